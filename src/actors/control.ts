@@ -1,0 +1,110 @@
+/** What http may ask and command. Implemented over the actors; http knows nothing behind it. */
+import type { Outcome } from '../fault.ts'
+import type { Row } from './views.ts'
+
+export type Caller = {
+  readonly userId: string
+  /** Never empty: a request without a project is refused before it comes here. */
+  readonly projectId: string
+  readonly isAdmin: boolean
+  /** Carries a valid service token with the service role (rest-api 9.4). */
+  readonly isService: boolean
+  readonly requestId: string
+}
+
+/** `limit` absent: everything, as Nova and tempest follow no links. */
+export type Page = {
+  readonly limit?: number
+  readonly marker?: string
+  readonly sort?: string
+  readonly descending?: boolean
+}
+/** `more`: rows are left after the last one. Unknown marker: fault `invalid`, field `marker`. */
+export type Listed<R> = { readonly items: readonly R[]; readonly more: boolean }
+
+export type Binding = {
+  readonly arq: string
+  readonly hostname: string
+  readonly deviceRpUuid: string
+  readonly instanceUuid: string
+  readonly projectId?: string
+}
+
+export type TimelineStep = {
+  /** ms since the epoch. */
+  readonly at: number
+  /** What happened, as the field says it: `created`, `bind accepted`, `order sent`, `bound`, `nova told`, `unbound`, `deleted`... */
+  readonly step: string
+  /** Milliseconds since the step before; null for the first. */
+  readonly tookMs: number | null
+  readonly cause: string | null
+  readonly requestId: string | null
+  readonly detail: Readonly<Record<string, unknown>>
+}
+export type Timeline = { readonly arq: string; readonly projectId: string | null; readonly deleted: boolean; readonly steps: readonly TimelineStep[] }
+
+type Answer<Value> = Promise<Outcome<Value>>
+export type ProfileRow = Row<'profiles'>
+export type ArqRow = Row<'arqs'>
+export type DeviceRow = Row<'devices'>
+export type DeployableRow = Row<'deployables'>
+export type AttributeRow = Row<'attributes'>
+export type HostRow = Row<'hosts'> & { readonly last_seen_at: number | null }
+
+/** Every uuid handed in is canonical (lower case, dashed); syntax has been checked by http. */
+export type Control = {
+  readonly profiles: {
+    readonly list: (names: readonly string[] | null, page: Page) => Answer<Listed<ProfileRow>>
+    readonly byUuid: (uuid: string) => Answer<ProfileRow>
+    readonly byName: (name: string) => Answer<ProfileRow>
+    /** Faults: exists(name), exists(uuid). Groups are already in canonical form. */
+    readonly create: (
+      caller: Caller,
+      profile: { readonly uuid?: string; readonly name: string; readonly description: string | null; readonly groups: readonly Readonly<Record<string, string>>[] },
+    ) => Answer<ProfileRow>
+    /** Names or uuids, all or none. Faults: not_found, conflict (in use). */
+    readonly remove: (caller: Caller, selectors: readonly string[]) => Answer<null>
+  }
+  readonly arqs: {
+    /** In group order. Faults: not_found (profile), invalid. */
+    readonly create: (caller: Caller, profileName: string) => Answer<readonly ArqRow[]>
+    /** Visibility (rest-api 9.5) is applied here: own project, or all for admin, or all for a service request by instance. */
+    readonly list: (
+      caller: Caller,
+      query: { readonly instance?: string; readonly uuids?: readonly string[]; readonly resolvedOnly?: boolean },
+      page: Page,
+    ) => Answer<Listed<ArqRow>>
+    readonly get: (caller: Caller, uuid: string) => Answer<ArqRow>
+    /** All or none (rest-api 4.5 steps 12-19, 8.4). Resolves when the acceptance is recorded. */
+    readonly bind: (caller: Caller, bindings: readonly Binding[]) => Answer<null>
+    readonly unbind: (caller: Caller, uuids: readonly string[]) => Answer<null>
+    /** Deletes all known ones, then not_found naming the unknown. A bound one needs a service request. */
+    readonly remove: (caller: Caller, uuids: readonly string[]) => Answer<null>
+    readonly removeByInstance: (caller: Caller, instance: string) => Answer<null>
+    readonly timeline: (caller: Caller, uuid: string) => Answer<Timeline>
+  }
+  readonly devices: {
+    readonly list: (filter: { readonly type?: string; readonly vendor?: string; readonly hostname?: string; readonly status?: string }, page: Page) => Answer<Listed<DeviceRow>>
+    readonly get: (uuid: string) => Answer<DeviceRow>
+    readonly setStatus: (caller: Caller, uuid: string, status: 'enabled' | 'maintaining') => Answer<null>
+  }
+  readonly deployables: {
+    readonly list: (
+      filter: { readonly name?: string; readonly deviceId?: number; readonly deviceUuid?: string; readonly rpUuid?: string },
+      page: Page,
+    ) => Answer<Listed<DeployableRow>>
+    readonly get: (uuid: string) => Answer<DeployableRow>
+    /** Waits up to the configured bound; `finished` false: still running. Faults: not_found, conflict (not programmable, in use, no image store), unavailable (host), device_failure. */
+    readonly program: (caller: Caller, uuid: string, imageUuid: string) => Answer<{ readonly deployable: DeployableRow; readonly finished: boolean }>
+  }
+  readonly attributes: {
+    readonly list: (filter: { readonly deployableId?: number; readonly key?: string }, page: Page) => Answer<Listed<AttributeRow>>
+    readonly get: (uuid: string) => Answer<AttributeRow>
+    /** Faults: invalid (deployable_id: no such deployable), exists(key). */
+    readonly create: (caller: Caller, deployable: number | string, key: string, value: string) => Answer<AttributeRow>
+    readonly remove: (caller: Caller, uuid: string) => Answer<null>
+  }
+  readonly hosts: { readonly list: (page: Page) => Answer<Listed<HostRow>> }
+  /** What `/readyz` asks: null when ready, else why not. */
+  readonly notReady: () => string | null
+}

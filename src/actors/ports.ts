@@ -1,0 +1,98 @@
+/** What the actors need of the world. Each port has at least two honest implementations. */
+import type { Event } from './decider.ts'
+import type { Row, ViewChange, ViewName } from './views.ts'
+
+/** One decision of one entity. */
+export type JournalRow = {
+  /** `<kind>/<id>`. */
+  readonly key: string
+  /** One past the last of this key, or the append is refused. */
+  readonly version: number
+  /** A UUID. Seen before for this key: nothing is written. All rows of a unit carry the same one. */
+  readonly commandId: string
+  readonly events: readonly Event[]
+  /** When it was decided, ms since the epoch. */
+  readonly at: number
+  /** What caused it: request id, actor, order; for the timeline and the trace. */
+  readonly cause: Cause
+}
+export type Cause = { readonly requestId?: string; readonly by?: string }
+
+/** Place of a row in commit order; opaque text that sorts only by the journal that made it. '' is before the first. */
+export type Position = string
+export type FeedRow = JournalRow & { readonly position: Position }
+
+/** All rows and all view changes of one append are written, or none. */
+export type Append = { readonly rows: readonly JournalRow[]; readonly changes: readonly ViewChange[] }
+export type Verdict =
+  | 'appended'
+  /** A (key, version) exists already: another process wrote; read the tail and decide again. */
+  | 'stale'
+  /** A (key, command) exists already: this very append (or its twin) was written before. */
+  | 'seen'
+  /** The store did not answer: it may or may not be written; the tail tells, once the store answers again. */
+  | 'unknown'
+  /** A unique rule of the views was broken: nothing is written. Names the rule. */
+  | { readonly conflict: string }
+
+export type Recalled = {
+  readonly snapshot: { readonly version: number; readonly memory: unknown } | null
+  /** Rows after `after`, or after the snapshot when that is later; ordered by version. */
+  readonly rows: readonly JournalRow[]
+}
+
+export type Journal = {
+  /** Group-committed with the others of the moment. Never rejects. */
+  readonly append: (append: Append) => Promise<Verdict>
+  /** What was written after the given versions, for any number of keys in one read. Rejects when the store cannot be read. */
+  readonly recall: (keys: readonly { readonly key: string; readonly after: number }[]) => Promise<ReadonlyMap<string, Recalled>>
+  /** All rows of the given keys, oldest first, at most `limit`; for the timeline and the audit. */
+  readonly history: (keys: readonly string[], limit: number) => Promise<readonly FeedRow[]>
+  /** Rows in commit order after a position; never skips a row that commits later. */
+  readonly feed: (after: Position, limit: number) => Promise<readonly FeedRow[]>
+  readonly checkpoint: (reader: string) => Promise<Position>
+  readonly saveCheckpoint: (reader: string, position: Position) => Promise<void>
+  /** Called after each append of this process; returns the unsubscriber. */
+  readonly onAppended: (listener: () => void) => () => void
+  /** True when no other process can write (embedded store): a copy in memory is then never stale. */
+  readonly exclusive: boolean
+  readonly close: () => Promise<void>
+}
+
+export type Scalar = string | number | boolean | null
+export type PageQuery<N extends ViewName> = {
+  readonly view: N
+  /** All must hold; an array means any of these. `null` means is null. */
+  readonly where: { readonly [C in keyof Row<N>]?: Scalar | readonly Scalar[] }
+  /** Column to sort by; ties are broken by the view's key. It must not be nullable. */
+  readonly sort: keyof Row<N> & string
+  readonly descending?: boolean
+  /** Rows strictly after the row with this key. Unknown key: the page is `null`. */
+  readonly marker?: string
+  /** At most 1000. */
+  readonly limit: number
+}
+export type Reads = {
+  /** One indexed query. Null: the marker names no row of the view. */
+  readonly page: <N extends ViewName>(query: PageQuery<N>) => Promise<readonly Row<N>[] | null>
+  /** Rows of `due` with `at <= now`, and pending orders with `sent_at <= before`, oldest first. */
+  readonly dueBefore: (now: number, limit: number) => Promise<readonly Row<'due'>[]>
+  readonly ordersBefore: (before: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
+  readonly markOrdersSent: (slots: readonly string[], at: number) => Promise<void>
+}
+
+/** Where bitstream images are. */
+export type Images = {
+  /** `unknown`: no such image; `none`: no image store is configured. */
+  readonly find: (imageUuid: string) => Promise<{ readonly found: true; readonly path: string } | { readonly found: false; readonly why: 'unknown' | 'none' }>
+}
+
+export type NovaEvent = {
+  readonly name: 'accelerator-request-bound'
+  readonly server_uuid: string
+  readonly tag: string
+  readonly status: 'completed' | 'failed'
+}
+/** Judged per element; `retry`: nobody judged it, or it may be judged differently later. */
+export type NovaVerdict = { readonly tag: string; readonly outcome: 'delivered' | 'gone' | 'refused' | 'retry'; readonly code: number; readonly note?: string }
+export type Nova = { readonly notify: (events: readonly NovaEvent[], requestId: string) => Promise<readonly NovaVerdict[]> }

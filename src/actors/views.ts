@@ -1,0 +1,185 @@
+/**
+ * The views, once: the tables behind every list. Entities, migrations and SQL are derived from this, and so are the row types.
+ * A view row is a fold of one entity's events, written in the same transaction as the journal row.
+ * Moments are whole milliseconds since the epoch.
+ */
+
+/** Column kinds; a trailing `?` means null is allowed. */
+type Kinds = {
+  uuid: string
+  text: string
+  int: number
+  bigint: number
+  json: unknown
+  bool: boolean
+}
+export type Kind = keyof Kinds | `${keyof Kinds}?`
+type Value<K extends Kind> = K extends `${infer Base extends keyof Kinds}?` ? Kinds[Base] | null : K extends keyof Kinds ? Kinds[K] : never
+
+export type View = {
+  readonly columns: Readonly<Record<string, Kind>>
+  readonly key: string
+  /** Each list the API offers is one indexed query: the index holds filter, then order. */
+  readonly indexes: readonly (readonly string[])[]
+  readonly unique: readonly (readonly string[])[]
+}
+
+export const VIEWS = {
+  profiles: {
+    columns: {
+      uuid: 'uuid',
+      name: 'text',
+      description: 'text?',
+      groups: 'json',
+      created_at: 'bigint',
+      updated_at: 'bigint?',
+    },
+    key: 'uuid',
+    indexes: [['created_at', 'uuid']],
+    unique: [['name']],
+  },
+  arqs: {
+    columns: {
+      uuid: 'uuid',
+      state: 'text',
+      project_id: 'text?',
+      profile_uuid: 'uuid',
+      profile_name: 'text',
+      group_id: 'int',
+      group: 'json',
+      hostname: 'text?',
+      device_rp_uuid: 'uuid?',
+      instance_uuid: 'uuid?',
+      deployable_uuid: 'uuid?',
+      handle_uuid: 'uuid?',
+      handle_type: 'text?',
+      handle_info: 'json?',
+      reason: 'text?',
+      created_at: 'bigint',
+      updated_at: 'bigint?',
+    },
+    key: 'uuid',
+    indexes: [['created_at', 'uuid'], ['instance_uuid', 'created_at', 'uuid'], ['project_id', 'created_at', 'uuid'], ['profile_uuid'], ['state', 'created_at', 'uuid']],
+    unique: [],
+  },
+  devices: {
+    columns: {
+      uuid: 'uuid',
+      id: 'int',
+      type: 'text',
+      vendor: 'text',
+      model: 'text',
+      std_board_info: 'text?',
+      vendor_board_info: 'text?',
+      hostname: 'text',
+      status: 'text',
+      presence: 'text',
+      driver: 'text',
+      created_at: 'bigint',
+      updated_at: 'bigint?',
+    },
+    key: 'uuid',
+    indexes: [['hostname', 'id'], ['type', 'id'], ['vendor', 'id'], ['status', 'id'], ['created_at', 'uuid']],
+    unique: [['id']],
+  },
+  deployables: {
+    columns: {
+      uuid: 'uuid',
+      id: 'int',
+      device_id: 'int',
+      device_uuid: 'uuid',
+      parent_id: 'int?',
+      parent_uuid: 'uuid?',
+      root_id: 'int?',
+      root_uuid: 'uuid?',
+      name: 'text',
+      num_accelerators: 'int',
+      attributes: 'json',
+      hostname: 'text',
+      rp_uuid: 'uuid?',
+      driver_name: 'text?',
+      bitstream_id: 'text?',
+      presence: 'text',
+      created_at: 'bigint',
+      updated_at: 'bigint?',
+    },
+    key: 'uuid',
+    indexes: [['device_id', 'id'], ['device_uuid', 'id'], ['name', 'id'], ['hostname', 'id'], ['created_at', 'uuid']],
+    unique: [['id'], ['rp_uuid']],
+  },
+  attributes: {
+    columns: {
+      uuid: 'uuid',
+      deployable_uuid: 'uuid',
+      deployable_id: 'int',
+      key: 'text',
+      value: 'text',
+      origin: 'text',
+      created_at: 'bigint',
+      updated_at: 'bigint?',
+    },
+    key: 'uuid',
+    indexes: [['deployable_id', 'created_at', 'uuid'], ['key', 'created_at', 'uuid'], ['created_at', 'uuid']],
+    unique: [],
+  },
+  handles: {
+    columns: {
+      uuid: 'uuid',
+      deployable_uuid: 'uuid',
+      hostname: 'text',
+      canonical: 'text',
+      state: 'text',
+      arq_uuid: 'uuid?',
+    },
+    key: 'uuid',
+    indexes: [['deployable_uuid']],
+    unique: [['arq_uuid']],
+  },
+  /** Orders a host has not answered yet: sent again until it does, or until the deadline. */
+  pending_orders: {
+    columns: { slot: 'uuid', hostname: 'text', deployable_uuid: 'uuid', number: 'int', body: 'json', sent_at: 'bigint' },
+    key: 'slot',
+    indexes: [['sent_at', 'slot'], ['hostname']],
+    unique: [],
+  },
+  /** Recorded deadlines: the entity `entity` wants the command `Due` at `at`. */
+  due: {
+    columns: { entity: 'text', kind: 'text', at: 'bigint' },
+    key: 'entity',
+    indexes: [['at', 'entity']],
+    unique: [],
+  },
+  hosts: {
+    columns: {
+      name: 'text',
+      liveness: 'text',
+      boot_id: 'uuid?',
+      drivers: 'json',
+      aliases: 'json',
+      created_at: 'bigint',
+      updated_at: 'bigint?',
+    },
+    key: 'name',
+    indexes: [['created_at', 'name']],
+    unique: [],
+  },
+  /** The state of an entity with a long journal, so that recovery reads only the tail after it. */
+  snapshots: {
+    columns: { entity: 'text', version: 'int', memory: 'json' },
+    key: 'entity',
+    indexes: [],
+    unique: [],
+  },
+} as const satisfies Record<string, View>
+
+export type ViewName = keyof typeof VIEWS
+export type Row<N extends ViewName> = {
+  readonly [C in keyof (typeof VIEWS)[N]['columns']]: (typeof VIEWS)[N]['columns'][C] extends Kind ? Value<(typeof VIEWS)[N]['columns'][C]> : never
+}
+
+/** `row` replaces the row with that key; null removes it. */
+export type ViewChange = { readonly [N in ViewName]: { readonly view: N; readonly key: string; readonly row: Row<N> | null } }[ViewName]
+
+export const put = <N extends ViewName>(view: N, row: Row<N>): ViewChange =>
+  ({ view, key: String((row as Record<string, unknown>)[VIEWS[view].key]), row }) as unknown as ViewChange
+export const drop = (view: ViewName, key: string): ViewChange => ({ view, key, row: null }) as ViewChange

@@ -1,0 +1,33 @@
+/**
+ * The bus, as its users see it. Two adapters (in-process, kafkajs) pass one contract suite.
+ *
+ * B1 messages of one key arrive in the order in which they were published;
+ * B2 at least once: a message may come again, after a restart of its consumer or of the adapter;
+ * B3 `take` runs for one message of a key at a time, and the position is committed only after it resolved;
+ * B4 a `take` that rejects is tried again (bounded back-off); it never blocks other partitions for ever;
+ * B5 every queue is bounded: `publish` waits while there is no room, and rejects after `publishTimeoutMs`.
+ */
+import type { BusRecord } from '../wire/envelope.ts'
+
+export type Delivered = BusRecord & { readonly partition: number; readonly offset: number }
+
+export type ConsumeOptions = {
+  readonly topic: string
+  /** Consumers of one group share the partitions; each group gets every message. */
+  readonly group: string
+  /** Where a group without a committed position begins. */
+  readonly from: 'earliest' | 'latest'
+  /** Only the partition this key hashes to (a host reads only its own). */
+  readonly onlyKey?: string
+  /** Must not throw for bad content: what cannot be parsed goes to the dead letters. */
+  readonly take: (message: Delivered) => Promise<void>
+}
+export type Consumer = { readonly stop: () => Promise<void> }
+
+export type Bus = {
+  /** Resolves when all are stored, in the order given per key; rejects when that is not certain. */
+  readonly publish: (batch: readonly BusRecord[]) => Promise<void>
+  readonly consume: (options: ConsumeOptions) => Promise<Consumer>
+  /** Stops consumers after the message in hand. */
+  readonly stop: () => Promise<void>
+}

@@ -1,0 +1,43 @@
+/** Time and identifiers are handed in, so that a simulation can own both. */
+import { randomBytes, randomUUID } from 'node:crypto'
+
+export type Clock = {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Resolves after `ms`; `cancel` drops the timer and leaves the promise pending for ever. */
+  readonly after: (ms: number, run: () => void) => Cancel
+}
+export type Cancel = () => void
+
+export type Ids = {
+  /** A random UUID (version 4), lower case. */
+  readonly uuid: () => string
+  /** A time-ordered UUID (version 7): within a process, later calls sort later. */
+  readonly ordered: () => string
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after: (ms, run) => {
+    const timer = setTimeout(run, Math.min(Math.max(0, ms), 2 ** 31 - 1))
+    return () => clearTimeout(timer)
+  },
+}
+
+/** UUIDv7 with a 12-bit counter in `rand_a`, so that several made in one millisecond keep their order. */
+export const orderedIds = (now: () => number, bytes: (count: number) => Uint8Array): (() => string) => {
+  let last = 0
+  let counter = 0
+  return () => {
+    const at = now()
+    if (at > last) [last, counter] = [at, 0]
+    else if (++counter > 0xfff) [last, counter] = [last + 1, 0]
+    const time = last.toString(16).padStart(12, '0')
+    const tail = Buffer.from(bytes(8))
+    tail[0] = (tail[0]! & 0x3f) | 0x80
+    const rest = tail.toString('hex')
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${rest.slice(0, 4)}-${rest.slice(4)}`
+  }
+}
+
+export const systemIds: Ids = { uuid: () => randomUUID(), ordered: orderedIds(systemClock.now, randomBytes) }

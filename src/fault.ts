@@ -1,0 +1,32 @@
+/** Everything that may lawfully go wrong, as values. Bugs are not here: bugs throw. */
+export type Fault =
+  | { readonly kind: 'not_found'; readonly resource: string; readonly id: string }
+  | {
+      readonly kind: 'bad_state'
+      readonly resource: string
+      readonly id: string
+      readonly state: string
+      readonly allowed: readonly string[]
+    }
+  /** The request contradicts what is recorded (409). */
+  | { readonly kind: 'conflict'; readonly reason: string }
+  /** A natural key is taken; `field` says which one. */
+  | { readonly kind: 'exists'; readonly resource: string; readonly field: 'name' | 'uuid' | 'key'; readonly value: string }
+  /** A value of the request breaks a rule; `field` names it. Nothing was changed. */
+  | { readonly kind: 'invalid'; readonly field: string; readonly rule: string }
+  /** The caller may not do this; `rule` is the policy rule's name or a plain reason. */
+  | { readonly kind: 'forbidden'; readonly rule: string }
+  /** Only a request that carries a service token may do this (rest-api 9.4). */
+  | { readonly kind: 'service_token'; readonly action: string }
+  /** `bind_state=resolved` was asked for while an ARQ of the instance is not resolved (423). */
+  | { readonly kind: 'unresolved'; readonly instance: string }
+  /** Try again later: nothing was changed, or the outcome will be found when the call is repeated. */
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number }
+  /** The hardware itself failed. */
+  | { readonly kind: 'device_failure'; readonly reason: string }
+
+export type Refused = { readonly ok: false; readonly fault: Fault }
+export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Refused
+
+export const refuse = (fault: Fault): Refused => ({ ok: false, fault })
+export const done = <Value>(value: Value): Outcome<Value> => ({ ok: true, value })

@@ -1,0 +1,33 @@
+/** Orders from the control side to a host (`host.orders.v1`). Numbered per slot: a repeated one is answered with the recorded result, an older one is ignored. */
+import * as v from 'valibot'
+
+const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
+export const OrderNumber = v.pipe(v.number(), v.integer(), v.minValue(1))
+
+const Head = {
+  /** The host the order is for; the message key. */
+  host: text(255),
+  /** What is fenced: an attach handle's UUID, or a deployable's UUID for `program` and `probe`. */
+  slot: v.pipe(v.string(), v.uuid()),
+  number: OrderNumber,
+  /** The driver that owns the device, by entry-point name. */
+  driver: text(100),
+  /** The deployable's name on the host. */
+  deployable: text(200),
+  deployableUuid: v.pipe(v.string(), v.uuid()),
+  /** Milliseconds since the epoch: past it nobody waits for the result any more. */
+  deadline: v.number(),
+  requestId: v.optional(v.string()),
+}
+const Handle = v.object({
+  type: v.picklist(['PCI', 'MDEV', 'TEST_PCI']),
+  info: v.record(v.string(), v.string()),
+})
+
+export const Order = v.variant('type', [
+  v.object({ ...Head, type: v.literal('PrepareSlot'), handle: Handle, arq: v.string(), bitstream: v.optional(text(100)) }),
+  v.object({ ...Head, type: v.literal('ReleaseSlot'), handle: Handle }),
+  v.object({ ...Head, type: v.literal('Program'), image: text(100) }),
+  v.object({ ...Head, type: v.literal('Probe') }),
+])
+export type Order = v.InferOutput<typeof Order>

@@ -1,0 +1,96 @@
+/** Reports from a host (`host.reports.v1`): the inventory picture, results of orders, heartbeats. */
+import * as v from 'valibot'
+import { OrderNumber } from './orders.ts'
+
+const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
+const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
+
+export const ReportedHandle = v.object({
+  type: v.picklist(['PCI', 'MDEV', 'TEST_PCI']),
+  info: v.record(text(100), text(1000)),
+})
+export const ReportedDeployable = v.object({
+  name: name(200),
+  numAccelerators: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  driverName: name(100),
+  attributes: v.pipe(v.array(v.object({ key: name(255), value: text(65535) })), v.maxLength(1000)),
+  handles: v.pipe(v.array(ReportedHandle), v.maxLength(4096)),
+  hostWork: v.boolean(),
+  programmable: v.boolean(),
+  bitstreamId: v.optional(text(100)),
+})
+export const ReportedDevice = v.object({
+  type: v.picklist(['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD']),
+  vendor: name(255),
+  model: name(255),
+  stdBoardInfo: v.nullable(text(65535)),
+  vendorBoardInfo: v.nullable(text(65535)),
+  controlPath: v.object({ type: v.literal('PCI'), info: name(65535) }),
+  deployables: v.pipe(v.array(ReportedDeployable), v.maxLength(1000)),
+  stub: v.optional(v.boolean()),
+})
+
+const Head = {
+  host: name(255),
+  /** New at each start of the host program. */
+  bootId: v.pipe(v.string(), v.uuid()),
+  /** Rises by one with each report of one boot; older and repeated ones are ignored. */
+  number: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  /** When the host observed it, ms since the epoch. */
+  observedAt: v.number(),
+}
+
+/** The whole picture of the host, one section per enabled driver; `devices` is complete whenever status is `ok`. */
+export const InventoryReport = v.object({
+  ...Head,
+  type: v.literal('Inventory'),
+  version: name(40),
+  /** Other names of the same host (node name, FQDN). */
+  aliases: v.array(name(255)),
+  drivers: v.pipe(
+    v.array(
+      v.variant('status', [
+        v.object({ driver: name(100), status: v.literal('ok'), devices: v.pipe(v.array(ReportedDevice), v.maxLength(1000)) }),
+        v.object({ driver: name(100), status: v.literal('failed'), error: text(2000) }),
+      ]),
+    ),
+    v.maxLength(50),
+  ),
+})
+export const Heartbeat = v.object({
+  host: name(255),
+  bootId: v.pipe(v.string(), v.uuid()),
+  type: v.literal('Heartbeat'),
+  observedAt: v.number(),
+  status: v.object({
+    drivers: v.record(v.string(), v.picklist(['ok', 'failed', 'starting'])),
+    ordersInHand: v.number(),
+    resultsWaiting: v.number(),
+  }),
+})
+export const OrderResult = v.object({
+  host: name(255),
+  bootId: v.pipe(v.string(), v.uuid()),
+  type: v.literal('OrderResult'),
+  order: v.picklist(['PrepareSlot', 'ReleaseSlot', 'Program', 'Probe']),
+  slot: v.pipe(v.string(), v.uuid()),
+  deployableUuid: v.pipe(v.string(), v.uuid()),
+  number: OrderNumber,
+  arq: v.optional(v.string()),
+  startedAt: v.number(),
+  finishedAt: v.number(),
+  result: v.variant('status', [
+    v.object({ status: v.literal('done'), bitstreamId: v.optional(text(100)) }),
+    /** `final`: trying the same order again cannot help. */
+    v.object({ status: v.literal('failed'), reason: text(2000), final: v.boolean() }),
+  ]),
+})
+export const Report = v.variant('type', [InventoryReport, Heartbeat, OrderResult])
+export type Report = v.InferOutput<typeof Report>
+export type InventoryReport = v.InferOutput<typeof InventoryReport>
+export type Heartbeat = v.InferOutput<typeof Heartbeat>
+export type OrderResult = v.InferOutput<typeof OrderResult>
+export type ReportedDevice = v.InferOutput<typeof ReportedDevice>
+
+/** Headers of an inventory report: enough to recognise an unchanged one without parsing its body. */
+export const REPORT_HEADERS = { kind: 'report-kind', host: 'report-host', boot: 'report-boot', number: 'report-number', digest: 'report-digest' } as const
