@@ -1,0 +1,160 @@
+/** A checker that finds nothing proves nothing: each rule must find what is planted for it. */
+import { expect, test } from 'vitest'
+import * as checks from './checks.ts'
+import { BUDGET } from './rules.ts'
+import { parse } from './source.ts'
+
+const files = (texts: Readonly<Record<string, string>>) =>
+  Object.entries(texts).map(([path, text]) => parse(path, text))
+const lines = (count: number): string => Array.from({ length: count }, (_, n) => `export const a${n} = ${n}\n`).join('')
+
+test('a forbidden import is found, also when it imports only a type', () => {
+  const found = checks.rooms(
+    files({
+      'src/http/arqs.ts': `import { open } from '../persistence/journal.ts'`,
+      'src/actors/arq/view.ts': `import type { Row } from '../../persistence/rows.ts'`,
+      'src/host/actor.ts': `import '../actors/mailbox.ts'\nexport * from '../actors/shell.ts'`,
+      'src/cli/main.ts': `await import('../host/main.ts')`,
+      'src/common/helpers.ts': '',
+      'src/bus/port.ts': `export type Journal = import('../persistence/journal.ts').Journal`,
+    }),
+  )
+  expect(found).toEqual([
+    'src/http/arqs.ts:1 may not import src/persistence/journal.ts',
+    'src/actors/arq/view.ts:1 may not import src/persistence/rows.ts',
+    'src/host/actor.ts:2 may not import src/actors/shell.ts',
+    'src/common/helpers.ts: common is not a room',
+    'src/bus/port.ts:1 may not import src/persistence/journal.ts',
+  ])
+})
+
+test('an import of a file that is not there is found', () => {
+  expect(checks.resolved(files({ 'src/a.ts': `import './b.ts'` }))).toEqual([
+    'src/a.ts:1 imports src/b.ts, which is not there',
+  ])
+})
+
+test('cycles are found, also through types', () => {
+  const knot = files({
+    'src/actors/a.ts': `import type { B } from './b.ts'`,
+    'src/actors/b.ts': `import { c } from '../bus/c.ts'`,
+    'src/bus/c.ts': `import { a } from '../actors/a.ts'`,
+    'src/bus/d.ts': `import { c } from './c.ts'`,
+  })
+  expect(checks.fileCycles(knot)).toEqual(['src/actors/a.ts -> src/actors/b.ts -> src/bus/c.ts -> src/actors/a.ts'])
+  expect(checks.roomCycles(knot)).toEqual(['actors -> bus -> actors'])
+})
+
+test('a library away from home is found, and one without a home', () => {
+  const found = checks.homes(
+    files({
+      'src/http/arqs.ts': `import { spawn } from 'nact'\nimport { Hono } from 'hono/tiny'`,
+      'src/actors/shell.ts': `import { spawn } from 'nact'\nimport type { EntityManager } from '@mikro-orm/postgresql'`,
+      'src/log.ts': `import pino from 'pino'\nimport left from 'left-pad'`,
+    }),
+  )
+  expect(found).toEqual([
+    'src/http/arqs.ts:1 imports nact, which lives in actors',
+    'src/actors/shell.ts:2 imports @mikro-orm/postgresql, which lives in persistence',
+    'src/log.ts:2 imports left-pad, which has no home',
+  ])
+})
+
+test('a second door is found', () => {
+  const found = checks.doors(
+    files({
+      'src/drivers/hostIo.ts': `import { readFile } from 'node:fs/promises'`,
+      'src/drivers/pci.ts': `import { execFile } from 'node:child_process'`,
+      'src/http/token.ts': `export const mode = process.env.MODE`,
+      'src/cli/main.ts': `export const mode = process.env['MODE']`,
+    }),
+  )
+  expect(found).toEqual([
+    'src/drivers/pci.ts:1 imports node:child_process: only drivers/hostIo.ts may',
+    'src/http/token.ts:1 reads process.env: only cli/ may',
+  ])
+})
+
+test('an impure line in a pure file is found, a word in a comment is not', () => {
+  const text = `// the process. Date.now() and await are words here
+export const at = () => [Date.now(), Math.random(), new Date(), new Date(0), process.pid]
+export const later = async (wait: Promise<void>) => { await wait }`
+  const found = checks.purity(files({ 'src/actors/arq/decider.ts': text, 'src/actors/shell.ts': text }))
+  expect(found.map((each) => each.replace('src/actors/arq/decider.ts', ''))).toEqual([
+    ':2 is pure but uses Date.now',
+    ':2 is pure but uses Math.random',
+    ':2 is pure but uses new Date()',
+    ':2 is pure but uses process.pid',
+    ':3 is pure but uses await',
+  ])
+})
+
+test('a decider called past the shell is found', () => {
+  const direct = 'export const go = (arq: any) => arq.decide(1)'
+  const drafted = 'export const go = (draft: any) => draft.decide(1)'
+  const found = checks.deciders(
+    files({
+      'src/http/arqs.ts': direct,
+      'src/http/drafts.ts': drafted,
+      'src/actors/shell.ts': direct,
+      'src/actors/bind.ts': drafted,
+      'test/arq/spec.ts': direct,
+    }),
+  )
+  expect(found).toEqual([
+    'src/http/arqs.ts:1 calls a decider: only the shell may',
+    'src/http/drafts.ts:1 calls a decider: only the shell may',
+  ])
+})
+
+test('a long file is found, a generated one is let be', () => {
+  const text = lines(BUDGET.fileLines + 1)
+  const found = checks.fileLength(
+    files({
+      'src/a.ts': text,
+      'test/a.ts': text,
+      'src/b.ts': `// @generated\n${text}`,
+      'src/persistence/migrations/1.ts': text,
+    }),
+  )
+  expect(found).toEqual(['src/a.ts has 301 lines, more than 300'])
+  expect(checks.medianLength(files({ 'src/a.ts': lines(3), 'src/b.ts': lines(120), 'src/c.ts': lines(150) }))).toBe(120)
+})
+
+test('a long function and a deep one are found, an else-if chain is one level', () => {
+  const long = `export const long = () => {\n${'  run()\n'.repeat(BUDGET.functionLines)}}\n`
+  const deep = `export function deep(a: any) { for (;;) { if (a) { try { switch (a) { } } finally { } } } }\n`
+  const chain = `export const chain = (a: any) => { if (a) {} else if (a) {} else if (a) { for (;;) { while (a) {} } } else if (a) {} }\n`
+  const apart = `export const apart = () => { if (a) { if (b) { run(() => { if (c) { for (;;) {} } }) } } }\n`
+  expect(checks.functionShape(files({ 'src/a.ts': long + deep + chain + apart }))).toEqual([
+    'src/a.ts:1 long has 62 lines, more than 60',
+    'src/a.ts:63 deep nests 4 deep, more than 3',
+  ])
+})
+
+test('a long climb, an orphan, a leftover and a patched module are found', () => {
+  const note = `// ${['TO', 'DO'].join('')} later`
+  const planted = files({
+    'src/cli/main.ts': `import '../a.ts'\nnew Worker(new URL('../persistence/worker.ts', import.meta.url))`,
+    'src/a.ts': note,
+    'src/actors/arq/deep/x.ts': `import '../../../a.ts'`,
+    'src/persistence/worker.ts': '',
+    'test/a.test.ts': ['vi', "mock('../src/a.ts')"].join('.'),
+  })
+  expect(checks.upwards(planted)).toEqual(['src/actors/arq/deep/x.ts:1 climbs too far: ../../../a.ts'])
+  expect(checks.orphans(planted)).toEqual(['src/actors/arq/deep/x.ts is imported by nothing'])
+  expect(checks.leftovers(planted)).toEqual([`src/a.ts:1 ${note}`])
+  expect(checks.mocks(planted)).toEqual(['test/a.test.ts:1 patches a module'])
+})
+
+test('a heavy library behind the host program is found, however it is loaded', () => {
+  const found = checks.lean(
+    files({
+      'src/host/main.ts': `import '../bus/relay.ts'\nimport type { App } from '../http/app.ts'`,
+      'src/bus/relay.ts': `export const later = () => import('../persistence/journal.ts')`,
+      'src/persistence/journal.ts': `import { MikroORM } from '@mikro-orm/postgresql'`,
+      'src/http/app.ts': `import { Hono } from 'hono'`,
+    }),
+  )
+  expect(found).toEqual(['src/host/main.ts loads @mikro-orm/postgresql through src/persistence/journal.ts:1'])
+})

@@ -1,0 +1,74 @@
+/** The rules of the house as data. Whoever changes one changes STYLE.md or ARCHITECTURE.md with it. */
+
+export const ROOMS = [
+  'vocabulary',
+  'wire',
+  'drivers',
+  'actors',
+  'bus',
+  'host',
+  'persistence',
+  'http',
+  'neighbours',
+  'cli',
+] as const
+export type Room = (typeof ROOMS)[number]
+
+/** Who may import whom, types included. An entry with a slash admits that one file. The table in ARCHITECTURE.md is this one. */
+export const MAY_IMPORT: Readonly<Record<Room, readonly string[]>> = {
+  vocabulary: ['vocabulary'],
+  wire: ['vocabulary', 'wire'],
+  drivers: ['vocabulary', 'drivers'],
+  actors: ['vocabulary', 'wire', 'actors'],
+  bus: ['vocabulary', 'wire', 'actors', 'bus'],
+  host: ['vocabulary', 'wire', 'drivers', 'bus', 'host', 'actors/mailbox.ts'],
+  persistence: ['vocabulary', 'actors', 'persistence'],
+  http: ['vocabulary', 'actors', 'http'],
+  neighbours: ['vocabulary', 'actors', 'neighbours'],
+  cli: ROOMS,
+}
+
+/** Where each foreign library lives: a room, a file of src/, or everywhere (`*`). A library that is not here has no home. */
+export const HOMES: Readonly<Record<string, readonly string[]>> = {
+  valibot: ['*'],
+  '@valibot/to-json-schema': ['wire', 'http', 'cli'],
+  nact: ['actors'],
+  hono: ['http'],
+  '@hono/node-server': ['http', 'cli'],
+  kafkajs: ['bus'],
+  '@mikro-orm/*': ['persistence'],
+  '@electric-sql/pglite': ['persistence'],
+  pg: ['persistence'],
+  commander: ['cli'],
+  'smol-toml': ['cli'],
+  pino: ['cli', 'log.ts'],
+  'pino-pretty': ['cli', 'log.ts'],
+  'prom-client': ['cli', 'http'],
+}
+
+/** Rooms in which only the named file may start a program or open a file. */
+export const ONE_DOOR: Readonly<Record<string, string>> = { drivers: 'drivers/hostIo.ts', host: 'host/disk.ts' }
+export const DOOR_MODULES = /^node:(fs|fs\/promises|child_process)$/
+
+export const PURE = /^(actors|wire)\/(.*\/)?\w*(states|decider|messages|view|views|reconcile|rows|diff)\.ts$/i
+/** Who may call a decider. Other actors ask through a draft: `draft.decide(...)`. */
+export const SHELL = /^actors\/(shell|unit|region|draft)(\/.*)?(\.ts)?$/
+
+/** Started by name, so nobody imports them. */
+export const ENTRIES = ['cli/main.ts', 'host/main.ts']
+
+/** The program of a compute node stays small: none of these is loaded from here. */
+export const LEAN = { from: 'host/main.ts', without: /^(@mikro-orm\/.*|hono|@hono\/.*|@electric-sql\/pglite|pg)$/ }
+
+/** Exempt from the budgets of size: migrations, and files whose first line says `@generated`. */
+export const GENERATED = { path: /(^|\/)migrations\//, mark: '@generated' }
+
+export const BUDGET = { fileLines: 300, testFileLines: 400, medianFileLines: 100, functionLines: 60, nesting: 3, up: 2 }
+
+const cell = (room: Room): string =>
+  (MAY_IMPORT[room].length === ROOMS.length ? ['all'] : MAY_IMPORT[room].filter((name) => name !== room)).join(', ') ||
+  '-'
+
+/** The table as ARCHITECTURE.md shows it between its two `rooms` comments; each room may import itself. */
+export const roomTable = (): string =>
+  ['| room | may import |', '|---|---|', ...ROOMS.map((room) => `| ${room} | ${cell(room)} |`)].join('\n')
