@@ -32,6 +32,8 @@ export type Verdict =
   | 'seen'
   /** The store did not answer: it may or may not be written; the tail tells, once the store answers again. */
   | 'unknown'
+  /** Too many appends wait already, or the journal is closed: nothing was sent, and nothing will be. */
+  | 'busy'
   /** A unique rule of the views was broken: nothing is written. Names the rule. */
   | { readonly conflict: string }
 

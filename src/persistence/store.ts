@@ -1,0 +1,21 @@
+/** A store as the main program holds it: the two ports of the actors, and the work on whole tables. */
+import type { Append, Journal, JournalRow, Reads } from '../actors/ports.ts'
+import type { ViewChange } from '../actors/views.ts'
+
+/** All view rows of one entity, from all its journal rows, oldest first. Pure. */
+export type Fold = (key: string, rows: readonly JournalRow[]) => readonly ViewChange[]
+export type Loaded = { readonly journalRows: number; readonly viewRows: number }
+export type Stream<Item> = Iterable<Item> | AsyncIterable<Item>
+
+export type Store = {
+  readonly kind: 'memory' | 'pglite' | 'postgres'
+  readonly journal: Journal
+  readonly reads: Reads
+  /** Writes whole histories in large statements. Stops with an error when one does not fit what is there. */
+  readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
+  /** Empties the views and folds them anew from the journal; nobody may write meanwhile. */
+  readonly rebuildViews: (fold: Fold) => Promise<Loaded>
+  /** All view rows but snapshots as canonical text, a line a row. */
+  readonly dumpViews: () => AsyncIterable<string>
+  readonly close: () => Promise<void>
+}
