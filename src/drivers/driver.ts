@@ -47,10 +47,13 @@ export type Slot = {
 export type HostIo = {
   /** The host's name (CONF.host); the first part of deployable names. */
   readonly hostname: string
+  /** Rejects with the code `ENOENT` when there is no such file, with another error when it is too long. */
   readonly read: (path: string) => Promise<string>
+  /** Names in a folder, sorted; rejects when there is no such folder. */
   readonly list: (path: string) => Promise<readonly string[]>
   /** Target of a symbolic link, or null when there is none. */
   readonly link: (path: string) => Promise<string | null>
+  /** Under `stateDir` the file is replaced as a whole and its folders made; elsewhere (sysfs) only existing files are written. */
   readonly write: (path: string, text: string) => Promise<void>
   readonly run: (program: string, args: readonly string[], timeoutMs: number) => Promise<string>
   readonly warn: (event: string, detail: Readonly<Record<string, unknown>>) => void

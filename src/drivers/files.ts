@@ -1,0 +1,41 @@
+/** Files a driver keeps for itself, through the one door it has. */
+import type { HostIo } from './driver.ts'
+
+/** The text of a file, or null when there is no such file; any other failure throws. */
+export const readIfThere = async (io: HostIo, path: string): Promise<string | null> => {
+  try {
+    return await io.read(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** The decoded JSON of a file, or null when there is no such file. Text that is no JSON object throws, naming the file. */
+export const readJsonObject = async (io: HostIo, path: string): Promise<Readonly<Record<string, unknown>> | null> => {
+  const text = await readIfThere(io, path)
+  return text === null ? null : jsonObject(text, path)
+}
+
+/** Decodes a JSON object; `where` names the text in the error. */
+export const jsonObject = (text: string, where: string): Readonly<Record<string, unknown>> => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = null
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error(`${where}: must hold a JSON object`)
+  return value as Readonly<Record<string, unknown>>
+}
+
+/** Runs work one piece after the other; a failed piece does not stop the next. */
+export const oneAtATime = (): (<Result>(work: () => Promise<Result>) => Promise<Result>) => {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const next = last.then(work)
+    last = next.catch(() => undefined)
+    return next
+  }
+}
