@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+// Runs the program on a Node that strips types, whichever Node was called: plain JavaScript, good for Node 20.
+// Where a second process is needed, it may not outlive the first: see parent.js.
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { followParent } from './parent.js'
+import { runChild } from './child.js'
+
+const WANTED = [24, 11]
+const self = fileURLToPath(import.meta.url)
+
+const isNewEnough = () => {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  return major > WANTED[0] || (major === WANTED[0] && minor >= WANTED[1])
+}
+
+/** The Node that came with the packages. */
+const packagedNode = () => {
+  try {
+    const home = dirname(createRequire(import.meta.url).resolve('node/package.json'))
+    return [join(home, 'bin', 'node'), join(home, 'bin', 'node.exe')].find((path) => existsSync(path))
+  } catch {
+    return undefined
+  }
+}
+
+const startOn = (node) => {
+  const args = [self, ...process.argv.slice(2)]
+  // Replaces this process, so that there is no second one; Node has it since 22.15, not on Windows.
+  if (typeof process.execve === 'function' && process.platform !== 'win32') process.execve(node, [node, ...args])
+  runChild(node, args)
+}
+
+followParent()
+if (isNewEnough() || 'Deno' in globalThis) {
+  await import('../src/cli/main.ts')
+} else {
+  const node = packagedNode()
+  if (node === undefined) {
+    process.stderr.write(
+      `accelerando needs Node ${WANTED.join('.')} or newer; this is ${process.versions.node}, and the package "node" that brings it is not installed\n`,
+    )
+    process.exitCode = 1
+  } else startOn(node)
+}
