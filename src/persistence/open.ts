@@ -1,8 +1,62 @@
 /** The one way to a store. What a store is made of is loaded only when it is asked for. */
-import { memoryStore } from './memory.ts'
 import type { MemoryOptions } from './memory.ts'
+import type { PostgresOptions } from './postgres.ts'
+import type { Database } from './sql.ts'
 import type { Store } from './store.ts'
 
-export type StoreConfig = { readonly kind: 'memory'; readonly options?: MemoryOptions }
+export type StoreConfig =
+  | ({ readonly kind: 'memory' } & MemoryOptions)
+  /** `dir` is the store's own; it is made when it is not there. */
+  | { readonly kind: 'pglite'; readonly dir: string }
+  | ({ readonly kind: 'postgres' } & PostgresOptions)
 
-export const openStore = async (config: StoreConfig): Promise<Store> => memoryStore(config.options)
+const storeOn = async (database: Database, migrateUp: () => Promise<void>): Promise<Store> => {
+  const { migrate } = await import('./migrate.ts')
+  await migrate(database, migrateUp).catch(async (cause: unknown) => {
+    await database.close()
+    throw cause
+  })
+  const [{ sqlJournal }, { sqlReads }, bulk] = await Promise.all([
+    import('./journal.ts'),
+    import('./reads.ts'),
+    import('./bulk.ts'),
+  ])
+  const journal = sqlJournal(database)
+  return {
+    kind: database.kind,
+    journal,
+    reads: sqlReads(database),
+    bulkLoad: (appends) => bulk.bulkLoad(database, appends),
+    rebuildViews: (fold) => bulk.rebuildViews(database, fold),
+    dumpViews: () => bulk.dumpViews(database),
+    close: async () => {
+      await journal.close()
+      await database.close()
+    },
+  }
+}
+
+const openPglite = async (dir: string): Promise<Store> => {
+  const { pgliteDatabase } = await import('./pglite.ts')
+  const database = await pgliteDatabase(dir)
+  return storeOn(database, async () => {
+    const { migrateUp, ormOnPglite } = await import('./orm.ts')
+    await migrateUp(await ormOnPglite(database))
+  })
+}
+
+const openPostgres = async (options: PostgresOptions): Promise<Store> => {
+  const { postgresDatabase } = await import('./postgres.ts')
+  const database = await postgresDatabase(options)
+  return storeOn(database, async () => {
+    const { migrateUp, ormOnPostgres } = await import('./orm.ts')
+    await migrateUp(await ormOnPostgres(options.url))
+  })
+}
+
+export const openStore = async (config: StoreConfig): Promise<Store> => {
+  if (config.kind === 'pglite') return openPglite(config.dir)
+  if (config.kind === 'postgres') return openPostgres(config)
+  const { memoryStore } = await import('./memory.ts')
+  return memoryStore(config)
+}

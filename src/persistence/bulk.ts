@@ -1,0 +1,125 @@
+/** Work on whole tables: loading histories, folding all views anew, and their text. */
+import type { Append, JournalRow } from '../actors/ports.ts'
+import type { ViewName } from '../actors/views.ts'
+import { journalRow } from './recall.ts'
+import { cellsOf, dumpedViews, dumpLine, lastChanges, viewNames, viewOf } from './rules.ts'
+import type { Cells } from './rules.ts'
+import type { Database, Rows, Run } from './sql.ts'
+import { appendStatement, columnsOf, insertStatement, quoted } from './statements.ts'
+import type { Fold, Loaded, Stream } from './store.ts'
+
+const CHUNK = 4_000
+const PAGE = 10_000
+
+const plain = (text: string) => ({ text, params: [] })
+
+/** Statistics and a small log: what a server would do by itself some minutes later. */
+const settleDown = async (database: Database): Promise<void> => {
+  await database.transaction((run) => run(plain('analyze')))
+  if (database.kind === 'pglite') await database.write(plain('checkpoint'))
+}
+
+async function* chunksOf(appends: Stream<Append>): AsyncGenerator<readonly Append[]> {
+  let chunk: Append[] = []
+  let size = 0
+  for await (const append of appends) {
+    chunk.push(append)
+    size += append.rows.length + append.changes.length
+    if (size < CHUNK) continue
+    yield chunk
+    chunk = []
+    size = 0
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+/** Each chunk is a transaction of journal and views; the next is built while one is written. */
+export const bulkLoad = async (database: Database, appends: Stream<Append>): Promise<Loaded> => {
+  let [journalRows, viewRows] = [0, 0]
+  let writing: Promise<unknown> = Promise.resolve()
+  for await (const chunk of chunksOf(appends)) {
+    const statement = appendStatement(chunk, false)
+    journalRows += chunk.reduce((sum, { rows }) => sum + rows.length, 0)
+    viewRows += chunk.reduce((sum, { changes }) => sum + changes.length, 0)
+    await writing
+    writing = database.write(statement)
+    writing.catch(() => undefined)
+  }
+  await writing
+  await settleDown(database)
+  return { journalRows, viewRows }
+}
+
+const JOURNAL_PAGE = `select key, version, command, data, at, cause from journal
+  where (key, version) > ($1, $2::int) order by key, version limit ${PAGE}`
+
+/** All rows of the journal, key by key; a key is never cut in two. */
+async function* histories(run: Run): AsyncGenerator<readonly [string, readonly JournalRow[]]> {
+  let key = ''
+  let rows: JournalRow[] = []
+  let page: Rows
+  do {
+    page = await run({ text: JOURNAL_PAGE, params: [key, rows.at(-1)?.version ?? 0] })
+    for (const row of page.map(journalRow)) {
+      if (row.key !== key && rows.length > 0) yield [key, rows]
+      if (row.key !== key) rows = []
+      key = row.key
+      rows.push(row)
+    }
+  } while (page.length === PAGE)
+  if (rows.length > 0) yield [key, rows]
+}
+
+/** Collects rows by view and writes a view whenever enough of it is there. */
+const collector = (run: Run) => {
+  const rows = new Map<ViewName, Cells[]>(viewNames.map((view) => [view, []]))
+  const write = async (view: ViewName): Promise<void> => {
+    const own = rows.get(view)!
+    rows.set(view, [])
+    if (own.length > 0) await run(insertStatement(view, own))
+  }
+  const add = async (view: ViewName, cells: Cells): Promise<void> => {
+    if (rows.get(view)!.push(cells) >= CHUNK) await write(view)
+  }
+  const finish = async (): Promise<void> => {
+    for (const view of viewNames) await write(view)
+  }
+  return { add, finish }
+}
+
+export const rebuildViews = async (database: Database, fold: Fold): Promise<Loaded> => {
+  let [journalRows, viewRows] = [0, 0]
+  await database.transaction(async (run) => {
+    await run(plain(`truncate ${viewNames.map(quoted).join(', ')}`))
+    const { add, finish } = collector(run)
+    for await (const [key, rows] of histories(run)) {
+      journalRows += rows.length
+      for (const { view, row } of lastChanges(fold(key, rows))) {
+        if (row === null) continue
+        viewRows++
+        await add(view, cellsOf(view, row))
+      }
+    }
+    await finish()
+  })
+  await settleDown(database)
+  return { journalRows, viewRows }
+}
+
+/** In pages along the key, so that any number of rows fits. */
+export async function* dumpViews(database: Database): AsyncGenerator<string> {
+  for (const view of dumpedViews) {
+    const { key } = viewOf(view)
+    const columns = columnsOf(view)
+    const names = Object.keys(columns).map(quoted).join(', ')
+    const past = `($1::text is null or ${quoted(key)} > $1::${columns[key]!})`
+    const text = `select ${names} from ${quoted(view)} where ${past} order by ${quoted(key)} limit ${PAGE}`
+    let last: string | null = null
+    let page: Rows
+    do {
+      page = await database.read({ text, params: [last] })
+      for (const cells of page) yield dumpLine(view, cells)
+      last = (page.at(-1)?.[key] as string | undefined) ?? null
+    } while (page.length === PAGE)
+  }
+}

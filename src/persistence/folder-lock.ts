@@ -1,0 +1,92 @@
+/** One process at a time in a folder: a file that names its holder. A holder that is no more does not hold. */
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+
+export type FolderLock = {
+  /** False when another process has taken the folder in the same instant. */
+  readonly held: () => boolean
+  readonly release: () => void
+}
+type Holder = { readonly pid: number; readonly started: string; readonly boot: string }
+
+const FILE = 'lock'
+
+const readOr = (path: string, otherwise: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return otherwise
+  }
+}
+
+/** Clock ticks from boot to the start of the process: with the pid it names one process for good. Linux only, else ''. */
+const startOf = (pid: number): string => {
+  const stat = readOr(`/proc/${pid}/stat`, '')
+  // The name of the program, in brackets, may hold anything.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+}
+const bootOf = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
+const holderOf = (pid: number): Holder => ({ pid, started: startOf(pid), boot: bootOf() })
+
+const exists = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+const parsed = (text: string): Holder | null => {
+  try {
+    return JSON.parse(text) as Holder
+  } catch {
+    return null
+  }
+}
+
+const alive = (holder: Holder): boolean => {
+  if (!exists(holder.pid)) return false
+  const now = holderOf(holder.pid)
+  return now.boot === holder.boot && now.started === holder.started
+}
+
+const create = (path: string, text: string): boolean => {
+  try {
+    const file = openSync(path, 'wx')
+    writeSync(file, text)
+    closeSync(file)
+    return true
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw cause
+  }
+}
+
+/** Moves a dead holder's file away; of several that try, one succeeds. */
+const clear = (path: string): void => {
+  try {
+    renameSync(path, `${path}.${process.pid}`)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+  }
+  rmSync(`${path}.${process.pid}`, { force: true })
+}
+
+export const lockFolder = (folder: string): FolderLock => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, FILE)
+  const text = JSON.stringify(holderOf(process.pid))
+  for (let tries = 0; tries < 5; tries++) {
+    if (create(path, text)) return { held: () => readOr(path, '') === text, release: () => release(path, text) }
+    const holder = parsed(readOr(path, ''))
+    if (holder !== null && alive(holder))
+      throw new Error(`${folder} is in use by process ${holder.pid}: only one process may open it at a time`)
+    clear(path)
+  }
+  throw new Error(`${folder} is being opened by other processes at the same time`)
+}
+
+const release = (path: string, text: string): void => {
+  if (readOr(path, '') === text) rmSync(path, { force: true })
+}

@@ -1,0 +1,46 @@
+/** The journal on SQL: the writer and the tail reader, the feed in commit order, and the checkpoints of its readers. */
+import type { FeedRow, Journal, Position } from '../actors/ports.ts'
+import { journalRow, recallOf } from './recall.ts'
+import type { Database, Rows } from './sql.ts'
+import { writerOf } from './writer.ts'
+
+const COLUMNS = 'key, version, command, data, at, cause, xid::text as xid, pos'
+
+/** Rows of a transaction that is still open would appear before rows already read: nothing past the oldest open one is fed. */
+const FEED = `select ${COLUMNS} from journal where (xid, pos) > ($1::xid8, $2::int)
+  and xid < pg_snapshot_xmin(pg_current_snapshot()) order by xid, pos limit $3::int`
+const HISTORY = `select ${COLUMNS} from journal
+  where key in (select json_array_elements_text($1::json)) order by xid, pos limit $2::int`
+const SAVE = `insert into checkpoints (reader, position) values ($1, $2)
+  on conflict (reader) do update set position = excluded.position`
+
+const feedRow = (row: Rows[number]): FeedRow => ({
+  ...journalRow(row),
+  position: `${String(row['xid'])}.${String(row['pos'])}`,
+})
+
+const placeOf = (position: Position): readonly [string, number] => {
+  const [xid, pos] = position.split('.')
+  return [xid === undefined || xid === '' ? '0' : xid, Number(pos ?? 0)]
+}
+
+export const sqlJournal = (database: Database, maxWaiting?: number): Journal => {
+  const writer = writerOf(database, maxWaiting)
+  return {
+    append: writer.append,
+    recall: recallOf(database),
+    history: async (keys, limit) =>
+      (await database.read({ text: HISTORY, params: [JSON.stringify(keys), limit], name: 'history' })).map(feedRow),
+    feed: async (after, limit) =>
+      (await database.read({ text: FEED, params: [...placeOf(after), limit], name: 'feed' })).map(feedRow),
+    checkpoint: async (reader) => {
+      const rows = await database.read({ text: 'select position from checkpoints where reader = $1', params: [reader] })
+      return (rows[0]?.['position'] as string | undefined) ?? ''
+    },
+    saveCheckpoint: async (reader, position) =>
+      void (await database.write({ text: SAVE, params: [reader, position], name: 'save' })),
+    onAppended: writer.onAppended,
+    exclusive: database.exclusive,
+    close: writer.drain,
+  }
+}

@@ -1,0 +1,73 @@
+/** MikroORM over both databases, for what it is best at: migrations, and telling whether entities and tables agree. */
+import type { MikroORM } from '@mikro-orm/core'
+import { Migrator } from '@mikro-orm/migrations'
+import type { Migration } from '@mikro-orm/migrations'
+import { entities } from './entities.ts'
+import { MIGRATION_TABLE, migrationNames, MIGRATIONS } from './migrate.ts'
+import type { Embedded } from './pglite.ts'
+
+type MigrationClass = new (...args: never[]) => Migration
+
+const migrationsList = () =>
+  Promise.all(
+    migrationNames().map(async (name) => {
+      const module = (await import(new URL(`${name}.ts`, MIGRATIONS).href)) as Record<string, MigrationClass>
+      return { name, class: Object.values(module)[0]! }
+    }),
+  )
+
+const common = async () => ({
+  entities: [...entities],
+  extensions: [Migrator],
+  migrations: {
+    tableName: MIGRATION_TABLE,
+    migrationsList: (await migrationsList()) as never,
+    snapshot: false,
+    silent: true,
+  },
+})
+
+/** The part of an embedded database that the ORM's driver uses; the thread stays the owner. */
+const proxyOf = (database: Embedded) => {
+  const query = async (text: string, params: readonly unknown[] = []) => {
+    const { rows = [], affected = 0 } = await database.ask(text, params)
+    return { rows, affectedRows: affected, fields: [] }
+  }
+  const transaction = async <T>(work: (tx: { query: typeof query }) => Promise<T>): Promise<T> => {
+    await query('begin')
+    try {
+      const result = await work({ query })
+      await query('commit')
+      return result
+    } catch (cause) {
+      await query('rollback')
+      throw cause
+    }
+  }
+  return {
+    query,
+    transaction,
+    close: () => Promise.resolve(),
+    closed: false,
+    ready: true,
+    waitReady: Promise.resolve(),
+  }
+}
+
+export const ormOnPglite = async (database: Embedded): Promise<MikroORM> => {
+  const { MikroORM } = await import('@mikro-orm/pglite')
+  return MikroORM.init({ ...(await common()), dbName: 'postgres', driverOptions: { pglite: proxyOf(database) } })
+}
+
+export const ormOnPostgres = async (url: string): Promise<MikroORM> => {
+  const { MikroORM } = await import('@mikro-orm/postgresql')
+  return MikroORM.init({ ...(await common()), clientUrl: url })
+}
+
+export const migrateUp = async (orm: MikroORM): Promise<void> => {
+  try {
+    await orm.migrator.up()
+  } finally {
+    await orm.close(true)
+  }
+}

@@ -1,0 +1,77 @@
+/** PostgreSQL over the network: a small pool that reads, one session that writes. */
+import { Client, Pool, types } from 'pg'
+import type { ClientConfig } from 'pg'
+import { PLANNER } from './planner.ts'
+import { runOn } from './postgres-run.ts'
+import { writerSession } from './postgres-session.ts'
+import type { Database, Run } from './sql.ts'
+
+export type PostgresOptions = {
+  readonly url: string
+  /** Longer than any statement of ours, shorter than what a caller waits. */
+  readonly statementTimeoutMs?: number
+  readonly readers?: number
+}
+
+const INT8 = 20
+
+export const clientConfig = (url: string, timeoutMs: number): ClientConfig => ({
+  connectionString: url,
+  application_name: 'accelerando',
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 5_000,
+  connectionTimeoutMillis: 5_000,
+  statement_timeout: timeoutMs,
+  // The server did not even cancel in time: the connection is dead, though nobody said so.
+  query_timeout: timeoutMs + 2_000,
+  options: Object.entries(PLANNER)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' '),
+  types: { getTypeParser: parserOf },
+})
+
+/** Moments and counters fit a double; the driver would hand out text. */
+const parserOf = ((oid: Parameters<typeof types.getTypeParser>[0], format?: 'text') =>
+  Number(oid) === INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser
+
+const transactionOn = async <T>(client: Client, work: (run: Run) => Promise<T>): Promise<T> => {
+  const run = runOn(client)
+  await run({ text: 'begin', params: [] })
+  try {
+    await run({ text: 'set local statement_timeout = 0', params: [] })
+    const result = await work(run)
+    await run({ text: 'commit', params: [] })
+    return result
+  } catch (cause) {
+    await run({ text: 'rollback', params: [] }).catch(() => undefined)
+    throw cause
+  }
+}
+
+export const postgresDatabase = async (options: PostgresOptions): Promise<Database> => {
+  const timeoutMs = options.statementTimeoutMs ?? 5_000
+  const config = clientConfig(options.url, timeoutMs)
+  const pool = new Pool({ ...config, max: options.readers ?? 4, idleTimeoutMillis: 30_000 })
+  // A reader that dies while idle is replaced by the next query.
+  pool.on('error', () => undefined)
+  const writer = writerSession(config)
+  await writer.ready().catch(async (cause: unknown) => {
+    await Promise.all([writer.close(), pool.end()])
+    throw cause
+  })
+  const transaction = async <T>(work: (run: Run) => Promise<T>): Promise<T> => {
+    const client = new Client({ ...config, query_timeout: 0 })
+    client.on('error', () => undefined)
+    await client.connect()
+    return transactionOn(client, work).finally(() => void client.end().catch(() => undefined))
+  }
+  return {
+    kind: 'postgres',
+    exclusive: false,
+    read: runOn(pool),
+    write: writer.run,
+    settled: writer.settled,
+    transaction,
+    close: async () => void (await Promise.all([writer.close(), pool.end()])),
+  }
+}

@@ -1,0 +1,77 @@
+/** Lists over the views: each is one query along an index, from the row after the marker. */
+import type { PageQuery, Reads, Scalar } from '../actors/ports.ts'
+import type { Row, ViewName } from '../actors/views.ts'
+import { viewOf } from './rules.ts'
+import type { Database, Rows, Statement } from './sql.ts'
+import { columnsOf, quoted } from './statements.ts'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const MAX_LIMIT = 1_000
+
+type Where = Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>
+type Bind = (value: unknown) => string
+
+const condition = (column: string, type: string, wanted: Scalar | readonly Scalar[], bind: Bind): string => {
+  const name = quoted(column)
+  if (wanted === null) return `${name} is null`
+  if (!Array.isArray(wanted)) return `${name} = ${bind(wanted)}::${type}`
+  const some = `${name} = any(${bind(wanted.filter((each) => each !== null))}::${type}[])`
+  return wanted.includes(null) ? `(${some} or ${name} is null)` : some
+}
+
+export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statement => {
+  const { view, sort, marker } = query
+  const types = columnsOf(view)
+  const key = quoted(viewOf(view).key)
+  const params: unknown[] = []
+  const bind: Bind = (value) => `$${params.push(value)}`
+  const conditions = Object.entries(query.where as Where).flatMap(([column, wanted]) =>
+    wanted === undefined ? [] : [condition(column, types[column]!, wanted, bind)],
+  )
+  const [direction, after] = query.descending === true ? ['desc', '<'] : ['asc', '>']
+  if (marker !== undefined) {
+    const id = `${bind(marker)}::${types[viewOf(view).key]!}`
+    conditions.push(
+      `(${quoted(sort)}, ${key}) ${after} ((select m.${quoted(sort)} from ${quoted(view)} m where m.${key} = ${id}), ${id})`,
+    )
+  }
+  const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
+  const columns = Object.keys(types).map(quoted).join(', ')
+  const order = `order by ${quoted(sort)} ${direction}, ${key} ${direction}`
+  const limit = bind(Math.min(query.limit, MAX_LIMIT))
+  return { text: `select ${columns} from ${quoted(view)}${where} ${order} limit ${limit}::int`, params }
+}
+
+const exists = async (database: Database, view: ViewName, id: string): Promise<boolean> => {
+  const { key } = viewOf(view)
+  const text = `select 1 from ${quoted(view)} where ${quoted(key)} = $1::${columnsOf(view)[key]!}`
+  return (await database.read({ text, params: [id] })).length > 0
+}
+
+const page = async <N extends ViewName>(database: Database, query: PageQuery<N>): Promise<readonly Row<N>[] | null> => {
+  const { view, marker } = query
+  if (marker !== undefined && columnsOf(view)[viewOf(view).key] === 'uuid' && !UUID.test(marker)) return null
+  const rows = await database.read(pageStatement(query))
+  // An empty page may be the end, or an unknown marker.
+  if (rows.length === 0 && marker !== undefined && !(await exists(database, view, marker))) return null
+  return rows as unknown as readonly Row<N>[]
+}
+
+const listOf = <N extends ViewName>(rows: Rows): readonly Row<N>[] => rows as unknown as readonly Row<N>[]
+
+const DUE = 'select entity, kind, at from due where at <= $1::bigint order by at, entity limit $2::int'
+const ORDERS = `select slot, hostname, deployable_uuid, number, body, sent_at from pending_orders
+  where sent_at <= $1::bigint order by sent_at, slot limit $2::int`
+/** Locked in key order, as the appends lock them. */
+const SENT = `update pending_orders t set sent_at = $2::bigint from (
+    select slot from pending_orders where slot in (select json_array_elements_text($1::json)::uuid) order by slot for update) s
+  where t.slot = s.slot`
+
+export const sqlReads = (database: Database): Reads => ({
+  page: (query) => page(database, query),
+  dueBefore: async (now, limit) => listOf<'due'>(await database.read({ text: DUE, params: [now, limit], name: 'due' })),
+  ordersBefore: async (before, limit) =>
+    listOf<'pending_orders'>(await database.read({ text: ORDERS, params: [before, limit], name: 'orders' })),
+  markOrdersSent: async (slots, at) =>
+    void (await database.write({ text: SENT, params: [JSON.stringify(slots), at], name: 'sent' })),
+})

@@ -1,0 +1,80 @@
+/** Reading tails: all that is asked in one turn of the event loop is one query, as actors recover many at a time. */
+import type { Cause, JournalRow, Recalled } from '../actors/ports.ts'
+import type { Database, Rows, Statement } from './sql.ts'
+
+type Wish = { readonly key: string; readonly after: number }
+type Answer = ReadonlyMap<string, Recalled>
+type Call = {
+  readonly wishes: readonly Wish[]
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (cause: unknown) => void
+}
+
+/** Keys in one statement; more are asked in several. */
+const MAX_KEYS = 2_000
+
+export const journalRow = (row: Rows[number]): JournalRow => ({
+  key: row['key'] as string,
+  version: row['version'] as number,
+  commandId: row['command'] as string,
+  events: row['data'] as JournalRow['events'],
+  at: row['at'] as number,
+  cause: row['cause'] as Cause,
+})
+
+/** A snapshot comes as a row without a command, before the rows after it. */
+const TAILS = `with k as (select k.i, k.key, k.after, s.version, s.memory
+    from json_to_recordset($1::json) k(i int, key text, after int)
+    left join snapshots s on s.entity = k.key and s.version > k.after)
+  select k.i, k.key, k.version, null::uuid as command, k.memory as data, null::bigint as at, null::json as cause
+    from k where k.version is not null
+  union all
+  select k.i, t.* from k cross join lateral (
+    select j.key, j.version, j.command, j.data, j.at, j.cause from journal j
+    where j.key = k.key and j.version > coalesce(k.version, k.after)) t
+  order by i, version`
+
+const tailStatement = (wishes: readonly Wish[]): Statement => ({
+  text: TAILS,
+  params: [JSON.stringify(wishes.map(({ key, after }, i) => ({ i, key, after })))],
+  name: 'tails',
+})
+
+const read = async (database: Database, wishes: readonly Wish[]): Promise<readonly Recalled[]> => {
+  const found = wishes.map(() => ({ snapshot: null as Recalled['snapshot'], rows: [] as JournalRow[] }))
+  for (const row of await database.read(tailStatement(wishes))) {
+    const one = found[row['i'] as number]!
+    if (row['command'] === null) one.snapshot = { version: row['version'] as number, memory: row['data'] }
+    else one.rows.push(journalRow(row))
+  }
+  return found
+}
+
+const idOf = ({ key, after }: Wish): string => `${after} ${key}`
+
+const answerAll = async (database: Database, calls: readonly Call[]): Promise<void> => {
+  const wishes = [...new Map(calls.flatMap((call) => call.wishes.map((wish) => [idOf(wish), wish] as const))).values()]
+  await database.settled()
+  const found = new Map<string, Recalled>()
+  for (let from = 0; from < wishes.length; from += MAX_KEYS) {
+    const part = wishes.slice(from, from + MAX_KEYS)
+    const answers = await read(database, part)
+    for (const [index, wish] of part.entries()) found.set(idOf(wish), answers[index]!)
+  }
+  for (const { wishes, resolve } of calls) resolve(new Map(wishes.map((wish) => [wish.key, found.get(idOf(wish))!])))
+}
+
+export const recallOf = (database: Database): ((wishes: readonly Wish[]) => Promise<Answer>) => {
+  let calls: Call[] = []
+  const flush = (): void => {
+    const now = calls
+    calls = []
+    answerAll(database, now).catch((cause: unknown) => {
+      for (const { reject } of now) reject(cause)
+    })
+  }
+  return (wishes) =>
+    new Promise((resolve, reject) => {
+      if (calls.push({ wishes, resolve, reject }) === 1) setImmediate(flush)
+    })
+}

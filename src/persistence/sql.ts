@@ -1,0 +1,69 @@
+/** What the engine asks of a PostgreSQL, be it a server or embedded; and what its errors mean to an append. */
+
+export type Statement = {
+  readonly text: string
+  readonly params: readonly unknown[]
+  /** Prepared under this name where the database can. */
+  readonly name?: string
+}
+export type Rows = readonly Readonly<Record<string, unknown>>[]
+export type Run = (statement: Statement) => Promise<Rows>
+
+export type Database = {
+  readonly kind: 'pglite' | 'postgres'
+  /** No other process can write. */
+  readonly exclusive: boolean
+  readonly read: Run
+  /** In the one session that appends. Rejects with `NotSent` when no session stood in time. */
+  readonly write: Run
+  /** Resolves when no earlier writer session of this process can still commit: from then on, reads are final. */
+  readonly settled: () => Promise<void>
+  /** A session of its own without statement timeout, for work on whole tables. */
+  readonly transaction: <T>(work: (run: Run) => Promise<T>) => Promise<T>
+  readonly close: () => Promise<void>
+}
+
+export class NotSent extends Error {
+  override readonly name = 'NotSent'
+}
+
+/** `fenced`: the statement met a row that is there, or missed one. `again`: rolled back by chance. `refused`: its data is at fault. */
+export type Failure = 'fenced' | 'again' | 'refused' | 'not sent' | 'unknown'
+type SqlError = {
+  readonly code?: unknown
+  readonly constraint?: unknown
+  readonly table?: unknown
+  readonly column?: unknown
+}
+
+const UNIQUE_VIOLATION = '23505'
+/** Raised on purpose by the append statement when a version leaves a gap. */
+const DIVISION_BY_ZERO = '22012'
+const ROLLED_BACK = new Set(['40001', '40P01'])
+
+const codeOf = (error: unknown): string => {
+  const { code } = (error ?? {}) as SqlError
+  return typeof code === 'string' ? code : ''
+}
+
+export const failureOf = (error: unknown): Failure => {
+  if (error instanceof NotSent) return 'not sent'
+  const code = codeOf(error)
+  if (code === UNIQUE_VIOLATION || code === DIVISION_BY_ZERO) return 'fenced'
+  if (ROLLED_BACK.has(code)) return 'again'
+  return /^2[23]...$/.test(code) ? 'refused' : 'unknown'
+}
+
+/** The session is of no more use: it ended, or nobody knows what it is doing. */
+export const sessionLost = (error: unknown): boolean => {
+  const code = codeOf(error)
+  return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57P') || code === 'EPIPE'
+}
+
+/** Name of the broken rule; a column's name when it may not be empty; else the code of the error. */
+export const ruleOf = (error: unknown): string => {
+  const { constraint, table, column } = error as SqlError
+  if (typeof constraint === 'string') return constraint
+  if (typeof table === 'string' && typeof column === 'string') return `${table}_${column}_not_null`
+  return `sql_${codeOf(error)}`
+}

@@ -1,0 +1,133 @@
+/**
+ * A throw-away PostgreSQL for a run of tests: started by the first that asks, shared by all processes of the run, and
+ * stopped by a guard that outlives the run, so that a killed run leaves nothing behind.
+ *
+ *   const { url, drop } = await freshDatabase(bin)      // bin: the folder with initdb, from needs.ts
+ */
+import { execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { chownSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { isMainThread } from 'node:worker_threads'
+import { Client } from 'pg'
+import type { QueryResult } from 'pg'
+
+const run = promisify(execFile)
+const asRoot = process.getuid?.() === 0
+
+/** The process whose end is the end of the run: vitest's main one, or this one when no vitest is about. */
+const runPid = (): number => (process.env['VITEST'] === undefined || !isMainThread ? process.pid : process.ppid)
+
+const startedAt = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[19]!
+  } catch {
+    return '0'
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+const asPostgres = (program: string, args: readonly string[]): [string, string[]] =>
+  asRoot ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
+
+const freePort = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const { port } = server.address() as AddressInfo
+  await new Promise((closed) => server.close(closed))
+  return port
+}
+
+const makeFolder = async (folder: string): Promise<void> => {
+  mkdirSync(join(folder, 'data'), { mode: 0o700 })
+  if (!asRoot) return
+  const [uid, gid] = (await run('sh', ['-c', 'id -u postgres; id -g postgres'])).stdout.split('\n').map(Number)
+  for (const each of [folder, join(folder, 'data')]) chownSync(each, uid!, gid!)
+}
+
+/** Waits for the end of the run in a process of its own, then stops the server and removes the folder. */
+const guard = (bin: string, folder: string, pid: number): void => {
+  const stop = asPostgres(join(bin, 'pg_ctl'), ['stop', '-m', 'immediate', '-D', join(folder, 'data')]).flat()
+  const script = `while kill -0 ${pid} 2>/dev/null; do sleep 0.3; done; "$@" >/dev/null 2>&1; rm -rf '${folder}'`
+  spawn('sh', ['-c', script, 'guard', ...stop], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
+}
+
+const start = async (bin: string, folder: string, durable: boolean): Promise<string> => {
+  await makeFolder(folder)
+  guard(bin, folder, runPid())
+  const data = join(folder, 'data')
+  const initdb = ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
+  await run(...asPostgres(join(bin, 'initdb'), initdb), { cwd: '/' })
+  const port = await freePort()
+  // A test kills processes, not the machine: what the system was given to write is safe enough.
+  const speed = durable ? [] : ['fsync=off', 'full_page_writes=off']
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${folder}`,
+    'max_connections=200',
+    ...speed,
+  ]
+  const options = settings.map((setting) => `-c ${setting}`).join(' ')
+  const args = ['start', '-w', '-t', '30', '-D', data, '-l', join(folder, 'log'), '-o', options]
+  await run(...asPostgres(join(bin, 'pg_ctl'), args), { cwd: '/' })
+  return `postgres://postgres@127.0.0.1:${port}`
+}
+
+const readyFile = (folder: string): string | undefined => {
+  try {
+    return readFileSync(join(folder, 'ready'), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** The address of the run's server without a database name. Durable: with its commits synced, for measurements. */
+export const postgresServer = async (bin: string, durable = false): Promise<string> => {
+  const pid = runPid()
+  const folder = join(tmpdir(), `accelerando-postgres-${pid}-${startedAt(pid)}${durable ? '-durable' : ''}`)
+  try {
+    mkdirSync(folder, { mode: 0o755 })
+  } catch {
+    return waitFor(folder)
+  }
+  const answer = await start(bin, folder, durable).catch((cause: unknown) => `failed ${String(cause)}`)
+  writeFileSync(join(folder, 'ready.tmp'), answer)
+  renameSync(join(folder, 'ready.tmp'), join(folder, 'ready'))
+  return waitFor(folder)
+}
+
+const waitFor = async (folder: string): Promise<string> => {
+  for (let tries = 0; tries < 600; tries++) {
+    const ready = readyFile(folder)
+    if (ready?.startsWith('postgres:') === true) return ready
+    if (ready !== undefined) throw new Error(`PostgreSQL did not start: ${ready}`)
+    await wait(50)
+  }
+  throw new Error('PostgreSQL was not ready within 30 s')
+}
+
+export const sqlOnce = async (url: string, text: string): Promise<QueryResult> => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+export type Database = { readonly url: string; readonly drop: () => Promise<void> }
+
+export const freshDatabase = async (bin: string, durable = false): Promise<Database> => {
+  const server = await postgresServer(bin, durable)
+  const name = `t_${randomUUID().replaceAll('-', '')}`
+  await sqlOnce(`${server}/postgres`, `create database ${name}`)
+  const drop = async () => void (await sqlOnce(`${server}/postgres`, `drop database ${name} with (force)`))
+  return { url: `${server}/${name}`, drop }
+}
