@@ -1,6 +1,6 @@
 /** The real host: its files and programs, each use bounded. The one file of this room that touches them. */
 import { execFile } from 'node:child_process'
-import { createReadStream } from 'node:fs'
+import { constants, createReadStream } from 'node:fs'
 import { mkdir, readdir, readlink, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
 import type { HostIo } from './driver.ts'
@@ -14,6 +14,8 @@ export type RealHost = Pick<HostIo, 'hostname' | 'stateDir' | 'warn'> & {
 }
 
 const MIB = 1024 * 1024
+/** Opens for writing anew, but makes nothing. */
+const EXISTING = constants.O_WRONLY | constants.O_TRUNC
 const noLink = new Set(['ENOENT', 'EINVAL', 'ENOTDIR'])
 
 const readBounded = async (path: string, maxBytes: number): Promise<string> => {
@@ -76,7 +78,7 @@ export const realHostIo = ({
     list: async (path) => (await readdir(path)).toSorted(),
     link: linkTarget,
     write: (path, text) =>
-      resolve(path).startsWith(own) ? inTurn(() => replaceFile(path, text)) : writeFile(path, text, { flag: 'r+' }),
+      resolve(path).startsWith(own) ? inTurn(() => replaceFile(path, text)) : writeFile(path, text, { flag: EXISTING }),
     run: (program, args, timeoutMs) => runBounded(program, args, timeoutMs, outputMaxBytes),
   }
 }

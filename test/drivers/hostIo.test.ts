@@ -1,0 +1,134 @@
+/** The port is kept by the real host and by a recorded one alike. */
+import {
+  existsSync,
+  mkdtempSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { HostIo } from '../../src/drivers/driver.ts'
+import { realHostIo } from '../../src/drivers/hostIo.ts'
+import { recordedHostIo } from './recordedHostIo.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'host-io-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const real = (limits: { readMaxBytes?: number; outputMaxBytes?: number } = {}): HostIo & { readonly root: string } => {
+  const root = mkdtempSync(join(folder, 'real-'))
+  mkdirSync(join(root, 'dir/sub'), { recursive: true })
+  writeFileSync(join(root, 'dir/b'), 'two\n')
+  writeFileSync(join(root, 'dir/a'), 'one\n')
+  symlinkSync('../dir/sub', join(root, 'dir/link'))
+  symlinkSync('gone', join(root, 'dir/loose'))
+  writeFileSync(join(root, 'dir/sub/file'), 'three\n')
+  return { root, ...realHostIo({ hostname: 'here', stateDir: join(root, 'state'), warn: () => {}, ...limits }) }
+}
+const recorded = (): HostIo & { readonly root: string } => ({
+  root: '',
+  ...recordedHostIo(
+    {
+      dir: { b: 'two\n', a: 'one\n', link: { '->': '../dir/sub' }, loose: { '->': 'gone' }, sub: { file: 'three\n' } },
+    },
+    'here',
+  ),
+})
+
+describe.each([
+  ['the real host', real],
+  ['a recorded host', recorded],
+])('%s keeps the port', (_name, make) => {
+  test('reads a file, also through a link', async () => {
+    const { root, read } = make()
+    expect(await read(`${root}/dir/a`)).toBe('one\n')
+    expect(await read(`${root}/dir/link/file`)).toBe('three\n')
+    expect(await read(`${root}/dir/link/../b`)).toBe('two\n')
+  })
+
+  test('says ENOENT of what is not there', async () => {
+    const { root, read, list, write } = make()
+    await expect(read(`${root}/dir/none`)).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(read(`${root}/dir/loose`)).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(list(`${root}/none`)).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(write(`${root}/dir/none`, 'x')).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(read(`${root}/dir`)).rejects.toMatchObject({ code: 'EISDIR' })
+  })
+
+  test('lists a folder sorted, also through a link', async () => {
+    const { root, list } = make()
+    expect(await list(`${root}/dir`)).toEqual(['a', 'b', 'link', 'loose', 'sub'])
+    expect(await list(`${root}/dir/link`)).toEqual(['file'])
+  })
+
+  test('names the target of a link, and null where there is none', async () => {
+    const { root, link } = make()
+    expect(await link(`${root}/dir/link`)).toBe('../dir/sub')
+    expect(await link(`${root}/dir/loose`)).toBe('gone')
+    expect(await link(`${root}/dir/a`)).toBeNull()
+    expect(await link(`${root}/dir/none`)).toBeNull()
+    expect(await link(`${root}/dir/sub`)).toBeNull()
+  })
+
+  test('writes what exists, and makes what is its own', async () => {
+    const { root, read, list, write, stateDir } = make()
+    await write(`${root}/dir/a`, 'new')
+    expect(await read(`${root}/dir/a`)).toBe('new')
+    await write(`${stateDir}/deep/file`, 'first')
+    await Promise.all([1, 2, 3, 4].map((n) => write(`${stateDir}/deep/file`, `text ${n}`)))
+    expect(await read(`${stateDir}/deep/file`)).toBe('text 4')
+    expect(await list(`${stateDir}/deep`)).toEqual(['file'])
+  })
+
+  test('does not take a neighbour of its folder for its own', async () => {
+    const { write, stateDir } = make()
+    await expect(write(`${stateDir}/../beside`, 'x')).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(write(`${stateDir}-2/file`, 'x')).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test('says which program is not there', async () => {
+    const { run } = make()
+    await expect(run('no-such-program', [], 1000)).rejects.toThrow('no-such-program')
+  })
+})
+
+describe('the limits of the real host', () => {
+  test('a file that is too long is refused, one that just fits is read', async () => {
+    const io = real({ readMaxBytes: 4 })
+    expect(await io.read(`${io.root}/dir/a`)).toBe('one\n')
+    await expect(io.read(`${io.root}/dir/sub/file`)).rejects.toThrow('must not be longer than 4 bytes')
+    await expect(io.read('/dev/zero')).rejects.toThrow('must not be longer than 4 bytes')
+  })
+
+  test('a program gives its output, or its complaint', async () => {
+    const { run } = real()
+    expect(await run('echo', ['$HOME', ';', 'ls'], 5000)).toBe('$HOME ; ls\n')
+    await expect(run('ls', ['/no-such-folder'], 5000)).rejects.toThrow(/^ls: .*no-such-folder/)
+  })
+
+  test('a program that does not end is killed', async () => {
+    const { run } = real()
+    await expect(run('sleep', ['60'], 50)).rejects.toThrow('sleep: no end within 50 ms')
+  })
+
+  test('a program that does not stop talking is stopped', async () => {
+    const { run } = real({ outputMaxBytes: 1000 })
+    await expect(run('yes', [], 5000)).rejects.toThrow(/^yes: /)
+  })
+
+  test('a failed write leaves the old file and does not stop the next', async () => {
+    const { write, stateDir } = real()
+    await write(`${stateDir}/file`, 'old')
+    mkdirSync(`${stateDir}/taken`)
+    await expect(write(`${stateDir}/taken`, 'x')).rejects.toMatchObject({ code: 'EISDIR' })
+    await write(`${stateDir}/other`, 'new')
+    expect(readFileSync(`${stateDir}/file`, 'utf8')).toBe('old')
+    expect(readFileSync(`${stateDir}/other`, 'utf8')).toBe('new')
+    expect(existsSync(`${stateDir}/file.tmp`)).toBe(false)
+    expect(readdirSync(stateDir)).toContain('other')
+  })
+})

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import { pciDriver } from '../../src/drivers/pciDriver.ts'
+import { readWhitelist } from '../../src/drivers/whitelist.ts'
+import { never, slotsOf } from './driver.contract.ts'
+import { recordedHost, recordedHostIo } from './recordedHostIo.ts'
+
+const driverOf = (given: unknown, options: { readonly check?: boolean } = {}) => {
+  const reading = readWhitelist(given)
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
+  return pciDriver({ whitelist: reading.entries, ...options })
+}
+const seenWith = async (given: unknown, io = recordedHost('mixed-host')): Promise<readonly string[]> =>
+  (await driverOf(given).discover(io)).flatMap(({ deployables }) => deployables.map(({ name }) => name))
+
+describe('pci_driver reports', () => {
+  test('a whitelisted function with the values clients know', async () => {
+    const given = { vendor_id: '1b36', product_id: '0010' }
+    expect(await driverOf(given).discover(recordedHost('mixed-host'))).toEqual([
+      {
+        type: 'GPU',
+        vendor: '1b36',
+        model: '0010',
+        stdBoardInfo: '{"product_id": "0010", "controller": null}',
+        vendorBoardInfo: 'miss_vb_info',
+        controlPath: { type: 'PCI', info: '{"bus": "00", "device": "12", "domain": "0000", "function": "0"}' },
+        deployables: [
+          {
+            name: 'compute1_0000:00:12.0',
+            numAccelerators: 1,
+            driverName: '1B36',
+            attributes: [
+              { key: 'rc', value: 'CUSTOM_PCI' },
+              { key: 'trait0', value: 'OWNER_CYBORG' },
+              { key: 'trait1', value: 'CUSTOM_PCI_PRODUCT_ID_0010' },
+              { key: 'trait2', value: 'CUSTOM_PCI_1B36_0010' },
+            ],
+            handles: [{ type: 'PCI', info: { bus: '00', device: '12', domain: '0000', function: '0' } }],
+            hostWork: false,
+            programmable: false,
+          },
+        ],
+      },
+    ])
+  })
+
+  test.each([
+    ['10de', 'NVIDIA'],
+    ['102b', 'MATROX'],
+    ['8086', 'INTEL'],
+    ['1bd4', 'INSPUR'],
+    ['10ee', 'XILINX'],
+    ['19e5', 'HUAWEI'],
+  ])('vendor %s by the name %s', async (vendor, name) => {
+    const [device] = await driverOf({ vendor_id: vendor }).discover(recordedHost('mixed-host'))
+    const [{ driverName, attributes }] = [device!.deployables[0]!]
+    expect(driverName).toBe(name)
+    expect(attributes[2]).toEqual({ key: 'trait1', value: `CUSTOM_PCI_${name}` })
+  })
+
+  test('what the entry says instead of its own values', async () => {
+    const entry = {
+      vendor_id: '1da3',
+      device_type: 'AICHIP',
+      resource_class: 'CUSTOM_AICHIP',
+      traits: ['CUSTOM_GAUDI2', 'OWNER_CYBORG'],
+      check: true,
+    }
+    const [device] = await driverOf([entry, {}])
+      .discover(recordedHost('mixed-host'))
+      .then((all) => all.filter(({ vendor }) => vendor === '1da3'))
+    expect(device!.type).toBe('AICHIP')
+    expect(device!.deployables[0]).toMatchObject({ hostWork: true })
+    expect(device!.deployables[0]!.attributes.map(({ value }) => value)).toEqual([
+      'CUSTOM_AICHIP',
+      'OWNER_CYBORG',
+      'CUSTOM_PCI_PRODUCT_ID_1020',
+      'CUSTOM_PCI_1DA3_1020',
+      'CUSTOM_GAUDI2',
+    ])
+  })
+
+  test.each([
+    ['everything', {}, 37],
+    ['one vendor by its number, not by text in a name', { vendor_id: '10de' }, 10],
+    ['a physical function and its virtual ones', { address: '0000:18:00.0' }, 2],
+    ['the function of an interface and its virtual ones', { devname: 'ens24f0' }, 2],
+    ['nothing for an interface that is not there', { devname: 'ens9' }, 0],
+  ])('%s', async (_name, given, count) => expect(await seenWith(given)).toHaveLength(count))
+
+  test('odd hosts as they are', async () => {
+    const odd = (given: unknown) => seenWith(given, recordedHost('odd-host'))
+    expect(await odd({ vendor_id: '10de' })).toEqual([])
+    expect(await odd({ vendor_id: 'DEAD' })).toEqual(['compute1_0000:0a:00.0'])
+    expect(await odd({ product_id: '0a54' })).toEqual(['compute1_10000:e1:00.0'])
+    expect(await odd({ devname: 'eth0' })).toEqual(['compute1_0000:00:03.0'])
+  })
+
+  test('virtual functions by product, as kernel test fixtures show them', async () => {
+    const devices = await driverOf({ product_id: '1001' }).discover(recordedHost('pci-sim'))
+    expect(devices).toHaveLength(7)
+    expect(devices[0]!.deployables[0]!.attributes).toContainEqual({
+      key: 'trait1',
+      value: 'CUSTOM_PCI_PRODUCT_ID_1001',
+    })
+  })
+
+  test('a function whose interface a guest has taken over', async () => {
+    const io = recordedHost('mixed-host')
+    const driver = driverOf({ devname: 'ens5f0' })
+    const before = await driver.discover(io)
+    io.remove('/sys/class/net/ens5f0')
+    expect(await driverOf({ devname: 'ens5f0' }).discover(io)).toEqual(before)
+    io.remove('/sys/bus/pci/devices/0000:05:00.0')
+    expect(await driver.discover(io)).toEqual([])
+  })
+
+  test('an error rather than a shorter list', async () => {
+    const io = recordedHost('mixed-host')
+    io.remove('/sys/devices/pci0000:af/0000:af:00.0/vendor')
+    await expect(driverOf({}).discover(io)).rejects.toThrow('0000:af:00.0/vendor')
+    await expect(driverOf({}).discover(recordedHostIo({}))).rejects.toThrow('/sys/bus/pci/devices')
+  })
+})
+
+describe('pci_driver without a whitelist', () => {
+  test('reports nothing and says once what it saw and how to whitelist it', async () => {
+    const io = recordedHost('odd-host')
+    const driver = driverOf('')
+    expect(await driver.discover(io)).toEqual([])
+    expect(await driver.discover(io)).toEqual([])
+    expect(io.warnings).toHaveLength(1)
+    const { event, detail } = io.warnings[0]!
+    expect(event).toBe('pci_whitelist_empty')
+    expect(detail['seenCount']).toBe(5)
+    expect(detail['seen']).toContainEqual({
+      address: '0000:0a:00.1',
+      vendor_id: '1b36',
+      product_id: '0010',
+      class: '010802',
+    })
+    expect(detail['variable']).toBe('ACCELERANDO_PCI_PASSTHROUGH_WHITELIST')
+    expect(detail['example']).toBe(`ACCELERANDO_PCI_PASSTHROUGH_WHITELIST='${String(detail['value'])}'`)
+  })
+
+  test('gives a value that works as it stands, and not one for what the host runs on', async () => {
+    const io = recordedHost('mixed-host')
+    await driverOf(undefined).discover(io)
+    const { value } = io.warnings[0]!.detail
+    expect(await seenWith(value)).toEqual(['compute1_0000:00:13.0'])
+  })
+
+  test('takes a host without a PCI bus for what it is', async () => {
+    const io = recordedHostIo({})
+    expect(await driverOf(undefined).discover(io)).toEqual([])
+    expect(io.warnings).toHaveLength(1)
+  })
+})
+
+describe('pci_driver at a bind', () => {
+  test.each([
+    ['by option', driverOf({ vendor_id: '10de' }, { check: true })],
+    ['by entry', driverOf({ vendor_id: '10de', check: true })],
+  ])('makes sure the device is there, when told so %s', async (_name, driver) => {
+    const io = recordedHost('mixed-host')
+    const devices = await driver.discover(io)
+    expect(devices.flatMap(({ deployables }) => deployables).every(({ hostWork }) => hostWork)).toBe(true)
+    const slot = slotsOf(devices)[0]!
+    await driver.prepare(io, slot, never)
+    io.remove('/sys/bus/pci/devices/0000:3b:00.0')
+    await expect(driver.prepare(io, slot, never)).rejects.toThrow(
+      `slot ${slot.uuid}: no PCI device 0000:3b:00.0 on compute1`,
+    )
+    await driver.release(io, slot, never)
+  })
+
+  test('takes nothing but a PCI address', async () => {
+    const driver = driverOf({})
+    const slot = { uuid: 'u', deployable: 'compute1_x', type: 'PCI', info: { bus: '../..' } } as const
+    await expect(driver.prepare(recordedHost('mixed-host'), slot, never)).rejects.toThrow(
+      'slot u: info must be a PCI address',
+    )
+  })
+})

@@ -1,0 +1,275 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Clock } from '../../src/clock.ts'
+import { effectsPath, readEffects } from '../../src/drivers/effects.ts'
+import { realHostIo } from '../../src/drivers/hostIo.ts'
+import { parsePciJson } from '../../src/drivers/pci.ts'
+import { simulatedDriver, type SimulatedPlan } from '../../src/drivers/simulated.ts'
+import { mixedCloud, sizedCloud } from '../../src/drivers/simulatedCloud.ts'
+import { KINDS } from '../../src/drivers/simulatedModels.ts'
+import { never, slotsOf } from './driver.contract.ts'
+import { recordedHostIo } from './recordedHostIo.ts'
+
+const small: SimulatedPlan = {
+  seed: 1,
+  devices: [
+    { kind: 'fpga', handles: 4 },
+    { kind: 'gpu', handles: 1 },
+  ],
+}
+const host = () => recordedHostIo({ images: { 'a.bin': '' } }, 'sim-1')
+const effectsOf = (io: ReturnType<typeof host>) =>
+  readEffects(io.kept()[effectsPath('/state', 'simulated_driver')] ?? null)
+
+describe('simulated devices', () => {
+  test('of a kind have its type, class, traits and need of the host', async () => {
+    const devices = KINDS.map((kind) => ({ kind, handles: 2 }))
+    const shown = await simulatedDriver({ seed: 5, devices }).discover(host())
+    const facts = shown.map(({ type, deployables: [one] }) => [
+      type,
+      one!.attributes[0]!.value,
+      one!.hostWork,
+      one!.programmable,
+    ])
+    expect(facts).toEqual([
+      ['GPU', 'PGPU', false, false],
+      ['FPGA', 'FPGA', true, true],
+      ['NIC', 'CUSTOM_NIC', true, false],
+      ['QAT', 'CUSTOM_QAT', false, false],
+      ['SSD', 'CUSTOM_SSD', false, false],
+      ['AICHIP', 'CUSTOM_AICHIP', false, false],
+    ])
+    for (const { deployables, type } of shown) {
+      const [rc, owner, ...traits] = deployables[0]!.attributes
+      expect([rc!.key, owner!.value]).toEqual(['rc', 'OWNER_CYBORG'])
+      expect(traits[0]!.value).toMatch(new RegExp(`^CUSTOM_${type}_[A-Z]+$`))
+      expect(traits[1]!.value).toMatch(new RegExp(`^CUSTOM_${type}_PRODUCT_ID_[0-9A-F]{4}$`))
+    }
+  })
+
+  test('differ by seed and by nothing else', async () => {
+    const shown = async (seed: number | string) =>
+      JSON.stringify(
+        await simulatedDriver({ seed, devices: KINDS.map((kind) => ({ kind, handles: 1 })) }).discover(host()),
+      )
+    expect(await shown(1)).toBe(await shown(1))
+    expect(new Set(await Promise.all([1, 2, 3, 4, 5, 6].map(shown))).size).toBe(6)
+  })
+
+  test('need the host as forced, device before plan before kind', async () => {
+    const work = async (plan: SimulatedPlan) =>
+      (await simulatedDriver(plan).discover(host())).map(({ deployables }) => deployables[0]!.hostWork)
+    expect(await work(small)).toEqual([true, false])
+    expect(await work({ ...small, hostWork: true })).toEqual([true, true])
+    expect(await work({ seed: 1, hostWork: true, devices: [{ kind: 'fpga', handles: 1, hostWork: false }] })).toEqual([
+      false,
+    ])
+  })
+
+  test('have valid addresses, also when a device spreads over buses and a host over domains', async () => {
+    const driver = simulatedDriver({
+      seed: 1,
+      devices: Array.from({ length: 400 }, () => ({ kind: 'fpga', handles: 300 })),
+    })
+    const devices = await driver.discover(host())
+    const paths = devices.map(({ controlPath }) => parsePciJson(controlPath.info))
+    expect(paths).not.toContain(null)
+    expect(new Set(paths.map((path) => path!.domain)).size).toBeGreaterThan(1)
+    const infos = slotsOf(devices).map(
+      ({ info }) => `${info['domain']}:${info['bus']}:${info['device']}.${info['function']}`,
+    )
+    expect(new Set(infos).size).toBe(400 * 300)
+    expect(infos.filter((text) => !/^acc[0-9a-f]:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]$/.test(text))).toEqual([])
+  })
+
+  test('refuse a plan that breaks a limit', () => {
+    const plan = (device: unknown) => ({ seed: 1, devices: [device] }) as SimulatedPlan
+    expect(() => simulatedDriver(plan({ kind: 'fpga', handles: 0 }))).toThrow(
+      'devices[0].handles: must be a whole number from 1 to 4096',
+    )
+    expect(() => simulatedDriver(plan({ kind: 'tpu', handles: 1 }))).toThrow(
+      'devices[0].kind: must be one of gpu, fpga, nic, qat, ssd, aichip',
+    )
+    expect(() => simulatedDriver({ seed: 1, devices: Array.from({ length: 1001 }, () => small.devices[0]!) })).toThrow(
+      'devices: must not be more than 1000',
+    )
+  })
+})
+
+describe('simulated clouds', () => {
+  test('the mixed one has every kind on three hosts, first an FPGA of 16 handles', async () => {
+    const cloud = mixedCloud(1)
+    expect(cloud.map(({ hostname }) => hostname)).toEqual(['sim-1', 'sim-2', 'sim-3'])
+    expect(cloud[0]!.plan.devices[0]).toEqual({ kind: 'fpga', handles: 16 })
+    expect(new Set(cloud.flatMap(({ plan }) => plan.devices.map(({ kind }) => kind)))).toEqual(new Set(KINDS))
+    for (const { hostname, plan } of cloud) {
+      expect(hostname).toMatch(/^[A-Za-z0-9-]+$/)
+      expect(await simulatedDriver(plan).discover(host())).toHaveLength(plan.devices.length)
+    }
+  })
+
+  test('a sized one has so many hosts of so many FPGAs of so many handles', async () => {
+    const cloud = sizedCloud(1, { hosts: 2, devices: 3, handles: 64 })
+    expect(cloud.map(({ hostname, plan }) => [hostname, plan.devices.length, plan.devices[2]])).toEqual([
+      ['sim-1', 3, { kind: 'fpga', handles: 64 }],
+      ['sim-2', 3, { kind: 'fpga', handles: 64 }],
+    ])
+  })
+})
+
+describe('what simulated hardware holds', () => {
+  test('is in a file: slots prepared and bitstreams loaded', async () => {
+    const io = host()
+    const driver = simulatedDriver(small)
+    const [one, two] = slotsOf(await driver.discover(io))
+    await Promise.all([driver.prepare(io, one!, never), driver.prepare(io, two!, never)])
+    await driver.program(io, one!.deployable, '/images/a.bin', never)
+    expect(effectsOf(io)).toEqual({
+      prepared: {
+        [one!.uuid]: {
+          deployable: 'sim-1_acc0:00:00.0',
+          info: '{"bus":"00","device":"00","domain":"acc0","function":"1"}',
+        },
+        [two!.uuid]: {
+          deployable: 'sim-1_acc0:00:00.0',
+          info: '{"bus":"00","device":"00","domain":"acc0","function":"2"}',
+        },
+      },
+      loaded: { 'sim-1_acc0:00:00.0': 'a' },
+    })
+    await simulatedDriver(small).release(io, one!, never)
+    expect(Object.keys(effectsOf(io).prepared)).toEqual([two!.uuid])
+    expect(readEffects(null)).toEqual({ prepared: {}, loaded: {} })
+    expect(() => readEffects('{"prepared"')).toThrow('effects: must hold a JSON object')
+  })
+
+  test('is not made anew by looking', async () => {
+    const io = host()
+    await simulatedDriver(small).discover(io)
+    expect(io.kept()).toEqual({})
+  })
+})
+
+describe('trouble on command', () => {
+  test('counts strike so many times, then it is quiet again', async () => {
+    const io = host()
+    const driver = simulatedDriver({ ...small, trouble: { failPrepare: 2 } })
+    const [slot] = slotsOf(await driver.discover(io))
+    const fails = () =>
+      driver.prepare(io, slot!, never).then(
+        () => false,
+        () => true,
+      )
+    expect([await fails(), await fails(), await fails()]).toEqual([true, true, false])
+    driver.control.trouble.failRelease = 1
+    await expect(driver.release(io, slot!, never)).rejects.toThrow(`release of ${slot!.uuid} failed, as it was told to`)
+    expect(Object.keys(effectsOf(io).prepared)).toEqual([slot!.uuid])
+    await driver.release(io, slot!, never)
+    expect(effectsOf(io).prepared).toEqual({})
+  })
+
+  test('predicates and lists choose the slot', async () => {
+    const io = host()
+    const driver = simulatedDriver(small)
+    const [one, two] = slotsOf(await driver.discover(io))
+    driver.control.trouble.failPrepare = ({ slot }) => slot === one!.uuid
+    await expect(driver.prepare(io, one!, never)).rejects.toThrow('as it was told to')
+    await driver.prepare(io, two!, never)
+    driver.control.trouble.failRelease = [two!.uuid]
+    await expect(driver.release(io, two!, never)).rejects.toThrow('as it was told to')
+    await driver.release(io, one!, never)
+    driver.control.trouble.failProgram = [one!.deployable]
+    await expect(driver.program(io, one!.deployable, '/images/a.bin', never)).rejects.toThrow('as it was told to')
+  })
+
+  test('an unplugged device is not shown and prepares nothing, its slots can be released, and it comes back', async () => {
+    const io = host()
+    const driver = simulatedDriver(small)
+    const before = await driver.discover(io)
+    const [slot] = slotsOf(before)
+    await driver.prepare(io, slot!, never)
+    driver.control.unplug(0)
+    expect(await driver.discover(io)).toEqual(before.slice(1))
+    await expect(driver.prepare(io, slot!, never)).rejects.toThrow('sim-1 has no sim-1_acc0:00:00.0')
+    await expect(driver.program(io, slot!.deployable, '/images/a.bin', never)).rejects.toThrow('sim-1 has no')
+    await driver.release(io, slot!, never)
+    expect(effectsOf(io).prepared).toEqual({})
+    driver.control.replug(0)
+    expect(await driver.discover(io)).toEqual(before)
+  })
+
+  test('a delay is waited for, and given up with the caller', async () => {
+    const waits: { readonly ms: number; readonly run: () => void; gone: boolean }[] = []
+    const clock: Clock = {
+      now: () => 0,
+      after: (ms, run) => {
+        const wait = { ms, run, gone: false }
+        waits.push(wait)
+        return () => void (wait.gone = true)
+      },
+    }
+    const started = async () => {
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+    }
+    const io = host()
+    const driver = simulatedDriver({ ...small, clock, trouble: { delayMs: 250 } })
+    const [slot] = slotsOf(await driver.discover(io))
+    const first = driver.prepare(io, slot!, never)
+    await started()
+    expect(effectsOf(io).prepared).toEqual({})
+    waits[0]!.run()
+    await first
+    expect(Object.keys(effectsOf(io).prepared)).toEqual([slot!.uuid])
+    const caller = new AbortController()
+    const second = driver.release(io, slot!, caller.signal)
+    await started()
+    caller.abort(new Error('past its deadline'))
+    await expect(second).rejects.toThrow('past its deadline')
+    expect(Object.keys(effectsOf(io).prepared)).toEqual([slot!.uuid])
+    expect(waits.map(({ ms, gone }) => [ms, gone])).toEqual([
+      [250, false],
+      [250, true],
+    ])
+  })
+})
+
+describe('the trouble file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'simulated-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const io = realHostIo({ hostname: 'sim-1', stateDir: folder, warn: () => {} })
+  const driver = simulatedDriver(small)
+  const told = (text: string) => writeFileSync(join(folder, 'trouble.json'), text)
+
+  test('is read at each call', async () => {
+    const before = await driver.discover(io)
+    const [slot] = slotsOf(before)
+    told('{"unplugged": [0]}')
+    expect(await driver.discover(io)).toEqual(before.slice(1))
+    await expect(driver.prepare(io, slot!, never)).rejects.toThrow('sim-1 has no')
+    told('{"failPrepare": 1}')
+    expect(await driver.discover(io)).toEqual(before)
+    await expect(driver.prepare(io, slot!, never)).rejects.toThrow('as it was told to')
+    await driver.prepare(io, slot!, never)
+    rmSync(join(folder, 'trouble.json'))
+    await driver.prepare(io, slot!, never)
+    const kept = readFileSync(effectsPath(folder, 'simulated_driver'), 'utf8')
+    expect(Object.keys(readEffects(kept).prepared)).toEqual([slot!.uuid])
+  })
+
+  test.each([
+    ['{', 'trouble.json: must hold a JSON object'],
+    ['[]', 'trouble.json: must hold a JSON object'],
+    ['{"delay": 1}', 'trouble.json: delay: must be one of delayMs, failPrepare, failRelease, failProgram, unplugged'],
+    ['{"delayMs": -1}', 'trouble.json: delayMs: must be a number of milliseconds'],
+    [
+      '{"failPrepare": "x"}',
+      'trouble.json: failPrepare: must be a count, true, false or a list of slots and deployables',
+    ],
+    ['{"unplugged": 0}', 'trouble.json: unplugged: must be a list of device numbers, from 0'],
+  ])('%s is refused by name', async (text, problem) => {
+    told(text)
+    await expect(driver.discover(io)).rejects.toThrow(problem)
+  })
+})
