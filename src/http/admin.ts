@@ -1,0 +1,37 @@
+/** What operators and probes ask, on a listener of its own. */
+import { Hono } from 'hono'
+import type { Registry } from 'prom-client'
+
+/** Things only a test may do to a running process; handed in by whoever decides that this is one. */
+export type Doors = Readonly<Record<string, (input: unknown) => Promise<unknown>>>
+export type AdminParts = {
+  readonly metrics: Registry
+  /** Null when ready, else why not; `detail` is shown either way. */
+  readonly readiness: () => { readonly notReady: string | null; readonly detail: Readonly<Record<string, unknown>> }
+  readonly doors?: Doors
+}
+
+const inputOf = async (request: Request): Promise<unknown> => {
+  const text = await request.text()
+  return text === '' ? null : JSON.parse(text)
+}
+
+export const adminApp = ({ metrics, readiness, doors = {} }: AdminParts): Hono => {
+  const app = new Hono()
+  app.get(
+    '/metrics',
+    async () => new Response(await metrics.metrics(), { headers: { 'content-type': metrics.contentType } }),
+  )
+  app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.get('/readyz', (c) => {
+    const { notReady, detail } = readiness()
+    return notReady === null
+      ? c.json({ status: 'ready', detail })
+      : c.json({ status: 'not ready', reason: notReady, detail }, 503)
+  })
+  for (const [name, open] of Object.entries(doors))
+    app.post(`/doors/${name}`, async (c) => c.json({ result: (await open(await inputOf(c.req.raw))) ?? null }))
+  app.notFound((c) => c.json({ error: 'there is nothing here' }, 404))
+  app.onError((error, c) => c.json({ error: error.message }, 500))
+  return app
+}

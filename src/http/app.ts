@@ -1,0 +1,42 @@
+/** The API as a web application: rows, mounted. */
+import { Hono } from 'hono'
+import type { Registry } from 'prom-client'
+import type { Control } from '../actors/control.ts'
+import { systemClock, systemIds } from '../clock.ts'
+import type { Ids } from '../clock.ts'
+import { noauth } from './identity.ts'
+import type { Identify } from './identity.ts'
+import { observer } from './metrics.ts'
+import { mount } from './mount.ts'
+import { withDefaults } from './options.ts'
+import type { Log, Options } from './options.ts'
+import { pathOf } from './paths.ts'
+import { readPolicy } from './policy/policy.ts'
+import { ROUTES } from './routes.ts'
+
+export type AppParts = {
+  readonly control: Control
+  readonly options?: Partial<Options>
+  readonly log: Log
+  readonly metrics?: Registry
+  /** Who is calling; without it the identity headers are believed. */
+  readonly identify?: Identify
+  readonly ids?: Ids
+  readonly now?: () => number
+}
+
+/** Throws when the policy rules of the options cannot be read. */
+export const createApp = (parts: AppParts): Hono => {
+  const options = withDefaults(parts.options ?? {})
+  const app = new Hono({ getPath: pathOf })
+  return mount(app, ROUTES, {
+    control: parts.control,
+    options,
+    policy: readPolicy(options.policy),
+    identify: parts.identify ?? noauth,
+    ids: parts.ids ?? systemIds,
+    now: parts.now ?? systemClock.now,
+    log: parts.log,
+    observe: parts.metrics === undefined ? null : observer(parts.metrics),
+  })
+}

@@ -1,0 +1,59 @@
+/** Reads a request's body: at most so many bytes, UTF-8, JSON, and nothing a store could choke on. */
+import { invalid, refused } from './faults.ts'
+import type { HttpRefused } from './faults.ts'
+import { problemIn } from './guard.ts'
+
+export type ReadBody = { readonly ok: true; readonly value: unknown } | HttpRefused
+type Bytes = { readonly ok: true; readonly bytes: Uint8Array } | HttpRefused
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const tooLarge = (limitBytes: number): HttpRefused => refused({ kind: 'too_large', limitBytes })
+const notJson = (rule: string): HttpRefused => invalid('body', rule)
+
+const mediaProblem = (type: string | null): HttpRefused | null => {
+  const bare = (type?.split(';', 1)[0] ?? '').trim().toLowerCase()
+  return bare === '' || bare === 'application/json' ? null : refused({ kind: 'media_type', given: bare.slice(0, 100) })
+}
+
+/** A body without a declared length is counted as it comes. */
+const readCounting = async (stream: ReadableStream<Uint8Array> | null, limitBytes: number): Promise<Bytes> => {
+  if (stream === null) return { ok: true, bytes: new Uint8Array() }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = stream.getReader()
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    chunks.push(part.value)
+    size += part.value.byteLength
+    if (size <= limitBytes) continue
+    // Not awaited: the peer may never end what it sends.
+    void reader.cancel().catch(() => {})
+    return tooLarge(limitBytes)
+  }
+  return { ok: true, bytes: Buffer.concat(chunks, size) }
+}
+
+const readBytes = async (request: Request, limitBytes: number): Promise<Bytes> => {
+  const declared = request.headers.get('content-length')
+  if (declared === null) return readCounting(request.body, limitBytes)
+  if (!(Number(declared) <= limitBytes)) return tooLarge(limitBytes)
+  const bytes = new Uint8Array(await request.arrayBuffer())
+  return bytes.byteLength <= limitBytes ? { ok: true, bytes } : tooLarge(limitBytes)
+}
+
+const parse = (bytes: Uint8Array): ReadBody => {
+  if (bytes.byteLength === 0) return notJson('it is empty, and JSON is needed')
+  try {
+    const value: unknown = JSON.parse(utf8.decode(bytes))
+    return problemIn(value) ?? { ok: true, value }
+  } catch {
+    return notJson('it is not JSON')
+  }
+}
+
+export const readJson = async (request: Request, limitBytes: number): Promise<ReadBody> => {
+  const media = mediaProblem(request.headers.get('content-type'))
+  if (media !== null) return media
+  // Rejects when the peer goes away in the middle: then nobody reads the answer, but nothing has broken either.
+  const read = await readBytes(request, limitBytes).catch(() => notJson('it ended before its length'))
+  return read.ok ? parse(read.bytes) : read
+}

@@ -1,0 +1,123 @@
+/** The one place where a fault becomes HTTP. A new kind does not compile until it has a face. */
+import type { Fault } from '../fault.ts'
+
+/** What only this room can find wrong: nothing behind it was asked. */
+type Protocol =
+  | { readonly kind: 'no_route'; readonly path: string }
+  | { readonly kind: 'no_method'; readonly method: string; readonly allow: readonly string[] }
+  /** The version asked for is unreadable, unknown, or too old for what was asked. */
+  | { readonly kind: 'not_acceptable'; readonly reason: string }
+  | { readonly kind: 'media_type'; readonly given: string }
+  | { readonly kind: 'too_large'; readonly limitBytes: number }
+  /** Three client mistakes that existing tests of clients want to see answered by 500 (rest-api 3.3). */
+  | { readonly kind: 'expected_500'; readonly instead: Fault }
+  /** A bug, or a store that cannot be read. The log says more than the answer. */
+  | { readonly kind: 'broken' }
+export type HttpFault = Fault | Protocol
+export type HttpRefused = { readonly ok: false; readonly fault: HttpFault }
+
+export const refused = (fault: HttpFault): HttpRefused => ({ ok: false, fault })
+export const invalid = (field: string, rule: string): { readonly ok: false; readonly fault: Fault } => ({
+  ok: false,
+  fault: { kind: 'invalid', field, rule },
+})
+
+type Face<F> = {
+  readonly status: number
+  readonly say: (fault: F) => string
+  readonly retryAfterSeconds?: (fault: F) => number
+}
+type Faces = { readonly [Kind in HttpFault['kind']]: Face<Extract<HttpFault, { kind: Kind }>> }
+
+const words = (name: string): string => name.replaceAll('_', ' ')
+
+const FACES: Faces = {
+  not_found: { status: 404, say: (fault) => `The ${words(fault.resource)} ${fault.id} could not be found.` },
+  bad_state: {
+    status: 409,
+    say: (fault) =>
+      `The ${words(fault.resource)} ${fault.id} is ${fault.state}; this needs ${fault.allowed.join(' or ') || 'another state'}.`,
+  },
+  conflict: { status: 409, say: (fault) => fault.reason },
+  exists: {
+    status: 409,
+    say: (fault) => `A ${words(fault.resource)} with the ${fault.field} ${fault.value} already exists.`,
+  },
+  invalid: { status: 400, say: (fault) => `Invalid ${fault.field}: ${fault.rule}` },
+  forbidden: {
+    status: 403,
+    say: (fault) => (fault.rule.startsWith('cyborg:') ? `Access to ${fault.rule} is denied.` : fault.rule),
+  },
+  // Clients look for the words "requires a service token".
+  service_token: { status: 403, say: (fault) => `The operation ${fault.action} requires a service token.` },
+  unresolved: {
+    status: 423,
+    say: (fault) => `Not all accelerator requests of the instance ${fault.instance} are resolved.`,
+    retryAfterSeconds: () => 1,
+  },
+  unavailable: { status: 503, say: (fault) => fault.reason, retryAfterSeconds: (fault) => fault.retryAfterSeconds },
+  device_failure: { status: 500, say: (fault) => fault.reason },
+  no_route: { status: 404, say: (fault) => `There is nothing at ${fault.path}.` },
+  no_method: {
+    status: 405,
+    say: (fault) => `${fault.method} is not possible here; possible: ${fault.allow.join(', ')}.`,
+  },
+  not_acceptable: { status: 406, say: (fault) => fault.reason },
+  media_type: { status: 415, say: (fault) => `The body must be application/json, not ${fault.given}.` },
+  too_large: { status: 413, say: (fault) => `The body is larger than ${fault.limitBytes} bytes.` },
+  expected_500: { status: 500, say: (fault) => face(fault.instead).detail },
+  broken: { status: 500, say: () => 'The service failed to handle this request; its log knows the request id.' },
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  423: 'Locked',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+/** Names and values of a request come back in the text; a long one is cut. */
+const DETAIL_MAX = 500
+
+const face = (fault: HttpFault): { status: number; detail: string; retryAfterSeconds: number | undefined } => {
+  // The table is exhaustive; the compiler cannot follow the kind through the look-up.
+  const row = FACES[fault.kind] as Face<HttpFault>
+  const text = row.say(fault)
+  return {
+    status: row.status,
+    detail: text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX).toWellFormed()}…` : text.toWellFormed(),
+    retryAfterSeconds: row.retryAfterSeconds?.(fault),
+  }
+}
+
+/** With the switch off, the three are what they really are. */
+export const withoutExpected500 = (fault: HttpFault): HttpFault =>
+  fault.kind === 'expected_500' ? fault.instead : fault
+
+export type ErrorAnswer = {
+  readonly status: number
+  readonly text: string
+  readonly retryAfterSeconds: number | undefined
+}
+
+export const errorAnswer = (fault: HttpFault, requestId: string): ErrorAnswer => {
+  const { status, detail, retryAfterSeconds } = face(fault)
+  const code = fault.kind === 'expected_500' ? fault.instead.kind : fault.kind
+  const nested = { faultcode: status < 500 ? 'Client' : 'Server', faultstring: detail, debuginfo: null }
+  const text = JSON.stringify({
+    error_message: JSON.stringify(nested),
+    errors: [{ status, code: `accelerator.${code}`, title: TITLES[status] ?? 'Error', detail, request_id: requestId }],
+  })
+  return { status, text, retryAfterSeconds }
+}
+
+/** Which statuses a fault kind may have; for the printed description. */
+export const STATUS_TITLES = TITLES

@@ -1,0 +1,105 @@
+/** One request from its first header to its last: what it is called, what its answer carries, what is noted of it. */
+import type { Context } from 'hono'
+import type { Control } from '../actors/control.ts'
+import type { Ids } from '../clock.ts'
+import { errorAnswer, refused, withoutExpected500 } from './faults.ts'
+import type { Identify } from './identity.ts'
+import type { Observe } from './metrics.ts'
+import type { Log, Options } from './options.ts'
+import type { Policy } from './policy/policy.ts'
+import type { Answered } from './route.ts'
+import { latestMinor, MAJOR } from './versions.ts'
+
+/** What every request is judged with. */
+export type Ports = {
+  readonly control: Control
+  readonly options: Options
+  readonly policy: Policy
+  readonly identify: Identify
+  readonly ids: Ids
+  readonly now: () => number
+  readonly log: Log
+  readonly observe: Observe | null
+}
+
+export type Frame = {
+  readonly requestId: string
+  /** The id the caller's own caller gave it, when it has the right shape. */
+  readonly globalId: string | undefined
+  /** Of the answer. */
+  readonly headers: Record<string, string>
+  readonly startedAt: number
+}
+
+const REQUEST_ID = /^req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const open = (c: Context, ports: Ports, versioned: boolean): Frame => {
+  const requestId = `req-${ports.ids.uuid()}`
+  const given = c.req.header('x-openstack-request-id')
+  const headers: Record<string, string> = { 'x-openstack-request-id': requestId, 'x-content-type-options': 'nosniff' }
+  if (versioned) {
+    headers['openstack-api-minimum-version'] = `${MAJOR}.0`
+    headers['openstack-api-maximum-version'] = `${MAJOR}.${latestMinor(ports.options.additiveMicroversion)}`
+    headers['vary'] = 'OpenStack-API-Version'
+  }
+  const globalId = given !== undefined && REQUEST_ID.test(given) ? given : undefined
+  return { requestId, globalId, headers, startedAt: ports.now() }
+}
+
+const respond = (answered: Answered, frame: Frame, options: Options): Response => {
+  const { headers } = frame
+  if (!answered.ok) {
+    const fault = options.compat.tempestServerFaults ? answered.fault : withoutExpected500(answered.fault)
+    const error = errorAnswer(fault, frame.requestId)
+    headers['content-type'] = 'application/json'
+    if (fault.kind === 'no_method') headers['allow'] = fault.allow.join(', ')
+    if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds)
+    return new Response(error.text, { status: error.status, headers })
+  }
+  if (answered.body === undefined) {
+    headers['content-length'] = '0'
+    return new Response(null, { status: answered.status, headers })
+  }
+  headers['content-type'] = 'application/json'
+  return new Response(JSON.stringify(answered.body), { status: answered.status, headers })
+}
+
+const close = (c: Context, row: string, ports: Ports, frame: Frame, status: number): void => {
+  const tookMs = ports.now() - frame.startedAt
+  ports.observe?.(c.req.method, row, status, tookMs)
+  const fields = {
+    request: frame.requestId,
+    caused_by: frame.globalId,
+    method: c.req.method,
+    path: c.req.path,
+    status,
+    took_ms: tookMs,
+  }
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') ports.log.debug(fields, 'answered')
+  else ports.log.info(fields, 'answered')
+}
+
+/** A handler that throws is a bug or a lost store: the log gets the error, the client an id to ask about. */
+const settle = async (work: () => Promise<Answered>, ports: Ports, frame: Frame): Promise<Answered> => {
+  try {
+    return await work()
+  } catch (error) {
+    ports.log.error({ request: frame.requestId, err: error }, 'request failed')
+    return refused({ kind: 'broken' })
+  }
+}
+
+/** `row` is the path of the row that served it. Resolves always. */
+export const run = async (
+  c: Context,
+  row: string,
+  ports: Ports,
+  versioned: boolean,
+  work: (frame: Frame) => Promise<Answered>,
+): Promise<Response> => {
+  const frame = open(c, ports, versioned)
+  const answered = await settle(() => work(frame), ports, frame)
+  const response = respond(answered, frame, ports.options)
+  close(c, row, ports, frame, response.status)
+  return response
+}

@@ -1,0 +1,92 @@
+/** The order in which a request is judged: identity, microversion, policy, path, arguments, body, and only then the handler. */
+import type { Context } from 'hono'
+import { readJson } from './body.ts'
+import { refused } from './faults.ts'
+import type { HttpRefused } from './faults.ts'
+import type { Frame, Ports } from './frame.ts'
+import { callerOf } from './identity.ts'
+import type { Identify, Identity } from './identity.ts'
+import type { Options } from './options.ts'
+import { isVersioned, originOf, queryOf } from './paths.ts'
+import { readQuery } from './query.ts'
+import type { Answered, Asked, Call, Route } from './route.ts'
+import { canonicalUuid } from './uuid.ts'
+import { latestMinor, MAJOR, negotiate } from './versions.ts'
+
+const baseOf = (c: Context, options: Options): string => {
+  if (options.publicEndpoint !== null) return options.publicEndpoint
+  const origin = originOf(c.req.url)
+  if (!options.proxyHeaders) return origin
+  const [scheme, host] = origin.split('://') as [string, string]
+  const proto = c.req.header('x-forwarded-proto')?.split(',')[0]?.trim()
+  const forwarded = c.req.header('x-forwarded-host')?.split(',')[0]?.trim()
+  return `${proto === 'https' || proto === 'http' ? proto : scheme}://${forwarded || host}`
+}
+
+export const identityOf = (c: Context, ports: Ports): ReturnType<Identify> =>
+  ports.identify((name) => c.req.header(name))
+export const isRefused = (identity: Identity | HttpRefused): identity is HttpRefused => 'fault' in identity
+
+export const versionOf = (c: Context, ports: Ports, frame: Frame): number | HttpRefused => {
+  const negotiated = negotiate(c.req.header('openstack-api-version'), latestMinor(ports.options.additiveMicroversion))
+  if (!negotiated.ok) return negotiated
+  frame.headers['openstack-api-version'] = `accelerator ${MAJOR}.${negotiated.minor}`
+  return negotiated.minor
+}
+
+type Params = { readonly ok: true; readonly params: Readonly<Record<string, string>> } | HttpRefused
+
+const paramsOf = (c: Context, row: Route): Params => {
+  const params: Record<string, string> = c.req.param()
+  for (const [name, { resource, otherwise }] of Object.entries(row.uuids ?? {})) {
+    const given = params[name] ?? ''
+    const uuid = canonicalUuid(given)
+    if (uuid !== null) params[name] = uuid
+    else if (otherwise === 'not_found') return refused({ kind: 'not_found', resource, id: given })
+    else return refused({ kind: 'invalid', field: name, rule: 'it must be a UUID' })
+  }
+  return { ok: true, params }
+}
+
+const NOBODY: Identity = { userId: '', projectId: '', roles: [], serviceRoles: [] }
+const UNSCOPED: HttpRefused = refused({ kind: 'forbidden', rule: 'This needs a token with the scope of a project.' })
+
+export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame): Promise<Answered> => {
+  const identity = row.rule === null ? NOBODY : await identityOf(c, ports)
+  if (isRefused(identity)) return identity
+  const minor = isVersioned(row.path) ? versionOf(c, ports, frame) : 0
+  if (typeof minor !== 'number') return minor
+  const { projectId } = identity
+  if (projectId === null) return UNSCOPED
+  if (row.rule !== null && !ports.policy.allows(row.rule, { ...identity, projectId }))
+    return refused({ kind: 'forbidden', rule: row.rule })
+  const path = paramsOf(c, row)
+  if (!path.ok) return path
+  const asked = readQuery(row.query ?? {}, queryOf(c.req.url))
+  if (!asked.ok) return asked
+  const caller = callerOf(identity, projectId, frame.globalId ?? frame.requestId, ports.options.serviceTokenRoles)
+  const body = row.body === undefined ? null : await readBody(c, row, ports, { minor, isAdmin: caller.isAdmin })
+  if (body !== null && !body.ok) return body
+  const call: Call<{}, unknown> = {
+    control: ports.control,
+    options: ports.options,
+    caller,
+    minor,
+    params: path.params,
+    query: asked.query,
+    pairs: asked.pairs,
+    body: body?.value,
+    base: baseOf(c, ports.options),
+  }
+  return row.handle(call)
+}
+
+const readBody = async (
+  c: Context,
+  row: Route,
+  ports: Ports,
+  asked: Asked,
+): Promise<{ readonly ok: true; readonly value: unknown } | HttpRefused> => {
+  const json = await readJson(c.req.raw, ports.options.bodyLimitBytes)
+  return json.ok ? row.body!.read(json.value, asked) : json
+}

@@ -1,0 +1,38 @@
+/** What can be set about the API, and what it is when nobody sets it. */
+import type { PolicyOptions } from './policy/policy.ts'
+
+export type Options = {
+  /** Stands before `/accelerator` in every link; null: scheme and host of the request. */
+  readonly publicEndpoint: string | null
+  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
+  readonly proxyHeaders: boolean
+  readonly bodyLimitBytes: number
+  /** Offer microversion 2.4, which adds UUIDs beside integer ids. */
+  readonly additiveMicroversion: boolean
+  readonly compat: {
+    /** Answer 500 to the three client mistakes for which the tests of existing clients expect it. */
+    readonly tempestServerFaults: boolean
+  }
+  readonly policy: PolicyOptions
+  /** A service token must carry one of these. */
+  readonly serviceTokenRoles: readonly string[]
+}
+
+export const DEFAULTS: Options = {
+  publicEndpoint: null,
+  proxyHeaders: false,
+  bodyLimitBytes: 1024 * 1024,
+  additiveMicroversion: false,
+  compat: { tempestServerFaults: true },
+  policy: { enforceNewDefaults: false, rules: {} },
+  serviceTokenRoles: ['service'],
+}
+
+export const withDefaults = (options: Partial<Options>): Options => {
+  const all = { ...DEFAULTS, ...options }
+  return { ...all, publicEndpoint: all.publicEndpoint?.replace(/\/+$/, '') ?? null }
+}
+
+/** The part of a structured logger this room uses; pino fits. */
+type Say = (fields: Readonly<Record<string, unknown>>, message: string) => void
+export type Log = { readonly debug: Say; readonly info: Say; readonly error: Say }

@@ -1,0 +1,56 @@
+/** Who may do what: the names operators know, and their defaults. */
+
+export const BASE_RULES: Readonly<Record<string, string>> = {
+  admin_api: 'role:admin',
+  project_admin_api: 'role:admin and project_id:%(project_id)s',
+  project_manager_api: 'role:manager and project_id:%(project_id)s',
+  project_member_api: 'role:member and project_id:%(project_id)s',
+  project_reader_api: 'role:reader and project_id:%(project_id)s',
+  service_api: 'role:service',
+  project_manager_or_admin: 'rule:project_manager_api or rule:admin_api',
+  project_member_or_admin: 'rule:project_member_api or rule:admin_api',
+  project_reader_or_admin: 'rule:project_reader_api or rule:admin_api',
+  project_member_or_service: 'rule:project_member_api or rule:service_api',
+  public_api: 'is_public_api:True',
+  allow: '@',
+  deny: '!',
+  default: 'rule:admin_or_owner',
+  is_admin: 'rule:admin_api',
+  admin_or_owner: 'is_admin:True or project_id:%(project_id)s',
+  admin_or_user: 'is_admin:True or user_id:%(user_id)s',
+}
+
+/** `legacy` is tried as well unless the new defaults are enforced. */
+export type OperationRule = { readonly now: string; readonly legacy: string | null }
+
+const READ = { now: 'rule:project_reader_or_admin', legacy: 'rule:admin_or_owner' }
+const WRITE = { now: 'rule:project_member_or_service', legacy: 'rule:admin_or_owner' }
+const ADMIN_LONG_SINCE = { now: 'rule:admin_api', legacy: 'rule:is_admin' }
+/** What hardware there is stays with those who run it, in both modes. */
+const INVENTORY = { now: 'rule:project_manager_or_admin', legacy: 'rule:admin_api' }
+const ADMIN = { now: 'rule:admin_api', legacy: null }
+
+export const OPERATION_RULES = {
+  'cyborg:device_profile:get_all': READ,
+  'cyborg:device_profile:get_one': READ,
+  'cyborg:device_profile:create': ADMIN_LONG_SINCE,
+  'cyborg:device_profile:delete': ADMIN_LONG_SINCE,
+  'cyborg:arq:get_all': READ,
+  'cyborg:arq:get_one': READ,
+  'cyborg:arq:create': WRITE,
+  'cyborg:arq:delete': WRITE,
+  'cyborg:arq:update': WRITE,
+  'cyborg:device:get_all': INVENTORY,
+  'cyborg:device:get_one': INVENTORY,
+  'cyborg:device:disable': ADMIN,
+  'cyborg:device:enable': ADMIN,
+  'cyborg:deployable:get_all': INVENTORY,
+  'cyborg:deployable:get_one': INVENTORY,
+  'cyborg:deployable:program': ADMIN,
+  'cyborg:attribute:get_all': INVENTORY,
+  'cyborg:attribute:get_one': INVENTORY,
+  'cyborg:attribute:create': ADMIN,
+  'cyborg:attribute:delete': ADMIN,
+  'cyborg:host:get_all': INVENTORY,
+} as const satisfies Record<string, OperationRule>
+export type RuleName = keyof typeof OPERATION_RULES

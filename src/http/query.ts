@@ -1,0 +1,123 @@
+/** Query arguments: each route names those it knows, and what they may hold. An unknown one is refused. */
+import { badText } from './guard.ts'
+import { invalid } from './faults.ts'
+import type { HttpRefused } from './faults.ts'
+import { canonicalUuid } from './uuid.ts'
+
+/** `undefined`: as if it had not been sent. */
+export type Read<Value> = { readonly ok: true; readonly value: Value | undefined } | HttpRefused
+export type Arg<Value> = {
+  /** Every value sent under the name, in order. */
+  readonly read: (values: readonly string[], name: string) => Read<Value>
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly about: string
+}
+export type Args = Readonly<Record<string, Arg<unknown>>>
+export type Query<A extends Args> = {
+  readonly [Name in keyof A]: A[Name] extends Arg<infer Value> ? Value | undefined : never
+}
+
+const last = (values: readonly string[]): string => values.at(-1) ?? ''
+const read = <Value>(value: Value | undefined): Read<Value> => ({ ok: true, value })
+
+/** The last one counts; empty counts as absent. */
+export const text = (about: string): Arg<string> => ({
+  read: (values) => read(last(values) || undefined),
+  schema: { type: 'string' },
+  about,
+})
+
+export const uuid = (about: string): Arg<string> => ({
+  read: (values, name) => {
+    const canonical = canonicalUuid(last(values))
+    return canonical === null ? invalid(name, 'it must be a UUID') : read(canonical)
+  },
+  schema: { type: 'string', format: 'uuid' },
+  about,
+})
+
+/** Comma separated, and all that are sent together. `['']` is one empty element. */
+export const list = (about: string): Arg<readonly string[]> => ({
+  read: (values) => read(values.flatMap((value) => value.split(','))),
+  schema: { type: 'string' },
+  about,
+})
+
+export const oneOf = <const Choice extends string>(choices: readonly Choice[], about: string): Arg<Choice> => ({
+  read: (values, name) => {
+    const value = last(values)
+    if (value === '') return read<Choice>(undefined)
+    const choice = choices.find((each) => each === value)
+    return choice === undefined ? invalid(name, `it must be ${choices.join(' or ')}`) : read(choice)
+  },
+  schema: { type: 'string', enum: choices },
+  about,
+})
+
+/** Internal ids are 32-bit in every store. */
+export const INT_MAX = 2 ** 31 - 1
+
+export const integer = (min: number, about: string): Arg<number> => ({
+  read: (values, name) => {
+    const value = last(values)
+    const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN
+    return number >= min && number <= INT_MAX
+      ? read(number)
+      : invalid(name, `it must be an integer from ${min} to ${INT_MAX}`)
+  },
+  schema: { type: 'integer', minimum: min, maximum: INT_MAX },
+  about,
+})
+
+const decode = (part: string): string | null => {
+  try {
+    return decodeURIComponent(part.includes('+') ? part.replaceAll('+', ' ') : part)
+  } catch {
+    return null
+  }
+}
+
+export type Pairs = ReadonlyMap<string, readonly string[]>
+
+/** Names and values as sent; nothing is judged yet but that they are text. */
+export const pairsOf = (query: string): { readonly ok: true; readonly pairs: Pairs } | HttpRefused => {
+  const pairs = new Map<string, string[]>()
+  for (const part of query.split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const name = decode(equals < 0 ? part : part.slice(0, equals))
+    const value = decode(equals < 0 ? '' : part.slice(equals + 1))
+    if (name === null || value === null) return invalid('query', 'its percent-encoding is broken')
+    const bad = badText(value) ?? badText(name)
+    if (bad !== null) return invalid(name.replaceAll('\0', '�'), bad)
+    const values = pairs.get(name)
+    if (values === undefined) pairs.set(name, [value])
+    else values.push(value)
+  }
+  return { ok: true, pairs }
+}
+
+const NONE: Pairs = new Map()
+
+/** The argument that takes a family of names, such as `filters[0].field`. */
+export const family = (name: string): string => (/^filters(\[\d{1,3}\])?\.(field|value)$/.test(name) ? 'filters' : name)
+
+export const readQuery = (
+  args: Args,
+  sent: string,
+): { readonly ok: true; readonly query: Readonly<Record<string, unknown>>; readonly pairs: Pairs } | HttpRefused => {
+  if (sent === '') return { ok: true, query: {}, pairs: NONE }
+  const split = pairsOf(sent)
+  if (!split.ok) return split
+  const query: Record<string, unknown> = {}
+  for (const [name, values] of split.pairs) {
+    const known = family(name)
+    const arg = Object.hasOwn(args, known) ? args[known] : undefined
+    if (arg === undefined) return invalid(name, 'there is no such query argument here')
+    if (known !== name) continue
+    const value = arg.read(values, name)
+    if (!value.ok) return value
+    query[name] = value.value
+  }
+  return { ok: true, query, pairs: split.pairs }
+}

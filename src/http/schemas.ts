@@ -1,0 +1,142 @@
+/** The shapes of the API, for the printed description; request bodies are also judged by them. */
+import * as v from 'valibot'
+import { invalid } from './faults.ts'
+import type { Refusal } from './guard.ts'
+
+export type Schema = v.GenericSchema
+
+const RULE_SHOWN = 200
+
+/** The first thing a schema holds against a value, as a refusal that names the field. */
+export const refusalOf = (issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): Refusal => {
+  const issue = issues[0]
+  const field = v.getDotPath(issue)?.slice(0, RULE_SHOWN) ?? 'body'
+  if (issue.received === 'undefined' && issue.expected !== null) return invalid(field, 'it is missing')
+  return invalid(field, (issue.expected === null ? issue.message : `it must be ${issue.expected}`).slice(0, RULE_SHOWN))
+}
+
+export const Uuid = v.pipe(v.string(), v.uuid())
+export const Time = v.pipe(v.string(), v.description('ISO 8601, UTC, whole seconds: 2026-03-01T08:15:30+00:00'))
+export const Link = v.object({ href: v.string(), rel: v.string() })
+const times = { created_at: Time, updated_at: v.nullable(Time) }
+const links = v.array(Link)
+const StringMap = v.record(v.string(), v.string())
+
+/** A list document: the collection comes first, because some clients look no further. */
+export const listOf = (name: string, item: Schema): Schema =>
+  v.object({ [name]: v.array(item), [`${name}_links`]: v.optional(v.array(Link)) })
+
+export const Profile = v.object({
+  uuid: Uuid,
+  name: v.string(),
+  description: v.nullable(v.string()),
+  groups: v.array(StringMap),
+  ...times,
+  links,
+})
+export const Arq = v.object({
+  uuid: Uuid,
+  state: v.picklist(['Initial', 'BindStarted', 'Bound', 'Unbound', 'BindFailed', 'UnbindFailed', 'Deleting']),
+  device_profile_name: v.string(),
+  device_profile_group_id: v.number(),
+  hostname: v.nullable(v.string()),
+  device_rp_uuid: v.nullable(Uuid),
+  instance_uuid: v.nullable(Uuid),
+  project_id: v.nullable(v.string()),
+  attach_handle_type: v.pipe(v.string(), v.description('Empty unless Bound; PCI, MDEV or TEST_PCI.')),
+  attach_handle_uuid: v.nullable(Uuid),
+  attach_handle_info: StringMap,
+  ...times,
+  links,
+})
+export const Device = v.object({
+  uuid: Uuid,
+  type: v.picklist(['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD']),
+  vendor: v.string(),
+  model: v.string(),
+  std_board_info: v.nullable(v.string()),
+  vendor_board_info: v.nullable(v.string()),
+  hostname: v.string(),
+  status: v.pipe(v.optional(v.picklist(['enabled', 'maintaining'])), v.description('From 2.3.')),
+  ...times,
+  links,
+})
+export const Deployable = v.object({
+  uuid: Uuid,
+  parent_id: v.nullable(v.number()),
+  root_id: v.nullable(v.number()),
+  name: v.string(),
+  num_accelerators: v.number(),
+  device_id: v.number(),
+  attributes_list: v.pipe(v.string(), v.description('A JSON array of objects with one key each, in a string.')),
+  rp_uuid: v.nullable(Uuid),
+  driver_name: v.nullable(v.string()),
+  bitstream_id: v.nullable(v.string()),
+  id: v.pipe(v.optional(v.number()), v.description('From 2.4.')),
+  device_uuid: v.pipe(v.optional(Uuid), v.description('From 2.4.')),
+  parent_uuid: v.pipe(v.optional(v.nullable(Uuid)), v.description('From 2.4.')),
+  root_uuid: v.pipe(v.optional(v.nullable(Uuid)), v.description('From 2.4.')),
+  ...times,
+  links,
+})
+export const Attribute = v.object({
+  uuid: Uuid,
+  deployable_id: v.number(),
+  key: v.string(),
+  value: v.string(),
+  deployable_uuid: v.pipe(v.optional(Uuid), v.description('From 2.4.')),
+  parent_uuid: v.pipe(v.optional(v.nullable(Uuid)), v.description('From 2.4. Null: it stands at the top.')),
+  ...times,
+  links,
+})
+export const Host = v.object({
+  name: v.string(),
+  liveness: v.string(),
+  aliases: v.unknown(),
+  drivers: v.unknown(),
+  boot_id: v.nullable(Uuid),
+  last_seen_at: v.nullable(Time),
+  ...times,
+})
+export const Timeline = v.object({
+  arq: Uuid,
+  project_id: v.nullable(v.string()),
+  deleted: v.boolean(),
+  total_ms: v.number(),
+  steps: v.array(
+    v.object({
+      at: v.pipe(v.string(), v.description('ISO 8601, UTC, with milliseconds.')),
+      step: v.string(),
+      took_ms: v.nullable(v.number()),
+      cause: v.nullable(v.string()),
+      request_id: v.nullable(v.string()),
+      detail: v.record(v.string(), v.unknown()),
+    }),
+  ),
+})
+export const Version = v.object({
+  id: v.string(),
+  status: v.string(),
+  min_version: v.string(),
+  max_version: v.string(),
+  links,
+})
+export const Root = v.object({
+  name: v.string(),
+  description: v.string(),
+  versions: v.array(Version),
+  default_version: Version,
+})
+export const Status = v.object({ status: v.string() })
+export const ErrorBody = v.object({
+  error_message: v.pipe(v.string(), v.description('A JSON document in a string: faultcode, faultstring, debuginfo.')),
+  errors: v.array(
+    v.object({
+      status: v.number(),
+      code: v.string(),
+      title: v.string(),
+      detail: v.string(),
+      request_id: v.string(),
+    }),
+  ),
+})
