@@ -3,7 +3,8 @@
  *
  * B1 messages of one key arrive in the order in which they were published;
  * B2 at least once: a message may come again, after a restart of its consumer or of the adapter;
- * B3 `take` runs for one message of a key at a time, and the position is committed only after it resolved;
+ * B3 `take` runs for one message of a partition at a time, and the position is committed only after it resolved;
+ *    with a `window`, messages are handed over in order without waiting, and the position is that of the oldest not resolved;
  * B4 a `take` that rejects is tried again (bounded back-off); it never blocks other partitions for ever;
  * B5 every queue is bounded: `publish` waits while there is no room, and rejects after `publishTimeoutMs`.
  */
@@ -19,6 +20,8 @@ export type ConsumeOptions = {
   readonly from: 'earliest' | 'latest'
   /** Only the partition this key hashes to (a host reads only its own). */
   readonly onlyKey?: string
+  /** How many messages of a partition may be in hand at once. 1 when not given; with more, order among them is up to the taker. */
+  readonly window?: number
   /** Must not throw for bad content: what cannot be parsed goes to the dead letters. */
   readonly take: (message: Delivered) => Promise<void>
 }

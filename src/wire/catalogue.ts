@@ -4,7 +4,11 @@ import { Order } from './orders.ts'
 import { Report } from './reports.ts'
 
 /** A recorded fact, for operators to tail: the journal's event, its entity, and why it happened. */
-export const Fact = v.looseObject({ entity: v.string(), version: v.number(), event: v.looseObject({ type: v.string() }) })
+export const Fact = v.looseObject({
+  entity: v.string(),
+  version: v.number(),
+  event: v.looseObject({ type: v.string() }),
+})
 export const DeadLetter = v.object({
   topic: v.string(),
   key: v.string(),
@@ -13,6 +17,7 @@ export const DeadLetter = v.object({
   value: v.string(),
   headers: v.record(v.string(), v.string()),
 })
+export type DeadLetter = v.InferOutput<typeof DeadLetter>
 
 export const CATALOGUE = {
   hostReports: { topic: 'host.reports.v1', key: 'host', body: Report },

@@ -50,7 +50,11 @@ export const InventoryReport = v.object({
   drivers: v.pipe(
     v.array(
       v.variant('status', [
-        v.object({ driver: name(100), status: v.literal('ok'), devices: v.pipe(v.array(ReportedDevice), v.maxLength(1000)) }),
+        v.object({
+          driver: name(100),
+          status: v.literal('ok'),
+          devices: v.pipe(v.array(ReportedDevice), v.maxLength(1000)),
+        }),
         v.object({ driver: name(100), status: v.literal('failed'), error: text(2000) }),
       ]),
     ),
@@ -93,4 +97,11 @@ export type OrderResult = v.InferOutput<typeof OrderResult>
 export type ReportedDevice = v.InferOutput<typeof ReportedDevice>
 
 /** Headers of an inventory report: enough to recognise an unchanged one without parsing its body. */
-export const REPORT_HEADERS = { kind: 'report-kind', host: 'report-host', boot: 'report-boot', number: 'report-number', digest: 'report-digest' } as const
+export const REPORT_HEADERS = {
+  kind: 'report-kind',
+  host: 'report-host',
+  boot: 'report-boot',
+  number: 'report-number',
+  observedAt: 'report-observed-at',
+  digest: 'report-digest',
+} as const

@@ -1,0 +1,204 @@
+/**
+ * What is said, as a record of the bus, and back. Pure: ids and moments are handed in.
+ *
+ * M1 everything that crosses the bus is a CloudEvent in structured JSON, made and read here only;
+ * M2 a bad message is a value that names the field, never a throw;
+ * M3 the digest of an inventory report depends on what was seen alone: not on boot, number, moment or order of keys.
+ */
+import * as v from 'valibot'
+import type { Outcome } from '../fault.ts'
+import { done, refuse } from '../fault.ts'
+import { canonicalJson, sha256 } from './canonical.ts'
+import type { Channel } from './catalogue.ts'
+import { CATALOGUE, DeadLetter } from './catalogue.ts'
+import type { BusRecord } from './envelope.ts'
+import { Envelope } from './envelope.ts'
+import { Order } from './orders.ts'
+import type { InventoryReport } from './reports.ts'
+import { Report, REPORT_HEADERS } from './reports.ts'
+
+/** Longer values are refused by every bus: Kafka's own default is a little more. */
+export const MESSAGE_MAX_BYTES = 900 * 1024
+const DEAD_LETTER_MAX_BYTES = 64 * 1024
+const HEADERS_MAX = 32
+
+export type Told = {
+  readonly id: string
+  /** ms since the epoch. */
+  readonly time: number
+  /** Journal position of the row that caused it. */
+  readonly position?: string
+}
+/** A record that was read: its content, and the id consumers are idempotent by. */
+export type Message<Body> = { readonly id: string; readonly body: Body }
+export type FactBody = { readonly entity: string; readonly version: number; readonly event: { readonly type: string } }
+export type FactChannel = Extract<Channel, `${string}Events`>
+
+const CLOUD_EVENT = { 'content-type': 'application/cloudevents+json' }
+
+type Letter = Told & {
+  readonly channel: Channel
+  readonly key: string
+  readonly source: string
+  readonly type: string
+  readonly data: unknown
+}
+const record = (letter: Letter, headers: Readonly<Record<string, string>> = {}): BusRecord => {
+  const envelope: Envelope = {
+    specversion: '1.0',
+    id: letter.id,
+    source: letter.source,
+    type: `accelerando.${letter.type}`,
+    subject: letter.key,
+    time: new Date(letter.time).toISOString(),
+    datacontenttype: 'application/json',
+    ...(letter.position === undefined ? {} : { position: letter.position }),
+    data: letter.data,
+  }
+  const { topic } = CATALOGUE[letter.channel]
+  return { topic, key: letter.key, value: JSON.stringify(envelope), headers: { ...CLOUD_EVENT, ...headers } }
+}
+
+/** `id` should follow from the order (its slot and number), so that a repeated sending is known as one. */
+export const orderRecord = (order: Order, id: string, time: number, position?: string): BusRecord =>
+  record({
+    channel: 'hostOrders',
+    key: order.host,
+    source: '/control',
+    type: `order.${order.type}`,
+    data: order,
+    id,
+    time,
+    ...(position === undefined ? {} : { position }),
+  })
+
+export const inventoryDigest = ({
+  version,
+  aliases,
+  drivers,
+}: Pick<InventoryReport, 'version' | 'aliases' | 'drivers'>): string =>
+  sha256(canonicalJson({ version, aliases, drivers }))
+
+const reportHeaders = (report: Report): Record<string, string> => {
+  const known = {
+    [REPORT_HEADERS.kind]: report.type,
+    [REPORT_HEADERS.host]: report.host,
+    [REPORT_HEADERS.boot]: report.bootId,
+  }
+  if (report.type !== 'Inventory') return known
+  return {
+    ...known,
+    [REPORT_HEADERS.number]: String(report.number),
+    [REPORT_HEADERS.observedAt]: String(report.observedAt),
+    [REPORT_HEADERS.digest]: inventoryDigest(report),
+  }
+}
+
+export const reportRecord = (report: Report, id: string, time: number): BusRecord => {
+  const { host, type } = report
+  const letter = {
+    channel: 'hostReports',
+    key: host,
+    source: `/hosts/${host}`,
+    type: `report.${type}`,
+    data: report,
+  } as const
+  return record({ ...letter, id, time }, reportHeaders(report))
+}
+
+export const factRecord = (channel: FactChannel, key: string, fact: FactBody, told: Told): BusRecord =>
+  record({ channel, key, source: `/control/${fact.entity}`, type: `fact.${fact.event.type}`, data: fact, ...told })
+
+/** The first `max` bytes of a text, never half a character. */
+const cut = (text: string, max: number): string =>
+  Buffer.byteLength(text) <= max
+    ? text
+    : Buffer.from(text)
+        .subarray(0, max)
+        .toString('utf8')
+        .replace(/\uFFFD+$/, '')
+
+export const deadLetterRecord = (of: BusRecord, reason: string, told: Told): BusRecord => {
+  const headers = Object.entries(of.headers).slice(0, HEADERS_MAX)
+  const letter: DeadLetter = {
+    topic: of.topic,
+    key: cut(of.key, 1000),
+    reason: cut(reason, 2000),
+    value: cut(of.value, DEAD_LETTER_MAX_BYTES),
+    headers: Object.fromEntries(headers.map(([name, value]) => [cut(name, 200), cut(value, 1000)])),
+  }
+  return record({
+    channel: 'deadLetters',
+    key: letter.key,
+    source: '/control',
+    type: 'deadletter',
+    data: letter,
+    ...told,
+  })
+}
+
+/** Headers of an inventory report, or null when the record is anything else or they are not whole. */
+export type Sighting = {
+  readonly host: string
+  readonly boot: string
+  readonly number: number
+  readonly digest: string
+  readonly observedAt: number
+}
+export const sighting = ({ key, headers }: BusRecord): Sighting | null => {
+  const [host, boot, digest] = [
+    headers[REPORT_HEADERS.host],
+    headers[REPORT_HEADERS.boot],
+    headers[REPORT_HEADERS.digest],
+  ]
+  const [number, observedAt] = [Number(headers[REPORT_HEADERS.number]), Number(headers[REPORT_HEADERS.observedAt])]
+  const whole = headers[REPORT_HEADERS.kind] === 'Inventory' && host === key && Boolean(boot) && Boolean(digest)
+  if (!whole || !Number.isSafeInteger(number) || number < 1 || !Number.isFinite(observedAt)) return null
+  return { host, boot: boot!, number, digest: digest!, observedAt }
+}
+
+const bad = (field: string, rule: string): Outcome<never> => refuse({ kind: 'invalid', field, rule })
+const parsed = <Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  where: string,
+): Outcome<v.InferOutput<Schema>> => {
+  const result = v.safeParse(schema, value, { abortEarly: true })
+  if (result.success) return done(result.output)
+  const [issue] = result.issues
+  return bad([where, v.getDotPath(issue)].filter(Boolean).join('.') || 'message', issue.message)
+}
+const json = (text: string): Outcome<unknown> => {
+  try {
+    return done(JSON.parse(text))
+  } catch {
+    return bad('message', 'must be JSON')
+  }
+}
+
+const read = <Schema extends v.GenericSchema>(
+  schema: Schema,
+  { value }: BusRecord,
+): Outcome<Message<v.InferOutput<Schema>>> => {
+  if (Buffer.byteLength(value) > MESSAGE_MAX_BYTES)
+    return bad('message', `must not be longer than ${MESSAGE_MAX_BYTES} bytes`)
+  const text = json(value)
+  if (!text.ok) return text
+  const envelope = parsed(Envelope, text.value, '')
+  if (!envelope.ok) return envelope
+  const body = parsed(schema, envelope.value.data, 'data')
+  return body.ok ? done({ id: envelope.value.id, body: body.value }) : body
+}
+
+/** The key must be the host the content names: a host's messages come in order only under its own key. */
+const ofKey = <Body extends { readonly host: string }>(
+  record: BusRecord,
+  message: Outcome<Message<Body>>,
+): Outcome<Message<Body>> =>
+  message.ok && message.value.body.host !== record.key
+    ? bad('data.host', `must be the message key ${record.key}`)
+    : message
+
+export const readOrder = (record: BusRecord): Outcome<Message<Order>> => ofKey(record, read(Order, record))
+export const readReport = (record: BusRecord): Outcome<Message<Report>> => ofKey(record, read(Report, record))
+export const readDeadLetter = (record: BusRecord): Outcome<Message<DeadLetter>> => read(DeadLetter, record)

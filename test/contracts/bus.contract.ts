@@ -1,0 +1,209 @@
+/** What every bus keeps, whatever it is made of. A suite may share topics with others: keys and groups are its own. */
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Bus, Delivered } from '../../src/bus/port.ts'
+import type { BusRecord } from '../../src/wire/envelope.ts'
+import { until } from '../support/lab.ts'
+
+const TOPIC = 'host.orders.v1'
+
+export const busContract = (name: string, make: () => Promise<Bus>): void => {
+  describe(`bus: ${name}`, () => {
+    let bus: Bus
+    let mark: string
+    beforeEach(async () => {
+      bus = await make()
+      mark = randomUUID()
+    })
+    afterEach(() => bus.stop())
+
+    const say = (key: string, value: string | number): BusRecord => ({
+      topic: TOPIC,
+      key: `${mark}/${key}`,
+      value: JSON.stringify(value),
+      headers: { mark },
+    })
+    const listen = async (
+      group: string,
+      options: { readonly onlyKey?: string; readonly window?: number } = {},
+      from: 'earliest' | 'latest' = 'earliest',
+    ) => {
+      const heard: Delivered[] = []
+      const take = async (message: Delivered): Promise<void> => {
+        if (message.headers['mark'] === mark) heard.push(message)
+      }
+      const consumer = await bus.consume({ topic: TOPIC, group: `${mark}-${group}`, from, take, ...options })
+      return { heard, stop: consumer.stop }
+    }
+    const values = (heard: readonly Delivered[], key?: string): unknown[] =>
+      heard
+        .filter((message) => key === undefined || message.key === `${mark}/${key}`)
+        .map(({ value }) => JSON.parse(value))
+    const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index)
+
+    test('B1 messages of a key arrive in the order of publishing, over many publishes', async () => {
+      const { heard } = await listen('all')
+      const keys = ['a', 'b', 'c', 'd', 'e']
+      for (const number of numbers(20))
+        await bus.publish(keys.flatMap((key) => [say(key, 2 * number), say(key, 2 * number + 1)]))
+      await until(() => heard.length >= 200)
+      for (const key of keys) expect(values(heard, key)).toEqual(numbers(40))
+    })
+
+    test('a record comes as it was published', async () => {
+      const { heard } = await listen('all')
+      await bus.publish([{ ...say('ä', 'grüße ✓'), headers: { mark, 'x-one': 'ü' } }])
+      await until(() => heard.length === 1)
+      expect(heard[0]).toMatchObject({
+        topic: TOPIC,
+        key: `${mark}/ä`,
+        value: '"grüße ✓"',
+        headers: { mark, 'x-one': 'ü' },
+      })
+      expect(heard[0]!.partition).toBeGreaterThanOrEqual(0)
+    })
+
+    test('each group gets every message; members of one group share them', async () => {
+      const [one, two, lone] = [await listen('shared'), await listen('shared'), await listen('lone')]
+      await bus.publish(numbers(100).map((number) => say(`k${number}`, number)))
+      await until(() => lone.heard.length === 100 && one.heard.length + two.heard.length >= 100)
+      const shared = [...one.heard, ...two.heard]
+      expect(new Set(values(shared)).size).toBe(100)
+      const partitions = (heard: readonly Delivered[]) => new Set(heard.map(({ partition }) => partition))
+      expect(one.heard.length * two.heard.length).toBeGreaterThan(0)
+      expect([...partitions(one.heard)].filter((index) => partitions(two.heard).has(index))).toEqual([])
+    })
+
+    test('B2 who begins at the earliest gets what was published before, who begins at the latest does not', async () => {
+      await bus.publish([say('k', 1)])
+      const [early, late] = [await listen('early'), await listen('late', {}, 'latest')]
+      await bus.publish([say('k', 2)])
+      await until(() => early.heard.length === 2 && late.heard.length === 1)
+      expect(values(late.heard)).toEqual([2])
+    })
+
+    test('B2 a group that comes back goes on where it was', async () => {
+      const first = await listen('again')
+      await bus.publish(numbers(5).map((number) => say('k', number)))
+      await until(() => first.heard.length === 5)
+      await first.stop()
+      await bus.publish(numbers(5, 5).map((number) => say('k', number)))
+      const second = await listen('again', {}, 'latest')
+      await until(() => values(second.heard).includes(9))
+      // a message may come twice, none is left out
+      expect(values(second.heard).slice(-5)).toEqual(numbers(5, 5))
+    })
+
+    test('B3 one message of a key is in hand at a time, and several partitions are served at once', async () => {
+      let [inHand, most, overlaps] = [0, 0, 0]
+      const busy = new Set<string>()
+      const take = async ({ key, headers }: Delivered): Promise<void> => {
+        if (headers['mark'] !== mark) return
+        if (busy.has(key)) overlaps++
+        busy.add(key)
+        most = Math.max(most, ++inHand)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        busy.delete(key)
+        inHand--
+        done++
+      }
+      let done = 0
+      await bus.consume({ topic: TOPIC, group: `${mark}-slow`, from: 'earliest', take })
+      await bus.publish(numbers(60).map((number) => say(`k${number % 20}`, number)))
+      await until(() => done >= 60)
+      expect(overlaps).toBe(0)
+      expect(most).toBeGreaterThan(1)
+    })
+
+    test('B3 with a window several of a partition are in hand, begun in order', async () => {
+      const begun: unknown[] = []
+      const open: (() => void)[] = []
+      const take = async ({ value, headers }: Delivered): Promise<void> => {
+        if (headers['mark'] !== mark) return
+        begun.push(JSON.parse(value))
+        await new Promise<void>((resolve) => open.push(resolve))
+      }
+      await bus.consume({ topic: TOPIC, group: `${mark}-wide`, from: 'earliest', window: 4, take })
+      await bus.publish(numbers(6).map((number) => say('k', number)))
+      await until(() => begun.length === 4)
+      open[2]!()
+      open[0]!()
+      await until(() => begun.length >= 5)
+      expect(begun.slice(0, 5)).toEqual(numbers(5))
+      while (open.length > 0) {
+        open.shift()!()
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+    })
+
+    test('B4 a take that fails is tried again, in order, and other partitions go on', async () => {
+      const heard: string[] = []
+      let failures = 0
+      const take = async ({ key, value, headers }: Delivered): Promise<void> => {
+        if (headers['mark'] !== mark) return
+        if (key.endsWith('/bad') && value === '1' && ++failures <= 3) throw new Error('not now')
+        heard.push(`${key.slice(mark.length + 1)}${value}`)
+      }
+      await bus.consume({ topic: TOPIC, group: `${mark}-retry`, from: 'earliest', take })
+      await bus.publish([say('bad', 1), say('bad', 2), ...numbers(30).map((number) => say(`k${number}`, 0))])
+      await until(() => heard.length >= 32)
+      expect(failures).toBe(4)
+      expect(heard.filter((one) => one.startsWith('bad'))).toEqual(['bad1', 'bad2'])
+    })
+
+    test('what was in hand and failed at a stop comes to the next one of the group', async () => {
+      let begun = 0
+      const take = async ({ headers }: Delivered): Promise<void> => {
+        if (headers['mark'] !== mark) return
+        begun++
+        throw new Error('going down')
+      }
+      const first = await bus.consume({ topic: TOPIC, group: `${mark}-down`, from: 'earliest', take })
+      await bus.publish([say('k', 1), say('k', 2)])
+      await until(() => begun > 0)
+      await first.stop()
+      const second = await listen('down')
+      await until(() => second.heard.length >= 2)
+      expect(values(second.heard)).toEqual([1, 2])
+    })
+
+    test('stop waits for the message in hand', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      let [begun, ended] = [false, false]
+      const take = async ({ headers }: Delivered): Promise<void> => {
+        if (headers['mark'] !== mark) return
+        begun = true
+        await promise
+        ended = true
+      }
+      const consumer = await bus.consume({ topic: TOPIC, group: `${mark}-wait`, from: 'earliest', take })
+      await bus.publish([say('k', 1)])
+      await until(() => begun)
+      setTimeout(resolve, 20)
+      await consumer.stop()
+      expect(ended).toBe(true)
+    })
+
+    test('a member with one key reads only the partition of that key', async () => {
+      const { heard } = await listen('host', { onlyKey: `${mark}/host-1` })
+      const everyone = await listen('everyone')
+      await bus.publish(numbers(40).map((number) => say(`host-${number}`, number)))
+      await until(() => everyone.heard.length === 40 && heard.some(({ key }) => key === `${mark}/host-1`))
+      expect(new Set(heard.map(({ partition }) => partition)).size).toBe(1)
+      const there = everyone.heard.filter(({ partition }) => partition === heard[0]!.partition)
+      await until(() => heard.length === there.length)
+      expect(values(heard)).toEqual(values(there))
+    })
+
+    test('what no topic is for is refused, and nothing of the batch is stored', async () => {
+      const { heard } = await listen('all')
+      await expect(bus.publish([say('k', 1), { ...say('k', 2), topic: 'no.such.topic' }])).rejects.toThrow(
+        'no.such.topic',
+      )
+      await expect(bus.publish([say('k', 'x'.repeat(1024 * 1024))])).rejects.toThrow(/message/)
+      await bus.publish([say('k', 3)])
+      await until(() => values(heard).includes(3))
+      expect(values(heard)).toEqual([3])
+    })
+  })
+}
