@@ -1,22 +1,47 @@
 /** The description of the API, printed from the rows that serve it. */
 import { toJsonSchema } from '@valibot/to-json-schema'
+import type { ConversionConfig } from '@valibot/to-json-schema'
 import { STATUS_TITLES } from './faults.ts'
 import type { Args } from './query.ts'
 import type { Route } from './route.ts'
-import { ErrorBody } from './schemas.ts'
+import * as schemas from './schemas.ts'
 import type { Schema } from './schemas.ts'
 import { isVersioned } from './paths.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
+/** Shapes that have a name of their own; wherever they occur the name stands for them. */
+const NAMED: Readonly<Record<string, Schema>> = {
+  Profile: schemas.Profile,
+  AcceleratorRequest: schemas.Arq,
+  Device: schemas.Device,
+  Deployable: schemas.Deployable,
+  Attribute: schemas.Attribute,
+  Host: schemas.Host,
+  Timeline: schemas.Timeline,
+  Version: schemas.Version,
+  Link: schemas.Link,
+  Error: schemas.ErrorBody,
+}
+const CONFIG = {
+  target: 'draft-2020-12',
+  typeMode: 'input',
+  errorMode: 'ignore',
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+} as const satisfies ConversionConfig
+
 const jsonSchema = (schema: Schema): unknown => {
-  const { $schema: _, ...printed } = toJsonSchema(schema, {
-    target: 'draft-2020-12',
-    typeMode: 'input',
-    errorMode: 'ignore',
-  })
+  const { $schema: _, $defs: __, ...printed } = toJsonSchema(schema, { ...CONFIG, definitions: NAMED })
   return printed
 }
+const named = (): Json =>
+  Object.fromEntries(
+    Object.entries(NAMED).map(([name, schema]) => {
+      const { [name]: _, ...others } = NAMED
+      const { $schema: __, $defs: ___, ...printed } = toJsonSchema(schema, { ...CONFIG, definitions: others })
+      return [name, printed]
+    }),
+  )
 const content = (schema: unknown): Json => ({ 'application/json': { schema } })
 
 const pathParameters = (row: Route): readonly Json[] =>
@@ -54,13 +79,16 @@ const answers = (row: Route): Json => ({
       },
     ]),
   ),
-  ...Object.fromEntries(
-    refusals(row).map((status) => [
-      status,
-      { description: STATUS_TITLES[status] ?? 'Refused', content: content({ $ref: '#/components/schemas/Error' }) },
-    ]),
-  ),
+  ...Object.fromEntries(refusals(row).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
 })
+
+const refusalAnswers = (): Json =>
+  Object.fromEntries(
+    Object.entries(STATUS_TITLES).map(([status, description]) => [
+      status,
+      { description, content: content({ $ref: '#/components/schemas/Error' }) },
+    ]),
+  )
 
 const operation = (row: Route): Json => ({
   summary: row.docs.summary,
@@ -96,7 +124,8 @@ export const openapi = (rows: readonly Route[]): Json => ({
   servers: [{ url: '/' }],
   paths: paths(rows),
   components: {
-    schemas: { Error: jsonSchema(ErrorBody) },
+    schemas: named(),
+    responses: refusalAnswers(),
     securitySchemes: { token: { type: 'apiKey', in: 'header', name: 'X-Auth-Token' } },
   },
 })
