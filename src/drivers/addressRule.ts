@@ -1,5 +1,5 @@
 /** The two address forms of a whitelist entry: a glob of hex fields, or a regular expression for each field. Pure. */
-import { formatPciAddress, hexNumber, hexText, type PciAddress } from './pci.ts'
+import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../pci.ts'
 
 type Part = 'domain' | 'bus' | 'slot' | 'function'
 type Test = ((text: string) => boolean) | null

@@ -1,7 +1,7 @@
 /** What pretended hardware holds, so that a test can see it after a kill. Pure but for the one file. */
 import type { HostIo, Slot } from './driver.ts'
 import { jsonObject } from './files.ts'
-import { canonicalInfo } from './pci.ts'
+import { canonicalInfo } from '../pci.ts'
 
 export type Effects = {
   /** By slot UUID: what is prepared for a guest. */

@@ -2,9 +2,9 @@
 import type { Clock } from '../clock.ts'
 import type { ReportedDevice, ReportedHandle } from './driver.ts'
 import { deployableName } from './names.ts'
-import { hexText } from './pci.ts'
+import { hexText } from '../pci.ts'
 import { type PretendedDriver, pretendedDriver } from './pretended.ts'
-import { spacedJson } from './spacedJson.ts'
+import { spacedJson } from '../spacedJson.ts'
 import type { Trouble } from './trouble.ts'
 
 export type FakeOptions = {

@@ -1,7 +1,7 @@
 /** A pretended machine: its devices and what is asked of them. Pure. */
 import type { ReportedDevice } from './driver.ts'
 import type { Effects } from './effects.ts'
-import { canonicalInfo } from './pci.ts'
+import { canonicalInfo } from '../pci.ts'
 
 /** Where a deployable sits. */
 export type Place = { readonly device: number; readonly programmable: boolean; readonly infos: ReadonlySet<string> }

@@ -15,7 +15,7 @@ import {
 } from './effects.ts'
 import { oneAtATime, readIfThere } from './files.ts'
 import { type Machine, machineOf, type Place, withBitstreams } from './machine.ts'
-import { canonicalInfo } from './pci.ts'
+import { canonicalInfo } from '../pci.ts'
 import { type Deed, quiet, strikes, type Trouble, troubleFile } from './trouble.ts'
 
 export type Control = {

@@ -2,10 +2,10 @@
 import type { Clock } from '../clock.ts'
 import type { ReportedDevice } from './driver.ts'
 import { attributesOf, deployableName, traitName } from './names.ts'
-import { formatPciAddress, hexText, pciInfo, pciJson, type PciAddress } from './pci.ts'
+import { formatPciAddress, hexText, pciInfo, pciJson, type PciAddress } from '../pci.ts'
 import { type PretendedDriver, pretendedDriver } from './pretended.ts'
 import { FACTS, type Kind, type KindFacts, KINDS, type Model } from './simulatedModels.ts'
-import { spacedJson } from './spacedJson.ts'
+import { spacedJson } from '../spacedJson.ts'
 import type { Trouble } from './trouble.ts'
 
 export type SimulatedDevice = {

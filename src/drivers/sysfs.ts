@@ -1,6 +1,6 @@
 /** What sysfs says about the PCI functions of a host. */
 import type { HostIo } from './driver.ts'
-import { comparePci, formatPciAddress, hexNumber, hexText, parsePciAddress, type PciAddress } from './pci.ts'
+import { comparePci, formatPciAddress, hexNumber, hexText, parsePciAddress, type PciAddress } from '../pci.ts'
 
 export type PciFunction = {
   readonly address: PciAddress

@@ -1,7 +1,7 @@
 /** `[pci] passthrough_whitelist`: which PCI functions may be handed out. Read once at start; matching is pure. */
 import { type AddressRule, readAddressRule, takesAddress } from './addressRule.ts'
 import type { ReportedDevice } from './driver.ts'
-import { formatPciAddress, hexNumber, hexText, type PciAddress } from './pci.ts'
+import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../pci.ts'
 import type { PciFunction } from './sysfs.ts'
 
 /** Null means any. */

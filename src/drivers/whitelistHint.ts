@@ -1,5 +1,5 @@
 /** What an operator reads when nothing is whitelisted: what is there, and the exact setting that hands it out. Pure. */
-import { formatPciAddress } from './pci.ts'
+import { formatPciAddress } from '../pci.ts'
 import type { PciFunction } from './sysfs.ts'
 
 /** The environment variable that holds the whitelist. */

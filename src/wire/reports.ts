@@ -10,7 +10,8 @@ export const ReportedHandle = v.object({
   info: v.record(text(100), text(1000)),
 })
 export const ReportedDeployable = v.object({
-  name: name(200),
+  // longer than Placement admits (200) is refused device by device, not report by report
+  name: name(1000),
   numAccelerators: v.pipe(v.number(), v.integer(), v.minValue(0)),
   driverName: name(100),
   attributes: v.pipe(v.array(v.object({ key: name(255), value: text(65535) })), v.maxLength(1000)),

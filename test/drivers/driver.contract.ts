@@ -1,7 +1,7 @@
 /** What every driver keeps, whatever its devices. One suite, run over each of them. */
 import { describe, expect, test } from 'vitest'
 import type { Driver, ReportedDeployable, ReportedDevice, Slot } from '../../src/drivers/driver.ts'
-import { canonicalInfo } from '../../src/drivers/pci.ts'
+import { canonicalInfo } from '../../src/pci.ts'
 import type { RecordedHost } from './recordedHostIo.ts'
 
 export const never = new AbortController().signal

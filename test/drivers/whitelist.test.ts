@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatPciAddress, hexText, parsePciAddress } from '../../src/drivers/pci.ts'
+import { formatPciAddress, hexText, parsePciAddress } from '../../src/pci.ts'
 import { matchesEntry, readWhitelist, type WhitelistEntry } from '../../src/drivers/whitelist.ts'
 
 const entriesOf = (given: unknown): readonly WhitelistEntry[] => {

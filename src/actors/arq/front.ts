@@ -1,0 +1,76 @@
+/** Accelerator requests, as http asks for them. */
+import { refuse } from '../../fault.ts'
+import type { ArqRow, Caller, Control } from '../control.ts'
+import { bindOver } from '../instance/bind.ts'
+import { leaveOver, visible } from '../instance/leave.ts'
+import { type Kernel, causeOf, newWork } from '../kernel.ts'
+import type { Control as Asked } from '../control.ts'
+import { type Arq, arq, arqKey } from './decider.ts'
+import { arqsOf } from './groups.ts'
+import { arqRow } from './rows.ts'
+import { RESOLVED } from './states.ts'
+import { timelineOver } from './timeline.ts'
+
+/** One request makes at most so many ARQs: they are one append. */
+const ARQS_MAX = 256
+const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
+
+const createOver =
+  (kernel: Kernel, profiles: Asked['profiles']): Control['arqs']['create'] =>
+  async (caller, profileName) => {
+    const found = await profiles.byName(profileName)
+    if (!found.ok) return found
+    const { uuid: profileUuid, groups } = found.value
+    const wanted = (groups as Record<string, string>[]).flatMap((group, groupId) => Array.from({ length: arqsOf(group) }, () => ({ groupId, group })))
+    if (wanted.length > ARQS_MAX) return refuse({ kind: 'invalid', field: 'device_profile_name', rule: `a profile may ask for at most ${ARQS_MAX} accelerators` })
+    if (wanted.length === 0) return { ok: true, value: [] }
+    const fresh = wanted.map((one) => ({ ...one, uuid: kernel.ids.ordered() }))
+    const work = newWork(kernel, causeOf(caller), (draft): readonly ArqRow[] =>
+      fresh.map(({ uuid, groupId, group }) => {
+        const key = arqKey(uuid)
+        draft.decide(arq, key, { type: 'Create', uuid, projectId: caller.projectId, profileUuid, profileName, groupId, group })
+        return arqRow(draft.state(arq, key))
+      }),
+    )
+    const made = await kernel.units.plant(fresh.map(({ uuid }) => arqKey(uuid)), work)
+    return made.ok ? { ok: true, value: made.value ?? [] } : made
+  }
+
+const listOver =
+  ({ readers }: Kernel): Control['arqs']['list'] =>
+  (caller, { instance, uuids, resolvedOnly }, page) => {
+    const all = caller.isAdmin || (caller.isService && instance !== undefined)
+    return readers.list(
+      'arqs',
+      {
+        ...(all ? {} : { project_id: caller.projectId }),
+        ...(instance === undefined ? {} : { instance_uuid: instance }),
+        ...(uuids === undefined ? {} : { uuid: uuids }),
+        ...(resolvedOnly ? { state: RESOLVED } : {}),
+      },
+      page,
+    )
+  }
+
+const getOver =
+  ({ region }: Kernel) =>
+  async (caller: Caller, uuid: string) => {
+    const looked = await region.look(arqKey(uuid))
+    if (!looked.ok) return looked
+    const held = looked.value.state as Arq
+    return visible(caller, held, false) ? { ok: true as const, value: arqRow(held) } : missing(uuid)
+  }
+
+export const arqsOver = (kernel: Kernel, profiles: Asked['profiles']): Control['arqs'] => {
+  const { unbind, remove, removeByInstance } = leaveOver(kernel)
+  return {
+    create: createOver(kernel, profiles),
+    list: listOver(kernel),
+    get: getOver(kernel),
+    bind: bindOver(kernel),
+    unbind,
+    remove,
+    removeByInstance,
+    timeline: timelineOver(kernel),
+  }
+}

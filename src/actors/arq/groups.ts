@@ -1,0 +1,32 @@
+/** What a group of a device profile asks for. Pure. */
+import type { Group } from './messages.ts'
+
+const TRAIT = 'trait:'
+const XILINX = 'trait:CUSTOM_FPGA_XILINX'
+const amount = (value: string | undefined) => Number.parseInt(value ?? '0', 10)
+
+/** How many ARQs a group makes (rest-api 8.1): all its resources; a Xilinx card gives two functions per accelerator. */
+export const arqsOf = (group: Group): number =>
+  group[XILINX] === 'required'
+    ? 2 * amount(group['resources:FPGA'])
+    : Object.entries(group).reduce((sum, [key, value]) => (key.startsWith('resources') ? sum + amount(value) : sum), 0)
+
+const names = (group: Group, prefix: string, wanted?: string) =>
+  Object.entries(group).flatMap(([key, value]) => (key.startsWith(prefix) && (!wanted || value === wanted) ? [key.slice(prefix.length)] : []))
+
+/** Why a deployable of this class and these traits does not satisfy the group; null when it does (rest-api 4.5 step 19). */
+export const mismatch = (group: Group, resourceClass: string | null, traits: ReadonlySet<string>): string | null => {
+  const classes = names(group, 'resources:')
+  if (resourceClass === null || !classes.includes(resourceClass)) return `it offers ${resourceClass ?? 'nothing'}, the request asks for ${classes.join(', ')}`
+  const lacking = names(group, TRAIT, 'required').filter((trait) => !traits.has(trait))
+  if (lacking.length > 0) return `it lacks ${lacking.join(', ')}`
+  const unwanted = names(group, TRAIT, 'forbidden').filter((trait) => traits.has(trait))
+  return unwanted.length > 0 ? `it has the forbidden ${unwanted.join(', ')}` : null
+}
+
+const SEARCHES = ['accel:bitstream_name', 'accel:function_id', 'accel:function_name'] as const
+/** The image the group wants loaded; `search`: it names a property, which only an image service can look up. */
+export const bitstreamOf = (group: Group): { readonly image: string | null; readonly search: string | null } => ({
+  image: group['accel:bitstream_id'] ?? null,
+  search: SEARCHES.find((key) => group[key] !== undefined) ?? null,
+})

@@ -1,0 +1,53 @@
+/** What may be asked of an accelerator request, and what is recorded of it. */
+
+export type Group = Readonly<Record<string, string>>
+export type Handle = { readonly uuid: string; readonly type: string; readonly info: Readonly<Record<string, string>> }
+/** Where a bind leads, as recorded with its acceptance. */
+export type Bond = {
+  readonly hostname: string
+  readonly deviceRpUuid: string
+  readonly instanceUuid: string
+  readonly deployable: string
+  /** The host that reports the device; Nova's `hostname` may be another name of it. */
+  readonly host: string
+  readonly handle: Handle
+  /** Number of the order the host has to carry out first; null when there is nothing to do there. */
+  readonly order: number | null
+}
+
+export type ArqCommand =
+  | {
+      readonly type: 'Create'
+      readonly uuid: string
+      readonly projectId: string
+      readonly profileUuid: string
+      readonly profileName: string
+      readonly groupId: number
+      readonly group: Group
+    }
+  | { readonly type: 'Bind'; readonly bond: Bond; readonly projectId: string | null }
+  | { readonly type: 'ReportBound'; readonly workMs: number | null }
+  | { readonly type: 'ReportBindFailed'; readonly reason: string }
+  | { readonly type: 'Unbind' }
+  | { readonly type: 'ReportReleaseFailed'; readonly handle: string; readonly reason: string }
+  | { readonly type: 'ReportReleased'; readonly handle: string }
+  | { readonly type: 'Remove' }
+
+export type ArqEvent =
+  | {
+      readonly type: 'ArqCreated'
+      readonly uuid: string
+      readonly projectId: string
+      readonly profileUuid: string
+      readonly profileName: string
+      readonly groupId: number
+      readonly group: Group
+    }
+  | { readonly type: 'BindStarted'; readonly bond: Bond; readonly projectId: string | null }
+  /** `workMs`: how long the host worked; null when it had nothing to do. */
+  | { readonly type: 'Bound'; readonly workMs: number | null }
+  | { readonly type: 'BindFailed'; readonly reason: string }
+  | { readonly type: 'Unbound'; readonly was: Bond | null }
+  | { readonly type: 'ReleaseFailed'; readonly reason: string }
+  | { readonly type: 'Released' }
+  | { readonly type: 'ArqRemoved'; readonly was: Bond | null }

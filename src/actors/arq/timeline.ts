@@ -1,0 +1,86 @@
+/** What happened to an ARQ, step by step, with cause and duration: folded from the journal, readable after its removal for a set time. */
+import { type Outcome, refuse } from '../../fault.ts'
+import type { Event } from '../decider.ts'
+import type { Caller, Control, Timeline, TimelineStep } from '../control.ts'
+import { instanceKey } from '../instance/decider.ts'
+import type { InstanceEvent } from '../instance/messages.ts'
+import type { Kernel } from '../kernel.ts'
+import { kindOf } from '../memory.ts'
+import type { FeedRow } from '../ports.ts'
+import { arqKey } from './decider.ts'
+import type { ArqEvent } from './messages.ts'
+
+type Told = Pick<TimelineStep, 'step' | 'detail'>
+const HISTORY_MAX = 2000
+
+const ofArq = (event: ArqEvent): Told => {
+  switch (event.type) {
+    case 'ArqCreated':
+      return { step: 'created', detail: { profile: event.profileName, group: event.groupId } }
+    case 'BindStarted': {
+      const { hostname, host, instanceUuid, deviceRpUuid, handle, order } = event.bond
+      return { step: 'bind accepted', detail: { hostname, host, instance: instanceUuid, resource_provider: deviceRpUuid, attach_handle: handle.uuid, order } }
+    }
+    case 'Bound':
+      return { step: 'bound', detail: event.workMs === null ? { host_work: 'none needed' } : { host_work_ms: event.workMs } }
+    case 'BindFailed':
+      return { step: 'bind failed', detail: { reason: event.reason } }
+    case 'Unbound':
+      return { step: 'unbound', detail: event.was ? { attach_handle: event.was.handle.uuid } : {} }
+    case 'ReleaseFailed':
+      return { step: 'release failed on the host', detail: { reason: event.reason } }
+    case 'Released':
+      return { step: 'released on the host', detail: {} }
+    case 'ArqRemoved':
+      return { step: 'deleted', detail: event.was ? { attach_handle: event.was.handle.uuid } : {} }
+  }
+}
+
+/** Of the conversation, only what concerns this ARQ and is not said by its own events. `told`: Nova was to hear of this ARQ. */
+const ofInstance = (event: InstanceEvent, arq: string, told: boolean): Told | null => {
+  if (event.type === 'PartPrepared' && event.arq === arq) return { step: 'prepared on the host', detail: {} }
+  if (event.type === 'BindSettled' && event.arqs.includes(arq))
+    return event.tell === null ? { step: 'nova not told', detail: { status: event.outcome, why: 'no Nova is configured' } } : { step: 'nova to be told', detail: { status: event.outcome } }
+  if (event.type !== 'NovaTold') return null
+  const ending = event.endings[arq]
+  const note = event.note === null ? {} : { note: event.note }
+  if (!ending && !told) return null
+  return ending ? { step: `nova told: ${ending}`, detail: note } : { step: 'nova not reached, will be told again', detail: note }
+}
+
+type Bare = Omit<TimelineStep, 'tookMs'>
+const stepsOf = (row: FeedRow, arq: string, told: boolean): readonly Bare[] =>
+  row.events.flatMap((event: Event) => {
+    const step = kindOf(row.key) === 'arq' ? ofArq(event as ArqEvent) : ofInstance(event as InstanceEvent, arq, told)
+    return step ? [{ at: row.at, ...step, cause: row.cause.by ?? null, requestId: row.cause.requestId ?? null }] : []
+  })
+
+/** Rows in order of time; within one append the ARQ's own steps come first. */
+const fold = (rows: readonly FeedRow[], arq: string): readonly TimelineStep[] => {
+  let told = false
+  const steps = rows.flatMap((row) => {
+    const found = stepsOf(row, arq, told)
+    told ||= found.some(({ step }) => step === 'nova to be told')
+    return found
+  })
+  return steps.map((step, at) => ({ ...step, tookMs: at === 0 ? null : step.at - steps[at - 1]!.at }))
+}
+
+export const timelineOver =
+  ({ journal, clock, options }: Pick<Kernel, 'journal' | 'clock' | 'options'>): Control['arqs']['timeline'] =>
+  async (caller: Caller, uuid: string): Promise<Outcome<Timeline>> => {
+    const missing = refuse({ kind: 'not_found', resource: 'accelerator request', id: uuid })
+    const own = await journal.history([arqKey(uuid)], HISTORY_MAX)
+    const events = own.flatMap((row) => row.events as readonly ArqEvent[])
+    const created = events.find((event) => event.type === 'ArqCreated')
+    if (!created) return missing
+    const projectId = events.reduce<string | null>((owner, event) => (event.type === 'BindStarted' ? (event.projectId ?? owner) : owner), created.projectId)
+    if (!caller.isAdmin && projectId !== caller.projectId) return missing
+    const removed = own.find((row) => row.events.some(({ type }) => type === 'ArqRemoved'))
+    if (removed && removed.at + options.timelineKeptMs < clock.now()) return missing
+    const instances = new Set(events.flatMap((event) => (event.type === 'BindStarted' ? [event.bond.instanceUuid] : [])))
+    const theirs = instances.size > 0 ? await journal.history([...instances].map(instanceKey), HISTORY_MAX) : []
+    const rows = [...own, ...theirs].sort((one, other) => one.at - other.at || rank(one.key) - rank(other.key))
+    return { ok: true, value: { arq: uuid, projectId, deleted: removed !== undefined, steps: fold(rows, uuid) } }
+  }
+const rank = (key: string) => (kindOf(key) === 'arq' ? 0 : 1)

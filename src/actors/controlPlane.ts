@@ -1,0 +1,91 @@
+/** The control side, assembled: actors over a journal, and the doors http, bus and cli use. */
+import type { Clock, Ids } from '../clock.ts'
+import { arqsOver } from './arq/front.ts'
+import type { Control } from './control.ts'
+import { attributesOver, deployablesOver } from './deployable/front.ts'
+import { devicesOver } from './device/front.ts'
+import { deciderOf } from './entities.ts'
+import { livenessOver } from './host/liveness.ts'
+import { CONTROL_DEFAULTS, type ControlOptions, type Kernel, type Log } from './kernel.ts'
+import type { Images, Journal, Nova, Reads } from './ports.ts'
+import { profilesOver } from './profile/front.ts'
+import { openReaders } from './readers.ts'
+import { REGION_DEFAULTS, type Region, type RegionOptions, openRegion } from './region.ts'
+import { type Reports, reportsOver } from './reports.ts'
+import { type Sweeper, sweeperOver } from './sweeper.ts'
+import { unitsOver } from './unit.ts'
+
+export type ControlPlaneParts = {
+  readonly journal: Journal
+  readonly reads: Reads
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly images: Images
+  readonly nova: Nova | null
+  readonly publish: Kernel['publish']
+  readonly log: Log
+  readonly options?: Partial<ControlOptions>
+  readonly region?: Partial<RegionOptions>
+}
+export type ControlPlane = {
+  readonly control: Control
+  readonly reports: Reports
+  readonly sweeper: Sweeper
+  readonly region: Region
+  readonly start: () => Promise<void>
+  /** Takes nothing new, ends what is in hand; the journal is closed by whoever opened it. */
+  readonly stop: () => Promise<void>
+}
+
+export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
+  const { journal, reads, clock, log } = parts
+  const crashed = (key: string, error: unknown) => log('error', 'actor.stopped', { key, error: String(error) })
+  const region = openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...parts.region } })
+  const readers = openReaders(reads)
+  let sweeper: Sweeper | null = null
+  const kernel: Kernel = {
+    ...parts,
+    options: { ...CONTROL_DEFAULTS, ...parts.options },
+    region,
+    readers,
+    units: unitsOver(region, journal, deciderOf),
+    nudge: (entity) => sweeper?.nudge(entity),
+  }
+  const liveness = livenessOver(kernel)
+  const sweeping = sweeperOver(kernel, liveness)
+  sweeper = sweeping
+  const profiles = profilesOver(kernel)
+  let ready = false
+  const control: Control = {
+    profiles,
+    arqs: arqsOver(kernel, profiles),
+    devices: devicesOver(kernel),
+    deployables: deployablesOver(kernel),
+    attributes: attributesOver(kernel),
+    hosts: {
+      list: async (page) => {
+        const listed = await readers.list('hosts', {}, page)
+        if (!listed.ok) return listed
+        const items = listed.value.items.map((row) => ({ ...row, last_seen_at: liveness.lastSeen(row.name) }))
+        return { ok: true, value: { items, more: listed.value.more } }
+      },
+    },
+    notReady: () => (ready ? null : 'starting or stopping'),
+  }
+  return {
+    control,
+    reports: reportsOver(kernel, liveness),
+    sweeper: sweeping,
+    region,
+    start: async () => {
+      await sweeping.start()
+      ready = true
+    },
+    stop: async () => {
+      ready = false
+      await sweeping.stop()
+      await readers.stop()
+      await region.stop()
+    },
+  }
+}

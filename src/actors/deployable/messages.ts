@@ -1,0 +1,76 @@
+/** What may be asked of a deployable, and what is recorded of it. It owns its attach handles and, for an FPGA, the region's content. */
+import type { Order } from '../../wire/orders.ts'
+
+export type Origin = 'driver' | 'operator' | 'bitstream'
+export type Attribute = {
+  readonly uuid: string
+  readonly key: string
+  readonly value: string
+  readonly origin: Origin
+  readonly createdAt: number
+}
+/** A handle as the driver reported it, under the identity it keeps for ever. */
+export type KnownHandle = {
+  readonly uuid: string
+  readonly type: 'PCI' | 'MDEV' | 'TEST_PCI'
+  readonly info: Readonly<Record<string, string>>
+  readonly canonical: string
+}
+/** What the driver says of it; replaced whole by each changed report. */
+export type Description = {
+  readonly numAccelerators: number
+  readonly driverName: string
+  readonly hostWork: boolean
+  readonly programmable: boolean
+  readonly attributes: readonly Attribute[]
+  readonly handles: readonly KnownHandle[]
+}
+export type Identity = {
+  readonly uuid: string
+  /** Integer id, as REST shows it to attributes. */
+  readonly id: number
+  readonly name: string
+  readonly rpUuid: string
+  readonly deviceUuid: string
+  readonly deviceId: number
+  readonly host: string
+  /** Entry-point name of the driver that found it. */
+  readonly driver: string
+  readonly vendor: string
+}
+export type Presence = 'present' | 'missing' | 'retired'
+export type DeviceStatus = 'enabled' | 'maintaining'
+
+/** `deadline`: ms since the epoch; past it nobody waits for the order's result. */
+export type DeployableCommand =
+  | { readonly type: 'Record'; readonly identity: Identity; readonly description: Description; readonly status: DeviceStatus; readonly bitstreamId: string | null }
+  | { readonly type: 'Describe'; readonly description: Description }
+  | { readonly type: 'SetPresence'; readonly presence: Presence }
+  | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
+  | { readonly type: 'Grant'; readonly arq: string; readonly bitstream: string | null; readonly deadline: number; readonly requestId: string }
+  | { readonly type: 'Release'; readonly arq: string; readonly deadline: number }
+  /** A host's answer to an order of this deployable. */
+  | { readonly type: 'Answer'; readonly slot: string; readonly number: number; readonly failed: string | null; readonly final: boolean; readonly retryBy: number }
+  | { readonly type: 'Program'; readonly image: string; readonly deadline: number; readonly requestId: string }
+  | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
+  | { readonly type: 'RemoveAttribute'; readonly uuid: string }
+  /** An operator says that a quarantined handle is clean. */
+  | { readonly type: 'Clear'; readonly handle: string }
+
+export type DeployableEvent =
+  | { readonly type: 'DeployableRecorded'; readonly identity: Identity; readonly description: Description; readonly status: DeviceStatus; readonly bitstreamId: string | null }
+  | { readonly type: 'DeployableDescribed'; readonly description: Description }
+  | { readonly type: 'PresenceSet'; readonly presence: Presence }
+  | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
+  /** `order` null: the device needs no work on its host. */
+  | { readonly type: 'Granted'; readonly handle: string; readonly arq: string; readonly order: Order | null }
+  | { readonly type: 'HandleReleased'; readonly handle: string; readonly arq: string; readonly order: Order | null }
+  | { readonly type: 'OrderDone'; readonly slot: string; readonly number: number }
+  /** `again`: the release is ordered once more; null: the handle is quarantined until somebody looks. */
+  | { readonly type: 'OrderFailed'; readonly slot: string; readonly number: number; readonly reason: string; readonly again: Order | null }
+  | { readonly type: 'ProgramStarted'; readonly image: string; readonly order: Order }
+  | { readonly type: 'Programmed'; readonly image: string; readonly number: number }
+  | { readonly type: 'ProgramFailed'; readonly image: string; readonly number: number; readonly reason: string }
+  | { readonly type: 'AttributeAdded'; readonly attribute: Omit<Attribute, 'createdAt'> }
+  | { readonly type: 'AttributeRemoved'; readonly uuid: string }
+  | { readonly type: 'HandleCleared'; readonly handle: string }

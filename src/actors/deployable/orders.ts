@@ -1,0 +1,27 @@
+/** The orders a deployable gives to its host. Each carries the next number, so that the host can refuse older ones. */
+import type { Order } from '../../wire/orders.ts'
+import type { Deployable, SlotHandle } from './state.ts'
+
+type Wanted =
+  | { readonly type: 'PrepareSlot'; readonly arq: string; readonly deadline: number; readonly requestId: string; readonly bitstream: string | null }
+  | { readonly type: 'ReleaseSlot'; readonly deadline: number }
+  | { readonly type: 'Program'; readonly image: string; readonly deadline: number; readonly requestId: string }
+export type OrderOf<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>
+
+/** `handle` null: the order is about the deployable itself, and its UUID is the slot. */
+export const orderFor = (held: Deployable, handle: SlotHandle | null, wanted: Wanted): Order => {
+  const head = {
+    host: held.host,
+    slot: handle?.uuid ?? held.uuid,
+    number: held.orders + 1,
+    driver: held.driver,
+    deployable: held.name,
+    deployableUuid: held.uuid,
+    deadline: wanted.deadline,
+  }
+  if (wanted.type === 'Program') return { ...head, type: 'Program', image: wanted.image, requestId: wanted.requestId }
+  const slot = { type: handle!.type, info: handle!.info }
+  if (wanted.type === 'ReleaseSlot') return { ...head, type: 'ReleaseSlot', handle: slot }
+  const { arq, requestId, bitstream } = wanted
+  return { ...head, type: 'PrepareSlot', handle: slot, arq, requestId, ...(bitstream === null ? {} : { bitstream }) }
+}

@@ -1,0 +1,102 @@
+/** What the outside sees of a deployable: its own row, its attributes, its handles, and the orders that wait for its host. */
+import type { Order } from '../../wire/orders.ts'
+import { type Row, type ViewChange, drop, put } from '../views.ts'
+import type { Attribute } from './messages.ts'
+import type { Deployable, SlotHandle } from './state.ts'
+
+export const deployableRow = (held: Deployable): Row<'deployables'> => ({
+  uuid: held.uuid,
+  id: held.id,
+  device_id: held.deviceId,
+  device_uuid: held.deviceUuid,
+  parent_id: null,
+  parent_uuid: null,
+  root_id: null,
+  root_uuid: null,
+  name: held.name,
+  num_accelerators: held.numAccelerators,
+  attributes: held.attributes.map(({ key, value }) => ({ [key]: value })),
+  hostname: held.host,
+  rp_uuid: held.rpUuid,
+  driver_name: held.driverName,
+  bitstream_id: held.bitstreamId,
+  presence: held.presence,
+  created_at: held.createdAt,
+  // a grant or a release is no change of what the row shows
+  updated_at: held.describedAt,
+})
+export const attributeRow = (held: Deployable, attribute: Attribute): Row<'attributes'> => ({
+  uuid: attribute.uuid,
+  deployable_uuid: held.uuid,
+  deployable_id: held.id,
+  key: attribute.key,
+  value: attribute.value,
+  origin: attribute.origin,
+  created_at: attribute.createdAt,
+  updated_at: null,
+})
+const handleRow = (held: Deployable, handle: SlotHandle): Row<'handles'> => ({
+  uuid: handle.uuid,
+  deployable_uuid: held.uuid,
+  hostname: held.host,
+  canonical: handle.canonical,
+  state: handle.state,
+  arq_uuid: handle.arq,
+})
+const orderRow = (order: Order, at: number): Row<'pending_orders'> => ({
+  slot: order.slot,
+  hostname: order.host,
+  deployable_uuid: order.deployableUuid,
+  number: order.number,
+  body: order,
+  sent_at: at,
+})
+
+const shown = (held: Deployable) => held.exists && held.presence !== 'retired'
+
+const orderChange = (slot: string, before: Order | null | undefined, after: Order | null, at: number): readonly ViewChange[] => {
+  if (before?.number === after?.number) return []
+  if (after) return [put('pending_orders', orderRow(after, at))]
+  return before ? [drop('pending_orders', slot)] : []
+}
+
+const handleChanges = (before: Deployable, after: Deployable): readonly ViewChange[] => {
+  if (before.handles === after.handles) return []
+  const changed = Object.values(after.handles).filter((handle) => before.handles[handle.uuid] !== handle)
+  return changed.flatMap((handle) => [
+    put('handles', handleRow(after, handle)),
+    ...orderChange(handle.uuid, before.handles[handle.uuid]?.pending, handle.pending, handle.pendingSince),
+  ])
+}
+
+const attributeChanges = (before: Deployable, after: Deployable): readonly ViewChange[] => {
+  if (before.attributes === after.attributes) return []
+  const kept = new Map(after.attributes.map((attribute) => [attribute.uuid, attribute]))
+  const old = new Map(before.attributes.map((attribute) => [attribute.uuid, attribute]))
+  const differs = (one: Attribute, other: Attribute | undefined) => one.key !== other?.key || one.value !== other.value
+  return [
+    ...before.attributes.filter(({ uuid }) => !kept.has(uuid)).map(({ uuid }) => drop('attributes', uuid)),
+    ...after.attributes.filter((one) => differs(one, old.get(one.uuid))).map((one) => put('attributes', attributeRow(after, one))),
+  ]
+}
+
+const retired = (before: Deployable): readonly ViewChange[] => [
+  drop('deployables', before.uuid),
+  ...before.attributes.map(({ uuid }) => drop('attributes', uuid)),
+  ...Object.keys(before.handles).map((uuid) => drop('handles', uuid)),
+]
+
+/** Grants and releases touch only their handle: the deployable's own row is written when what it shows has changed. */
+const ownRow = (before: Deployable, after: Deployable): readonly ViewChange[] =>
+  before.revision === after.revision && before.exists ? [] : [put('deployables', deployableRow(after))]
+
+export const rows = (before: Deployable, after: Deployable): readonly ViewChange[] => {
+  if (before === after || !after.exists) return []
+  if (!shown(after)) return shown(before) ? retired(before) : []
+  return [
+    ...ownRow(before, after),
+    ...attributeChanges(before, after),
+    ...handleChanges(before, after),
+    ...orderChange(after.uuid, before.program?.order, after.program?.order ?? null, after.program?.since ?? 0),
+  ]
+}

@@ -1,0 +1,166 @@
+/** What a deployable remembers, and how each fact changes it. */
+import type { Order } from '../../wire/orders.ts'
+import type { Attribute, DeployableEvent, Description, DeviceStatus, Identity, KnownHandle, Presence } from './messages.ts'
+import { type HandleMove, type HandleState, next } from './states.ts'
+
+export type SlotHandle = KnownHandle & {
+  readonly state: HandleState
+  readonly arq: string | null
+  /** The order its host has not answered yet. */
+  readonly pending: Order | null
+  /** When that order was given. */
+  readonly pendingSince: number
+  /** Whose release it is, while releasing or quarantined. */
+  readonly lastArq: string | null
+  /** How often the release under way has failed. */
+  readonly attempts: number
+  /** The last complete report did not show it. */
+  readonly unseen: boolean
+}
+export type Deployable = Identity & {
+  readonly exists: boolean
+  readonly numAccelerators: number
+  readonly driverName: string
+  readonly hostWork: boolean
+  readonly programmable: boolean
+  readonly attributes: readonly Attribute[]
+  readonly handles: Readonly<Record<string, SlotHandle>>
+  readonly status: DeviceStatus
+  readonly presence: Presence
+  readonly bitstreamId: string | null
+  readonly program: { readonly image: string; readonly order: Order; readonly since: number } | null
+  readonly programFault: string | null
+  /** Number of the last order given for any of its slots. */
+  readonly orders: number
+  readonly createdAt: number
+  readonly updatedAt: number | null
+  /** When what its row shows changed last, and how often; grants and releases do not count. */
+  readonly describedAt: number | null
+  readonly revision: number
+}
+
+export const initial: Deployable = {
+  exists: false,
+  uuid: '',
+  id: 0,
+  name: '',
+  rpUuid: '',
+  deviceUuid: '',
+  deviceId: 0,
+  host: '',
+  driver: '',
+  vendor: '',
+  numAccelerators: 0,
+  driverName: '',
+  hostWork: false,
+  programmable: false,
+  attributes: [],
+  handles: {},
+  status: 'enabled',
+  presence: 'present',
+  bitstreamId: null,
+  program: null,
+  programFault: null,
+  orders: 0,
+  createdAt: 0,
+  updatedAt: null,
+  describedAt: null,
+  revision: 0,
+}
+
+const fresh = (handle: KnownHandle): SlotHandle => ({ ...handle, state: 'free', arq: null, pending: null, pendingSince: 0, lastArq: null, attempts: 0, unseen: false })
+
+/** A handle that is in the report again, or is missing from it. What an ARQ holds stays as it is until it is given up. */
+const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle =>
+  old ? { ...old, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state } : fresh(shown)
+const unseen = (old: SlotHandle): SlotHandle => ({ ...old, unseen: true, state: next(old.state, 'vanish') ?? old.state })
+
+const describe = (held: Deployable, description: Description, at: number): Partial<Deployable> => {
+  const shown = new Map(description.handles.map((handle) => [handle.uuid, seen(held.handles[handle.uuid], handle)]))
+  const gone = Object.values(held.handles).filter((handle) => !shown.has(handle.uuid)).map(unseen)
+  const operators = held.attributes.filter(({ origin }) => origin !== 'driver')
+  const created = new Map(held.attributes.map(({ uuid, createdAt }) => [uuid, createdAt]))
+  return {
+    numAccelerators: description.numAccelerators,
+    driverName: description.driverName,
+    hostWork: description.hostWork,
+    programmable: description.programmable,
+    handles: Object.fromEntries([...shown.values(), ...gone].map((handle) => [handle.uuid, handle])),
+    attributes: [...description.attributes.map((attribute) => ({ ...attribute, createdAt: created.get(attribute.uuid) ?? at })), ...operators],
+  }
+}
+
+const move = (held: Deployable, uuid: string, step: HandleMove, change: Partial<SlotHandle>): Pick<Deployable, 'handles'> => {
+  const handle = held.handles[uuid]!
+  const state = next(handle.state, step) ?? handle.state
+  // given up while the report no longer shows it: the hardware is gone
+  const settled = state === 'free' && handle.unseen ? 'missing' : state
+  return { handles: { ...held.handles, [uuid]: { ...handle, state: settled, ...change } } }
+}
+
+const change = (held: Deployable, event: DeployableEvent, at: number): Partial<Deployable> => {
+  switch (event.type) {
+    case 'DeployableRecorded':
+      return { exists: true, ...event.identity, status: event.status, bitstreamId: event.bitstreamId, ...describe(initial, event.description, at) }
+    case 'DeployableDescribed':
+      return describe(held, event.description, at)
+    case 'PresenceSet':
+      return { presence: event.presence }
+    case 'StatusSet':
+      return { status: event.status }
+    case 'Granted':
+      return { ...move(held, event.handle, 'grant', { arq: event.arq, pending: event.order, pendingSince: at }), orders: event.order?.number ?? held.orders }
+    case 'HandleReleased':
+      return {
+        ...move(held, event.handle, event.order ? 'releaseWithWork' : 'release', { arq: null, pending: event.order, pendingSince: at, lastArq: event.arq, attempts: 0 }),
+        orders: event.order?.number ?? held.orders,
+      }
+    case 'OrderDone':
+      return done(held, event.slot)
+    case 'OrderFailed':
+      return {
+        ...move(held, event.slot, event.again ? 'releaseWithWork' : 'failed', {
+          pending: event.again,
+          pendingSince: at,
+          attempts: (held.handles[event.slot]?.attempts ?? 0) + 1,
+        }),
+        orders: event.again?.number ?? held.orders,
+      }
+    case 'ProgramStarted':
+      return { program: { image: event.image, order: event.order, since: at }, programFault: null, orders: event.order.number }
+    case 'Programmed':
+      return { program: null, bitstreamId: event.image }
+    case 'ProgramFailed':
+      // what the region holds now is not known: it counts as holding nothing we know (S14)
+      return { program: null, bitstreamId: null, programFault: event.reason }
+    case 'AttributeAdded':
+      return { attributes: [...held.attributes, { ...event.attribute, createdAt: at }] }
+    case 'AttributeRemoved':
+      return { attributes: held.attributes.filter(({ uuid }) => uuid !== event.uuid) }
+    case 'HandleCleared':
+      return move(held, event.handle, 'clear', { pending: null, lastArq: null })
+  }
+}
+
+/** A done `PrepareSlot` leaves the handle held and may have brought a bitstream; a done `ReleaseSlot` frees it. */
+const done = (held: Deployable, slot: string): Partial<Deployable> => {
+  const { pending } = held.handles[slot]!
+  const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
+  return { ...move(held, slot, 'done', { pending: null }), ...(bitstream === undefined ? {} : { bitstreamId: bitstream }) }
+}
+
+/** Facts about single handles: the deployable's own row does not show them. */
+const QUIET: ReadonlySet<DeployableEvent['type']> = new Set(['Granted', 'HandleReleased', 'OrderFailed', 'HandleCleared', 'StatusSet'])
+
+export const evolve = (held: Deployable, event: DeployableEvent, at: number): Deployable => {
+  const changed = change(held, event, at)
+  if (event.type === 'DeployableRecorded') return { ...held, ...changed, createdAt: at }
+  const quiet = QUIET.has(event.type) || (event.type === 'OrderDone' && !('bitstreamId' in changed))
+  return { ...held, ...changed, updatedAt: at, ...(quiet ? {} : { describedAt: at, revision: held.revision + 1 }) }
+}
+
+export const attributeOf = (held: Deployable, key: string): string | null => held.attributes.find((attribute) => attribute.key === key)?.value ?? null
+export const traitsOf = (held: Deployable): ReadonlySet<string> =>
+  new Set(held.attributes.filter(({ key }) => key.startsWith('trait')).map(({ value }) => value))
+export const busy = (held: Deployable): boolean =>
+  Object.values(held.handles).some(({ state }) => state === 'held' || state === 'releasing')

@@ -1,0 +1,101 @@
+/** A device: a physical card on a host, known by its control path. */
+import { type Decider, type Decision, accept, refuse } from '../decider.ts'
+import type { DeviceStatus, Presence } from '../deployable/messages.ts'
+import { type Row, type ViewChange, drop, put } from '../views.ts'
+
+export type DeviceFacts = {
+  readonly type: string
+  readonly vendor: string
+  readonly model: string
+  readonly stdBoardInfo: string | null
+  readonly vendorBoardInfo: string | null
+  /** As reported; the identity is its canonical form, which the host holds. */
+  readonly controlPath: string
+}
+export type DeviceIdentity = { readonly uuid: string; readonly id: number; readonly host: string; readonly driver: string }
+
+export type DeviceCommand =
+  | { readonly type: 'Record'; readonly identity: DeviceIdentity; readonly facts: DeviceFacts }
+  | { readonly type: 'Describe'; readonly facts: DeviceFacts }
+  | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
+  | { readonly type: 'SetPresence'; readonly presence: Presence }
+export type DeviceEvent =
+  | { readonly type: 'DeviceRecorded'; readonly identity: DeviceIdentity; readonly facts: DeviceFacts }
+  | { readonly type: 'DeviceDescribed'; readonly facts: DeviceFacts }
+  | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
+  | { readonly type: 'PresenceSet'; readonly presence: Presence }
+
+export type Device = DeviceIdentity & {
+  readonly exists: boolean
+  readonly facts: DeviceFacts
+  readonly status: DeviceStatus
+  readonly presence: Presence
+  readonly createdAt: number
+  readonly updatedAt: number | null
+}
+const NO_FACTS: DeviceFacts = { type: '', vendor: '', model: '', stdBoardInfo: null, vendorBoardInfo: null, controlPath: '' }
+const initial: Device = {
+  exists: false,
+  uuid: '',
+  id: 0,
+  host: '',
+  driver: '',
+  facts: NO_FACTS,
+  status: 'enabled',
+  presence: 'present',
+  createdAt: 0,
+  updatedAt: null,
+}
+
+const sameFacts = (one: DeviceFacts, other: DeviceFacts) => (Object.keys(NO_FACTS) as (keyof DeviceFacts)[]).every((key) => one[key] === other[key])
+
+const decide = (device: Device, command: DeviceCommand): Decision<DeviceEvent> => {
+  if (command.type === 'Record') return device.exists ? accept() : accept({ ...command, type: 'DeviceRecorded' })
+  if (!device.exists || device.presence === 'retired') return refuse({ kind: 'not_found', resource: 'device', id: device.uuid })
+  switch (command.type) {
+    case 'Describe':
+      return sameFacts(device.facts, command.facts) ? accept() : accept({ type: 'DeviceDescribed', facts: command.facts })
+    case 'SetStatus':
+      return device.status === command.status ? accept() : accept({ type: 'StatusSet', status: command.status })
+    case 'SetPresence':
+      return device.presence === command.presence ? accept() : accept({ type: 'PresenceSet', presence: command.presence })
+  }
+}
+
+const evolve = (device: Device, event: DeviceEvent, at: number): Device => {
+  switch (event.type) {
+    case 'DeviceRecorded':
+      return { ...device, exists: true, ...event.identity, facts: event.facts, createdAt: at }
+    case 'DeviceDescribed':
+      return { ...device, facts: event.facts, updatedAt: at }
+    case 'StatusSet':
+      return { ...device, status: event.status, updatedAt: at }
+    case 'PresenceSet':
+      return { ...device, presence: event.presence, updatedAt: at }
+  }
+}
+
+export const deviceRow = (device: Device): Row<'devices'> => ({
+  uuid: device.uuid,
+  id: device.id,
+  type: device.facts.type,
+  vendor: device.facts.vendor,
+  model: device.facts.model,
+  std_board_info: device.facts.stdBoardInfo,
+  vendor_board_info: device.facts.vendorBoardInfo,
+  hostname: device.host,
+  status: device.status,
+  presence: device.presence,
+  driver: device.driver,
+  created_at: device.createdAt,
+  updated_at: device.updatedAt,
+})
+const shown = (device: Device) => device.exists && device.presence !== 'retired'
+const rows = (before: Device, after: Device): readonly ViewChange[] => {
+  if (before === after) return []
+  if (shown(after)) return [put('devices', deviceRow(after))]
+  return shown(before) ? [drop('devices', before.uuid)] : []
+}
+
+export const device: Decider<Device, DeviceCommand, DeviceEvent> = { kind: 'device', initial, decide, evolve, rows }
+export const deviceKey = (uuid: string): string => `device/${uuid}`

@@ -1,0 +1,39 @@
+/**
+ * nact's persistence engine over our journal. Recovery is one read (snapshot and tail together), coalesced with the others of the
+ * moment by the journal; the version comes from our row, nact's own sequence number is ignored, so its gaps cannot arise.
+ */
+import type { PersistenceEngine } from 'nact'
+import { type AnyDecider, type Memory, recallInto, blank } from './memory.ts'
+import type { Append, Journal, Verdict } from './ports.ts'
+
+/** What the shell hands to nact's `persist`: the engine writes the verdict into it, since nact passes none back. */
+export type Persisting = { readonly append: Append; verdict: Verdict }
+
+export type Engine = PersistenceEngine & {
+  /** The next incarnation of this key starts with this memory and reads nothing. */
+  readonly warm: (memory: Memory) => void
+}
+
+export const engineOver = (journal: Journal, deciderOf: (key: string) => AnyDecider): Engine => {
+  const warmed = new Map<string, Memory>()
+  const recover = async (key: string): Promise<Memory> => {
+    const known = warmed.get(key)
+    if (known) {
+      warmed.delete(key)
+      return known
+    }
+    const recalled = await journal.recall([{ key, after: 0 }])
+    return recallInto(deciderOf(key), blank(key, deciderOf(key)), recalled.get(key))
+  }
+  return {
+    warm: (memory) => void warmed.set(memory.key, memory),
+    latestSnapshot: async (key) => ({ data: await recover(key), sequenceNumber: 0, key, createdAt: 0 }),
+    // everything was read with the snapshot: nothing is left to replay
+    events: () => [] as never,
+    takeSnapshot: async () => {},
+    persist: async (event) => {
+      const persisting = event.data as Persisting
+      persisting.verdict = await journal.append(persisting.append)
+    },
+  }
+}

@@ -1,0 +1,34 @@
+/** Every kind of persistent actor. A kind that is not listed here cannot be spawned. */
+import { arq } from './arq/decider.ts'
+import { deployable } from './deployable/decider.ts'
+import { device } from './device/decider.ts'
+import { host } from './host/decider.ts'
+import { instance } from './instance/decider.ts'
+import { numbers } from './inventory/numbers.ts'
+import { type AnyDecider, blank, fold, kindOf, recallInto } from './memory.ts'
+import type { JournalRow } from './ports.ts'
+import { profile, profileName } from './profile/decider.ts'
+import type { ViewChange } from './views.ts'
+
+export const ENTITIES: Readonly<Record<string, AnyDecider>> = Object.fromEntries(
+  [arq, deployable, device, host, instance, numbers, profile, profileName].map((decider) => [decider.kind, decider as AnyDecider]),
+)
+
+export const deciderOf = (key: string): AnyDecider => {
+  const decider = ENTITIES[kindOf(key)]
+  if (!decider) throw new Error(`no entity is of the kind of ${key}`)
+  return decider
+}
+
+/** The view rows of one entity, from all its journal rows, oldest first. Pure; the same rows as were written along the way. */
+export const rebuild = (key: string, rows: readonly JournalRow[]): readonly ViewChange[] => {
+  const decider = deciderOf(key)
+  const state = rows.reduce((reached: unknown, row) => fold(decider, reached, row.events, row.at), decider.initial)
+  return decider.rows(decider.initial, state)
+}
+
+/** An entity's memory from its rows; for the audit and tests. */
+export const remember = (key: string, rows: readonly JournalRow[]) => {
+  const decider = deciderOf(key)
+  return recallInto(decider, blank(key, decider), { snapshot: null, rows })
+}

@@ -1,0 +1,124 @@
+/** An instance's bind conversation: who takes part, until when, and what Nova has still to hear. */
+import { type Decider, type Decision, accept, refuse } from '../decider.ts'
+import { drop, put } from '../views.ts'
+import type { InstanceCommand, InstanceEvent, Part, Told } from './messages.ts'
+
+export type Instance = {
+  readonly uuid: string
+  /** Its ARQs, bound or binding or failed, until they leave. */
+  readonly arqs: Readonly<Record<string, Part>>
+  readonly hostname: string
+  readonly open: { readonly deadline: number } | null
+  readonly requestId: string
+  /** What Nova has still to hear: ARQ -> status. */
+  readonly telling: { readonly statuses: Readonly<Record<string, Told>>; readonly nextAt: number; readonly until: number; readonly attempts: number } | null
+  readonly tellUntil: number | null
+}
+const initial: Instance = { uuid: '', arqs: {}, hostname: '', open: null, requestId: '', telling: null, tellUntil: null }
+
+const settled = (instance: { readonly arqs: Instance['arqs']; readonly tellUntil: number | null }, outcome: Told, reason: string | null, at: number): InstanceEvent => ({
+  type: 'BindSettled',
+  outcome,
+  arqs: Object.keys(instance.arqs),
+  reason,
+  tell: instance.tellUntil === null ? null : at,
+})
+const keyed = (parts: readonly Part[]) => Object.fromEntries(parts.map((part) => [part.arq, part]))
+
+const bind = (instance: Instance, command: Extract<InstanceCommand, { type: 'Bind' }>): Decision<InstanceEvent> => {
+  if (Object.keys(instance.arqs).length > 0)
+    return refuse({ kind: 'invalid', field: 'instance_uuid', rule: 'the instance already has accelerator requests' })
+  const { instance: uuid, parts, hostname, deadline, tellUntil, requestId } = command
+  const accepted: InstanceEvent = { type: 'BindAccepted', instance: uuid, parts, hostname, deadline, tellUntil, requestId }
+  return parts.every(({ prepared }) => prepared)
+    ? accept(accepted, settled({ arqs: keyed(parts), tellUntil }, 'completed', null, command.at))
+    : accept(accepted)
+}
+
+const decide = (instance: Instance, command: InstanceCommand): Decision<InstanceEvent> => {
+  switch (command.type) {
+    case 'Bind':
+      return bind(instance, command)
+    case 'ReportPrepared': {
+      const part = instance.arqs[command.arq]
+      if (!instance.open || !part || part.prepared) return accept()
+      const rest = Object.values(instance.arqs).filter(({ arq, prepared }) => arq !== command.arq && !prepared)
+      const prepared: InstanceEvent = { type: 'PartPrepared', arq: command.arq }
+      return rest.length > 0 ? accept(prepared) : accept(prepared, settled(instance, 'completed', null, command.at))
+    }
+    case 'Fail':
+      return instance.open ? accept(settled(instance, 'failed', command.reason, command.at)) : accept()
+    case 'Conclude':
+      if (!instance.open || dueOf(instance) > command.at) return accept()
+      return accept(
+        everyPrepared(instance) ? settled(instance, 'completed', null, command.at) : settled(instance, 'failed', 'the host did not answer in time', command.at),
+      )
+    case 'Leave': {
+      const leaving = command.arqs.filter((arq) => instance.arqs[arq])
+      return leaving.length > 0 ? accept({ type: 'ArqsLeft', arqs: leaving }) : accept()
+    }
+    case 'ReportTold':
+      return instance.telling ? accept({ ...command, type: 'NovaTold' }) : accept()
+  }
+}
+
+const everyPrepared = (instance: Instance) => Object.values(instance.arqs).every(({ prepared }) => prepared)
+/** An open conversation is due at its deadline; at once when the last unprepared ARQ has left it. */
+const dueOf = (instance: Instance): number => (everyPrepared(instance) ? 0 : instance.open!.deadline)
+
+const without = <Value>(record: Readonly<Record<string, Value>>, keys: readonly string[]): Record<string, Value> =>
+  Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
+
+/** What an earlier conversation has still to tell stays to be told. */
+const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'BindSettled' }>): Instance['telling'] => {
+  if (event.tell === null || instance.tellUntil === null) return instance.telling
+  const statuses = { ...instance.telling?.statuses, ...Object.fromEntries(event.arqs.map((arq) => [arq, event.outcome])) }
+  return { statuses, nextAt: event.tell, until: instance.tellUntil, attempts: 0 }
+}
+
+const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTold' }>): Instance['telling'] => {
+  if (!instance.telling) return null
+  const statuses = without(instance.telling.statuses, Object.keys(event.endings))
+  if (Object.keys(statuses).length === 0) return null
+  return { ...instance.telling, statuses, nextAt: event.nextAt, attempts: instance.telling.attempts + 1 }
+}
+
+const evolve = (instance: Instance, event: InstanceEvent): Instance => {
+  switch (event.type) {
+    case 'BindAccepted': {
+      const { instance: uuid, parts, hostname, deadline, requestId, tellUntil } = event
+      return { uuid, arqs: keyed(parts), hostname, open: { deadline }, requestId, tellUntil, telling: instance.telling }
+    }
+    case 'PartPrepared':
+      return { ...instance, arqs: { ...instance.arqs, [event.arq]: { ...instance.arqs[event.arq]!, prepared: true } } }
+    case 'BindSettled':
+      return { ...instance, open: null, telling: telling(instance, event) }
+    case 'ArqsLeft': {
+      const arqs = without(instance.arqs, event.arqs)
+      return { ...instance, arqs, open: Object.keys(arqs).length > 0 ? instance.open : null }
+    }
+    case 'NovaTold':
+      return { ...instance, telling: told(instance, event) }
+  }
+}
+
+/** When the sweeper has to look at it next; null when nothing is open. */
+export const dueAt = (instance: Instance): number | null => {
+  const moments = [...(instance.open ? [dueOf(instance)] : []), ...(instance.telling ? [instance.telling.nextAt] : [])]
+  return moments.length > 0 ? Math.min(...moments) : null
+}
+
+export const instanceKey = (uuid: string): string => `instance/${uuid}`
+
+export const instance: Decider<Instance, InstanceCommand, InstanceEvent> = {
+  kind: 'instance',
+  initial,
+  decide,
+  evolve,
+  rows: (before, after) => {
+    const [was, is] = [dueAt(before), dueAt(after)]
+    if (was === is) return []
+    const entity = instanceKey(after.uuid)
+    return is === null ? [drop('due', entity)] : [put('due', { entity, kind: 'instance', at: is })]
+  },
+}

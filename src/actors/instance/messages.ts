@@ -1,0 +1,47 @@
+/** A bind conversation: one per instance at a time, all its ARQs or none, one batch of events to Nova. */
+
+export type Part = {
+  readonly arq: string
+  readonly deployable: string
+  /** The host's part is done, or there is none. */
+  readonly prepared: boolean
+}
+export type Told = 'completed' | 'failed'
+/** How one event to Nova ended. */
+export type Ending = 'delivered' | 'gone' | 'refused' | 'undeliverable'
+
+export type InstanceCommand =
+  | {
+      readonly type: 'Bind'
+      readonly instance: string
+      readonly at: number
+      readonly parts: readonly Part[]
+      readonly hostname: string
+      /** ms since the epoch: a bind that is not finished then has failed. */
+      readonly deadline: number
+      /** Nova is told until then; null: no Nova is configured. */
+      readonly tellUntil: number | null
+      readonly requestId: string
+    }
+  | { readonly type: 'ReportPrepared'; readonly arq: string; readonly at: number }
+  | { readonly type: 'Fail'; readonly reason: string; readonly at: number }
+  /** Its time has come: all prepared, or past the deadline. */
+  | { readonly type: 'Conclude'; readonly at: number }
+  | { readonly type: 'Leave'; readonly arqs: readonly string[] }
+  | { readonly type: 'ReportTold'; readonly endings: Readonly<Record<string, Ending>>; readonly nextAt: number; readonly note: string | null }
+
+export type InstanceEvent =
+  | {
+      readonly type: 'BindAccepted'
+      readonly instance: string
+      readonly parts: readonly Part[]
+      readonly hostname: string
+      readonly deadline: number
+      readonly tellUntil: number | null
+      readonly requestId: string
+    }
+  | { readonly type: 'PartPrepared'; readonly arq: string }
+  /** `tell` null: nothing is configured to be told. */
+  | { readonly type: 'BindSettled'; readonly outcome: Told; readonly arqs: readonly string[]; readonly reason: string | null; readonly tell: number | null }
+  | { readonly type: 'ArqsLeft'; readonly arqs: readonly string[] }
+  | { readonly type: 'NovaTold'; readonly endings: Readonly<Record<string, Ending>>; readonly nextAt: number; readonly note: string | null }

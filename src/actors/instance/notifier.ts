@@ -1,0 +1,52 @@
+/** Tells Nova how binds ended: durable, judged element by element, again with back-off until the time is up (rest-api 8.5). */
+import { type Kernel, newWork } from '../kernel.ts'
+import type { NovaEvent, NovaVerdict } from '../ports.ts'
+import { type Instance, instance, instanceKey } from './decider.ts'
+import type { Ending } from './messages.ts'
+
+const FIRST_RETRY_MS = 1000
+const LAST_RETRY_MS = 30_000
+export const retryAfterMs = (attempts: number): number => Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts)
+
+/** Pure: which of the events have ended by this answer, and what is left to be told. */
+export const endingsOf = (verdicts: readonly NovaVerdict[], late: boolean): Readonly<Record<string, Ending>> =>
+  Object.fromEntries(
+    verdicts.flatMap(({ tag, outcome }): [string, Ending][] => {
+      if (outcome === 'retry') return late ? [[tag, 'undeliverable']] : []
+      return [[tag, outcome]]
+    }),
+  )
+
+const eventsOf = (uuid: string, { telling }: Instance): readonly NovaEvent[] =>
+  Object.entries(telling?.statuses ?? {}).map(([tag, status]) => ({ name: 'accelerator-request-bound', server_uuid: uuid, tag, status }))
+
+const notesOf = (verdicts: readonly NovaVerdict[]): string | null => {
+  const notes = verdicts.flatMap(({ code, note, outcome }) => (outcome === 'delivered' ? [] : [`${code}${note ? ` ${note}` : ''}`]))
+  return notes.length > 0 ? [...new Set(notes)].join('; ').slice(0, 500) : null
+}
+
+/** One round for one instance; what is not due yet is left alone. */
+export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
+  const { region, nova, clock, log } = kernel
+  const key = instanceKey(uuid)
+  const looked = await region.look(key)
+  if (!looked.ok) return
+  const held = looked.value.state as Instance
+  const { telling } = held
+  if (!telling || telling.nextAt > clock.now()) return
+  const events = eventsOf(uuid, held)
+  const verdicts = nova
+    ? await nova.notify(events, held.requestId)
+    : events.map(({ tag }): NovaVerdict => ({ tag, outcome: 'retry', code: 0, note: 'no Nova is configured any more' }))
+  const nextAt = clock.now() + retryAfterMs(telling.attempts)
+  const endings = endingsOf(verdicts, nextAt > telling.until)
+  const note = notesOf(verdicts)
+  if (note) log('warn', 'nova.answer', { instance: uuid, note, endings })
+  await region.tell(
+    key,
+    newWork(kernel, { by: 'nova notifier', requestId: held.requestId }, (draft) => {
+      draft.decide(instance, key, { type: 'ReportTold', endings, nextAt, note })
+      return null
+    }),
+  )
+}

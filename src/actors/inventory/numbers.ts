@@ -1,0 +1,15 @@
+/** The integer ids that REST shows for devices and deployables: one counter for the cloud, taken in blocks within the append that uses them. */
+import { type Decider, accept } from '../decider.ts'
+
+type Numbers = { readonly last: number }
+type Command = { readonly type: 'Take'; readonly count: number }
+type Taken = { readonly type: 'NumbersTaken'; readonly count: number }
+
+export const numbers: Decider<Numbers, Command, Taken> = {
+  kind: 'numbers',
+  initial: { last: 0 },
+  decide: (_numbers, { count }) => (count === 0 ? accept() : accept({ type: 'NumbersTaken', count })),
+  evolve: ({ last }, { count }) => ({ last: last + count }),
+  rows: () => [],
+}
+export const NUMBERS_KEY = 'numbers/inventory'

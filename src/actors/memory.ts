@@ -1,0 +1,48 @@
+/** What an actor remembers: a cache of its journal, immutable, so that lending it is sharing a reference. */
+import type { Decider, Event } from './decider.ts'
+import type { JournalRow, Recalled } from './ports.ts'
+
+export type Memory<State = unknown> = {
+  readonly key: string
+  readonly state: State
+  readonly version: number
+  /** The last command ids, so that a repeated command is answered and not carried out again. */
+  readonly recent: readonly string[]
+}
+export type Loan = ReadonlyMap<string, Memory>
+// oxlint-disable-next-line typescript/no-explicit-any -- a registry of deciders of different states
+export type AnyDecider = Decider<any, any, any>
+
+const RECENT_MAX = 32
+
+export const blank = (key: string, decider: AnyDecider): Memory => ({ key, state: decider.initial, version: 0, recent: [] })
+
+export const fold = <State>(decider: AnyDecider, state: State, events: readonly Event[], at: number): State =>
+  events.reduce<State>((reached, event) => decider.evolve(reached, event, at) as State, state)
+
+/** The one way state changes, live and in replay. A row that was absorbed already changes nothing. */
+export const absorb = (decider: AnyDecider, memory: Memory, row: JournalRow): Memory =>
+  row.version <= memory.version
+    ? memory
+    : {
+        key: memory.key,
+        state: fold(decider, memory.state, row.events, row.at),
+        version: row.version,
+        recent: [...memory.recent.slice(1 - RECENT_MAX), row.commandId],
+      }
+
+export const recallInto = (decider: AnyDecider, memory: Memory, recalled: Recalled | undefined): Memory => {
+  if (!recalled) return memory
+  const from = recalled.snapshot && recalled.snapshot.version > memory.version ? thaw(memory.key, recalled.snapshot) : memory
+  return recalled.rows.reduce((reached, row) => absorb(decider, reached, row), from)
+}
+
+type Frozen = { readonly state: unknown; readonly recent: readonly string[] }
+export const freeze = (memory: Memory): Frozen => ({ state: memory.state, recent: memory.recent })
+const thaw = (key: string, { version, memory }: NonNullable<Recalled['snapshot']>): Memory => {
+  const { state, recent } = memory as Frozen
+  return { key, version, state, recent }
+}
+
+export const kindOf = (key: string): string => key.slice(0, key.indexOf('/'))
+export const idOf = (key: string): string => key.slice(key.indexOf('/') + 1)

@@ -1,0 +1,73 @@
+/** Device profiles, as http asks for them. */
+import { type Outcome, refuse } from '../../fault.ts'
+import type { Control, ProfileRow } from '../control.ts'
+import { type Kernel, causeOf, newWork } from '../kernel.ts'
+import { profile, profileKey, profileName, profileNameKey, profileRow } from './decider.ts'
+
+const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device profile', id })
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export const profilesOver = (kernel: Kernel): Control['profiles'] => {
+  const { region, readers, units, ids } = kernel
+  const byUuid = async (uuid: string): Promise<Outcome<ProfileRow>> => {
+    const looked = await region.look(profileKey(uuid))
+    if (!looked.ok) return looked
+    const { facts, createdAt } = looked.value.state as typeof profile.initial
+    return facts ? { ok: true, value: profileRow({ facts, createdAt }) } : missing(uuid)
+  }
+  /** The name's actor knows its holder: no table is asked. */
+  const holderOf = async (name: string): Promise<Outcome<string>> => {
+    const looked = await region.look(profileNameKey(name))
+    if (!looked.ok) return looked
+    const { holder } = looked.value.state as typeof profileName.initial
+    return holder ? { ok: true, value: holder } : missing(name)
+  }
+  const byName = async (name: string) => {
+    const holder = await holderOf(name)
+    return holder.ok ? byUuid(holder.value) : holder
+  }
+  const inUse = async (uuid: string): Promise<Outcome<boolean>> => {
+    const first = await readers.first('arqs', { profile_uuid: uuid })
+    return first.ok ? { ok: true, value: first.value !== null } : first
+  }
+  const removable = async (selector: string): Promise<Outcome<ProfileRow>> => {
+    const found = UUID.test(selector) ? await byUuid(selector) : await byName(selector)
+    if (!found.ok) return found
+    const used = await inUse(found.value.uuid)
+    if (!used.ok) return used
+    if (used.value) return refuse({ kind: 'conflict', reason: `device profile ${found.value.name} is in use by accelerator requests` })
+    return found
+  }
+
+  return {
+    byUuid,
+    byName,
+    list: (names, page) => readers.list('profiles', names ? { name: names } : {}, page),
+    create: async (caller, { uuid = ids.uuid(), name, description, groups }) => {
+      const facts = { uuid, name, description, groups }
+      const work = newWork(kernel, causeOf(caller), (draft) => {
+        draft.decide(profileName, profileNameKey(name), { type: 'Take', name, holder: uuid })
+        draft.decide(profile, profileKey(uuid), { type: 'Create', profile: facts })
+        return profileRow({ facts, createdAt: draft.at })
+      })
+      const made = await units.together([profileKey(uuid), profileNameKey(name)], work)
+      return made.ok ? { ok: true, value: made.value ?? profileRow({ facts, createdAt: work.at }) } : made
+    },
+    remove: async (caller, selectors) => {
+      const found = await Promise.all(selectors.map(removable))
+      const refused = found.find((one) => !one.ok)
+      if (refused) return refused as Outcome<null>
+      const leaving = new Map(found.flatMap((one) => (one.ok ? [[one.value.uuid, one.value.name] as const] : [])))
+      const keys = [...leaving].flatMap(([uuid, name]) => [profileKey(uuid), profileNameKey(name)])
+      const plan = newWork(kernel, causeOf(caller), (draft) => {
+        for (const [uuid, name] of leaving) {
+          if (!draft.state(profile, profileKey(uuid)).facts) draft.refuse({ kind: 'not_found', resource: 'device profile', id: name })
+          draft.decide(profile, profileKey(uuid), { type: 'Remove' })
+          draft.decide(profileName, profileNameKey(name), { type: 'Free' })
+        }
+        return null
+      })
+      return units.together(keys, plan)
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/** What a journal row says to others: facts for whoever tails, orders for hosts. Pure; the only place where an event becomes a message. */
+import type { BusRecord } from '../wire/envelope.ts'
+import { type FactChannel, factRecord, orderRecord } from '../wire/message.ts'
+import type { Order } from '../wire/orders.ts'
+import type { Event } from './decider.ts'
+import { idOf, kindOf } from './memory.ts'
+import type { FeedRow } from './ports.ts'
+
+/** Kinds whose facts are told, and where. Names and numbers are our own bookkeeping. */
+const CHANNELS: Readonly<Record<string, FactChannel>> = {
+  arq: 'arqEvents',
+  deployable: 'deployableEvents',
+  device: 'deviceEvents',
+  profile: 'profileEvents',
+  host: 'hostEvents',
+  instance: 'arqEvents',
+}
+
+const orderOf = (event: Event): Order | null => {
+  const given = event as { readonly order?: Order | null; readonly again?: Order | null }
+  const order = given.order ?? given.again
+  return order && typeof order === 'object' && 'slot' in order ? order : null
+}
+
+/** The same order always goes under the same id, however often it is sent. */
+export const orderMessage = (order: Order, time: number, position?: string): BusRecord => orderRecord(order, `${order.slot}.${order.number}`, time, position)
+
+export const reactions = (row: FeedRow): readonly BusRecord[] => {
+  const channel = CHANNELS[kindOf(row.key)]
+  const entity = idOf(row.key)
+  return row.events.flatMap((event, at) => {
+    const order = orderOf(event)
+    const fact = { entity: row.key, version: row.version, event, cause: row.cause }
+    const told = { id: `${row.key}.${row.version}.${at}`, time: row.at, position: row.position }
+    return [...(order ? [orderMessage(order, row.at, row.position)] : []), ...(channel ? [factRecord(channel, entity, fact, told)] : [])]
+  })
+}

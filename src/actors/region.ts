@@ -1,0 +1,145 @@
+/**
+ * key -> actor. Looks up or spawns and dispatches in one synchronous step; counts what is in flight; passivates the idle.
+ *
+ * G1 a message is never dispatched to an actor that was told to stop: the entry is replaced in the same step;
+ * G2 whoever waits on an actor that dies is answered `unavailable`;
+ * G3 `askAll` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order.
+ */
+import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
+import type { Clock } from '../clock.ts'
+import type { Outcome } from '../fault.ts'
+import { engineOver } from './engine.ts'
+import type { AnyDecider, Loan, Memory } from './memory.ts'
+import type { Journal } from './ports.ts'
+import { UNAVAILABLE, type Work } from './settle.ts'
+import { type Message, bounded, spawnEntity } from './shell.ts'
+
+export type RegionOptions = {
+  readonly askMs: number
+  readonly holdMs: number
+  /** An actor nobody asked for this long is stopped. */
+  readonly idleMs: number
+  /** More actors than this: the longest idle are stopped first. */
+  readonly residentMax: number
+}
+export const REGION_DEFAULTS: RegionOptions = { askMs: 12_000, holdMs: 10_000, idleMs: 60_000, residentMax: 50_000 }
+
+type Entry = { ref: Ref<Message>; inflight: number; lastUsed: number; readonly waiting: Set<() => void> }
+type Ports = {
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly deciderOf: (key: string) => AnyDecider
+  readonly crashed: (key: string, error: unknown) => void
+  readonly options: RegionOptions
+}
+export type Region = {
+  readonly look: (key: string) => Promise<Outcome<Memory>>
+  readonly tell: <Value>(key: string, work: Work<Value>) => Promise<Outcome<Value | null>>
+  /** Borrows all; null when one did not answer in time. */
+  readonly borrow: (keys: readonly string[], returned: Promise<Loan | 'doubt'>) => Promise<Loan | null>
+  /** A memory that is known to be true now: its actor starts with it and reads nothing. */
+  readonly warm: (memory: Memory) => void
+  /** Stops the actor at once, in the middle of what it does. For tests of that very thing. */
+  readonly kill: (key: string) => boolean
+  readonly passivate: () => number
+  readonly residents: () => readonly string[]
+  /** Waits until nothing is in flight, bounded by `askMs`, then stops all. */
+  readonly stop: () => Promise<void>
+}
+
+const SHARDS = 32
+/** nact names admit few characters; the rest is written as `$xx`. */
+const nameOf = (key: string) => key.replaceAll(/[^A-Za-z0-9_-]/g, (c) => (c === '/' ? '.' : `$${c.codePointAt(0)!.toString(16)}.`))
+const shardOf = (key: string) => {
+  let hash = 0
+  for (let at = 0; at < key.length; at++) hash = (hash * 31 + key.charCodeAt(at)) | 0
+  return Math.abs(hash) % SHARDS
+}
+
+export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Ports): Region => {
+  const engine = engineOver(journal, deciderOf)
+  const system = start(configurePersistence(engine))
+  const shards = Array.from({ length: SHARDS }, (_, at) => spawn(system, (state: null) => state, `shard-${at}`)) as unknown as Ref<never>[]
+  const entries = new Map<string, Entry>()
+
+  const forget = (key: string, entry: Entry) => {
+    if (entries.get(key) === entry) entries.delete(key)
+    for (const giveUp of [...entry.waiting]) giveUp()
+    entry.waiting.clear()
+  }
+  const enter = (key: string): Entry => {
+    const known = entries.get(key)
+    if (known) return known
+    const entry: Entry = { ref: undefined as never, inflight: 0, lastUsed: clock.now(), waiting: new Set() }
+    const finished = () => {
+      entry.inflight--
+      entry.lastUsed = clock.now()
+    }
+    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed }
+    entry.ref = spawnEntity(shards[shardOf(key)]!, key, nameOf(key), ports, { started: () => {}, finished, stopped: () => forget(key, entry) })
+    entries.set(key, entry)
+    return entry
+  }
+  const post = (key: string, message: Message, giveUp: () => void): Entry => {
+    const entry = enter(key)
+    entry.inflight++
+    entry.lastUsed = clock.now()
+    entry.waiting.add(giveUp)
+    dispatch(entry.ref, message)
+    return entry
+  }
+  const ask = async <Reply>(key: string, make: (reply: (value: Reply) => void) => Message): Promise<Reply | null> => {
+    const { promise, resolve } = Promise.withResolvers<Reply | null>()
+    const giveUp = () => resolve(null)
+    const entry = post(key, make(resolve), giveUp)
+    const answer = await bounded(clock, promise, options.askMs, null)
+    entry.waiting.delete(giveUp)
+    return answer
+  }
+  const retire = (key: string, entry: Entry) => {
+    entries.delete(key)
+    stop(entry.ref)
+  }
+
+  return {
+    look: async (key) => {
+      const memory = await ask<Memory>(key, (reply) => ({ kind: 'look', fresh: !journal.exclusive, reply }))
+      return memory ? { ok: true, value: memory } : { ok: false, fault: UNAVAILABLE }
+    },
+    tell: async (key, work) => {
+      const outcome = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))
+      return (outcome ?? { ok: false, fault: UNAVAILABLE }) as never
+    },
+    borrow: async (keys, returned) => {
+      const asked = [...new Set(keys)].sort().map((key) => ask<Memory>(key, (reply) => ({ kind: 'lend', reply, returned })))
+      const memories = await Promise.all(asked)
+      return memories.includes(null) ? null : new Map(memories.map((memory) => [memory!.key, memory!]))
+    },
+    warm: (memory) => {
+      if (entries.has(memory.key)) return
+      engine.warm(memory)
+      enter(memory.key)
+    },
+    kill: (key) => {
+      const entry = entries.get(key)
+      if (entry) retire(key, entry)
+      return entry !== undefined
+    },
+    passivate: () => {
+      const idle = [...entries].filter(([, entry]) => entry.inflight === 0)
+      const old = clock.now() - options.idleMs
+      const surplus = Math.max(0, entries.size - options.residentMax)
+      const leaving = idle.filter(([, entry]) => entry.lastUsed <= old)
+      const pressed = surplus > leaving.length ? idle.toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed).slice(0, surplus) : leaving
+      for (const [key, entry] of pressed) retire(key, entry)
+      return pressed.length
+    },
+    residents: () => [...entries.keys()],
+    stop: async () => {
+      const until = clock.now() + options.askMs
+      while ([...entries.values()].some((entry) => entry.inflight > 0) && clock.now() < until)
+        await new Promise<void>((resolve) => void clock.after(5, resolve))
+      stop(system)
+    },
+  }
+}

@@ -1,0 +1,87 @@
+/** What hosts say, carried to the actors it concerns. Every message is idempotent by its id; an error means "say it again later". */
+import type { InventoryReport, OrderResult, Report } from '../wire/reports.ts'
+import { inventoryDigest } from '../wire/message.ts'
+import { type Arq, arq, arqKey } from './arq/decider.ts'
+import { deployable, deployableKey } from './deployable/decider.ts'
+import type { Deployable } from './deployable/state.ts'
+import type { Draft } from './draft.ts'
+import { type Host, counting, hostKey } from './host/decider.ts'
+import type { Liveness } from './host/liveness.ts'
+import { commandIdOf } from './commandId.ts'
+import { reportPrepared } from './instance/conclude.ts'
+import { recordInventory } from './inventory/record.ts'
+import type { Kernel } from './kernel.ts'
+
+/** A release that failed is ordered again within this time. */
+const RELEASE_FOR_MS = 600_000
+
+export type Reports = {
+  /** Throws when it could not be recorded now: the message has to come again. */
+  readonly take: (report: Report, messageId: string) => Promise<void>
+  /** One compare: true when this picture of the host is recorded already and nothing is being counted. */
+  readonly unchanged: (sighting: { readonly host: string; readonly boot: string; readonly number: number; readonly digest: string }) => boolean
+}
+
+type Known = { readonly digest: string; readonly settled: boolean }
+
+const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? result.reason : null)
+
+/** A release on the host concerns the ARQ that gave the handle up, as long as it is there to be told. */
+const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slot: string, result: OrderResult) => {
+  const key = deployableKey(uuid)
+  const answer = { type: 'Answer', slot, number: result.number, failed: failedOf(result), retryBy: draft.at + RELEASE_FOR_MS } as const
+  const final = result.result.status === 'failed' && result.result.final
+  const [event] = draft.decide(deployable, key, { ...answer, final })
+  if (!event || !lastArq) return null
+  const { status } = draft.state(arq, arqKey(lastArq))
+  if (event.type === 'OrderFailed' && event.again === null && status === 'Unbound')
+    draft.decide(arq, arqKey(lastArq), { type: 'ReportReleaseFailed', handle: slot, reason: event.reason })
+  if (event.type === 'OrderDone' && status === 'UnbindFailed') draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle: slot })
+  return null
+}
+
+const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string) => {
+  const { region, units, clock } = kernel
+  const { deployableUuid: uuid, slot, number } = result
+  const commandId = commandIdOf(messageId)
+  const cause = { by: `host ${result.host}` }
+  if (result.order === 'PrepareSlot' && result.arq) {
+    const looked = await region.look(arqKey(result.arq))
+    if (!looked.ok) throw new Error(looked.fault.kind)
+    const { bond } = looked.value.state as Arq
+    const workMs = Math.max(0, result.finishedAt - result.startedAt)
+    const report = { arq: result.arq, deployable: uuid, slot, number, failed: failedOf(result), workMs }
+    if (bond?.order === number) return void (await reportPrepared(kernel, bond.instanceUuid, commandId, report, cause))
+  }
+  const looked = await region.look(deployableKey(uuid))
+  if (!looked.ok) throw new Error(looked.fault.kind)
+  const { lastArq = null } = (looked.value.state as Deployable).handles[slot] ?? {}
+  const keys = [deployableKey(uuid), ...(lastArq ? [arqKey(lastArq)] : [])]
+  const done = await units.together(keys, { commandId, at: clock.now(), cause, plan: (draft) => releaseAnswered(draft, uuid, lastArq, slot, result) })
+  if (!done.ok && done.fault.kind === 'unavailable') throw new Error(done.fault.reason)
+}
+
+export const reportsOver = (kernel: Kernel, liveness: Liveness): Reports => {
+  /** Digest of the picture that is recorded of each host; a cache. */
+  const pictures = new Map<string, Known>()
+  const takeInventory = async (report: InventoryReport, messageId: string) => {
+    const digest = inventoryDigest(report)
+    await recordInventory(kernel, report, digest, commandIdOf(messageId))
+    const looked = await kernel.region.look(hostKey(report.host))
+    if (!looked.ok) return
+    const held = looked.value.state as Host
+    pictures.set(report.host, { digest: held.digest, settled: !counting(held) })
+  }
+  return {
+    unchanged: ({ host, digest }) => {
+      liveness.seen(host)
+      const known = pictures.get(host)
+      return known !== undefined && known.settled && known.digest === digest
+    },
+    take: async (report, messageId) => {
+      liveness.seen(report.host)
+      if (report.type === 'Inventory') await takeInventory(report, messageId)
+      if (report.type === 'OrderResult') await takeResult(kernel, report, messageId)
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Several entities, one append: borrow all memories, decide for all, append all rows at once, give the new memories back.
+ *
+ * U1 a unit is a plain function, never run inside a participant; it borrows all keys at once and never one more later;
+ * U2 only the unit appends: a borrow that times out has certainly written nothing;
+ * U3 bounds in order: statement < hold < ask < HTTP.
+ */
+import type { Outcome } from '../fault.ts'
+import { type AnyDecider, type Loan, type Memory, blank } from './memory.ts'
+import type { Journal } from './ports.ts'
+import type { Region } from './region.ts'
+import { UNAVAILABLE, type Work, settle } from './settle.ts'
+
+export type Units = {
+  /** `value` null: this command was carried out before. `fresh`: keys made a moment ago, which take part without being borrowed. */
+  readonly together: <Value>(keys: readonly string[], work: Work<Value>, fresh?: readonly string[]) => Promise<Outcome<Value | null>>
+  /** As `together`, for keys made a moment ago: nobody can know them, so nothing is borrowed or read; the fence covers the lie. */
+  readonly plant: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
+}
+
+export const unitsOver = (region: Region, journal: Journal, deciderOf: (key: string) => AnyDecider): Units => ({
+  together: async (keys, work, fresh = []) => {
+    const { promise: returned, resolve: giveBack } = Promise.withResolvers<Loan | 'doubt'>()
+    try {
+      const borrowed = await region.borrow(keys, returned)
+      if (!borrowed) return { ok: false, fault: UNAVAILABLE }
+      const made = fresh.map((key) => [key, blank(key, deciderOf(key))] as const)
+      const { loan, outcome } = await settle(new Map([...borrowed, ...made]), deciderOf, journal, work)
+      giveBack(loan)
+      return outcome
+    } catch (cause) {
+      if (isStoreError(cause)) return { ok: false, fault: UNAVAILABLE }
+      throw cause
+    } finally {
+      giveBack('doubt')
+    }
+  },
+  plant: async (keys, work) => {
+    const fresh: Loan = new Map<string, Memory>(keys.map((key) => [key, blank(key, deciderOf(key))]))
+    const { loan, outcome } = await settle(fresh, deciderOf, journal, work)
+    if (outcome.ok) for (const memory of loan.values()) region.warm(memory)
+    return outcome
+  },
+})
+
+/** The store's own failures arrive as rejections of `recall`; anything else is a bug and goes on up. */
+const isStoreError = (cause: unknown): boolean => cause instanceof Error && !(cause instanceof TypeError || cause instanceof RangeError || cause instanceof ReferenceError)
