@@ -7,7 +7,7 @@ import { BUDGET, roomTable } from './rules.ts'
 import { readFolder } from './source.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const folders = ['src', 'test', 'bench', 'infra', 'bin'].filter((folder) => existsSync(join(root, folder)))
+const folders = ['src', 'test', 'bench', 'infra', 'bin', '.ci'].filter((folder) => existsSync(join(root, folder)))
 const sources = folders.flatMap((folder) => readFolder(root, folder))
 
 describe('the rules of the house', () => {
