@@ -3,7 +3,7 @@ import type { Append, FeedRow, Journal, JournalRow, Position, Reads, Recalled, V
 import type { Row } from '../actors/views.ts'
 import { memoryTables } from './memory-tables.ts'
 import type { Tables } from './memory-tables.ts'
-import { dumpedViews, dumpLine } from './rules.ts'
+import { breaksTextRule, dumpedViews, dumpLine, TEXT_RULE } from './rules.ts'
 import type { Fold, Loaded, Store, Stream } from './store.ts'
 
 export type MemoryOptions = {
@@ -32,7 +32,7 @@ const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append
     if (version !== expected) return 'stale'
     next.set(key, version + 1)
   }
-  const conflict = tables.write(changes)
+  const conflict = breaksTextRule(JSON.stringify({ rows, changes })) ? TEXT_RULE : tables.write(changes)
   if (conflict !== null) return { conflict }
   for (const row of rows) {
     const fed: FeedRow = { ...(JSON.parse(JSON.stringify(row)) as JournalRow), position: String(log.length + 1) }

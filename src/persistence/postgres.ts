@@ -32,7 +32,7 @@ export const clientConfig = (url: string, timeoutMs: number): ClientConfig => ({
 
 /** Moments and counters fit a double; the driver would hand out text. */
 const parserOf = ((oid: Parameters<typeof types.getTypeParser>[0], format?: 'text') =>
-  Number(oid) === INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser
+  (oid as number) === INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser
 
 const transactionOn = async <T>(client: Client, work: (run: Run) => Promise<T>): Promise<T> => {
   const run = runOn(client)

@@ -1,4 +1,5 @@
 /** What the engine asks of a PostgreSQL, be it a server or embedded; and what its errors mean to an append. */
+import { notNullRule, TEXT_RULE } from './rules.ts'
 
 export type Statement = {
   readonly text: string
@@ -27,18 +28,18 @@ export class NotSent extends Error {
   override readonly name = 'NotSent'
 }
 
+const UNTRANSLATABLE = '22P05'
+const INVALID_TEXT = '22P02'
+
 /** `fenced`: the statement met a row that is there, or missed one. `again`: rolled back by chance. `refused`: its data is at fault. */
 export type Failure = 'fenced' | 'again' | 'refused' | 'not sent' | 'unknown'
-type SqlError = {
-  readonly code?: unknown
-  readonly constraint?: unknown
-  readonly table?: unknown
-  readonly column?: unknown
-}
+type SqlError = Readonly<Partial<Record<'code' | 'constraint' | 'table' | 'column' | 'message', unknown>>>
 
 const UNIQUE_VIOLATION = '23505'
 /** Raised on purpose by the append statement when a version leaves a gap. */
 const DIVISION_BY_ZERO = '22012'
+/** What `ruleOf` calls such a gap. */
+export const GAP_RULE = `sql_${DIVISION_BY_ZERO}`
 const ROLLED_BACK = new Set(['40001', '40P01'])
 
 const codeOf = (error: unknown): string => {
@@ -62,8 +63,10 @@ export const sessionLost = (error: unknown): boolean => {
 
 /** Name of the broken rule; a column's name when it may not be empty; else the code of the error. */
 export const ruleOf = (error: unknown): string => {
-  const { constraint, table, column } = error as SqlError
+  const { constraint, table, column, message } = error as SqlError
+  const badJson = codeOf(error) === INVALID_TEXT && String(message).includes('type json')
+  if (codeOf(error) === UNTRANSLATABLE || badJson) return TEXT_RULE
   if (typeof constraint === 'string') return constraint
-  if (typeof table === 'string' && typeof column === 'string') return `${table}_${column}_not_null`
+  if (typeof table === 'string' && typeof column === 'string') return notNullRule(table, column)
   return `sql_${codeOf(error)}`
 }

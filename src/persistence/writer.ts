@@ -4,7 +4,7 @@
  */
 import type { Append, Verdict } from '../actors/ports.ts'
 import { pickBatch } from './batch.ts'
-import { failureOf, ruleOf } from './sql.ts'
+import { failureOf, GAP_RULE, ruleOf } from './sql.ts'
 import type { Database } from './sql.ts'
 import { appendStatement, siftStatement } from './statements.ts'
 
@@ -38,38 +38,39 @@ const sift = async (database: Database, batch: readonly Waiting[]): Promise<read
   })
 }
 
-const commit = async (database: Database, batch: readonly Waiting[], round = 0): Promise<void> => {
-  if (batch.length === 0) return
-  const error = await database.write(appendStatement(batch.map(({ append }) => append))).then(
-    () => null,
-    (cause: unknown) => ({ cause }),
-  )
-  if (error === null) return settleAll(batch, 'appended')
-  const failure = failureOf(error.cause)
-  if (failure === 'not sent') return settleAll(batch, 'busy')
-  if (failure === 'unknown' || round >= MAX_ROUNDS) return settleAll(batch, 'unknown')
-  if (failure === 'again') return commit(database, batch, round + 1)
-  const rest = failure === 'fenced' ? await sift(database, batch) : batch
-  if (rest.length < batch.length) return commit(database, rest, round)
-  return separate(database, batch, error.cause, round)
-}
-
-/** The fence is not at fault: a rule of the views is. By halves down to the append that breaks it. */
-const separate = async (
-  database: Database,
-  batch: readonly Waiting[],
-  error: unknown,
-  round: number,
-): Promise<void> => {
-  const middle = batch.length >> 1
-  if (middle > 0) {
-    await commit(database, batch.slice(0, middle), round)
-    return commit(database, batch.slice(middle), round)
+/** `told` is called after each statement that wrote. */
+const committer = (database: Database, told: () => void) => {
+  const commit = async (batch: readonly Waiting[], round = 0): Promise<void> => {
+    if (batch.length === 0) return
+    const error = await database.write(appendStatement(batch.map(({ append }) => append))).then(
+      () => null,
+      (cause: unknown) => ({ cause }),
+    )
+    if (error !== null) return failed(batch, error.cause, round)
+    settleAll(batch, 'appended')
+    told()
   }
-  const rule = ruleOf(error)
-  // What hit the journal's own keys is gone again, or the gap before it was filled meanwhile.
-  if (rule.startsWith('journal_') || rule === 'sql_22012') return commit(database, batch, round + 1)
-  settleAll(batch, { conflict: rule })
+  const failed = async (batch: readonly Waiting[], error: unknown, round: number): Promise<void> => {
+    const failure = failureOf(error)
+    if (failure === 'not sent') return settleAll(batch, 'busy')
+    if (failure === 'unknown' || round >= MAX_ROUNDS) return settleAll(batch, 'unknown')
+    if (failure === 'again') return commit(batch, round + 1)
+    const rest = failure === 'fenced' ? await sift(database, batch) : batch
+    return rest.length < batch.length ? commit(rest, round) : separate(batch, error, round)
+  }
+  /** The fence is not at fault: a rule of the views is. By halves down to the append that breaks it. */
+  const separate = async (batch: readonly Waiting[], error: unknown, round: number): Promise<void> => {
+    const middle = batch.length >> 1
+    if (middle > 0) {
+      await commit(batch.slice(0, middle), round)
+      return commit(batch.slice(middle), round)
+    }
+    const rule = ruleOf(error)
+    // What hit the journal's own keys is gone again, or the gap before it was filled meanwhile.
+    if (rule.startsWith('journal_') || rule === GAP_RULE) return commit(batch, round + 1)
+    settleAll(batch, { conflict: rule })
+  }
+  return commit
 }
 
 export const writerOf = (database: Database, maxWaiting = MAX_WAITING): Writer => {
@@ -79,12 +80,14 @@ export const writerOf = (database: Database, maxWaiting = MAX_WAITING): Writer =
   let running: Promise<void> | null = null
   let draining = false
 
+  const commit = committer(database, () => {
+    for (const listener of listeners) listener()
+  })
   const round = async (): Promise<void> => {
     const { batch, left } = pickBatch([...waiting, ...arrived])
     waiting = left
     arrived = []
-    await commit(database, batch).catch(() => settleAll(batch, 'unknown'))
-    for (const listener of listeners) listener()
+    await commit(batch).catch(() => settleAll(batch, 'unknown'))
   }
   const run = async (): Promise<void> => {
     // What comes in the same turn of the event loop shares the first statement.

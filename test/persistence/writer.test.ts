@@ -1,0 +1,95 @@
+/** The writer without a database: what goes into a statement, and what each failure means to the appends in it. */
+import { describe, expect, test } from 'vitest'
+import type { Verdict } from '../../src/actors/ports.ts'
+import { pickBatch } from '../../src/persistence/batch.ts'
+import { NotSent } from '../../src/persistence/sql.ts'
+import type { Database, Rows, Statement } from '../../src/persistence/sql.ts'
+import { writerOf } from '../../src/persistence/writer.ts'
+import * as sample from './samples.ts'
+
+const databaseThat = (write: (statement: Statement) => Promise<Rows>): Database => ({
+  kind: 'postgres',
+  exclusive: false,
+  read: write,
+  write,
+  settled: async () => undefined,
+  transaction: () => Promise.reject(new Error('not here')),
+  close: async () => undefined,
+})
+const sqlError = (code: string, more = {}): Error => Object.assign(new Error(code), { code, ...more })
+const keysIn = (statement: Statement): readonly string[] =>
+  (JSON.parse(statement.params[0] as string) as { key: string }[]).map(({ key }) => key)
+
+describe('a batch', () => {
+  const waiting = (...keys: readonly string[]) => ({ append: sample.unit(keys.map((key) => [key, 1])) })
+
+  test('takes at most 512 appends', () => {
+    const many = Array.from({ length: 600 }, (_, index) => waiting(`arq/${index}`))
+    const { batch, left } = pickBatch(many)
+    expect([batch.length, left.length]).toEqual([512, 88])
+  })
+
+  test('never holds a key twice, and nothing overtakes on a key', () => {
+    const [a, ab, b, c] = [waiting('a'), waiting('a', 'b'), waiting('b'), waiting('c')]
+    expect(pickBatch([a, ab, b, c])).toEqual({ batch: [a, c], left: [ab, b] })
+  })
+
+  test('stays small when its appends are large, and takes one of any size', () => {
+    const large = () => waiting(...Array.from({ length: 3_000 }, sample.newKey))
+    expect(pickBatch([large(), large()]).batch).toHaveLength(1)
+  })
+})
+
+describe('the writer', () => {
+  test('says busy when too many wait, and when no session stands', async () => {
+    const { promise, resolve } = Promise.withResolvers<Rows>()
+    const full = writerOf(
+      databaseThat(() => promise),
+      2,
+    )
+    const verdicts = [1, 2, 3].map(() => full.append(sample.one(sample.newKey(), 1)))
+    expect(await verdicts[2]).toBe('busy')
+    resolve([])
+    expect(await Promise.all(verdicts)).toEqual(['appended', 'appended', 'busy'])
+    const alone = writerOf(databaseThat(() => Promise.reject(new NotSent('no session'))))
+    expect(await alone.append(sample.one(sample.newKey(), 1))).toBe('busy')
+  })
+
+  test.each([
+    ['a lost connection', new Error('Connection terminated unexpectedly')],
+    ['a server that goes down', sqlError('57P01')],
+    ['a statement that took too long', sqlError('57014')],
+    ['a full disk', sqlError('53100')],
+  ])('does not know after %s', async (_, error) => {
+    const writer = writerOf(databaseThat(() => Promise.reject(error)))
+    expect(await writer.append(sample.one(sample.newKey(), 1))).toBe('unknown')
+  })
+
+  test('sends again what a deadlock rolled back', async () => {
+    let calls = 0
+    const writer = writerOf(databaseThat(async () => (++calls < 3 ? Promise.reject(sqlError('40P01')) : [])))
+    expect([await writer.append(sample.one(sample.newKey(), 1)), calls]).toEqual(['appended', 3])
+  })
+
+  test('finds the append at fault without sending each by itself', async () => {
+    const keys = Array.from({ length: 64 }, sample.newKey)
+    let statements = 0
+    const writer = writerOf(
+      databaseThat(async (statement) => {
+        statements++
+        if (keysIn(statement).includes(keys[37]!)) throw sqlError('22001')
+        return []
+      }),
+    )
+    const verdicts = await Promise.all(keys.map((key) => writer.append(sample.one(key, 1))))
+    expect(verdicts[37]).toEqual({ conflict: 'sql_22001' })
+    expect(verdicts.filter((verdict: Verdict) => verdict === 'appended')).toHaveLength(63)
+    expect(statements).toBeLessThan(15)
+  })
+
+  test('gives up on a fence that nobody finds', async () => {
+    const fenced = sqlError('23505', { constraint: 'journal_pkey' })
+    const writer = writerOf(databaseThat(async ({ name }) => (name === 'sift' ? [] : Promise.reject(fenced))))
+    expect(await writer.append(sample.one(sample.newKey(), 1))).toBe('unknown')
+  })
+})
