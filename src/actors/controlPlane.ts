@@ -1,12 +1,13 @@
 /** The control side, assembled: actors over a journal, and the doors http, bus and cli use. */
 import type { Clock, Ids } from '../clock.ts'
+import type { Log } from '../log.ts'
 import { arqsOver } from './arq/front.ts'
 import type { Control } from './control.ts'
 import { attributesOver, deployablesOver } from './deployable/front.ts'
 import { devicesOver } from './device/front.ts'
 import { deciderOf } from './entities.ts'
 import { livenessOver } from './host/liveness.ts'
-import { CONTROL_DEFAULTS, type ControlOptions, type Kernel, type Log } from './kernel.ts'
+import { CONTROL_DEFAULTS, type ControlOptions, type Kernel } from './kernel.ts'
 import type { Images, Journal, Nova, Reads } from './ports.ts'
 import { profilesOver } from './profile/front.ts'
 import { openReaders } from './readers.ts'
@@ -39,7 +40,7 @@ export type ControlPlane = {
 
 export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const { journal, reads, clock, log } = parts
-  const crashed = (key: string, error: unknown) => log('error', 'actor.stopped', { key, error: String(error) })
+  const crashed = (key: string, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   const region = openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...parts.region } })
   const readers = openReaders(reads)
   let sweeper: Sweeper | null = null

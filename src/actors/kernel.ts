@@ -1,6 +1,7 @@
 /** What every conversation works with. Handed around, never global. */
 import type { Clock, Ids } from '../clock.ts'
 import type { Outcome } from '../fault.ts'
+import type { Log } from '../log.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Caller } from './control.ts'
 import type { Cause, Images, Journal, Nova, Reads } from './ports.ts'
@@ -40,8 +41,6 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   missingRounds: 2,
   timelineKeptMs: 7 * 24 * 3_600_000,
 }
-
-export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, detail: Readonly<Record<string, unknown>>) => void
 
 export type Kernel = {
   readonly region: Region

@@ -45,7 +45,7 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
     if (stopped || inHand.has(entity)) return
     inHand.add(entity)
     const work = attend(entity)
-      .catch((error: unknown) => log('error', 'sweep.failed', { entity, error: String(error) }))
+      .catch((error: unknown) => log.error({ entity, error: String(error) }, 'sweep.failed'))
       .finally(() => {
         inHand.delete(entity)
         running.delete(work)
@@ -68,7 +68,7 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
     await liveness.sweep()
   }
   const loop = async () => {
-    await round().catch((error: unknown) => log('warn', 'sweep.round', { error: String(error) }))
+    await round().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.round'))
     if (!stopped) cancel = clock.after(options.sweepEveryMs, () => void loop())
   }
   return {
@@ -76,7 +76,7 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
     round,
     start: async () => {
       // what was sent before this process started may have been lost with the last one
-      await resend(clock.now()).catch((error: unknown) => log('warn', 'sweep.resend', { error: String(error) }))
+      await resend(clock.now()).catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.resend'))
       void loop()
     },
     stop: async () => {

@@ -28,7 +28,7 @@ export const livenessOver = (kernel: Kernel): Liveness => {
       return null
     })
     const told = await region.tell(key, work)
-    if (told.ok) log('info', 'host.liveness', { host: name, liveness })
+    if (told.ok) log.info({ host: name, liveness }, 'host.liveness')
   }
   return {
     seen: (name) => {

@@ -64,7 +64,7 @@ const overConversation = async (
       plan: (draft) => (keysOf(key, draft.state(instance, key)).every((one) => borrowed.has(one)) ? plan(draft, key) : null),
     })
     if (!done.ok) {
-      log('warn', 'conversation.refused', { instance: uuid, fault: done.fault })
+      log.warn({ instance: uuid, fault: done.fault }, 'conversation.refused')
       if (done.fault.kind === 'unavailable') throw new Error(done.fault.reason)
       return false
     }

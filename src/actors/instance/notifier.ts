@@ -41,7 +41,7 @@ export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
   const nextAt = clock.now() + retryAfterMs(telling.attempts)
   const endings = endingsOf(verdicts, nextAt > telling.until)
   const note = notesOf(verdicts)
-  if (note) log('warn', 'nova.answer', { instance: uuid, note, endings })
+  if (note) log.warn({ instance: uuid, note, endings }, 'nova.answer')
   await region.tell(
     key,
     newWork(kernel, { by: 'nova notifier', requestId: held.requestId }, (draft) => {

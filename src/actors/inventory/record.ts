@@ -117,7 +117,7 @@ export const recordInventory = async (kernel: Kernel, report: InventoryReport, d
   const held = looked.value.state as Host
   if (!isNews(held, report)) return
   const { steps, refused } = await withoutTaken(kernel, reconcile(held, report))
-  for (const one of refused) log('warn', 'inventory.refused', { host: report.host, ...one })
+  for (const one of refused) log.warn({ host: report.host, ...one }, 'inventory.refused')
 
   const shown = steps.flatMap((step) => (step.do === 'gone' ? [] : [step.shown.device]))
   const pool = Array.from({ length: poolSize(shown) }, () => ids.ordered())
@@ -144,5 +144,5 @@ export const recordInventory = async (kernel: Kernel, report: InventoryReport, d
     fresh,
   )
   if (!done.ok) throw new Error(`the inventory of ${report.host} could not be recorded: ${JSON.stringify(done.fault)}`)
-  if (steps.length > 0) log('info', 'inventory.recorded', { host: report.host, steps: steps.length, refused: refused.length })
+  if (steps.length > 0) log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')
 }

@@ -1,0 +1,85 @@
+/** A control plane over a store in memory, with hosts that answer orders at once or when told; no http, no bus. */
+import type { Caller } from '../../src/actors/control.ts'
+import { type ControlPlaneParts, openControlPlane } from '../../src/actors/controlPlane.ts'
+import { reactions } from '../../src/actors/reactions.ts'
+import { systemClock, systemIds } from '../../src/clock.ts'
+import { recordedHostIo } from '../drivers/recordedHostIo.ts'
+import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated.ts'
+import { silent } from '../../src/log.ts'
+import { memoryStore } from '../../src/persistence/memory.ts'
+import type { Store } from '../../src/persistence/store.ts'
+import { readOrder } from '../../src/wire/message.ts'
+import type { Order } from '../../src/wire/orders.ts'
+import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
+
+export const NOVA: Caller = { userId: 'nova', projectId: 'p1', isAdmin: true, isService: true, requestId: 'req-11111111-1111-4111-8111-111111111111' }
+export const TENANT: Caller = { userId: 'u1', projectId: 'p1', isAdmin: false, isService: false, requestId: 'req-22222222-2222-4222-8222-222222222222' }
+
+type Answering = 'at once' | 'when told'
+export const openPlane = async (parts: Partial<ControlPlaneParts> = {}, store: Store = memoryStore(), answering: Answering = 'at once') => {
+  const orders: Order[] = []
+  const bootId = systemIds.uuid()
+  let reports = 0
+  const plane = openControlPlane({
+    journal: store.journal,
+    reads: store.reads,
+    clock: systemClock,
+    ids: systemIds,
+    images: { find: async () => ({ found: false, why: 'none' }) },
+    nova: null,
+    publish: async (records) => void (await take(records.map((record) => ({ ...record })))),
+    log: silent,
+    ...parts,
+  })
+  const answer = (order: Order, result: OrderResult['result'] = { status: 'done' }) =>
+    plane.reports.take(
+      {
+        type: 'OrderResult',
+        host: order.host,
+        bootId,
+        order: order.type,
+        slot: order.slot,
+        deployableUuid: order.deployableUuid,
+        number: order.number,
+        ...(order.type === 'PrepareSlot' ? { arq: order.arq } : {}),
+        startedAt: 1,
+        finishedAt: 5,
+        result,
+      },
+      `${order.slot}.${order.number}.result`,
+    )
+  const take = async (records: Parameters<ControlPlaneParts['publish']>[0]) => {
+    for (const record of records) {
+      const order = readOrder(record)
+      if (!order.ok) continue
+      orders.push(order.value.body)
+      if (answering === 'at once') await answer(order.value.body)
+    }
+  }
+  /** Hands every new journal row's orders to the hosts, as the relay does. */
+  let position = await store.journal.checkpoint('test')
+  let pumping: Promise<void> = Promise.resolve()
+  const pump = () =>
+    (pumping = pumping.then(async () => {
+      for (;;) {
+        const rows = await store.journal.feed(position, 100)
+        if (rows.length === 0) return
+        position = rows.at(-1)!.position
+        await take(rows.flatMap(reactions).filter(({ topic }) => topic === 'host.orders.v1'))
+      }
+    }))
+  const discovered = async (host: string, plan: SimulatedPlan) => simulatedDriver(plan).discover(recordedHostIo({}, host))
+  const report = async (host: string, drivers: InventoryReport['drivers'], boot = bootId) => {
+    const number = ++reports
+    await plane.reports.take({ type: 'Inventory', host, bootId: boot, number, observedAt: Date.now(), version: '0.1.0', aliases: [], drivers }, `${host}.${boot}.${number}`)
+  }
+  const shows = async (host: string, plan: SimulatedPlan) => report(host, [{ driver: 'simulated_driver', status: 'ok', devices: [...(await discovered(host, plan))] as never }])
+  await plane.start()
+  return { plane, control: plane.control, store, orders, answer, pump, report, shows, discovered }
+}
+
+/** The value, or the test fails with the fault. */
+export const value = <Value>(outcome: { ok: true; value: Value } | { ok: false; fault: object }): Value => {
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.fault))
+  return outcome.value
+}
