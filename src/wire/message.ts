@@ -151,7 +151,10 @@ export const sighting = ({ key, headers }: BusRecord): Sighting | null => {
     headers[REPORT_HEADERS.boot],
     headers[REPORT_HEADERS.digest],
   ]
-  const [number, observedAt] = [Number(headers[REPORT_HEADERS.number]), Number(headers[REPORT_HEADERS.observedAt])]
+  const [number, observedAt] = [
+    Number(headers[REPORT_HEADERS.number]),
+    Number(headers[REPORT_HEADERS.observedAt] || 'none'),
+  ]
   const whole = headers[REPORT_HEADERS.kind] === 'Inventory' && host === key && Boolean(boot) && Boolean(digest)
   if (!whole || !Number.isSafeInteger(number) || number < 1 || !Number.isFinite(observedAt)) return null
   return { host, boot: boot!, number, digest: digest!, observedAt }

@@ -48,7 +48,7 @@ export const quiet = async (turns = 20): Promise<void> => {
 export const until = async (holds: () => boolean, what = 'it', ms = 5000): Promise<void> => {
   const end = performance.now() + ms
   while (!holds()) {
-    if (performance.now() > end) throw new Error(`${what} did not happen within ${ms} ms: ${holds}`)
+    if (performance.now() > end) throw new Error(`${what} did not happen within ${ms} ms: ${holds.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
 }
