@@ -156,5 +156,5 @@ test('a heavy library behind the host program is found, however it is loaded', (
       'src/http/app.ts': `import { Hono } from 'hono'`,
     }),
   )
-  expect(found).toEqual(['src/host/main.ts loads @mikro-orm/postgresql through src/persistence/journal.ts:1'])
+  expect(found).toEqual(['host/ loads @mikro-orm/postgresql through src/persistence/journal.ts:1'])
 })

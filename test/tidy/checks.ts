@@ -153,19 +153,17 @@ export const leftovers: Check = (sources) =>
     text.split('\n').flatMap((line, index) => (LEFTOVER.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
   )
 
-/** What the lean program loads: its imports that survive type stripping, and those it makes while it runs. */
+/** What the lean room loads: its imports that survive type stripping, and those it makes while it runs. */
 export const lean: Check = (sources) => {
-  const start = `src/${LEAN.from}`
-  const loaded = reach(
-    fileGraph(ofSrc(sources), ({ kind }) => kind !== 'type'),
-    start,
-  )
+  const graph = fileGraph(ofSrc(sources), ({ kind }) => kind !== 'type')
+  const starts = [...graph.keys()].filter((path) => roomOf(path) === LEAN.room)
+  const loaded = new Set(starts.flatMap((start) => [...reach(graph, start)]))
   return ofSrc(sources)
     .filter(({ path }) => loaded.has(path))
     .flatMap(({ path, imports }) =>
       imports
         .filter(({ kind, specifier }) => kind !== 'type' && LEAN.without.test(libraryOf(specifier)))
-        .map(({ specifier, line }) => `${start} loads ${specifier} through ${path}:${line}`),
+        .map(({ specifier, line }) => `${LEAN.room}/ loads ${specifier} through ${path}:${line}`),
     )
 }
 
