@@ -39,8 +39,8 @@ const NewArqs = v.looseObject({ device_profile_name: v.string() })
 const newArqs: Body<string> = {
   schema: NewArqs,
   read: (json) => {
-    const parsed = v.safeParse(NewArqs, json)
-    return parsed.success ? { ok: true, value: parsed.output.device_profile_name } : schemas.refusalOf(parsed.issues)
+    const parsed = schemas.readAs(NewArqs, json)
+    return parsed.ok ? { ok: true, value: parsed.value.device_profile_name } : parsed
   },
 }
 

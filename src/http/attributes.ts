@@ -104,14 +104,14 @@ const unwrapped = (json: unknown): unknown =>
 const newAttribute: Body<NewAttribute> = {
   schema: v.union([Bare, Wrapped]),
   read: (json) => {
-    const parsed = v.safeParse(Bare, unwrapped(json))
-    if (!parsed.success) return schemas.refusalOf(parsed.issues)
-    const deployable = deployableId(parsed.output.deployable_id)
+    const parsed = schemas.readAs(Bare, unwrapped(json))
+    if (!parsed.ok) return parsed
+    const deployable = deployableId(parsed.value.deployable_id)
     if (deployable === null) return invalid('deployable_id', 'it must be the integer id or the UUID of a deployable')
-    const value = String(parsed.output.value)
+    const value = String(parsed.value.value)
     if (Buffer.byteLength(value) > VALUE_MAX_BYTES)
       return invalid('value', `it must not be longer than ${VALUE_MAX_BYTES} bytes`)
-    return { ok: true, value: { deployable, key: parsed.output.key, value } }
+    return { ok: true, value: { deployable, key: parsed.value.key, value } }
   },
 }
 

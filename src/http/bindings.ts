@@ -4,7 +4,7 @@ import type { Binding } from '../actors/control.ts'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import type { Asked, Body } from './route.ts'
-import { refusalOf } from './schemas.ts'
+import { readAs } from './schemas.ts'
 import { canonicalUuid } from './uuid.ts'
 import { SINCE } from './versions.ts'
 
@@ -110,9 +110,8 @@ const together = (patches: readonly OnePatch[]): Read<Patch> => {
 export const patch: Body<Patch> = {
   schema: Patches,
   read: (json, asked) => {
-    if (Array.isArray(json)) return invalid('body', 'it must be an object of patches')
-    const parsed = v.safeParse(Patches, json)
-    if (!parsed.success) return refusalOf(parsed.issues)
+    const parsed = readAs(Patches, json)
+    if (!parsed.ok) return parsed
     // Read from what was sent, so that no key a schema drops is lost in silence.
     const entries = Object.entries(json as Record<string, readonly Operation[]>)
     if (entries.length === 0) return invalid('body', 'it holds no patch')

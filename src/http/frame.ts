@@ -2,10 +2,11 @@
 import type { Context } from 'hono'
 import type { Control } from '../actors/control.ts'
 import type { Ids } from '../clock.ts'
+import type { Log } from '../log.ts'
 import { errorAnswer, refused, withoutExpected500 } from './faults.ts'
 import type { Identify } from './identity.ts'
 import type { Observe } from './metrics.ts'
-import type { Log, Options } from './options.ts'
+import type { Options } from './options.ts'
 import type { Policy } from './policy/policy.ts'
 import type { Answered } from './route.ts'
 import { latestMinor, MAJOR } from './versions.ts'
@@ -75,8 +76,8 @@ const close = (c: Context, row: string, ports: Ports, frame: Frame, status: numb
     status,
     took_ms: tookMs,
   }
-  if (c.req.method === 'GET' || c.req.method === 'HEAD') ports.log.debug(fields, 'answered')
-  else ports.log.info(fields, 'answered')
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') ports.log.debug(fields, 'http.answered')
+  else ports.log.info(fields, 'http.answered')
 }
 
 /** A handler that throws is a bug or a lost store: the log gets the error, the client an id to ask about. */
@@ -84,7 +85,7 @@ const settle = async (work: () => Promise<Answered>, ports: Ports, frame: Frame)
   try {
     return await work()
   } catch (error) {
-    ports.log.error({ request: frame.requestId, err: error }, 'request failed')
+    ports.log.error({ request: frame.requestId, err: error }, 'http.failed')
     return refused({ kind: 'broken' })
   }
 }

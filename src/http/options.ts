@@ -32,7 +32,3 @@ export const withDefaults = (options: Partial<Options>): Options => {
   const all = { ...DEFAULTS, ...options }
   return { ...all, publicEndpoint: all.publicEndpoint?.replace(/\/+$/, '') ?? null }
 }
-
-/** The part of a structured logger this room uses; pino fits. */
-type Say = (fields: Readonly<Record<string, unknown>>, message: string) => void
-export type Log = { readonly debug: Say; readonly info: Say; readonly error: Say }

@@ -11,7 +11,7 @@ const CUSTOM = /^CUSTOM_[A-Z0-9_]{1,248}$/
 /** The standard trait that every provider of this service carries. */
 const OWNER = 'OWNER_CYBORG'
 /** Each accelerator asked for becomes a request of its own. */
-const AMOUNT_MAX = 1000
+const AMOUNT_MAX = 256
 
 /** As the placement service spells names. */
 const upper = (name: string): string => name.toUpperCase().replaceAll('-', '_')

@@ -15,6 +15,16 @@ export const refusalOf = (issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue
   return invalid(field, (issue.expected === null ? issue.message : `it must be ${issue.expected}`).slice(0, RULE_SHOWN))
 }
 
+/** What a schema makes of a body, or why not. Schemas of objects would take a list for one. */
+export const readAs = <S extends Schema>(
+  schema: S,
+  json: unknown,
+): { readonly ok: true; readonly value: v.InferOutput<S> } | Refusal => {
+  if (Array.isArray(json)) return invalid('body', 'it must be an object')
+  const parsed = v.safeParse(schema, json)
+  return parsed.success ? { ok: true, value: parsed.output } : refusalOf(parsed.issues)
+}
+
 export const Uuid = v.pipe(v.string(), v.uuid())
 export const Time = v.pipe(v.string(), v.description('ISO 8601, UTC, whole seconds: 2026-03-01T08:15:30+00:00'))
 export const Link = v.object({ href: v.string(), rel: v.string() })

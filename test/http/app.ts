@@ -1,0 +1,26 @@
+/** Where the tests of this room get their applications from. */
+import type { Control } from '../../src/actors/control.ts'
+import { createApp } from '../../src/http/app.ts'
+import type { AppParts } from '../../src/http/app.ts'
+import type { Options } from '../../src/http/options.ts'
+import { silent } from '../../src/log.ts'
+
+/** For what must be judged before anything behind this room is asked: being asked is what fails. */
+const untouchable = (asked: string[], path: string): unknown =>
+  new Proxy(() => {}, {
+    get: (_, name) => untouchable(asked, `${path}.${String(name)}`),
+    apply: () => {
+      asked.push(path)
+      throw new Error(`${path} was asked`)
+    },
+  })
+
+/** An application over nothing: `asked` stays empty as long as nobody reaches through it. */
+export const strictApp = (options: Partial<Options> = {}, parts: Partial<AppParts> = {}) => {
+  const asked: string[] = []
+  const control = untouchable(asked, 'control') as Control
+  return { app: createApp({ control, options, log: silent, ...parts }), asked }
+}
+
+export const appOver = (control: Control, options: Partial<Options> = {}) =>
+  createApp({ control, options, log: silent })

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import { parseRule } from '../../src/http/policy/language.ts'
+import { readPolicy } from '../../src/http/policy/policy.ts'
+import { OPERATION_RULES } from '../../src/http/policy/rules.ts'
+import type { RuleName } from '../../src/http/policy/rules.ts'
+
+const creds = (roles: string, projectId = 'p1', userId = 'u1') => ({ roles: roles.split(' '), projectId, userId })
+const holds = (text: string, roles: string): boolean => parseRule(text, () => undefined).check(creds(roles))
+
+describe('the policy language', () => {
+  test.each([
+    ['', 'x', true],
+    ['@', 'x', true],
+    ['!', 'admin', false],
+    ['role:admin', 'admin', true],
+    ['role:Admin', 'admin', true],
+    ['role:admin', 'member', false],
+    ['not role:admin', 'member', true],
+    ['not not role:admin', 'member', false],
+    ['role:a and role:b', 'a b', true],
+    ['role:a and role:b', 'a', false],
+    ['role:a or role:b', 'b', true],
+    ['role:a and role:b or role:c', 'c', true],
+    ['role:c or role:a and role:b', 'a', false],
+    ['(role:c or role:a) and role:b', 'a b', true],
+    ['( role:c or role:a )and role:b', 'c', false],
+    ['not role:a or role:a', 'a', true],
+    ['not (role:a or role:b)', 'b', false],
+    ['role:A AND NOT role:B', 'a', true],
+    ['is_admin:True', 'admin', true],
+    ['is_admin:True', 'member', false],
+    ['is_admin:False', 'member', true],
+    ['is_public_api:True', 'admin', false],
+    ['project_id:%(project_id)s', 'x', true],
+    ['project_id:p1', 'x', true],
+    ['project_id:p2', 'x', false],
+    ['user_id:%(user_id)s', 'x', true],
+    ['user_id:u2', 'x', false],
+    ['user_id:%(project_id)s', 'x', false],
+    ['rule:nothing', 'admin', false],
+  ])('"%s" for %s is %s', (text, roles, expected) => expect(holds(text, roles)).toBe(expected))
+
+  test.each([
+    ['role:a and', 'it ends too early'],
+    ['(role:a', 'a parenthesis is not closed'],
+    ['role:a role:b', 'unexpected "role:b"'],
+    ['role:a)', 'unexpected ")"'],
+    ['admin', '"admin" is not a check'],
+    ['color:red', '"color:red" is not a check'],
+    ['project_id:%(color)s', '"%(color)s" names no target'],
+    ['constructor:x', '"constructor:x" is not a check'],
+  ])('"%s" cannot be read', (text, why) => expect(() => parseRule(text, () => undefined)).toThrow(why))
+})
+
+describe('the rules in force', () => {
+  const allows = (rules: Record<string, string>, rule: RuleName, roles: string, enforceNewDefaults = false): boolean =>
+    readPolicy({ enforceNewDefaults, rules }).allows(rule, creds(roles))
+
+  test('an override replaces the default and its older form', () => {
+    const rules = { 'cyborg:arq:create': 'role:wizard' }
+    expect(allows(rules, 'cyborg:arq:create', 'wizard')).toBe(true)
+    expect(allows(rules, 'cyborg:arq:create', 'admin member')).toBe(false)
+    expect(allows(rules, 'cyborg:arq:delete', 'member')).toBe(true)
+  })
+  test('a base rule can be replaced, and others may name new ones', () => {
+    expect(allows({ admin_api: 'role:boss' }, 'cyborg:device:enable', 'boss')).toBe(true)
+    expect(allows({ admin_api: 'role:boss' }, 'cyborg:device:enable', 'admin')).toBe(false)
+    const rules = { auditor: 'role:audit', 'cyborg:device:get_all': 'rule:auditor' }
+    expect(allows(rules, 'cyborg:device:get_all', 'audit')).toBe(true)
+  })
+  test('everything wrong is said at once', () => {
+    const rules = { a: 'rule:b', b: 'rule:a', c: 'rule:gone', d: 'nonsense' }
+    expect(() => readPolicy({ enforceNewDefaults: false, rules })).toThrow(
+      /d: "nonsense" is not a check.*a: it leads back to itself.*b: it leads back to itself.*c: there is no rule gone/,
+    )
+  })
+})
+
+/** The tables of the contract: a letter for each that is allowed. */
+const PERSONAS = {
+  A: 'admin manager member reader',
+  M: 'manager member reader',
+  m: 'member reader',
+  r: 'reader',
+  s: 'service',
+  o: 'somebody',
+} as const
+type Cells = { readonly [Rule in RuleName]: string }
+const PROFILE_READS = { now: 'AMmr', legacy: 'AMmrso' }
+const table = (mode: 'now' | 'legacy'): Cells => {
+  const writes = mode === 'now' ? 'AMms' : 'AMmrso'
+  const reads = PROFILE_READS[mode]
+  return {
+    'cyborg:device_profile:get_all': reads,
+    'cyborg:device_profile:get_one': reads,
+    'cyborg:device_profile:create': 'A',
+    'cyborg:device_profile:delete': 'A',
+    'cyborg:arq:get_all': reads,
+    'cyborg:arq:get_one': reads,
+    'cyborg:arq:create': writes,
+    'cyborg:arq:delete': writes,
+    'cyborg:arq:update': writes,
+    'cyborg:device:get_all': 'AM',
+    'cyborg:device:get_one': 'AM',
+    'cyborg:device:disable': 'A',
+    'cyborg:device:enable': 'A',
+    'cyborg:deployable:get_all': 'AM',
+    'cyborg:deployable:get_one': 'AM',
+    'cyborg:deployable:program': 'A',
+    'cyborg:attribute:get_all': 'AM',
+    'cyborg:attribute:get_one': 'AM',
+    'cyborg:attribute:create': 'A',
+    'cyborg:attribute:delete': 'A',
+    'cyborg:host:get_all': 'AM',
+  }
+}
+
+describe.each([
+  ['with the new defaults', 'now'],
+  ['in the older mode', 'legacy'],
+] as const)('who may do what %s', (_, mode) => {
+  const policy = readPolicy({ enforceNewDefaults: mode === 'now', rules: {} })
+  test.each(Object.entries(table(mode)))('%s: %s', (rule, expected) => {
+    const allowed = Object.entries(PERSONAS).filter(([, roles]) => policy.allows(rule as RuleName, creds(roles)))
+    expect(allowed.map(([letter]) => letter).join('')).toBe(expected)
+  })
+  test('the table knows every rule', () => {
+    expect(Object.keys(table(mode)).toSorted()).toEqual(Object.keys(OPERATION_RULES).toSorted())
+  })
+})
+
+test('with the new defaults a token with literally only admin writes no requests', () => {
+  const policy = readPolicy({ enforceNewDefaults: true, rules: {} })
+  expect(policy.allows('cyborg:arq:create', creds('admin'))).toBe(false)
+  expect(policy.allows('cyborg:arq:get_all', creds('admin'))).toBe(true)
+})
