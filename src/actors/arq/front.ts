@@ -1,5 +1,5 @@
 /** Accelerator requests, as http asks for them. */
-import { refuse } from '../../fault.ts'
+import { type Outcome, refuse } from '../../fault.ts'
 import type { ArqRow, Caller, Control } from '../control.ts'
 import { bindOver } from '../instance/bind.ts'
 import { leaveOver, visible } from '../instance/leave.ts'
@@ -8,7 +8,7 @@ import type { Control as Asked } from '../control.ts'
 import { type Arq, arq, arqKey } from './decider.ts'
 import { arqsOf } from './groups.ts'
 import { arqRow } from './rows.ts'
-import { RESOLVED } from './states.ts'
+import { RESOLVED, UNRESOLVED } from './states.ts'
 import { timelineOver } from './timeline.ts'
 
 /** One request makes at most so many ARQs: they are one append. */
@@ -36,21 +36,25 @@ const createOver =
     return made.ok ? { ok: true, value: made.value ?? [] } : made
   }
 
-const listOver =
-  ({ readers }: Kernel): Control['arqs']['list'] =>
-  (caller, { instance, uuids, resolvedOnly }, page) => {
-    const all = caller.isAdmin || (caller.isService && instance !== undefined)
-    return readers.list(
-      'arqs',
-      {
-        ...(all ? {} : { project_id: caller.projectId }),
-        ...(instance === undefined ? {} : { instance_uuid: instance }),
-        ...(uuids === undefined ? {} : { uuid: uuids }),
-        ...(resolvedOnly ? { state: RESOLVED } : {}),
-      },
-      page,
-    )
+const listOver = ({ readers }: Kernel): Control['arqs']['list'] => {
+  /** Compute asks for the resolved ones of an instance to learn whether all of them are (rest-api 4.3). */
+  const allResolved = async (instance: string, where: Parameters<typeof readers.list<'arqs'>>[1]): Promise<Outcome<null>> => {
+    const waiting = await readers.first('arqs', { ...where, state: UNRESOLVED })
+    if (!waiting.ok) return waiting
+    return waiting.value ? refuse({ kind: 'unresolved', instance }) : { ok: true, value: null }
   }
+  return async (caller, { instance, uuids, resolvedOnly }, page) => {
+    const all = caller.isAdmin || (caller.isService && instance !== undefined)
+    const where = {
+      ...(all ? {} : { project_id: caller.projectId }),
+      ...(instance === undefined ? {} : { instance_uuid: instance }),
+      ...(uuids === undefined ? {} : { uuid: uuids }),
+    }
+    if (!resolvedOnly) return readers.list('arqs', where, page)
+    const settled = instance === undefined ? null : await allResolved(instance, where)
+    return settled && !settled.ok ? settled : readers.list('arqs', { ...where, state: RESOLVED }, page)
+  }
+}
 
 const getOver =
   ({ region }: Kernel) =>

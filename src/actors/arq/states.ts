@@ -30,6 +30,7 @@ export const next = (from: Status, move: Move): Status | undefined => MOVES[from
 export const statesThatAllow = (move: Move): readonly Status[] => STATUSES.filter((state) => MOVES[state][move])
 /** What `bind_state=resolved` means (rest-api 4.3). */
 export const RESOLVED: readonly ArqState[] = ['Bound', 'BindFailed', 'Deleting']
+export const UNRESOLVED: readonly ArqState[] = ARQ_STATES.filter((state) => !RESOLVED.includes(state))
 
 export const diagram = (): string =>
   ['stateDiagram-v2', ...STATUSES.flatMap((from) => MOVE_NAMES.flatMap((move) => (MOVES[from][move] ? [`  ${from} --> ${MOVES[from][move]}: ${move}`] : [])))].join('\n')
