@@ -1,0 +1,148 @@
+/** The kinds of values an option can have: how text stands for one, and the rule a value keeps. */
+import * as v from 'valibot'
+
+export type Kind<Value> = {
+  /** Judges what a TOML file would hold. Each of its messages completes "must ...". */
+  readonly schema: v.GenericSchema<unknown, Value>
+  /** What a text of the environment or the command line stands for; a text that stands for nothing is kept as it is. */
+  readonly fromText: (text: string) => unknown
+  /** For people: what to write. */
+  readonly form: string
+}
+export type Address = { readonly host: string; readonly port: number }
+
+const asIs = (text: string): unknown => text
+const numeric = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text)
+const listed = (text: string): unknown =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+const decoded = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+/** A text for which `holds`; control characters never do: they have no place in a path, a name or a header. */
+const texts = (form: string, rule: string, holds: (text: string) => boolean): Kind<string> => ({
+  schema: v.pipe(
+    v.string(rule),
+    v.check((given) => given !== '' && !/\p{Cc}/u.test(given) && holds(given), rule),
+  ),
+  fromText: asIs,
+  form,
+})
+
+export const folder = texts('folder', 'must be the path of a folder', () => true)
+export const file = texts('file', 'must be the path of a file', () => true)
+export const word = texts('text', 'must be text in one line', () => true)
+
+export const hostName = texts(
+  'name',
+  'must be at most 100 of A-Z, a-z, 0-9, dot and hyphen, and begin with a letter or digit',
+  (given) => /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/.test(given),
+)
+
+const isWebAddress = (given: string): boolean => {
+  const url = URL.parse(given)
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+}
+export const webAddress = texts(
+  'URL',
+  'must be an http or https URL without user, query and fragment',
+  isWebAddress,
+)
+
+export const postgresAddress = texts(
+  'URL',
+  'must be a URL that begins with postgresql://',
+  (given) => /^postgres(ql)?:\/\//.test(given) && URL.canParse(given),
+)
+
+const LISTEN_RULE = 'must be HOST:PORT, such as 127.0.0.1:6666 or [::1]:6666, with a port from 0 (any free one) to 65535'
+const LISTEN = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]/]+)):(\d{1,5})$/
+export const listenAddress: Kind<Address> = {
+  schema: v.pipe(
+    v.string(LISTEN_RULE),
+    v.check((given) => Number(LISTEN.exec(given)?.[3] ?? Number.NaN) <= 65_535, LISTEN_RULE),
+    v.transform((given) => {
+      const [, six, name, port] = LISTEN.exec(given)!
+      return { host: six ?? name!, port: Number(port) }
+    }),
+  ),
+  fromText: asIs,
+  form: 'HOST:PORT',
+}
+
+const between = (min: number, max: number) => {
+  const rule = `must be a number from ${min} to ${max}`
+  return v.pipe(v.number(rule), v.minValue(min, rule), v.maxValue(max, rule))
+}
+
+/** Milliseconds for the program; people write the unit, fractions included. */
+const duration = (form: string, unitMs: number, min: number, max: number): Kind<number> => ({
+  schema: v.pipe(
+    between(min, max),
+    v.transform((given) => Math.round(given * unitMs)),
+  ),
+  fromText: numeric,
+  form,
+})
+export const seconds = (min: number, max: number): Kind<number> => duration('seconds', 1000, min, max)
+export const days = (min: number, max: number): Kind<number> => duration('days', 86_400_000, min, max)
+
+export const count = (min: number, max: number, form = 'count'): Kind<number> => {
+  const rule = `must be a whole number from ${min} to ${max}`
+  return {
+    schema: v.pipe(v.number(rule), v.integer(rule), v.minValue(min, rule), v.maxValue(max, rule)),
+    fromText: numeric,
+    form,
+  }
+}
+
+export const toggle: Kind<boolean> = {
+  schema: v.boolean('must be true or false'),
+  fromText: (text) => BOOLEANS.get(text.toLowerCase()) ?? text,
+  form: 'true or false',
+}
+
+export const choice = <const Name extends string>(names: readonly Name[]): Kind<Name> => ({
+  schema: v.picklist(names, `must be one of ${names.join(', ')}`),
+  fromText: asIs,
+  form: names.join(', '),
+})
+
+const NAMES_RULE = 'must be a list of names; as text, with commas between them'
+export const names: Kind<readonly string[]> = {
+  schema: v.array(v.pipe(v.string(NAMES_RULE), v.regex(/^[\w.:-]{1,255}$/, NAMES_RULE)), NAMES_RULE),
+  fromText: listed,
+  form: 'list of names',
+}
+
+const HEADERS_RULE = 'must be a table of header names and texts; as text, a JSON object'
+export const headers: Kind<Readonly<Record<string, string>>> = {
+  schema: v.record(
+    v.pipe(v.string(HEADERS_RULE), v.regex(/^[!#$%&'*+.^_`|~\w-]+$/, HEADERS_RULE)),
+    v.pipe(v.string(HEADERS_RULE), v.regex(/^[\t\x20-\x7e]*$/, HEADERS_RULE)),
+    HEADERS_RULE,
+  ),
+  fromText: decoded,
+  form: 'table of texts',
+}
+
+/** Judged by its own reader, which names every entry and rule. */
+export const whitelist: Kind<unknown> = {
+  schema: v.unknown(),
+  fromText: asIs,
+  form: 'list of tables; as text, JSON',
+}
