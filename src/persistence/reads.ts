@@ -29,17 +29,19 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
     wanted === undefined ? [] : [condition(column, types[column]!, wanted, bind)],
   )
   const [direction, after] = query.descending === true ? ['desc', '<'] : ['asc', '>']
+  // A column that is unique by itself needs no second to break ties, and then its own index gives the order.
+  const tied = !viewOf(view).unique.some((columns) => columns.length === 1 && columns[0] === sort)
   if (marker !== undefined) {
     const id = `${bind(marker)}::${types[viewOf(view).key]!}`
-    conditions.push(
-      `(${quoted(sort)}, ${key}) ${after} ((select m.${quoted(sort)} from ${quoted(view)} m where m.${key} = ${id}), ${id})`,
-    )
+    const from = `(select m.${quoted(sort)} from ${quoted(view)} m where m.${key} = ${id})`
+    const place = tied ? `(${quoted(sort)}, ${key}) ${after} (${from}, ${id})` : `${quoted(sort)} ${after} ${from}`
+    conditions.push(place)
   }
   const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
   const columns = Object.keys(types).map(quoted).join(', ')
-  const order = `order by ${quoted(sort)} ${direction}, ${key} ${direction}`
+  const order = [sort, ...(tied ? [viewOf(view).key] : [])].map((name) => `${quoted(name)} ${direction}`).join(', ')
   const limit = bind(Math.min(query.limit, MAX_LIMIT))
-  return { text: `select ${columns} from ${quoted(view)}${where} ${order} limit ${limit}::int`, params }
+  return { text: `select ${columns} from ${quoted(view)}${where} order by ${order} limit ${limit}::int`, params }
 }
 
 const exists = async (database: Database, view: ViewName, id: string): Promise<boolean> => {

@@ -59,9 +59,16 @@ const journalParam = (rows: readonly JournalRow[]): string =>
       ),
   )
 
+/**
+ * Whether the journal holds such a row. Not `exists`: the planner may answer that by hashing the whole journal first.
+ * `version`, as the row is looked up by a unique key.
+ */
+const holds = (condition: string): string =>
+  `((select j.version from journal j where j.key = r.key and ${condition}) is not null)`
+
 const journalInsert = (fenced: boolean): string => {
   const names = Object.keys(JOURNAL)
-  const follows = `where r.version = 1 or exists (select from journal p where p.key = r.key and p.version = r.version - 1)`
+  const follows = `where r.version = 1 or ${holds('j.version = r.version - 1')}`
   return `insert into journal (${quotedAll(names)}) select ${quotedAll(names, 'r.')} from ${recordset(1, JOURNAL)} ${fenced ? follows : ''}`
 }
 
@@ -131,10 +138,9 @@ export const siftStatement = (appends: readonly Append[]): Statement => {
   const rows = appends.flatMap((append, a) =>
     append.rows.map(({ key, version, commandId }) => ({ a, key, version, command: commandId })),
   )
-  const at = (condition: string): string => `exists (select from journal j where j.key = r.key and ${condition})`
   const text = `select a, bool_or(seen) as seen from (
-      select r.a, ${at('j.command = r.command')} as seen,
-        ${at('j.version = r.version')} or (r.version > 1 and not ${at('j.version = r.version - 1')}) as stale
+      select r.a, ${holds('j.command = r.command')} as seen,
+        ${holds('j.version = r.version')} or (r.version > 1 and not ${holds('j.version = r.version - 1')}) as stale
       from ${recordset(1, { a: 'int', key: 'text', version: 'int', command: 'uuid' })}) found
     where seen or stale group by a`
   return { text, params: [JSON.stringify(rows)], name: 'sift' }

@@ -1,0 +1,125 @@
+/** The embedded store: one process to a folder, nothing acknowledged lost by a kill, and never in the way of the program. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { lockFolder } from '../../src/persistence/folder-lock.ts'
+import { openStore } from '../../src/persistence/open.ts'
+import * as sample from './samples.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'accelerando-embedded-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const appender = (folder: string) => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'appender.ts'), folder], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said = { out: '', err: '' }
+  const { promise: full, resolve: enough } = Promise.withResolvers<void>()
+  const { promise: ended, resolve: end } = Promise.withResolvers<number | null>()
+  child.stdout.on('data', (bytes: Buffer) => {
+    said.out += bytes.toString()
+    if (said.out.split('\n').length > 200) enough()
+  })
+  child.stderr.on('data', (bytes: Buffer) => (said.err += bytes.toString()))
+  child.on('close', (code) => {
+    end(code)
+    enough()
+  })
+  return { child, said, full, ended }
+}
+
+test('a kill in mid-write loses nothing that was acknowledged, and its lock holds nobody up', async () => {
+  const { child, said, full, ended } = appender(dir)
+  await full
+  const second = appender(dir)
+  expect(await second.ended).not.toBe(0)
+  expect(second.said.err).toContain(`${dir} is in use by process ${child.pid}`)
+  child.kill('SIGKILL')
+  await ended
+  const acknowledged = new Map(
+    said.out
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => line.split(' ') as [string, string]),
+  )
+  const store = await openStore({ kind: 'pglite', dir })
+  const tails = await store.journal.recall([...acknowledged.keys()].map((key) => ({ key, after: 0 })))
+  expect(acknowledged.size).toBe(8)
+  for (const [key, version] of acknowledged) {
+    const versions = tails.get(key)!.rows.map((row) => row.version)
+    expect(versions).toEqual(versions.map((_, index) => index + 1))
+    expect(versions.length).toBeGreaterThanOrEqual(Number(version))
+  }
+  await store.close()
+})
+
+test('what was closed is there again, and a closed store lets go of its folder', async () => {
+  const key = sample.newKey()
+  const first = await openStore({ kind: 'pglite', dir })
+  await first.journal.append(sample.one(key, 1))
+  await expect(openStore({ kind: 'pglite', dir })).rejects.toThrow(`in use by process ${process.pid}`)
+  await first.close()
+  const second = await openStore({ kind: 'pglite', dir })
+  expect(second.journal.exclusive).toBe(true)
+  expect(await sample.versionsOf(second.journal, key)).toEqual([1])
+  expect((await sample.fedAll(second.journal)).map((row) => row.key)).toEqual([key])
+  await second.close()
+})
+
+test('the event loop goes on while thousands of rows are written', async () => {
+  const store = await openStore({ kind: 'pglite', dir })
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  for (let round = 0; round < 20; round++) {
+    const appends = Array.from({ length: 200 }, () =>
+      sample.one(sample.newKey(), 1, [sample.arqChange(sample.arqRow())]),
+    )
+    await Promise.all(appends.map((append) => store.journal.append(append)))
+  }
+  delay.disable()
+  // A statement of 200 rows keeps the database itself busy for longer than this.
+  expect(delay.percentile(90) / 1e6).toBeLessThan(15)
+  await store.close()
+})
+
+describe('a folder lock', () => {
+  const lockFile = () => join(dir, 'lock')
+
+  test('excludes, and is gone when released', () => {
+    const lock = lockFolder(dir)
+    expect(lock.held()).toBe(true)
+    expect(() => lockFolder(dir)).toThrow(`in use by process ${process.pid}`)
+    lock.release()
+    lockFolder(dir).release()
+  })
+
+  test.each([
+    ['of a process that is no more', { pid: 2 ** 22 + 1, started: '1', boot: '' }],
+    ['whose pid another process has by now', { pid: process.ppid, started: '1', boot: '' }],
+    ['of an earlier boot', { pid: process.pid, started: 'same', boot: 'other' }],
+  ])('%s does not hold', (_, holder) => {
+    writeFileSync(lockFile(), JSON.stringify(holder))
+    const lock = lockFolder(dir)
+    expect(JSON.parse(readFileSync(lockFile(), 'utf8'))).toMatchObject({ pid: process.pid })
+    lock.release()
+  })
+
+  test('half written does not hold', () => {
+    writeFileSync(lockFile(), '{"pid":')
+    lockFolder(dir).release()
+  })
+
+  test('taken over by another is not held, and not released for it', () => {
+    const lock = lockFolder(dir)
+    writeFileSync(lockFile(), 'another')
+    expect(lock.held()).toBe(false)
+    lock.release()
+    expect(readFileSync(lockFile(), 'utf8')).toBe('another')
+  })
+})
