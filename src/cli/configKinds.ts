@@ -57,11 +57,7 @@ const isWebAddress = (given: string): boolean => {
   if (url === null || !/^https?:$/.test(url.protocol)) return false
   return url.username === '' && url.password === '' && url.search === '' && url.hash === ''
 }
-export const webAddress = texts(
-  'URL',
-  'must be an http or https URL without user, query and fragment',
-  isWebAddress,
-)
+export const webAddress = texts('URL', 'must be an http or https URL without user, query and fragment', isWebAddress)
 
 export const postgresAddress = texts(
   'URL',
@@ -69,7 +65,8 @@ export const postgresAddress = texts(
   (given) => /^postgres(ql)?:\/\//.test(given) && URL.canParse(given),
 )
 
-const LISTEN_RULE = 'must be HOST:PORT, such as 127.0.0.1:6666 or [::1]:6666, with a port from 0 (any free one) to 65535'
+const LISTEN_RULE =
+  'must be HOST:PORT, such as 127.0.0.1:6666 or [::1]:6666, with a port from 0 (any free one) to 65535'
 const LISTEN = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]/]+)):(\d{1,5})$/
 export const listenAddress: Kind<Address> = {
   schema: v.pipe(

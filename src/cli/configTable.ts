@@ -32,7 +32,8 @@ const PROGRAM = {
   listen: row(k.listenAddress, '127.0.0.1:6666', { flag: true, about: 'Where the API listens.' }),
   admin_listen: row(k.listenAddress, '127.0.0.1:6667', {
     flag: true,
-    about: 'Where detail for operators and /metrics are answered. When nobody sets it and the port is taken, any free one.',
+    about:
+      'Where detail for operators and /metrics are answered. When nobody sets it and the port is taken, any free one.',
   }),
   data: row(k.folder, './data', { flag: true, about: 'Folder that holds everything that must outlive the process.' }),
   config: optional(k.file, { flag: true, only: 'environment and flag', about: 'Configuration file in TOML.' }),
@@ -210,5 +211,4 @@ export const ENV_PREFIX = 'ACCELERANDO_'
 export const envName = (key: Key): string => `${ENV_PREFIX}${key.replaceAll('.', '_').toUpperCase()}`
 export const flagName = (key: Key): string => `--${key.replaceAll(/[._]/g, '-')}`
 /** What the parser of the command line calls the flag's value. */
-export const flagField = (key: Key): string =>
-  key.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase())
+export const flagField = (key: Key): string => key.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase())
