@@ -6,7 +6,7 @@ import { leaveOver, visible } from '../instance/leave.ts'
 import { type Kernel, causeOf, newWork } from '../kernel.ts'
 import type { Control as Asked } from '../control.ts'
 import { type Arq, arq, arqKey } from './decider.ts'
-import { arqsOf } from './groups.ts'
+import { arqsOf, uncountable } from './groups.ts'
 import { arqRow } from './rows.ts'
 import { RESOLVED, UNRESOLVED } from './states.ts'
 import { timelineOver } from './timeline.ts'
@@ -20,8 +20,10 @@ const createOver =
   async (caller, profileName) => {
     const found = await profiles.byName(profileName)
     if (!found.ok) return found
-    const { uuid: profileUuid, groups } = found.value
-    const wanted = (groups as Record<string, string>[]).flatMap((group, groupId) => Array.from({ length: arqsOf(group) }, () => ({ groupId, group })))
+    const { uuid: profileUuid } = found.value
+    const groups = found.value.groups as readonly Record<string, string>[]
+    if (groups.some(uncountable)) return refuse({ kind: 'invalid', field: 'device_profile_name', rule: 'a group with CUSTOM_FPGA_XILINX must ask for resources:FPGA' })
+    const wanted = groups.flatMap((group, groupId) => Array.from({ length: arqsOf(group) }, () => ({ groupId, group })))
     if (wanted.length > ARQS_MAX) return refuse({ kind: 'invalid', field: 'device_profile_name', rule: `a profile may ask for at most ${ARQS_MAX} accelerators` })
     if (wanted.length === 0) return { ok: true, value: [] }
     const fresh = wanted.map((one) => ({ ...one, uuid: kernel.ids.ordered() }))

@@ -11,6 +11,9 @@ export const arqsOf = (group: Group): number =>
     ? 2 * amount(group['resources:FPGA'])
     : Object.entries(group).reduce((sum, [key, value]) => (key.startsWith('resources') ? sum + amount(value) : sum), 0)
 
+/** That rule counts FPGAs only, so a group that asks for none cannot be counted (rest-api 4.2). */
+export const uncountable = (group: Group): boolean => group[XILINX] === 'required' && group['resources:FPGA'] === undefined
+
 const names = (group: Group, prefix: string, wanted?: string) =>
   Object.entries(group).flatMap(([key, value]) => (key.startsWith(prefix) && (!wanted || value === wanted) ? [key.slice(prefix.length)] : []))
 
