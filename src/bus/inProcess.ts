@@ -12,8 +12,8 @@ import type { BusRecord } from '../wire/envelope.ts'
 import { MESSAGE_MAX_BYTES } from '../wire/message.ts'
 import type { Mangle, Member, Retry } from './cursor.ts'
 import { Cursor } from './cursor.ts'
-import { textOf } from './log.ts'
-import type { Log } from './log.ts'
+import { textOf } from './reason.ts'
+import type { Log } from '../log.ts'
 import { partitionOf } from './murmur2.ts'
 import type { Room } from './partition.ts'
 import { Partition } from './partition.ts'
@@ -135,10 +135,7 @@ class Exchange {
     const { topic, group: name, from } = options
     const start = from === 'earliest' ? partition.base : partition.end
     const failed = ({ offset, key }: { readonly offset: number; readonly key: string }, error: unknown): void =>
-      log?.warn(
-        { topic, group: name, key, partition: partition.index, offset, reason: textOf(error) },
-        'message will come again',
-      )
+      log?.warn({ topic, group: name, key, partition: partition.index, offset, reason: textOf(error) }, 'bus.again')
     const cursor = new Cursor({ partition, group: name, start, owner, clock, retry, mangle, failed })
     group.cursors.set(partition.index, cursor)
     partition.join(cursor)

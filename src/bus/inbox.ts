@@ -14,8 +14,8 @@ import type { Message, Sighting } from '../wire/message.ts'
 import { deadLetterRecord, readReport, sighting } from '../wire/message.ts'
 import type { Report } from '../wire/reports.ts'
 import { lanes } from './lanes.ts'
-import type { Log } from './log.ts'
-import { textOf } from './log.ts'
+import type { Log } from '../log.ts'
+import { textOf } from './reason.ts'
 import type { Bus, Consumer, Delivered } from './port.ts'
 import { recent } from './recent.ts'
 
@@ -104,7 +104,7 @@ class Intake {
     try {
       return await this.#settings.unchanged(seen)
     } catch (error) {
-      this.#settings.log.warn({ host: seen.host, reason: textOf(error) }, 'inbox: a picture could not be looked up')
+      this.#settings.log.warn({ host: seen.host, reason: textOf(error) }, 'inbox.lookUpFailed')
       return false
     }
   }
@@ -150,7 +150,7 @@ class Intake {
   async #bury(record: Delivered, reason: string): Promise<void> {
     const { bus, clock, log } = this.#settings
     const { topic, key, partition, offset } = record
-    log.warn({ topic, key, partition, offset, reason }, 'inbox: to the dead letters')
+    log.warn({ topic, key, partition, offset, reason }, 'inbox.dead')
     await bus.publish([deadLetterRecord(record, reason, { id: `${topic}/${partition}/${offset}`, time: clock.now() })])
     this.#counts.dead++
   }

@@ -10,8 +10,8 @@ import type { FeedRow, Journal, Position } from '../actors/ports.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import { deadLetterRecord, MESSAGE_MAX_BYTES } from '../wire/message.ts'
-import type { Log } from './log.ts'
-import { textOf } from './log.ts'
+import type { Log } from '../log.ts'
+import { textOf } from './reason.ts'
 import type { Bus } from './port.ts'
 
 export type RelayOptions = {
@@ -140,10 +140,7 @@ class Rounds {
       return rows.length === rowsMax
     } catch (error) {
       this.#failures++
-      log.warn(
-        { reason: textOf(error), failures: this.#failures, after: this.#position },
-        'relay: the round is done again',
-      )
+      log.warn({ reason: textOf(error), failures: this.#failures, after: this.#position }, 'relay.again')
       return null
     }
   }
@@ -171,7 +168,7 @@ class Rounds {
     return this.#dead(record, row, `a message of ${bytes} bytes, more than ${MESSAGE_MAX_BYTES}`)
   }
   #dead(record: BusRecord, { key, version, at, position }: FeedRow, reason: string): BusRecord {
-    this.#settings.log.error({ key, version, position, reason }, 'relay: a row is not told')
+    this.#settings.log.error({ key, version, position, reason }, 'relay.untold')
     return deadLetterRecord(record, reason, { id: `${key}/${version}/dead`, time: at, position })
   }
   #save(): Promise<void> {
@@ -187,7 +184,7 @@ class Rounds {
       await journal.saveCheckpoint(reader, position)
       this.#saved = position
     } catch (error) {
-      log.warn({ reason: textOf(error), position }, 'relay: the checkpoint is saved later')
+      log.warn({ reason: textOf(error), position }, 'relay.checkpointLate')
     }
   }
 

@@ -125,7 +125,7 @@ describe('R1 no row is lost or out of order', () => {
       await last.drained()
       await last.stop()
       expect(told.length).toBe(before)
-      expect(log.said.every(({ message }) => message.startsWith('relay: the round'))).toBe(true)
+      expect(log.said.every(({ message }) => message === 'relay.again')).toBe(true)
     },
   )
 

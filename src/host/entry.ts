@@ -1,0 +1,75 @@
+/** What a host remembers of a slot, and what follows from it for the next order. Pure. */
+import * as v from 'valibot'
+import { canonicalJson } from '../wire/canonical.ts'
+import { type Order, OrderNumber } from '../wire/orders.ts'
+import { OrderResult } from '../wire/reports.ts'
+
+export const Entry = v.object({
+  slot: v.string(),
+  /** Of the last order accepted for the slot: no older one is carried out any more. */
+  number: OrderNumber,
+  type: v.picklist(['PrepareSlot', 'ReleaseSlot', 'Program', 'Probe']),
+  driver: v.string(),
+  deployable: v.string(),
+  deployableUuid: v.string(),
+  /** What the slot is on the device; empty for orders on a deployable as a whole. */
+  handle: v.string(),
+  arq: v.optional(v.string()),
+  /** `in-hand`: it may have touched the device, and its result is not known. */
+  state: v.picklist(['in-hand', 'done']),
+  startedAt: v.number(),
+  finishedAt: v.number(),
+  result: v.optional(OrderResult.entries.result),
+  /** The bus has the result. */
+  sent: v.boolean(),
+})
+export type Entry = v.InferOutput<typeof Entry>
+export type Result = OrderResult['result']
+
+export const handleKey = (handle: { readonly type: string; readonly info: Readonly<Record<string, string>> }): string =>
+  canonicalJson([handle.type, handle.info])
+
+export const inHand = (order: Order, at: number): Entry => ({
+  slot: order.slot,
+  number: order.number,
+  type: order.type,
+  driver: order.driver,
+  deployable: order.deployable,
+  deployableUuid: order.deployableUuid,
+  handle: 'handle' in order ? handleKey(order.handle) : '',
+  ...('arq' in order ? { arq: order.arq } : {}),
+  state: 'in-hand',
+  startedAt: at,
+  finishedAt: at,
+  sent: false,
+})
+
+export const finished = (entry: Entry, result: Result, at: number): Entry => ({
+  ...entry,
+  state: 'done',
+  result,
+  finishedAt: at,
+  sent: false,
+})
+
+export const failed = (reason: string, final: boolean): Result => ({
+  status: 'failed',
+  reason: reason.slice(0, 2000),
+  final,
+})
+
+/**
+ * `carry out`: it is new, or was in hand when the host died; `answer`: the recorded result is told again;
+ * `wait`: it is in hand now, and its result will be told; `ignore`: a newer one was accepted.
+ */
+export type Judgement = 'carry out' | 'answer' | 'wait' | 'ignore'
+export const judge = (known: Entry | undefined, number: number, running: boolean): Judgement => {
+  if (known === undefined || number > known.number) return 'carry out'
+  if (number < known.number) return 'ignore'
+  // also while its result is on the way to the disk: before it is there, nobody is told
+  if (running) return 'wait'
+  return known.state === 'done' ? 'answer' : 'carry out'
+}
+
+/** Nobody waits for the result any more. A release is never late: what it frees stays taken until it is done. */
+export const isLate = (order: Order, now: number): boolean => order.type !== 'ReleaseSlot' && now > order.deadline

@@ -1,0 +1,232 @@
+/**
+ * The host program: it takes orders from the bus, carries them out through drivers, and tells what it sees and did.
+ *
+ * H1 it knows nothing of who listens: orders and reports go over the bus, and its own files lie under `stateDir`;
+ * H2 an order is taken off the bus when its number is on disk (or it changes nothing), a result is told when it is on disk;
+ * H3 every wait, queue and report has a limit.
+ */
+import type { Mailbox } from '../actors/mailbox.ts'
+import { mailbox } from '../actors/mailbox.ts'
+import type { Log } from '../log.ts'
+import type { Bus, Consumer, Delivered } from '../bus/port.ts'
+import type { Clock, Ids } from '../clock.ts'
+import type { Driver, HostIo } from '../drivers/driver.ts'
+import { CATALOGUE } from '../wire/catalogue.ts'
+import { deadLetterRecord, readOrder } from '../wire/message.ts'
+import type { Order } from '../wire/orders.ts'
+import type { Images } from './deeds.ts'
+import type { Disk } from './disk.ts'
+import { Inventory } from './inventory.ts'
+import type { Ledger } from './ledger.ts'
+import { openLedger } from './ledger.ts'
+import type { Limits } from './orders.ts'
+import { Orders } from './orders.ts'
+import { Outbox } from './outbox.ts'
+import type { Section } from './sections.ts'
+import { Watch } from './sections.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+const DEFAULTS = {
+  version: '0.1.0',
+  reportEveryMs: 60_000,
+  heartbeatEveryMs: 5000,
+  discoverMs: 30_000,
+  /** What a slot was told is forgotten when it was quiet for so long and the hardware no longer shows it. */
+  ledgerKeepMs: 7 * DAY_MS,
+  /** An orderly stop waits so long for orders in hand. */
+  stopWaitMs: 5000,
+  limits: {
+    PrepareSlotMs: 60_000,
+    ReleaseSlotMs: 60_000,
+    ProgramMs: 900_000,
+    ProbeMs: 60_000,
+    graceMs: 5000,
+    inHandMax: 1024,
+  } satisfies Limits,
+}
+const MAILBOX_MAX = 1024
+const WINDOW = 64
+const noImages: Images = { find: async () => ({ found: false, why: 'none' }) }
+
+export type HostOptions = Partial<Omit<typeof DEFAULTS, 'limits'>> & {
+  readonly limits?: Partial<Limits>
+  /** Other names of the host: its node name, its FQDN. */
+  readonly aliases?: readonly string[]
+  readonly images?: Images
+}
+export type HostStart = {
+  readonly name: string
+  readonly stateDir: string
+  readonly bus: Pick<Bus, 'publish' | 'consume'>
+  readonly drivers: readonly Driver[]
+  /** What the drivers may touch. */
+  readonly io: HostIo
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly options?: HostOptions
+}
+export type Host = {
+  readonly name: string
+  readonly bootId: string
+  /** `at once`: as in a kill, but for the memory: nothing more is written or told, nothing is waited for. */
+  readonly stop: (how?: 'orderly' | 'at once') => Promise<void>
+  /** Whether a picture that was begun after the call is on the bus. */
+  readonly reportNow: () => Promise<boolean>
+  /** Resolves when no order is in hand, no result waits and no picture is being made. */
+  readonly settled: () => Promise<void>
+}
+/** The group of bus consumers a host is alone in. */
+export const hostGroup = (name: string): string => `host-${name}`
+
+type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & { readonly limits: Limits } }
+type Letter = { readonly order: Order; readonly taken: () => void; readonly again: (error: unknown) => void }
+
+class Program {
+  readonly bootId: string
+  readonly #settings: Settings
+  readonly #ledger: Ledger
+  readonly #inventory: Inventory
+  readonly #outbox: Outbox
+  readonly #orders: Orders
+  readonly #mailbox: Mailbox<Letter>
+  #consumer: Consumer | null = null
+  #stopped: Promise<void> | null = null
+
+  constructor(settings: Settings, ledger: Ledger) {
+    const { name: host, bus, clock, ids, log, options } = settings
+    this.bootId = ids.uuid()
+    this.#settings = settings
+    this.#ledger = ledger
+    this.#inventory = this.#madeInventory()
+    this.#outbox = new Outbox({ host, bootId: this.bootId, ledger, bus, clock, ids, log })
+    this.#orders = this.#madeOrders(options.limits)
+    const take = async ({ order, taken, again }: Letter): Promise<void> =>
+      void this.#orders.accept(order).then(taken, again)
+    const failed = (error: unknown): void => log.error({ host, error }, 'host.broken')
+    this.#mailbox = mailbox(`host-${host}`, take, { max: MAILBOX_MAX, failed })
+  }
+  #madeInventory(): Inventory {
+    const { name: host, drivers, io, bus, clock, ids, log, options } = this.#settings
+    const { version, aliases = [], discoverMs, reportEveryMs, heartbeatEveryMs } = options
+    const watches = drivers.map((driver) => new Watch(driver, io, clock, discoverMs))
+    const load = () => ({ ordersInHand: this.#orders.inHand, resultsWaiting: this.#outbox.size })
+    const looked = (sections: readonly Section[]): void => this.#prune(sections)
+    const world = { host, bootId: this.bootId, bus, clock, ids, log }
+    return new Inventory({ ...world, version, aliases, watches, reportEveryMs, heartbeatEveryMs, load, looked })
+  }
+  #madeOrders(limits: Limits): Orders {
+    const { name: host, drivers, io, clock, log, options } = this.#settings
+    const inventory = this.#inventory
+    const { images = noImages } = options
+    const tools = {
+      drivers: new Map(drivers.map((driver) => [driver.name, driver])),
+      io,
+      images,
+      look: (driver: string) => inventory.look(driver),
+    }
+    return new Orders({
+      host,
+      ledger: this.#ledger,
+      tools,
+      clock,
+      log,
+      limits,
+      seen: (driver) => inventory.seen(driver),
+      deviceOf: (driver, deployable) => inventory.atlas.deviceOf(driver, deployable),
+      told: (entry) => this.#outbox.send(entry),
+      changed: () => void inventory.report(),
+    })
+  }
+
+  async start(): Promise<void> {
+    const { bus, name } = this.#settings
+    const { topic } = CATALOGUE.hostOrders
+    this.#inventory.start()
+    const take = (record: Delivered): Promise<void> => this.#receive(record)
+    this.#consumer = await bus.consume({
+      topic,
+      group: hostGroup(name),
+      onlyKey: name,
+      from: 'earliest',
+      window: WINDOW,
+      take,
+    })
+  }
+  readonly reportNow = (): Promise<boolean> => this.#inventory.report()
+  readonly settled = async (): Promise<void> => {
+    do {
+      await this.#orders.idle()
+      await this.#outbox.idle()
+      await this.#inventory.idle()
+    } while (this.#orders.inHand > 0 || this.#outbox.size > 0)
+  }
+  readonly stop = (how: 'orderly' | 'at once' = 'orderly'): Promise<void> => {
+    this.#stopped ??= how === 'orderly' ? this.#stop() : this.#die()
+    return this.#stopped
+  }
+
+  async #receive(record: Delivered): Promise<void> {
+    const { name, bus, log, clock } = this.#settings
+    // other hosts share the partition
+    if (record.key !== name) return
+    const message = readOrder(record)
+    if (message.ok) return this.#tell(message.value.body)
+    const reason =
+      message.fault.kind === 'invalid' ? `${message.fault.field}: ${message.fault.rule}` : message.fault.kind
+    const id = `${record.topic}/${record.partition}/${record.offset}`
+    log.warn({ host: name, id, reason }, 'host.unreadableOrder')
+    await bus.publish([deadLetterRecord(record, reason, { id, time: clock.now() })])
+  }
+  #tell(order: Order): Promise<void> {
+    return new Promise((taken, again) => {
+      if (!this.#mailbox.tell({ order, taken, again })) again(new Error('the host has no room for more orders'))
+    })
+  }
+  #prune(sections: readonly Section[]): void {
+    const failed = new Set(sections.filter(({ status }) => status === 'failed').map(({ driver }) => driver))
+    const { atlas } = this.#inventory
+    const { name: host, log, options } = this.#settings
+    const forgotten = this.#ledger.prune(
+      options.ledgerKeepMs,
+      ({ driver, deployable, handle }) => failed.has(driver) || atlas.holds(driver, deployable, handle),
+    )
+    if (forgotten > 0) log.info({ host, forgotten }, 'ledger.forgotten')
+  }
+
+  async #stop(): Promise<void> {
+    const { clock, options } = this.#settings
+    const within = async (work: Promise<unknown>, ms: number): Promise<void> => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const cancel = clock.after(ms, resolve)
+      await Promise.race([work, promise]).finally(cancel)
+    }
+    await within(this.#consumer?.stop() ?? Promise.resolve(), options.stopWaitMs)
+    this.#inventory.close()
+    await this.#orders.stop(options.stopWaitMs)
+    await within(this.#outbox.idle(), 1000)
+    await within(this.#outbox.close(), 1000)
+    await within(this.#ledger.close(false), 1000)
+    await within(this.#mailbox.stop(), 1000)
+  }
+  async #die(): Promise<void> {
+    this.#inventory.close()
+    void this.#ledger.close(true)
+    void this.#outbox.close()
+    void this.#consumer?.stop()
+    void this.#mailbox.stop()
+    await this.#orders.stop(0)
+  }
+}
+
+/** Rejects when the ledger cannot be read. Looks at the drivers' devices and reports them without being waited for. */
+export const startHost = async (start: HostStart): Promise<Host> => {
+  const { name, stateDir, disk, clock, log, options = {} } = start
+  const settings = { ...start, options: { ...DEFAULTS, ...options, limits: { ...DEFAULTS.limits, ...options.limits } } }
+  const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log })
+  const program = new Program(settings, ledger)
+  await program.start()
+  const { bootId, stop, reportNow, settled } = program
+  return { name, bootId, stop, reportNow, settled }
+}

@@ -1,0 +1,140 @@
+/**
+ * What the host tells of itself: its whole picture and, apart from it, that it lives.
+ *
+ * V1 a report is the whole picture: every driver has a section, complete or failed;
+ * V2 reports of one start are numbered upwards, and one is made at a time; asked for meanwhile, one more follows;
+ * V3 a picture that could not be sent is not kept: a newer one takes its place, soon.
+ */
+import type { Cancel, Clock, Ids } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { textOf } from '../bus/reason.ts'
+import type { Bus } from '../bus/port.ts'
+import { MESSAGE_MAX_BYTES, reportRecord } from '../wire/message.ts'
+import type { Heartbeat, InventoryReport } from '../wire/reports.ts'
+import type { Section, Watch } from './sections.ts'
+import { Atlas, fitting } from './sections.ts'
+
+/** For the envelope and what a report holds besides its sections. */
+const SECTIONS_MAX_BYTES = MESSAGE_MAX_BYTES - 16 * 1024
+const AGAIN_AFTER_MS = 5000
+
+export type InventoryOptions = {
+  readonly host: string
+  readonly bootId: string
+  readonly version: string
+  readonly aliases: readonly string[]
+  readonly watches: readonly Watch[]
+  readonly bus: Pick<Bus, 'publish'>
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly reportEveryMs: number
+  readonly heartbeatEveryMs: number
+  readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
+  /** Called with each whole picture. */
+  readonly looked: (sections: readonly Section[]) => void
+}
+
+export class Inventory {
+  readonly atlas = new Atlas()
+  readonly #options: InventoryOptions
+  readonly #status: Record<string, Heartbeat['status']['drivers'][string]>
+  #number = 0
+  #current: Promise<boolean> = Promise.resolve(true)
+  #next: Promise<boolean> | null = null
+  #timers: { report?: Cancel; heartbeat?: Cancel } = {}
+  #beating = false
+  #closed = false
+
+  constructor(options: InventoryOptions) {
+    this.#options = options
+    this.#status = Object.fromEntries(options.watches.map(({ name }) => [name, 'starting']))
+  }
+
+  start(): void {
+    void this.report()
+    this.#beat()
+  }
+  /** True: a picture that was begun after the call is on the bus. */
+  report(): Promise<boolean> {
+    this.#next ??= this.#current
+      .catch(() => false)
+      .then(() => {
+        this.#current = this.#next!
+        this.#next = null
+        return this.#report()
+      })
+    return this.#next
+  }
+  /** Looks at one driver, outside of any report. */
+  async look(driver: string): Promise<Section | null> {
+    const watch = this.#options.watches.find(({ name }) => name === driver)
+    return watch === undefined ? null : this.#noted(await watch.look())
+  }
+  async seen(driver: string): Promise<void> {
+    await this.#options.watches.find(({ name }) => name === driver)?.seen
+  }
+  async idle(): Promise<void> {
+    while (this.#next !== null) await this.#next
+    await this.#current
+  }
+  close(): void {
+    this.#closed = true
+    this.#timers.report?.()
+    this.#timers.heartbeat?.()
+  }
+
+  #noted(section: Section): Section {
+    this.atlas.note(section)
+    this.#status[section.driver] = section.status
+    return section
+  }
+  async #report(): Promise<boolean> {
+    const { watches, clock, reportEveryMs, looked } = this.#options
+    if (this.#closed) return false
+    this.#timers.report?.()
+    const sections = await Promise.all(watches.map(async (watch) => this.#noted(await watch.look())))
+    if (this.#closed) return false
+    looked(sections)
+    const sent = await this.#send(sections)
+    const again = sent ? reportEveryMs : Math.min(AGAIN_AFTER_MS, reportEveryMs)
+    if (!this.#closed) this.#timers.report = clock.after(again, () => void this.report())
+    return sent
+  }
+  async #send(sections: readonly Section[]): Promise<boolean> {
+    const { host, bootId, version, aliases, clock, bus, log } = this.#options
+    const number = ++this.#number
+    const now = clock.now()
+    const drivers = [...fitting(sections, SECTIONS_MAX_BYTES)]
+    for (const section of drivers)
+      if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
+    const head = { host, bootId, number, observedAt: now, version, aliases: [...aliases] }
+    const report: InventoryReport = { type: 'Inventory', ...head, drivers }
+    try {
+      await bus.publish([reportRecord(report, `${bootId}/${number}`, now)])
+      return true
+    } catch (error) {
+      log.warn({ host, number, reason: textOf(error) }, 'inventory.unsent')
+      return false
+    }
+  }
+  readonly #beat = (): void => {
+    const { clock, heartbeatEveryMs } = this.#options
+    if (this.#closed) return
+    this.#timers.heartbeat = clock.after(heartbeatEveryMs, this.#beat)
+    // a bus that takes nothing does not gather heartbeats
+    if (!this.#beating) void this.#sendHeartbeat()
+  }
+  async #sendHeartbeat(): Promise<void> {
+    const { host, bootId, clock, bus, ids, log, load } = this.#options
+    this.#beating = true
+    const now = clock.now()
+    const status = { drivers: { ...this.#status }, ...load() }
+    try {
+      await bus.publish([reportRecord({ type: 'Heartbeat', host, bootId, observedAt: now, status }, ids.uuid(), now)])
+    } catch (error) {
+      log.warn({ host, reason: textOf(error) }, 'heartbeat.unsent')
+    }
+    this.#beating = false
+  }
+}

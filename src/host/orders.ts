@@ -1,0 +1,229 @@
+/**
+ * Orders, from their arrival to their recorded result.
+ *
+ * F1 of a slot only the newest order counts: an older one is ignored, a newer one ends the one in hand and waits for its end;
+ * F2 a repeated order is answered with its recorded result, or not at all while it is in hand;
+ * F3 an order found in hand after a kill is carried out again when it is repeated; drivers can take that;
+ * F4 of a device one order at a time; devices do not wait for each other;
+ * F5 past its deadline an order touches nothing, unless it releases;
+ * F6 an order that does not end keeps its device: what comes for it fails as busy rather than run beside it.
+ */
+import type { Cancel, Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { textOf } from '../bus/reason.ts'
+import type { Order } from '../wire/orders.ts'
+import type { Deed, Tools } from './deeds.ts'
+import { carryOut, Final } from './deeds.ts'
+import type { Entry, Result } from './entry.ts'
+import { failed, finished, inHand, isLate, judge } from './entry.ts'
+import type { Ledger } from './ledger.ts'
+import type { Turns } from './turns.ts'
+import { turns } from './turns.ts'
+
+export type Limits = Readonly<Record<`${Order['type']}Ms`, number>> & {
+  /** How long a driver may take to end after it was told to. */
+  readonly graceMs: number
+  readonly inHandMax: number
+}
+export type OrdersOptions = {
+  readonly host: string
+  readonly ledger: Ledger
+  readonly tools: Tools
+  readonly clock: Clock
+  readonly log: Log
+  readonly limits: Limits
+  /** Resolves when the driver's devices were looked at once. */
+  readonly seen: (driver: string) => Promise<void>
+  readonly deviceOf: (driver: string, deployable: string) => string | null
+  /** The entry is done and on disk. */
+  readonly told: (entry: Entry) => void
+  /** The inventory may look different now. */
+  readonly changed: () => void
+}
+
+/** The host stops: what is in hand stays so, to be carried out again when it is repeated. */
+const STOPPING = new Error('the host stops')
+
+/** One order being carried out. `ended`: its driver has really let go of the device. */
+type Run = {
+  readonly order: Order
+  readonly abort: AbortController
+  readonly ended: Promise<void>
+  readonly end: () => void
+}
+
+const runOf = (order: Order): Run => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  return { order, abort: new AbortController(), ended, end }
+}
+
+export class Orders {
+  readonly #options: OrdersOptions
+  readonly #turns: Turns
+  readonly #runs = new Map<string, Run>()
+  readonly #tasks = new Set<Promise<void>>()
+  #stopping = false
+
+  constructor(options: OrdersOptions) {
+    this.#options = options
+    this.#turns = turns(options.clock)
+  }
+
+  get inHand(): number {
+    return this.#tasks.size
+  }
+  /** Decides at once; resolves when the bus may forget the order, rejects when it shall bring it again. */
+  accept(order: Order): Promise<void> {
+    const { ledger, log, limits, told } = this.#options
+    const known = ledger.get(order.slot)
+    const running = this.#runs.get(order.slot)
+    const judgement = judge(known, order.number, running?.order.number === order.number)
+    const { slot, number, type } = order
+    log.debug({ slot, number, type, judgement }, 'order.came')
+    if (judgement === 'ignore') log.info({ slot, number, type, last: known!.number }, 'order.older')
+    if (judgement === 'answer') told(known!)
+    if (judgement !== 'carry out') return Promise.resolve()
+    if (this.#stopping) return Promise.reject(STOPPING)
+    if (this.#tasks.size >= limits.inHandMax) return Promise.reject(new Error(`${limits.inHandMax} orders are in hand`))
+    return this.#begin(order, running)
+  }
+  /** Resolves when nothing is in hand. */
+  async idle(): Promise<void> {
+    while (this.#tasks.size > 0) await Promise.all(this.#tasks)
+  }
+  /** Lets what is in hand end within `waitMs`, then tells it to stop, and leaves what does not. */
+  async stop(waitMs: number): Promise<void> {
+    this.#stopping = true
+    const idle = this.idle()
+    await this.#within(idle, waitMs)
+    for (const { abort } of this.#runs.values()) abort.abort(STOPPING)
+    if (waitMs > 0) await this.#within(idle, 1000)
+  }
+
+  #begin(order: Order, before: Run | undefined): Promise<void> {
+    const { ledger, clock } = this.#options
+    const run = runOf(order)
+    this.#runs.set(order.slot, run)
+    before?.abort.abort(new Error(`order ${order.number} for the same slot came after it`))
+    const entry = inHand(order, clock.now())
+    const written = ledger.write(entry)
+    const task = this.#perform(run, entry, written, before).finally(() => this.#tasks.delete(task))
+    this.#tasks.add(task)
+    return written
+  }
+  async #perform(run: Run, entry: Entry, written: Promise<void>, before: Run | undefined): Promise<void> {
+    const { ledger, clock, told, log } = this.#options
+    await written
+    const result = await this.#result(run, before)
+    const current = (): boolean => this.#runs.get(entry.slot) === run
+    if (!current()) log.info({ slot: entry.slot, number: entry.number, ...result }, 'order.superseded')
+    if (result !== null && current()) {
+      const done = finished(entry, result, clock.now())
+      await ledger.write(done)
+      if (current()) told(done)
+    }
+    if (current()) this.#runs.delete(entry.slot)
+  }
+  /** Null: the host stops, and the order stays in hand. */
+  async #result(run: Run, before: Run | undefined): Promise<Result | null> {
+    const { order, abort } = run
+    try {
+      const deed = await this.#inTurn(run, await this.#turn(run, before))
+      return { status: 'done', ...(deed.bitstreamId === undefined ? {} : { bitstreamId: deed.bitstreamId }) }
+    } catch (error) {
+      if (abort.signal.reason === STOPPING) return null
+      const reason = textOf(abort.signal.aborted ? abort.signal.reason : error) || 'failed without a reason'
+      this.#options.log.warn({ slot: order.slot, number: order.number, type: order.type, reason }, 'order.failed')
+      return failed(reason, error instanceof Final)
+    }
+  }
+
+  async #turn(run: Run, before: Run | undefined): Promise<() => void> {
+    try {
+      return await this.#device(run, before)
+    } catch (error) {
+      // it touched nothing, so it has ended when what it waited for has
+      void Promise.resolve(before?.ended).then(run.end)
+      throw error
+    }
+  }
+  /** When nothing else is done on the device. Every wait is bounded, and ends when the order is told to. */
+  async #device({ order, abort }: Run, before: Run | undefined): Promise<() => void> {
+    const { clock, seen, deviceOf } = this.#options
+    this.#refuseLate(order)
+    const limitMs = this.#limitMs(order)
+    const waitMs = order.type === 'ReleaseSlot' ? limitMs : Math.min(limitMs, order.deadline - clock.now() + 1)
+    const ready = Promise.all([seen(order.driver), before?.ended])
+    if (!(await this.#within(ready, waitMs, abort.signal))) throw new Error(`the device was busy for ${waitMs} ms`)
+    const device = deviceOf(order.driver, order.deployable) ?? order.deployable
+    const turn = this.#turns.enter(device, waitMs)
+    try {
+      await this.#within(turn, waitMs + 1, abort.signal)
+      this.#refuseLate(order)
+    } catch (error) {
+      void turn.then((leave) => leave?.())
+      throw error
+    }
+    const leave = await turn
+    if (leave === null) throw new Error(`${device} was busy for ${waitMs} ms`)
+    return leave
+  }
+  #refuseLate(order: Order): void {
+    const late = this.#options.clock.now() - order.deadline
+    if (isLate(order, this.#options.clock.now())) throw new Final(`deadline passed ${late} ms ago`)
+  }
+  async #inTurn(run: Run, leave: () => void): Promise<Deed> {
+    const { order, abort } = run
+    const { clock, tools, limits, changed } = this.#options
+    const limitMs = this.#limitMs(order)
+    const cancel = clock.after(limitMs, () => abort.abort(new Error(`took longer than ${limitMs} ms`)))
+    const letGo = (): void => {
+      cancel()
+      leave()
+      run.end()
+    }
+    const programs = order.type === 'Program' || (order.type === 'PrepareSlot' && order.bitstream !== undefined)
+    const deed = carryOut(tools, order, abort.signal)
+    deed.then(letGo, letGo)
+    try {
+      return await this.#orGivenUp(deed, abort.signal, limits.graceMs)
+    } finally {
+      if (programs || order.type === 'Probe') changed()
+    }
+  }
+  /** A driver that was told to end and does not is no longer waited for; its device stays taken (F6). */
+  async #orGivenUp(deed: Promise<Deed>, signal: AbortSignal, graceMs: number): Promise<Deed> {
+    const { clock } = this.#options
+    const { promise, reject } = Promise.withResolvers<never>()
+    let cancel: Cancel = () => {}
+    const giveUp = (): void => void (cancel = clock.after(graceMs, () => reject(signal.reason)))
+    if (signal.aborted) giveUp()
+    else signal.addEventListener('abort', giveUp, { once: true })
+    try {
+      return await Promise.race([deed, promise])
+    } finally {
+      cancel()
+      signal.removeEventListener('abort', giveUp)
+    }
+  }
+  #limitMs(order: Order): number {
+    const { limits } = this.#options
+    const loads = order.type === 'PrepareSlot' && order.bitstream !== undefined
+    return limits[`${order.type}Ms`] + (loads ? limits.ProgramMs : 0)
+  }
+  /** Whether the work ended in time. Throws the reason when the signal says so first. */
+  async #within(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>()
+    const stop = (): void => reject(signal!.reason)
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    const cancel = this.#options.clock.after(Math.max(0, ms), () => resolve(false))
+    work.then(() => resolve(true), reject)
+    try {
+      return await promise
+    } finally {
+      cancel()
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Results on their way to the bus.
+ *
+ * O1 a result is told until the bus has it, also by the next start of the host: the ledger says what was not sent;
+ * O2 of a slot only the last result is told, so there are never more than slots;
+ * O3 one publish is under way at a time.
+ */
+import type { Clock, Ids } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { textOf } from '../bus/reason.ts'
+import type { Bus } from '../bus/port.ts'
+import { reportRecord } from '../wire/message.ts'
+import type { OrderResult } from '../wire/reports.ts'
+import type { Entry } from './entry.ts'
+import type { Ledger } from './ledger.ts'
+
+const BATCH_MAX = 200
+const RETRY = { firstMs: 50, maxMs: 5000 }
+
+export type OutboxOptions = {
+  readonly host: string
+  readonly bootId: string
+  readonly ledger: Ledger
+  readonly bus: Pick<Bus, 'publish'>
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+}
+/** `id` is made once a telling: a publish that is done again repeats the same message. */
+type Letter = { readonly id: string; readonly entry: Entry }
+
+const resultOf = (host: string, bootId: string, entry: Entry): OrderResult => ({
+  type: 'OrderResult',
+  host,
+  bootId,
+  order: entry.type,
+  slot: entry.slot,
+  deployableUuid: entry.deployableUuid,
+  number: entry.number,
+  ...(entry.arq === undefined ? {} : { arq: entry.arq }),
+  startedAt: entry.startedAt,
+  finishedAt: entry.finishedAt,
+  result: entry.result!,
+})
+
+export class Outbox {
+  readonly #options: OutboxOptions
+  readonly #letters = new Map<string, Letter>()
+  #sending: Promise<void> | null = null
+  #closed = false
+  #wake: () => void = () => {}
+  #failures = 0
+
+  constructor(options: OutboxOptions) {
+    this.#options = options
+    for (const entry of options.ledger.all()) if (entry.state === 'done' && !entry.sent) this.send(entry)
+  }
+
+  /** Results the bus does not have yet. */
+  get size(): number {
+    return this.#letters.size
+  }
+  /** The entry is done, and on disk. */
+  send(entry: Entry): void {
+    if (this.#closed) return
+    this.#letters.set(entry.slot, { id: this.#options.ids.uuid(), entry })
+    this.#sending ??= this.#run()
+  }
+  /** Resolves when nothing waits to be told. */
+  async idle(): Promise<void> {
+    await this.#sending
+  }
+  /** What is left is told by the next start. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#wake()
+    await this.#sending
+  }
+
+  async #run(): Promise<void> {
+    await Promise.resolve()
+    while (this.#letters.size > 0 && !this.#closed) {
+      if (await this.#round([...this.#letters.values()].slice(0, BATCH_MAX))) continue
+      await this.#pause(Math.min(RETRY.maxMs, RETRY.firstMs * 2 ** Math.min(this.#failures, 20)))
+    }
+    this.#sending = null
+  }
+  async #round(letters: readonly Letter[]): Promise<boolean> {
+    const { host, bootId, bus, clock, log } = this.#options
+    try {
+      await bus.publish(letters.map(({ id, entry }) => reportRecord(resultOf(host, bootId, entry), id, clock.now())))
+    } catch (error) {
+      log.warn({ host, results: letters.length, reason: textOf(error), failures: ++this.#failures }, 'outbox.again')
+      return false
+    }
+    this.#failures = 0
+    for (const letter of letters) this.#told(letter)
+    return true
+  }
+  #told(letter: Letter): void {
+    const { ledger } = this.#options
+    const { slot, number } = letter.entry
+    if (this.#letters.get(slot) === letter) this.#letters.delete(slot)
+    const known = ledger.get(slot)
+    if (!this.#closed && known?.number === number && known.state === 'done') ledger.note({ ...known, sent: true })
+  }
+  async #pause(ms: number): Promise<void> {
+    if (this.#closed) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    const cancel = this.#options.clock.after(ms, resolve)
+    await promise
+    cancel()
+  }
+}

@@ -1,0 +1,121 @@
+/** What drivers see, as the sections of a report. An error is a section of its own, never a shorter list. */
+import * as v from 'valibot'
+import { textOf } from '../bus/reason.ts'
+import type { Clock } from '../clock.ts'
+import type { Driver, HostIo } from '../drivers/driver.ts'
+import { ReportedDevice } from '../wire/reports.ts'
+import type { InventoryReport as Report } from '../wire/reports.ts'
+import { handleKey } from './entry.ts'
+
+export type Section = Report['drivers'][number]
+
+/** The picture as the wire takes it, or the first thing that is wrong with it. */
+const checked = (driver: string, devices: unknown): Section => {
+  const result = v.safeParse(v.pipe(v.array(ReportedDevice), v.maxLength(1000)), devices, { abortEarly: true })
+  if (result.success) return { driver, status: 'ok', devices: result.output }
+  const [issue] = result.issues
+  return failure(driver, `reported what no report may hold: ${v.getDotPath(issue) ?? 'devices'}: ${issue.message}`)
+}
+export const failure = (driver: string, error: string): Section => ({
+  driver,
+  status: 'failed',
+  error: error.slice(0, 2000),
+})
+
+/** One look at a driver's devices at a time, each bounded. A look that does not end fails those after it at once. */
+export class Watch {
+  readonly #driver: Driver
+  readonly #io: HostIo
+  readonly #clock: Clock
+  readonly #limitMs: number
+  readonly #seen = Promise.withResolvers<void>()
+  #last: Promise<unknown> = Promise.resolve()
+  #overdue = false
+
+  constructor(driver: Driver, io: HostIo, clock: Clock, limitMs: number) {
+    this.#driver = driver
+    this.#io = io
+    this.#clock = clock
+    this.#limitMs = limitMs
+  }
+
+  get name(): string {
+    return this.#driver.name
+  }
+  /** Resolves after the first look, whatever came of it. */
+  get seen(): Promise<void> {
+    return this.#seen.promise
+  }
+  /** Begins after the looks before it, so it sees what is true at the call or later. */
+  look(): Promise<Section> {
+    if (this.#overdue) return Promise.resolve(failure(this.name, 'the look before this one has not ended yet'))
+    const section = this.#last.then(() => this.#bounded())
+    this.#last = section
+    return section
+  }
+  async #bounded(): Promise<Section> {
+    if (this.#overdue) return failure(this.name, 'the look before this one has not ended yet')
+    const { promise, resolve } = Promise.withResolvers<Section>()
+    const cancel = this.#clock.after(this.#limitMs, () => {
+      this.#overdue = true
+      resolve(failure(this.name, `did not answer within ${this.#limitMs} ms`))
+    })
+    void this.#section().then((section) => {
+      this.#overdue = false
+      resolve(section)
+    })
+    const section = await promise
+    cancel()
+    this.#seen.resolve()
+    return section
+  }
+  async #section(): Promise<Section> {
+    try {
+      return checked(this.name, await this.#driver.discover(this.#io))
+    } catch (error) {
+      return failure(this.name, textOf(error) || 'failed without a reason')
+    }
+  }
+}
+
+/** Leaves out, section by section, what makes the report bigger than the bus takes: the biggest first, with the reason. */
+export const fitting = (sections: readonly Section[], maxBytes: number): readonly Section[] => {
+  const sizes = sections.map((section) => Buffer.byteLength(JSON.stringify(section)))
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  if (total <= maxBytes) return sections
+  const biggest = sizes.indexOf(Math.max(...sizes))
+  const { driver, status } = sections[biggest]!
+  if (status === 'failed') return sections
+  const reason = `its picture of ${sizes[biggest]} bytes does not fit into a report of ${maxBytes}`
+  return fitting(sections.with(biggest, failure(driver, reason)), maxBytes)
+}
+
+/** Which device a deployable is on, and what can be attached, as the last good look at each driver had it. */
+export type Places = {
+  readonly deviceOf: (driver: string, deployable: string) => string | null
+  readonly holds: (driver: string, deployable: string, handle: string) => boolean
+}
+type Place = { readonly device: string; readonly handles: ReadonlySet<string> }
+const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, Place> =>
+  new Map(
+    devices.flatMap(({ controlPath, deployables }) =>
+      deployables.map(({ name, handles }) => [
+        name,
+        { device: controlPath.info, handles: new Set(['', ...handles.map(handleKey)]) },
+      ]),
+    ),
+  )
+
+export class Atlas implements Places {
+  readonly #drivers = new Map<string, ReadonlyMap<string, Place>>()
+  /** A failed look leaves what was known. */
+  note(section: Section): void {
+    if (section.status === 'ok') this.#drivers.set(section.driver, placesIn(section.devices))
+  }
+  deviceOf(driver: string, deployable: string): string | null {
+    return this.#drivers.get(driver)?.get(deployable)?.device ?? null
+  }
+  holds(driver: string, deployable: string, handle: string): boolean {
+    return this.#drivers.get(driver)?.get(deployable)?.handles.has(handle) ?? false
+  }
+}
