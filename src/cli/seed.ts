@@ -16,7 +16,13 @@ import type { Log } from '../log.ts'
 import type { Store } from '../persistence/store.ts'
 import { type Ground, layGround } from './seedGround.ts'
 
-export type SeedSize = { readonly hosts: number; readonly devices: number; readonly handles: number; readonly arqs: number; readonly projects: number }
+export type SeedSize = {
+  readonly hosts: number
+  readonly devices: number
+  readonly handles: number
+  readonly arqs: number
+  readonly projects: number
+}
 export type Seeded = { readonly bound: number; readonly added: number; readonly rows: number }
 
 export const SEED_PROFILE = 'seed-fpga'
@@ -27,21 +33,45 @@ const projectOf = (at: number, projects: number) => `5eed0000-0000-4000-8000-${S
 type Place = { readonly memory: Memory; readonly row: Row<'deployables'> }
 
 /** One ARQ, from its creation to Bound, on the next free handle of the deployable: two appends, as at run time. */
-const bindOne = (place: Place, ground: Ground, projectId: string): { readonly appends: readonly Append[]; readonly memory: Memory } => {
+const bindOne = (
+  place: Place,
+  ground: Ground,
+  projectId: string,
+): { readonly appends: readonly Append[]; readonly memory: Memory } => {
   const [uuid, instanceUuid, at] = [systemIds.ordered(), systemIds.uuid(), systemClock.now()]
   const [arqs, target, life] = [arqKey(uuid), deployableKey(place.row.uuid), instanceKey(instanceUuid)]
   const created = openDraft(new Map([[arqs, blank(arqs, arq)]]), deciderOf, at)
   const { profile } = ground
-  created.draft.decide(arq, arqs, { type: 'Create', uuid, projectId, profileUuid: profile.uuid, profileName: profile.name, groupId: 0, group: ground.group })
+  created.draft.decide(arq, arqs, {
+    type: 'Create',
+    uuid,
+    projectId,
+    profileUuid: profile.uuid,
+    profileName: profile.name,
+    groupId: 0,
+    group: ground.group,
+  })
   const first = toAppend(new Map([[arqs, blank(arqs, arq)]]), created.drafted, systemIds.uuid(), at, cause)
 
-  const loan: Loan = new Map([[arqs, first.after.get(arqs)!], [target, place.memory], [life, blank(life, instance)]])
+  const loan: Loan = new Map([
+    [arqs, first.after.get(arqs)!],
+    [target, place.memory],
+    [life, blank(life, instance)],
+  ])
   const { draft, drafted } = openDraft(loan, deciderOf, at)
   const terms = { deadline: at + HALF_A_YEAR_MS, requestId: 'seed' }
   const [granted] = draft.decide(deployable, target, { type: 'Grant', arq: uuid, bitstream: null, ...terms })
   if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
   const { order } = granted
-  if (order) draft.decide(deployable, target, { type: 'Answer', slot: order.slot, number: order.number, failed: null, final: true, retryBy: at })
+  if (order)
+    draft.decide(deployable, target, {
+      type: 'Answer',
+      slot: order.slot,
+      number: order.number,
+      failed: null,
+      final: true,
+      retryBy: at,
+    })
   const { uuid: handle, type, info } = draft.state(deployable, target).handles[granted.handle]!
   const bond = {
     hostname: place.row.hostname,
@@ -54,13 +84,22 @@ const bindOne = (place: Place, ground: Ground, projectId: string): { readonly ap
   }
   draft.decide(arq, arqs, { type: 'Bind', bond, projectId: null })
   const parts = [{ arq: uuid, deployable: place.row.uuid, prepared: true }]
-  draft.decide(instance, life, { type: 'Bind', instance: instanceUuid, at, parts, hostname: place.row.hostname, tellUntil: null, ...terms })
+  draft.decide(instance, life, {
+    type: 'Bind',
+    instance: instanceUuid,
+    at,
+    parts,
+    hostname: place.row.hostname,
+    tellUntil: null,
+    ...terms,
+  })
   draft.decide(arq, arqs, { type: 'ReportBound', workMs: order ? 0 : null })
   const second = toAppend(loan, drafted, systemIds.uuid(), at, cause)
   return { appends: [first.append, second.append], memory: second.after.get(target)! }
 }
 
-const freeHandles = ({ memory }: Place) => Object.values((memory.state as typeof deployable.initial).handles).filter(({ state }) => state === 'free').length
+const freeHandles = ({ memory }: Place) =>
+  Object.values((memory.state as typeof deployable.initial).handles).filter(({ state }) => state === 'free').length
 
 /** Deployable after deployable, each filled up. */
 function* histories(ground: Ground, missing: number, projects: number): Generator<Append> {
@@ -77,12 +116,22 @@ function* histories(ground: Ground, missing: number, projects: number): Generato
 
 /** Throws with a text for the operator when the figures do not fit. The store must have no other user. */
 export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seeded> => {
-  const operator: Caller = { userId: 'seed', projectId: projectOf(0, 1), isAdmin: true, isService: true, requestId: 'seed' }
+  const operator: Caller = {
+    userId: 'seed',
+    projectId: projectOf(0, 1),
+    isAdmin: true,
+    isService: true,
+    requestId: 'seed',
+  }
   const ground = await layGround(store, size, operator, SEED_PROFILE, log)
   const missing = size.arqs - ground.bound
-  if (missing < 0) throw new Error(`the store holds ${ground.bound} bound ARQs already, more than the ${size.arqs} asked for`)
+  if (missing < 0)
+    throw new Error(`the store holds ${ground.bound} bound ARQs already, more than the ${size.arqs} asked for`)
   const free = ground.places.reduce((sum, place) => sum + freeHandles(place), 0)
-  if (free < missing) throw new Error(`${missing} ARQs need as many free attach handles, and there are ${free}: give more hosts, devices or handles`)
+  if (free < missing)
+    throw new Error(
+      `${missing} ARQs need as many free attach handles, and there are ${free}: give more hosts, devices or handles`,
+    )
   const loaded = missing > 0 ? await store.bulkLoad(histories(ground, missing, size.projects)) : { journalRows: 0 }
   return { bound: size.arqs, added: missing, rows: loaded.journalRows }
 }

@@ -11,7 +11,7 @@ import { type SimulatedHost, sizedCloud } from '../drivers/simulatedCloud.ts'
 import type { Outcome } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../persistence/store.ts'
-import { DEMO_SEED } from './demo.ts'
+import { OPTIONS } from './configTable.ts'
 import type { SeedSize } from './seed.ts'
 
 export type Ground = {
@@ -33,20 +33,37 @@ const reportHost = async (plane: Plane, { hostname, plan }: SimulatedHost, at: n
   const devices = await simulatedDriver(plan).discover(io)
   const bootId = systemIds.uuid()
   const drivers = [{ driver: 'simulated_driver', status: 'ok' as const, devices: devices as never }]
-  const report = { type: 'Inventory' as const, host: hostname, bootId, number: 1, observedAt: at, version: 'seed', aliases: [], drivers }
+  const report = {
+    type: 'Inventory' as const,
+    host: hostname,
+    bootId,
+    number: 1,
+    observedAt: at,
+    version: 'seed',
+    aliases: [],
+    drivers,
+  }
   await plane.reports.take(report, `${hostname}.${bootId}.1`)
 }
 
 const GROUP = { 'resources:FPGA': '1' }
 const profileOf = async ({ control }: Plane, operator: Caller, name: string) => {
   const found = await control.profiles.byName(name)
-  return found.ok ? found.value : value(await control.profiles.create(operator, { name, description: 'made by seed', groups: [GROUP] }))
+  return found.ok
+    ? found.value
+    : value(await control.profiles.create(operator, { name, description: 'made by seed', groups: [GROUP] }))
 }
 
 const boundNow = async ({ control }: Plane, operator: Caller) =>
   value(await control.arqs.list(operator, {}, {})).items.filter(({ state }) => state === 'Bound').length
 
-export const layGround = async (store: Store, size: SeedSize, operator: Caller, profileName: string, log: Log): Promise<Ground> => {
+export const layGround = async (
+  store: Store,
+  size: SeedSize,
+  operator: Caller,
+  profileName: string,
+  log: Log,
+): Promise<Ground> => {
   const plane = openControlPlane({
     journal: store.journal,
     reads: store.reads,
@@ -58,12 +75,14 @@ export const layGround = async (store: Store, size: SeedSize, operator: Caller, 
     log,
   })
   try {
-    const hosts = sizedCloud(DEMO_SEED, size)
+    const hosts = sizedCloud(OPTIONS.demo_seed.standard as string, size)
     for (const host of hosts) await reportHost(plane, host, systemClock.now())
     const profile = await profileOf(plane, operator, profileName)
     const names = new Set(hosts.map(({ hostname }) => hostname))
     const rows = value(await plane.control.deployables.list({}, {})).items.filter(({ hostname }) => names.has(hostname))
-    const places = await Promise.all(rows.map(async (row) => ({ row, memory: value(await plane.region.look(deployableKey(row.uuid))) })))
+    const places = await Promise.all(
+      rows.map(async (row) => ({ row, memory: value(await plane.region.look(deployableKey(row.uuid))) })),
+    )
     return { bound: await boundNow(plane, operator), profile, group: GROUP, places }
   } finally {
     await plane.stop()

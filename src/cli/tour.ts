@@ -1,7 +1,12 @@
 /** The main job, walked as Nova would walk it, over HTTP; each step says what it expected when it did not get it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type HeardEvent = { readonly name: string; readonly server_uuid: string; readonly tag: string; readonly status: string }
+export type HeardEvent = {
+  readonly name: string
+  readonly server_uuid: string
+  readonly tag: string
+  readonly status: string
+}
 export type TourParts = {
   /** `http://HOST:PORT/v2`. */
   readonly base: string
@@ -23,7 +28,11 @@ const expectThat: (holds: unknown, what: string) => asserts holds = (holds, what
 const caller =
   (base: string) =>
   async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const response = await fetch(`${base}${path}`, { method, headers: HEADERS, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: HEADERS,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
     const text = await response.text()
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Json }
   }
@@ -54,13 +63,19 @@ type Target = { readonly name: string; readonly rp: string; readonly host: strin
 /** The first deployable on a host that is there: its name begins with its host's. */
 const findTarget = async (call: Call): Promise<Target> => {
   const [{ body: found }, { body: owners }] = await Promise.all([call('GET', '/deployables'), call('GET', '/hosts')])
-  const hosts = (owners['hosts'] as { name: string; liveness: string; last_seen_at: string | null }[]).filter((host) => host.liveness === 'up' && host.last_seen_at)
-  const pairs = (found['deployables'] as { name: string; rp_uuid: string; attributes_list: string }[]).flatMap((deployable) =>
-    hosts.filter((host) => deployable.name.startsWith(`${host.name}_`)).map((host) => ({ deployable, host })),
+  const hosts = (owners['hosts'] as { name: string; liveness: string; last_seen_at: string | null }[]).filter(
+    (host) => host.liveness === 'up' && host.last_seen_at,
+  )
+  const pairs = (found['deployables'] as { name: string; rp_uuid: string; attributes_list: string }[]).flatMap(
+    (deployable) =>
+      hosts.filter((host) => deployable.name.startsWith(`${host.name}_`)).map((host) => ({ deployable, host })),
   )
   expectThat(pairs[0], 'at least one deployable on a host that is up')
   const [{ deployable, host }] = pairs as [(typeof pairs)[0]]
-  const attributes = Object.assign({}, ...(JSON.parse(deployable.attributes_list) as object[])) as Record<string, string>
+  const attributes = Object.assign({}, ...(JSON.parse(deployable.attributes_list) as object[])) as Record<
+    string,
+    string
+  >
   return { name: deployable.name, rp: deployable.rp_uuid, host: host.name, rc: attributes['rc'] ?? '' }
 }
 
@@ -77,17 +92,28 @@ const bindStep = async (step: Step, call: Call, arq: string, target: Target, ins
 const eventStep = (step: Step, heard: TourParts['heard'], arq: string, instance: string) =>
   step('Nova hears how it ended', async () => {
     const event = await until('the event for Nova', () => heard().find(({ tag }) => tag === arq) ?? null)
-    expectThat(event.name === 'accelerator-request-bound' && event.server_uuid === instance && event.status === 'completed', 'a completed event for this instance')
+    expectThat(
+      event.name === 'accelerator-request-bound' && event.server_uuid === instance && event.status === 'completed',
+      'a completed event for this instance',
+    )
     return [null, `${event.name} ${event.status}, tag ${event.tag}`]
   })
 
 const boundStep = (step: Step, call: Call, arq: string, instance: string) =>
   step('Nova reads it', async () => {
     const { body } = await call('GET', `/accelerator_requests?instance=${instance}`)
-    const [shown] = body['arqs'] as { uuid: string; state: string; attach_handle_type: string; attach_handle_info: Record<string, string> }[]
+    const [shown] = body['arqs'] as {
+      uuid: string
+      state: string
+      attach_handle_type: string
+      attach_handle_info: Record<string, string>
+    }[]
     expectThat(shown?.uuid === arq && shown.state === 'Bound', 'the accelerator request, Bound')
     const { domain, bus, device, function: fn } = shown.attach_handle_info
-    expectThat(domain !== undefined && bus !== undefined && device !== undefined && fn !== undefined, 'an attach handle with a PCI address')
+    expectThat(
+      domain !== undefined && bus !== undefined && device !== undefined && fn !== undefined,
+      'an attach handle with a PCI address',
+    )
     return [null, `${shown.state}, ${shown.attach_handle_type} ${domain}:${bus}:${device}.${fn}`]
   })
 
@@ -98,7 +124,12 @@ const timelineStep = async (call: Call, arq: string, say: TourParts['say']) => {
   say('    What happened to it:')
   for (const { step, took_ms: took, cause, detail } of steps) {
     const facts = Object.entries(detail).map(([key, value]) => `${key}=${String(value)}`)
-    say(`      ${took === null ? '       ' : `+${String(took).padStart(4)} ms`}  ${step.padEnd(26)} ${cause ?? ''}  ${facts.join(' ')}`.slice(0, 180))
+    say(
+      `      ${took === null ? '       ' : `+${String(took).padStart(4)} ms`}  ${step.padEnd(26)} ${cause ?? ''}  ${facts.join(' ')}`.slice(
+        0,
+        180,
+      ),
+    )
   }
 }
 
@@ -134,7 +165,9 @@ const walk = async ({ base, heard, say }: TourParts) => {
   })
   const profile = `tour-${crypto.randomUUID().slice(0, 8)}`
   await step('a device profile is made', async () => {
-    const { status } = await call('POST', '/device_profiles', [{ name: profile, groups: [{ [`resources:${target.rc}`]: '1' }] }])
+    const { status } = await call('POST', '/device_profiles', [
+      { name: profile, groups: [{ [`resources:${target.rc}`]: '1' }] },
+    ])
     expectThat(status === 201, `201 for the profile, not ${status}`)
     return [null, profile]
   })

@@ -1,0 +1,52 @@
+/** The host programs of this process: this machine's own, and the simulated ones of a demo. Each knows only the bus and its own folder. */
+import { join } from 'node:path'
+import type { Bus } from '../bus/port.ts'
+import { systemClock, systemIds } from '../clock.ts'
+import type { Driver } from '../drivers/driver.ts'
+import { realHostIo } from '../drivers/hostIo.ts'
+import { driverByName } from '../drivers/index.ts'
+import { simulatedDriver } from '../drivers/simulated.ts'
+import type { SimulatedHost } from '../drivers/simulatedCloud.ts'
+import type { Images } from '../host/deeds.ts'
+import { fileDisk } from '../host/disk.ts'
+import { type Host, startHost } from '../host/host.ts'
+import type { Log } from '../log.ts'
+import type { Config } from './config.ts'
+
+export type HostParts = { readonly config: Config; readonly bus: Bus; readonly images: Images; readonly log: Log }
+type Found =
+  | { readonly ok: true; readonly drivers: readonly Driver[] }
+  | { readonly ok: false; readonly problems: readonly string[] }
+
+/** Problems are texts for the operator. */
+export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {
+  const found = enabledDrivers.map((name) => driverByName(name, drivers))
+  const problems = found.flatMap((one) => (one.ok ? [] : one.problems.map(({ field, rule }) => `${field}: ${rule}`)))
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, drivers: found.flatMap((one) => (one.ok ? [one.driver] : [])) }
+}
+
+const start = ({ config, bus, images, log }: HostParts, name: string, drivers: readonly Driver[]): Promise<Host> => {
+  const stateDir = join(config.data, 'hosts', name)
+  const warn = (event: string, detail: object) => log.warn({ host: name, ...detail }, event)
+  const { reportEveryMs, heartbeatEveryMs } = config.host
+  return startHost({
+    name,
+    stateDir,
+    bus,
+    drivers,
+    io: realHostIo({ hostname: name, stateDir: join(stateDir, 'drivers'), warn }),
+    disk: fileDisk,
+    clock: systemClock,
+    ids: systemIds,
+    log,
+    options: { images, reportEveryMs, heartbeatEveryMs },
+  })
+}
+
+export const startLocalHost = (parts: HostParts, drivers: readonly Driver[]): Promise<Host> =>
+  start(parts, parts.config.host.name, drivers)
+
+export const startSimulatedHosts = (parts: HostParts, hosts: readonly SimulatedHost[]): Promise<readonly Host[]> =>
+  Promise.all(hosts.map(({ hostname, plan }) => start(parts, hostname, [simulatedDriver(plan)])))

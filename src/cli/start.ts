@@ -1,0 +1,104 @@
+/** `accelerando start`: the whole system in one process, on its embedded store or a PostgreSQL. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Control } from '../actors/control.ts'
+import { createApp } from '../http/app.ts'
+import type { Host } from '../host/host.ts'
+import type { Log } from '../log.ts'
+import { imageFolder } from '../neighbours/imageFolder.ts'
+import { novaOver } from '../neighbours/nova.ts'
+import { type StoreConfig, openStore } from '../persistence/open.ts'
+import { Registry } from 'prom-client'
+import { openAdmin } from './admin.ts'
+import type { Config } from './config.ts'
+import { demoHosts } from './demo.ts'
+import { localDrivers, startLocalHost, startSimulatedHosts } from './hosts.ts'
+import { listen, urlOf } from './listen.ts'
+import { openSystem } from './system.ts'
+
+export type Running = { readonly base: string; readonly stop: () => Promise<void> }
+/** Something the operator has to mend; the text says what. */
+export class StartProblem extends Error {}
+
+/** All of it, requests in hand included, ends within ten seconds. */
+const GRACE_MS = 4000
+const RECORDED_MS = 10_000
+
+/** The first picture of every host is recorded, so that who reads after `ready` sees the hardware. Bounded: a slow driver delays nobody for ever. */
+const recorded = async (control: Control, hosts: readonly Host[], log: Log) => {
+  const end = Date.now() + RECORDED_MS
+  for (;;) {
+    const listed = await control.hosts.list({})
+    const boots = new Set(listed.ok ? listed.value.items.map(({ boot_id: boot }) => boot) : [])
+    const missing = hosts.filter(({ bootId }) => !boots.has(bootId))
+    if (missing.length === 0) return
+    if (Date.now() >= end)
+      return log.warn(
+        { hosts: missing.map(({ name }) => name) },
+        'ready before the first picture of these hosts is recorded',
+      )
+    await sleep(10)
+  }
+}
+
+/** Last opened, first closed; one that fails to close does not keep the others open. */
+const closer = (log: Log) => {
+  const closing: (() => Promise<unknown>)[] = []
+  return {
+    add: (close: () => Promise<unknown>) => void closing.unshift(close),
+    close: async () => {
+      for (const close of closing.splice(0))
+        await close().catch((error: unknown) => log.error({ error: String(error) }, 'stop'))
+    },
+  }
+}
+
+export const storeConfig = ({ database, data }: Pick<Config, 'database' | 'data'>): StoreConfig =>
+  database === null ? { kind: 'pglite', dir: join(data, 'store') } : { kind: 'postgres', ...database }
+
+export const start = async (config: Config, log: Log): Promise<Running> => {
+  const local = localDrivers(config)
+  if (!local.ok) throw new StartProblem(local.problems.join('\n'))
+  const open = closer(log)
+  try {
+    await mkdir(join(config.data, 'hosts'), { recursive: true })
+    const store = await openStore(storeConfig(config))
+    open.add(store.close)
+    const images = imageFolder(config.images)
+    const nova = config.nova === null ? null : novaOver(config.nova)
+    const system = await openSystem({ store, images, nova, log, control: config.control, region: config.region })
+    open.add(system.stop)
+    const parts = { config, bus: system.bus, images, log }
+    const simulated = await startSimulatedHosts(parts, demoHosts(config.demo))
+    open.add(() => Promise.all(simulated.map((host) => host.stop())))
+    // the demo's hardware comes first in every list
+    await recorded(system.plane.control, simulated, log)
+    const own = await startLocalHost(parts, local.drivers)
+    open.add(own.stop)
+    await recorded(system.plane.control, [own], log)
+    const hosts = [...simulated, own]
+    const registry = new Registry()
+    const api = await listen(
+      createApp({ control: system.plane.control, options: config.http, log, metrics: registry }),
+      config.listen,
+    )
+    open.add(() => api.close(GRACE_MS))
+    const admin = await openAdmin({ config, registry, system, hosts, log })
+    open.add(() => admin.close(GRACE_MS))
+    log.info(
+      {
+        api: urlOf(api),
+        admin: urlOf(admin),
+        data: config.data,
+        store: store.kind,
+        hosts: hosts.map(({ name }) => name),
+      },
+      'started',
+    )
+    return { base: `${urlOf(api)}/v2`, stop: open.close }
+  } catch (error) {
+    await open.close()
+    throw error
+  }
+}
