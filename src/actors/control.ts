@@ -41,7 +41,12 @@ export type TimelineStep = {
   readonly requestId: string | null
   readonly detail: Readonly<Record<string, unknown>>
 }
-export type Timeline = { readonly arq: string; readonly projectId: string | null; readonly deleted: boolean; readonly steps: readonly TimelineStep[] }
+export type Timeline = {
+  readonly arq: string
+  readonly projectId: string | null
+  readonly deleted: boolean
+  readonly steps: readonly TimelineStep[]
+}
 
 type Answer<Value> = Promise<Outcome<Value>>
 export type ProfileRow = Row<'profiles'>
@@ -60,7 +65,12 @@ export type Control = {
     /** Faults: exists(name), exists(uuid). Groups are already in canonical form. */
     readonly create: (
       caller: Caller,
-      profile: { readonly uuid?: string; readonly name: string; readonly description: string | null; readonly groups: readonly Readonly<Record<string, string>>[] },
+      profile: {
+        readonly uuid?: string
+        readonly name: string
+        readonly description: string | null
+        readonly groups: readonly Readonly<Record<string, string>>[]
+      },
     ) => Answer<ProfileRow>
     /** Names or uuids, all or none. Faults: not_found, conflict (in use). */
     readonly remove: (caller: Caller, selectors: readonly string[]) => Answer<null>
@@ -84,21 +94,41 @@ export type Control = {
     readonly timeline: (caller: Caller, uuid: string) => Answer<Timeline>
   }
   readonly devices: {
-    readonly list: (filter: { readonly type?: string; readonly vendor?: string; readonly hostname?: string; readonly status?: string }, page: Page) => Answer<Listed<DeviceRow>>
+    readonly list: (
+      filter: {
+        readonly type?: string
+        readonly vendor?: string
+        readonly hostname?: string
+        readonly status?: string
+      },
+      page: Page,
+    ) => Answer<Listed<DeviceRow>>
     readonly get: (uuid: string) => Answer<DeviceRow>
     readonly setStatus: (caller: Caller, uuid: string, status: 'enabled' | 'maintaining') => Answer<null>
   }
   readonly deployables: {
     readonly list: (
-      filter: { readonly name?: string; readonly deviceId?: number; readonly deviceUuid?: string; readonly rpUuid?: string },
+      filter: {
+        readonly name?: string
+        readonly deviceId?: number
+        readonly deviceUuid?: string
+        readonly rpUuid?: string
+      },
       page: Page,
     ) => Answer<Listed<DeployableRow>>
     readonly get: (uuid: string) => Answer<DeployableRow>
     /** Waits up to the configured bound; `finished` false: still running. Faults: not_found, conflict (not programmable, in use, no image store), unavailable (host), device_failure. */
-    readonly program: (caller: Caller, uuid: string, imageUuid: string) => Answer<{ readonly deployable: DeployableRow; readonly finished: boolean }>
+    readonly program: (
+      caller: Caller,
+      uuid: string,
+      imageUuid: string,
+    ) => Answer<{ readonly deployable: DeployableRow; readonly finished: boolean }>
   }
   readonly attributes: {
-    readonly list: (filter: { readonly deployableId?: number; readonly key?: string }, page: Page) => Answer<Listed<AttributeRow>>
+    readonly list: (
+      filter: { readonly deployableId?: number; readonly key?: string },
+      page: Page,
+    ) => Answer<Listed<AttributeRow>>
     readonly get: (uuid: string) => Answer<AttributeRow>
     /** Faults: invalid (deployable_id: no such deployable), exists(key). */
     readonly create: (caller: Caller, deployable: number | string, key: string, value: string) => Answer<AttributeRow>

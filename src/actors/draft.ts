@@ -22,7 +22,13 @@ export type Draft = {
   readonly state: <State>(decider: { readonly initial: State }, key: string) => State
   /** Asks the entity; a refusal ends the plan. Returns the events that follow. */
   readonly decide: <State, Command, E extends Event>(
-    decider: { readonly initial: State; readonly decide: (state: State, command: Command) => { ok: true; events: readonly E[] } | { ok: false; fault: Fault } },
+    decider: {
+      readonly initial: State
+      readonly decide: (
+        state: State,
+        command: Command,
+      ) => { ok: true; events: readonly E[] } | { ok: false; fault: Fault }
+    },
     key: string,
     command: Command,
   ) => readonly E[]
@@ -61,7 +67,13 @@ export const openDraft = (loan: Loan, deciderOf: (key: string) => AnyDecider, at
 }
 
 /** One append of everything drafted, and the memories as they are once it is written. */
-export const toAppend = (loan: Loan, drafted: ReadonlyMap<string, Drafted>, commandId: string, at: number, cause: Cause) => {
+export const toAppend = (
+  loan: Loan,
+  drafted: ReadonlyMap<string, Drafted>,
+  commandId: string,
+  at: number,
+  cause: Cause,
+) => {
   const rows: JournalRow[] = []
   const changes: ViewChange[] = []
   const after = new Map<string, Memory>(loan)

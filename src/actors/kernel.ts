@@ -60,10 +60,17 @@ export type Kernel = {
   readonly nudge: (entity: string) => void
 }
 
-export const causeOf = (caller: Caller): Cause => ({ requestId: caller.requestId, by: caller.isService ? 'service' : caller.userId })
+export const causeOf = (caller: Caller): Cause => ({
+  requestId: caller.requestId,
+  by: caller.isService ? 'service' : caller.userId,
+})
 
 /** A command with an id of its own: repeated calls are new commands. */
-export const newWork = <Value>({ ids, clock }: Pick<Kernel, 'ids' | 'clock'>, cause: Cause, plan: Plan<Value>): Work<Value> => ({
+export const newWork = <Value>(
+  { ids, clock }: Pick<Kernel, 'ids' | 'clock'>,
+  cause: Cause,
+  plan: Plan<Value>,
+): Work<Value> => ({
   commandId: ids.uuid(),
   at: clock.now(),
   cause,

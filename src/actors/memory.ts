@@ -15,7 +15,12 @@ export type AnyDecider = Decider<any, any, any>
 
 const RECENT_MAX = 32
 
-export const blank = (key: string, decider: AnyDecider): Memory => ({ key, state: decider.initial, version: 0, recent: [] })
+export const blank = (key: string, decider: AnyDecider): Memory => ({
+  key,
+  state: decider.initial,
+  version: 0,
+  recent: [],
+})
 
 export const fold = <State>(decider: AnyDecider, state: State, events: readonly Event[], at: number): State =>
   events.reduce<State>((reached, event) => decider.evolve(reached, event, at) as State, state)
@@ -33,7 +38,8 @@ export const absorb = (decider: AnyDecider, memory: Memory, row: JournalRow): Me
 
 export const recallInto = (decider: AnyDecider, memory: Memory, recalled: Recalled | undefined): Memory => {
   if (!recalled) return memory
-  const from = recalled.snapshot && recalled.snapshot.version > memory.version ? thaw(memory.key, recalled.snapshot) : memory
+  const from =
+    recalled.snapshot && recalled.snapshot.version > memory.version ? thaw(memory.key, recalled.snapshot) : memory
   return recalled.rows.reduce((reached, row) => absorb(decider, reached, row), from)
 }
 

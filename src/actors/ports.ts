@@ -47,7 +47,9 @@ export type Journal = {
   /** Group-committed with the others of the moment. Never rejects. */
   readonly append: (append: Append) => Promise<Verdict>
   /** What was written after the given versions, for any number of keys in one read. Rejects when the store cannot be read. */
-  readonly recall: (keys: readonly { readonly key: string; readonly after: number }[]) => Promise<ReadonlyMap<string, Recalled>>
+  readonly recall: (
+    keys: readonly { readonly key: string; readonly after: number }[],
+  ) => Promise<ReadonlyMap<string, Recalled>>
   /** All rows of the given keys, oldest first, at most `limit`; for the timeline and the audit. */
   readonly history: (keys: readonly string[], limit: number) => Promise<readonly FeedRow[]>
   /** Rows in commit order after a position; never skips a row that commits later. */
@@ -86,7 +88,11 @@ export type Reads = {
 /** Where bitstream images are. */
 export type Images = {
   /** `unknown`: no such image; `none`: no image store is configured. */
-  readonly find: (imageUuid: string) => Promise<{ readonly found: true; readonly path: string } | { readonly found: false; readonly why: 'unknown' | 'none' }>
+  readonly find: (
+    imageUuid: string,
+  ) => Promise<
+    { readonly found: true; readonly path: string } | { readonly found: false; readonly why: 'unknown' | 'none' }
+  >
 }
 
 export type NovaEvent = {
@@ -96,5 +102,12 @@ export type NovaEvent = {
   readonly status: 'completed' | 'failed'
 }
 /** Judged per element; `retry`: nobody judged it, or it may be judged differently later. */
-export type NovaVerdict = { readonly tag: string; readonly outcome: 'delivered' | 'gone' | 'refused' | 'retry'; readonly code: number; readonly note?: string }
-export type Nova = { readonly notify: (events: readonly NovaEvent[], requestId: string) => Promise<readonly NovaVerdict[]> }
+export type NovaVerdict = {
+  readonly tag: string
+  readonly outcome: 'delivered' | 'gone' | 'refused' | 'retry'
+  readonly code: number
+  readonly note?: string
+}
+export type Nova = {
+  readonly notify: (events: readonly NovaEvent[], requestId: string) => Promise<readonly NovaVerdict[]>
+}

@@ -23,7 +23,8 @@ const orderOf = (event: Event): Order | null => {
 }
 
 /** The same order always goes under the same id, however often it is sent. */
-export const orderMessage = (order: Order, time: number, position?: string): BusRecord => orderRecord(order, `${order.slot}.${order.number}`, time, position)
+export const orderMessage = (order: Order, time: number, position?: string): BusRecord =>
+  orderRecord(order, `${order.slot}.${order.number}`, time, position)
 
 export const reactions = (row: FeedRow): readonly BusRecord[] => {
   const channel = CHANNELS[kindOf(row.key)]
@@ -32,6 +33,9 @@ export const reactions = (row: FeedRow): readonly BusRecord[] => {
     const order = orderOf(event)
     const fact = { entity: row.key, version: row.version, event, cause: row.cause }
     const told = { id: `${row.key}.${row.version}.${at}`, time: row.at, position: row.position }
-    return [...(order ? [orderMessage(order, row.at, row.position)] : []), ...(channel ? [factRecord(channel, entity, fact, told)] : [])]
+    return [
+      ...(order ? [orderMessage(order, row.at, row.position)] : []),
+      ...(channel ? [factRecord(channel, entity, fact, told)] : []),
+    ]
   })
 }

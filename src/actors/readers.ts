@@ -27,7 +27,12 @@ const sortOf = (view: ViewName, wanted: string | undefined): string | null => {
 }
 const sortable = (view: ViewName) => Object.keys(VIEWS[view].columns).filter((column) => sortOf(view, column) !== null)
 
-const collect = async <N extends ViewName>(reads: Reads, view: N, where: Where<N>, page: Page): Promise<Outcome<Listed<Row<N>>>> => {
+const collect = async <N extends ViewName>(
+  reads: Reads,
+  view: N,
+  where: Where<N>,
+  page: Page,
+): Promise<Outcome<Listed<Row<N>>>> => {
   const sort = sortOf(view, page.sort)
   if (!sort) return refuse({ kind: 'invalid', field: 'sort_key', rule: `one of ${sortable(view).join(', ')}` })
   const want = page.limit ?? Number.POSITIVE_INFINITY
@@ -35,9 +40,17 @@ const collect = async <N extends ViewName>(reads: Reads, view: N, where: Where<N
   let marker = page.marker
   for (;;) {
     const limit = Math.min(PAGE_ROWS, want - items.length + 1)
-    const query = { view, where, sort: sort as never, limit, descending: page.descending ?? false, ...(marker === undefined ? {} : { marker }) }
+    const query = {
+      view,
+      where,
+      sort: sort as never,
+      limit,
+      descending: page.descending ?? false,
+      ...(marker === undefined ? {} : { marker }),
+    }
     const rows = await reads.page<N>(query)
-    if (!rows && items.length === 0) return refuse({ kind: 'invalid', field: 'marker', rule: 'the last item seen; no such item' })
+    if (!rows && items.length === 0)
+      return refuse({ kind: 'invalid', field: 'marker', rule: 'the last item seen; no such item' })
     items.push(...(rows ?? []))
     if (items.length > want) return { ok: true, value: { items: items.slice(0, want), more: true } }
     if (!rows || rows.length < limit) return { ok: true, value: { items, more: false } }
@@ -50,7 +63,8 @@ export const openReaders = (reads: Reads): Readers => {
   const boxes = new Map<ViewName, Mailbox<Question>>()
   const waiting = new Map<ViewName, number>()
   const boxOf = (view: ViewName) => {
-    const known = boxes.get(view) ?? mailbox<Question>(`reader-${view}`, async (question) => question(), { max: WAITING_MAX })
+    const known =
+      boxes.get(view) ?? mailbox<Question>(`reader-${view}`, async (question) => question(), { max: WAITING_MAX })
     boxes.set(view, known)
     return known
   }

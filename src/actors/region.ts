@@ -49,7 +49,8 @@ export type Region = {
 
 const SHARDS = 32
 /** nact names admit few characters; the rest is written as `$xx`. */
-const nameOf = (key: string) => key.replaceAll(/[^A-Za-z0-9_-]/g, (c) => (c === '/' ? '.' : `$${c.codePointAt(0)!.toString(16)}.`))
+const nameOf = (key: string) =>
+  key.replaceAll(/[^A-Za-z0-9_-]/g, (c) => (c === '/' ? '.' : `$${c.codePointAt(0)!.toString(16)}.`))
 const shardOf = (key: string) => {
   let hash = 0
   for (let at = 0; at < key.length; at++) hash = (hash * 31 + key.charCodeAt(at)) | 0
@@ -59,7 +60,9 @@ const shardOf = (key: string) => {
 export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Ports): Region => {
   const engine = engineOver(journal, deciderOf)
   const system = start(configurePersistence(engine))
-  const shards = Array.from({ length: SHARDS }, (_, at) => spawn(system, (state: null) => state, `shard-${at}`)) as unknown as Ref<never>[]
+  const shards = Array.from({ length: SHARDS }, (_, at) =>
+    spawn(system, (state: null) => state, `shard-${at}`),
+  ) as unknown as Ref<never>[]
   const entries = new Map<string, Entry>()
 
   const forget = (key: string, entry: Entry) => {
@@ -76,7 +79,11 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
       entry.lastUsed = clock.now()
     }
     const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed }
-    entry.ref = spawnEntity(shards[shardOf(key)]!, key, nameOf(key), ports, { started: () => {}, finished, stopped: () => forget(key, entry) })
+    entry.ref = spawnEntity(shards[shardOf(key)]!, key, nameOf(key), ports, {
+      started: () => {},
+      finished,
+      stopped: () => forget(key, entry),
+    })
     entries.set(key, entry)
     return entry
   }
@@ -111,7 +118,9 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
       return (outcome ?? { ok: false, fault: UNAVAILABLE }) as never
     },
     borrow: async (keys, returned) => {
-      const asked = [...new Set(keys)].sort().map((key) => ask<Memory>(key, (reply) => ({ kind: 'lend', reply, returned })))
+      const asked = [...new Set(keys)]
+        .sort()
+        .map((key) => ask<Memory>(key, (reply) => ({ kind: 'lend', reply, returned })))
       const memories = await Promise.all(asked)
       return memories.includes(null) ? null : new Map(memories.map((memory) => [memory!.key, memory!]))
     },
@@ -130,7 +139,8 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
       const old = clock.now() - options.idleMs
       const surplus = Math.max(0, entries.size - options.residentMax)
       const leaving = idle.filter(([, entry]) => entry.lastUsed <= old)
-      const pressed = surplus > leaving.length ? idle.toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed).slice(0, surplus) : leaving
+      const pressed =
+        surplus > leaving.length ? idle.toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed).slice(0, surplus) : leaving
       for (const [key, entry] of pressed) retire(key, entry)
       return pressed.length
     },

@@ -19,7 +19,12 @@ export type Reports = {
   /** Throws when it could not be recorded now: the message has to come again. */
   readonly take: (report: Report, messageId: string) => Promise<void>
   /** One compare: true when this picture of the host is recorded already and nothing is being counted. */
-  readonly unchanged: (sighting: { readonly host: string; readonly boot: string; readonly number: number; readonly digest: string }) => boolean
+  readonly unchanged: (sighting: {
+    readonly host: string
+    readonly boot: string
+    readonly number: number
+    readonly digest: string
+  }) => boolean
 }
 
 type Known = { readonly digest: string; readonly settled: boolean }
@@ -29,14 +34,21 @@ const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? resu
 /** A release on the host concerns the ARQ that gave the handle up, as long as it is there to be told. */
 const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slot: string, result: OrderResult) => {
   const key = deployableKey(uuid)
-  const answer = { type: 'Answer', slot, number: result.number, failed: failedOf(result), retryBy: draft.at + RELEASE_FOR_MS } as const
+  const answer = {
+    type: 'Answer',
+    slot,
+    number: result.number,
+    failed: failedOf(result),
+    retryBy: draft.at + RELEASE_FOR_MS,
+  } as const
   const final = result.result.status === 'failed' && result.result.final
   const [event] = draft.decide(deployable, key, { ...answer, final })
   if (!event || !lastArq) return null
   const { status } = draft.state(arq, arqKey(lastArq))
   if (event.type === 'OrderFailed' && event.again === null && status === 'Unbound')
     draft.decide(arq, arqKey(lastArq), { type: 'ReportReleaseFailed', handle: slot, reason: event.reason })
-  if (event.type === 'OrderDone' && status === 'UnbindFailed') draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle: slot })
+  if (event.type === 'OrderDone' && status === 'UnbindFailed')
+    draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle: slot })
   return null
 }
 
@@ -57,7 +69,12 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
   if (!looked.ok) throw new Error(looked.fault.kind)
   const { lastArq = null } = (looked.value.state as Deployable).handles[slot] ?? {}
   const keys = [deployableKey(uuid), ...(lastArq ? [arqKey(lastArq)] : [])]
-  const done = await units.together(keys, { commandId, at: clock.now(), cause, plan: (draft) => releaseAnswered(draft, uuid, lastArq, slot, result) })
+  const done = await units.together(keys, {
+    commandId,
+    at: clock.now(),
+    cause,
+    plan: (draft) => releaseAnswered(draft, uuid, lastArq, slot, result),
+  })
   if (!done.ok && done.fault.kind === 'unavailable') throw new Error(done.fault.reason)
 }
 

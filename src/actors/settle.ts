@@ -12,7 +12,12 @@ import type { Append, Cause, Journal, Verdict } from './ports.ts'
 
 /** Pure: what every participant decides, or a refusal; the value goes to the caller. */
 export type Plan<Value> = (draft: Draft) => Value
-export type Work<Value> = { readonly commandId: string; readonly at: number; readonly cause: Cause; readonly plan: Plan<Value> }
+export type Work<Value> = {
+  readonly commandId: string
+  readonly at: number
+  readonly cause: Cause
+  readonly plan: Plan<Value>
+}
 export type Store = Pick<Journal, 'recall' | 'exclusive'> & { readonly append: (append: Append) => Promise<Verdict> }
 /** `value` null: the command was carried out before, and what it answered is not known any more. */
 export type Settled<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
@@ -29,7 +34,11 @@ export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: string)
 const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))
 
 /** The draft of one round: the append and its value, or the refusal. */
-const drawUp = <Value>(loan: Loan, deciderOf: (key: string) => AnyDecider, { plan, at, commandId, cause }: Work<Value>) => {
+const drawUp = <Value>(
+  loan: Loan,
+  deciderOf: (key: string) => AnyDecider,
+  { plan, at, commandId, cause }: Work<Value>,
+) => {
   const { draft, drafted } = openDraft(loan, deciderOf, at)
   try {
     const value = plan(draft)
@@ -56,10 +65,12 @@ export const settle = async <Value>(
       if (drawn.append.rows.length === 0) return { loan, outcome: { ok: true, value: drawn.value } }
       const verdict = await store.append(drawn.append)
       if (verdict === 'appended') return { loan: drawn.after, outcome: { ok: true, value: drawn.value } }
-      if (typeof verdict === 'object') return { loan, outcome: { ok: false, fault: { kind: 'conflict', reason: verdict.conflict } } }
+      if (typeof verdict === 'object')
+        return { loan, outcome: { ok: false, fault: { kind: 'conflict', reason: verdict.conflict } } }
       loan = await catchUp(loan, store, deciderOf)
       if (verdict === 'seen') return { loan, outcome: { ok: true, value: null } }
-      if (verdict === 'unknown' && !seen(loan, work.commandId)) return { loan, outcome: { ok: false, fault: UNAVAILABLE } }
+      if (verdict === 'unknown' && !seen(loan, work.commandId))
+        return { loan, outcome: { ok: false, fault: UNAVAILABLE } }
     } else loan = await catchUp(loan, store, deciderOf)
     fresh = true
   }

@@ -29,7 +29,12 @@ export type ShellPorts = {
 type Persist = (persisting: Persisting) => Promise<void>
 
 /** Resolves with `otherwise` when `promise` takes longer than `ms`. */
-export const bounded = async <Value, Otherwise>(clock: Clock, promise: Promise<Value>, ms: number, otherwise: Otherwise) => {
+export const bounded = async <Value, Otherwise>(
+  clock: Clock,
+  promise: Promise<Value>,
+  ms: number,
+  otherwise: Otherwise,
+) => {
   const { promise: late, resolve } = Promise.withResolvers<Otherwise>()
   const cancel = clock.after(ms, () => resolve(otherwise))
   try {
@@ -39,7 +44,12 @@ export const bounded = async <Value, Otherwise>(clock: Clock, promise: Promise<V
   }
 }
 
-const handle = async ({ journal, clock, deciderOf, holdMs }: ShellPorts, memory: Memory, message: Message, persist: Persist) => {
+const handle = async (
+  { journal, clock, deciderOf, holdMs }: ShellPorts,
+  memory: Memory,
+  message: Message,
+  persist: Persist,
+) => {
   const mine = (loan: Loan) => loan.get(memory.key) ?? memory
   const alone: Loan = new Map([[memory.key, memory]])
   switch (message.kind) {
@@ -68,7 +78,13 @@ const handle = async ({ journal, clock, deciderOf, holdMs }: ShellPorts, memory:
 
 type Hooks = { readonly started: () => void; readonly finished: () => void; readonly stopped: () => void }
 
-export const spawnEntity = (parent: Ref<never>, key: string, name: string, ports: ShellPorts, hooks: Hooks): Ref<Message> => {
+export const spawnEntity = (
+  parent: Ref<never>,
+  key: string,
+  name: string,
+  ports: ShellPorts,
+  hooks: Hooks,
+): Ref<Message> => {
   let over = false
   const act = async (memory: Memory, message: Message, ctx: unknown): Promise<Memory> => {
     hooks.started()

@@ -56,7 +56,10 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const resend = async (before: number) => {
     const waiting = await reads.ordersBefore(before, ORDERS_MAX)
     if (waiting.length === 0) return
-    await reads.markOrdersSent(waiting.map(({ slot }) => slot), clock.now())
+    await reads.markOrdersSent(
+      waiting.map(({ slot }) => slot),
+      clock.now(),
+    )
     await kernel.publish(waiting.map(({ body }) => orderMessage(body as Order, clock.now())))
   }
   const round = async () => {

@@ -13,7 +13,11 @@ import { UNAVAILABLE, type Work, settle } from './settle.ts'
 
 export type Units = {
   /** `value` null: this command was carried out before. `fresh`: keys made a moment ago, which take part without being borrowed. */
-  readonly together: <Value>(keys: readonly string[], work: Work<Value>, fresh?: readonly string[]) => Promise<Outcome<Value | null>>
+  readonly together: <Value>(
+    keys: readonly string[],
+    work: Work<Value>,
+    fresh?: readonly string[],
+  ) => Promise<Outcome<Value | null>>
   /** As `together`, for keys made a moment ago: nobody can know them, so nothing is borrowed or read; the fence covers the lie. */
   readonly plant: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
 }
@@ -44,4 +48,6 @@ export const unitsOver = (region: Region, journal: Journal, deciderOf: (key: str
 })
 
 /** The store's own failures arrive as rejections of `recall`; anything else is a bug and goes on up. */
-const isStoreError = (cause: unknown): boolean => cause instanceof Error && !(cause instanceof TypeError || cause instanceof RangeError || cause instanceof ReferenceError)
+const isStoreError = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  !(cause instanceof TypeError || cause instanceof RangeError || cause instanceof ReferenceError)

@@ -14,7 +14,11 @@ type Kinds = {
   bool: boolean
 }
 export type Kind = keyof Kinds | `${keyof Kinds}?`
-type Value<K extends Kind> = K extends `${infer Base extends keyof Kinds}?` ? Kinds[Base] | null : K extends keyof Kinds ? Kinds[K] : never
+type Value<K extends Kind> = K extends `${infer Base extends keyof Kinds}?`
+  ? Kinds[Base] | null
+  : K extends keyof Kinds
+    ? Kinds[K]
+    : never
 
 export type View = {
   readonly columns: Readonly<Record<string, Kind>>
@@ -59,7 +63,13 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'uuid',
-    indexes: [['created_at', 'uuid'], ['instance_uuid', 'created_at', 'uuid'], ['project_id', 'created_at', 'uuid'], ['profile_uuid'], ['state', 'created_at', 'uuid']],
+    indexes: [
+      ['created_at', 'uuid'],
+      ['instance_uuid', 'created_at', 'uuid'],
+      ['project_id', 'created_at', 'uuid'],
+      ['profile_uuid'],
+      ['state', 'created_at', 'uuid'],
+    ],
     unique: [],
   },
   devices: {
@@ -79,7 +89,13 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'uuid',
-    indexes: [['hostname', 'id'], ['type', 'id'], ['vendor', 'id'], ['status', 'id'], ['created_at', 'uuid']],
+    indexes: [
+      ['hostname', 'id'],
+      ['type', 'id'],
+      ['vendor', 'id'],
+      ['status', 'id'],
+      ['created_at', 'uuid'],
+    ],
     unique: [['id']],
   },
   deployables: {
@@ -104,7 +120,13 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'uuid',
-    indexes: [['device_id', 'id'], ['device_uuid', 'id'], ['name', 'id'], ['hostname', 'id'], ['created_at', 'uuid']],
+    indexes: [
+      ['device_id', 'id'],
+      ['device_uuid', 'id'],
+      ['name', 'id'],
+      ['hostname', 'id'],
+      ['created_at', 'uuid'],
+    ],
     unique: [['id'], ['rp_uuid']],
   },
   attributes: {
@@ -119,7 +141,11 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'uuid',
-    indexes: [['deployable_id', 'created_at', 'uuid'], ['key', 'created_at', 'uuid'], ['created_at', 'uuid']],
+    indexes: [
+      ['deployable_id', 'created_at', 'uuid'],
+      ['key', 'created_at', 'uuid'],
+      ['created_at', 'uuid'],
+    ],
     unique: [],
   },
   handles: {
@@ -137,7 +163,14 @@ export const VIEWS = {
   },
   /** Orders a host has not answered yet: sent again until it does, or until the deadline. */
   pending_orders: {
-    columns: { slot: 'uuid', hostname: 'text', deployable_uuid: 'uuid', number: 'int', body: 'json', sent_at: 'bigint' },
+    columns: {
+      slot: 'uuid',
+      hostname: 'text',
+      deployable_uuid: 'uuid',
+      number: 'int',
+      body: 'json',
+      sent_at: 'bigint',
+    },
     key: 'slot',
     indexes: [['sent_at', 'slot'], ['hostname']],
     unique: [],
@@ -174,11 +207,15 @@ export const VIEWS = {
 
 export type ViewName = keyof typeof VIEWS
 export type Row<N extends ViewName> = {
-  readonly [C in keyof (typeof VIEWS)[N]['columns']]: (typeof VIEWS)[N]['columns'][C] extends Kind ? Value<(typeof VIEWS)[N]['columns'][C]> : never
+  readonly [C in keyof (typeof VIEWS)[N]['columns']]: (typeof VIEWS)[N]['columns'][C] extends Kind
+    ? Value<(typeof VIEWS)[N]['columns'][C]>
+    : never
 }
 
 /** `row` replaces the row with that key; null removes it. */
-export type ViewChange = { readonly [N in ViewName]: { readonly view: N; readonly key: string; readonly row: Row<N> | null } }[ViewName]
+export type ViewChange = {
+  readonly [N in ViewName]: { readonly view: N; readonly key: string; readonly row: Row<N> | null }
+}[ViewName]
 
 export const put = <N extends ViewName>(view: N, row: Row<N>): ViewChange =>
   ({ view, key: String((row as Record<string, unknown>)[VIEWS[view].key]), row }) as unknown as ViewChange

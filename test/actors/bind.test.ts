@@ -6,15 +6,34 @@ const GPU: SimulatedPlan = { seed: 1, devices: [{ kind: 'gpu', handles: 2 }] }
 const FPGA: SimulatedPlan = { seed: 1, devices: [{ kind: 'fpga', handles: 4 }] }
 const uuid = () => crypto.randomUUID()
 
-const opened = async (plan: SimulatedPlan, rc: string, amount = '1', answering: 'at once' | 'when told' = 'at once') => {
+const opened = async (
+  plan: SimulatedPlan,
+  rc: string,
+  amount = '1',
+  answering: 'at once' | 'when told' = 'at once',
+) => {
   const world = await openPlane({}, undefined, answering)
   await world.shows('h1', plan)
   const [deployable] = value(await world.control.deployables.list({}, {})).items
-  value(await world.control.profiles.create(NOVA, { name: 'p', description: null, groups: [{ [`resources:${rc}`]: amount }] }))
+  value(
+    await world.control.profiles.create(NOVA, {
+      name: 'p',
+      description: null,
+      groups: [{ [`resources:${rc}`]: amount }],
+    }),
+  )
   const arqs = value(await world.control.arqs.create(TENANT, 'p'))
   const instance = uuid()
-  const bindings = arqs.map(({ uuid: arq }) => ({ arq, hostname: 'h1', deviceRpUuid: deployable!.rp_uuid!, instanceUuid: instance }))
-  const states = async () => (await Promise.all(arqs.map(async (arq) => value(await world.control.arqs.get(NOVA, arq.uuid))))).map(({ state }) => state)
+  const bindings = arqs.map(({ uuid: arq }) => ({
+    arq,
+    hostname: 'h1',
+    deviceRpUuid: deployable!.rp_uuid!,
+    instanceUuid: instance,
+  }))
+  const states = async () =>
+    (await Promise.all(arqs.map(async (arq) => value(await world.control.arqs.get(NOVA, arq.uuid))))).map(
+      ({ state }) => state,
+    )
   return { ...world, deployable: deployable!, arqs, instance, bindings, states }
 }
 
@@ -53,7 +72,10 @@ describe('bind', () => {
   })
   it('is refused as a whole when there are too few handles', async () => {
     const world = await opened(GPU, 'PGPU', '3')
-    expect(await world.control.arqs.bind(NOVA, world.bindings)).toMatchObject({ ok: false, fault: { kind: 'conflict' } })
+    expect(await world.control.arqs.bind(NOVA, world.bindings)).toMatchObject({
+      ok: false,
+      fault: { kind: 'conflict' },
+    })
     expect(await world.states()).toEqual(['Initial', 'Initial', 'Initial'])
     await world.plane.stop()
   })

@@ -12,11 +12,27 @@ import { readOrder } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 
-export const NOVA: Caller = { userId: 'nova', projectId: 'p1', isAdmin: true, isService: true, requestId: 'req-11111111-1111-4111-8111-111111111111' }
-export const TENANT: Caller = { userId: 'u1', projectId: 'p1', isAdmin: false, isService: false, requestId: 'req-22222222-2222-4222-8222-222222222222' }
+export const NOVA: Caller = {
+  userId: 'nova',
+  projectId: 'p1',
+  isAdmin: true,
+  isService: true,
+  requestId: 'req-11111111-1111-4111-8111-111111111111',
+}
+export const TENANT: Caller = {
+  userId: 'u1',
+  projectId: 'p1',
+  isAdmin: false,
+  isService: false,
+  requestId: 'req-22222222-2222-4222-8222-222222222222',
+}
 
 type Answering = 'at once' | 'when told'
-export const openPlane = async (parts: Partial<ControlPlaneParts> = {}, store: Store = memoryStore(), answering: Answering = 'at once') => {
+export const openPlane = async (
+  parts: Partial<ControlPlaneParts> = {},
+  store: Store = memoryStore(),
+  answering: Answering = 'at once',
+) => {
   const orders: Order[] = []
   const bootId = systemIds.uuid()
   let reports = 0
@@ -68,12 +84,17 @@ export const openPlane = async (parts: Partial<ControlPlaneParts> = {}, store: S
         await take(rows.flatMap(reactions).filter(({ topic }) => topic === 'host.orders.v1'))
       }
     }))
-  const discovered = async (host: string, plan: SimulatedPlan) => simulatedDriver(plan).discover(recordedHostIo({}, host))
+  const discovered = async (host: string, plan: SimulatedPlan) =>
+    simulatedDriver(plan).discover(recordedHostIo({}, host))
   const report = async (host: string, drivers: InventoryReport['drivers'], boot = bootId) => {
     const number = ++reports
-    await plane.reports.take({ type: 'Inventory', host, bootId: boot, number, observedAt: Date.now(), version: '0.1.0', aliases: [], drivers }, `${host}.${boot}.${number}`)
+    await plane.reports.take(
+      { type: 'Inventory', host, bootId: boot, number, observedAt: Date.now(), version: '0.1.0', aliases: [], drivers },
+      `${host}.${boot}.${number}`,
+    )
   }
-  const shows = async (host: string, plan: SimulatedPlan) => report(host, [{ driver: 'simulated_driver', status: 'ok', devices: [...(await discovered(host, plan))] as never }])
+  const shows = async (host: string, plan: SimulatedPlan) =>
+    report(host, [{ driver: 'simulated_driver', status: 'ok', devices: [...(await discovered(host, plan))] as never }])
   await plane.start()
   return { plane, control: plane.control, store, orders, answer, pump, report, shows, discovered }
 }

@@ -52,7 +52,13 @@ const decide = (arq: Arq, command: ArqCommand): Decision<ArqEvent> => {
     return refuse({ kind: 'not_found', resource: 'accelerator request', id: arq.uuid })
   const move = MOVE_OF[command.type]
   if (!next(arq.status, move))
-    return refuse({ kind: 'bad_state', resource: 'accelerator request', id: arq.uuid, state: arq.status, allowed: statesThatAllow(move) })
+    return refuse({
+      kind: 'bad_state',
+      resource: 'accelerator request',
+      id: arq.uuid,
+      state: arq.status,
+      allowed: statesThatAllow(move),
+    })
   switch (command.type) {
     case 'Create':
       return accept({ ...command, type: 'ArqCreated' })
@@ -65,7 +71,9 @@ const decide = (arq: Arq, command: ArqCommand): Decision<ArqEvent> => {
     case 'Unbind':
       return arq.status === 'Unbound' ? accept() : accept({ type: 'Unbound', was: arq.bond })
     case 'ReportReleaseFailed':
-      return arq.gaveUp?.handle === command.handle ? accept({ type: 'ReleaseFailed', reason: command.reason }) : accept()
+      return arq.gaveUp?.handle === command.handle
+        ? accept({ type: 'ReleaseFailed', reason: command.reason })
+        : accept()
     case 'ReportReleased':
       return arq.gaveUp?.handle === command.handle ? accept({ type: 'Released' }) : accept()
     case 'Remove':
@@ -73,15 +81,27 @@ const decide = (arq: Arq, command: ArqCommand): Decision<ArqEvent> => {
   }
 }
 
-const givenUp = (bond: Bond | null): Arq['gaveUp'] => (bond ? { handle: bond.handle.uuid, deployable: bond.deployable } : null)
-const unbound = (arq: Arq, was: Bond | null): Partial<Arq> => ({ status: 'Unbound', bond: null, gaveUp: givenUp(was) ?? arq.gaveUp, reason: null })
+const givenUp = (bond: Bond | null): Arq['gaveUp'] =>
+  bond ? { handle: bond.handle.uuid, deployable: bond.deployable } : null
+const unbound = (arq: Arq, was: Bond | null): Partial<Arq> => ({
+  status: 'Unbound',
+  bond: null,
+  gaveUp: givenUp(was) ?? arq.gaveUp,
+  reason: null,
+})
 
 const change = (arq: Arq, event: ArqEvent): Partial<Arq> => {
   switch (event.type) {
     case 'ArqCreated':
       return { ...event, status: 'Initial' }
     case 'BindStarted':
-      return { status: 'BindStarted', bond: event.bond, gaveUp: null, reason: null, projectId: event.projectId ?? arq.projectId }
+      return {
+        status: 'BindStarted',
+        bond: event.bond,
+        gaveUp: null,
+        reason: null,
+        projectId: event.projectId ?? arq.projectId,
+      }
     case 'Bound':
       return { status: 'Bound' }
     case 'BindFailed':

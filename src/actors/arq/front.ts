@@ -22,25 +22,49 @@ const createOver =
     if (!found.ok) return found
     const { uuid: profileUuid } = found.value
     const groups = found.value.groups as readonly Record<string, string>[]
-    if (groups.some(uncountable)) return refuse({ kind: 'invalid', field: 'device_profile_name', rule: 'a group with CUSTOM_FPGA_XILINX must ask for resources:FPGA' })
+    if (groups.some(uncountable))
+      return refuse({
+        kind: 'invalid',
+        field: 'device_profile_name',
+        rule: 'a group with CUSTOM_FPGA_XILINX must ask for resources:FPGA',
+      })
     const wanted = groups.flatMap((group, groupId) => Array.from({ length: arqsOf(group) }, () => ({ groupId, group })))
-    if (wanted.length > ARQS_MAX) return refuse({ kind: 'invalid', field: 'device_profile_name', rule: `a profile may ask for at most ${ARQS_MAX} accelerators` })
+    if (wanted.length > ARQS_MAX)
+      return refuse({
+        kind: 'invalid',
+        field: 'device_profile_name',
+        rule: `a profile may ask for at most ${ARQS_MAX} accelerators`,
+      })
     if (wanted.length === 0) return { ok: true, value: [] }
     const fresh = wanted.map((one) => ({ ...one, uuid: kernel.ids.ordered() }))
     const work = newWork(kernel, causeOf(caller), (draft): readonly ArqRow[] =>
       fresh.map(({ uuid, groupId, group }) => {
         const key = arqKey(uuid)
-        draft.decide(arq, key, { type: 'Create', uuid, projectId: caller.projectId, profileUuid, profileName, groupId, group })
+        draft.decide(arq, key, {
+          type: 'Create',
+          uuid,
+          projectId: caller.projectId,
+          profileUuid,
+          profileName,
+          groupId,
+          group,
+        })
         return arqRow(draft.state(arq, key))
       }),
     )
-    const made = await kernel.units.plant(fresh.map(({ uuid }) => arqKey(uuid)), work)
+    const made = await kernel.units.plant(
+      fresh.map(({ uuid }) => arqKey(uuid)),
+      work,
+    )
     return made.ok ? { ok: true, value: made.value ?? [] } : made
   }
 
 const listOver = ({ readers }: Kernel): Control['arqs']['list'] => {
   /** Compute asks for the resolved ones of an instance to learn whether all of them are (rest-api 4.3). */
-  const allResolved = async (instance: string, where: Parameters<typeof readers.list<'arqs'>>[1]): Promise<Outcome<null>> => {
+  const allResolved = async (
+    instance: string,
+    where: Parameters<typeof readers.list<'arqs'>>[1],
+  ): Promise<Outcome<null>> => {
     const waiting = await readers.first('arqs', { ...where, state: UNRESOLVED })
     if (!waiting.ok) return waiting
     return waiting.value ? refuse({ kind: 'unresolved', instance }) : { ok: true, value: null }

@@ -12,15 +12,19 @@ export const arqsOf = (group: Group): number =>
     : Object.entries(group).reduce((sum, [key, value]) => (key.startsWith('resources') ? sum + amount(value) : sum), 0)
 
 /** That rule counts FPGAs only, so a group that asks for none cannot be counted (rest-api 4.2). */
-export const uncountable = (group: Group): boolean => group[XILINX] === 'required' && group['resources:FPGA'] === undefined
+export const uncountable = (group: Group): boolean =>
+  group[XILINX] === 'required' && group['resources:FPGA'] === undefined
 
 const names = (group: Group, prefix: string, wanted?: string) =>
-  Object.entries(group).flatMap(([key, value]) => (key.startsWith(prefix) && (!wanted || value === wanted) ? [key.slice(prefix.length)] : []))
+  Object.entries(group).flatMap(([key, value]) =>
+    key.startsWith(prefix) && (!wanted || value === wanted) ? [key.slice(prefix.length)] : [],
+  )
 
 /** Why a deployable of this class and these traits does not satisfy the group; null when it does (rest-api 4.5 step 19). */
 export const mismatch = (group: Group, resourceClass: string | null, traits: ReadonlySet<string>): string | null => {
   const classes = names(group, 'resources:')
-  if (resourceClass === null || !classes.includes(resourceClass)) return `it offers ${resourceClass ?? 'nothing'}, the request asks for ${classes.join(', ')}`
+  if (resourceClass === null || !classes.includes(resourceClass))
+    return `it offers ${resourceClass ?? 'nothing'}, the request asks for ${classes.join(', ')}`
   const lacking = names(group, TRAIT, 'required').filter((trait) => !traits.has(trait))
   if (lacking.length > 0) return `it lacks ${lacking.join(', ')}`
   const unwanted = names(group, TRAIT, 'forbidden').filter((trait) => traits.has(trait))

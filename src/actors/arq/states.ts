@@ -1,12 +1,29 @@
 /** Every lawful move of an accelerator request (rest-api 8.3). A pair that is absent is refused. Refusal, diagram and test come from this table. */
 
-export const ARQ_STATES = ['Initial', 'BindStarted', 'Bound', 'Unbound', 'BindFailed', 'UnbindFailed', 'Deleting'] as const
+export const ARQ_STATES = [
+  'Initial',
+  'BindStarted',
+  'Bound',
+  'Unbound',
+  'BindFailed',
+  'UnbindFailed',
+  'Deleting',
+] as const
 export type ArqState = (typeof ARQ_STATES)[number]
 /** `Absent` before creation and `Gone` after removal are never shown. */
 export type Status = ArqState | 'Absent' | 'Gone'
 export const STATUSES: readonly Status[] = ['Absent', ...ARQ_STATES, 'Gone']
 
-export const MOVE_NAMES = ['create', 'bind', 'bound', 'bindFailed', 'unbind', 'releaseFailed', 'released', 'remove'] as const
+export const MOVE_NAMES = [
+  'create',
+  'bind',
+  'bound',
+  'bindFailed',
+  'unbind',
+  'releaseFailed',
+  'released',
+  'remove',
+] as const
 export type Move = (typeof MOVE_NAMES)[number]
 
 /**
@@ -33,4 +50,9 @@ export const RESOLVED: readonly ArqState[] = ['Bound', 'BindFailed', 'Deleting']
 export const UNRESOLVED: readonly ArqState[] = ARQ_STATES.filter((state) => !RESOLVED.includes(state))
 
 export const diagram = (): string =>
-  ['stateDiagram-v2', ...STATUSES.flatMap((from) => MOVE_NAMES.flatMap((move) => (MOVES[from][move] ? [`  ${from} --> ${MOVES[from][move]}: ${move}`] : [])))].join('\n')
+  [
+    'stateDiagram-v2',
+    ...STATUSES.flatMap((from) =>
+      MOVE_NAMES.flatMap((move) => (MOVES[from][move] ? [`  ${from} --> ${MOVES[from][move]}: ${move}`] : [])),
+    ),
+  ].join('\n')

@@ -19,10 +19,23 @@ const ofArq = (event: ArqEvent): Told => {
       return { step: 'created', detail: { profile: event.profileName, group: event.groupId } }
     case 'BindStarted': {
       const { hostname, host, instanceUuid, deviceRpUuid, handle, order } = event.bond
-      return { step: 'bind accepted', detail: { hostname, host, instance: instanceUuid, resource_provider: deviceRpUuid, attach_handle: handle.uuid, order } }
+      return {
+        step: 'bind accepted',
+        detail: {
+          hostname,
+          host,
+          instance: instanceUuid,
+          resource_provider: deviceRpUuid,
+          attach_handle: handle.uuid,
+          order,
+        },
+      }
     }
     case 'Bound':
-      return { step: 'bound', detail: event.workMs === null ? { host_work: 'none needed' } : { host_work_ms: event.workMs } }
+      return {
+        step: 'bound',
+        detail: event.workMs === null ? { host_work: 'none needed' } : { host_work_ms: event.workMs },
+      }
     case 'BindFailed':
       return { step: 'bind failed', detail: { reason: event.reason } }
     case 'Unbound':
@@ -40,12 +53,16 @@ const ofArq = (event: ArqEvent): Told => {
 const ofInstance = (event: InstanceEvent, arq: string, told: boolean): Told | null => {
   if (event.type === 'PartPrepared' && event.arq === arq) return { step: 'prepared on the host', detail: {} }
   if (event.type === 'BindSettled' && event.arqs.includes(arq))
-    return event.tell === null ? { step: 'nova not told', detail: { status: event.outcome, why: 'no Nova is configured' } } : { step: 'nova to be told', detail: { status: event.outcome } }
+    return event.tell === null
+      ? { step: 'nova not told', detail: { status: event.outcome, why: 'no Nova is configured' } }
+      : { step: 'nova to be told', detail: { status: event.outcome } }
   if (event.type !== 'NovaTold') return null
   const ending = event.endings[arq]
   const note = event.note === null ? {} : { note: event.note }
   if (!ending && !told) return null
-  return ending ? { step: `nova told: ${ending}`, detail: note } : { step: 'nova not reached, will be told again', detail: note }
+  return ending
+    ? { step: `nova told: ${ending}`, detail: note }
+    : { step: 'nova not reached, will be told again', detail: note }
 }
 
 type Bare = Omit<TimelineStep, 'tookMs'>
@@ -74,11 +91,16 @@ export const timelineOver =
     const events = own.flatMap((row) => row.events as readonly ArqEvent[])
     const created = events.find((event) => event.type === 'ArqCreated')
     if (!created) return missing
-    const projectId = events.reduce<string | null>((owner, event) => (event.type === 'BindStarted' ? (event.projectId ?? owner) : owner), created.projectId)
+    const projectId = events.reduce<string | null>(
+      (owner, event) => (event.type === 'BindStarted' ? (event.projectId ?? owner) : owner),
+      created.projectId,
+    )
     if (!caller.isAdmin && projectId !== caller.projectId) return missing
     const removed = own.find((row) => row.events.some(({ type }) => type === 'ArqRemoved'))
     if (removed && removed.at + options.timelineKeptMs < clock.now()) return missing
-    const instances = new Set(events.flatMap((event) => (event.type === 'BindStarted' ? [event.bond.instanceUuid] : [])))
+    const instances = new Set(
+      events.flatMap((event) => (event.type === 'BindStarted' ? [event.bond.instanceUuid] : [])),
+    )
     const theirs = instances.size > 0 ? await journal.history([...instances].map(instanceKey), HISTORY_MAX) : []
     const rows = [...own, ...theirs].sort((one, other) => one.at - other.at || rank(one.key) - rank(other.key))
     return { ok: true, value: { arq: uuid, projectId, deleted: removed !== undefined, steps: fold(rows, uuid) } }

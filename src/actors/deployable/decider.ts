@@ -6,7 +6,8 @@ import { rows } from './rows.ts'
 import { type Deployable, type SlotHandle, busy, evolve, initial } from './state.ts'
 
 const RESOURCE = 'deployable'
-const conflict = (held: Deployable, why: string) => refuse({ kind: 'conflict', reason: `deployable ${held.name}: ${why}` })
+const conflict = (held: Deployable, why: string) =>
+  refuse({ kind: 'conflict', reason: `deployable ${held.name}: ${why}` })
 
 const usable = (held: Deployable): string | null => {
   if (held.status === 'maintaining') return 'its device is in maintenance'
@@ -14,7 +15,10 @@ const usable = (held: Deployable): string | null => {
   return held.program ? 'it is being programmed' : null
 }
 
-const grant = (held: Deployable, { arq, bitstream, deadline, requestId }: Extract<DeployableCommand, { type: 'Grant' }>): Decision<DeployableEvent> => {
+const grant = (
+  held: Deployable,
+  { arq, bitstream, deadline, requestId }: Extract<DeployableCommand, { type: 'Grant' }>,
+): Decision<DeployableEvent> => {
   const why = usable(held)
   if (why) return conflict(held, why)
   const load = bitstream !== null && bitstream !== held.bitstreamId ? bitstream : null
@@ -22,13 +26,18 @@ const grant = (held: Deployable, { arq, bitstream, deadline, requestId }: Extrac
   if (load && busy(held)) return conflict(held, 'another request uses it, so it cannot be programmed now')
   const handle = Object.values(held.handles).find(({ state }) => state === 'free')
   if (!handle) return conflict(held, 'no free attach handle')
-  const order = held.hostWork || load ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, bitstream: load }) : null
+  const order =
+    held.hostWork || load
+      ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, bitstream: load })
+      : null
   return accept({ type: 'Granted', handle: handle.uuid, arq, order })
 }
 
 /** Work is left on the host when the slot was prepared there, or when that order may be under way. */
 const release = (held: Deployable, arq: string, deadline: number): Decision<DeployableEvent> => {
-  const handle = Object.values(held.handles).find((one) => one.arq === arq || (one.lastArq === arq && one.state === 'quarantined'))
+  const handle = Object.values(held.handles).find(
+    (one) => one.arq === arq || (one.lastArq === arq && one.state === 'quarantined'),
+  )
   if (!handle) return accept()
   const order = held.hostWork || handle.pending ? orderFor(held, handle, { type: 'ReleaseSlot', deadline }) : null
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order })
@@ -37,16 +46,26 @@ const release = (held: Deployable, arq: string, deadline: number): Decision<Depl
 /** A release that failed as often as this waits for an operator, or for the ARQ to ask again. */
 const RELEASE_ATTEMPTS = 3
 
-const answerSlot = (held: Deployable, handle: SlotHandle, command: Extract<DeployableCommand, { type: 'Answer' }>): Decision<DeployableEvent> => {
+const answerSlot = (
+  held: Deployable,
+  handle: SlotHandle,
+  command: Extract<DeployableCommand, { type: 'Answer' }>,
+): Decision<DeployableEvent> => {
   if (handle.pending?.number !== command.number) return accept() // an older order's answer, or said before
   const { slot, number, failed } = command
   if (failed === null) return accept({ type: 'OrderDone', slot, number })
   if (handle.pending.type === 'PrepareSlot') return accept() // the conversation fails the ARQ and releases the handle
-  const again = command.final || handle.attempts >= RELEASE_ATTEMPTS - 1 ? null : orderFor(held, handle, { type: 'ReleaseSlot', deadline: command.retryBy })
+  const again =
+    command.final || handle.attempts >= RELEASE_ATTEMPTS - 1
+      ? null
+      : orderFor(held, handle, { type: 'ReleaseSlot', deadline: command.retryBy })
   return accept({ type: 'OrderFailed', slot, number, reason: failed, again })
 }
 
-const answer = (held: Deployable, command: Extract<DeployableCommand, { type: 'Answer' }>): Decision<DeployableEvent> => {
+const answer = (
+  held: Deployable,
+  command: Extract<DeployableCommand, { type: 'Answer' }>,
+): Decision<DeployableEvent> => {
   const handle = held.handles[command.slot]
   if (handle) return answerSlot(held, handle, command)
   if (held.program?.order.number !== command.number) return accept()
@@ -68,7 +87,8 @@ const program = (held: Deployable, order: OrderOf<'Program'>): Decision<Deployab
 
 const decide = (held: Deployable, command: DeployableCommand): Decision<DeployableEvent> => {
   if (command.type === 'Record') return held.exists ? accept() : accept({ ...command, type: 'DeployableRecorded' })
-  if (!held.exists || held.presence === 'retired') return refuse({ kind: 'not_found', resource: RESOURCE, id: held.uuid })
+  if (!held.exists || held.presence === 'retired')
+    return refuse({ kind: 'not_found', resource: RESOURCE, id: held.uuid })
   switch (command.type) {
     case 'Describe':
       return accept({ type: 'DeployableDescribed', description: command.description })
@@ -86,17 +106,26 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
       return program(held, { ...command, type: 'Program' })
     case 'AddAttribute': {
       const { key } = command.attribute
-      if (held.attributes.some((attribute) => attribute.key === key)) return refuse({ kind: 'exists', resource: 'attribute', field: 'key', value: key })
+      if (held.attributes.some((attribute) => attribute.key === key))
+        return refuse({ kind: 'exists', resource: 'attribute', field: 'key', value: key })
       return accept({ type: 'AttributeAdded', attribute: { ...command.attribute, origin: 'operator' } })
     }
     case 'RemoveAttribute':
-      if (!held.attributes.some(({ uuid }) => uuid === command.uuid)) return refuse({ kind: 'not_found', resource: 'attribute', id: command.uuid })
+      if (!held.attributes.some(({ uuid }) => uuid === command.uuid))
+        return refuse({ kind: 'not_found', resource: 'attribute', id: command.uuid })
       return accept({ type: 'AttributeRemoved', uuid: command.uuid })
     case 'Clear':
-      if (held.handles[command.handle]?.state !== 'quarantined') return conflict(held, `handle ${command.handle} is not quarantined`)
+      if (held.handles[command.handle]?.state !== 'quarantined')
+        return conflict(held, `handle ${command.handle} is not quarantined`)
       return accept({ type: 'HandleCleared', handle: command.handle })
   }
 }
 
-export const deployable: Decider<Deployable, DeployableCommand, DeployableEvent> = { kind: 'deployable', initial, decide, evolve, rows }
+export const deployable: Decider<Deployable, DeployableCommand, DeployableEvent> = {
+  kind: 'deployable',
+  initial,
+  decide,
+  evolve,
+  rows,
+}
 export const deployableKey = (uuid: string): string => `deployable/${uuid}`

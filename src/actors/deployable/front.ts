@@ -43,14 +43,19 @@ const programOver = (kernel: Kernel): Control['deployables']['program'] => {
   const { clock, images, options } = kernel
   const look = lookOver(kernel)
   const tell = tellOver(kernel)
-  const settled = async (uuid: string, number: number): Promise<Outcome<{ deployable: DeployableRow; finished: boolean }>> => {
+  const settled = async (
+    uuid: string,
+    number: number,
+  ): Promise<Outcome<{ deployable: DeployableRow; finished: boolean }>> => {
     const until = clock.now() + options.programWaitMs
     for (;;) {
       const now = await look(uuid)
       if (!now.ok) return now
       const running = now.value.program?.order.number === number
-      if (!running && now.value.programFault !== null) return refuse({ kind: 'device_failure', reason: now.value.programFault })
-      if (!running || clock.now() >= until) return { ok: true, value: { deployable: deployableRow(now.value), finished: !running } }
+      if (!running && now.value.programFault !== null)
+        return refuse({ kind: 'device_failure', reason: now.value.programFault })
+      if (!running || clock.now() >= until)
+        return { ok: true, value: { deployable: deployableRow(now.value), finished: !running } }
       await new Promise<void>((resolve) => void clock.after(POLL_MS, resolve))
     }
   }
@@ -70,7 +75,11 @@ export const deployablesOver = (kernel: Kernel): Control['deployables'] => {
   const look = lookOver(kernel)
   return {
     list: ({ name, deviceId, deviceUuid, rpUuid }, page) =>
-      kernel.readers.list('deployables', given({ name, device_id: deviceId, device_uuid: deviceUuid, rp_uuid: rpUuid }) as never, page),
+      kernel.readers.list(
+        'deployables',
+        given({ name, device_id: deviceId, device_uuid: deviceUuid, rp_uuid: rpUuid }) as never,
+        page,
+      ),
     get: async (uuid) => {
       const held = await look(uuid)
       return held.ok ? { ok: true, value: deployableRow(held.value) } : held
@@ -90,11 +99,14 @@ export const attributesOver = (kernel: Kernel): Control['attributes'] => {
   const owner = async (uuid: string): Promise<Outcome<AttributeRow>> => {
     const found = await readers.first('attributes', { uuid })
     if (!found.ok) return found
-    return found.value ? { ok: true, value: found.value } : refuse({ kind: 'not_found', resource: 'attribute', id: uuid })
+    return found.value
+      ? { ok: true, value: found.value }
+      : refuse({ kind: 'not_found', resource: 'attribute', id: uuid })
   }
   const noSuch = refuse({ kind: 'invalid', field: 'deployable_id', rule: 'no such deployable' })
   return {
-    list: ({ deployableId, key }, page) => readers.list('attributes', given({ deployable_id: deployableId, key }) as never, page),
+    list: ({ deployableId, key }, page) =>
+      readers.list('attributes', given({ deployable_id: deployableId, key }) as never, page),
     get: owner,
     create: async (caller, target, key, value) => {
       const found = await readers.first('deployables', typeof target === 'number' ? { id: target } : { uuid: target })

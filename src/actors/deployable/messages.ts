@@ -43,14 +43,33 @@ export type DeviceStatus = 'enabled' | 'maintaining'
 
 /** `deadline`: ms since the epoch; past it nobody waits for the order's result. */
 export type DeployableCommand =
-  | { readonly type: 'Record'; readonly identity: Identity; readonly description: Description; readonly status: DeviceStatus; readonly bitstreamId: string | null }
+  | {
+      readonly type: 'Record'
+      readonly identity: Identity
+      readonly description: Description
+      readonly status: DeviceStatus
+      readonly bitstreamId: string | null
+    }
   | { readonly type: 'Describe'; readonly description: Description }
   | { readonly type: 'SetPresence'; readonly presence: Presence }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
-  | { readonly type: 'Grant'; readonly arq: string; readonly bitstream: string | null; readonly deadline: number; readonly requestId: string }
+  | {
+      readonly type: 'Grant'
+      readonly arq: string
+      readonly bitstream: string | null
+      readonly deadline: number
+      readonly requestId: string
+    }
   | { readonly type: 'Release'; readonly arq: string; readonly deadline: number }
   /** A host's answer to an order of this deployable. */
-  | { readonly type: 'Answer'; readonly slot: string; readonly number: number; readonly failed: string | null; readonly final: boolean; readonly retryBy: number }
+  | {
+      readonly type: 'Answer'
+      readonly slot: string
+      readonly number: number
+      readonly failed: string | null
+      readonly final: boolean
+      readonly retryBy: number
+    }
   | { readonly type: 'Program'; readonly image: string; readonly deadline: number; readonly requestId: string }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
   | { readonly type: 'RemoveAttribute'; readonly uuid: string }
@@ -58,7 +77,13 @@ export type DeployableCommand =
   | { readonly type: 'Clear'; readonly handle: string }
 
 export type DeployableEvent =
-  | { readonly type: 'DeployableRecorded'; readonly identity: Identity; readonly description: Description; readonly status: DeviceStatus; readonly bitstreamId: string | null }
+  | {
+      readonly type: 'DeployableRecorded'
+      readonly identity: Identity
+      readonly description: Description
+      readonly status: DeviceStatus
+      readonly bitstreamId: string | null
+    }
   | { readonly type: 'DeployableDescribed'; readonly description: Description }
   | { readonly type: 'PresenceSet'; readonly presence: Presence }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
@@ -67,7 +92,13 @@ export type DeployableEvent =
   | { readonly type: 'HandleReleased'; readonly handle: string; readonly arq: string; readonly order: Order | null }
   | { readonly type: 'OrderDone'; readonly slot: string; readonly number: number }
   /** `again`: the release is ordered once more; null: the handle is quarantined until somebody looks. */
-  | { readonly type: 'OrderFailed'; readonly slot: string; readonly number: number; readonly reason: string; readonly again: Order | null }
+  | {
+      readonly type: 'OrderFailed'
+      readonly slot: string
+      readonly number: number
+      readonly reason: string
+      readonly again: Order | null
+    }
   | { readonly type: 'ProgramStarted'; readonly image: string; readonly order: Order }
   | { readonly type: 'Programmed'; readonly image: string; readonly number: number }
   | { readonly type: 'ProgramFailed'; readonly image: string; readonly number: number; readonly reason: string }

@@ -3,7 +3,13 @@ import type { Order } from '../../wire/orders.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 
 type Wanted =
-  | { readonly type: 'PrepareSlot'; readonly arq: string; readonly deadline: number; readonly requestId: string; readonly bitstream: string | null }
+  | {
+      readonly type: 'PrepareSlot'
+      readonly arq: string
+      readonly deadline: number
+      readonly requestId: string
+      readonly bitstream: string | null
+    }
   | { readonly type: 'ReleaseSlot'; readonly deadline: number }
   | { readonly type: 'Program'; readonly image: string; readonly deadline: number; readonly requestId: string }
 export type OrderOf<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>

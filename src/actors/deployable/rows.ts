@@ -54,7 +54,12 @@ const orderRow = (order: Order, at: number): Row<'pending_orders'> => ({
 
 const shown = (held: Deployable) => held.exists && held.presence !== 'retired'
 
-const orderChange = (slot: string, before: Order | null | undefined, after: Order | null, at: number): readonly ViewChange[] => {
+const orderChange = (
+  slot: string,
+  before: Order | null | undefined,
+  after: Order | null,
+  at: number,
+): readonly ViewChange[] => {
   if (before?.number === after?.number) return []
   if (after) return [put('pending_orders', orderRow(after, at))]
   return before ? [drop('pending_orders', slot)] : []
@@ -76,7 +81,9 @@ const attributeChanges = (before: Deployable, after: Deployable): readonly ViewC
   const differs = (one: Attribute, other: Attribute | undefined) => one.key !== other?.key || one.value !== other.value
   return [
     ...before.attributes.filter(({ uuid }) => !kept.has(uuid)).map(({ uuid }) => drop('attributes', uuid)),
-    ...after.attributes.filter((one) => differs(one, old.get(one.uuid))).map((one) => put('attributes', attributeRow(after, one))),
+    ...after.attributes
+      .filter((one) => differs(one, old.get(one.uuid)))
+      .map((one) => put('attributes', attributeRow(after, one))),
   ]
 }
 

@@ -1,6 +1,14 @@
 /** What a deployable remembers, and how each fact changes it. */
 import type { Order } from '../../wire/orders.ts'
-import type { Attribute, DeployableEvent, Description, DeviceStatus, Identity, KnownHandle, Presence } from './messages.ts'
+import type {
+  Attribute,
+  DeployableEvent,
+  Description,
+  DeviceStatus,
+  Identity,
+  KnownHandle,
+  Presence,
+} from './messages.ts'
 import { type HandleMove, type HandleState, next } from './states.ts'
 
 export type SlotHandle = KnownHandle & {
@@ -68,16 +76,33 @@ export const initial: Deployable = {
   revision: 0,
 }
 
-const fresh = (handle: KnownHandle): SlotHandle => ({ ...handle, state: 'free', arq: null, pending: null, pendingSince: 0, lastArq: null, attempts: 0, unseen: false })
+const fresh = (handle: KnownHandle): SlotHandle => ({
+  ...handle,
+  state: 'free',
+  arq: null,
+  pending: null,
+  pendingSince: 0,
+  lastArq: null,
+  attempts: 0,
+  unseen: false,
+})
 
 /** A handle that is in the report again, or is missing from it. What an ARQ holds stays as it is until it is given up. */
 const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle =>
-  old ? { ...old, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state } : fresh(shown)
-const unseen = (old: SlotHandle): SlotHandle => ({ ...old, unseen: true, state: next(old.state, 'vanish') ?? old.state })
+  old
+    ? { ...old, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state }
+    : fresh(shown)
+const unseen = (old: SlotHandle): SlotHandle => ({
+  ...old,
+  unseen: true,
+  state: next(old.state, 'vanish') ?? old.state,
+})
 
 const describe = (held: Deployable, description: Description, at: number): Partial<Deployable> => {
   const shown = new Map(description.handles.map((handle) => [handle.uuid, seen(held.handles[handle.uuid], handle)]))
-  const gone = Object.values(held.handles).filter((handle) => !shown.has(handle.uuid)).map(unseen)
+  const gone = Object.values(held.handles)
+    .filter((handle) => !shown.has(handle.uuid))
+    .map(unseen)
   const operators = held.attributes.filter(({ origin }) => origin !== 'driver')
   const created = new Map(held.attributes.map(({ uuid, createdAt }) => [uuid, createdAt]))
   return {
@@ -86,11 +111,19 @@ const describe = (held: Deployable, description: Description, at: number): Parti
     hostWork: description.hostWork,
     programmable: description.programmable,
     handles: Object.fromEntries([...shown.values(), ...gone].map((handle) => [handle.uuid, handle])),
-    attributes: [...description.attributes.map((attribute) => ({ ...attribute, createdAt: created.get(attribute.uuid) ?? at })), ...operators],
+    attributes: [
+      ...description.attributes.map((attribute) => ({ ...attribute, createdAt: created.get(attribute.uuid) ?? at })),
+      ...operators,
+    ],
   }
 }
 
-const move = (held: Deployable, uuid: string, step: HandleMove, change: Partial<SlotHandle>): Pick<Deployable, 'handles'> => {
+const move = (
+  held: Deployable,
+  uuid: string,
+  step: HandleMove,
+  change: Partial<SlotHandle>,
+): Pick<Deployable, 'handles'> => {
   const handle = held.handles[uuid]!
   const state = next(handle.state, step) ?? handle.state
   // given up while the report no longer shows it: the hardware is gone
@@ -101,7 +134,13 @@ const move = (held: Deployable, uuid: string, step: HandleMove, change: Partial<
 const change = (held: Deployable, event: DeployableEvent, at: number): Partial<Deployable> => {
   switch (event.type) {
     case 'DeployableRecorded':
-      return { exists: true, ...event.identity, status: event.status, bitstreamId: event.bitstreamId, ...describe(initial, event.description, at) }
+      return {
+        exists: true,
+        ...event.identity,
+        status: event.status,
+        bitstreamId: event.bitstreamId,
+        ...describe(initial, event.description, at),
+      }
     case 'DeployableDescribed':
       return describe(held, event.description, at)
     case 'PresenceSet':
@@ -109,10 +148,19 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
     case 'StatusSet':
       return { status: event.status }
     case 'Granted':
-      return { ...move(held, event.handle, 'grant', { arq: event.arq, pending: event.order, pendingSince: at }), orders: event.order?.number ?? held.orders }
+      return {
+        ...move(held, event.handle, 'grant', { arq: event.arq, pending: event.order, pendingSince: at }),
+        orders: event.order?.number ?? held.orders,
+      }
     case 'HandleReleased':
       return {
-        ...move(held, event.handle, event.order ? 'releaseWithWork' : 'release', { arq: null, pending: event.order, pendingSince: at, lastArq: event.arq, attempts: 0 }),
+        ...move(held, event.handle, event.order ? 'releaseWithWork' : 'release', {
+          arq: null,
+          pending: event.order,
+          pendingSince: at,
+          lastArq: event.arq,
+          attempts: 0,
+        }),
         orders: event.order?.number ?? held.orders,
       }
     case 'OrderDone':
@@ -127,7 +175,11 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
         orders: event.again?.number ?? held.orders,
       }
     case 'ProgramStarted':
-      return { program: { image: event.image, order: event.order, since: at }, programFault: null, orders: event.order.number }
+      return {
+        program: { image: event.image, order: event.order, since: at },
+        programFault: null,
+        orders: event.order.number,
+      }
     case 'Programmed':
       return { program: null, bitstreamId: event.image }
     case 'ProgramFailed':
@@ -146,11 +198,20 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
 const done = (held: Deployable, slot: string): Partial<Deployable> => {
   const { pending } = held.handles[slot]!
   const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
-  return { ...move(held, slot, 'done', { pending: null }), ...(bitstream === undefined ? {} : { bitstreamId: bitstream }) }
+  return {
+    ...move(held, slot, 'done', { pending: null }),
+    ...(bitstream === undefined ? {} : { bitstreamId: bitstream }),
+  }
 }
 
 /** Facts about single handles: the deployable's own row does not show them. */
-const QUIET: ReadonlySet<DeployableEvent['type']> = new Set(['Granted', 'HandleReleased', 'OrderFailed', 'HandleCleared', 'StatusSet'])
+const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
+  'Granted',
+  'HandleReleased',
+  'OrderFailed',
+  'HandleCleared',
+  'StatusSet',
+])
 
 export const evolve = (held: Deployable, event: DeployableEvent, at: number): Deployable => {
   const changed = change(held, event, at)
@@ -159,7 +220,8 @@ export const evolve = (held: Deployable, event: DeployableEvent, at: number): De
   return { ...held, ...changed, updatedAt: at, ...(quiet ? {} : { describedAt: at, revision: held.revision + 1 }) }
 }
 
-export const attributeOf = (held: Deployable, key: string): string | null => held.attributes.find((attribute) => attribute.key === key)?.value ?? null
+export const attributeOf = (held: Deployable, key: string): string | null =>
+  held.attributes.find((attribute) => attribute.key === key)?.value ?? null
 export const traitsOf = (held: Deployable): ReadonlySet<string> =>
   new Set(held.attributes.filter(({ key }) => key.startsWith('trait')).map(({ value }) => value))
 export const busy = (held: Deployable): boolean =>

@@ -1,7 +1,16 @@
 /** Every lawful move of an attach handle (data-model 11.4). */
 export const HANDLE_STATES = ['free', 'held', 'releasing', 'quarantined', 'missing'] as const
 export type HandleState = (typeof HANDLE_STATES)[number]
-export const HANDLE_MOVES = ['grant', 'release', 'releaseWithWork', 'done', 'failed', 'clear', 'vanish', 'return'] as const
+export const HANDLE_MOVES = [
+  'grant',
+  'release',
+  'releaseWithWork',
+  'done',
+  'failed',
+  'clear',
+  'vanish',
+  'return',
+] as const
 export type HandleMove = (typeof HANDLE_MOVES)[number]
 
 /** `vanish` of a handle that is held or being released changes nothing: nothing that an ARQ holds is ever removed by a report. */
@@ -14,4 +23,9 @@ export const MOVES: Record<HandleState, Partial<Record<HandleMove, HandleState>>
 }
 export const next = (from: HandleState, move: HandleMove): HandleState | undefined => MOVES[from][move]
 export const diagram = (): string =>
-  ['stateDiagram-v2', ...HANDLE_STATES.flatMap((from) => HANDLE_MOVES.flatMap((move) => (MOVES[from][move] ? [`  ${from} --> ${MOVES[from][move]}: ${move}`] : [])))].join('\n')
+  [
+    'stateDiagram-v2',
+    ...HANDLE_STATES.flatMap((from) =>
+      HANDLE_MOVES.flatMap((move) => (MOVES[from][move] ? [`  ${from} --> ${MOVES[from][move]}: ${move}`] : [])),
+    ),
+  ].join('\n')

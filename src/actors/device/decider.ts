@@ -12,7 +12,12 @@ export type DeviceFacts = {
   /** As reported; the identity is its canonical form, which the host holds. */
   readonly controlPath: string
 }
-export type DeviceIdentity = { readonly uuid: string; readonly id: number; readonly host: string; readonly driver: string }
+export type DeviceIdentity = {
+  readonly uuid: string
+  readonly id: number
+  readonly host: string
+  readonly driver: string
+}
 
 export type DeviceCommand =
   | { readonly type: 'Record'; readonly identity: DeviceIdentity; readonly facts: DeviceFacts }
@@ -33,7 +38,14 @@ export type Device = DeviceIdentity & {
   readonly createdAt: number
   readonly updatedAt: number | null
 }
-const NO_FACTS: DeviceFacts = { type: '', vendor: '', model: '', stdBoardInfo: null, vendorBoardInfo: null, controlPath: '' }
+const NO_FACTS: DeviceFacts = {
+  type: '',
+  vendor: '',
+  model: '',
+  stdBoardInfo: null,
+  vendorBoardInfo: null,
+  controlPath: '',
+}
 const initial: Device = {
   exists: false,
   uuid: '',
@@ -47,18 +59,24 @@ const initial: Device = {
   updatedAt: null,
 }
 
-const sameFacts = (one: DeviceFacts, other: DeviceFacts) => (Object.keys(NO_FACTS) as (keyof DeviceFacts)[]).every((key) => one[key] === other[key])
+const sameFacts = (one: DeviceFacts, other: DeviceFacts) =>
+  (Object.keys(NO_FACTS) as (keyof DeviceFacts)[]).every((key) => one[key] === other[key])
 
 const decide = (device: Device, command: DeviceCommand): Decision<DeviceEvent> => {
   if (command.type === 'Record') return device.exists ? accept() : accept({ ...command, type: 'DeviceRecorded' })
-  if (!device.exists || device.presence === 'retired') return refuse({ kind: 'not_found', resource: 'device', id: device.uuid })
+  if (!device.exists || device.presence === 'retired')
+    return refuse({ kind: 'not_found', resource: 'device', id: device.uuid })
   switch (command.type) {
     case 'Describe':
-      return sameFacts(device.facts, command.facts) ? accept() : accept({ type: 'DeviceDescribed', facts: command.facts })
+      return sameFacts(device.facts, command.facts)
+        ? accept()
+        : accept({ type: 'DeviceDescribed', facts: command.facts })
     case 'SetStatus':
       return device.status === command.status ? accept() : accept({ type: 'StatusSet', status: command.status })
     case 'SetPresence':
-      return device.presence === command.presence ? accept() : accept({ type: 'PresenceSet', presence: command.presence })
+      return device.presence === command.presence
+        ? accept()
+        : accept({ type: 'PresenceSet', presence: command.presence })
   }
 }
 

@@ -62,18 +62,29 @@ export const isNews = (host: Host, report: { readonly bootId: string; readonly n
 export const counting = (host: Host): boolean => Object.values(host.devices).some(({ missing }) => missing > 0)
 
 const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
-  if (command.type === 'RecordPicture') return isNews(host, command.picture) ? accept({ ...command, type: 'PictureRecorded' }) : accept()
+  if (command.type === 'RecordPicture')
+    return isNews(host, command.picture) ? accept({ ...command, type: 'PictureRecorded' }) : accept()
   if (!host.exists) return refuse({ kind: 'not_found', resource: 'host', id: host.name })
   return host.liveness === command.liveness ? accept() : accept({ ...command, type: 'LivenessSet' })
 }
 
 const merge = (devices: Host['devices'], changed: Changed): Host['devices'] =>
-  Object.fromEntries(Object.entries({ ...devices, ...changed }).filter((entry): entry is [string, HeldDevice] => entry[1] !== null))
+  Object.fromEntries(
+    Object.entries({ ...devices, ...changed }).filter((entry): entry is [string, HeldDevice] => entry[1] !== null),
+  )
 
 const evolve = (host: Host, event: HostEvent, at: number): Host => {
   if (event.type === 'LivenessSet') return { ...host, liveness: event.liveness, updatedAt: at }
   const devices = merge(host.devices, event.devices)
-  return { ...host, ...event.picture, exists: true, name: event.name, liveness: 'up', devices, ...(host.exists ? { updatedAt: at } : { createdAt: at }) }
+  return {
+    ...host,
+    ...event.picture,
+    exists: true,
+    name: event.name,
+    liveness: 'up',
+    devices,
+    ...(host.exists ? { updatedAt: at } : { createdAt: at }),
+  }
 }
 
 const hostRow = (host: Host): Row<'hosts'> => ({

@@ -11,7 +11,10 @@ export type Liveness = {
 }
 
 /** Pure: what a host is that was last heard of `silentMs` ago. */
-export const livenessAfter = (silentMs: number, { staleAfterMs, downAfterMs }: { readonly staleAfterMs: number; readonly downAfterMs: number }): State => {
+export const livenessAfter = (
+  silentMs: number,
+  { staleAfterMs, downAfterMs }: { readonly staleAfterMs: number; readonly downAfterMs: number },
+): State => {
   if (silentMs >= downAfterMs) return 'down'
   return silentMs >= staleAfterMs ? 'stale' : 'up'
 }

@@ -25,19 +25,31 @@ const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Placed) 
 /** The exact repeat of a bind is no second bind (rest-api 8.4). */
 const isRepeat = (draft: Draft, placed: readonly Placed[], key: string) => {
   const held = Object.keys(draft.state(instance, key).arqs)
-  return held.length === placed.length && placed.every((one) => held.includes(one.arq) && alreadySo(draft.state(arq, arqKey(one.arq)), one))
+  return (
+    held.length === placed.length &&
+    placed.every((one) => held.includes(one.arq) && alreadySo(draft.state(arq, arqKey(one.arq)), one))
+  )
 }
 
 const check = (draft: Draft, one: Placed): Arq => {
   const held = draft.state(arq, arqKey(one.arq))
-  if (held.status === 'Absent' || held.status === 'Gone') return draft.refuse({ kind: 'not_found', resource: 'accelerator request', id: one.arq })
+  if (held.status === 'Absent' || held.status === 'Gone')
+    return draft.refuse({ kind: 'not_found', resource: 'accelerator request', id: one.arq })
   if (!next(held.status, 'bind'))
-    return draft.refuse({ kind: 'bad_state', resource: 'accelerator request', id: one.arq, state: held.status, allowed: statesThatAllow('bind') })
+    return draft.refuse({
+      kind: 'bad_state',
+      resource: 'accelerator request',
+      id: one.arq,
+      state: held.status,
+      allowed: statesThatAllow('bind'),
+    })
   const target = draft.state(deployable, deployableKey(one.deployable))
-  if (!target.exists || target.rpUuid !== one.deviceRpUuid) draft.refuse({ kind: 'not_found', resource: 'resource provider', id: one.deviceRpUuid })
+  if (!target.exists || target.rpUuid !== one.deviceRpUuid)
+    draft.refuse({ kind: 'not_found', resource: 'resource provider', id: one.deviceRpUuid })
   const why = mismatch(held.group, attributeOf(target, 'rc'), traitsOf(target))
   if (why) conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${why}`)
-  if (one.host !== null && one.host !== target.host) conflict(draft, `${one.hostname} is host ${one.host}, but the resource provider is on ${target.host}`)
+  if (one.host !== null && one.host !== target.host)
+    conflict(draft, `${one.hostname} is host ${one.host}, but the resource provider is on ${target.host}`)
   const { search } = bitstreamOf(held.group)
   if (search) conflict(draft, `${search} needs an image service that can be searched, and none is configured`)
   return held
@@ -47,12 +59,26 @@ const grant = (draft: Draft, one: Placed, { deadline, requestId }: Terms): Part 
   const held = check(draft, one)
   const key = deployableKey(one.deployable)
   const { image } = bitstreamOf(held.group)
-  const [granted] = draft.decide(deployable, key, { type: 'Grant', arq: one.arq, bitstream: image, deadline, requestId })
+  const [granted] = draft.decide(deployable, key, {
+    type: 'Grant',
+    arq: one.arq,
+    bitstream: image,
+    deadline,
+    requestId,
+  })
   if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
   const target = draft.state(deployable, key)
   const { uuid, type, info } = target.handles[granted.handle]!
   const { hostname, deviceRpUuid, instanceUuid } = one
-  const bond = { hostname, deviceRpUuid, instanceUuid, deployable: target.uuid, host: target.host, handle: { uuid, type, info }, order: granted.order?.number ?? null }
+  const bond = {
+    hostname,
+    deviceRpUuid,
+    instanceUuid,
+    deployable: target.uuid,
+    host: target.host,
+    handle: { uuid, type, info },
+    order: granted.order?.number ?? null,
+  }
   draft.decide(arq, arqKey(one.arq), { type: 'Bind', bond, projectId: one.projectId ?? null })
   return { arq: one.arq, deployable: target.uuid, prepared: granted.order === null }
 }
@@ -80,8 +106,14 @@ export const bindOver = (kernel: Kernel): Control['arqs']['bind'] => {
     const placed = await places.place(bindings)
     if (!placed.ok) return placed
     const at = clock.now()
-    const terms = { requestId: caller.requestId, deadline: at + options.bindDeadlineMs, tellUntil: nova ? at + options.tellForMs : null }
-    const keys = new Set(placed.value.flatMap((one) => [arqKey(one.arq), deployableKey(one.deployable), instanceKey(one.instanceUuid)]))
+    const terms = {
+      requestId: caller.requestId,
+      deadline: at + options.bindDeadlineMs,
+      tellUntil: nova ? at + options.tellForMs : null,
+    }
+    const keys = new Set(
+      placed.value.flatMap((one) => [arqKey(one.arq), deployableKey(one.deployable), instanceKey(one.instanceUuid)]),
+    )
     const work = newWork(kernel, causeOf(caller), accept(placed.value, terms))
     const bound = await units.together([...keys], work)
     if (!bound.ok) return bound

@@ -28,7 +28,11 @@ const settle = (draft: Draft, key: string, command: InstanceCommand, workMs: num
     if (settled.outcome === 'completed') draft.decide(arq, arqKey(uuid), { type: 'ReportBound', workMs })
     else {
       draft.decide(arq, arqKey(uuid), { type: 'ReportBindFailed', reason: settled.reason ?? 'failed' })
-      draft.decide(deployable, deployableKey(target), { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS })
+      draft.decide(deployable, deployableKey(target), {
+        type: 'Release',
+        arq: uuid,
+        deadline: draft.at + RELEASE_FOR_MS,
+      })
     }
   }
   return true
@@ -61,7 +65,8 @@ const overConversation = async (
     const done = await units.together(keys, {
       ...work,
       cause,
-      plan: (draft) => (keysOf(key, draft.state(instance, key)).every((one) => borrowed.has(one)) ? plan(draft, key) : null),
+      plan: (draft) =>
+        keysOf(key, draft.state(instance, key)).every((one) => borrowed.has(one)) ? plan(draft, key) : null,
     })
     if (!done.ok) {
       log.warn({ instance: uuid, fault: done.fault }, 'conversation.refused')
@@ -74,17 +79,33 @@ const overConversation = async (
 }
 
 /** True: the conversation settled by this. Throws when the journal does not answer, so that the report comes again. */
-export const reportPrepared = async (kernel: Kernel, uuid: string, commandId: string, report: Prepared, cause: Cause): Promise<boolean> => {
+export const reportPrepared = async (
+  kernel: Kernel,
+  uuid: string,
+  commandId: string,
+  report: Prepared,
+  cause: Cause,
+): Promise<boolean> => {
   const { slot, number, failed } = report
   const target = deployableKey(report.deployable)
-  const settled = await overConversation(kernel, uuid, [target, arqKey(report.arq)], cause, { commandId, at: kernel.clock.now() }, (draft, key) => {
-    const held = draft.state(arq, arqKey(report.arq))
-    draft.decide(deployable, target, { type: 'Answer', slot, number, failed, final: true, retryBy: draft.at })
-    // the answer to an order of an earlier bind changes nothing but that order
-    if (held.status !== 'BindStarted' || held.bond?.order !== number || held.bond.handle.uuid !== slot) return false
-    const command: InstanceCommand = failed === null ? { type: 'ReportPrepared', arq: report.arq, at: draft.at } : { type: 'Fail', reason: failed, at: draft.at }
-    return settle(draft, key, command, report.workMs)
-  })
+  const settled = await overConversation(
+    kernel,
+    uuid,
+    [target, arqKey(report.arq)],
+    cause,
+    { commandId, at: kernel.clock.now() },
+    (draft, key) => {
+      const held = draft.state(arq, arqKey(report.arq))
+      draft.decide(deployable, target, { type: 'Answer', slot, number, failed, final: true, retryBy: draft.at })
+      // the answer to an order of an earlier bind changes nothing but that order
+      if (held.status !== 'BindStarted' || held.bond?.order !== number || held.bond.handle.uuid !== slot) return false
+      const command: InstanceCommand =
+        failed === null
+          ? { type: 'ReportPrepared', arq: report.arq, at: draft.at }
+          : { type: 'Fail', reason: failed, at: draft.at }
+      return settle(draft, key, command, report.workMs)
+    },
+  )
   if (settled) kernel.nudge(instanceKey(uuid))
   return settled
 }

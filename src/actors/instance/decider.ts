@@ -11,12 +11,30 @@ export type Instance = {
   readonly open: { readonly deadline: number } | null
   readonly requestId: string
   /** What Nova has still to hear: ARQ -> status. */
-  readonly telling: { readonly statuses: Readonly<Record<string, Told>>; readonly nextAt: number; readonly until: number; readonly attempts: number } | null
+  readonly telling: {
+    readonly statuses: Readonly<Record<string, Told>>
+    readonly nextAt: number
+    readonly until: number
+    readonly attempts: number
+  } | null
   readonly tellUntil: number | null
 }
-const initial: Instance = { uuid: '', arqs: {}, hostname: '', open: null, requestId: '', telling: null, tellUntil: null }
+const initial: Instance = {
+  uuid: '',
+  arqs: {},
+  hostname: '',
+  open: null,
+  requestId: '',
+  telling: null,
+  tellUntil: null,
+}
 
-const settled = (instance: { readonly arqs: Instance['arqs']; readonly tellUntil: number | null }, outcome: Told, reason: string | null, at: number): InstanceEvent => ({
+const settled = (
+  instance: { readonly arqs: Instance['arqs']; readonly tellUntil: number | null },
+  outcome: Told,
+  reason: string | null,
+  at: number,
+): InstanceEvent => ({
   type: 'BindSettled',
   outcome,
   arqs: Object.keys(instance.arqs),
@@ -29,7 +47,15 @@ const bind = (instance: Instance, command: Extract<InstanceCommand, { type: 'Bin
   if (Object.keys(instance.arqs).length > 0)
     return refuse({ kind: 'invalid', field: 'instance_uuid', rule: 'the instance already has accelerator requests' })
   const { instance: uuid, parts, hostname, deadline, tellUntil, requestId } = command
-  const accepted: InstanceEvent = { type: 'BindAccepted', instance: uuid, parts, hostname, deadline, tellUntil, requestId }
+  const accepted: InstanceEvent = {
+    type: 'BindAccepted',
+    instance: uuid,
+    parts,
+    hostname,
+    deadline,
+    tellUntil,
+    requestId,
+  }
   return parts.every(({ prepared }) => prepared)
     ? accept(accepted, settled({ arqs: keyed(parts), tellUntil }, 'completed', null, command.at))
     : accept(accepted)
@@ -51,7 +77,9 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
     case 'Conclude':
       if (!instance.open || dueOf(instance) > command.at) return accept()
       return accept(
-        everyPrepared(instance) ? settled(instance, 'completed', null, command.at) : settled(instance, 'failed', 'the host did not answer in time', command.at),
+        everyPrepared(instance)
+          ? settled(instance, 'completed', null, command.at)
+          : settled(instance, 'failed', 'the host did not answer in time', command.at),
       )
     case 'Leave': {
       const leaving = command.arqs.filter((arq) => instance.arqs[arq])
@@ -72,7 +100,10 @@ const without = <Value>(record: Readonly<Record<string, Value>>, keys: readonly 
 /** What an earlier conversation has still to tell stays to be told. */
 const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'BindSettled' }>): Instance['telling'] => {
   if (event.tell === null || instance.tellUntil === null) return instance.telling
-  const statuses = { ...instance.telling?.statuses, ...Object.fromEntries(event.arqs.map((arq) => [arq, event.outcome])) }
+  const statuses = {
+    ...instance.telling?.statuses,
+    ...Object.fromEntries(event.arqs.map((arq) => [arq, event.outcome])),
+  }
   return { statuses, nextAt: event.tell, until: instance.tellUntil, attempts: 0 }
 }
 

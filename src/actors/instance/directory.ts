@@ -29,7 +29,9 @@ export const directoryOver = ({ readers, clock }: Kernel) => {
     const own = await readers.first('hosts', { name })
     if (own.ok && own.value) return own.value.name
     const hosts = await readers.list('hosts', {}, {})
-    return hosts.ok ? (hosts.value.items.find(({ aliases }) => (aliases as readonly string[]).includes(name))?.name ?? null) : null
+    return hosts.ok
+      ? (hosts.value.items.find(({ aliases }) => (aliases as readonly string[]).includes(name))?.name ?? null)
+      : null
   }
   const hostOf = async (name: string): Promise<string | null> => {
     const known = named.get(name)

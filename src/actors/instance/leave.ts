@@ -29,7 +29,8 @@ const leaveOne = (draft: Draft, uuid: string, how: How) => {
   const release = { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS } as const
   const retry = held.status === 'UnbindFailed' && held.gaveUp
   const target = held.bond?.deployable ?? (retry ? retry.deployable : null)
-  if (target && draft.state(deployable, deployableKey(target)).exists) draft.decide(deployable, deployableKey(target), release)
+  if (target && draft.state(deployable, deployableKey(target)).exists)
+    draft.decide(deployable, deployableKey(target), release)
   if (held.bond) draft.decide(instance, instanceKey(held.bond.instanceUuid), { type: 'Leave', arqs: [uuid] })
 }
 
@@ -40,11 +41,19 @@ export const leaveOver = (kernel: Kernel) => {
     const looked = await Promise.all(uuids.map((uuid) => region.look(arqKey(uuid))))
     const refused = looked.find((one) => !one.ok)
     if (refused) return refused as Outcome<never>
-    return { ok: true, value: new Map(looked.map((one, at) => [uuids[at]!, (one.ok ? one.value.state : undefined) as Arq])) }
+    return {
+      ok: true,
+      value: new Map(looked.map((one, at) => [uuids[at]!, (one.ok ? one.value.state : undefined) as Arq])),
+    }
   }
 
   /** One append for all of them; who takes part is looked at first, and again when that changed meanwhile. `guard` decides on the states it finds. */
-  const leaveAll = async (caller: Caller, uuids: readonly string[], how: How, guard: (held: Arq, uuid: string) => Fault | null): Promise<Outcome<null>> => {
+  const leaveAll = async (
+    caller: Caller,
+    uuids: readonly string[],
+    how: How,
+    guard: (held: Arq, uuid: string) => Fault | null,
+  ): Promise<Outcome<null>> => {
     for (let round = 0; round < ROUNDS; round++) {
       const looked = await lookAll(uuids)
       if (!looked.ok) return looked
@@ -63,7 +72,11 @@ export const leaveOver = (kernel: Kernel) => {
       if (!left.ok) return left
       if (left.value !== 'moved') return { ok: true, value: null }
     }
-    return refuse({ kind: 'unavailable', reason: 'the accelerator requests are being bound elsewhere', retryAfterSeconds: 1 })
+    return refuse({
+      kind: 'unavailable',
+      reason: 'the accelerator requests are being bound elsewhere',
+      retryAfterSeconds: 1,
+    })
   }
 
   const unbind: Control['arqs']['unbind'] = async (caller, uuids) => {
@@ -77,8 +90,11 @@ export const leaveOver = (kernel: Kernel) => {
     if (!looked.ok) return looked
     const known = wanted.filter((uuid) => visible(caller, looked.value.get(uuid)!, false))
     const needsService = (held: Arq): Fault | null =>
-      held.bond && !caller.isService && !gone(held) ? { kind: 'service_token', action: 'deleting a bound accelerator request' } : null
-    const left = known.length > 0 ? await leaveAll(caller, known, 'Remove', needsService) : ({ ok: true, value: null } as const)
+      held.bond && !caller.isService && !gone(held)
+        ? { kind: 'service_token', action: 'deleting a bound accelerator request' }
+        : null
+    const left =
+      known.length > 0 ? await leaveAll(caller, known, 'Remove', needsService) : ({ ok: true, value: null } as const)
     if (!left.ok) return left
     const unknown = wanted.filter((uuid) => !known.includes(uuid))
     return unknown.length > 0 ? missing(unknown.join(', ')) : left
@@ -93,7 +109,9 @@ export const leaveOver = (kernel: Kernel) => {
       if (arqs.length === 0) return { ok: true, value: null }
       // one that left meanwhile is no obstacle, one that was bound elsewhere meanwhile stays
       const left = await leaveAll(caller, arqs, 'Remove', (held) =>
-        held.bond && held.bond.instanceUuid !== uuid ? { kind: 'conflict', reason: `accelerator request ${held.uuid} was bound elsewhere` } : null,
+        held.bond && held.bond.instanceUuid !== uuid
+          ? { kind: 'conflict', reason: `accelerator request ${held.uuid} was bound elsewhere` }
+          : null,
       )
       if (!left.ok && left.fault.kind !== 'conflict') return left
     }

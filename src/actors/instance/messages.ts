@@ -28,7 +28,12 @@ export type InstanceCommand =
   /** Its time has come: all prepared, or past the deadline. */
   | { readonly type: 'Conclude'; readonly at: number }
   | { readonly type: 'Leave'; readonly arqs: readonly string[] }
-  | { readonly type: 'ReportTold'; readonly endings: Readonly<Record<string, Ending>>; readonly nextAt: number; readonly note: string | null }
+  | {
+      readonly type: 'ReportTold'
+      readonly endings: Readonly<Record<string, Ending>>
+      readonly nextAt: number
+      readonly note: string | null
+    }
 
 export type InstanceEvent =
   | {
@@ -42,6 +47,17 @@ export type InstanceEvent =
     }
   | { readonly type: 'PartPrepared'; readonly arq: string }
   /** `tell` null: nothing is configured to be told. */
-  | { readonly type: 'BindSettled'; readonly outcome: Told; readonly arqs: readonly string[]; readonly reason: string | null; readonly tell: number | null }
+  | {
+      readonly type: 'BindSettled'
+      readonly outcome: Told
+      readonly arqs: readonly string[]
+      readonly reason: string | null
+      readonly tell: number | null
+    }
   | { readonly type: 'ArqsLeft'; readonly arqs: readonly string[] }
-  | { readonly type: 'NovaTold'; readonly endings: Readonly<Record<string, Ending>>; readonly nextAt: number; readonly note: string | null }
+  | {
+      readonly type: 'NovaTold'
+      readonly endings: Readonly<Record<string, Ending>>
+      readonly nextAt: number
+      readonly note: string | null
+    }

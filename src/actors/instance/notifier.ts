@@ -18,10 +18,17 @@ export const endingsOf = (verdicts: readonly NovaVerdict[], late: boolean): Read
   )
 
 const eventsOf = (uuid: string, { telling }: Instance): readonly NovaEvent[] =>
-  Object.entries(telling?.statuses ?? {}).map(([tag, status]) => ({ name: 'accelerator-request-bound', server_uuid: uuid, tag, status }))
+  Object.entries(telling?.statuses ?? {}).map(([tag, status]) => ({
+    name: 'accelerator-request-bound',
+    server_uuid: uuid,
+    tag,
+    status,
+  }))
 
 const notesOf = (verdicts: readonly NovaVerdict[]): string | null => {
-  const notes = verdicts.flatMap(({ code, note, outcome }) => (outcome === 'delivered' ? [] : [`${code}${note ? ` ${note}` : ''}`]))
+  const notes = verdicts.flatMap(({ code, note, outcome }) =>
+    outcome === 'delivered' ? [] : [`${code}${note ? ` ${note}` : ''}`],
+  )
   return notes.length > 0 ? [...new Set(notes)].join('; ').slice(0, 500) : null
 }
 

@@ -10,15 +10,27 @@ type ReportedDeployable = ReportedDevice['deployables'][number]
 /** UUIDs made beforehand, in order; a plan that runs again takes the same ones. */
 export type Pool = () => string
 
-export const descriptionOf = (held: Pick<Deployable, 'handles' | 'attributes'>, reported: ReportedDeployable, take: Pool): Description => {
+export const descriptionOf = (
+  held: Pick<Deployable, 'handles' | 'attributes'>,
+  reported: ReportedDeployable,
+  take: Pool,
+): Description => {
   const known = new Map(Object.values(held.handles).map((handle) => [handle.canonical, handle.uuid]))
-  const attributes = new Map(held.attributes.filter(({ origin }) => origin === 'driver').map((attribute) => [attribute.key, attribute.uuid]))
+  const attributes = new Map(
+    held.attributes.filter(({ origin }) => origin === 'driver').map((attribute) => [attribute.key, attribute.uuid]),
+  )
   return {
     numAccelerators: reported.numAccelerators,
     driverName: reported.driverName,
     hostWork: reported.hostWork,
     programmable: reported.programmable,
-    attributes: reported.attributes.map(({ key, value }) => ({ uuid: attributes.get(key) ?? take(), key, value, origin: 'driver', createdAt: 0 })),
+    attributes: reported.attributes.map(({ key, value }) => ({
+      uuid: attributes.get(key) ?? take(),
+      key,
+      value,
+      origin: 'driver',
+      createdAt: 0,
+    })),
     handles: reported.handles.map(({ type, info }) => {
       const canonical = `${type}:${canonicalInfo(info)}`
       return { uuid: known.get(canonical) ?? take(), type, info, canonical }
@@ -33,8 +45,12 @@ export const saysNothingNew = (held: Deployable, said: Description): boolean => 
     driverName: held.driverName,
     hostWork: held.hostWork,
     programmable: held.programmable,
-    attributes: held.attributes.filter(({ origin }) => origin === 'driver').map((attribute) => ({ ...attribute, createdAt: 0 })),
-    handles: Object.values(held.handles).filter(({ unseen }) => !unseen).map(({ uuid, type, info, canonical }) => ({ uuid, type, info, canonical })),
+    attributes: held.attributes
+      .filter(({ origin }) => origin === 'driver')
+      .map((attribute) => ({ ...attribute, createdAt: 0 })),
+    handles: Object.values(held.handles)
+      .filter(({ unseen }) => !unseen)
+      .map(({ uuid, type, info, canonical }) => ({ uuid, type, info, canonical })),
   }
   return canonicalJson(now) === canonicalJson(said)
 }
@@ -51,6 +67,9 @@ export const factsOf = (device: ReportedDevice): DeviceFacts => ({
 /** How many new UUIDs the devices can need at most. */
 export const poolSize = (devices: readonly ReportedDevice[]): number =>
   devices.reduce(
-    (sum, { deployables }) => sum + 1 + deployables.reduce((inner, { attributes, handles }) => inner + 1 + attributes.length + handles.length, 0),
+    (sum, { deployables }) =>
+      sum +
+      1 +
+      deployables.reduce((inner, { attributes, handles }) => inner + 1 + attributes.length + handles.length, 0),
     0,
   )

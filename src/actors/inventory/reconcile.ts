@@ -10,7 +10,12 @@ import { canonicalJson, sha256 } from '../../wire/canonical.ts'
 import type { InventoryReport, ReportedDevice } from '../../wire/reports.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
 
-export type Shown = { readonly canonical: string; readonly driver: string; readonly device: ReportedDevice; readonly digest: string }
+export type Shown = {
+  readonly canonical: string
+  readonly driver: string
+  readonly device: ReportedDevice
+  readonly digest: string
+}
 export type Step =
   | { readonly do: 'record'; readonly shown: Shown }
   | { readonly do: 'describe'; readonly shown: Shown; readonly held: HeldDevice }
@@ -45,7 +50,8 @@ const place = ({ shown, stubs, refused }: Sorted, driver: string, device: Report
   const canonical = canonicalInfo(device.controlPath.info)
   const reason = unfit(device)
   if (device.stub) stubs.add(canonical)
-  else if (shown.has(canonical)) refused.push({ canonical, reason: `${driver} shows a control path that ${shown.get(canonical)!.driver} shows too` })
+  else if (shown.has(canonical))
+    refused.push({ canonical, reason: `${driver} shows a control path that ${shown.get(canonical)!.driver} shows too` })
   else if (reason) refused.push({ canonical, reason })
   else shown.set(canonical, { canonical, driver, device, digest: sha256(canonicalJson(device)) })
 }
@@ -60,7 +66,9 @@ export const reconcile = (host: Host, report: InventoryReport): Agreement => {
     return held.digest === one.digest && held.missing === 0 ? [] : [{ do: 'describe', shown: one, held }]
   })
   const gone = Object.entries(host.devices).flatMap(([canonical, held]): Step[] =>
-    shown.has(canonical) || excused.has(canonical) || !complete.has(held.driver) ? [] : [{ do: 'gone', canonical, held, missing: held.missing + 1 }],
+    shown.has(canonical) || excused.has(canonical) || !complete.has(held.driver)
+      ? []
+      : [{ do: 'gone', canonical, held, missing: held.missing + 1 }],
   )
   return { steps: [...seen, ...gone], refused }
 }

@@ -19,9 +19,20 @@ import { NUMBERS_KEY, numbers } from './numbers.ts'
 import { type Agreement, type Shown, type Step, reconcile } from './reconcile.ts'
 
 type Numbered = () => number
-type Tools = { readonly take: Pool; readonly number: Numbered; readonly hostname: string; readonly missingRounds: number }
+type Tools = {
+  readonly take: Pool
+  readonly number: Numbered
+  readonly hostname: string
+  readonly missingRounds: number
+}
 
-const recordDeployable = (draft: Draft, shown: Shown, card: { uuid: string; id: number }, reported: ReportedDevice['deployables'][number], tools: Tools) => {
+const recordDeployable = (
+  draft: Draft,
+  shown: Shown,
+  card: { uuid: string; id: number },
+  reported: ReportedDevice['deployables'][number],
+  tools: Tools,
+) => {
   const uuid = tools.take()
   const identity = {
     uuid,
@@ -36,16 +47,36 @@ const recordDeployable = (draft: Draft, shown: Shown, card: { uuid: string; id: 
   }
   const { status } = draft.state(device, deviceKey(card.uuid))
   const description = descriptionOf({ handles: {}, attributes: [] }, reported, tools.take)
-  draft.decide(deployable, deployableKey(uuid), { type: 'Record', identity, description, status, bitstreamId: reported.bitstreamId ?? null })
+  draft.decide(deployable, deployableKey(uuid), {
+    type: 'Record',
+    identity,
+    description,
+    status,
+    bitstreamId: reported.bitstreamId ?? null,
+  })
   return uuid
 }
 
 const record = (draft: Draft, shown: Shown, tools: Tools): HeldDevice => {
   const [uuid, id] = [tools.take(), tools.number()]
   const { driver, digest } = shown
-  draft.decide(device, deviceKey(uuid), { type: 'Record', identity: { uuid, id, host: tools.hostname, driver }, facts: factsOf(shown.device) })
-  const deployables = shown.device.deployables.map((reported) => [reported.name, recordDeployable(draft, shown, { uuid, id }, reported, tools)])
-  return { uuid, id, driver, digest, missing: 0, deployables: Object.fromEntries(deployables) as Record<string, string> }
+  draft.decide(device, deviceKey(uuid), {
+    type: 'Record',
+    identity: { uuid, id, host: tools.hostname, driver },
+    facts: factsOf(shown.device),
+  })
+  const deployables = shown.device.deployables.map((reported) => [
+    reported.name,
+    recordDeployable(draft, shown, { uuid, id }, reported, tools),
+  ])
+  return {
+    uuid,
+    id,
+    driver,
+    digest,
+    missing: 0,
+    deployables: Object.fromEntries(deployables) as Record<string, string>,
+  }
 }
 
 const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): HeldDevice => {
@@ -57,11 +88,17 @@ const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): H
     const reported = names.get(name)
     draft.decide(deployable, key, { type: 'SetPresence', presence: reported ? 'present' : 'missing' })
     const said = reported && descriptionOf(draft.state(deployable, key), reported, tools.take)
-    if (said && !saysNothingNew(draft.state(deployable, key), said)) draft.decide(deployable, key, { type: 'Describe', description: said })
+    if (said && !saysNothingNew(draft.state(deployable, key), said))
+      draft.decide(deployable, key, { type: 'Describe', description: said })
   }
   const added = [...names.values()].filter(({ name }) => !held.deployables[name])
   const recorded = added.map((reported) => [reported.name, recordDeployable(draft, shown, held, reported, tools)])
-  return { ...held, digest: shown.digest, missing: 0, deployables: { ...held.deployables, ...Object.fromEntries(recorded) } }
+  return {
+    ...held,
+    digest: shown.digest,
+    missing: 0,
+    deployables: { ...held.deployables, ...Object.fromEntries(recorded) },
+  }
 }
 
 /** Missing at once, retired after enough rounds and when nobody uses it. Null: it is retired. */
@@ -88,11 +125,20 @@ const carryOut = (draft: Draft, step: Step, tools: Tools): readonly [string, Hel
 
 /** Deployable names that others hold: the provider's UUID follows from the name, so it can be there once only. */
 const withoutTaken = async ({ readers }: Kernel, agreement: Agreement): Promise<Agreement> => {
-  const names = new Map(agreement.steps.flatMap((step) => (step.do === 'record' ? step.shown.device.deployables.map(({ name }) => [name, step.shown] as const) : [])))
+  const names = new Map(
+    agreement.steps.flatMap((step) =>
+      step.do === 'record' ? step.shown.device.deployables.map(({ name }) => [name, step.shown] as const) : [],
+    ),
+  )
   if (names.size === 0) return agreement
   const found = await readers.list('deployables', { name: [...names.keys()] }, {})
   if (!found.ok) throw new Error('the views cannot be read')
-  const taken = new Map(found.value.items.map(({ name, hostname }) => [names.get(name)!.canonical, `deployable name ${name} is held by host ${hostname}`]))
+  const taken = new Map(
+    found.value.items.map(({ name, hostname }) => [
+      names.get(name)!.canonical,
+      `deployable name ${name} is held by host ${hostname}`,
+    ]),
+  )
   return {
     steps: agreement.steps.filter((step) => step.do !== 'record' || !taken.has(step.shown.canonical)),
     refused: [...agreement.refused, ...[...taken].map(([canonical, reason]) => ({ canonical, reason }))],
@@ -105,12 +151,20 @@ const pictureOf = (report: InventoryReport, digest: string) => ({
   digest,
   aliases: report.aliases,
   drivers: Object.fromEntries(
-    report.drivers.map((section) => [section.driver, { status: section.status, error: section.status === 'failed' ? section.error : null }]),
+    report.drivers.map((section) => [
+      section.driver,
+      { status: section.status, error: section.status === 'failed' ? section.error : null },
+    ]),
   ),
 })
 
 /** Everything of one report in one append. Throws when the store does not answer, so that the report comes again. */
-export const recordInventory = async (kernel: Kernel, report: InventoryReport, digest: string, commandId: string): Promise<void> => {
+export const recordInventory = async (
+  kernel: Kernel,
+  report: InventoryReport,
+  digest: string,
+  commandId: string,
+): Promise<void> => {
   const { region, units, ids, clock, options, log } = kernel
   const looked = await region.look(hostKey(report.host))
   if (!looked.ok) throw new Error(looked.fault.kind)
@@ -122,7 +176,9 @@ export const recordInventory = async (kernel: Kernel, report: InventoryReport, d
   const shown = steps.flatMap((step) => (step.do === 'gone' ? [] : [step.shown.device]))
   const pool = Array.from({ length: poolSize(shown) }, () => ids.ordered())
   const counted = shown.reduce((sum, { deployables }) => sum + 1 + deployables.length, 0)
-  const known = steps.flatMap((step) => (step.do === 'record' ? [] : [deviceKey(step.held.uuid), ...Object.values(step.held.deployables).map(deployableKey)]))
+  const known = steps.flatMap((step) =>
+    step.do === 'record' ? [] : [deviceKey(step.held.uuid), ...Object.values(step.held.deployables).map(deployableKey)],
+  )
   const fresh = pool.flatMap((uuid) => [deviceKey(uuid), deployableKey(uuid)])
   const done = await units.together(
     [hostKey(report.host), ...(counted > 0 ? [NUMBERS_KEY] : []), ...known],
@@ -133,7 +189,12 @@ export const recordInventory = async (kernel: Kernel, report: InventoryReport, d
       plan: (draft) => {
         const { last } = counted > 0 ? draft.state(numbers, NUMBERS_KEY) : { last: 0 }
         let [taken, numbered] = [0, last]
-        const tools: Tools = { take: () => pool[taken++]!, number: () => ++numbered, hostname: report.host, missingRounds: options.missingRounds }
+        const tools: Tools = {
+          take: () => pool[taken++]!,
+          number: () => ++numbered,
+          hostname: report.host,
+          missingRounds: options.missingRounds,
+        }
         const devices = Object.fromEntries(steps.map((step) => carryOut(draft, step, tools)))
         if (numbered > last) draft.decide(numbers, NUMBERS_KEY, { type: 'Take', count: numbered - last })
         const picture = pictureOf(report, refused.length > 0 ? '' : digest)
@@ -144,5 +205,6 @@ export const recordInventory = async (kernel: Kernel, report: InventoryReport, d
     fresh,
   )
   if (!done.ok) throw new Error(`the inventory of ${report.host} could not be recorded: ${JSON.stringify(done.fault)}`)
-  if (steps.length > 0) log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')
+  if (steps.length > 0)
+    log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')
 }

@@ -3,12 +3,25 @@ import { type Decider, accept, refuse } from '../decider.ts'
 import { type Row, drop, put } from '../views.ts'
 
 type Groups = readonly Readonly<Record<string, string>>[]
-export type ProfileFacts = { readonly uuid: string; readonly name: string; readonly description: string | null; readonly groups: Groups }
+export type ProfileFacts = {
+  readonly uuid: string
+  readonly name: string
+  readonly description: string | null
+  readonly groups: Groups
+}
 export type ProfileCommand = { readonly type: 'Create'; readonly profile: ProfileFacts } | { readonly type: 'Remove' }
-export type ProfileEvent = { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts } | { readonly type: 'ProfileRemoved'; readonly name: string }
+export type ProfileEvent =
+  | { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts }
+  | { readonly type: 'ProfileRemoved'; readonly name: string }
 export type Profile = { readonly facts: ProfileFacts | null; readonly createdAt: number }
 
-export const profileRow = ({ facts, createdAt }: { readonly facts: ProfileFacts; readonly createdAt: number }): Row<'profiles'> => ({
+export const profileRow = ({
+  facts,
+  createdAt,
+}: {
+  readonly facts: ProfileFacts
+  readonly createdAt: number
+}): Row<'profiles'> => ({
   ...facts,
   created_at: createdAt,
   updated_at: null,
@@ -22,9 +35,12 @@ export const profile: Decider<Profile, ProfileCommand, ProfileEvent> = {
       return facts
         ? refuse({ kind: 'exists', resource: 'device profile', field: 'uuid', value: facts.uuid })
         : accept({ type: 'ProfileCreated', profile: command.profile })
-    return facts ? accept({ type: 'ProfileRemoved', name: facts.name }) : refuse({ kind: 'not_found', resource: 'device profile', id: '' })
+    return facts
+      ? accept({ type: 'ProfileRemoved', name: facts.name })
+      : refuse({ kind: 'not_found', resource: 'device profile', id: '' })
   },
-  evolve: (_held, event, at) => (event.type === 'ProfileCreated' ? { facts: event.profile, createdAt: at } : { facts: null, createdAt: 0 }),
+  evolve: (_held, event, at) =>
+    event.type === 'ProfileCreated' ? { facts: event.profile, createdAt: at } : { facts: null, createdAt: 0 },
   rows: (before, after) => {
     if (after.facts) return [put('profiles', profileRow({ facts: after.facts, createdAt: after.createdAt }))]
     return before.facts ? [drop('profiles', before.facts.uuid)] : []

@@ -35,7 +35,11 @@ export const profilesOver = (kernel: Kernel): Control['profiles'] => {
     if (!found.ok) return found
     const used = await inUse(found.value.uuid)
     if (!used.ok) return used
-    if (used.value) return refuse({ kind: 'conflict', reason: `device profile ${found.value.name} is in use by accelerator requests` })
+    if (used.value)
+      return refuse({
+        kind: 'conflict',
+        reason: `device profile ${found.value.name} is in use by accelerator requests`,
+      })
     return found
   }
 
@@ -61,7 +65,8 @@ export const profilesOver = (kernel: Kernel): Control['profiles'] => {
       const keys = [...leaving].flatMap(([uuid, name]) => [profileKey(uuid), profileNameKey(name)])
       const plan = newWork(kernel, causeOf(caller), (draft) => {
         for (const [uuid, name] of leaving) {
-          if (!draft.state(profile, profileKey(uuid)).facts) draft.refuse({ kind: 'not_found', resource: 'device profile', id: name })
+          if (!draft.state(profile, profileKey(uuid)).facts)
+            draft.refuse({ kind: 'not_found', resource: 'device profile', id: name })
           draft.decide(profile, profileKey(uuid), { type: 'Remove' })
           draft.decide(profileName, profileNameKey(name), { type: 'Free' })
         }
