@@ -1,8 +1,8 @@
 /** What goes between the program and the thread of the embedded database. */
-import type { Rows } from './sql.ts'
+import type { Rows, Statement } from './sql.ts'
 
 export type Start = { readonly folder: string; readonly settings: Readonly<Record<string, string>> }
-export type Ask = { readonly id: number; readonly text: string; readonly params: readonly unknown[] }
+export type Ask = Statement & { readonly id: number }
 /** Id 0: the database is open, or could not be opened. */
 export type Reply = {
   readonly id: number

@@ -2,9 +2,10 @@
 import { PGlite } from '@electric-sql/pglite'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Ask, Reply, Start } from './pglite-protocol.ts'
+import { sessionOn } from './pglite-session.ts'
+import { upkeepOf } from './pglite-upkeep.ts'
 
-/** A killed process leaves what was logged since the last checkpoint to be replayed at the next start. */
-const CHECKPOINT_BYTES = 8_000_000
+type Session = ReturnType<typeof sessionOn>
 
 const port = parentPort!
 const { folder, settings } = workerData as Start
@@ -16,24 +17,17 @@ const errorOf = (cause: unknown): NonNullable<Reply['error']> => {
   return { message: String(message ?? cause), code, constraint, table, column }
 }
 
-let sinceCheckpoint = 0
-const checkpointWhenDue = async (db: PGlite): Promise<void> => {
-  if (sinceCheckpoint < CHECKPOINT_BYTES) return
-  sinceCheckpoint = 0
-  await db.query('checkpoint').catch(() => undefined)
-}
-
-const answer = async (db: PGlite, { id, text, params }: Ask): Promise<void> => {
+const answer = async (session: Session, ask: Ask): Promise<void> => {
   try {
-    for (const param of params) sinceCheckpoint += typeof param === 'string' ? param.length : 8
-    const { rows, affectedRows } = await db.query<Record<string, unknown>>(text, [...params])
-    send({ id, rows, affected: affectedRows ?? 0 })
+    send({ id: ask.id, ...(await session(ask)) })
   } catch (cause) {
-    send({ id, error: errorOf(cause) })
+    send({ id: ask.id, error: errorOf(cause) })
   }
 }
 
 const serve = (db: PGlite): void => {
+  const session = sessionOn(db)
+  const upkeep = upkeepOf(db)
   let last = Promise.resolve()
   let inTransaction = false
   const handle = async (asks: readonly Ask[]): Promise<void> => {
@@ -43,10 +37,11 @@ const serve = (db: PGlite): void => {
         await db.close()
         return send({ id: ask.id, rows: [] })
       }
-      await answer(db, ask)
+      upkeep.wrote(ask.params)
+      await answer(session, ask)
       if (/^(begin|commit|rollback)$/.test(ask.text)) inTransaction = ask.text === 'begin'
     }
-    if (!inTransaction) await checkpointWhenDue(db)
+    if (!inTransaction) await upkeep.whenDue()
   }
   port.on('message', (asks: readonly Ask[]) => {
     last = last.then(() => handle(asks))

@@ -50,11 +50,11 @@ const threadOn = (folder: string): Thread => {
     worker.postMessage(outbox)
     outbox = []
   }
-  const ask = ({ text, params }: Statement): Promise<Reply> => {
+  const ask = (statement: Statement): Promise<Reply> => {
     if (gone !== null) return Promise.reject(gone)
     const id = ++lastId
     // All that is asked in one go is one message.
-    if (outbox.push({ id, text, params }) === 1) queueMicrotask(flush)
+    if (outbox.push({ ...statement, id }) === 1) queueMicrotask(flush)
     return promised(id)
   }
   return { opened, ask, end: async () => void (await worker.terminate()) }

@@ -1,6 +1,7 @@
 /** Lists over the views: each is one query along an index, from the row after the marker. */
 import type { PageQuery, Reads, Scalar } from '../actors/ports.ts'
 import type { Row, ViewName } from '../actors/views.ts'
+import { prepared } from './prepared.ts'
 import { viewOf } from './rules.ts'
 import type { Database, Rows, Statement } from './sql.ts'
 import { columnsOf, quoted } from './statements.ts'
@@ -41,7 +42,9 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
   const columns = Object.keys(types).map(quoted).join(', ')
   const order = [sort, ...(tied ? [viewOf(view).key] : [])].map((name) => `${quoted(name)} ${direction}`).join(', ')
   const limit = bind(Math.min(query.limit, MAX_LIMIT))
-  return { text: `select ${columns} from ${quoted(view)}${where} order by ${order} limit ${limit}::int`, params }
+  const text = `select ${columns} from ${quoted(view)}${where} order by ${order} limit ${limit}::int`
+  // How many values an array has decides which index is best: those are planned each time.
+  return params.some(Array.isArray) ? { text, params } : prepared('page', text, text, params)
 }
 
 const exists = async (database: Database, view: ViewName, id: string): Promise<boolean> => {

@@ -34,7 +34,7 @@ const TAILS = `with k as (select k.i, k.key, k.after, s.version, s.memory
     where j.key = k.key and j.version > coalesce(k.version, k.after)) t
   order by i, version`
 
-const tailStatement = (wishes: readonly Wish[]): Statement => ({
+export const tailStatement = (wishes: readonly Wish[]): Statement => ({
   text: TAILS,
   params: [JSON.stringify(wishes.map(({ key, after }, i) => ({ i, key, after })))],
   name: 'tails',

@@ -3,6 +3,7 @@ import type { Append, JournalRow } from '../actors/ports.ts'
 import type { ViewChange, ViewName } from '../actors/views.ts'
 import { baseOf, cellsOf, lastChanges, viewNames, viewOf } from './rules.ts'
 import type { Cells } from './rules.ts'
+import { prepared } from './prepared.ts'
 import type { Statement } from './sql.ts'
 
 const JOURNAL = { pos: 'int', key: 'text', version: 'int', command: 'uuid', data: 'json', at: 'bigint', cause: 'json' }
@@ -85,15 +86,6 @@ const putsParam = (view: ViewName, puts: readonly ViewChange[]): string =>
   JSON.stringify(inKeyOrder(puts, ({ key }) => key).map(({ row }) => cellsOf(view, row!)))
 const dropsParam = (drops: readonly ViewChange[]): string => JSON.stringify(drops.map(({ key }) => key).toSorted())
 
-/** Short names, as a server cuts long ones; the shapes that occur are few, and the rare ones beyond are not prepared. */
-const names = new Map<string, string>()
-const MAX_PREPARED = 200
-const prepared = (shape: string, text: string, params: readonly unknown[]): Statement => {
-  const name = names.get(shape) ?? `append_${names.size}`
-  if (names.size < MAX_PREPARED) names.set(shape, name)
-  return names.has(shape) ? { text, params, name } : { text, params }
-}
-
 /**
  * The journal first, as its keys are the fence and so the first locks taken; then deletes, which free unique values; then
  * the other view rows. `fenced`: each version must follow one that is there, or the statement fails by dividing by zero.
@@ -122,7 +114,7 @@ export const appendStatement = (appends: readonly Append[], fenced = true): Stat
     ...drops.map(({ view }) => `-${view}`),
     ...puts.map(({ view }) => `+${view}`),
   ].join('')
-  return prepared(shape, `with ${parts.join(',\n  ')}\nselect 1 / (n = $2::int)::int from done`, params)
+  return prepared('append', shape, `with ${parts.join(',\n  ')}\nselect 1 / (n = $2::int)::int from done`, params)
 }
 
 /** Plain inserts of one view's rows, for a table just emptied. */

@@ -278,37 +278,3 @@ export const journalContract = (open: () => Promise<Opened>): void => {
     expect(recalls.every((answer, index) => answer.get(keys[index]!)!.rows.length === 1)).toBe(true)
   })
 }
-
-/** On a store of its own, as it looks at all of it. */
-export const wholeTablesContract = (open: () => Promise<Opened>): void => {
-  test('loaded in bulk, folded anew, closed to more: journal and views stay one', async () => {
-    const { store, dispose } = await open()
-    const rows = Array.from({ length: 300 }, (_, index) => sample.arqRow({ created_at: sample.AT + index }))
-    const changed = new Map(rows.map((row) => [`arq/${row.uuid}`, { ...row, state: 'Bound', updated_at: sample.AT }]))
-    const history = rows.flatMap((row) => [
-      sample.one(`arq/${row.uuid}`, 1, [sample.arqChange(row)]),
-      sample.one(`arq/${row.uuid}`, 2, [sample.arqChange(changed.get(`arq/${row.uuid}`)!)]),
-    ])
-    expect(await store.bulkLoad(history)).toEqual({ journalRows: 600, viewRows: 600 })
-    const dump = async () => {
-      const lines: string[] = []
-      for await (const line of store.dumpViews()) lines.push(line)
-      return lines
-    }
-    const before = await dump()
-    expect(before).toHaveLength(300)
-    await store.journal.append({ rows: [], changes: [put('profiles', sample.profileRow('of nobody'))] })
-    const seen: number[] = []
-    const rebuilt = await store.rebuildViews((key, of) => {
-      seen.push(...of.map(({ version }) => version))
-      return [sample.arqChange(changed.get(key)!)]
-    })
-    expect(rebuilt).toEqual({ journalRows: 600, viewRows: 300 })
-    expect(seen).toEqual(rows.flatMap(() => [1, 2]))
-    expect(await dump()).toEqual(before)
-    await expect(store.bulkLoad([history[0]!])).rejects.toThrow(/stale|seen|journal/)
-    await store.journal.close()
-    expect(await store.journal.append(sample.one(sample.newKey(), 1))).toBe('busy')
-    await dispose()
-  })
-}
