@@ -6,7 +6,8 @@ import * as k from './configKinds.ts'
 import type { Kind } from './configKinds.ts'
 
 /** What a TOML file can hold. */
-export type Plain = string | number | boolean | readonly string[] | Readonly<Record<string, string>>
+type Flat = string | number | boolean | Readonly<Record<string, string>>
+export type Plain = Flat | readonly Flat[]
 type More = {
   /** Sentences for people. */
   readonly about: string
@@ -169,7 +170,7 @@ const HOSTS = {
   }),
   'pci.passthrough_whitelist': optional(k.whitelist, {
     about: 'Which PCI functions pci_driver may hand out: tables with vendor_id, product_id, address or devname.',
-    example: [`{"vendor_id": "1af4", "product_id": "1041"}`],
+    example: [{ vendor_id: '1af4', product_id: '1041' }],
   }),
   'pci.sysfs_root': row(k.folder, '/sys', { about: 'Where the kernel shows the hardware.' }),
   'pci.check': row(k.toggle, false, { about: 'Every bind first makes sure that the device is still there.' }),

@@ -9,11 +9,9 @@ const WIDTH = 100
 const toml = (value: Plain): string => {
   if (Array.isArray(value)) return `[${(value as readonly Plain[]).map(toml).join(', ')}]`
   if (typeof value === 'object') {
-    const pairs = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)} = ${toml(each)}`)
+    const pairs = Object.entries(value).map(([name, each]) => `${name} = ${toml(each)}`)
     return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`
   }
-  // Quotes within would have to be escaped; TOML has a form that takes them as they are.
-  if (typeof value === 'string' && value.includes('"')) return `'${value}'`
   return JSON.stringify(value)
 }
 

@@ -6,7 +6,7 @@ import { arq, arqKey } from '../actors/arq/decider.ts'
 import type { Caller } from '../actors/control.ts'
 import { deployable, deployableKey } from '../actors/deployable/decider.ts'
 import { deciderOf } from '../actors/entities.ts'
-import { openDraft, toAppend } from '../actors/draft.ts'
+import { type Draft, openDraft, toAppend } from '../actors/draft.ts'
 import { instance, instanceKey } from '../actors/instance/decider.ts'
 import { type Loan, type Memory, blank } from '../actors/memory.ts'
 import type { Append } from '../actors/ports.ts'
@@ -26,76 +26,67 @@ export type SeedSize = {
 export type Seeded = { readonly bound: number; readonly added: number; readonly rows: number }
 
 export const SEED_PROFILE = 'seed-fpga'
+type Terms = { readonly deadline: number; readonly requestId: string }
 const HALF_A_YEAR_MS = 180 * 24 * 3_600_000
 const cause = { by: 'seed' }
 const projectOf = (at: number, projects: number) => `5eed0000-0000-4000-8000-${String(at % projects).padStart(12, '0')}`
 
 type Place = { readonly memory: Memory; readonly row: Row<'deployables'> }
+type Born = { readonly uuid: string; readonly at: number }
 
-/** One ARQ, from its creation to Bound, on the next free handle of the deployable: two appends, as at run time. */
-const bindOne = (
-  place: Place,
-  ground: Ground,
-  projectId: string,
-): { readonly appends: readonly Append[]; readonly memory: Memory } => {
-  const [uuid, instanceUuid, at] = [systemIds.ordered(), systemIds.uuid(), systemClock.now()]
-  const [arqs, target, life] = [arqKey(uuid), deployableKey(place.row.uuid), instanceKey(instanceUuid)]
-  const created = openDraft(new Map([[arqs, blank(arqs, arq)]]), deciderOf, at)
-  const { profile } = ground
-  created.draft.decide(arq, arqs, {
-    type: 'Create',
-    uuid,
-    projectId,
-    profileUuid: profile.uuid,
-    profileName: profile.name,
-    groupId: 0,
-    group: ground.group,
-  })
-  const first = toAppend(new Map([[arqs, blank(arqs, arq)]]), created.drafted, systemIds.uuid(), at, cause)
+const create = ({ uuid, at }: Born, { profile, group }: Ground, projectId: string) => {
+  const key = arqKey(uuid)
+  const loan: Loan = new Map([[key, blank(key, arq)]])
+  const { draft, drafted } = openDraft(loan, deciderOf, at)
+  const of = { profileUuid: profile.uuid, profileName: profile.name, groupId: 0, group }
+  draft.decide(arq, key, { type: 'Create', uuid, projectId, ...of })
+  return toAppend(loan, drafted, systemIds.uuid(), at, cause)
+}
 
+/** The handle is granted and, where the host has work, prepared as if it had answered at once. */
+const grant = (draft: Draft, target: string, arqUuid: string, terms: Terms) => {
+  const [granted] = draft.decide(deployable, target, { type: 'Grant', arq: arqUuid, bitstream: null, ...terms })
+  if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
+  const { order } = granted
+  const answer = { failed: null, final: true, retryBy: draft.at }
+  if (order) draft.decide(deployable, target, { type: 'Answer', slot: order.slot, number: order.number, ...answer })
+  const { uuid, type, info } = draft.state(deployable, target).handles[granted.handle]!
+  return { handle: { uuid, type, info }, order: order?.number ?? null }
+}
+
+const bind = ({ uuid, at }: Born, { row, memory }: Place, created: Memory) => {
+  const instanceUuid = systemIds.uuid()
+  const [key, target, life] = [arqKey(uuid), deployableKey(row.uuid), instanceKey(instanceUuid)]
   const loan: Loan = new Map([
-    [arqs, first.after.get(arqs)!],
-    [target, place.memory],
+    [key, created],
+    [target, memory],
     [life, blank(life, instance)],
   ])
   const { draft, drafted } = openDraft(loan, deciderOf, at)
-  const terms = { deadline: at + HALF_A_YEAR_MS, requestId: 'seed' }
-  const [granted] = draft.decide(deployable, target, { type: 'Grant', arq: uuid, bitstream: null, ...terms })
-  if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
-  const { order } = granted
-  if (order)
-    draft.decide(deployable, target, {
-      type: 'Answer',
-      slot: order.slot,
-      number: order.number,
-      failed: null,
-      final: true,
-      retryBy: at,
-    })
-  const { uuid: handle, type, info } = draft.state(deployable, target).handles[granted.handle]!
-  const bond = {
-    hostname: place.row.hostname,
-    deviceRpUuid: place.row.rp_uuid!,
+  const terms: Terms = { deadline: at + HALF_A_YEAR_MS, requestId: 'seed' }
+  const { handle, order } = grant(draft, target, uuid, terms)
+  const place = {
+    hostname: row.hostname,
+    deviceRpUuid: row.rp_uuid!,
     instanceUuid,
-    deployable: place.row.uuid,
-    host: place.row.hostname,
-    handle: { uuid: handle, type, info },
-    order: order?.number ?? null,
+    deployable: row.uuid,
+    host: row.hostname,
   }
-  draft.decide(arq, arqs, { type: 'Bind', bond, projectId: null })
-  const parts = [{ arq: uuid, deployable: place.row.uuid, prepared: true }]
-  draft.decide(instance, life, {
-    type: 'Bind',
-    instance: instanceUuid,
-    at,
-    parts,
-    hostname: place.row.hostname,
-    tellUntil: null,
-    ...terms,
-  })
-  draft.decide(arq, arqs, { type: 'ReportBound', workMs: order ? 0 : null })
-  const second = toAppend(loan, drafted, systemIds.uuid(), at, cause)
-  return { appends: [first.append, second.append], memory: second.after.get(target)! }
+  draft.decide(arq, key, { type: 'Bind', bond: { ...place, handle, order }, projectId: null })
+  const parts = [{ arq: uuid, deployable: row.uuid, prepared: true }]
+  const settled = { instance: instanceUuid, at, parts, hostname: row.hostname, tellUntil: null }
+  draft.decide(instance, life, { type: 'Bind', ...settled, ...terms })
+  draft.decide(arq, key, { type: 'ReportBound', workMs: order === null ? null : 0 })
+  const { append, after } = toAppend(loan, drafted, systemIds.uuid(), at, cause)
+  return { append, memory: after.get(target)! }
+}
+
+/** One ARQ, from its creation to Bound, on the next free handle of the deployable: two appends, as at run time. */
+const bindOne = (place: Place, ground: Ground, projectId: string) => {
+  const born = { uuid: systemIds.ordered(), at: systemClock.now() }
+  const created = create(born, ground, projectId)
+  const { append, memory } = bind(born, place, created.after.get(arqKey(born.uuid))!)
+  return { appends: [created.append, append], memory }
 }
 
 const freeHandles = ({ memory }: Place) =>
