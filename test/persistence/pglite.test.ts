@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lockFolder } from '../../src/persistence/folder-lock.ts'
 import { openStore } from '../../src/persistence/open.ts'
@@ -16,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const appender = (folder: string) => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'appender.ts'), folder], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./appender.ts', import.meta.url)), folder], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { out: '', err: '' }
