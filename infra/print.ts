@@ -1,10 +1,12 @@
 /**
  * Prints the contracts that are derived from the code into infra/contracts: the REST description, the bus description,
- * and the diagrams of the state tables. With `--check` nothing is written: a difference is listed and the exit code is 1.
+ * the diagrams of the state tables, and the sample configuration, whose manual page goes to docs. With `--check` nothing
+ * is written: a difference is listed and the exit code is 1.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { manualPage, sampleFile } from '../src/cli/configText.ts'
 import { openapi } from '../src/http/openapi.ts'
 import { ROUTES } from '../src/http/routes.ts'
 import { asyncapi } from './asyncapi.ts'
@@ -35,6 +37,8 @@ const nouns = (): readonly string[] =>
 const printed = async (): Promise<readonly Printed[]> => [
   json('openapi.json', openapi(ROUTES)),
   json('asyncapi.json', asyncapi()),
+  { path: 'accelerando.sample.toml', text: sampleFile() },
+  { path: '../../docs/configuration.md', text: manualPage() },
   ...(await Promise.all(nouns().map(diagramOf))).flat(),
 ]
 
@@ -52,7 +56,7 @@ const write = ({ path, text }: Printed): void => {
 const changed = (await printed()).filter(differs)
 if (process.argv.includes('--check')) {
   for (const { path } of changed)
-    console.error(`infra/contracts/${path} is not what the code prints; run "npm run print"`)
+    console.error(`${join('infra/contracts', path)} is not what the code prints; run "npm run print"`)
   process.exitCode = changed.length === 0 ? 0 : 1
 } else {
   for (const each of changed) write(each)

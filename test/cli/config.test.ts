@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { CONTROL_DEFAULTS } from '../../src/actors/kernel.ts'
+import { REGION_DEFAULTS } from '../../src/actors/region.ts'
+import { loadConfig, safeHostName } from '../../src/cli/config.ts'
+import type { Config } from '../../src/cli/config.ts'
+import { DEFAULTS } from '../../src/http/options.ts'
+
+type Given = {
+  readonly flags?: Record<string, unknown>
+  readonly env?: Record<string, string>
+  readonly files?: Record<string, string>
+}
+const load = ({ flags = {}, env = {}, files = {} }: Given) =>
+  loadConfig({
+    flags,
+    env: { PATH: '/bin', ...env },
+    readFile: (path) => {
+      const text = files[path]
+      if (text === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`)
+      return text
+    },
+    osHostname: 'compute-1.example',
+  })
+const config = (given: Given): Config => {
+  const loaded = load(given)
+  if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
+  return loaded.config
+}
+const problems = (given: Given): readonly string[] => {
+  const loaded = load(given)
+  return loaded.ok ? [] : loaded.problems
+}
+const inFile = (text: string, more: Omit<Given, 'files'> = {}): Given => ({
+  ...more,
+  flags: { config: 'c.toml', ...more.flags },
+  files: { 'c.toml': text },
+})
+
+test('nothing given is every default, and those of the rooms are theirs', () => {
+  const all = config({})
+  expect(all.control).toEqual(CONTROL_DEFAULTS)
+  expect(all.region).toEqual(REGION_DEFAULTS)
+  expect(all.http).toEqual(DEFAULTS)
+  expect(all).toMatchObject({
+    listen: { host: '127.0.0.1', port: 6666 },
+    adminListen: { host: '127.0.0.1', port: 6667, chosen: false },
+    data: './data',
+    database: null,
+    images: null,
+    nova: null,
+    demo: null,
+    tour: false,
+    testDoors: false,
+    noauthAnywhere: false,
+    host: { name: 'compute-1.example', reportEveryMs: 60_000, heartbeatEveryMs: 5000 },
+    enabledDrivers: ['pci_driver'],
+  })
+})
+
+describe('precedence', () => {
+  const file = '[nova]\nurl = "http://file"\n'
+  test('the file is stronger than the default', () => {
+    expect(config(inFile(file)).nova?.url).toBe('http://file')
+  })
+  test('the environment is stronger than the file', () => {
+    expect(config(inFile(file, { env: { ACCELERANDO_NOVA_URL: 'http://env' } })).nova?.url).toBe('http://env')
+  })
+  test('a flag is stronger than the environment', () => {
+    const given = inFile(file, { env: { ACCELERANDO_NOVA_URL: 'http://env' }, flags: { novaUrl: 'http://flag' } })
+    expect(config(given).nova?.url).toBe('http://flag')
+  })
+  test('an empty variable sets nothing', () => {
+    expect(config(inFile(file, { env: { ACCELERANDO_NOVA_URL: '' } })).nova?.url).toBe('http://file')
+  })
+  test('the file itself may be named by the environment, and by a flag instead', () => {
+    const files = { 'a.toml': 'data = "a"', 'b.toml': 'data = "b"' }
+    const env = { ACCELERANDO_CONFIG: 'a.toml' }
+    expect(config({ env, files }).data).toBe('a')
+    expect(config({ env, files, flags: { config: 'b.toml' } }).data).toBe('b')
+  })
+})
+
+describe('values', () => {
+  test('seconds become milliseconds, fractions too, from text and from TOML', () => {
+    expect(config({ env: { ACCELERANDO_BIND_DEADLINE_SECONDS: '1.5' } }).control.bindDeadlineMs).toBe(1500)
+    expect(config(inFile('[bind]\ndeadline_seconds = 0.25')).control.bindDeadlineMs).toBe(250)
+  })
+  test.each([
+    ['127.0.0.1:0', { host: '127.0.0.1', port: 0 }],
+    ['[::1]:6666', { host: '::1', port: 6666 }],
+    ['localhost:80', { host: 'localhost', port: 80 }],
+  ])('listen %s', (listen, address) => {
+    expect(config({ flags: { listen } }).listen).toEqual(address)
+  })
+  test.each(['6666', ':6666', '127.0.0.1', '127.0.0.1:65536', '::1:80', 'a b:1', '127.0.0.1:-1', ''])(
+    'listen "%s" is refused',
+    (listen) => {
+      expect(problems({ flags: { listen } }).join()).toMatch(/^listen: must be HOST:PORT/)
+    },
+  )
+  test('the admin address that somebody set is kept to', () => {
+    const { adminListen } = config({ env: { ACCELERANDO_ADMIN_LISTEN: '127.0.0.1:6667' } })
+    expect(adminListen).toEqual({ host: '127.0.0.1', port: 6667, chosen: true })
+  })
+  test('a whitelist is JSON in the environment, tables or texts in the file', () => {
+    const whitelist = '[{"vendor_id": "1af4"}]'
+    expect(config({ env: { ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: whitelist } }).drivers.pci?.whitelist).toBe(whitelist)
+    for (const text of ['[{ vendor_id = "1af4" }]', `['{"vendor_id": "1af4"}']`])
+      expect(problems(inFile(`[pci]\npassthrough_whitelist = ${text}`))).toEqual([])
+    expect(problems(inFile('[[pci.passthrough_whitelist]]\nvendor_id = "1af4"'))).toEqual([])
+  })
+  test('the compatibility switch goes by the name that operators are told', () => {
+    const { http } = config({ env: { ACCELERANDO_COMPAT_TEMPEST_SERVER_FAULTS: 'false' } })
+    expect(http.compat.tempestServerFaults).toBe(false)
+  })
+  test('headers for Nova: a table in the file, JSON in the environment', () => {
+    const url = 'url = "http://nova/v2.1"'
+    const headers = { 'X-Auth-Token': 'abc' }
+    expect(config(inFile(`[nova]\n${url}\nheaders = { X-Auth-Token = "abc" }`)).nova?.headers).toEqual(headers)
+    const env = { ACCELERANDO_NOVA_HEADERS: JSON.stringify(headers) }
+    expect(config(inFile(`[nova]\n${url}`, { env })).nova?.headers).toEqual(headers)
+  })
+  test('lists are written with commas', () => {
+    const env = { ACCELERANDO_ENABLED_DRIVERS: 'pci_driver, fake_driver' }
+    expect(config({ env }).enabledDrivers).toEqual(['pci_driver', 'fake_driver'])
+  })
+  test('a host name is made safe, whatever the machine is called', () => {
+    expect(safeHostName('my_host.lan')).toBe('my-host.lan')
+    expect(safeHostName('../..')).toBe('localhost')
+    expect(safeHostName('')).toBe('localhost')
+  })
+})
+
+describe('the demo', () => {
+  test('is a mixed cloud', () => {
+    expect(config({ flags: { demo: true } }).demo).toEqual({ kind: 'mixed', seed: 'demo' })
+  })
+  test('is as large as it is told', () => {
+    const flags = { demo: true, demoHosts: '3', demoDevices: '2', demoHandles: '4' }
+    expect(config({ flags }).demo).toEqual({ kind: 'sized', seed: 'demo', hosts: 3, devices: 2, handles: 4 })
+  })
+  test('is asked for by a size alone', () => {
+    const demo = { kind: 'sized', seed: 'demo', hosts: 2, devices: 1, handles: 16 }
+    expect(config({ env: { ACCELERANDO_DEMO_HOSTS: '2' } }).demo).toEqual(demo)
+  })
+})
+
+describe('the policy file', () => {
+  const given = (text: string): Given => ({
+    env: { ACCELERANDO_OSLO_POLICY_POLICY_FILE: 'p' },
+    files: { p: text },
+  })
+  test.each([
+    ['JSON', '{"cyborg:arq:create": "role:admin"}'],
+    ['lines', '# who may\n"cyborg:arq:create": "role:admin"\n\n#"cyborg:arq:delete": ""\n'],
+    ['plain lines', "cyborg:arq:create: 'role:admin' # only\n"],
+    ['bare values', '---\ncyborg:arq:create: role:admin\n'],
+  ])('as %s', (_, text) => {
+    expect(config(given(text)).http.policy.rules).toEqual({ 'cyborg:arq:create': 'role:admin' })
+  })
+  test('may be empty', () => {
+    expect(config(given('{}\n')).http.policy.rules).toEqual({})
+  })
+  test.each([
+    ['"cyborg:arq:create": [role:admin]', /line 1 must be NAME: "RULE"/],
+    ['a: @\nb\nc: !', /line 2 must be/],
+    ['"cyborg:arq:craete": "@"', /cyborg:arq:craete is no operation/],
+    ['"cyborg:arq:create": "rule:nobody"', /cyborg:arq:create: there is no rule nobody/],
+    ['{"cyborg:arq:create": 1}', /cyborg:arq:create must be text/],
+    ['{', /JSON/],
+  ])('%s is refused', (text, rule) => {
+    const [first, ...more] = problems(given(text))
+    expect(first).toMatch(rule)
+    expect(first).toMatch(/^oslo_policy.policy_file: p: .*ACCELERANDO_OSLO_POLICY_POLICY_FILE/)
+    expect(more).toEqual([])
+  })
+  test('that is not there is a problem', () => {
+    expect(problems({ ...given(''), files: {} }).join()).toMatch(/p: cannot be read: ENOENT/)
+  })
+})

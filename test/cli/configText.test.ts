@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/cli/config.ts'
+import { addFlags, FLAG_KEYS } from '../../src/cli/configFlags.ts'
+import { envName, flagField, flagName, KEYS, rowOf } from '../../src/cli/configTable.ts'
+import { manualPage, sampleFile } from '../../src/cli/configText.ts'
+
+const committed = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const load = (text: string | null, flags: Record<string, unknown> = {}) =>
+  loadConfig({
+    flags: text === null ? flags : { ...flags, config: 'sample' },
+    env: {},
+    readFile: (path) => (path === 'sample' ? (text ?? '') : ''),
+    osHostname: 'here',
+  })
+
+test('names of variables and flags are derived, and no two are alike', () => {
+  expect(envName('pci.passthrough_whitelist')).toBe('ACCELERANDO_PCI_PASSTHROUGH_WHITELIST')
+  expect(envName('compat.tempest_server_faults')).toBe('ACCELERANDO_COMPAT_TEMPEST_SERVER_FAULTS')
+  expect(envName('listen')).toBe('ACCELERANDO_LISTEN')
+  expect(flagName('nova.url')).toBe('--nova-url')
+  expect(new Set(KEYS.map(envName)).size).toBe(KEYS.length)
+  expect(new Set(KEYS.map(flagName)).size).toBe(KEYS.length)
+})
+
+test('every option is described in a sentence', () => {
+  for (const key of KEYS) expect(rowOf(key).about, key).toMatch(/^[A-Z].*\.$/)
+})
+
+test('the sample file and the manual are what the program prints', () => {
+  expect(committed('infra/contracts/accelerando.sample.toml')).toBe(sampleFile())
+  expect(committed('docs/configuration.md')).toBe(manualPage())
+})
+
+test('the sample changes nothing as it stands', () => {
+  expect(load(sampleFile())).toEqual(load(null))
+})
+
+test('the sample is valid with every value taken in', () => {
+  const full = sampleFile().replaceAll(/^#(?=\w+ = )/gm, '')
+  expect(load(full)).toMatchObject({
+    ok: true,
+    config: { nova: { url: 'http://127.0.0.1:8774/v2.1' }, host: { name: 'compute-1' } },
+  })
+})
+
+describe('flags', () => {
+  const parsed = (...argv: string[]) => addFlags(new Command().exitOverride()).parse(argv, { from: 'user' }).opts()
+
+  test('of the interface that outside checks rely on', () => {
+    const flags = ['listen', 'admin-listen', 'data', 'config', 'demo', 'demo-hosts', 'demo-devices', 'demo-handles']
+    const more = ['tour', 'nova-url', 'images', 'noauth-anywhere', 'database', 'log-level']
+    expect(FLAG_KEYS.map(flagName).toSorted()).toEqual([...flags, ...more].map((name) => `--${name}`).toSorted())
+  })
+  test('arrive under the names the loader looks for', () => {
+    const command = addFlags(new Command())
+    expect(command.options.map((option) => option.attributeName())).toEqual(FLAG_KEYS.map(flagField))
+  })
+  test('reach the configuration', () => {
+    const flags = parsed('--listen', '127.0.0.1:0', '--data', '/d', '--demo', '--nova-url', 'http://n', '--images', 'i')
+    expect(load(null, flags)).toMatchObject({
+      ok: true,
+      config: { listen: { port: 0 }, data: '/d', demo: { kind: 'mixed' }, nova: { url: 'http://n' }, images: 'i' },
+    })
+  })
+  test('set nothing when they are not given', () => {
+    expect(parsed()).toEqual({})
+  })
+})
