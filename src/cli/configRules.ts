@@ -34,7 +34,7 @@ const driverProblems = (s: Settings): readonly string[] =>
     return reading.ok ? [] : reading.problems.map(({ rule }) => rule)
   })
 
-const below = (low: Key & keyof Settings, high: Key & keyof Settings): Rule => ({
+const below = (low: Key, high: Key): Rule => ({
   keys: [low, high],
   broken: (s) => (s[low] as number) >= (s[high] as number) && [`must be less than ${high}`],
 })

@@ -1,4 +1,9 @@
 /** Tells Nova how binds ended: `os-server-external-events` over HTTP. */
+import { readFile } from 'node:fs/promises'
+import type { Nova, NovaEvent, NovaVerdict } from '../actors/ports.ts'
+import { again, allAs, verdictsOf } from './novaAnswer.ts'
+import type { NovaAnswer } from './novaAnswer.ts'
+
 export type NovaOptions = {
   /** Endpoint of the compute service, version included. */
   readonly url: string
@@ -9,3 +14,71 @@ export type NovaOptions = {
   readonly tokenFile?: string | null
   readonly fetch?: typeof fetch
 }
+
+/** Nova takes any number; a request stays small enough to be answered in time. */
+const EVENTS_MAX = 100
+const ANSWER_MAX = 1024 * 1024
+
+/** Older microversions do not know the name of the event. */
+const MICROVERSION = '2.82'
+
+const headersOf = async (options: NovaOptions, requestId: string): Promise<Headers> => {
+  const headers = new Headers(options.headers)
+  if (options.tokenFile) headers.set('x-auth-token', (await readFile(options.tokenFile, 'utf8')).trim())
+  headers.set('content-type', 'application/json')
+  headers.set('accept', 'application/json')
+  headers.set('openstack-api-version', `compute ${MICROVERSION}`)
+  headers.set('x-openstack-nova-api-version', MICROVERSION)
+  if (/^[\x21-\x7e]{1,200}$/.test(requestId)) headers.set('x-openstack-request-id', requestId)
+  return headers
+}
+
+const bodyOf = async (response: Response): Promise<string> => {
+  const decoder = new TextDecoder()
+  let [text, size] = ['', 0]
+  for await (const part of response.body ?? []) {
+    size += part.byteLength
+    if (size > ANSWER_MAX) throw new Error(`the answer is larger than ${ANSWER_MAX} bytes`)
+    text += decoder.decode(part, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+const post = async (options: NovaOptions, events: readonly NovaEvent[], requestId: string): Promise<NovaAnswer> => {
+  const elements = events.map(({ name, server_uuid, tag, status }) => ({ name, server_uuid, tag, status }))
+  const response = await (options.fetch ?? fetch)(`${options.url.replace(/\/+$/, '')}/os-server-external-events`, {
+    method: 'POST',
+    headers: await headersOf(options, requestId),
+    body: JSON.stringify({ events: elements }),
+    // Followed, a POST would become a GET.
+    redirect: 'manual',
+    signal: AbortSignal.timeout(options.timeoutMs),
+  })
+  return { status: response.status, text: await bodyOf(response) }
+}
+
+/** `fetch` hides what happened in the cause. */
+const reasonOf = (error: unknown, timeoutMs: number): string => {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`
+  const { cause } = error
+  if (!(cause instanceof Error)) return error.message
+  return cause.message || ('code' in cause ? String(cause.code) : error.message)
+}
+
+export const novaOver = (options: NovaOptions): Nova => ({
+  notify: async (events, requestId) => {
+    const verdicts: NovaVerdict[] = []
+    for (let at = 0; at < events.length; at += EVENTS_MAX) {
+      const batch = events.slice(at, at + EVENTS_MAX)
+      try {
+        verdicts.push(...verdictsOf(batch, await post(options, batch, requestId)))
+      } catch (error) {
+        // Who cannot be reached is not asked for the rest either: each try may take the whole time.
+        verdicts.push(...allAs(events.slice(at), again(0, reasonOf(error, options.timeoutMs))))
+        break
+      }
+    }
+    return verdicts
+  },
+})

@@ -1,0 +1,104 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { imageFolder } from '../../src/neighbours/imageFolder.ts'
+
+const IMAGE = '11111111-2222-4333-8444-5555aaaa6666'
+const UNKNOWN = { found: false, why: 'unknown' }
+let outside: string
+let folder: string
+beforeEach(() => {
+  outside = realpathSync(mkdtempSync(join(tmpdir(), 'images-')))
+  folder = join(outside, 'images')
+  mkdirSync(folder)
+})
+afterEach(() => rmSync(outside, { recursive: true }))
+
+const put = (name: string, dir = folder): string => {
+  writeFileSync(join(dir, name), 'bits')
+  return join(dir, name)
+}
+const find = (uuid = IMAGE) => imageFolder(folder).find(uuid)
+
+test('no folder is configured', async () => {
+  expect(await imageFolder(null).find(IMAGE)).toEqual({ found: false, why: 'none' })
+})
+
+test.each(['', '.gbs', '.xclbin', '.bin', '.img', '.BIT'])('a file named by the UUID and "%s"', async (extension) => {
+  expect(await find()).toEqual(UNKNOWN)
+  const path = put(`${IMAGE}${extension}`)
+  expect(await find()).toEqual({ found: true, path })
+})
+
+test('letters of the UUID may be of either case', async () => {
+  const path = put(`${IMAGE.toUpperCase()}.gbs`)
+  expect(await find()).toEqual({ found: true, path })
+  expect(await find(IMAGE.toUpperCase())).toEqual({ found: true, path })
+})
+
+test('of several, the same one each time', async () => {
+  put(`${IMAGE}.xclbin`)
+  put(`${IMAGE}.gbs`)
+  const first = put(`${IMAGE}.bin`)
+  expect(await find()).toEqual({ found: true, path: first })
+  const bare = put(IMAGE)
+  expect(await find()).toEqual({ found: true, path: bare })
+})
+
+test.each([`${IMAGE}.gbs.part`, `${IMAGE}.tmp`, `${IMAGE}-old`, `${IMAGE}x`, `x${IMAGE}`, `${IMAGE}.`])(
+  '%s is another file',
+  async (name) => {
+    put(name)
+    expect(await find()).toEqual(UNKNOWN)
+  },
+)
+
+test.each(['', '.', '..', '../x', 'x', `../images/${IMAGE}`, `${IMAGE}/..`, `${IMAGE}\0`])(
+  'the name "%s" finds nothing',
+  async (uuid) => {
+    put(IMAGE)
+    expect(await find(uuid)).toEqual(UNKNOWN)
+  },
+)
+
+describe('only files of the folder', () => {
+  test('a folder of that name is none', async () => {
+    mkdirSync(join(folder, IMAGE))
+    expect(await find()).toEqual(UNKNOWN)
+  })
+  test('a link may lead to another name in the folder', async () => {
+    const path = put('design-7.gbs')
+    symlinkSync('design-7.gbs', join(folder, IMAGE))
+    expect(await find()).toEqual({ found: true, path })
+  })
+  test.each([
+    ['out of it', 'secret'],
+    ['to a neighbour whose name begins alike', 'images-2/secret'],
+    ['to nothing', 'missing'],
+  ])('a link may not lead %s', async (_, to) => {
+    mkdirSync(join(outside, 'images-2'))
+    put('secret', outside)
+    put('secret', join(outside, 'images-2'))
+    symlinkSync(join(outside, to), join(folder, IMAGE))
+    expect(await find()).toEqual(UNKNOWN)
+  })
+  test('a bad link does not hide a good file', async () => {
+    symlinkSync('/etc/hostname', join(folder, IMAGE))
+    const path = put(`${IMAGE}.gbs`)
+    expect(await find()).toEqual({ found: true, path })
+  })
+  test('the folder itself may be a link', async () => {
+    const path = put(IMAGE)
+    symlinkSync(folder, join(outside, 'link'))
+    expect(await imageFolder(join(outside, 'link')).find(IMAGE)).toEqual({ found: true, path })
+  })
+})
+
+test('a folder that is not there holds no image, and the log says so', async () => {
+  const lines: unknown[] = []
+  const warn = (detail: object, message: string) => void lines.push([message, detail])
+  const log = { debug: () => {}, info: () => {}, warn, error: () => {} }
+  expect(await imageFolder(join(outside, 'none'), log).find(IMAGE)).toEqual(UNKNOWN)
+  expect(lines).toEqual([['images.unreadable', expect.objectContaining({ error: expect.stringContaining('ENOENT') })]])
+})
