@@ -1,7 +1,9 @@
 /** A cloud to ask over HTTP, and the few things every conversation needs: profiles, requests, binds. */
 import type { Options } from '../../src/http/options.ts'
 import { expect } from 'vitest'
+import { openPlane } from '../support/plane.ts'
 import { openWorld } from '../support/world.ts'
+import { appOver } from './app.ts'
 import { send, service } from './steps.ts'
 import type { Got, Sent } from './steps.ts'
 import { randomUUID } from 'node:crypto'
@@ -65,8 +67,7 @@ export const speaker = (app: App, headers: Readonly<Record<string, string>> = {}
   return { say, must, newProfile, arqsOf, newArqs, arq }
 }
 
-export const openCloud = async (options: Partial<Options> = {}) => {
-  const world = await openWorld(options)
+const cloudOf = async <World extends { readonly app: App }>(world: World) => {
   const admin = speaker(world.app)
   const { deployables } = (await admin.must(200, 'GET /v2/deployables')).json
   const withClass = (name: string): Deployable =>
@@ -85,4 +86,34 @@ export const openCloud = async (options: Partial<Options> = {}) => {
     admin.must(204, `DELETE /v2/accelerator_requests?instance=${instance}`, { headers: service })
   return { ...world, ...admin, fpga, gpu: withClass('PGPU'), bind, bound, leave }
 }
+
+/** The world every test shares in form: an FPGA of 16 handles and a GPU on one host, nothing to do on it at a bind. */
+export const openCloud = async (options: Partial<Options> = {}) => cloudOf(await openWorld(options))
 export type Cloud = Awaited<ReturnType<typeof openCloud>>
+
+type Shop = {
+  readonly parts?: Parameters<typeof openPlane>[0]
+  readonly answering?: 'at once' | 'when told'
+  /** The FPGA needs its host at a bind. */
+  readonly hostWork?: boolean
+}
+
+/** A small host of one's own: its FPGA can be programmed, and it answers at once or only when the test says so. */
+export const openWorkshop = async ({ parts = {}, answering = 'at once', hostWork = true }: Shop = {}) => {
+  const plane = await openPlane(parts, undefined, answering)
+  await plane.shows('sim-1', {
+    seed: 1,
+    devices: [
+      { kind: 'fpga', handles: 4, hostWork },
+      { kind: 'gpu', handles: 1 },
+    ],
+  })
+  const unsubscribe = plane.store.journal.onAppended(() => void plane.pump())
+  const close = async () => {
+    unsubscribe()
+    await plane.plane.stop()
+  }
+  return cloudOf({ ...plane, app: appOver(plane.control), close })
+}
+/** An image store that has every image. */
+export const anyImage = { find: async () => ({ found: true, path: '/images/x' }) as const }

@@ -1,0 +1,174 @@
+/** Each route has a case that is allowed and cases that are refused; a new row without them fails here. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ROUTES } from '../../src/http/routes.ts'
+import { appOver } from './app.ts'
+import { anyImage, bindBody, freshName, openWorkshop, speaker } from './cloud.ts'
+import type { Sent } from './steps.ts'
+import { as, expectRefusal, send, service, version } from './steps.ts'
+
+type Shop = Awaited<ReturnType<typeof openWorkshop>>
+let shop: Shop
+beforeAll(async () => void (shop = await openWorkshop({ parts: { images: anyImage }, hostWork: false })))
+afterAll(() => shop.close())
+
+/** Line, what is sent with it, and the status of success. */
+type Case = readonly [line: string, status: number, sent?: Sent]
+type Cases = Readonly<Record<string, () => Case | Promise<Case>>>
+
+const image = () => ({ body: [{ op: 'replace', path: '/program', value: [{ image_uuid: randomUUID() }] }] })
+const binding = async (arq: { readonly uuid: string }): Promise<Sent> => ({
+  body: bindBody([{ ...arq, state: '' }], shop.fpga.rp_uuid, randomUUID()),
+  headers: service,
+})
+const anArq = async () => (await shop.newArqs())[0]!
+const aDevice = async () => (await shop.must(200, 'GET /v2/devices')).json.devices[0].uuid as string
+const anAttribute = async () =>
+  (
+    await shop.must(201, 'POST /v2/attributes', {
+      body: { deployable_id: shop.fpga.uuid, key: randomUUID(), value: 'v' },
+    })
+  ).json.uuid
+
+const CASES: Cases = {
+  'GET /': () => ['GET /', 200],
+  'GET /v2': () => ['GET /v2', 200],
+  'GET /healthz': () => ['GET /healthz', 200],
+  'GET /readyz': () => ['GET /readyz', 200],
+  'GET /openapi.json': () => ['GET /openapi.json', 200],
+  'GET /v2/device_profiles': () => ['GET /v2/device_profiles', 200],
+  'POST /v2/device_profiles': () => [
+    'POST /v2/device_profiles',
+    201,
+    { body: [{ name: freshName(), groups: [{ 'resources:FPGA': '1' }] }] },
+  ],
+  'GET /v2/device_profiles/:id': async () => [
+    `GET /v2/device_profiles/${await shop.newProfile()}`,
+    200,
+    { headers: version(2) },
+  ],
+  'DELETE /v2/device_profiles/:id': async () => [`DELETE /v2/device_profiles/${await shop.newProfile()}`, 204],
+  'DELETE /v2/device_profiles': async () => [`DELETE /v2/device_profiles?value=${await shop.newProfile()}`, 204],
+  'POST /v2/accelerator_requests': async () => [
+    'POST /v2/accelerator_requests',
+    201,
+    { body: { device_profile_name: await shop.newProfile() } },
+  ],
+  'GET /v2/accelerator_requests': () => ['GET /v2/accelerator_requests', 200],
+  'GET /v2/accelerator_requests/:uuid': async () => [`GET /v2/accelerator_requests/${(await anArq()).uuid}`, 200],
+  'PATCH /v2/accelerator_requests': async () => ['PATCH /v2/accelerator_requests', 202, await binding(await anArq())],
+  'PATCH /v2/accelerator_requests/:uuid': async () => {
+    const arq = await anArq()
+    return [`PATCH /v2/accelerator_requests/${arq.uuid}`, 202, await binding(arq)]
+  },
+  'DELETE /v2/accelerator_requests/:uuid': async () => [`DELETE /v2/accelerator_requests/${(await anArq()).uuid}`, 204],
+  'DELETE /v2/accelerator_requests': async () => [`DELETE /v2/accelerator_requests?arqs=${(await anArq()).uuid}`, 204],
+  'GET /v2/accelerator_requests/:uuid/timeline': async () => [
+    `GET /v2/accelerator_requests/${(await anArq()).uuid}/timeline`,
+    200,
+  ],
+  'GET /v2/devices': () => ['GET /v2/devices', 200],
+  'GET /v2/devices/:uuid': async () => [`GET /v2/devices/${await aDevice()}`, 200],
+  'POST /v2/devices/:uuid/disable': async () => [`POST /v2/devices/${await aDevice()}/disable`, 204],
+  'POST /v2/devices/:uuid/enable': async () => [`POST /v2/devices/${await aDevice()}/enable`, 204],
+  'GET /v2/deployables': () => ['GET /v2/deployables', 200],
+  'GET /v2/deployables/:uuid': () => [`GET /v2/deployables/${shop.fpga.uuid}`, 200],
+  'PATCH /v2/deployables/:uuid': () => [`PATCH /v2/deployables/${shop.fpga.uuid}`, 200, image()],
+  'PATCH /v2/deployables/:uuid/program': () => [`PATCH /v2/deployables/${shop.fpga.uuid}/program`, 200, image()],
+  'PATCH /v2/deployables/:uuid/program/:again': () => [
+    `PATCH /v2/deployables/${shop.fpga.uuid}/program/${shop.fpga.uuid}`,
+    200,
+    image(),
+  ],
+  'GET /v2/attributes': () => ['GET /v2/attributes', 200],
+  'GET /v2/attributes/:uuid': async () => [`GET /v2/attributes/${await anAttribute()}`, 200],
+  'POST /v2/attributes': () => [
+    'POST /v2/attributes',
+    201,
+    { body: { deployable_id: shop.fpga.uuid, key: randomUUID(), value: 'v' } },
+  ],
+  'DELETE /v2/attributes/:uuid': async () => [`DELETE /v2/attributes/${await anAttribute()}`, 204],
+  // It exists to say what is missing.
+  'DELETE /v2/attributes': () => ['DELETE /v2/attributes', 400],
+  'GET /v2/hosts': () => ['GET /v2/hosts', 200],
+}
+
+const names = ROUTES.map(({ method, path }) => `${method} ${path}`)
+
+test('no row is without a case, no case without a row, and no row stands twice', () => {
+  expect(Object.keys(CASES).toSorted()).toEqual(names.toSorted())
+})
+
+/** Devices must be idle to be programmed, so binds come last. */
+const inOrder = [
+  ...names.filter((name) => !/PATCH \/v2\/acc|disable/.test(name)),
+  ...names.filter((name) => /PATCH \/v2\/acc/.test(name)),
+  'POST /v2/devices/:uuid/disable',
+]
+
+describe.each(inOrder)('%s', (name) => {
+  const row = ROUTES.find(({ method, path }) => `${method} ${path}` === name)!
+
+  test('is allowed', async () => {
+    const [line, status, sent] = await CASES[name]!()
+    await shop.must(status, line, sent)
+  })
+
+  if (row.rule === null)
+    test('is refused with an argument it does not know', async () => {
+      expectRefusal(await shop.say(`${name}?colour=red`, { headers: { 'X-Roles': 'nobody' } }), 400)
+    })
+  else
+    test('is refused without a project, and by a rule that says no', async () => {
+      const [line, , sent = {}] = await CASES[name]!()
+      expectRefusal(await shop.say(line, { ...sent, headers: { ...sent.headers, 'X-Roles': 'admin' } }), 403)
+      const closed = appOver(shop.control, { policy: { enforceNewDefaults: false, rules: { [row.rule!]: '!' } } })
+      const refused = await send(closed, line, sent)
+      expectRefusal(refused, 403)
+      expect(refused.fault).toContain(row.rule!)
+    })
+})
+
+/** The role matrix, cell by cell, over HTTP: what the rules allow is what the routes do. */
+const PERSONAS = {
+  admin: 'admin,manager,member,reader',
+  manager: 'manager,member,reader',
+  member: 'member,reader',
+  reader: 'reader',
+  service: 'service',
+  other: 'somebody',
+}
+const ALLOWED: Readonly<Record<'now' | 'legacy', readonly (readonly [rule: RegExp, personas: string])[]>> = {
+  now: [
+    [/^cyborg:device_profile:get/, 'admin manager member reader'],
+    [/^cyborg:arq:get/, 'admin manager member reader'],
+    [/^cyborg:arq:/, 'admin manager member service'],
+    [/^cyborg:(device|deployable|attribute|host):get/, 'admin manager'],
+    [/./, 'admin'],
+  ],
+  legacy: [
+    [/^cyborg:device_profile:get|^cyborg:arq:/, 'admin manager member reader service other'],
+    [/^cyborg:(device|deployable|attribute|host):get/, 'admin manager'],
+    [/./, 'admin'],
+  ],
+}
+
+describe.each(['now', 'legacy'] as const)('roles, %s', (mode) => {
+  const guarded = ROUTES.filter((row) => row.rule !== null)
+  const cells = guarded.flatMap((row) =>
+    Object.keys(PERSONAS).map((persona) => [`${row.method} ${row.path}`, persona, row.rule!] as const),
+  )
+
+  test.each(cells)('%s by %s', async (name, persona, rule) => {
+    const policy = { enforceNewDefaults: mode === 'now', rules: {} }
+    const { say } = speaker(appOver(shop.control, { policy }), as(PERSONAS[persona as keyof typeof PERSONAS]))
+    const [method, path] = name.split(' ') as [string, string]
+    const got = await say(`${method} ${path.replace(/:\w+/g, randomUUID())}`, method === 'GET' ? {} : { raw: '{' })
+    const allowed = ALLOWED[mode]
+      .find(([pattern]) => pattern.test(rule))![1]
+      .split(' ')
+      .includes(persona)
+    if (allowed) expect([200, 204, 400, 404]).toContain(got.status)
+    else expectRefusal(got, 403)
+  })
+})

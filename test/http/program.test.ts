@@ -1,0 +1,91 @@
+/** Programming over HTTP, and the waiting of a bind that needs its host. */
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, test } from 'vitest'
+import { anyImage, openWorkshop } from './cloud.ts'
+import { expectRefusal } from './steps.ts'
+import { until } from '../support/lab.ts'
+
+const unknown = { find: async () => ({ found: false, why: 'unknown' }) as const }
+const program = (image: string) => ({ body: [{ op: 'replace', path: '/program', value: [{ image_uuid: image }] }] })
+
+let shop: Awaited<ReturnType<typeof openWorkshop>>
+afterEach(() => shop.close())
+
+describe('programming', () => {
+  test('is done when the host says so: 200 and the image in the answer', async () => {
+    shop = await openWorkshop({ parts: { images: anyImage } })
+    const image = randomUUID()
+    for (const tail of ['/program', `/program/${shop.fpga.uuid}`, '']) {
+      const { json } = await shop.must(200, `PATCH /v2/deployables/${shop.fpga.uuid}${tail}`, program(image))
+      expect(json).toMatchObject({ uuid: shop.fpga.uuid, bitstream_id: image })
+    }
+  })
+  test.each([
+    ['/bitstream_id', [{ image_uuid: 'IMAGE' }]],
+    ['/bitstream', 'IMAGE'],
+    ['/program', { image_uuid: 'IMAGE' }],
+  ])('at the path %s with %j', async (path, value) => {
+    shop = await openWorkshop({ parts: { images: anyImage } })
+    const image = randomUUID()
+    const body = JSON.parse(JSON.stringify([{ op: 'add', path, value }]).replace('IMAGE', image.toUpperCase()))
+    expect((await shop.must(200, `PATCH /v2/deployables/${shop.fpga.uuid}`, { body })).json.bitstream_id).toBe(image)
+  })
+  test('outlasts the wait: 202, and the answer comes later', async () => {
+    shop = await openWorkshop({ parts: { images: anyImage, options: { programWaitMs: 20 } }, answering: 'when told' })
+    const image = randomUUID()
+    const got = await shop.must(202, `PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(image))
+    expect(got.json).toMatchObject({ uuid: shop.fpga.uuid, bitstream_id: null })
+    await until(() => shop.orders.length > 0)
+    await shop.answer(shop.orders[0]!, { status: 'done', bitstreamId: image })
+    expect((await shop.must(200, `GET /v2/deployables/${shop.fpga.uuid}`)).json.bitstream_id).toBe(image)
+  })
+  test('fails in the hardware: 500, and no more than that is told', async () => {
+    shop = await openWorkshop({ parts: { images: anyImage }, answering: 'when told' })
+    const asked = shop.say(`PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(randomUUID()))
+    await until(() => shop.orders.length > 0)
+    await shop.answer(shop.orders[0]!, { status: 'failed', reason: 'the card rejects it', final: true })
+    expectRefusal(await asked, 500)
+  })
+  test('needs a deployable that can be programmed, is idle, and an image that is there', async () => {
+    shop = await openWorkshop({ parts: { images: anyImage } })
+    expectRefusal(await shop.say(`PATCH /v2/deployables/${shop.gpu.uuid}/program`, program(randomUUID())), 409)
+    await shop.bound()
+    expectRefusal(await shop.say(`PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(randomUUID())), 409)
+    await shop.close()
+    shop = await openWorkshop({ parts: { images: unknown } })
+    expectRefusal(await shop.say(`PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(randomUUID())), 404)
+    await shop.close()
+    shop = await openWorkshop()
+    expectRefusal(await shop.say(`PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(randomUUID())), 409)
+  })
+})
+
+describe('a bind that waits for its host', () => {
+  test('is accepted at once, 423 while it waits, and resolved when the host answers', async () => {
+    shop = await openWorkshop({ answering: 'when told' })
+    const { arqs, instance } = await shop.bound()
+    const resolved = `GET /v2/accelerator_requests?instance=${instance}&bind_state=resolved`
+    const waiting = await shop.say(resolved)
+    expectRefusal(waiting, 423)
+    expect(waiting.headers.get('retry-after')).toBe('1')
+    expect((await shop.must(200, `GET /v2/accelerator_requests?instance=${instance}`)).json.arqs[0]).toMatchObject({
+      state: 'BindStarted',
+      instance_uuid: instance,
+      attach_handle_type: '',
+      attach_handle_uuid: null,
+      attach_handle_info: {},
+    })
+    await until(() => shop.orders.length > 0)
+    await shop.answer(shop.orders[0]!)
+    const { json } = await shop.must(200, resolved)
+    expect(json.arqs).toMatchObject([{ uuid: arqs[0]!.uuid, state: 'Bound', attach_handle_type: 'PCI' }])
+  })
+  test('is resolved also when it failed', async () => {
+    shop = await openWorkshop({ answering: 'when told' })
+    const { instance } = await shop.bound()
+    await until(() => shop.orders.length > 0)
+    await shop.answer(shop.orders[0]!, { status: 'failed', reason: 'no', final: true })
+    const { json } = await shop.must(200, `GET /v2/accelerator_requests?instance=${instance}&bind_state=resolved`)
+    expect(json.arqs).toMatchObject([{ state: 'BindFailed', attach_handle_type: '' }])
+  })
+})
