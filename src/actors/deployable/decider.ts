@@ -12,8 +12,11 @@ const conflict = (held: Deployable, why: string) =>
 const usable = (held: Deployable): string | null => {
   if (held.status === 'maintaining') return 'its device is in maintenance'
   if (held.presence !== 'present') return `its device is ${held.presence}`
-  return held.program ? 'it is being programmed' : null
+  return held.program || loading(held) ? 'it is being programmed' : null
 }
+/** A preparation under way brings an image: until it is answered, what the region holds is nobody's to use (Q6). */
+const loading = (held: Deployable): boolean =>
+  Object.values(held.handles).some(({ pending }) => pending?.type === 'PrepareSlot' && pending.bitstream !== undefined)
 
 const grant = (
   held: Deployable,
@@ -33,13 +36,20 @@ const grant = (
   return accept({ type: 'Granted', handle: handle.uuid, arq, order })
 }
 
-/** Work is left on the host when the slot was prepared there, or when that order may be under way. */
-const release = (held: Deployable, arq: string, deadline: number): Decision<DeployableEvent> => {
-  const handle = Object.values(held.handles).find(
-    (one) => one.arq === arq || (one.lastArq === arq && one.state === 'quarantined'),
+/** What the request holds; failing that, what it gave up and the host could not release. */
+const slotOf = (held: Deployable, arq: string): SlotHandle | undefined => {
+  const handles = Object.values(held.handles)
+  return (
+    handles.find((one) => one.arq === arq) ??
+    handles.find(({ lastArq, state }) => lastArq === arq && state === 'quarantined')
   )
+}
+/** Work is left on the host when the slot was prepared there, when that order may be under way, or when its release has failed. */
+const release = (held: Deployable, arq: string, deadline: number): Decision<DeployableEvent> => {
+  const handle = slotOf(held, arq)
   if (!handle) return accept()
-  const order = held.hostWork || handle.pending ? orderFor(held, handle, { type: 'ReleaseSlot', deadline }) : null
+  const work = held.hostWork || handle.pending !== null || handle.state === 'quarantined'
+  const order = work ? orderFor(held, handle, { type: 'ReleaseSlot', deadline }) : null
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order })
 }
 

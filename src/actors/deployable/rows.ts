@@ -90,7 +90,11 @@ const attributeChanges = (before: Deployable, after: Deployable): readonly ViewC
 const retired = (before: Deployable): readonly ViewChange[] => [
   drop('deployables', before.uuid),
   ...before.attributes.map(({ uuid }) => drop('attributes', uuid)),
-  ...Object.keys(before.handles).map((uuid) => drop('handles', uuid)),
+  ...Object.values(before.handles).flatMap(({ uuid, pending }) => [
+    drop('handles', uuid),
+    ...(pending ? [drop('pending_orders', uuid)] : []),
+  ]),
+  ...(before.program ? [drop('pending_orders', before.uuid)] : []),
 ]
 
 /** Grants and releases touch only their handle: the deployable's own row is written when what it shows has changed. */

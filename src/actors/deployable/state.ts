@@ -153,16 +153,7 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
         orders: event.order?.number ?? held.orders,
       }
     case 'HandleReleased':
-      return {
-        ...move(held, event.handle, event.order ? 'releaseWithWork' : 'release', {
-          arq: null,
-          pending: event.order,
-          pendingSince: at,
-          lastArq: event.arq,
-          attempts: 0,
-        }),
-        orders: event.order?.number ?? held.orders,
-      }
+      return released(held, event, at)
     case 'OrderDone':
       return done(held, event.slot)
     case 'OrderFailed':
@@ -194,6 +185,21 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
   }
 }
 
+/** Whoever gives up a slot before its image was reported there leaves a region of which nothing is known (S14). */
+const released = (
+  held: Deployable,
+  { handle, arq, order }: Extract<DeployableEvent, { type: 'HandleReleased' }>,
+  at: number,
+): Partial<Deployable> => {
+  const pending = held.handles[handle]?.pending
+  const step = order ? 'releaseWithWork' : 'release'
+  return {
+    ...move(held, handle, step, { arq: null, pending: order, pendingSince: at, lastArq: arq, attempts: 0 }),
+    orders: order?.number ?? held.orders,
+    ...(pending?.type === 'PrepareSlot' && pending.bitstream !== undefined ? { bitstreamId: null } : {}),
+  }
+}
+
 /** A done `PrepareSlot` leaves the handle held and may have brought a bitstream; a done `ReleaseSlot` frees it. */
 const done = (held: Deployable, slot: string): Partial<Deployable> => {
   const { pending } = held.handles[slot]!
@@ -204,10 +210,11 @@ const done = (held: Deployable, slot: string): Partial<Deployable> => {
   }
 }
 
-/** Facts about single handles: the deployable's own row does not show them. */
+/** Facts about single handles: the deployable's own row does not show them, unless they say what its region holds. */
 const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
   'Granted',
   'HandleReleased',
+  'OrderDone',
   'OrderFailed',
   'HandleCleared',
   'StatusSet',
@@ -216,7 +223,7 @@ const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
 export const evolve = (held: Deployable, event: DeployableEvent, at: number): Deployable => {
   const changed = change(held, event, at)
   if (event.type === 'DeployableRecorded') return { ...held, ...changed, createdAt: at }
-  const quiet = QUIET.has(event.type) || (event.type === 'OrderDone' && !('bitstreamId' in changed))
+  const quiet = QUIET.has(event.type) && !('bitstreamId' in changed)
   return { ...held, ...changed, updatedAt: at, ...(quiet ? {} : { describedAt: at, revision: held.revision + 1 }) }
 }
 

@@ -1,0 +1,315 @@
+import { describe, expect, it } from 'vitest'
+import { deployable } from '../../src/actors/deployable/decider.ts'
+import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
+import { specOf } from '../spec.ts'
+import * as say from './samples.ts'
+import { ARQ, handle, id, OTHER, recorded, REQUEST } from './samples.ts'
+
+const { given } = specOf(deployable)
+const IMAGE = 'image-1'
+const grant = (arq = ARQ, bitstream: string | null = null): DeployableCommand => ({
+  type: 'Grant',
+  arq,
+  bitstream,
+  deadline: 9000,
+  requestId: REQUEST,
+})
+const release = (arq = ARQ): DeployableCommand => ({ type: 'Release', arq, deadline: 9000 })
+const answer = (n: number, number: number, failed: string | null = null, final = false): DeployableCommand => ({
+  type: 'Answer',
+  slot: handle(n).uuid,
+  number,
+  failed,
+  final,
+  retryBy: 9000,
+})
+const granted = (n: number, number: number | null, arq = ARQ, bitstream?: string): DeployableEvent => ({
+  type: 'Granted',
+  handle: handle(n).uuid,
+  arq,
+  order: number === null ? null : say.prepareOrder(n, number, arq, bitstream),
+})
+const released = (n: number, number: number | null, arq = ARQ): DeployableEvent => ({
+  type: 'HandleReleased',
+  handle: handle(n).uuid,
+  arq,
+  order: number === null ? null : say.releaseOrder(n, number),
+})
+const done = (n: number, number: number): DeployableEvent => ({ type: 'OrderDone', slot: handle(n).uuid, number })
+const failed = (n: number, number: number, again: number | null): DeployableEvent => ({
+  type: 'OrderFailed',
+  slot: handle(n).uuid,
+  number,
+  reason: 'stuck',
+  again: again === null ? null : say.releaseOrder(n, again),
+})
+const programming: DeployableEvent = { type: 'ProgramStarted', image: IMAGE, order: say.programOrder(IMAGE, 1) }
+const program: DeployableCommand = { type: 'Program', image: IMAGE, deadline: 9000, requestId: REQUEST }
+const quiet = recorded({ hostWork: false })
+const refusedBecause = (why: string) => ({ kind: 'conflict', reason: `deployable h1_card: ${why}` })
+const stuck = [recorded(), granted(1, 1), done(1, 1), released(1, 2), failed(1, 2, null)] as const
+
+describe('a grant', () => {
+  it('gives a free handle and orders its host to prepare it', () => {
+    given(recorded()).when(grant()).follows(granted(1, 1))
+  })
+  it('needs no order where the host has nothing to do', () => {
+    given(quiet).when(grant()).follows(granted(1, null))
+  })
+  it('gives the next handle to the next request, under the next number', () => {
+    given(recorded(), granted(1, 1))
+      .when(grant(OTHER))
+      .follows(granted(2, 2, OTHER))
+  })
+  it('is refused when no handle is free', () => {
+    given(quiet, granted(1, null), granted(2, null, OTHER))
+      .when(grant(id(9)))
+      .isRefused(refusedBecause('no free attach handle'))
+  })
+  it('is refused in maintenance (S9)', () => {
+    given(quiet, { type: 'StatusSet', status: 'maintaining' })
+      .when(grant())
+      .isRefused(refusedBecause('its device is in maintenance'))
+  })
+  it('is refused while the device is missing', () => {
+    given(quiet, { type: 'PresenceSet', presence: 'missing' })
+      .when(grant())
+      .isRefused(refusedBecause('its device is missing'))
+  })
+  it('is refused while the region is being programmed', () => {
+    given(recorded(), programming).when(grant()).isRefused(refusedBecause('it is being programmed'))
+  })
+  it('loads the image that is asked for, and none that is there already', () => {
+    given(recorded())
+      .when(grant(ARQ, IMAGE))
+      .follows(granted(1, 1, ARQ, IMAGE))
+    const loaded = given(recorded(), granted(1, 1, ARQ, IMAGE), done(1, 1))
+    expect(loaded.state.bitstreamId).toBe(IMAGE)
+    loaded.when(grant(OTHER, IMAGE)).follows(granted(2, 2, OTHER))
+  })
+  it('orders host work for an image also where the device needs none otherwise', () => {
+    given(recorded({ hostWork: false }))
+      .when(grant(ARQ, IMAGE))
+      .follows(granted(1, 1, ARQ, IMAGE))
+  })
+  it('of an image is refused where nothing can be programmed', () => {
+    given(recorded({ programmable: false }))
+      .when(grant(ARQ, IMAGE))
+      .isRefused(refusedBecause('it cannot be programmed'))
+  })
+  it('of another image is refused while a request uses the region (Q6)', () => {
+    given(quiet, granted(1, null))
+      .when(grant(OTHER, IMAGE))
+      .isRefused(refusedBecause('another request uses it, so it cannot be programmed now'))
+  })
+  it('is refused while an image is being loaded for another request (Q6)', () => {
+    given(recorded(), granted(1, 1, ARQ, IMAGE))
+      .when(grant(OTHER))
+      .isRefused(refusedBecause('it is being programmed'))
+  })
+})
+
+describe('a release', () => {
+  it('frees the handle at once where the host has nothing to do', () => {
+    given(quiet, granted(1, null)).when(release()).follows(released(1, null))
+    expect(given(quiet, granted(1, null), released(1, null)).state.handles[handle(1).uuid]).toMatchObject({
+      state: 'free',
+      arq: null,
+    })
+  })
+  it('keeps the handle until the host has released it', () => {
+    given(recorded(), granted(1, 1), done(1, 1)).when(release()).follows(released(1, 2))
+    const releasing = [recorded(), granted(1, 1), done(1, 1), released(1, 2)]
+    expect(given(...releasing).state.handles[handle(1).uuid]).toMatchObject({ state: 'releasing', arq: null })
+    expect(given(...releasing, done(1, 2)).state.handles[handle(1).uuid]).toMatchObject({ state: 'free' })
+  })
+  it('undoes a preparation that may be under way', () => {
+    given(quiet, granted(1, 1)).when(release()).follows(released(1, 2))
+  })
+  it('of what the request does not hold changes nothing', () => {
+    given(recorded()).when(release()).follows()
+    given(recorded(), granted(1, 1)).when(release(OTHER)).follows()
+  })
+  it('that fails is ordered again, three times in all', () => {
+    const first = [recorded(), granted(1, 1), done(1, 1), released(1, 2)]
+    given(...first)
+      .when(answer(1, 2, 'stuck'))
+      .follows(failed(1, 2, 3))
+    given(...first, failed(1, 2, 3))
+      .when(answer(1, 3, 'stuck'))
+      .follows(failed(1, 3, 4))
+    given(...first, failed(1, 2, 3), failed(1, 3, 4))
+      .when(answer(1, 4, 'stuck'))
+      .follows(failed(1, 4, null))
+  })
+  it('that cannot succeed is not ordered again: the handle is quarantined', () => {
+    given(recorded(), granted(1, 1), done(1, 1), released(1, 2))
+      .when(answer(1, 2, 'stuck', true))
+      .follows(failed(1, 2, null))
+    expect(given(...stuck).state.handles[handle(1).uuid]).toMatchObject({ state: 'quarantined', lastArq: ARQ })
+  })
+  it('of a quarantined handle is ordered anew when its request asks again', () => {
+    given(...stuck)
+      .when(release())
+      .follows(released(1, 3))
+    expect(given(...stuck, released(1, 3)).state.handles[handle(1).uuid]).toMatchObject({
+      state: 'releasing',
+      attempts: 0,
+    })
+  })
+  it('of a quarantined handle needs the host, even where a release needs none otherwise', () => {
+    const facts = [quiet, granted(1, 1, ARQ, IMAGE), released(1, 2), failed(1, 2, null)]
+    given(...facts)
+      .when(release())
+      .follows(released(1, 3))
+  })
+  it('gives up the handle that is held before one whose release failed', () => {
+    given(...stuck, granted(2, 3), done(2, 3))
+      .when(release())
+      .follows(released(2, 4))
+  })
+  it('of a preparation that loads an image leaves the region unknown (S14)', () => {
+    const facts = [
+      recorded(),
+      granted(1, 1, OTHER, 'old'),
+      done(1, 1),
+      released(1, 2, OTHER),
+      done(1, 2),
+      granted(1, 3, ARQ, IMAGE),
+    ]
+    expect(given(...facts).state.bitstreamId).toBe('old')
+    expect(given(...facts, released(1, 4)).state.bitstreamId).toBe(null)
+  })
+})
+
+describe('an answer of the host', () => {
+  it('to a preparation leaves the handle held', () => {
+    given(recorded(), granted(1, 1)).when(answer(1, 1)).follows(done(1, 1))
+    expect(given(recorded(), granted(1, 1), done(1, 1)).state.handles[handle(1).uuid]).toMatchObject({
+      state: 'held',
+      pending: null,
+    })
+  })
+  it('that a preparation failed is left to the conversation', () => {
+    given(recorded(), granted(1, 1))
+      .when(answer(1, 1, 'no'))
+      .follows()
+  })
+  it('to an older order, or said again, changes nothing', () => {
+    given(recorded(), granted(1, 1), released(1, 2)).when(answer(1, 1)).follows()
+    given(recorded(), granted(1, 1), done(1, 1)).when(answer(1, 1)).follows()
+  })
+  it('for a slot nobody knows changes nothing', () => {
+    given(recorded())
+      .when({ ...answer(1, 1), slot: id(9) } as DeployableCommand)
+      .follows()
+  })
+})
+
+describe('programming', () => {
+  it('is ordered under the next number and blocks grants until the host answers', () => {
+    given(recorded()).when(program).follows(programming)
+    const told: DeployableCommand = {
+      type: 'Answer',
+      slot: say.identity.uuid,
+      number: 1,
+      failed: null,
+      final: true,
+      retryBy: 1,
+    }
+    given(recorded(), programming).when(told).follows({ type: 'Programmed', image: IMAGE, number: 1 })
+    given(recorded(), programming)
+      .when({ ...told, number: 2 })
+      .follows()
+  })
+  it('records the image only when it succeeded; after a failure nothing is known (S14)', () => {
+    const old: DeployableEvent = { type: 'Programmed', image: 'old', number: 1 }
+    expect(given(recorded(), programming, old).state).toMatchObject({ bitstreamId: 'old', program: null })
+    const lost: DeployableEvent = { type: 'ProgramFailed', image: IMAGE, number: 2, reason: 'broken' }
+    expect(given(recorded(), old, programming, lost).state).toMatchObject({
+      bitstreamId: null,
+      programFault: 'broken',
+      program: null,
+    })
+  })
+  it('is refused where it cannot be, where it is under way, where a request is, and where the device is not', () => {
+    given(recorded({ programmable: false }))
+      .when(program)
+      .isRefused(refusedBecause('it cannot be programmed'))
+    given(recorded(), programming).when(program).isRefused(refusedBecause('it is being programmed'))
+    given(quiet, granted(1, null))
+      .when(program)
+      .isRefused(refusedBecause('a request uses it, so it cannot be programmed now'))
+    given(recorded(), { type: 'PresenceSet', presence: 'missing' })
+      .when(program)
+      .isRefused(refusedBecause('its device is missing'))
+  })
+})
+
+describe('a deployable', () => {
+  it('is recorded once', () => {
+    const { identity, description, status, bitstreamId } = recorded() as Extract<
+      DeployableEvent,
+      { type: 'DeployableRecorded' }
+    >
+    const record: DeployableCommand = { type: 'Record', identity, description, status, bitstreamId }
+    given().when(record).follows(recorded())
+    given(recorded()).when(record).follows()
+  })
+  it('that was never recorded, or is retired, is not found whatever is asked', () => {
+    const retired: DeployableEvent = { type: 'PresenceSet', presence: 'retired' }
+    for (const command of [
+      grant(),
+      release(),
+      answer(1, 1),
+      program,
+      { type: 'SetStatus', status: 'enabled' },
+    ] as const) {
+      given().when(command).isRefused({ kind: 'not_found' })
+      given(recorded(), retired).when(command).isRefused({ kind: 'not_found', id: say.identity.uuid })
+    }
+  })
+  it('records a status or a presence only when it changes', () => {
+    given(recorded()).when({ type: 'SetStatus', status: 'enabled' }).follows()
+    given(recorded())
+      .when({ type: 'SetStatus', status: 'maintaining' })
+      .follows({ type: 'StatusSet', status: 'maintaining' })
+    given(recorded()).when({ type: 'SetPresence', presence: 'present' }).follows()
+    given(recorded())
+      .when({ type: 'SetPresence', presence: 'missing' })
+      .follows({ type: 'PresenceSet', presence: 'missing' })
+  })
+  it('takes attributes of an operator, one of a key', () => {
+    const attribute = { uuid: id(0xf9), key: 'site', value: 'b2' }
+    const added: DeployableEvent = { type: 'AttributeAdded', attribute: { ...attribute, origin: 'operator' } }
+    given(recorded()).when({ type: 'AddAttribute', attribute }).follows(added)
+    given(recorded(), added)
+      .when({ type: 'AddAttribute', attribute })
+      .isRefused({ kind: 'exists', field: 'key', value: 'site' })
+    given(recorded(), added)
+      .when({ type: 'RemoveAttribute', uuid: id(0xf9) })
+      .follows({ type: 'AttributeRemoved', uuid: id(0xf9) })
+    given(recorded())
+      .when({ type: 'RemoveAttribute', uuid: id(0xf9) })
+      .isRefused({ kind: 'not_found', resource: 'attribute' })
+  })
+  it('keeps the attributes of operators through every description (Q12, C8)', () => {
+    const added: DeployableEvent = {
+      type: 'AttributeAdded',
+      attribute: { uuid: id(0xf9), key: 'site', value: 'b2', origin: 'operator' },
+    }
+    const described: DeployableEvent = {
+      type: 'DeployableDescribed',
+      description: say.describing({ numAccelerators: 1 }),
+    }
+    expect(given(recorded(), added, described).state.attributes.map(({ key }) => key)).toEqual(['rc', 'site'])
+  })
+  it('counts a quarantined handle as free when an operator says that it is clean', () => {
+    given(...stuck)
+      .when({ type: 'Clear', handle: handle(1).uuid })
+      .follows({ type: 'HandleCleared', handle: handle(1).uuid })
+    given(recorded())
+      .when({ type: 'Clear', handle: handle(1).uuid })
+      .isRefused({ kind: 'conflict' })
+  })
+})
