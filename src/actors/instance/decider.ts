@@ -16,7 +16,11 @@ export type Instance = {
     readonly nextAt: number
     readonly until: number
     readonly attempts: number
+    /** Which conversation each status is of. */
+    readonly of: Readonly<Record<string, number>>
   } | null
+  /** How many conversations have settled. */
+  readonly conversations: number
   readonly tellUntil: number | null
 }
 const initial: Instance = {
@@ -26,6 +30,7 @@ const initial: Instance = {
   open: null,
   requestId: '',
   telling: null,
+  conversations: 0,
   tellUntil: null,
 }
 
@@ -86,7 +91,7 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
       return leaving.length > 0 ? accept({ type: 'ArqsLeft', arqs: leaving }) : accept()
     }
     case 'ReportTold':
-      return instance.telling ? accept({ ...command, type: 'NovaTold' }) : accept()
+      return instance.telling ? accept(ended(instance.telling, command)) : accept()
   }
 }
 
@@ -100,30 +105,50 @@ const without = <Value>(record: Readonly<Record<string, Value>>, keys: readonly 
 /** What an earlier conversation has still to tell stays to be told. */
 const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'BindSettled' }>): Instance['telling'] => {
   if (event.tell === null || instance.tellUntil === null) return instance.telling
-  const statuses = {
-    ...instance.telling?.statuses,
-    ...Object.fromEntries(event.arqs.map((arq) => [arq, event.outcome])),
+  const each = <Value>(value: Value) => Object.fromEntries(event.arqs.map((arq) => [arq, value]))
+  return {
+    statuses: { ...instance.telling?.statuses, ...each(event.outcome) },
+    of: { ...instance.telling?.of, ...each(instance.conversations + 1) },
+    nextAt: event.tell,
+    until: instance.tellUntil,
+    attempts: 0,
   }
-  return { statuses, nextAt: event.tell, until: instance.tellUntil, attempts: 0 }
+}
+
+/** What has settled since Nova was told has not been told: it keeps its turn, and what was said of its ARQ before ends nothing. */
+const ended = (
+  { of, nextAt }: NonNullable<Instance['telling']>,
+  command: Extract<InstanceCommand, { type: 'ReportTold' }>,
+): InstanceEvent => {
+  const newer = Object.keys(of).filter((arq) => of[arq]! > command.upTo)
+  const endings = without(command.endings, newer)
+  return { type: 'NovaTold', endings, nextAt: newer.length > 0 ? nextAt : command.nextAt, note: command.note }
 }
 
 const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTold' }>): Instance['telling'] => {
   if (!instance.telling) return null
-  const statuses = without(instance.telling.statuses, Object.keys(event.endings))
-  if (Object.keys(statuses).length === 0) return null
-  return { ...instance.telling, statuses, nextAt: event.nextAt, attempts: instance.telling.attempts + 1 }
+  const { statuses, of, attempts } = instance.telling
+  const over = Object.keys(event.endings)
+  const left = without(statuses, over)
+  if (Object.keys(left).length === 0) return null
+  return { ...instance.telling, statuses: left, of: without(of, over), nextAt: event.nextAt, attempts: attempts + 1 }
 }
 
 const evolve = (instance: Instance, event: InstanceEvent): Instance => {
   switch (event.type) {
     case 'BindAccepted': {
       const { instance: uuid, parts, hostname, deadline, requestId, tellUntil } = event
-      return { uuid, arqs: keyed(parts), hostname, open: { deadline }, requestId, tellUntil, telling: instance.telling }
+      return { ...instance, uuid, arqs: keyed(parts), hostname, open: { deadline }, requestId, tellUntil }
     }
     case 'PartPrepared':
       return { ...instance, arqs: { ...instance.arqs, [event.arq]: { ...instance.arqs[event.arq]!, prepared: true } } }
     case 'BindSettled':
-      return { ...instance, open: null, telling: telling(instance, event) }
+      return {
+        ...instance,
+        open: null,
+        telling: telling(instance, event),
+        conversations: instance.conversations + 1,
+      }
     case 'ArqsLeft': {
       const arqs = without(instance.arqs, event.arqs)
       return { ...instance, arqs, open: Object.keys(arqs).length > 0 ? instance.open : null }

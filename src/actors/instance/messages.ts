@@ -31,6 +31,8 @@ export type InstanceCommand =
   | {
       readonly type: 'ReportTold'
       readonly endings: Readonly<Record<string, Ending>>
+      /** How many conversations had settled when Nova was told: what settled later was not part of it. */
+      readonly upTo: number
       readonly nextAt: number
       readonly note: string | null
     }

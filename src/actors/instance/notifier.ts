@@ -52,7 +52,7 @@ export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
   await region.tell(
     key,
     newWork(kernel, { by: 'nova notifier', requestId: held.requestId }, (draft) => {
-      draft.decide(instance, key, { type: 'ReportTold', endings, nextAt, note })
+      draft.decide(instance, key, { type: 'ReportTold', endings, nextAt, note, upTo: held.conversations })
       return null
     }),
   )

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import { dueAt, instance } from '../../src/actors/instance/decider.ts'
+import type { Ending, InstanceCommand, InstanceEvent, Part, Told } from '../../src/actors/instance/messages.ts'
+import { specOf } from '../spec.ts'
+import { ARQ, id, OTHER, REQUEST } from './samples.ts'
+
+const { given } = specOf(instance)
+const INSTANCE = id(0xc2)
+const part = (arq: string, prepared = false): Part => ({ arq, deployable: id(0xd1), prepared })
+const terms = { instance: INSTANCE, hostname: 'node-1', deadline: 5000, tellUntil: 9000, requestId: REQUEST }
+const bind = (...parts: readonly Part[]): InstanceCommand => ({ ...terms, type: 'Bind', at: 10, parts })
+const accepted = (...parts: readonly Part[]): InstanceEvent => ({ ...terms, type: 'BindAccepted', parts })
+const settled = (
+  outcome: Told,
+  arqs: readonly string[],
+  tell: number | null = 10,
+  reason: string | null = null,
+): InstanceEvent => ({
+  type: 'BindSettled',
+  outcome,
+  arqs,
+  reason,
+  tell,
+})
+const told = (endings: Record<string, Ending>, nextAt = 700): InstanceEvent => ({
+  type: 'NovaTold',
+  endings,
+  nextAt,
+  note: null,
+})
+const two = [accepted(part(ARQ), part(OTHER))] as const
+const prepared = (arq: string): InstanceEvent => ({ type: 'PartPrepared', arq })
+const left = (...arqs: readonly string[]): InstanceEvent => ({ type: 'ArqsLeft', arqs })
+
+describe('a bind conversation', () => {
+  it('is accepted with all its parts and waits for the hosts, until its deadline', () => {
+    given()
+      .when(bind(part(ARQ), part(OTHER)))
+      .follows(accepted(part(ARQ), part(OTHER)))
+    expect(dueAt(given(...two).state)).toBe(5000)
+  })
+  it('settles with its acceptance when no host has anything to do', () => {
+    given()
+      .when(bind(part(ARQ, true)))
+      .follows(accepted(part(ARQ, true)), settled('completed', [ARQ]))
+  })
+  it('is refused while the instance has accelerator requests, bound, binding or failed', () => {
+    given(...two)
+      .when(bind(part(id(9))))
+      .isRefused({ kind: 'invalid', field: 'instance_uuid' })
+    given(...two, settled('failed', [ARQ, OTHER]))
+      .when(bind(part(id(9))))
+      .isRefused({ kind: 'invalid' })
+  })
+  it('settles when the last part is prepared', () => {
+    given(...two)
+      .when({ type: 'ReportPrepared', arq: ARQ, at: 20 })
+      .follows(prepared(ARQ))
+    given(...two, prepared(ARQ))
+      .when({ type: 'ReportPrepared', arq: OTHER, at: 20 })
+      .follows(prepared(OTHER), settled('completed', [ARQ, OTHER], 20))
+  })
+  it('hears of a part once, and of no part that is not its own', () => {
+    given(...two, prepared(ARQ))
+      .when({ type: 'ReportPrepared', arq: ARQ, at: 20 })
+      .follows()
+    given(...two)
+      .when({ type: 'ReportPrepared', arq: id(9), at: 20 })
+      .follows()
+  })
+  it('fails as a whole when one part fails (S16)', () => {
+    given(...two, prepared(ARQ))
+      .when({ type: 'Fail', reason: 'no', at: 20 })
+      .follows(settled('failed', [ARQ, OTHER], 20, 'no'))
+  })
+  it('that has settled changes by no late result', () => {
+    const over = given(...two, settled('failed', [ARQ, OTHER]))
+    over.when({ type: 'ReportPrepared', arq: ARQ, at: 20 }).follows()
+    over.when({ type: 'Fail', reason: 'no', at: 20 }).follows()
+    over.when({ type: 'Conclude', at: 9000 }).follows()
+  })
+  it('fails at its deadline and not before', () => {
+    given(...two)
+      .when({ type: 'Conclude', at: 4999 })
+      .follows()
+    given(...two)
+      .when({ type: 'Conclude', at: 5000 })
+      .follows(settled('failed', [ARQ, OTHER], 5000, 'the host did not answer in time'))
+  })
+  it('is done when the last part that was not prepared has left it', () => {
+    const rest = given(...two, prepared(ARQ), left(OTHER))
+    expect(dueAt(rest.state)).toBe(0)
+    rest.when({ type: 'Conclude', at: 30 }).follows(settled('completed', [ARQ], 30))
+  })
+  it('is over when all have left it, and the instance can be bound anew', () => {
+    given(...two)
+      .when({ type: 'Leave', arqs: [ARQ, OTHER, id(9)] })
+      .follows(left(ARQ, OTHER))
+    given(...two)
+      .when({ type: 'Leave', arqs: [id(9)] })
+      .follows()
+    const empty = given(...two, left(ARQ, OTHER))
+    expect(dueAt(empty.state)).toBe(null)
+    empty.when(bind(part(id(9)))).follows(accepted(part(id(9))))
+  })
+})
+
+describe('what Nova has to hear', () => {
+  const bound = [accepted(part(ARQ, true)), settled('completed', [ARQ])] as const
+  it('is due at once, and for each request that has settled', () => {
+    expect(given(...bound).state.telling).toMatchObject({
+      statuses: { [ARQ]: 'completed' },
+      nextAt: 10,
+      until: 9000,
+      attempts: 0,
+    })
+    expect(dueAt(given(...bound).state)).toBe(10)
+  })
+  it('is nothing where no Nova is configured', () => {
+    const silent: InstanceEvent = { ...terms, type: 'BindAccepted', parts: [part(ARQ, true)], tellUntil: null }
+    expect(given(silent, settled('completed', [ARQ], null)).state.telling).toBe(null)
+    given()
+      .when({ ...bind(part(ARQ, true)), tellUntil: null } as InstanceCommand)
+      .follows(silent, settled('completed', [ARQ], null))
+  })
+  it('is forgotten when it has ended, element by element', () => {
+    const both = [...two, settled('failed', [ARQ, OTHER])]
+    given(...both)
+      .when({ type: 'ReportTold', endings: { [ARQ]: 'delivered' }, nextAt: 700, note: null, upTo: 1 })
+      .follows(told({ [ARQ]: 'delivered' }))
+    expect(given(...both, told({ [ARQ]: 'delivered' })).state.telling).toMatchObject({
+      statuses: { [OTHER]: 'failed' },
+      nextAt: 700,
+      attempts: 1,
+    })
+    expect(given(...both, told({ [ARQ]: 'gone', [OTHER]: 'refused' })).state.telling).toBe(null)
+  })
+  it('stays to be told when the request has left the instance', () => {
+    expect(given(...bound, left(ARQ)).state.telling).toMatchObject({ statuses: { [ARQ]: 'completed' } })
+  })
+  it('of an earlier conversation stays to be told with that of a later one', () => {
+    const later = given(...bound, left(ARQ), accepted(part(OTHER, true)), settled('completed', [OTHER], 50))
+    expect(later.state.telling).toMatchObject({ statuses: { [ARQ]: 'completed', [OTHER]: 'completed' }, nextAt: 50 })
+  })
+  it('is not forgotten by the ending of what was told before it settled (L2)', () => {
+    const failedFirst = [accepted(part(ARQ)), settled('failed', [ARQ]), left(ARQ)] as const
+    const again = given(...failedFirst, accepted(part(ARQ, true)), settled('completed', [ARQ], 50))
+    const ending = { type: 'ReportTold', endings: { [ARQ]: 'delivered' }, nextAt: 700, note: null } as const
+    again.when({ ...ending, upTo: 1 }).follows(told({}, 50))
+    again.when({ ...ending, upTo: 2 }).follows(told({ [ARQ]: 'delivered' }))
+  })
+  it('is not told of twice when nothing is left', () => {
+    given(...two)
+      .when({ type: 'ReportTold', endings: {}, nextAt: 700, note: null, upTo: 1 })
+      .follows()
+  })
+})
