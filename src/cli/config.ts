@@ -20,6 +20,7 @@ export type Demo =
       readonly hosts: number
       readonly devices: number
       readonly handles: number
+      readonly hostWork: boolean
     }
 export type Config = {
   readonly listen: Address
@@ -49,9 +50,15 @@ export type LoadedConfig =
 
 const demoOf = (s: Settings): Demo | null => {
   if (!isDemo(s)) return null
-  const { demo_seed: seed, demo_hosts: hosts, demo_devices: devices, demo_handles: handles } = s
+  const {
+    demo_seed: seed,
+    demo_hosts: hosts,
+    demo_devices: devices,
+    demo_handles: handles,
+    demo_host_work: hostWork,
+  } = s
   if (hosts === null && devices === null && handles === null) return { kind: 'mixed', seed }
-  return { kind: 'sized', seed, hosts: hosts ?? 1, devices: devices ?? 1, handles: handles ?? 16 }
+  return { kind: 'sized', seed, hosts: hosts ?? 1, devices: devices ?? 1, handles: handles ?? 16, hostWork }
 }
 
 const controlOf = (s: Settings): ControlOptions => ({

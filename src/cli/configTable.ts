@@ -70,6 +70,9 @@ const PROGRAM = {
     about: 'Attach handles of each of these FPGAs (16 when only the other sizes are set).',
     example: 16,
   }),
+  demo_host_work: row(k.toggle, true, {
+    about: 'Binding one of these FPGAs needs work on its host. Without it they are handed out as they are.',
+  }),
   demo_seed: row(k.word, 'demo', { about: 'The same seed shows the same simulated hardware.' }),
   tour: row(k.toggle, false, {
     flag: true,

@@ -22,9 +22,17 @@ const host = (seed: number | string, at: number, devices: readonly SimulatedDevi
 export const mixedCloud = (seed: number | string): readonly SimulatedHost[] =>
   MIXED.map((devices, at) => host(seed, at, devices))
 
+/** `hostWork`: binding one of the FPGAs needs its host, as it does when nobody says. */
+export type CloudSize = {
+  readonly hosts: number
+  readonly devices: number
+  readonly handles: number
+  readonly hostWork?: boolean
+}
+
 /** So many hosts, each with so many FPGAs of so many handles. */
-export const sizedCloud = (
-  seed: number | string,
-  size: { readonly hosts: number; readonly devices: number; readonly handles: number },
-): readonly SimulatedHost[] =>
-  Array.from({ length: size.hosts }, (_, at) => host(seed, at, some(size.devices, 'fpga', size.handles)))
+export const sizedCloud = (seed: number | string, size: CloudSize): readonly SimulatedHost[] =>
+  Array.from({ length: size.hosts }, (_, at) => {
+    const { hostname, plan } = host(seed, at, some(size.devices, 'fpga', size.handles))
+    return { hostname, plan: { ...plan, hostWork: size.hostWork ?? true } }
+  })

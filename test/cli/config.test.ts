@@ -137,10 +137,17 @@ describe('the demo', () => {
   })
   test('is as large as it is told', () => {
     const flags = { demo: true, demoHosts: '3', demoDevices: '2', demoHandles: '4' }
-    expect(config({ flags }).demo).toEqual({ kind: 'sized', seed: 'demo', hosts: 3, devices: 2, handles: 4 })
+    expect(config({ flags }).demo).toEqual({
+      kind: 'sized',
+      seed: 'demo',
+      hosts: 3,
+      devices: 2,
+      handles: 4,
+      hostWork: true,
+    })
   })
   test('is asked for by a size alone', () => {
-    const demo = { kind: 'sized', seed: 'demo', hosts: 2, devices: 1, handles: 16 }
+    const demo = { kind: 'sized', seed: 'demo', hosts: 2, devices: 1, handles: 16, hostWork: true }
     expect(config({ env: { ACCELERANDO_DEMO_HOSTS: '2' } }).demo).toEqual(demo)
   })
 })
