@@ -13,7 +13,7 @@ import { Registry } from 'prom-client'
 import { openAdmin } from './admin.ts'
 import type { Config } from './config.ts'
 import { demoHosts } from './demo.ts'
-import { localDrivers, startLocalHost, startSimulatedHosts } from './hosts.ts'
+import { type HostParts, localDrivers, startLocalHost, startSimulatedHosts } from './hosts.ts'
 import { listen, urlOf } from './listen.ts'
 import { openSystem } from './system.ts'
 
@@ -57,6 +57,22 @@ const closer = (log: Log) => {
 export const storeConfig = ({ database, data }: Pick<Config, 'database' | 'data'>): StoreConfig =>
   database === null ? { kind: 'pglite', dir: join(data, 'store') } : { kind: 'postgres', ...database }
 
+/** Lists are in order of recording, so the demo's first host is recorded before the others, and all of them before the real one. */
+const startDemo = async (
+  parts: HostParts,
+  open: ReturnType<typeof closer>,
+  seen: (hosts: readonly Host[]) => Promise<void>,
+): Promise<readonly Host[]> => {
+  const [first, ...others] = demoHosts(parts.config.demo)
+  const started: Host[] = []
+  open.add(() => Promise.all(started.map((host) => host.stop())))
+  for (const some of [first ? [first] : [], others]) {
+    started.push(...(await startSimulatedHosts(parts, some)))
+    await seen(started)
+  }
+  return started
+}
+
 export const start = async (config: Config, log: Log): Promise<Running> => {
   const local = localDrivers(config)
   if (!local.ok) throw new StartProblem(local.problems.join('\n'))
@@ -65,15 +81,12 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     await mkdir(join(config.data, 'hosts'), { recursive: true })
     const store = await openStore(storeConfig(config))
     open.add(store.close)
-    const images = imageFolder(config.images)
+    const images = imageFolder(config.images, log)
     const nova = config.nova === null ? null : novaOver(config.nova)
     const system = await openSystem({ store, images, nova, log, control: config.control, region: config.region })
     open.add(system.stop)
     const parts = { config, bus: system.bus, images, log }
-    const simulated = await startSimulatedHosts(parts, demoHosts(config.demo))
-    open.add(() => Promise.all(simulated.map((host) => host.stop())))
-    // the demo's hardware comes first in every list
-    await recorded(system.plane.control, simulated, log)
+    const simulated = await startDemo(parts, open, (hosts) => recorded(system.plane.control, hosts, log))
     const own = await startLocalHost(parts, local.drivers)
     open.add(own.stop)
     await recorded(system.plane.control, [own], log)
