@@ -57,6 +57,12 @@ const closer = (log: Log) => {
 export const storeConfig = ({ database, data }: Pick<Config, 'database' | 'data'>): StoreConfig =>
   database === null ? { kind: 'pglite', dir: join(data, 'store') } : { kind: 'postgres', ...database }
 
+/** Without its store the service can do nothing; whoever supervises it starts it again, and the folder opens as after any kill. */
+const endAtOnce = (error: Error, log: Log) => {
+  log.error({ error: error.message }, 'the store is lost, the process ends')
+  process.exit(70)
+}
+
 /** Lists are in order of recording, so the demo's first host is recorded before the others, and all of them before the real one. */
 const startDemo = async (
   parts: HostParts,
@@ -81,6 +87,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     await mkdir(join(config.data, 'hosts'), { recursive: true })
     const store = await openStore(storeConfig(config))
     open.add(store.close)
+    void store.lost?.then((error) => endAtOnce(error, log))
     const images = imageFolder(config.images, log)
     const nova = config.nova === null ? null : novaOver(config.nova)
     const system = await openSystem({ store, images, nova, log, control: config.control, region: config.region })

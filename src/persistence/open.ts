@@ -24,6 +24,7 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
   const journal = sqlJournal(database)
   return {
     kind: database.kind,
+    ...(database.lost ? { lost: database.lost } : {}),
     journal,
     reads: sqlReads(database),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),

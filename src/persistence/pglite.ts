@@ -14,6 +14,8 @@ type Thread = {
   readonly opened: Promise<Reply>
   readonly ask: (statement: Statement) => Promise<Reply>
   readonly end: () => Promise<void>
+  /** Resolves when the thread ends and nobody asked it to. */
+  readonly lost: Promise<Error>
 }
 
 const threadOn = (folder: string): Thread => {
@@ -36,10 +38,13 @@ const threadOn = (folder: string): Thread => {
     else waiting?.reject(Object.assign(new Error(reply.error.message), reply.error))
   }
   let gone: Error | null = null
+  let ending = false
+  const lost = Promise.withResolvers<Error>()
   const fail = (cause: Error): void => {
     gone ??= cause
     for (const { reject } of asked.values()) reject(gone)
     asked.clear()
+    if (!ending) lost.resolve(gone)
   }
   worker.on('message', settle)
   worker.on('error', fail)
@@ -57,7 +62,11 @@ const threadOn = (folder: string): Thread => {
     if (outbox.push({ ...statement, id }) === 1) queueMicrotask(flush)
     return promised(id)
   }
-  return { opened, ask, end: async () => void (await worker.terminate()) }
+  const end = async (): Promise<void> => {
+    ending = true
+    await worker.terminate()
+  }
+  return { opened, ask, end, lost: lost.promise }
 }
 
 const plain = (text: string): Statement => ({ text, params: [] })
@@ -116,6 +125,7 @@ export const pgliteDatabase = async (dir: string): Promise<Embedded> => {
   return {
     kind: 'pglite',
     exclusive: true,
+    lost: thread.lost,
     read: run,
     write: run,
     settled: async () => undefined,

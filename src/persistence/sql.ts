@@ -14,6 +14,8 @@ export type Database = {
   readonly kind: 'pglite' | 'postgres'
   /** No other process can write. */
   readonly exclusive: boolean
+  /** Resolves when the store is gone for good and only a new process can open it again. */
+  readonly lost?: Promise<Error>
   readonly read: Run
   /** In the one session that appends. Rejects with `NotSent` when no session stood in time. */
   readonly write: Run

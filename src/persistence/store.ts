@@ -17,5 +17,7 @@ export type Store = {
   readonly rebuildViews: (fold: Fold) => Promise<Loaded>
   /** All view rows but snapshots as canonical text, a line a row. */
   readonly dumpViews: () => AsyncIterable<string>
+  /** Resolves when the store is gone for good: the process should end, so that the next one opens it again. */
+  readonly lost?: Promise<Error>
   readonly close: () => Promise<void>
 }
