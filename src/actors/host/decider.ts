@@ -27,6 +27,8 @@ export type Host = Picture & {
   readonly exists: boolean
   readonly name: string
   readonly liveness: Liveness
+  /** The last boots before this one: what is still said of them is old. */
+  readonly formerBoots: readonly string[]
   readonly devices: Readonly<Record<string, HeldDevice>>
   readonly createdAt: number
   readonly updatedAt: number | null
@@ -50,14 +52,18 @@ const initial: Host = {
   aliases: [],
   drivers: {},
   liveness: 'up',
+  formerBoots: [],
   devices: {},
   createdAt: 0,
   updatedAt: null,
 }
 
-/** Older and repeated reports of one boot change nothing (Q1, I10). */
-export const isNews = (host: Host, report: { readonly bootId: string; readonly number: number }): boolean =>
-  !host.exists || report.bootId !== host.bootId || report.number > host.number
+const BOOTS_KEPT = 16
+/** Older and repeated reports of one boot, and all of a former boot, change nothing (Q1, I10). */
+export const isNews = (host: Host, report: { readonly bootId: string; readonly number: number }): boolean => {
+  if (!host.exists) return true
+  return report.bootId === host.bootId ? report.number > host.number : !host.formerBoots.includes(report.bootId)
+}
 /** Something that is gone is being counted: an unchanged picture is news then. */
 export const counting = (host: Host): boolean => Object.values(host.devices).some(({ missing }) => missing > 0)
 
@@ -76,12 +82,14 @@ const merge = (devices: Host['devices'], changed: Changed): Host['devices'] =>
 const evolve = (host: Host, event: HostEvent, at: number): Host => {
   if (event.type === 'LivenessSet') return { ...host, liveness: event.liveness, updatedAt: at }
   const devices = merge(host.devices, event.devices)
+  const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []
   return {
     ...host,
     ...event.picture,
     exists: true,
     name: event.name,
     liveness: 'up',
+    formerBoots: [...host.formerBoots, ...left].slice(-BOOTS_KEPT),
     devices,
     ...(host.exists ? { updatedAt: at } : { createdAt: at }),
   }

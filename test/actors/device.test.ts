@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { device, type DeviceEvent, type DeviceFacts } from '../../src/actors/device/decider.ts'
+import { specOf } from '../spec.ts'
+import { id } from './samples.ts'
+
+const { given } = specOf(device)
+const facts: DeviceFacts = {
+  type: 'FPGA',
+  vendor: '1bf2',
+  model: 'card',
+  stdBoardInfo: '{}',
+  vendorBoardInfo: null,
+  controlPath: '{"bus": "01"}',
+}
+const identity = { uuid: id(0xd0), id: 1, host: 'h1', driver: 'simulated_driver' }
+const recorded: DeviceEvent = { type: 'DeviceRecorded', identity, facts }
+const newer = { ...facts, model: 'card, second edition' }
+const retired: DeviceEvent = { type: 'PresenceSet', presence: 'retired' }
+
+describe('a device', () => {
+  it('is recorded once, enabled and present', () => {
+    given().when({ type: 'Record', identity, facts }).follows(recorded)
+    given(recorded).when({ type: 'Record', identity, facts }).follows()
+    expect(given(recorded).state).toMatchObject({
+      status: 'enabled',
+      presence: 'present',
+      createdAt: 1,
+      updatedAt: null,
+    })
+  })
+  it('that was never recorded, or is retired, is not found whatever is asked', () => {
+    const questions = [
+      { type: 'Describe', facts },
+      { type: 'SetStatus', status: 'enabled' },
+      { type: 'SetPresence', presence: 'present' },
+    ] as const
+    for (const question of questions) {
+      given().when(question).isRefused({ kind: 'not_found', resource: 'device' })
+      given(recorded, retired).when(question).isRefused({ kind: 'not_found', id: identity.uuid })
+    }
+  })
+  it('is described anew only when something is new', () => {
+    given(recorded).when({ type: 'Describe', facts }).follows()
+    given(recorded).when({ type: 'Describe', facts: newer }).follows({ type: 'DeviceDescribed', facts: newer })
+  })
+  it('is disabled and enabled any number of times, and recorded when it changes', () => {
+    const maintaining: DeviceEvent = { type: 'StatusSet', status: 'maintaining' }
+    given(recorded).when({ type: 'SetStatus', status: 'maintaining' }).follows(maintaining)
+    given(recorded, maintaining).when({ type: 'SetStatus', status: 'maintaining' }).follows()
+    given(recorded, maintaining)
+      .when({ type: 'SetStatus', status: 'enabled' })
+      .follows({ type: 'StatusSet', status: 'enabled' })
+  })
+  it('is missing, present again, or retired', () => {
+    const missing: DeviceEvent = { type: 'PresenceSet', presence: 'missing' }
+    given(recorded).when({ type: 'SetPresence', presence: 'present' }).follows()
+    given(recorded).when({ type: 'SetPresence', presence: 'missing' }).follows(missing)
+    given(recorded, missing).when({ type: 'SetPresence', presence: 'retired' }).follows(retired)
+  })
+  it('is listed until it is retired', () => {
+    const { state } = given(recorded)
+    expect(device.rows(device.initial, state)).toMatchObject([
+      { view: 'devices', row: { uuid: identity.uuid, model: 'card' } },
+    ])
+    expect(device.rows(state, given(recorded, retired).state)).toEqual([
+      { view: 'devices', key: identity.uuid, row: null },
+    ])
+  })
+})
