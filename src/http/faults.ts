@@ -56,7 +56,8 @@ const FACES: Faces = {
     retryAfterSeconds: () => 1,
   },
   unavailable: { status: 503, say: (fault) => fault.reason, retryAfterSeconds: (fault) => fault.retryAfterSeconds },
-  device_failure: { status: 500, say: (fault) => fault.reason },
+  // What the driver said stays in the log: it may show more of a host than a client should see.
+  device_failure: { status: 500, say: () => 'The hardware failed to do this; the log of the service knows why.' },
   no_route: { status: 404, say: (fault) => `There is nothing at ${fault.path}.` },
   no_method: {
     status: 405,

@@ -100,6 +100,8 @@ export const run = async (
 ): Promise<Response> => {
   const frame = open(c, ports, versioned)
   const answered = await settle(() => work(frame), ports, frame)
+  if (!answered.ok && answered.fault.kind === 'device_failure')
+    ports.log.warn({ request: frame.requestId, reason: answered.fault.reason }, 'http.device_failed')
   const response = respond(answered, frame, ports.options)
   close(c, row, ports, frame, response.status)
   return response

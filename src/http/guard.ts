@@ -11,30 +11,38 @@ export type Refusal = { readonly ok: false; readonly fault: Fault }
 export const badText = (text: string): string | null =>
   text.includes('\0') ? 'it holds a NUL character' : text.isWellFormed() ? null : 'it holds half of a surrogate pair'
 
-const shown = (name: string): string => name.slice(0, NAME_SHOWN).toWellFormed().replaceAll('\0', '�')
-const under = (path: string, name: string): string => (path === '' ? shown(name) : `${path}.${shown(name)}`)
+/** `path` is filled from the innermost name outwards, and only when there is something to tell. */
+type Flaw = { readonly rule: string; readonly path: string[] }
 
-const entriesProblem = (value: object, path: string, depth: number): Refusal | null => {
+const flaw = (rule: string): Flaw => ({ rule, path: [] })
+
+const inEntries = (value: object, depth: number): Flaw | null => {
+  if (depth >= DEPTH_MAX) return flaw(`it is nested deeper than ${DEPTH_MAX} levels`)
+  const list = Array.isArray(value)
   for (const name of Object.keys(value)) {
-    const place = Array.isArray(value) ? `${path}[${name}]` : under(path, name)
-    const bad = badText(name)
-    if (bad !== null) return invalid(place, `${bad} in its name`)
-    const problem = problemIn((value as Record<string, unknown>)[name], place, depth + 1)
-    if (problem !== null) return problem
+    const bad = list ? null : badText(name)
+    const found =
+      bad === null ? flawIn((value as Record<string, unknown>)[name], depth + 1) : flaw(`${bad} in its name`)
+    if (found === null) continue
+    found.path.unshift(list ? `[${name}]` : `.${name.slice(0, NAME_SHOWN).toWellFormed().replaceAll('\0', '�')}`)
+    return found
   }
   return null
 }
 
-/** The first thing wrong in a parsed JSON document, with the field named; null when all is well. */
-export const problemIn = (value: unknown, path = '', depth = 0): Refusal | null => {
-  const field = path === '' ? 'body' : path
+const flawIn = (value: unknown, depth: number): Flaw | null => {
   if (typeof value === 'string') {
     const bad = badText(value)
-    return bad === null ? null : invalid(field, bad)
+    return bad === null ? null : flaw(bad)
   }
   // JSON.parse reads 1e999 as infinity.
-  if (typeof value === 'number') return Number.isFinite(value) ? null : invalid(field, 'the number is too large')
-  if (typeof value !== 'object' || value === null) return null
-  if (depth >= DEPTH_MAX) return invalid(field.slice(0, 200), `it is nested deeper than ${DEPTH_MAX} levels`)
-  return entriesProblem(value, path, depth)
+  if (typeof value === 'number') return Number.isFinite(value) ? null : flaw('the number is too large')
+  return typeof value === 'object' && value !== null ? inEntries(value, depth) : null
+}
+
+/** The first thing wrong in a parsed JSON document, with the field named; null when all is well. */
+export const problemIn = (value: unknown): Refusal | null => {
+  const found = flawIn(value, 0)
+  if (found === null) return null
+  return invalid(found.path.join('').replace(/^\./, '') || 'body', found.rule)
 }

@@ -195,7 +195,7 @@ describe('unbinding', () => {
 })
 
 describe('listing', () => {
-  test('423 while one of the instance is unresolved is covered by binds with host work', async () => {
+  test('resolved ones: none of those that were never bound, none of an instance nobody knows', async () => {
     const arqs = await cloud.newArqs(2)
     const { json } = await cloud.must(
       200,

@@ -30,7 +30,11 @@ const FACES: readonly (readonly [HttpFault, number, string])[] = [
   [{ kind: 'service_token', action: 'bind' }, 403, 'The operation bind requires a service token.'],
   [{ kind: 'unresolved', instance: 'i' }, 423, 'Not all accelerator requests of the instance i are resolved.'],
   [{ kind: 'unavailable', reason: 'Busy.', retryAfterSeconds: 3 }, 503, 'Busy.'],
-  [{ kind: 'device_failure', reason: 'The card does not answer.' }, 500, 'The card does not answer.'],
+  [
+    { kind: 'device_failure', reason: 'The card does not answer.' },
+    500,
+    'The hardware failed to do this; the log of the service knows why.',
+  ],
   [{ kind: 'no_route', path: '/v2/x' }, 404, 'There is nothing at /v2/x.'],
   [{ kind: 'no_method', method: 'PUT', allow: ['GET'] }, 405, 'PUT is not possible here; possible: GET.'],
   [{ kind: 'not_acceptable', reason: 'Too new.' }, 406, 'Too new.'],

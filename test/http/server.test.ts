@@ -1,4 +1,5 @@
 /** On the wire: bodies in halves, in pieces and without end, and headers as they leave the process. */
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
@@ -6,26 +7,29 @@ import { getRequestListener } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silent } from '../../src/log.ts'
 import { strictApp } from './app.ts'
+import { bindBody, openCloud } from './cloud.ts'
 
 const errors: unknown[] = []
 const { app, asked } = strictApp(
   { bodyLimitBytes: 1000 },
   { log: { ...silent, error: (fields) => void errors.push(fields) } },
 )
-const listener = getRequestListener(app.fetch)
-const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
-let port = 0
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  port = (server.address() as AddressInfo).port
-})
-afterAll(() => void server.close())
 
-const open = (): Socket => connect(port, '127.0.0.1')
+const serve = async (fetch: typeof app.fetch) => {
+  const listener = getRequestListener(fetch)
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { port: (server.address() as AddressInfo).port, close: () => void server.close() }
+}
+let served: Awaited<ReturnType<typeof serve>>
+beforeAll(async () => void (served = await serve(app.fetch)))
+afterAll(() => served.close())
+
+const open = (port = served.port): Socket => connect(port, '127.0.0.1')
 /** Sends the text and gives back all that comes until the connection ends. */
-const raw = (text: string, hangUp = false): Promise<string> =>
+const raw = (text: string, { hangUp = false, port = served.port } = {}): Promise<string> =>
   new Promise((resolve, reject) => {
-    const socket = open()
+    const socket = open(port)
     let got = ''
     socket.setEncoding('utf8')
     socket.on('data', (part: string) => void (got += part))
@@ -64,7 +68,9 @@ describe('a body', () => {
     ['POST', '/v2/accelerator_requests'],
     ['PATCH', '/v2/accelerator_requests'],
   ])('half sent to %s %s changes nothing and is no fault', async (method, path) => {
-    await raw(`${head(`${method} ${path}`, [json, 'Content-Length: 100'])}{"device_profile_name": "x"}`, true)
+    await raw(`${head(`${method} ${path}`, [json, 'Content-Length: 100'])}{"device_profile_name": "x"}`, {
+      hangUp: true,
+    })
     const socket = open()
     socket.write(`${head(`${method} ${path}`, [json, 'Content-Length: 100'])}{"a"`, () => socket.destroy())
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -73,23 +79,25 @@ describe('a body', () => {
   })
 })
 
+/** Lines and headers of an answer; the body is dropped. */
+const headersOf = (got: string): Readonly<Record<string, string>> => {
+  const [, ...lines] = got.split('\r\n\r\n')[0]!.split('\r\n')
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+  )
+}
+
 describe('an answer', () => {
   test('has the headers of the contract', async () => {
     const got = await raw(head('GET /v2', ['OpenStack-API-Version: accelerator 2.2']))
-    const [top = '', body = ''] = got.split('\r\n\r\n')
-    const headers = new Map(
-      top
-        .split('\r\n')
-        .slice(1)
-        .map((line) => line.toLowerCase().split(': ') as [string, string]),
-    )
-    expect(Object.fromEntries(headers)).toMatchObject({
+    const body = got.slice(got.indexOf('\r\n\r\n') + 4)
+    expect(headersOf(got)).toMatchObject({
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
       'openstack-api-version': 'accelerator 2.2',
       'openstack-api-minimum-version': '2.0',
       'openstack-api-maximum-version': '2.3',
-      vary: 'openstack-api-version',
+      vary: 'OpenStack-API-Version',
       'x-openstack-request-id': expect.stringMatching(/^req-[0-9a-f-]{36}$/),
     })
   })
@@ -101,5 +109,32 @@ describe('an answer', () => {
   test('names the host that was asked', async () => {
     const got = await raw(head('GET /').replace('localhost', 'cloud.example:6666'))
     expect(got).toContain('http://cloud.example:6666/accelerator/v2')
+  })
+  test('without a body says so', async () => {
+    const cloud = await openCloud()
+    const { port, close } = await serve(cloud.app.fetch)
+    const [arq] = await cloud.newArqs()
+    const body = JSON.stringify(bindBody([arq!], cloud.fpga.rp_uuid, randomUUID()))
+    const bind = head('PATCH /v2/accelerator_requests', [
+      json,
+      'X-Service-Roles: service',
+      `Content-Length: ${body.length}`,
+    ])
+    const bound = await raw(bind + body, { port })
+    const deleted = await raw(head(`DELETE /v2/accelerator_requests/${arq!.uuid}`, ['X-Service-Roles: service']), {
+      port,
+    })
+    for (const [got, status] of [
+      [bound, 202],
+      [deleted, 204],
+    ] as const) {
+      expect(got.startsWith(`HTTP/1.1 ${status} `), got).toBe(true)
+      expect(got.endsWith('\r\n\r\n')).toBe(true)
+      expect(headersOf(got)['content-length']).toBe('0')
+      expect(headersOf(got)).not.toHaveProperty('content-type')
+      expect(headersOf(got)).not.toHaveProperty('transfer-encoding')
+    }
+    close()
+    await cloud.close()
   })
 })
