@@ -1,0 +1,192 @@
+/** Random commands for every kind of entity: lawful ones and others, in any order. */
+import fc from 'fast-check'
+import { type ArqCommand, type Bond } from '../../src/actors/arq/messages.ts'
+import type { DeployableCommand, Description } from '../../src/actors/deployable/messages.ts'
+import type { DeviceCommand, DeviceFacts } from '../../src/actors/device/decider.ts'
+import type { HostCommand } from '../../src/actors/host/decider.ts'
+import type { InstanceCommand } from '../../src/actors/instance/messages.ts'
+import type { ProfileCommand } from '../../src/actors/profile/decider.ts'
+import { bond, created, handle, id, identity, REQUEST } from './samples.ts'
+
+const oneOf = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
+const arqs = oneOf(id(0xa1), id(0xa2), id(0xa3))
+const handles = oneOf(1, 2, 3).map((n) => handle(n).uuid)
+const numbers = fc.integer({ min: 1, max: 8 })
+const reasons = fc.option(oneOf('stuck', 'no'))
+const presence = oneOf('present', 'missing', 'retired')
+const status = oneOf('enabled', 'maintaining')
+const moments = fc.integer({ min: 0, max: 10_000 })
+const record = <Value>(type: string, fields: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record({ type: fc.constant(type), ...fields }) as unknown as fc.Arbitrary<Value>
+
+const bonds: fc.Arbitrary<Bond> = fc.record({
+  hostname: oneOf('node-1', 'node-2'),
+  deviceRpUuid: fc.constant(bond.deviceRpUuid),
+  instanceUuid: oneOf(id(0xc2), id(0xc3)),
+  deployable: fc.constant(identity.uuid),
+  host: fc.constant('h1'),
+  handle: oneOf(1, 2).map((n) => ({ uuid: handle(n).uuid, type: 'PCI', info: handle(n).info })),
+  order: fc.option(numbers),
+})
+const arq = fc.oneof(
+  fc.constant({ ...created, type: 'Create' } as ArqCommand),
+  record<ArqCommand>('Bind', { bond: bonds, projectId: fc.option(fc.constant('p2')) }),
+  record<ArqCommand>('ReportBound', { workMs: fc.option(numbers) }),
+  record<ArqCommand>('ReportBindFailed', { reason: oneOf('no', 'late') }),
+  fc.constant<ArqCommand>({ type: 'Unbind' }),
+  record<ArqCommand>('ReportReleaseFailed', { handle: handles, reason: fc.constant('stuck') }),
+  record<ArqCommand>('ReportReleased', { handle: handles }),
+  fc.constant<ArqCommand>({ type: 'Remove' }),
+)
+
+const described: fc.Arbitrary<Description> = fc.record({
+  numAccelerators: fc.integer({ min: 0, max: 3 }),
+  driverName: fc.constant('simulated'),
+  hostWork: fc.boolean(),
+  programmable: fc.boolean(),
+  attributes: fc
+    .subarray(['rc', 'trait0', 'trait1'])
+    .chain((keys) => fc.tuple(...keys.map((key) => oneOf('A', 'B').map((value) => ({ key, value })))))
+    .map((pairs) =>
+      pairs.map(({ key, value }) => ({
+        uuid: id(key.charCodeAt(key.length - 1)),
+        key,
+        value,
+        origin: 'driver' as const,
+        createdAt: 0,
+      })),
+    ),
+  handles: fc.shuffledSubarray([handle(1), handle(2), handle(3)]),
+})
+const images = fc.option(oneOf('image-1', 'image-2'))
+const recording = record<DeployableCommand>('Record', {
+  identity: fc.constant(identity),
+  description: described,
+  status,
+  bitstreamId: images,
+})
+const deployable = fc.oneof(
+  recording,
+  record<DeployableCommand>('Describe', { description: described }),
+  record<DeployableCommand>('SetPresence', { presence: oneOf('present', 'present', 'missing', 'missing', 'retired') }),
+  record<DeployableCommand>('SetStatus', { status }),
+  record<DeployableCommand>('Grant', {
+    arq: arqs,
+    bitstream: images,
+    deadline: moments,
+    requestId: fc.constant(REQUEST),
+  }),
+  record<DeployableCommand>('Release', { arq: arqs, deadline: moments }),
+  record<DeployableCommand>('Answer', {
+    slot: fc.oneof(handles, fc.constant(identity.uuid)),
+    number: numbers,
+    failed: reasons,
+    final: fc.boolean(),
+    retryBy: moments,
+  }),
+  record<DeployableCommand>('Program', {
+    image: oneOf('image-1', 'image-2'),
+    deadline: moments,
+    requestId: fc.constant(REQUEST),
+  }),
+  record<DeployableCommand>('AddAttribute', {
+    attribute: oneOf('rc', 'site', 'rack').map((key) => ({ uuid: id(0xf00 + key.charCodeAt(0)), key, value: 'x' })),
+  }),
+  record<DeployableCommand>('RemoveAttribute', {
+    uuid: oneOf(id(0xf00 + 's'.charCodeAt(0)), id('c'.charCodeAt(0)), id(9)),
+  }),
+  record<DeployableCommand>('Clear', { handle: handles }),
+)
+
+const facts: fc.Arbitrary<DeviceFacts> = fc.record({
+  type: oneOf('GPU', 'FPGA'),
+  vendor: fc.constant('1bf2'),
+  model: oneOf('card', 'other card'),
+  stdBoardInfo: fc.option(fc.constant('{}')),
+  vendorBoardInfo: fc.constant(null),
+  controlPath: fc.constant('{"bus": "01"}'),
+})
+const card = { uuid: id(0xd0), id: 1, host: 'h1', driver: 'simulated_driver' }
+const device = fc.oneof(
+  record<DeviceCommand>('Record', { identity: fc.constant(card), facts }),
+  record<DeviceCommand>('Describe', { facts }),
+  record<DeviceCommand>('SetStatus', { status }),
+  record<DeviceCommand>('SetPresence', { presence }),
+)
+
+const held = fc.record({
+  uuid: oneOf(id(0xd0), id(0xd1)),
+  id: numbers,
+  driver: fc.constant('simulated_driver'),
+  digest: oneOf('x', 'y'),
+  missing: fc.integer({ min: 0, max: 2 }),
+  deployables: fc.constant({}),
+})
+const host = fc.oneof(
+  record<HostCommand>('RecordPicture', {
+    name: fc.constant('h1'),
+    picture: fc.record({
+      bootId: oneOf(id(1), id(2), id(3)),
+      number: numbers,
+      digest: oneOf('x', 'y'),
+      aliases: fc.subarray(['node-1', 'node-2']),
+      drivers: fc.constant({ simulated_driver: { status: 'ok', error: null } }),
+    }),
+    devices: fc.dictionary(oneOf('a', 'b'), fc.option(held), { noNullPrototype: true }),
+  }),
+  record<HostCommand>('SetLiveness', { liveness: oneOf('up', 'stale', 'down'), by: fc.constant('silence') }),
+)
+
+const part = (arq: string) =>
+  fc.record({ arq: fc.constant(arq), deployable: fc.constant(identity.uuid), prepared: fc.boolean() })
+const instance = fc.oneof(
+  record<InstanceCommand>('Bind', {
+    instance: fc.constant(id(0xc2)),
+    at: moments,
+    parts: fc.oneof(fc.tuple(part(id(0xa1))), fc.tuple(part(id(0xa1)), part(id(0xa2)))),
+    hostname: fc.constant('node-1'),
+    deadline: moments,
+    tellUntil: fc.option(moments),
+    requestId: fc.constant(REQUEST),
+  }),
+  record<InstanceCommand>('ReportPrepared', { arq: arqs, at: moments }),
+  record<InstanceCommand>('Fail', { reason: fc.constant('no'), at: moments }),
+  record<InstanceCommand>('Conclude', { at: moments }),
+  record<InstanceCommand>('Leave', { arqs: fc.subarray([id(0xa1), id(0xa2), id(0xa3)]) }),
+  record<InstanceCommand>('ReportTold', {
+    endings: fc.dictionary(arqs, oneOf('delivered', 'gone'), { noNullPrototype: true }),
+    nextAt: moments,
+    note: fc.option(fc.constant('503')),
+    upTo: fc.integer({ min: 0, max: 4 }),
+  }),
+)
+
+const profile = fc.oneof(
+  record<ProfileCommand>('Create', {
+    profile: fc.record({
+      uuid: fc.constant(id(0xb1)),
+      name: oneOf('p', 'q'),
+      description: fc.option(fc.constant('d')),
+      groups: fc.constant([created]),
+    }),
+  }),
+  fc.constant<ProfileCommand>({ type: 'Remove' }),
+)
+const profileName = fc.oneof(
+  record<unknown>('Take', { name: fc.constant('p'), holder: oneOf(id(0xb1), id(0xb2)) }),
+  fc.constant({ type: 'Free' }),
+)
+
+/** By kind: the key of the one entity the commands are about, what begins its life, and what may come then. */
+type Life = { readonly key: string; readonly first: fc.Arbitrary<unknown>; readonly commands: fc.Arbitrary<unknown> }
+const taking = record('Take', { count: fc.integer({ min: 0, max: 9 }) })
+export const lifeOf: Readonly<Record<string, Life>> = {
+  arq: { key: `arq/${id(0xa1)}`, first: fc.constant({ ...created, type: 'Create' }), commands: arq },
+  deployable: { key: `deployable/${identity.uuid}`, first: recording, commands: deployable },
+  device: { key: `device/${card.uuid}`, first: device, commands: device },
+  host: { key: 'host/h1', first: host, commands: host },
+  instance: { key: `instance/${id(0xc2)}`, first: instance, commands: instance },
+  numbers: { key: 'numbers/inventory', first: taking, commands: taking },
+  profile: { key: `profile/${id(0xb1)}`, first: profile, commands: profile },
+  'profile-name': { key: 'profile-name/p', first: profileName, commands: profileName },
+}
