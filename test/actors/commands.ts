@@ -90,10 +90,14 @@ const deployable = fc.oneof(
     requestId: fc.constant(REQUEST),
   }),
   record<DeployableCommand>('AddAttribute', {
-    attribute: oneOf('rc', 'site', 'rack').map((key) => ({ uuid: id(0xf00 + key.charCodeAt(0)), key, value: 'x' })),
+    attribute: oneOf('rc', 'site', 'rack').map((key) => ({
+      uuid: id(0xf00 + key.charCodeAt(key.length - 1)),
+      key,
+      value: 'x',
+    })),
   }),
   record<DeployableCommand>('RemoveAttribute', {
-    uuid: oneOf(id(0xf00 + 's'.charCodeAt(0)), id('c'.charCodeAt(0)), id(9)),
+    uuid: oneOf(id(0xf00 + 'e'.charCodeAt(0)), id('c'.charCodeAt(0)), id(9)),
   }),
   record<DeployableCommand>('Clear', { handle: handles }),
 )
