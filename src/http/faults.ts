@@ -70,7 +70,8 @@ const FACES: Faces = {
   broken: { status: 500, say: () => 'The service failed to handle this request; its log knows the request id.' },
 }
 
-const TITLES: Readonly<Record<number, string>> = {
+/** The standard words for each status this API may answer with a refusal. */
+export const STATUS_TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -115,10 +116,9 @@ export const errorAnswer = (fault: HttpFault, requestId: string): ErrorAnswer =>
   const nested = { faultcode: status < 500 ? 'Client' : 'Server', faultstring: detail, debuginfo: null }
   const text = JSON.stringify({
     error_message: JSON.stringify(nested),
-    errors: [{ status, code: `accelerator.${code}`, title: TITLES[status] ?? 'Error', detail, request_id: requestId }],
+    errors: [
+      { status, code: `accelerator.${code}`, title: STATUS_TITLES[status] ?? 'Error', detail, request_id: requestId },
+    ],
   })
   return { status, text, retryAfterSeconds }
 }
-
-/** Which statuses a fault kind may have; for the printed description. */
-export const STATUS_TITLES = TITLES
