@@ -3,9 +3,10 @@ import * as v from 'valibot'
 import type { ArqRow } from '../actors/control.ts'
 import { patch } from './bindings.ts'
 import type { Patch } from './bindings.ts'
-import { invalid } from './faults.ts'
+import { invalid, refused } from './faults.ts'
 import { listBody, pageArgs, pageOf } from './pages.ts'
 import { list as listArg, oneOf, uuid } from './query.ts'
+import { isProfileName } from './profileRules.ts'
 import { self, times } from './render.ts'
 import { answer, route } from './route.ts'
 import type { Answered, Body, Call, Route } from './route.ts'
@@ -54,8 +55,11 @@ const create = route({
     answers: { 201: v.object({ arqs: v.array(schemas.Arq) }) },
     refusals: [404],
   },
-  handle: ({ control, caller, body, base }) =>
-    answer(control.arqs.create(caller, body), 201, (rows) => ({ arqs: rows.map((row) => arqBody(row, base)) })),
+  handle: ({ control, caller, body, base }) => {
+    // A text that no profile can be called by is not worth a look.
+    if (!isProfileName(body)) return refused({ kind: 'not_found', resource: 'device_profile', id: body })
+    return answer(control.arqs.create(caller, body), 201, (rows) => ({ arqs: rows.map((row) => arqBody(row, base)) }))
+  },
 })
 
 type Canonical = { readonly ok: true; readonly uuids: readonly string[] } | ReturnType<typeof invalid>
