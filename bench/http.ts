@@ -1,0 +1,65 @@
+/** One kept-alive connection that asks one thing at a time, as cheaply as can be: the callers share the machine with what they measure. */
+import { type Socket, connect } from 'node:net'
+
+export type Answer = { readonly status: number; readonly body: string }
+export type Connection = {
+  readonly ask: (method: string, path: string, body?: unknown) => Promise<Answer>
+  readonly close: () => void
+}
+type Waiting = { readonly resolve: (answer: Answer) => void; readonly reject: (cause: Error) => void }
+
+const HEAD_END = '\r\n\r\n'
+
+/** Null: not all of it is there yet. Only answers that tell their length are understood, and ours do. */
+const parse = (text: Buffer): { readonly answer: Answer; readonly rest: Buffer } | null => {
+  const end = text.indexOf(HEAD_END)
+  if (end < 0) return null
+  const head = text.toString('latin1', 0, end)
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)
+  if (length === null) throw new Error(`an answer without its length:\n${head}`)
+  const [from, to] = [end + HEAD_END.length, end + HEAD_END.length + Number(length[1])]
+  if (text.length < to) return null
+  return {
+    answer: { status: Number(head.slice(9, 12)), body: text.toString('utf8', from, to) },
+    rest: text.subarray(to),
+  }
+}
+
+const opened = (port: number): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, noDelay: true }, () => resolve(socket))
+    socket.once('error', reject)
+  })
+
+export const connection = async (port: number): Promise<Connection> => {
+  const socket = await opened(port)
+  let waiting: Waiting | null = null
+  let held: Buffer = Buffer.alloc(0)
+  const fail = (cause: Error): void => {
+    waiting?.reject(cause)
+    waiting = null
+  }
+  socket.on('error', fail)
+  socket.on('close', () => fail(new Error('the connection was closed')))
+  socket.on('data', (part: Buffer) => {
+    held = held.length === 0 ? part : Buffer.concat([held, part])
+    const parsed = parse(held)
+    if (parsed === null) return
+    held = Buffer.from(parsed.rest)
+    const { resolve } = waiting!
+    waiting = null
+    resolve(parsed.answer)
+  })
+  return {
+    ask: (method, path, body) =>
+      new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(new Error('the connection was closed'))
+        waiting = { resolve, reject }
+        const text = body === undefined ? '' : JSON.stringify(body)
+        const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx-service-roles: service\r\n`
+        const about = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n`
+        socket.write(`${head}${body === undefined ? '' : about}\r\n${text}`)
+      }),
+    close: () => void socket.destroy(),
+  }
+}

@@ -1,0 +1,82 @@
+/** What a run of the bench measures, as its command line says. */
+
+export type StoreKind = 'postgres' | 'pglite'
+export const PARTS = ['binds', 'reads', 'reports', 'start', 'kill', 'rebuild', 'memory'] as const
+export type Part = (typeof PARTS)[number]
+
+export type Options = {
+  readonly arqs: readonly number[]
+  readonly stores: readonly StoreKind[]
+  readonly concurrency: readonly number[]
+  /** Measured time of each figure. */
+  readonly seconds: number
+  readonly parts: readonly Part[]
+  /** In flight at the kill. */
+  readonly inFlight: number
+  /** Folder for CPU profiles of the measured program; null: none are taken. */
+  readonly profile: string | null
+  /** Where the tables go besides standard output; null: nowhere. */
+  readonly write: string | null
+}
+
+const FULL: Options = {
+  arqs: [0, 1_000, 10_000, 100_000],
+  stores: ['postgres', 'pglite'],
+  concurrency: [1, 8, 32],
+  seconds: 6,
+  parts: PARTS,
+  inFlight: 1_000,
+  profile: null,
+  write: null,
+}
+const QUICK: Partial<Options> = { arqs: [0, 1_000], seconds: 2, parts: ['binds', 'reads', 'reports', 'start', 'kill'] }
+const SMOKE: Partial<Options> = {
+  arqs: [0],
+  stores: ['pglite'],
+  concurrency: [4],
+  seconds: 0.5,
+  parts: ['binds', 'reads', 'reports', 'kill'],
+  inFlight: 50,
+}
+
+export const USAGE = `npm run bench -- [options]
+  --quick              0 and 1,000 ARQs, short
+  --smoke              whether the bench itself works
+  --arqs N,N,...       ARQs present (default 0,1000,10000,100000)
+  --store S,S          postgres, pglite
+  --concurrency N,...  callers at once (default 1,8,32)
+  --seconds S          measured time of each figure (default 6)
+  --parts P,P          ${PARTS.join(', ')}
+  --in-flight N        binds in flight at the kill (default 1000)
+  --profile DIR        CPU profiles of the program, one a start
+  --write FILE         the tables, as Markdown`
+
+const numbers = (text: string): readonly number[] => text.split(',').map(Number)
+const words = <Word extends string>(text: string, known: readonly Word[]): readonly Word[] =>
+  text.split(',').map((word) => {
+    if (!known.includes(word as Word)) throw new Error(`${word} is none of ${known.join(', ')}\n\n${USAGE}`)
+    return word as Word
+  })
+
+const READ: Readonly<Record<string, (text: string) => Partial<Options>>> = {
+  '--arqs': (text) => ({ arqs: numbers(text) }),
+  '--store': (text) => ({ stores: words(text, ['postgres', 'pglite']) }),
+  '--concurrency': (text) => ({ concurrency: numbers(text) }),
+  '--seconds': (text) => ({ seconds: Number(text) }),
+  '--parts': (text) => ({ parts: words(text, PARTS) }),
+  '--in-flight': (text) => ({ inFlight: Number(text) }),
+  '--profile': (text) => ({ profile: text }),
+  '--write': (text) => ({ write: text }),
+}
+
+/** Throws with the usage when an argument is not understood. Later ones win. */
+export const readOptions = (args: readonly string[]): Options => {
+  let options = FULL
+  for (let at = 0; at < args.length; at++) {
+    const name = args[at]!
+    const set = name === '--quick' ? QUICK : name === '--smoke' ? SMOKE : READ[name]?.(args[++at] ?? '')
+    if (set === undefined) throw new Error(`${name} is not understood\n\n${USAGE}`)
+    options = { ...options, ...set }
+  }
+  return options
+}

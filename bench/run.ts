@@ -1,0 +1,82 @@
+/** `npm run bench`: the real program against the floor, in one run on one machine. */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { markdown } from './figures.ts'
+import { openGenerator } from './generator.ts'
+import { type Options, type StoreKind, readOptions } from './options.ts'
+import { type Floor, type Server, between, findPostgres, openServer } from './postgres.ts'
+import { type Memory, load, machine } from './proc.ts'
+import { measureReports } from './report.ts'
+import { type Results, noResults } from './results.ts'
+import { type Scripts, measureStand } from './script.ts'
+import { openStand } from './stand.ts'
+import { tables } from './tables.ts'
+
+const say = (line: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`)
+
+const floorOf = async (server: Server | null, { concurrency, seconds, parts }: Options): Promise<Floor | null> => {
+  if (server === null || !parts.includes('binds')) return null
+  const floor = await server.floor(concurrency, Math.min(5, seconds))
+  const told = [...floor.binds].map(([clients, { perSecond }]) => `${clients}: ${Math.round(perSecond)}/s`)
+  say(`floor ${told.join(', ')}, batch ${Math.round(floor.batch)}/s`)
+  return floor
+}
+
+const hostAlone = (): Memory => {
+  const script = fileURLToPath(new URL('hostAlone.ts', import.meta.url))
+  return JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' })) as Memory
+}
+
+/** Each number of ARQs between two measurements of the floor. */
+const measureStore = async (kind: StoreKind, parts: Scripts): Promise<void> => {
+  const { options, results, server } = parts
+  const base = kind === 'postgres' ? server : null
+  let before = await floorOf(base, options)
+  for (const arqs of options.arqs) {
+    const stand = await openStand(kind, arqs, server)
+    say(`${kind}, ${arqs} ARQs: ${stand.seeded}`)
+    results.seeds.push({ store: kind, arqs, said: stand.seeded })
+    const from = results.binds.length
+    try {
+      await measureStand(stand, parts)
+    } finally {
+      await stand.drop()
+    }
+    const after = await floorOf(base, options)
+    const floor = before && after ? between(before, after) : null
+    for (let at = from; at < results.binds.length; at++) results.binds[at] = { ...results.binds[at]!, floor }
+    before = after
+  }
+}
+
+const report = (results: Results, server: Server | null, began: string): string =>
+  [
+    `Machine: ${machine()}${server === null ? '' : `, PostgreSQL ${server.version}`}. Load average before ${began}, after ${load()}.`,
+    '',
+    ...tables(results).map(markdown),
+  ].join('\n')
+
+const run = async (options: Options): Promise<void> => {
+  const began = load()
+  const bin = options.stores.includes('postgres') ? findPostgres() : null
+  const server = bin === null ? null : await openServer(bin)
+  if (server === null && options.stores.includes('postgres')) say('no PostgreSQL with pgbench was found: left out')
+  const results = noResults()
+  const generator = openGenerator()
+  if (options.parts.includes('reports')) results.unchanged = await measureReports(options.seconds)
+  if (options.parts.includes('memory')) results.memory.push({ what: 'host program alone', found: hostAlone() })
+  for (const kind of options.stores)
+    if (kind === 'pglite' || server !== null) await measureStore(kind, { options, results, server, generator, say })
+  const text = report(results, server, began)
+  process.stdout.write(`${text}\n`)
+  if (options.write !== null) writeFileSync(options.write, `${text}\n`)
+  process.exit(results.binds.some(({ found }) => found.failures.length > 0) ? 1 : 0)
+}
+
+try {
+  await run(readOptions(process.argv.slice(2)))
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,116 @@
+/** Everything that is measured on one store with one number of ARQs, in order. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Scene, measureBinds, measureGets, measurePosts, warmUp } from './binds.ts'
+import { digits } from './figures.ts'
+import type { LoadGenerator } from './generator.ts'
+import { measureKill } from './kill.ts'
+import type { Options } from './options.ts'
+import type { Server } from './postgres.ts'
+import { memoryOf, quiet } from './proc.ts'
+import { command, start } from './program.ts'
+import type { Results } from './results.ts'
+import { type Stand, targetsOf } from './stand.ts'
+
+export type Scripts = {
+  readonly options: Options
+  readonly results: Results
+  readonly server: Server | null
+  readonly generator: LoadGenerator
+  readonly say: (line: string) => void
+}
+
+const STARTS = 3
+const MEMORY_AT = 10_000
+
+const measureStarts = async (stand: Stand, { results, server }: Scripts): Promise<void> => {
+  const { kind: store, arqs } = stand
+  const full: number[] = []
+  for (let at = 0; at < STARTS; at++) {
+    const program = await stand.startPlain()
+    full.push(program.readyMs)
+    await program.end('SIGTERM')
+  }
+  results.starts.push({ store, folder: `${arqs.toLocaleString('en')} ARQs present`, readyMs: full })
+  if (results.starts.some((one) => one.store === store && one.folder === 'nothing there')) return
+  const empty: number[] = []
+  for (let at = 0; at < STARTS; at++) {
+    const data = mkdtempSync(join(tmpdir(), 'accelerando-bench-'))
+    const database = store === 'postgres' ? await server!.fresh() : null
+    const program = await start({ place: { data: join(data, 'data'), database: database?.url ?? null } })
+    empty.push(program.readyMs)
+    await program.end('SIGTERM')
+    await database?.drop()
+    rmSync(data, { recursive: true, force: true })
+  }
+  results.starts.push({ store, folder: 'nothing there', readyMs: empty })
+}
+
+const bindsOf = async (scene: Scene, stand: Stand, hostWork: boolean, { options, results, say }: Scripts) => {
+  const { kind: store, arqs } = stand
+  for (const lanes of options.concurrency) {
+    const found = await measureBinds(scene, lanes, options.seconds)
+    const told = `${digits(found.perSecond)}/s, ${digits(found.stages['whole']?.mean ?? 0)} ms, CPU ${digits(found.serverCpuMs)} ms`
+    say(`${store}, ${arqs} ARQs, ${hostWork ? 'host work' : 'no host work'}, ${lanes} callers: ${told}`)
+    if (found.failures.length > 0) say(`  ${found.failures.length} failures: ${found.failures[0]}`)
+    results.binds.push({ store, arqs, hostWork, lanes, found, floor: null })
+  }
+}
+
+const requestsOf = async (scene: Scene, stand: Stand, { options, results, say }: Scripts) => {
+  const { kind: store, arqs } = stand
+  const lanes = options.concurrency.filter((one, at, all) => one === 1 || at === all.length - 1)
+  const gets = await measureGets(scene, lanes, options.seconds)
+  gets.forEach((found, at) => results.requests.push({ store, arqs, what: 'GET by instance', lanes: lanes[at]!, found }))
+  for (const one of lanes)
+    results.requests.push({
+      store,
+      arqs,
+      what: 'POST',
+      lanes: one,
+      found: await measurePosts(scene, one, options.seconds),
+    })
+  say(`${store}, ${arqs} ARQs: ${gets.map(({ perSecond }) => `${digits(perSecond)} GET/s`).join(', ')}`)
+}
+
+const underLoad = async (stand: Stand, hostWork: boolean, parts: Scripts): Promise<void> => {
+  const { options, results, generator } = parts
+  const program = await stand.start(hostWork, options.profile)
+  const scene: Scene = { program, generator, targets: await targetsOf(program) }
+  await warmUp(scene, options.seconds)
+  if (options.parts.includes('binds')) await bindsOf(scene, stand, hostWork, parts)
+  if (!hostWork && options.parts.includes('reads')) await requestsOf(scene, stand, parts)
+  await quiet(program.pid)
+  if (!hostWork && options.parts.includes('memory') && stand.arqs === MEMORY_AT) {
+    const what = `${stand.kind === 'postgres' ? 'control on PostgreSQL' : 'embedded'} with 8 simulated hosts, ${MEMORY_AT.toLocaleString('en')} ARQs present, after all its binds`
+    results.memory.push({ what, found: memoryOf(program.pid) })
+  }
+  await program.end('SIGTERM')
+}
+
+const atRest = async (stand: Stand, { results }: Scripts): Promise<void> => {
+  const program = await stand.startPlain()
+  await quiet(program.pid)
+  const what = `${stand.kind === 'postgres' ? 'control on PostgreSQL' : 'embedded'}, ${MEMORY_AT.toLocaleString('en')} ARQs present, just started`
+  results.memory.push({ what, found: memoryOf(program.pid) })
+  await program.end('SIGTERM')
+}
+
+export const measureStand = async (stand: Stand, parts: Scripts): Promise<void> => {
+  const { options, results, generator, say } = parts
+  const { kind: store, arqs } = stand
+  const last = arqs === options.arqs.at(-1)
+  const wants = (part: Options['parts'][number]): boolean => options.parts.includes(part)
+  if (wants('start') && last) await measureStarts(stand, parts)
+  if (wants('memory') && arqs === MEMORY_AT) await atRest(stand, parts)
+  if (wants('binds') || wants('reads')) await underLoad(stand, false, parts)
+  if (wants('binds')) await underLoad(stand, true, parts)
+  if (wants('kill') && last) {
+    const found = await measureKill(stand, generator, options.inFlight)
+    say(`${store}: ${found.inFlight} in flight, all ended after ${digits(found.allMs / 1000)} s`)
+    results.kills.push({ store, arqs, found })
+  }
+  if (wants('rebuild') && last)
+    results.rebuilds.push({ store, arqs, said: await command('rebuild-views', stand.place, []) })
+}
