@@ -6,11 +6,13 @@ import { writerOf } from './writer.ts'
 
 const COLUMNS = 'key, version, command, data, at, cause, xid::text as xid, pos'
 
+/** A bare `xid` would name the text that is selected, and '1000' sorts before '999'. */
+const IN_COMMIT_ORDER = 'order by journal.xid, journal.pos'
 /** Rows of a transaction that is still open would appear before rows already read: nothing past the oldest open one is fed. */
 const FEED = `select ${COLUMNS} from journal where (xid, pos) > ($1::xid8, $2::int)
-  and xid < pg_snapshot_xmin(pg_current_snapshot()) order by xid, pos limit $3::int`
+  and xid < pg_snapshot_xmin(pg_current_snapshot()) ${IN_COMMIT_ORDER} limit $3::int`
 const HISTORY = `select ${COLUMNS} from journal
-  where key in (select json_array_elements_text($1::json)) order by xid, pos limit $2::int`
+  where key in (select json_array_elements_text($1::json)) ${IN_COMMIT_ORDER} limit $2::int`
 const SAVE = `insert into checkpoints (reader, position) values ($1, $2)
   on conflict (reader) do update set position = excluded.position`
 
