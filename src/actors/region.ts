@@ -3,7 +3,8 @@
  *
  * G1 a message is never dispatched to an actor that was told to stop: the entry is replaced in the same step;
  * G2 whoever waits on an actor that dies is answered `unavailable`;
- * G3 `askAll` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order.
+ * G3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
+ * G4 an actor that was stopped may still write: when it has ended, its successor reads the tail.
  */
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
 import type { Clock } from '../clock.ts'
@@ -64,6 +65,7 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
     spawn(system, (state: null) => state, `shard-${at}`),
   ) as unknown as Ref<never>[]
   const entries = new Map<string, Entry>()
+  let [born, stopped] = [0, false]
 
   const forget = (key: string, entry: Entry) => {
     if (entries.get(key) === entry) entries.delete(key)
@@ -77,13 +79,13 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
     const finished = () => {
       entry.inflight--
       entry.lastUsed = clock.now()
+      if (entries.get(key) !== entry) reread(key)
     }
-    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed }
-    entry.ref = spawnEntity(shards[shardOf(key)]!, key, nameOf(key), ports, {
-      started: () => {},
-      finished,
-      stopped: () => forget(key, entry),
-    })
+    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, doubted: () => reread(key) }
+    // a name of its own: nact would hand what is meant for one that has stopped to the next of the same name
+    const name = `${nameOf(key)}.${++born}`
+    const hooks = { started: () => {}, finished, stopped: () => forget(key, entry) }
+    entry.ref = spawnEntity(shards[shardOf(key)]!, key, name, ports, hooks)
     entries.set(key, entry)
     return entry
   }
@@ -96,12 +98,16 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
     return entry
   }
   const ask = async <Reply>(key: string, make: (reply: (value: Reply) => void) => Message): Promise<Reply | null> => {
+    if (stopped) return null
     const { promise, resolve } = Promise.withResolvers<Reply | null>()
     const giveUp = () => resolve(null)
     const entry = post(key, make(resolve), giveUp)
     const answer = await bounded(clock, promise, options.askMs, null)
     entry.waiting.delete(giveUp)
     return answer
+  }
+  const reread = (key: string) => {
+    if (entries.has(key)) void ask<Memory>(key, (reply) => ({ kind: 'look', fresh: true, reply }))
   }
   const retire = (key: string, entry: Entry) => {
     entries.delete(key)
@@ -118,14 +124,15 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
       return (outcome ?? { ok: false, fault: UNAVAILABLE }) as never
     },
     borrow: async (keys, returned) => {
-      const asked = [...new Set(keys)]
-        .sort()
-        .map((key) => ask<Memory>(key, (reply) => ({ kind: 'lend', reply, returned })))
+      const wanted = [...new Set(keys)].sort()
+      const asked = wanted.map((key) => ask<Memory>(key, (reply) => ({ kind: 'lend', reply, returned })))
+      const lenders = wanted.map((key) => [key, entries.get(key)] as const)
+      void returned.then(() => lenders.forEach(([key, lender]) => entries.get(key) !== lender && reread(key)))
       const memories = await Promise.all(asked)
       return memories.includes(null) ? null : new Map(memories.map((memory) => [memory!.key, memory!]))
     },
     warm: (memory) => {
-      if (entries.has(memory.key)) return
+      if (stopped || entries.has(memory.key)) return
       engine.warm(memory)
       enter(memory.key)
     },
@@ -149,6 +156,7 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
       const until = clock.now() + options.askMs
       while ([...entries.values()].some((entry) => entry.inflight > 0) && clock.now() < until)
         await new Promise<void>((resolve) => void clock.after(5, resolve))
+      stopped = true
       stop(system)
     },
   }

@@ -1,7 +1,7 @@
 /**
  * Decide, append, and in doubt read the tail and decide again. The one place where decisions become rows.
  *
- * T1 a refusal is final only when it was decided on what the journal says now ("refuse carefully");
+ * T1 a refusal, and that there is nothing to do, is final only when it was decided on what the journal says now ("refuse carefully");
  * T2 an append that was fenced wrote nothing, so deciding again is safe;
  * T3 after `unknown` one tail read tells; if the store cannot be read the outcome stays unknown and the memories are doubted.
  */
@@ -26,14 +26,20 @@ const ROUNDS_MAX = 8
 export const UNAVAILABLE: Fault = { kind: 'unavailable', reason: 'the journal does not answer', retryAfterSeconds: 1 }
 const BUSY: Fault = { kind: 'unavailable', reason: 'too many writers at once', retryAfterSeconds: 1 }
 
+/** The journal could not be read: nobody knows what is recorded, so nothing was decided. */
+export class Unreadable extends Error {}
+
 export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: string) => AnyDecider): Promise<Loan> => {
-  const tails = await store.recall([...loan.values()].map(({ key, version }) => ({ key, after: version })))
+  const wanted = [...loan.values()].map(({ key, version }) => ({ key, after: version }))
+  const tails = await store.recall(wanted).catch((cause: unknown) => {
+    throw new Unreadable('the journal cannot be read', { cause })
+  })
   return new Map([...loan].map(([key, memory]) => [key, recallInto(deciderOf(key), memory, tails.get(key))]))
 }
 
 const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))
 
-/** The draft of one round: the append and its value, or the refusal. */
+/** The draft of one round: the append and its value, or the refusal. `fenced`: a stale memory of any who took part would show in the append. */
 const drawUp = <Value>(
   loan: Loan,
   deciderOf: (key: string) => AnyDecider,
@@ -42,9 +48,10 @@ const drawUp = <Value>(
   const { draft, drafted } = openDraft(loan, deciderOf, at)
   try {
     const value = plan(draft)
-    return { ok: true as const, value, ...toAppend(loan, drafted, commandId, at, cause) }
+    const fenced = drafted.size > 0 && [...drafted.values()].every(({ events }) => events.length > 0)
+    return { ok: true as const, value, fenced, ...toAppend(loan, drafted, commandId, at, cause) }
   } catch (refusal) {
-    if (refusal instanceof Refusal) return { ok: false as const, fault: refusal.fault }
+    if (refusal instanceof Refusal) return { ok: false as const, fault: refusal.fault, fenced: false }
     throw refusal
   }
 }
@@ -57,22 +64,25 @@ export const settle = async <Value>(
 ): Promise<Settled<Value>> => {
   let loan = borrowed
   let fresh = store.exclusive
+  const ended = (outcome: Outcome<Value | null>): Settled<Value> => ({ loan, outcome })
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    if (seen(loan, work.commandId)) return { loan, outcome: { ok: true, value: null } }
+    if (seen(loan, work.commandId)) return ended({ ok: true, value: null })
     const drawn = drawUp(loan, deciderOf, work)
-    if (!drawn.ok && fresh) return { loan, outcome: drawn }
-    if (drawn.ok) {
-      if (drawn.append.rows.length === 0) return { loan, outcome: { ok: true, value: drawn.value } }
-      const verdict = await store.append(drawn.append)
-      if (verdict === 'appended') return { loan: drawn.after, outcome: { ok: true, value: drawn.value } }
+    if (drawn.fenced || fresh) {
+      if (!drawn.ok) return ended({ ok: false, fault: drawn.fault })
+      const { append, after, value } = drawn
+      if (append.rows.length === 0) return ended({ ok: true, value })
+      const verdict = await store.append(append)
+      if (verdict === 'appended') return { loan: after, outcome: { ok: true, value } }
+      if (verdict === 'busy') return ended({ ok: false, fault: BUSY })
       if (typeof verdict === 'object')
-        return { loan, outcome: { ok: false, fault: { kind: 'conflict', reason: verdict.conflict } } }
+        return ended({ ok: false, fault: { kind: 'conflict', reason: verdict.conflict } })
       loan = await catchUp(loan, store, deciderOf)
-      if (verdict === 'seen') return { loan, outcome: { ok: true, value: null } }
-      if (verdict === 'unknown' && !seen(loan, work.commandId))
-        return { loan, outcome: { ok: false, fault: UNAVAILABLE } }
+      if (verdict === 'seen') return ended({ ok: true, value: null })
+      if (verdict === 'unknown')
+        return ended(seen(loan, work.commandId) ? { ok: true, value } : { ok: false, fault: UNAVAILABLE })
     } else loan = await catchUp(loan, store, deciderOf)
     fresh = true
   }
-  return { loan, outcome: { ok: false, fault: BUSY } }
+  return ended({ ok: false, fault: BUSY })
 }

@@ -25,6 +25,8 @@ export type ShellPorts = {
   readonly deciderOf: (key: string) => AnyDecider
   readonly holdMs: number
   readonly crashed: (key: string, error: unknown) => void
+  /** What this actor knows may be overtaken: whoever is the actor then has to read the tail. */
+  readonly doubted: () => void
 }
 type Persist = (persisting: Persisting) => Promise<void>
 
@@ -45,7 +47,7 @@ export const bounded = async <Value, Otherwise>(
 }
 
 const handle = async (
-  { journal, clock, deciderOf, holdMs }: ShellPorts,
+  { journal, clock, deciderOf, holdMs, doubted }: ShellPorts,
   memory: Memory,
   message: Message,
   persist: Persist,
@@ -61,6 +63,8 @@ const handle = async (
     case 'lend': {
       message.reply(memory)
       const back = await bounded(clock, message.returned, holdMs, 'doubt' as const)
+      // the borrower may append long after nobody waits for it any more
+      if (back === 'doubt') void message.returned.then((late) => late !== 'doubt' && doubted())
       return mine(back === 'doubt' ? await catchUp(alone, journal, deciderOf) : back)
     }
     case 'tell': {

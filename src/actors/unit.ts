@@ -9,7 +9,7 @@ import type { Outcome } from '../fault.ts'
 import { type AnyDecider, type Loan, type Memory, blank } from './memory.ts'
 import type { Journal } from './ports.ts'
 import type { Region } from './region.ts'
-import { UNAVAILABLE, type Work, settle } from './settle.ts'
+import { UNAVAILABLE, Unreadable, type Work, settle } from './settle.ts'
 
 export type Units = {
   /** `value` null: this command was carried out before. `fresh`: keys made a moment ago, which take part without being borrowed. */
@@ -33,7 +33,7 @@ export const unitsOver = (region: Region, journal: Journal, deciderOf: (key: str
       giveBack(loan)
       return outcome
     } catch (cause) {
-      if (isStoreError(cause)) return { ok: false, fault: UNAVAILABLE }
+      if (cause instanceof Unreadable) return { ok: false, fault: UNAVAILABLE }
       throw cause
     } finally {
       giveBack('doubt')
@@ -46,8 +46,3 @@ export const unitsOver = (region: Region, journal: Journal, deciderOf: (key: str
     return outcome
   },
 })
-
-/** The store's own failures arrive as rejections of `recall`; anything else is a bug and goes on up. */
-const isStoreError = (cause: unknown): boolean =>
-  cause instanceof Error &&
-  !(cause instanceof TypeError || cause instanceof RangeError || cause instanceof ReferenceError)
