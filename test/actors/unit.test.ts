@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest'
+import type { Append } from '../../src/actors/ports.ts'
+import { memoryStore } from '../../src/persistence/memory.ts'
+import { until } from '../support/lab.ts'
+import { adding, counter, door, key, openCounters, regionOver } from './counters.ts'
+
+const SHORT = { askMs: 300, holdMs: 100 }
+const unavailable = { ok: false, fault: { kind: 'unavailable' } }
+const rowsOf = async ({ journal }: Pick<ReturnType<typeof openCounters>, 'journal'>) =>
+  (await journal.feed('', 10_000)).length
+const lose = (times: number) => async () => {
+  if (times-- > 0) throw new Error('connection lost')
+}
+
+describe('a unit', () => {
+  it('decides for all in one append', async () => {
+    const appends: Append[] = []
+    const { addAll, count, region } = openCounters({ beforeCommit: async (append) => void appends.push(append) })
+    expect(await addAll(2, 'b', 'a')).toEqual({ ok: true, value: 2 })
+    expect(appends.map(({ rows }) => rows.map((row) => row.key))).toEqual([[key('a'), key('b')]])
+    expect([await count('a'), await count('b')]).toEqual([2, 2])
+    await region.stop()
+  })
+  it('writes nothing when one of them refuses', async () => {
+    const { add, addAll, region, journal } = openCounters()
+    await add(3, 'a')
+    expect(await addAll(-1, 'a', 'b')).toMatchObject({ ok: false, fault: { kind: 'conflict', reason: '0 and -1' } })
+    expect(await rowsOf({ journal })).toBe(1)
+    await region.stop()
+  })
+  it('that was carried out is answered and not carried out again', async () => {
+    const { units, count, region } = openCounters()
+    const work = adding(1, 'a', 'b')
+    expect(await units.together([key('a'), key('b')], work)).toEqual({ ok: true, value: 1 })
+    expect(await units.together([key('a'), key('b')], work)).toEqual({ ok: true, value: null })
+    expect(await count('b')).toBe(1)
+    await region.stop()
+  })
+  it('whose borrow times out has written nothing, and holds nobody longer than its time', async () => {
+    const gate = door()
+    const world = openCounters(
+      { beforeCommit: ({ rows }) => (rows.length === 1 ? gate.pass() : Promise.resolve()) },
+      SHORT,
+    )
+    const slow = world.add(1, 'a')
+    await until(() => gate.knocks() === 1)
+    expect(await world.addAll(1, 'a', 'b')).toMatchObject(unavailable)
+    expect(await slow).toMatchObject(unavailable)
+    gate.open()
+    await expect.poll(() => world.count('a')).toBe(1)
+    expect(await world.count('b')).toBe(0)
+    expect(await rowsOf(world)).toBe(1)
+    expect(await world.addAll(1, 'a', 'b')).toMatchObject({ ok: true })
+    await world.region.stop()
+  })
+  it('that outlives the hold is still seen by all who lent (S7)', async () => {
+    const gate = door()
+    const world = openCounters(
+      { beforeCommit: ({ rows }) => (rows.length === 2 ? gate.pass() : Promise.resolve()) },
+      SHORT,
+    )
+    const late = world.addAll(5, 'a', 'b')
+    await until(() => gate.knocks() === 1)
+    expect(await world.count('a')).toBe(0)
+    gate.open()
+    expect(await late).toMatchObject({ ok: true })
+    expect([await world.count('a'), await world.count('b')]).toEqual([5, 5])
+    expect(await world.add(-5, 'a')).toMatchObject({ ok: true })
+    await world.region.stop()
+  })
+  it('whose lender is killed meanwhile is seen by the lender’s successor', async () => {
+    const gate = door()
+    const world = openCounters({ beforeCommit: gate.pass })
+    const unit = world.addAll(5, 'a', 'b')
+    await until(() => gate.knocks() === 1)
+    world.region.kill(key('a'))
+    expect(await world.count('a')).toBe(0)
+    gate.open()
+    expect(await unit).toMatchObject({ ok: true })
+    expect(await world.count('a')).toBe(5)
+    await world.region.stop()
+  })
+  it.each([
+    ['in opposite order', ['a', 'b'], ['b', 'a']],
+    ['over a ring', ['a', 'b'], ['b', 'c'], ['c', 'a']],
+  ])('beside units %s never stops them', async (_how, ...orders) => {
+    const world = openCounters()
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, n) => world.addAll(1, ...orders[n % orders.length]!)),
+    )
+    expect(answers.filter(({ ok }) => !ok)).toEqual([])
+    expect(await world.count('a')).toBe(orders.length === 2 ? 300 : 200)
+    await world.region.stop()
+  })
+  it('takes a key it was given twice once', async () => {
+    const { addAll, count, region } = openCounters()
+    expect(await addAll(1, 'a', 'a')).toEqual({ ok: true, value: 2 })
+    expect(await count('a')).toBe(2)
+    await region.stop()
+  })
+  it('with a bug gives everything back', async () => {
+    const { units, add, region } = openCounters()
+    const bad = { ...adding(1, 'a'), plan: () => { throw new RangeError('a bug') } } // prettier-ignore
+    await expect(units.together([key('a')], bad)).rejects.toThrow('a bug')
+    await expect(units.together([key('a')], adding(1, 'b'))).rejects.toThrow('did not borrow it')
+    expect(await add(1, 'a')).toMatchObject({ ok: true, value: 1 })
+    await region.stop()
+  })
+  it('plants what nobody can know, and its actors start with what was written', async () => {
+    let reads = 0
+    const { units, count, region } = openCounters({ beforeRead: async () => void reads++ })
+    expect(await units.plant([key('a'), key('b')], adding(4, 'a', 'b'))).toEqual({ ok: true, value: 4 })
+    expect([await count('a'), await count('b')]).toEqual([4, 4])
+    expect(reads).toBe(0)
+    await region.stop()
+  })
+})
+
+describe('an acknowledgement that is lost', () => {
+  it('after the commit is found in the tail, with the value it had', async () => {
+    const { addAll, add, count, region, journal } = openCounters({ afterCommit: lose(2) })
+    expect(await addAll(1, 'a', 'b')).toEqual({ ok: true, value: 1 })
+    expect(await add(1, 'a')).toEqual({ ok: true, value: 2 })
+    expect(await count('a')).toBe(2)
+    expect(await rowsOf({ journal })).toBe(3)
+    await region.stop()
+  })
+  it('before the commit is answered as not done, and nothing was', async () => {
+    const { addAll, count, region } = openCounters({ beforeCommit: lose(1) })
+    expect(await addAll(1, 'a', 'b')).toMatchObject(unavailable)
+    expect(await count('a')).toBe(0)
+    expect(await addAll(1, 'a', 'b')).toEqual({ ok: true, value: 1 })
+    await region.stop()
+  })
+  it('while the store cannot be read either is answered as not known, and the truth is read later', async () => {
+    const [lost, broken] = [lose(1), { now: false }]
+    const beforeRead = async () => {
+      if (broken.now) throw new Error('no connection')
+    }
+    const afterCommit = async () => {
+      await lost().catch((error: unknown) => {
+        broken.now = true
+        throw error
+      })
+    }
+    const { addAll, count, region } = openCounters({ afterCommit, beforeRead })
+    expect(await addAll(1, 'a', 'b')).toMatchObject(unavailable)
+    broken.now = false
+    expect([await count('a'), await count('b')]).toEqual([1, 1])
+    await region.stop()
+  })
+  it('of a journal that is full or closed is one answer at once: nothing was sent', async () => {
+    let reads = 0
+    const { add, count, region, journal } = openCounters({ beforeRead: async () => void reads++ })
+    await count('a')
+    await journal.close()
+    expect(await add(1, 'a')).toMatchObject(unavailable)
+    expect(reads).toBe(1)
+    await region.stop()
+  })
+})
+
+describe('two processes over one journal', () => {
+  const pair = () => {
+    const { journal } = memoryStore({ exclusive: false })
+    return [regionOver(journal), regionOver(journal)] as const
+  }
+  it('both write, and the fence makes them agree', async () => {
+    const [one, other] = pair()
+    const work = Array.from({ length: 200 }, (_, n) => (n % 2 ? one : other).addAll(1, 'a', n % 3 ? 'b' : 'c'))
+    expect((await Promise.all(work)).filter(({ ok }) => !ok)).toEqual([])
+    expect([await one.count('a'), await other.count('a')]).toEqual([200, 200])
+    await Promise.all([one.region.stop(), other.region.stop()])
+  })
+  it('refuse nothing on what is no longer so', async () => {
+    const [one, other] = pair()
+    expect(await other.count('a')).toBe(0)
+    await one.add(5, 'a')
+    expect(await other.add(-5, 'a')).toMatchObject({ ok: true, value: 0 })
+    await Promise.all([one.region.stop(), other.region.stop()])
+  })
+  it('accept nothing as done already on what is no longer so', async () => {
+    const [one, other] = pair()
+    const isThree = { commandId: crypto.randomUUID(), at: 1, cause: {} }
+    const plan = (draft: Parameters<ReturnType<typeof adding>['plan']>[0]) => {
+      const { count } = draft.state(counter, key('a'))
+      if (count !== 3) draft.decide(counter, key('a'), { type: 'Add', by: 3 - count })
+      return draft.state(counter, key('a')).count
+    }
+    await one.region.tell(key('a'), { ...isThree, plan })
+    await other.add(4, 'a')
+    expect(await one.region.tell(key('a'), { ...isThree, commandId: crypto.randomUUID(), plan })).toMatchObject({
+      value: 3,
+    })
+    expect(await other.count('a')).toBe(3)
+    await Promise.all([one.region.stop(), other.region.stop()])
+  })
+  it('decide for one by the state of another only when that is what is recorded', async () => {
+    const [one, other] = pair()
+    await one.add(1, 'a')
+    await other.add(1, 'a')
+    const copy = adding(0, 'a', 'b')
+    const plan: typeof copy.plan = (draft) => {
+      const { count } = draft.state(counter, key('a'))
+      draft.decide(counter, key('b'), { type: 'Add', by: count })
+      return count
+    }
+    expect(await one.units.together([key('a'), key('b')], { ...copy, plan })).toEqual({ ok: true, value: 2 })
+    await Promise.all([one.region.stop(), other.region.stop()])
+  })
+  it('carry out a command that both were given once', async () => {
+    const [one, other] = pair()
+    const work = adding(1, 'a', 'b')
+    const both = await Promise.all([one, other].map(({ units }) => units.together([key('a'), key('b')], work)))
+    expect(both.every(({ ok }) => ok)).toBe(true)
+    expect(await one.count('a')).toBe(1)
+    await Promise.all([one.region.stop(), other.region.stop()])
+  })
+})
+
+describe('recovery', () => {
+  it('from a snapshot and its tail is the same as from all rows, and reads only the tail', async () => {
+    const store = memoryStore()
+    const first = regionOver(store.journal)
+    for (let n = 0; n < 700; n++) await first.add(1, 'a')
+    await first.region.stop()
+    const recalled = (await store.journal.recall([{ key: key('a'), after: 0 }])).get(key('a'))!
+    expect(recalled.snapshot).toMatchObject({ version: 512 })
+    expect(recalled.rows).toHaveLength(700 - 512)
+    const second = regionOver(store.journal)
+    const looked = await second.region.look(key('a'))
+    expect(looked).toMatchObject({ value: { state: { count: 700 }, version: 700 } })
+    expect(await second.add(1, 'a')).toMatchObject({ value: 701 })
+    await second.region.stop()
+  })
+  it('still knows the commands before the snapshot', async () => {
+    const store = memoryStore()
+    const first = regionOver(store.journal)
+    for (let n = 0; n < 255; n++) await first.add(1, 'a')
+    const work = adding(1, 'a')
+    await first.region.tell(key('a'), work)
+    await first.region.stop()
+    const second = regionOver(store.journal)
+    expect(await second.region.tell(key('a'), work)).toEqual({ ok: true, value: null })
+    expect(await second.count('a')).toBe(256)
+    await second.region.stop()
+  })
+})
