@@ -6,7 +6,7 @@ import { leaveOver, visible } from '../instance/leave.ts'
 import { type Kernel, causeOf, newWork } from '../kernel.ts'
 import type { Control as Asked } from '../control.ts'
 import { type Arq, arq, arqKey } from './decider.ts'
-import { arqsOf, uncountable } from './groups.ts'
+import { arqsOf } from './groups.ts'
 import { arqRow } from './rows.ts'
 import { RESOLVED, UNRESOLVED } from './states.ts'
 import { timelineOver } from './timeline.ts'
@@ -15,6 +15,14 @@ import { timelineOver } from './timeline.ts'
 const ARQS_MAX = 256
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
 
+/** Judged before anything is made of the counts. */
+const unfit = (counts: readonly (number | null)[]): string | null => {
+  if (counts.includes(null))
+    return 'each group must ask for a whole number of each resource, with CUSTOM_FPGA_XILINX for resources:FPGA'
+  const sum = counts.reduce<number>((all, count) => all + count!, 0)
+  return sum > ARQS_MAX ? `a profile may ask for at most ${ARQS_MAX} accelerators` : null
+}
+
 const createOver =
   (kernel: Kernel, profiles: Asked['profiles']): Control['arqs']['create'] =>
   async (caller, profileName) => {
@@ -22,19 +30,12 @@ const createOver =
     if (!found.ok) return found
     const { uuid: profileUuid } = found.value
     const groups = found.value.groups as readonly Record<string, string>[]
-    if (groups.some(uncountable))
-      return refuse({
-        kind: 'invalid',
-        field: 'device_profile_name',
-        rule: 'a group with CUSTOM_FPGA_XILINX must ask for resources:FPGA',
-      })
-    const wanted = groups.flatMap((group, groupId) => Array.from({ length: arqsOf(group) }, () => ({ groupId, group })))
-    if (wanted.length > ARQS_MAX)
-      return refuse({
-        kind: 'invalid',
-        field: 'device_profile_name',
-        rule: `a profile may ask for at most ${ARQS_MAX} accelerators`,
-      })
+    const counts = groups.map(arqsOf)
+    const rule = unfit(counts)
+    if (rule) return refuse({ kind: 'invalid', field: 'device_profile_name', rule })
+    const wanted = groups.flatMap((group, groupId) =>
+      Array.from({ length: counts[groupId]! }, () => ({ groupId, group })),
+    )
     if (wanted.length === 0) return { ok: true, value: [] }
     const fresh = wanted.map((one) => ({ ...one, uuid: kernel.ids.ordered() }))
     const work = newWork(kernel, causeOf(caller), (draft): readonly ArqRow[] =>

@@ -3,17 +3,20 @@ import type { Group } from './messages.ts'
 
 const TRAIT = 'trait:'
 const XILINX = 'trait:CUSTOM_FPGA_XILINX'
-const amount = (value: string | undefined) => Number.parseInt(value ?? '0', 10)
+const amount = (text: string | undefined): number =>
+  text !== undefined && /^\d+$/.test(text) ? Number(text) : Number.NaN
 
-/** How many ARQs a group makes (rest-api 8.1): all its resources; a Xilinx card gives two functions per accelerator. */
-export const arqsOf = (group: Group): number =>
-  group[XILINX] === 'required'
-    ? 2 * amount(group['resources:FPGA'])
-    : Object.entries(group).reduce((sum, [key, value]) => (key.startsWith('resources') ? sum + amount(value) : sum), 0)
-
-/** That rule counts FPGAs only, so a group that asks for none cannot be counted (rest-api 4.2). */
-export const uncountable = (group: Group): boolean =>
-  group[XILINX] === 'required' && group['resources:FPGA'] === undefined
+/**
+ * How many ARQs a group makes (rest-api 8.1): all its resources; a Xilinx card gives two functions per accelerator, and nothing else of
+ * the group is counted. Null when that cannot be told (rest-api 4.2).
+ */
+export const arqsOf = (group: Group): number | null => {
+  const counted =
+    group[XILINX] === 'required'
+      ? 2 * amount(group['resources:FPGA'])
+      : Object.entries(group).reduce((sum, [key, text]) => (key.startsWith('resources') ? sum + amount(text) : sum), 0)
+  return Number.isNaN(counted) ? null : counted
+}
 
 const names = (group: Group, prefix: string, wanted?: string) =>
   Object.entries(group).flatMap(([key, value]) =>

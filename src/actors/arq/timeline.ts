@@ -7,11 +7,13 @@ import type { InstanceEvent } from '../instance/messages.ts'
 import type { Kernel } from '../kernel.ts'
 import { kindOf } from '../memory.ts'
 import type { FeedRow } from '../ports.ts'
+import { UNAVAILABLE } from '../settle.ts'
 import { arqKey } from './decider.ts'
 import type { ArqEvent } from './messages.ts'
 
 type Told = Pick<TimelineStep, 'step' | 'detail'>
 const HISTORY_MAX = 2000
+const ENDED = 'nova told: '
 
 const ofArq = (event: ArqEvent): Told => {
   switch (event.type) {
@@ -61,7 +63,7 @@ const ofInstance = (event: InstanceEvent, arq: string, told: boolean): Told | nu
   const note = event.note === null ? {} : { note: event.note }
   if (!ending && !told) return null
   return ending
-    ? { step: `nova told: ${ending}`, detail: note }
+    ? { step: `${ENDED}${ending}`, detail: note }
     : { step: 'nova not reached, will be told again', detail: note }
 }
 
@@ -72,37 +74,49 @@ const stepsOf = (row: FeedRow, arq: string, told: boolean): readonly Bare[] =>
     return step ? [{ at: row.at, ...step, cause: row.cause.by ?? null, requestId: row.cause.requestId ?? null }] : []
   })
 
-/** Rows in order of time; within one append the ARQ's own steps come first. */
+/** Rows in commit order; within one append the ARQ's own come first. */
 const fold = (rows: readonly FeedRow[], arq: string): readonly TimelineStep[] => {
   let told = false
   const steps = rows.flatMap((row) => {
     const found = stepsOf(row, arq, told)
-    told ||= found.some(({ step }) => step === 'nova to be told')
+    for (const { step } of found) {
+      if (step === 'nova to be told') told = true
+      if (step.startsWith(ENDED)) told = false
+    }
     return found
   })
   return steps.map((step, at) => ({ ...step, tookMs: at === 0 ? null : step.at - steps[at - 1]!.at }))
 }
 
-export const timelineOver =
-  ({ journal, clock, options }: Pick<Kernel, 'journal' | 'clock' | 'options'>): Control['arqs']['timeline'] =>
-  async (caller: Caller, uuid: string): Promise<Outcome<Timeline>> => {
+/** To whom it belongs and where it was bound; null when it was never created. */
+const outlineOf = (own: readonly FeedRow[]) => {
+  const events = own.flatMap((row) => row.events as readonly ArqEvent[])
+  const created = events.find((event) => event.type === 'ArqCreated')
+  if (!created) return null
+  const binds = events.filter((event) => event.type === 'BindStarted')
+  return {
+    projectId: binds.reduce<string | null>((owner, bind) => bind.projectId ?? owner, created.projectId),
+    instances: new Set(binds.map(({ bond }) => bond.instanceUuid)),
+    removedAt: own.find((row) => row.events.some(({ type }) => type === 'ArqRemoved'))?.at ?? null,
+  }
+}
+
+export const timelineOver = ({
+  journal,
+  clock,
+  options,
+}: Pick<Kernel, 'journal' | 'clock' | 'options'>): Control['arqs']['timeline'] => {
+  const timeline = async (caller: Caller, uuid: string): Promise<Outcome<Timeline>> => {
     const missing = refuse({ kind: 'not_found', resource: 'accelerator request', id: uuid })
     const own = await journal.history([arqKey(uuid)], HISTORY_MAX)
-    const events = own.flatMap((row) => row.events as readonly ArqEvent[])
-    const created = events.find((event) => event.type === 'ArqCreated')
-    if (!created) return missing
-    const projectId = events.reduce<string | null>(
-      (owner, event) => (event.type === 'BindStarted' ? (event.projectId ?? owner) : owner),
-      created.projectId,
-    )
+    const outline = outlineOf(own)
+    if (!outline) return missing
+    const { projectId, instances, removedAt } = outline
     if (!caller.isAdmin && projectId !== caller.projectId) return missing
-    const removed = own.find((row) => row.events.some(({ type }) => type === 'ArqRemoved'))
-    if (removed && removed.at + options.timelineKeptMs < clock.now()) return missing
-    const instances = new Set(
-      events.flatMap((event) => (event.type === 'BindStarted' ? [event.bond.instanceUuid] : [])),
-    )
-    const theirs = instances.size > 0 ? await journal.history([...instances].map(instanceKey), HISTORY_MAX) : []
-    const rows = [...own, ...theirs].sort((one, other) => one.at - other.at || rank(one.key) - rank(other.key))
-    return { ok: true, value: { arq: uuid, projectId, deleted: removed !== undefined, steps: fold(rows, uuid) } }
+    if (removedAt !== null && removedAt + options.timelineKeptMs < clock.now()) return missing
+    const keys = [arqKey(uuid), ...[...instances].map(instanceKey)]
+    const rows = instances.size > 0 ? await journal.history(keys, HISTORY_MAX) : own
+    return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps: fold(rows, uuid) } }
   }
-const rank = (key: string) => (kindOf(key) === 'arq' ? 0 : 1)
+  return (caller, uuid) => timeline(caller, uuid).catch(() => ({ ok: false, fault: UNAVAILABLE }))
+}
