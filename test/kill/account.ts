@@ -1,0 +1,83 @@
+/** What the client asked, what it was answered, and what it saw. The judgement rests on this and on what Nova heard. */
+
+export type Method = 'POST' | 'PATCH' | 'GET' | 'DELETE'
+export const PHASES = ['POST', 'PATCH', 'order', 'report', 'event'] as const
+/** Where a bind is when the process dies. */
+export type Phase = (typeof PHASES)[number]
+
+/** How one ARQ of a bind ended, as a GET showed it. */
+export type Seen = { readonly state: 'Bound' | 'BindFailed'; readonly at: number; readonly handle: string | null }
+/** One instance, from its ARQs' creation to their deletion. Moments are ms since the epoch; null: not (yet). */
+export type Life = {
+  readonly instance: string
+  readonly host: string
+  readonly deployable: string
+  readonly hostWork: boolean
+  /** As the 201 named them. */
+  arqs: readonly string[]
+  createdAt: number
+  bindSentAt: number | null
+  /** When the 202 came, or when a GET showed after a kill that the unanswered PATCH was accepted. */
+  acceptedAt: number | null
+  acceptedBy: '202' | 'a later GET' | null
+  /** By ARQ. */
+  readonly seen: Map<string, Seen>
+  leaveSentAt: number | null
+  /** When the deletion was answered 204 (or, repeated after a kill, 404). */
+  leftAt: number | null
+  /** A bind that was refused with 409: nothing may have changed. */
+  refused: boolean
+}
+export type Heard = {
+  readonly at: number
+  readonly arq: string
+  readonly instance: string
+  readonly status: string
+  answered: boolean
+}
+/** The process served from `from` to `to`. */
+export type Served = { readonly from: number; to: number }
+export type Kill = {
+  readonly at: number
+  readonly aim: Phase
+  /** Binds per phase at that moment, each shown by evidence. */
+  readonly inFlight: Readonly<Record<Phase, number>>
+  readonly readyMs: number
+}
+/** One ARQ as the lists show it in the end. */
+export type Listed = {
+  readonly uuid: string
+  readonly state: string
+  readonly hostname: string | null
+  readonly instance_uuid: string | null
+  readonly attach_handle_info: Readonly<Record<string, string>>
+}
+export type Account = {
+  readonly lives: Life[]
+  readonly heard: Heard[]
+  readonly served: Served[]
+  readonly kills: Kill[]
+  /** POSTs whose answer never came: each may have left ARQs that nobody knows of. */
+  lostPosts: number
+  /** Contradictions met on the way, in words. */
+  readonly contradictions: string[]
+  /** ARQs whose end is recorded as impossible to tell. */
+  readonly undeliverable: Set<string>
+  readonly deadlineMs: number
+  listedAtEnd: readonly Listed[]
+}
+
+export const newAccount = (deadlineMs: number): Account => ({
+  lives: [],
+  heard: [],
+  served: [],
+  kills: [],
+  lostPosts: 0,
+  contradictions: [],
+  undeliverable: new Set(),
+  deadlineMs,
+  listedAtEnd: [],
+})
+
+export const inTurn = (info: Readonly<Record<string, string>>): string =>
+  JSON.stringify(Object.entries(info).toSorted(([one], [other]) => (one < other ? -1 : 1)))

@@ -1,0 +1,64 @@
+/** Moments to kill at: each waits until the client, Nova or a host's disk shows a bind in the wanted phase. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Account, Method, Phase } from './account.ts'
+import type { Api } from './api.ts'
+import type { Hosts } from './hosts.ts'
+import type { Nova } from './nova.ts'
+import type { Random } from './random.ts'
+
+export type Sight = {
+  readonly api: Api
+  readonly nova: Nova
+  readonly hosts: Hosts
+  readonly account: Account
+  readonly random: Random
+}
+/** Calls `fire` in the step in which the moment is there; at most once. */
+type Aim = (sight: Sight, fire: () => void) => () => void
+
+const PATIENCE_MS = 15_000
+
+/** Some of the way into the request: anything from being read to being committed. */
+const requestOf =
+  (method: Method): Aim =>
+  ({ api, random }, fire) =>
+    api.onSend((call) => {
+      if (call.method !== method || call.instance === null) return
+      setTimeout(() => api.open.has(call) && fire(), random.between(0, 6))
+    })
+
+/** Some preparation is under way on a host. */
+const order: Aim = ({ hosts, account }, fire) => {
+  const timer = setInterval(() => {
+    const { working } = hosts.read()
+    if (account.lives.some(({ arqs, acceptedAt }) => acceptedAt !== null && arqs.some((arq) => working.has(arq))))
+      fire()
+  }, 25)
+  return () => clearInterval(timer)
+}
+
+/** The result is on the host's disk, and has still to be told, taken and recorded. */
+const report: Aim = ({ hosts }, fire) => hosts.onDone(() => fire())
+
+/** Nova has heard, and the program does not know it yet. */
+const event: Aim = ({ nova }, fire) => nova.onEvents(() => fire())
+
+const AIMS: Readonly<Record<Phase, Aim>> = { POST: requestOf('POST'), PATCH: requestOf('PATCH'), order, report, event }
+
+/** `fire` is called in the chosen moment, or when it does not come in time. */
+export const takeAim = async (sight: Sight, phase: Phase, fire: () => void): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let fired = false
+  const once = () => {
+    if (fired) return
+    fired = true
+    fire()
+    resolve()
+  }
+  const forget = AIMS[phase](sight, once)
+  const late = new AbortController()
+  void sleep(PATIENCE_MS, null, { signal: late.signal }).then(once, () => undefined)
+  await promise
+  late.abort()
+  forget()
+}

@@ -1,0 +1,70 @@
+/** What the folder says when the program is over: its invariants hold, and its views are the fold of its journal. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rebuild } from '../../src/actors/entities.ts'
+import { check } from '../../src/actors/invariants/check.ts'
+import type { FeedRow } from '../../src/actors/ports.ts'
+import { effectsPath, readEffects } from '../../src/drivers/effects.ts'
+import { openStore } from '../../src/persistence/open.ts'
+import type { Store } from '../../src/persistence/store.ts'
+import type { Account } from './account.ts'
+
+const PAGE = 1000
+
+const rowsOf = async ({ journal }: Store): Promise<readonly FeedRow[]> => {
+  const rows: FeedRow[] = []
+  for (;;) {
+    const page = await journal.feed(rows.at(-1)?.position ?? '', PAGE)
+    if (page.length === 0) return rows
+    rows.push(...page)
+  }
+}
+
+/** When an order was sent last is noted beside the fold. */
+const comparable = (line: string) => (line.startsWith('pending_orders ') ? line.replace(/"sent_at":\d+/, '') : line)
+const linesOf = async (store: Store): Promise<readonly string[]> => {
+  const lines: string[] = []
+  for await (const line of store.dumpViews()) lines.push(comparable(line))
+  return lines
+}
+const viewsDiffer = async (store: Store): Promise<readonly string[]> => {
+  const before = await linesOf(store)
+  await store.rebuildViews(rebuild)
+  const after = await linesOf(store)
+  const only = (some: readonly string[], others: readonly string[]) => {
+    const known = new Set(others)
+    return some.filter((line) => !known.has(line))
+  }
+  return [
+    ...only(before, after).map((line) => `a view has ${line}, which its journal does not fold to`),
+    ...only(after, before).map((line) => `a view lacks ${line}, which its journal folds to`),
+  ]
+}
+
+/** While nothing served, nothing could be expected. */
+const pausesOf = ({ served }: Account) => served.slice(1).map(({ from }, n) => ({ from: served[n]!.to, to: from }))
+
+const preparedOn = (data: string, name: string): readonly string[] => {
+  const path = effectsPath(join(data, 'hosts', name, 'drivers'), 'simulated_driver')
+  return Object.keys(readEffects(readFileSync(path, 'utf8')).prepared)
+}
+
+/** `hosts`: those that were able to do what they were told. */
+export const audit = async (data: string, account: Account, hosts: readonly string[]): Promise<readonly string[]> => {
+  const store = await openStore({ kind: 'pglite', dir: join(data, 'store') })
+  try {
+    const found = check({
+      journal: await rowsOf(store),
+      now: account.served.at(-1)!.to,
+      pauses: pausesOf(account),
+      quiet: true,
+      hosts: hosts.map((name) => ({ name, steps: [], prepared: preparedOn(data, name) })),
+    })
+    return [
+      ...found.map(({ invariant, found: what }) => `journal, ${invariant}: ${what}`),
+      ...(await viewsDiffer(store)),
+    ]
+  } finally {
+    await store.close()
+  }
+}

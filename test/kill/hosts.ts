@@ -1,0 +1,59 @@
+/** The simulated hosts' own folders: trouble is put there, and what a host has in hand is read there. */
+import { type FSWatcher, mkdirSync, readFileSync, readdirSync, watch, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** ARQs by what the host's ledger says of the order that prepares their slot. */
+export type InHand = { readonly working: ReadonlySet<string>; readonly done: ReadonlySet<string> }
+export type Hosts = {
+  readonly trouble: (host: string, trouble: object) => void
+  readonly read: () => InHand
+  /** Calls back within a moment of a ledger saying that another preparation is done. */
+  readonly onDone: (listener: (arq: string) => void) => () => void
+}
+type Entry = { readonly type?: string; readonly state?: string; readonly arq?: string }
+
+const entriesOf = (path: string): readonly Entry[] => {
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Entry)
+  } catch (error) {
+    // A host that has not been given an order has no ledger yet.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+export const hostsIn = (data: string, names: readonly string[]): Hosts => {
+  const folder = (name: string) => join(data, 'hosts', name)
+  const read = (): InHand => {
+    const entries = names.flatMap((name) => entriesOf(join(folder(name), 'ledger.jsonl')))
+    const arqsIn = (wanted: string) =>
+      new Set(
+        entries.flatMap(({ type, state, arq }) => (type === 'PrepareSlot' && state === wanted && arq ? [arq] : [])),
+      )
+    return { working: arqsIn('in-hand'), done: arqsIn('done') }
+  }
+  return {
+    trouble: (host, trouble) => {
+      mkdirSync(join(folder(host), 'drivers'), { recursive: true })
+      writeFileSync(join(folder(host), 'drivers', 'trouble.json'), JSON.stringify(trouble))
+    },
+    read,
+    onDone: (listener) => {
+      const known = new Set(read().done)
+      const look = () => {
+        for (const arq of read().done) {
+          if (known.has(arq)) continue
+          known.add(arq)
+          listener(arq)
+        }
+      }
+      const watchers: readonly FSWatcher[] = names
+        .filter((name) => readdirSync(join(data, 'hosts')).includes(name))
+        .map((name) => watch(folder(name), look))
+      return () => watchers.forEach((watcher) => watcher.close())
+    },
+  }
+}

@@ -1,0 +1,188 @@
+/** The program as an operator runs it: a process of its own, which does not outlive the one that started it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** As in bin/parent.js: names the descriptor whose end means that the parent is gone. */
+const PARENT_FD = 'ACCELERANDO_PARENT_FD'
+const LAUNCHER = fileURLToPath(new URL('../../bin/accelerando.js', import.meta.url))
+/** On a busy machine a cold start takes a multiple of what it takes alone. */
+const READY_MS = 60_000
+const END_MS = 30_000
+const KEPT_CHARACTERS = 4 * 1024 * 1024
+
+export type Exit = { readonly code: number | null; readonly signal: string | null; readonly tookMs: number }
+export type LogLine = Readonly<Record<string, unknown>> & { readonly level: number; readonly msg: string }
+export type Program = {
+  readonly pid: number
+  readonly stdout: () => string
+  readonly stderr: () => string
+  readonly logged: () => readonly LogLine[]
+  /** Waits for the line; rejects with all that was said when the process ends before, or the time is up. */
+  readonly said: (line: RegExp, withinMs?: number) => Promise<RegExpExecArray>
+  /** By itself, or by `end`. */
+  readonly exited: Promise<Exit>
+  readonly end: (signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT') => Promise<Exit>
+}
+export type Run = {
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** Another way to run the launcher than this process's own Node. */
+  readonly runtime?: readonly [string, ...string[]]
+}
+
+/** Settings of whoever runs the tests are not the program's. */
+const environment = (more: Readonly<Record<string, string>>, parentFd: boolean) => ({
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(ACCELERANDO_|VITEST|NODE_OPTIONS|npm_lifecycle)/.test(name)),
+  ),
+  NO_COLOR: '1',
+  ...(parentFd ? { [PARENT_FD]: '3' } : {}),
+  ...more,
+})
+
+const within = async <Value>(work: Promise<Value>, ms: number, late: () => string): Promise<Value> => {
+  const timer = new AbortController()
+  const over = sleep(ms, null, { signal: timer.signal }).then(() => {
+    throw new Error(late())
+  })
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    timer.abort()
+    over.catch(() => undefined)
+  }
+}
+
+const gathered = (child: ChildProcess) => {
+  const texts = { stdout: '', stderr: '' }
+  const listeners = new Set<() => void>()
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]!.setEncoding('utf8').on('data', (part: string) => {
+      texts[name] = (texts[name] + part).slice(-KEPT_CHARACTERS)
+      for (const listener of [...listeners]) listener()
+    })
+  return { texts, listeners }
+}
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
+
+export const runProgram = ({ args, env = {}, runtime }: Run): Program => {
+  const [command, ...before] = runtime ?? [process.execPath]
+  const child = spawn(command, [...before, LAUNCHER, ...args], {
+    // The fourth is the pipe by whose end the program learns that this process is gone.
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    env: environment(env, runtime === undefined),
+  })
+  running.add(child)
+  const { texts, listeners } = gathered(child)
+  let endAsked = performance.now()
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.once('error', reject)
+    // When all it said has been read, too.
+    child.once('close', (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal, tookMs: performance.now() - endAsked })
+    })
+  })
+  const all = () => `standard output:\n${texts.stdout}\nstandard error:\n${texts.stderr.slice(-4000)}`
+  const said = async (line: RegExp, withinMs = READY_MS): Promise<RegExpExecArray> => {
+    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>()
+    const look = () => {
+      const found = line.exec(texts.stdout)
+      if (found) resolve(found)
+    }
+    listeners.add(look)
+    look()
+    void exited.then(({ code, signal }) => reject(new Error(`it ended (${code ?? signal}) before ${line}; ${all()}`)))
+    return within(promise, withinMs, () => `no ${line} within ${withinMs} ms; ${all()}`).finally(() =>
+      listeners.delete(look),
+    )
+  }
+  return {
+    pid: child.pid!,
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+    logged: () =>
+      texts.stderr
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as LogLine),
+    said,
+    exited,
+    end: async (signal) => {
+      endAsked = performance.now()
+      child.kill(signal)
+      return within(exited, END_MS, () => `it did not end within ${END_MS} ms of ${signal}; ${all()}`)
+    },
+  }
+}
+
+export const READY_LINE = /^ready (http:\/\/\S+)\/v2$/m
+export type Service = Program & { readonly origin: string; readonly base: string; readonly admin: string }
+
+/** Standard error comes by a way of its own, later or earlier than standard output. */
+const heard = async (program: Program, msg: string, withinMs = 5000): Promise<LogLine> => {
+  for (let waited = 0; waited < withinMs; waited += 5) {
+    const line = program.logged().find((one) => one.msg === msg)
+    if (line) return line
+    await sleep(5)
+  }
+  throw new Error(`no ${msg} was logged within ${withinMs} ms: ${program.stderr().slice(-4000)}`)
+}
+
+/** Started, and past its ready line. */
+export const startService = async (run: Run, withinMs = READY_MS): Promise<Service> => {
+  const program = runProgram(run)
+  const [, origin] = await program.said(READY_LINE, withinMs)
+  const { admin } = await heard(program, 'started')
+  return { ...program, origin: origin!, base: `${origin}/v2`, admin: admin as string }
+}
+
+export const tempFolder = (name: string) => {
+  const path = mkdtempSync(join(tmpdir(), `accelerando-${name}-`))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const { port } = server.address() as AddressInfo
+  await new Promise((closed) => server.close(closed))
+  return port
+}
+
+/** Field 4 of stat is the parent; the name in brackets before it may hold anything. */
+const parentOf = (pid: string): number => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return 0
+  }
+}
+
+/** The process and all it started, and what these started; Linux only. */
+export const familyOf = (pid: number): readonly number[] => {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), parentOf(name)] as const)
+  const family = [pid]
+  for (const member of family) family.push(...parents.filter(([, parent]) => parent === member).map(([child]) => child))
+  return family
+}
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
