@@ -7,7 +7,7 @@ import type { InstanceEvent } from '../instance/messages.ts'
 import type { Kernel } from '../kernel.ts'
 import { kindOf } from '../memory.ts'
 import type { FeedRow } from '../ports.ts'
-import { UNAVAILABLE } from '../settle.ts'
+import { UNAVAILABLE, Unreadable } from '../settle.ts'
 import { arqKey } from './decider.ts'
 import type { ArqEvent } from './messages.ts'
 
@@ -85,7 +85,7 @@ const fold = (rows: readonly FeedRow[], arq: string): readonly TimelineStep[] =>
     }
     return found
   })
-  return steps.map((step, at) => ({ ...step, tookMs: at === 0 ? null : step.at - steps[at - 1]!.at }))
+  return steps.map((step, at) => ({ ...step, tookMs: at === 0 ? null : Math.max(0, step.at - steps[at - 1]!.at) }))
 }
 
 /** To whom it belongs and where it was bound; null when it was never created. */
@@ -106,17 +106,25 @@ export const timelineOver = ({
   clock,
   options,
 }: Pick<Kernel, 'journal' | 'clock' | 'options'>): Control['arqs']['timeline'] => {
+  const history = (keys: readonly string[]) =>
+    journal.history(keys, HISTORY_MAX).catch((cause: unknown) => {
+      throw new Unreadable('the journal cannot be read', { cause })
+    })
   const timeline = async (caller: Caller, uuid: string): Promise<Outcome<Timeline>> => {
     const missing = refuse({ kind: 'not_found', resource: 'accelerator request', id: uuid })
-    const own = await journal.history([arqKey(uuid)], HISTORY_MAX)
+    const own = await history([arqKey(uuid)])
     const outline = outlineOf(own)
     if (!outline) return missing
     const { projectId, instances, removedAt } = outline
     if (!caller.isAdmin && projectId !== caller.projectId) return missing
     if (removedAt !== null && removedAt + options.timelineKeptMs < clock.now()) return missing
     const keys = [arqKey(uuid), ...[...instances].map(instanceKey)]
-    const rows = instances.size > 0 ? await journal.history(keys, HISTORY_MAX) : own
+    const rows = instances.size > 0 ? await history(keys) : own
     return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps: fold(rows, uuid) } }
   }
-  return (caller, uuid) => timeline(caller, uuid).catch(() => ({ ok: false, fault: UNAVAILABLE }))
+  return (caller, uuid) =>
+    timeline(caller, uuid).catch((error: unknown) => {
+      if (error instanceof Unreadable) return refuse(UNAVAILABLE)
+      throw error
+    })
 }

@@ -1,9 +1,9 @@
 /** The bind of an instance: all ARQs of the request are accepted, or none, in one append (rest-api 4.5 steps 12-19, 8.4). */
-import { refuse } from '../../fault.ts'
+import { type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import { bitstreamOf, mismatch } from '../arq/groups.ts'
 import { next, statesThatAllow } from '../arq/states.ts'
-import type { Control } from '../control.ts'
+import type { Binding, Caller, Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { attributeOf, traitsOf } from '../deployable/state.ts'
 import type { Draft } from '../draft.ts'
@@ -12,6 +12,7 @@ import { instance, instanceKey } from './decider.ts'
 import { type Placed, directoryOver } from './directory.ts'
 import type { Part } from './messages.ts'
 
+const PROVIDER = 'resource provider'
 type Terms = { readonly requestId: string; readonly deadline: number; readonly tellUntil: number | null }
 
 const conflict = (draft: Draft, reason: string) => draft.refuse({ kind: 'conflict', reason })
@@ -44,8 +45,8 @@ const check = (draft: Draft, one: Placed): Arq => {
       allowed: statesThatAllow('bind'),
     })
   const target = draft.state(deployable, deployableKey(one.deployable))
-  if (!target.exists || target.rpUuid !== one.deviceRpUuid)
-    draft.refuse({ kind: 'not_found', resource: 'resource provider', id: one.deviceRpUuid })
+  if (!target.exists || target.presence === 'retired' || target.rpUuid !== one.deviceRpUuid)
+    draft.refuse({ kind: 'not_found', resource: PROVIDER, id: one.deviceRpUuid })
   const why = mismatch(held.group, attributeOf(target, 'rc'), traitsOf(target))
   if (why) conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${why}`)
   if (one.host !== null && one.host !== target.host)
@@ -101,8 +102,7 @@ const accept = (placed: readonly Placed[], terms: Terms) => (draft: Draft) => {
 export const bindOver = (kernel: Kernel): Control['arqs']['bind'] => {
   const { units, clock, options, nova } = kernel
   const places = directoryOver(kernel)
-  return async (caller, bindings) => {
-    if (!caller.isService) return refuse({ kind: 'service_token', action: 'binding accelerator requests' })
+  const attempt = async (caller: Caller, bindings: readonly Binding[]): Promise<Outcome<null>> => {
     const placed = await places.place(bindings)
     if (!placed.ok) return placed
     const at = clock.now()
@@ -115,9 +115,17 @@ export const bindOver = (kernel: Kernel): Control['arqs']['bind'] => {
       placed.value.flatMap((one) => [arqKey(one.arq), deployableKey(one.deployable), instanceKey(one.instanceUuid)]),
     )
     const work = newWork(kernel, causeOf(caller), accept(placed.value, terms))
-    const bound = await units.together([...keys], work)
+    const bound = await units.together([...keys], work, [], [instanceKey(bindings[0]!.instanceUuid)])
     if (!bound.ok) return bound
     if (bound.value?.settled && nova) kernel.nudge(instanceKey(bindings[0]!.instanceUuid))
     return { ok: true, value: null }
+  }
+  return async (caller, bindings) => {
+    if (!caller.isService) return refuse({ kind: 'service_token', action: 'binding accelerator requests' })
+    const bound = await attempt(caller, bindings)
+    if (bound.ok || bound.fault.kind !== 'not_found' || bound.fault.resource !== PROVIDER) return bound
+    // its owner may be another one since it was asked for
+    places.forget(bindings)
+    return attempt(caller, bindings)
   }
 }

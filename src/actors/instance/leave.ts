@@ -3,6 +3,7 @@ import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import type { Caller, Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
+import type { Deployable } from '../deployable/state.ts'
 import type { Draft } from '../draft.ts'
 import { type Kernel, causeOf, newWork } from '../kernel.ts'
 import { type Instance, instance, instanceKey } from './decider.ts'
@@ -23,21 +24,38 @@ const partners = (held: Arq): readonly string[] => [
   ...(held.gaveUp ? [deployableKey(held.gaveUp.deployable)] : []),
 ]
 
+/** Hardware that was retired has nothing left to release. */
+const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
+
 const leaveOne = (draft: Draft, uuid: string, how: How) => {
   const held = draft.state(arq, arqKey(uuid))
   draft.decide(arq, arqKey(uuid), { type: how })
   const release = { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS } as const
   const retry = held.status === 'UnbindFailed' && held.gaveUp
   const target = held.bond?.deployable ?? (retry ? retry.deployable : null)
-  if (target && draft.state(deployable, deployableKey(target)).exists)
+  if (target && inventoried(draft.state(deployable, deployableKey(target))))
     draft.decide(deployable, deployableKey(target), release)
   if (held.bond) draft.decide(instance, instanceKey(held.bond.instanceUuid), { type: 'Leave', arqs: [uuid] })
 }
 
-export const leaveOver = (kernel: Kernel) => {
-  const { region, units } = kernel
+type Guard = (held: Arq, uuid: string) => Fault | null
 
-  const lookAll = async (uuids: readonly string[]): Promise<Outcome<ReadonlyMap<string, Arq>>> => {
+/** `moved`: somebody takes part who was not borrowed; then nothing is decided yet. */
+const leavePlan =
+  (uuids: readonly string[], how: How, guard: Guard, borrowed: ReadonlySet<string>) => (draft: Draft) => {
+    const held = uuids.map((uuid) => [uuid, draft.state(arq, arqKey(uuid))] as const)
+    for (const [uuid, one] of held) {
+      const fault = guard(one, uuid)
+      if (fault) draft.refuse(fault)
+    }
+    if (held.some(([, one]) => partners(one).some((key) => !borrowed.has(key)))) return 'moved' as const
+    for (const [uuid, one] of held) if (!gone(one)) leaveOne(draft, uuid, how)
+    return 'left' as const
+  }
+
+const lookAllOver =
+  ({ region }: Kernel) =>
+  async (uuids: readonly string[]): Promise<Outcome<ReadonlyMap<string, Arq>>> => {
     const looked = await Promise.all(uuids.map((uuid) => region.look(arqKey(uuid))))
     const refused = looked.find((one) => !one.ok)
     if (refused) return refused as Outcome<never>
@@ -47,28 +65,18 @@ export const leaveOver = (kernel: Kernel) => {
     }
   }
 
-  /** One append for all of them; who takes part is looked at first, and again when that changed meanwhile. `guard` decides on the states it finds. */
-  const leaveAll = async (
-    caller: Caller,
-    uuids: readonly string[],
-    how: How,
-    guard: (held: Arq, uuid: string) => Fault | null,
-  ): Promise<Outcome<null>> => {
+/** One append for all of them; who takes part is looked at first, and again when that changed meanwhile. `guard` decides on the states it finds. */
+const leaveAllOver = (kernel: Kernel) => {
+  const lookAll = lookAllOver(kernel)
+  return async (caller: Caller, uuids: readonly string[], how: How, guard: Guard): Promise<Outcome<null>> => {
     for (let round = 0; round < ROUNDS; round++) {
       const looked = await lookAll(uuids)
       if (!looked.ok) return looked
       const keys = new Set([...looked.value].flatMap(([uuid, held]) => [arqKey(uuid), ...partners(held)]))
-      const work = newWork(kernel, causeOf(caller), (draft) => {
-        for (const uuid of uuids) {
-          const held = draft.state(arq, arqKey(uuid))
-          const fault = guard(held, uuid)
-          if (fault) draft.refuse(fault)
-          if (partners(held).some((key) => !keys.has(key))) return 'moved' as const
-          if (!gone(held)) leaveOne(draft, uuid, how)
-        }
-        return 'left' as const
-      })
-      const left = await units.together([...keys], work)
+      const left = await kernel.units.together(
+        [...keys],
+        newWork(kernel, causeOf(caller), leavePlan(uuids, how, guard, keys)),
+      )
       if (!left.ok) return left
       if (left.value !== 'moved') return { ok: true, value: null }
     }
@@ -78,18 +86,24 @@ export const leaveOver = (kernel: Kernel) => {
       retryAfterSeconds: 1,
     })
   }
+}
+type LeaveAll = ReturnType<typeof leaveAllOver>
 
-  const unbind: Control['arqs']['unbind'] = async (caller, uuids) => {
+const unbindOver =
+  (leaveAll: LeaveAll): Control['arqs']['unbind'] =>
+  async (caller, uuids) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'unbinding accelerator requests' })
     return leaveAll(caller, [...new Set(uuids)], 'Unbind', (held, uuid) => (gone(held) ? missing(uuid).fault : null))
   }
 
-  const remove: Control['arqs']['remove'] = async (caller, uuids) => {
+const removeOver = (kernel: Kernel, leaveAll: LeaveAll): Control['arqs']['remove'] => {
+  const lookAll = lookAllOver(kernel)
+  return async (caller, uuids) => {
     const wanted = [...new Set(uuids)]
     const looked = await lookAll(wanted)
     if (!looked.ok) return looked
     const known = wanted.filter((uuid) => visible(caller, looked.value.get(uuid)!, false))
-    const needsService = (held: Arq): Fault | null =>
+    const needsService: Guard = (held) =>
       held.bond && !caller.isService && !gone(held)
         ? { kind: 'service_token', action: 'deleting a bound accelerator request' }
         : null
@@ -99,8 +113,11 @@ export const leaveOver = (kernel: Kernel) => {
     const unknown = wanted.filter((uuid) => !known.includes(uuid))
     return unknown.length > 0 ? missing(unknown.join(', ')) : left
   }
+}
 
-  const removeByInstance: Control['arqs']['removeByInstance'] = async (caller, uuid) => {
+const removeByInstanceOver =
+  ({ region }: Kernel, leaveAll: LeaveAll): Control['arqs']['removeByInstance'] =>
+  async (caller, uuid) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'deleting accelerator requests by instance' })
     for (let round = 0; round < ROUNDS; round++) {
       const looked = await region.look(instanceKey(uuid))
@@ -118,5 +135,11 @@ export const leaveOver = (kernel: Kernel) => {
     return refuse({ kind: 'unavailable', reason: `instance ${uuid} keeps being bound`, retryAfterSeconds: 1 })
   }
 
-  return { unbind, remove, removeByInstance, lookAll }
+export const leaveOver = (kernel: Kernel): Pick<Control['arqs'], 'unbind' | 'remove' | 'removeByInstance'> => {
+  const leaveAll = leaveAllOver(kernel)
+  return {
+    unbind: unbindOver(leaveAll),
+    remove: removeOver(kernel, leaveAll),
+    removeByInstance: removeByInstanceOver(kernel, leaveAll),
+  }
 }

@@ -1,0 +1,76 @@
+/** What an accelerator request remembers, and how each fact changes it. */
+import type { ArqEvent, Bond, Group } from './messages.ts'
+import type { Status } from './states.ts'
+
+export type Arq = {
+  readonly status: Status
+  readonly uuid: string
+  readonly projectId: string | null
+  readonly profileUuid: string
+  readonly profileName: string
+  readonly groupId: number
+  /** As it was in the profile at creation, whatever happens to the profile (S15). */
+  readonly group: Group
+  readonly bond: Bond | null
+  /** The handle it gave up last, whose release may still fail on the host. */
+  readonly gaveUp: { readonly handle: string; readonly deployable: string } | null
+  readonly reason: string | null
+  readonly createdAt: number
+  readonly updatedAt: number | null
+}
+
+export const initial: Arq = {
+  status: 'Absent',
+  uuid: '',
+  projectId: null,
+  profileUuid: '',
+  profileName: '',
+  groupId: 0,
+  group: {},
+  bond: null,
+  gaveUp: null,
+  reason: null,
+  createdAt: 0,
+  updatedAt: null,
+}
+
+const givenUp = (bond: Bond | null): Arq['gaveUp'] =>
+  bond ? { handle: bond.handle.uuid, deployable: bond.deployable } : null
+const unbound = (arq: Arq, was: Bond | null): Partial<Arq> => ({
+  status: 'Unbound',
+  bond: null,
+  gaveUp: givenUp(was) ?? arq.gaveUp,
+  reason: null,
+})
+
+const change = (arq: Arq, event: ArqEvent): Partial<Arq> => {
+  switch (event.type) {
+    case 'ArqCreated':
+      return { ...event, status: 'Initial' }
+    case 'BindStarted':
+      return {
+        status: 'BindStarted',
+        bond: event.bond,
+        gaveUp: null,
+        reason: null,
+        projectId: event.projectId ?? arq.projectId,
+      }
+    case 'Bound':
+      return { status: 'Bound' }
+    case 'BindFailed':
+      return { status: 'BindFailed', reason: event.reason, gaveUp: givenUp(arq.bond) }
+    case 'Unbound':
+      return unbound(arq, event.was)
+    case 'ReleaseFailed':
+      return { status: 'UnbindFailed', reason: event.reason }
+    case 'Released':
+      return { status: 'Unbound', reason: null }
+    case 'ArqRemoved':
+      return { status: 'Gone', bond: null }
+  }
+}
+
+export const evolve = (arq: Arq, event: ArqEvent, at: number): Arq => {
+  const { type: _type, ...changed } = { type: event.type, ...change(arq, event) }
+  return { ...arq, ...changed, ...(event.type === 'ArqCreated' ? { createdAt: at } : { updatedAt: at }) }
+}
