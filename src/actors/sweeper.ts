@@ -24,16 +24,16 @@ export type Sweeper = {
 
 const DUE_MAX = 500
 const ORDERS_MAX = 500
+/** At a start at most so many portions of orders are sent again at once; the rounds go on with the rest. */
+const PORTIONS_MAX = 1000
 /** Silent hosts and idle actors are looked at every so many rounds. */
 const SLOW_ROUNDS = 8
 
-export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
-  const { clock, reads, region, options, log } = kernel
+/** Works on an entity once at a time. */
+const attendant = (kernel: Kernel) => {
+  const { region, log } = kernel
   const inHand = new Set<string>()
   const running = new Set<Promise<void>>()
-  let [stopped, rounds] = [false, 0]
-  let cancel = () => {}
-
   const attend = async (entity: string) => {
     const looked = await region.look(entity)
     if (!looked.ok) return
@@ -41,8 +41,8 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
     if (open) await conclude(kernel, idOf(entity))
     await tellNova(kernel, idOf(entity))
   }
-  const nudge = (entity: string) => {
-    if (stopped || inHand.has(entity)) return
+  const begin = (entity: string) => {
+    if (inHand.has(entity)) return
     inHand.add(entity)
     const work = attend(entity)
       .catch((error: unknown) => log.error({ entity, error: String(error) }, 'sweep.failed'))
@@ -52,15 +52,30 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
       })
     running.add(work)
   }
-  /** Orders are numbered, so sending one again is harmless; hosts answer with what they did. */
-  const resend = async (before: number) => {
+  return { begin, ended: async () => void (await Promise.allSettled(running)) }
+}
+
+/** Orders are numbered, so sending one again is harmless; hosts answer with what they did. Returns how many were sent. */
+const resendOver =
+  ({ clock, reads, publish }: Kernel) =>
+  async (before: number): Promise<number> => {
     const waiting = await reads.ordersBefore(before, ORDERS_MAX)
-    if (waiting.length === 0) return
-    await reads.markOrdersSent(
-      waiting.map(({ slot }) => slot),
-      clock.now(),
-    )
-    await kernel.publish(waiting.map(({ body }) => orderMessage(body as Order, clock.now())))
+    if (waiting.length === 0) return 0
+    const slots = waiting.map(({ slot }) => slot)
+    await reads.markOrdersSent(slots, clock.now())
+    await publish(waiting.map(({ body }) => orderMessage(body as Order, clock.now())))
+    return waiting.length
+  }
+
+export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
+  const { clock, reads, region, options, log } = kernel
+  const attending = attendant(kernel)
+  const resend = resendOver(kernel)
+  let [stopped, rounds] = [false, 0]
+  let cancel = () => {}
+
+  const nudge = (entity: string) => {
+    if (!stopped) attending.begin(entity)
   }
   const round = async () => {
     const due = await reads.dueBefore(clock.now(), DUE_MAX)
@@ -74,18 +89,22 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
     await round().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.round'))
     if (!stopped) cancel = clock.after(options.sweepEveryMs, () => void loop())
   }
+  /** What was sent before this process started may have been lost with the last one: all of it, portion by portion. */
+  const resendAll = async () => {
+    const started = clock.now() - 1
+    for (let portion = 0; portion < PORTIONS_MAX; portion++) if ((await resend(started)) < ORDERS_MAX) return
+  }
   return {
     nudge,
     round,
     start: async () => {
-      // what was sent before this process started may have been lost with the last one
-      await resend(clock.now()).catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.resend'))
+      await resendAll().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.resend'))
       void loop()
     },
     stop: async () => {
       stopped = true
       cancel()
-      await Promise.allSettled(running)
+      await attending.ended()
     },
   }
 }
