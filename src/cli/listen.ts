@@ -1,9 +1,10 @@
 /** A Hono application on a socket, and its orderly end. */
 import { createAdaptorServer } from '@hono/node-server'
-import type { Hono } from 'hono'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+/** Hono's applications are. */
+export type App = { readonly fetch: (request: Request) => Response | Promise<Response> }
 export type Address = { readonly host: string; readonly port: number }
 export type Listening = Address & {
   /** Takes no new connection, lets requests in hand end, and cuts what is left after `graceMs`. */
@@ -16,7 +17,7 @@ const HEADERS_MS = 20_000
 const KEEP_ALIVE_MS = 75_000
 
 /** Rejects when the address cannot be listened on. */
-export const listen = async (app: Hono, { host, port }: Address): Promise<Listening> => {
+export const listen = async (app: App, { host, port }: Address): Promise<Listening> => {
   const server = createAdaptorServer({ fetch: app.fetch }) as Server
   server.requestTimeout = REQUEST_MS
   server.headersTimeout = HEADERS_MS

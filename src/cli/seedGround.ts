@@ -12,8 +12,14 @@ import type { Outcome } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../persistence/store.ts'
 import { OPTIONS } from './configTable.ts'
-import type { SeedSize } from './seed.ts'
 
+export type SeedSize = {
+  readonly hosts: number
+  readonly devices: number
+  readonly handles: number
+  readonly arqs: number
+  readonly projects: number
+}
 export type Ground = {
   /** ARQs that are bound already. */
   readonly bound: number

@@ -4,7 +4,8 @@ import { rebuild } from '../actors/entities.ts'
 import type { Log } from '../log.ts'
 import { openStore } from '../persistence/open.ts'
 import type { Config } from './config.ts'
-import { type SeedSize, seed } from './seed.ts'
+import { seed } from './seed.ts'
+import type { SeedSize } from './seedGround.ts'
 import { storeConfig } from './start.ts'
 
 type Out = (line: string) => void
