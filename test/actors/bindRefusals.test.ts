@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Cloud, FPGA, GPU, NOVA, openCloud, TENANT, value } from './cloud.ts'
+
+const refusal = (fault: object) => ({ ok: false, fault })
+
+describe('a bind is refused, and nothing is changed,', () => {
+  let cloud: Cloud
+  beforeEach(async () => {
+    cloud = await openCloud(GPU, { 'resources:PGPU': '1' })
+  })
+  afterEach(async () => {
+    expect((await cloud.handles()).filter(({ state }) => state === 'held')).toEqual([])
+    await cloud.stop()
+  })
+  const one = async (more: object = {}) => {
+    const [arq] = await cloud.create()
+    return { arq: arq!, binding: cloud.bindingOf(arq!, randomUUID(), more) }
+  }
+  it('without a service token', async () => {
+    const { binding } = await one()
+    expect(await cloud.control.arqs.bind(TENANT, [binding])).toMatchObject(refusal({ kind: 'service_token' }))
+  })
+  it('for a provider nobody owns', async () => {
+    const { binding } = await one({ deviceRpUuid: randomUUID() })
+    expect(await cloud.control.arqs.bind(NOVA, [binding])).toMatchObject(
+      refusal({ kind: 'not_found', resource: 'resource provider' }),
+    )
+  })
+  it('for a request nobody made, beside one that is there', async () => {
+    const { arq, binding } = await one()
+    const unknown = { ...binding, arq: randomUUID() }
+    expect(await cloud.control.arqs.bind(NOVA, [binding, unknown])).toMatchObject(
+      refusal({ kind: 'not_found', id: unknown.arq }),
+    )
+    expect(await cloud.states([arq])).toEqual(['Initial'])
+  })
+  it('when the deployable is of another class', async () => {
+    value(
+      await cloud.control.profiles.create(NOVA, { name: 'q', description: null, groups: [{ 'resources:FPGA': '1' }] }),
+    )
+    const [arq] = value(await cloud.control.arqs.create(TENANT, 'q'))
+    const bound = await cloud.control.arqs.bind(NOVA, [cloud.bindingOf(arq!.uuid, randomUUID())])
+    expect(bound).toMatchObject(refusal({ kind: 'conflict' }))
+  })
+  it('when the deployable lacks a trait, or has one that is forbidden', async () => {
+    const groups = [
+      { 'resources:PGPU': '1', 'trait:CUSTOM_NONE': 'required' },
+      { 'resources:PGPU': '1', 'trait:OWNER_CYBORG': 'forbidden' },
+    ]
+    for (const [n, group] of groups.entries()) {
+      value(await cloud.control.profiles.create(NOVA, { name: `q${n}`, description: null, groups: [group] }))
+      const [arq] = value(await cloud.control.arqs.create(TENANT, `q${n}`))
+      const bound = await cloud.control.arqs.bind(NOVA, [cloud.bindingOf(arq!.uuid, randomUUID())])
+      expect(bound).toMatchObject(refusal({ kind: 'conflict' }))
+    }
+  })
+  it('when the image has to be searched for', async () => {
+    const group = { 'resources:PGPU': '1', 'accel:function_id': 'f' }
+    value(await cloud.control.profiles.create(NOVA, { name: 'q', description: null, groups: [group] }))
+    const [arq] = value(await cloud.control.arqs.create(TENANT, 'q'))
+    expect(await cloud.control.arqs.bind(NOVA, [cloud.bindingOf(arq!.uuid, randomUUID())])).toMatchObject(
+      refusal({ kind: 'conflict' }),
+    )
+  })
+  it('when the name is that of another host (Q7)', async () => {
+    await cloud.shows('h2', { seed: 2, devices: [{ kind: 'nic', handles: 2 }] })
+    const { binding } = await one({ hostname: 'h2' })
+    expect(await cloud.control.arqs.bind(NOVA, [binding])).toMatchObject(refusal({ kind: 'conflict' }))
+  })
+  it('while the device is in maintenance (S9)', async () => {
+    const { uuid } = await cloud.device()
+    value(await cloud.control.devices.setStatus(NOVA, uuid, 'maintaining'))
+    const { binding } = await one()
+    expect(await cloud.control.arqs.bind(NOVA, [binding])).toMatchObject(refusal({ kind: 'conflict' }))
+    value(await cloud.control.devices.setStatus(NOVA, uuid, 'enabled'))
+    value(await cloud.control.arqs.bind(NOVA, [binding]))
+    value(await cloud.control.arqs.removeByInstance(NOVA, binding.instanceUuid))
+  })
+  it('while the device is missing', async () => {
+    await cloud.shows('h1', { ...GPU, devices: [] })
+    const { binding } = await one()
+    expect(await cloud.control.arqs.bind(NOVA, [binding])).toMatchObject(refusal({ kind: 'conflict' }))
+  })
+  it('when the request is bound elsewhere', async () => {
+    const { binding } = await one()
+    value(await cloud.control.arqs.bind(NOVA, [binding]))
+    const elsewhere = { ...binding, instanceUuid: randomUUID() }
+    expect(await cloud.control.arqs.bind(NOVA, [elsewhere])).toMatchObject(
+      refusal({ kind: 'bad_state', state: 'Bound' }),
+    )
+    value(await cloud.control.arqs.removeByInstance(NOVA, binding.instanceUuid))
+  })
+})
+
+describe('a bind is accepted', () => {
+  it('under any name that is nobody’s', async () => {
+    const cloud = await openCloud(GPU, { 'resources:PGPU': '1' })
+    const [arq] = await cloud.create()
+    value(await cloud.control.arqs.bind(NOVA, [cloud.bindingOf(arq!, randomUUID(), { hostname: 'node-of-nova' })]))
+    expect(await cloud.states([arq!])).toEqual(['Bound'])
+    await cloud.stop()
+  })
+  it('and gives the request to the project that is named', async () => {
+    const cloud = await openCloud(GPU, { 'resources:PGPU': '1' })
+    const [arq] = await cloud.create()
+    value(await cloud.control.arqs.bind(NOVA, [cloud.bindingOf(arq!, randomUUID(), { projectId: 'p2' })]))
+    expect(await cloud.control.arqs.get(TENANT, arq!)).toMatchObject(refusal({ kind: 'not_found' }))
+    expect(value(await cloud.control.arqs.get({ ...TENANT, projectId: 'p2' }, arq!)).state).toBe('Bound')
+    await cloud.stop()
+  })
+  it('again on a provider whose device was retired and came back', async () => {
+    const cloud = await openCloud(GPU, { 'resources:PGPU': '1' })
+    const first = await cloud.start()
+    value(await cloud.control.arqs.removeByInstance(NOVA, first.instance))
+    for (let n = 0; n < 3; n++) await cloud.shows('h1', { ...GPU, devices: [] })
+    expect(value(await cloud.control.deployables.list({}, {})).items).toEqual([])
+    await cloud.shows('h1', GPU)
+    const second = await cloud.start()
+    expect(await cloud.states(second.arqs)).toEqual(['Bound'])
+    await cloud.stop()
+  })
+  it('when the acknowledgement of its append is lost', async () => {
+    const { memoryStore } = await import('../../src/persistence/memory.ts')
+    let lost = false
+    const store = memoryStore({
+      afterCommit: async ({ rows }) => {
+        if (lost || !rows.some(({ key }) => key.startsWith('instance/'))) return
+        lost = true
+        throw new Error('connection lost')
+      },
+    })
+    const cloud = await openCloud(FPGA, { 'resources:FPGA': '2' }, {}, store)
+    const { arqs } = await cloud.start()
+    expect(lost).toBe(true)
+    await cloud.pump()
+    expect(await cloud.states(arqs)).toEqual(['Bound', 'Bound'])
+    await cloud.stop()
+  })
+})
