@@ -65,7 +65,10 @@ export const writerSession = (config: ClientConfig): WriterSession => {
   let current: Promise<Session> = connect(config).then(watched)
   current.catch(() => undefined)
 
+  /** Null while there is none: then it is waited for. */
+  let standing: Session | null = null
   function watched(session: Session): Session {
+    standing = session
     session.client.on('end', () => lose(session))
     return session
   }
@@ -73,6 +76,7 @@ export const writerSession = (config: ClientConfig): WriterSession => {
   const lose = (session: Session): void => {
     if (ending.signal.aborted || lost.has(session)) return
     lost.add(session)
+    standing = null
     hangUp(session.client)
     current = revive(session.backend)
     current.catch(() => undefined)
@@ -93,7 +97,7 @@ export const writerSession = (config: ClientConfig): WriterSession => {
     throw new NotSent('closed')
   }
   const run: Run = async (statement): Promise<Rows> => {
-    const session = await patiently(current)
+    const session = standing ?? (await patiently(current))
     try {
       return await session.run(statement)
     } catch (cause) {
@@ -109,7 +113,9 @@ export const writerSession = (config: ClientConfig): WriterSession => {
   return {
     run,
     ready: async () => void (await current),
-    settled: async () => void (await patiently(current)),
+    settled: async () => {
+      if (standing === null) await patiently(current)
+    },
     close,
   }
 }

@@ -10,6 +10,8 @@ type Call = {
   readonly reject: (cause: unknown) => void
 }
 
+/** Reads under way at once; what is asked meanwhile gathers for the next. */
+const MAX_READS = 2
 /** Keys in one statement; more are asked in several. */
 const MAX_KEYS = 2_000
 
@@ -66,15 +68,29 @@ const answerAll = async (database: Database, calls: readonly Call[]): Promise<vo
 
 export const recallOf = (database: Database): ((wishes: readonly Wish[]) => Promise<Answer>) => {
   let calls: Call[] = []
+  let [reads, scheduled] = [0, false]
   const flush = (): void => {
+    scheduled = false
     const now = calls
     calls = []
-    answerAll(database, now).catch((cause: unknown) => {
-      for (const { reject } of now) reject(cause)
-    })
+    reads++
+    void answerAll(database, now)
+      .catch((cause: unknown) => {
+        for (const { reject } of now) reject(cause)
+      })
+      .finally(() => {
+        reads--
+        if (calls.length > 0) schedule()
+      })
+  }
+  const schedule = (): void => {
+    if (scheduled || reads >= MAX_READS) return
+    scheduled = true
+    setImmediate(flush)
   }
   return (wishes) =>
     new Promise((resolve, reject) => {
-      if (calls.push({ wishes, resolve, reject }) === 1) setImmediate(flush)
+      calls.push({ wishes, resolve, reject })
+      schedule()
     })
 }
