@@ -8,6 +8,8 @@ export type Memory<State = unknown> = {
   readonly version: number
   /** The last command ids, so that a repeated command is answered and not carried out again. */
   readonly recent: readonly string[]
+  /** Taken for new without a look at the journal: only the fence, or that look, can tell. */
+  readonly unread?: true
 }
 export type Loan = ReadonlyMap<string, Memory>
 // oxlint-disable-next-line typescript/no-explicit-any -- a registry of deciders of different states
@@ -21,6 +23,7 @@ export const blank = (key: string, decider: AnyDecider): Memory => ({
   version: 0,
   recent: [],
 })
+export const unread = (key: string, decider: AnyDecider): Memory => ({ ...blank(key, decider), unread: true })
 
 export const fold = <State>(decider: AnyDecider, state: State, events: readonly Event[], at: number): State =>
   events.reduce<State>((reached, event) => decider.evolve(reached, event, at) as State, state)
@@ -37,9 +40,10 @@ export const absorb = (decider: AnyDecider, memory: Memory, row: JournalRow): Me
       }
 
 export const recallInto = (decider: AnyDecider, memory: Memory, recalled: Recalled | undefined): Memory => {
-  if (!recalled) return memory
+  const { unread: _, ...known } = memory
+  if (!recalled) return known
   const from =
-    recalled.snapshot && recalled.snapshot.version > memory.version ? thaw(memory.key, recalled.snapshot) : memory
+    recalled.snapshot && recalled.snapshot.version > known.version ? thaw(memory.key, recalled.snapshot) : known
   return recalled.rows.reduce((reached, row) => absorb(decider, reached, row), from)
 }
 

@@ -4,7 +4,8 @@
  * G1 a message is never dispatched to an actor that was told to stop: the entry is replaced in the same step;
  * G2 whoever waits on an actor that dies is answered `unavailable`;
  * G3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
- * G4 an actor that was stopped may still write: when it has ended, its successor reads the tail.
+ * G4 all who look before the actor comes to it share one look, so that a read of the tail serves many;
+ * G5 an actor that was stopped may still write: when it has ended, its successor reads the tail.
  */
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
 import type { Clock } from '../clock.ts'
@@ -25,7 +26,14 @@ export type RegionOptions = {
 }
 export const REGION_DEFAULTS: RegionOptions = { askMs: 12_000, holdMs: 10_000, idleMs: 60_000, residentMax: 50_000 }
 
-type Entry = { ref: Ref<Message>; inflight: number; lastUsed: number; readonly waiting: Set<() => void> }
+type Entry = {
+  ref: Ref<Message>
+  inflight: number
+  lastUsed: number
+  readonly waiting: Set<() => void>
+  /** The look that waits in the mailbox, shared by all who ask before it begins. */
+  looking: { readonly fresh: boolean; readonly answer: Promise<Memory | null> } | null
+}
 type Ports = {
   readonly journal: Journal
   readonly clock: Clock
@@ -35,6 +43,8 @@ type Ports = {
 }
 export type Region = {
   readonly look: (key: string) => Promise<Outcome<Memory>>
+  /** As `look`, but what another process wrote may be missing: for a guess that is made sure of later. */
+  readonly peek: (key: string) => Promise<Outcome<Memory>>
   readonly tell: <Value>(key: string, work: Work<Value>) => Promise<Outcome<Value | null>>
   /** Borrows all; null when one did not answer in time. */
   readonly borrow: (keys: readonly string[], returned: Promise<Loan | 'doubt'>) => Promise<Loan | null>
@@ -47,6 +57,9 @@ export type Region = {
   /** Waits until nothing is in flight, bounded by `askMs`, then stops all. */
   readonly stop: () => Promise<void>
 }
+
+const found = (memory: Memory | null): Outcome<Memory> =>
+  memory ? { ok: true, value: memory } : { ok: false, fault: UNAVAILABLE }
 
 const SHARDS = 32
 /** nact names admit few characters; the rest is written as `$xx`. */
@@ -75,7 +88,13 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
   const enter = (key: string): Entry => {
     const known = entries.get(key)
     if (known) return known
-    const entry: Entry = { ref: undefined as never, inflight: 0, lastUsed: clock.now(), waiting: new Set() }
+    const entry: Entry = {
+      ref: undefined as never,
+      inflight: 0,
+      lastUsed: clock.now(),
+      waiting: new Set(),
+      looking: null,
+    }
     const finished = () => {
       entry.inflight--
       entry.lastUsed = clock.now()
@@ -106,8 +125,19 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
     entry.waiting.delete(giveUp)
     return answer
   }
+  const look = (key: string, fresh: boolean): Promise<Memory | null> => {
+    const shared = entries.get(key)?.looking
+    if (shared && (shared.fresh || !fresh)) return shared.answer
+    const begun = () => {
+      if (entry?.looking === mine) entry.looking = null
+    }
+    const mine = { fresh, answer: ask<Memory>(key, (reply) => ({ kind: 'look', fresh, begun, reply })) }
+    const entry = entries.get(key)
+    if (entry) entry.looking = mine
+    return mine.answer
+  }
   const reread = (key: string) => {
-    if (entries.has(key)) void ask<Memory>(key, (reply) => ({ kind: 'look', fresh: true, reply }))
+    if (entries.has(key)) void look(key, true)
   }
   const retire = (key: string, entry: Entry) => {
     entries.delete(key)
@@ -115,10 +145,8 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
   }
 
   return {
-    look: async (key) => {
-      const memory = await ask<Memory>(key, (reply) => ({ kind: 'look', fresh: !journal.exclusive, reply }))
-      return memory ? { ok: true, value: memory } : { ok: false, fault: UNAVAILABLE }
-    },
+    look: async (key) => found(await look(key, !journal.exclusive)),
+    peek: async (key) => found(await look(key, false)),
     tell: async (key, work) => {
       const outcome = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))
       return (outcome ?? { ok: false, fault: UNAVAILABLE }) as never

@@ -7,6 +7,7 @@ import type { Deployable } from './deployable/state.ts'
 import type { Draft } from './draft.ts'
 import { type Host, counting, hostKey } from './host/decider.ts'
 import type { Liveness } from './host/liveness.ts'
+import type { Bond } from './arq/messages.ts'
 import { commandIdOf } from './commandId.ts'
 import { reportPrepared } from './instance/conclude.ts'
 import { recordInventory } from './inventory/record.ts'
@@ -52,18 +53,27 @@ const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slo
   return null
 }
 
+/** The bond that waits for the answer to this order; what is remembered will do when it shows one. */
+const bondOf = async ({ region }: Kernel, uuid: string, number: number): Promise<Bond | null> => {
+  for (const ask of [region.peek, region.look]) {
+    const looked = await ask(arqKey(uuid))
+    if (!looked.ok) throw new Error(looked.fault.kind)
+    const { bond } = looked.value.state as Arq
+    if (bond?.order === number) return bond
+  }
+  return null
+}
+
 const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string) => {
   const { region, units, clock } = kernel
   const { deployableUuid: uuid, slot, number } = result
   const commandId = commandIdOf(messageId)
   const cause = { by: `host ${result.host}` }
-  if (result.order === 'PrepareSlot' && result.arq) {
-    const looked = await region.look(arqKey(result.arq))
-    if (!looked.ok) throw new Error(looked.fault.kind)
-    const { bond } = looked.value.state as Arq
+  const bond = result.order === 'PrepareSlot' && result.arq ? await bondOf(kernel, result.arq, number) : null
+  if (bond) {
     const workMs = Math.max(0, result.finishedAt - result.startedAt)
-    const report = { arq: result.arq, deployable: uuid, slot, number, failed: failedOf(result), workMs }
-    if (bond?.order === number) return void (await reportPrepared(kernel, bond.instanceUuid, commandId, report, cause))
+    const report = { arq: result.arq!, deployable: uuid, slot, number, failed: failedOf(result), workMs }
+    return void (await reportPrepared(kernel, bond.instanceUuid, commandId, report, cause))
   }
   const looked = await region.look(deployableKey(uuid))
   if (!looked.ok) throw new Error(looked.fault.kind)

@@ -63,7 +63,7 @@ export const settle = async <Value>(
   work: Work<Value>,
 ): Promise<Settled<Value>> => {
   let loan = borrowed
-  let fresh = store.exclusive
+  let fresh = store.exclusive && ![...borrowed.values()].some(({ unread }) => unread)
   const ended = (outcome: Outcome<Value | null>): Settled<Value> => ({ loan, outcome })
   for (let round = 0; round < ROUNDS_MAX; round++) {
     if (seen(loan, work.commandId)) return ended({ ok: true, value: null })

@@ -15,7 +15,13 @@ import { type Work, catchUp, settle } from './settle.ts'
 
 export type Message =
   /** `fresh`: after one read of the tail, so that a copy in another process is never stale. */
-  | { readonly kind: 'look'; readonly fresh: boolean; readonly reply: (memory: Memory) => void }
+  | {
+      readonly kind: 'look'
+      readonly fresh: boolean
+      /** From here on it answers nobody who asks later. */
+      readonly begun: () => void
+      readonly reply: (memory: Memory) => void
+    }
   | { readonly kind: 'tell'; readonly work: Work<unknown>; readonly reply: (outcome: Outcome<unknown>) => void }
   | { readonly kind: 'lend'; readonly reply: (memory: Memory) => void; readonly returned: Promise<Loan | 'doubt'> }
 
@@ -56,7 +62,8 @@ const handle = async (
   const alone: Loan = new Map([[memory.key, memory]])
   switch (message.kind) {
     case 'look': {
-      const now = message.fresh ? mine(await catchUp(alone, journal, deciderOf)) : memory
+      message.begun()
+      const now = message.fresh || memory.unread ? mine(await catchUp(alone, journal, deciderOf)) : memory
       message.reply(now)
       return now
     }

@@ -6,26 +6,31 @@
  * U3 bounds in order: statement < hold < ask < HTTP.
  */
 import type { Outcome } from '../fault.ts'
-import { type AnyDecider, type Loan, type Memory, blank } from './memory.ts'
+import { type AnyDecider, type Loan, type Memory, blank, unread } from './memory.ts'
 import type { Journal } from './ports.ts'
 import type { Region } from './region.ts'
 import { UNAVAILABLE, Unreadable, type Work, settle } from './settle.ts'
 
 export type Units = {
-  /** `value` null: this command was carried out before. `fresh`: keys made a moment ago, which take part without being borrowed. */
+  /**
+   * `value` null: this command was carried out before. `fresh`: keys made a moment ago, which take part without being borrowed.
+   * `likelyNew`: borrowed keys of which the journal hardly knows anything; read only when a decision cannot do without.
+   */
   readonly together: <Value>(
     keys: readonly string[],
     work: Work<Value>,
     fresh?: readonly string[],
+    likelyNew?: readonly string[],
   ) => Promise<Outcome<Value | null>>
   /** As `together`, for keys made a moment ago: nobody can know them, so nothing is borrowed or read; the fence covers the lie. */
   readonly plant: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
 }
 
 export const unitsOver = (region: Region, journal: Journal, deciderOf: (key: string) => AnyDecider): Units => ({
-  together: async (keys, work, fresh = []) => {
+  together: async (keys, work, fresh = [], likelyNew = []) => {
     const { promise: returned, resolve: giveBack } = Promise.withResolvers<Loan | 'doubt'>()
     try {
+      for (const key of likelyNew) region.warm(unread(key, deciderOf(key)))
       const borrowed = await region.borrow(keys, returned)
       if (!borrowed) return { ok: false, fault: UNAVAILABLE }
       const made = fresh.map((key) => [key, blank(key, deciderOf(key))] as const)

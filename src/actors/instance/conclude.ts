@@ -45,8 +45,8 @@ const keysOf = (key: string, held: Instance): readonly string[] => [
 
 const ROUNDS = 3
 /**
- * Runs `plan` over the instance and all that take part in its conversation. Who takes part is looked at first and may change before
- * all is borrowed; then it is looked at again.
+ * Runs `plan` over the instance and all that take part in its conversation. Who takes part is looked at first and may change
+ * before all is borrowed; then it is looked at again, and harder.
  */
 const overConversation = async (
   { region, units, log }: Kernel,
@@ -58,7 +58,7 @@ const overConversation = async (
 ): Promise<boolean> => {
   const key = instanceKey(uuid)
   for (let round = 0; round < ROUNDS; round++) {
-    const looked = await region.look(key)
+    const looked = await (round === 0 ? region.peek : region.look)(key)
     if (!looked.ok) return false
     const keys = [...new Set([...keysOf(key, looked.value.state as Instance), ...more])]
     const borrowed = new Set(keys)
@@ -106,7 +106,7 @@ export const reportPrepared = async (
       return settle(draft, key, command, report.workMs)
     },
   )
-  if (settled) kernel.nudge(instanceKey(uuid))
+  if (settled && kernel.nova) kernel.nudge(instanceKey(uuid))
   return settled
 }
 
@@ -116,6 +116,6 @@ export const conclude = async (kernel: Kernel, uuid: string): Promise<boolean> =
   const settled = await overConversation(kernel, uuid, [], { by: 'deadline' }, { commandId, at }, (draft, key) =>
     settle(draft, key, { type: 'Conclude', at: draft.at }, null),
   )
-  if (settled) kernel.nudge(instanceKey(uuid))
+  if (settled && kernel.nova) kernel.nudge(instanceKey(uuid))
   return settled
 }
