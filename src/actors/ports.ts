@@ -73,6 +73,8 @@ export type PageQuery<N extends ViewName> = {
   readonly descending?: boolean
   /** Rows strictly after the row with this key. Unknown key: the page is `null`. */
   readonly marker?: string
+  /** Rows strictly after the place of a row that was read and may be gone by now: its `sort` value and its key. */
+  readonly after?: { readonly value: Scalar; readonly key: string }
   /** At most 1000. */
   readonly limit: number
 }

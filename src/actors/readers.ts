@@ -2,7 +2,7 @@
 import { type Outcome, refuse } from '../fault.ts'
 import type { Listed, Page } from './control.ts'
 import { type Mailbox, mailbox } from './mailbox.ts'
-import type { PageQuery, Reads } from './ports.ts'
+import type { PageQuery, Reads, Scalar } from './ports.ts'
 import { type Row, VIEWS, type ViewName } from './views.ts'
 
 type Where<N extends ViewName> = PageQuery<N>['where']
@@ -37,7 +37,7 @@ const collect = async <N extends ViewName>(
   if (!sort) return refuse({ kind: 'invalid', field: 'sort_key', rule: `one of ${sortable(view).join(', ')}` })
   const want = page.limit ?? Number.POSITIVE_INFINITY
   const items: Row<N>[] = []
-  let marker = page.marker
+  let from: Pick<PageQuery<N>, 'marker' | 'after'> = page.marker === undefined ? {} : { marker: page.marker }
   for (;;) {
     const limit = Math.min(PAGE_ROWS, want - items.length + 1)
     const query = {
@@ -46,7 +46,7 @@ const collect = async <N extends ViewName>(
       sort: sort as never,
       limit,
       descending: page.descending ?? false,
-      ...(marker === undefined ? {} : { marker }),
+      ...from,
     }
     const rows = await reads.page<N>(query)
     if (!rows && items.length === 0)
@@ -54,7 +54,9 @@ const collect = async <N extends ViewName>(
     items.push(...(rows ?? []))
     if (items.length > want) return { ok: true, value: { items: items.slice(0, want), more: true } }
     if (!rows || rows.length < limit) return { ok: true, value: { items, more: false } }
-    marker = String((items.at(-1) as Record<string, unknown>)[VIEWS[view].key])
+    const last = items.at(-1) as Record<string, unknown>
+    // by its place, not by its key: the row may be deleted before the next page is read
+    from = { after: { value: last[sort] as Scalar, key: String(last[VIEWS[view].key]) } }
   }
 }
 

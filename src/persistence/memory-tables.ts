@@ -95,7 +95,9 @@ export const memoryTables = (): Tables => {
     const { key } = viewOf(query.view)
     const order = (a: Cells, b: Cells) =>
       (byValue(a[query.sort], b[query.sort]) || byValue(a[key], b[key])) * (query.descending === true ? -1 : 1)
-    const marker = query.marker === undefined ? null : row(query.view, query.marker)
+    const { after } = query
+    const passed = after && ({ [query.sort]: after.value, [viewOf(query.view).key]: after.key } as Cells)
+    const marker = query.marker === undefined ? (passed ?? null) : row(query.view, query.marker)
     if (marker === undefined) return null
     const where = Object.entries(query.where as Record<string, Scalar | readonly Scalar[] | undefined>)
     const found = [...tables.get(query.view)!.values()]

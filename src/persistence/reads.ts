@@ -21,7 +21,7 @@ const condition = (column: string, type: string, wanted: Scalar | readonly Scala
 }
 
 export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statement => {
-  const { view, sort, marker } = query
+  const { view, sort, marker, after: passed } = query
   const types = columnsOf(view)
   const key = quoted(viewOf(view).key)
   const params: unknown[] = []
@@ -37,6 +37,11 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
     const from = `(select m.${quoted(sort)} from ${quoted(view)} m where m.${key} = ${id})`
     const place = tied ? `(${quoted(sort)}, ${key}) ${after} (${from}, ${id})` : `${quoted(sort)} ${after} ${from}`
     conditions.push(place)
+  }
+  if (passed !== undefined) {
+    const value = `${bind(passed.value)}::${types[sort]!}`
+    const id = `${bind(passed.key)}::${types[viewOf(view).key]!}`
+    conditions.push(tied ? `(${quoted(sort)}, ${key}) ${after} (${value}, ${id})` : `${quoted(sort)} ${after} ${value}`)
   }
   const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
   const columns = Object.keys(types).map(quoted).join(', ')

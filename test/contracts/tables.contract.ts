@@ -36,4 +36,22 @@ export const wholeTablesContract = (open: () => Promise<Opened>): void => {
     expect(await store.journal.append(sample.one(sample.newKey(), 1))).toBe('busy')
     await dispose()
   })
+
+  test('a list goes on from the place of a row that is gone', async () => {
+    const { store, dispose } = await open()
+    const rows = Array.from({ length: 6 }, (_, index) => sample.arqRow({ created_at: sample.AT + (index >> 1) }))
+    await store.journal.append({ rows: [], changes: rows.map(sample.arqChange) })
+    const query = { view: 'arqs', where: {}, sort: 'created_at', limit: 3 } as const
+    for (const descending of [false, true]) {
+      const all = (await store.reads.page({ ...query, descending, limit: 10 }))!
+      const last = all[2]!
+      const removed = [{ view: 'arqs', key: last.uuid, row: null } as const]
+      await store.journal.append({ rows: [], changes: removed })
+      const after = { value: last.created_at, key: last.uuid }
+      expect(await store.reads.page({ ...query, descending, after })).toEqual(all.slice(3))
+      expect(await store.reads.page({ ...query, descending, marker: last.uuid })).toBe(null)
+      await store.journal.append({ rows: [], changes: [sample.arqChange(last)] })
+    }
+    await dispose()
+  })
 }
