@@ -1,0 +1,72 @@
+/** What invariants are judged by: the journal, and what everybody else wrote down for himself. All but the journal may be absent. */
+import type { Memory } from '../memory.ts'
+import type { JournalRow, NovaEvent, NovaVerdict } from '../ports.ts'
+import type { Row, ViewName } from '../views.ts'
+
+/** A moment, as the number of journal rows that were committed then. */
+export type Place = number
+
+/** One request of a client, as the client itself wrote it down. */
+export type Asked = {
+  readonly act:
+    | 'create'
+    | 'bind'
+    | 'unbind'
+    | 'remove'
+    | 'removeByInstance'
+    | 'get'
+    | 'list'
+    | 'disable'
+    | 'enable'
+    | 'other'
+  /** When it was sent, and when its answer was there. */
+  readonly from: Place
+  readonly to: Place
+  readonly caller: { readonly projectId: string; readonly isAdmin: boolean; readonly isService: boolean }
+  /** HTTP status; null: no answer came, so anything may have happened. */
+  readonly status: number | null
+  /** ARQs it named, or was told of by the answer to `create`. */
+  readonly arqs?: readonly string[]
+  readonly instance?: string
+  readonly device?: string
+  /** What a read showed. */
+  readonly shown?: readonly {
+    readonly uuid: string
+    readonly state: string
+    readonly projectId: string | null
+    readonly handle: string | null
+  }[]
+}
+/** One event as Nova got it. `outcome` is what Nova did with it, whether or not its answer came through. */
+export type Heard = NovaEvent & { readonly place: Place; readonly outcome: NovaVerdict['outcome'] }
+/** What happened on a host, in order: numbers that reached its disk, and driver calls. */
+export type HostStep =
+  | { readonly did: 'started'; readonly boot: string }
+  | { readonly did: 'noted'; readonly slot: string; readonly number: number; readonly done: boolean }
+  | { readonly did: 'prepare' | 'release' | 'program'; readonly slot: string; readonly number: number }
+export type HostTrace = {
+  readonly name: string
+  readonly steps: readonly HostStep[]
+  /** Slots that its hardware holds prepared now. */
+  readonly prepared: readonly string[]
+}
+
+export type Evidence = {
+  /** All rows in commit order. */
+  readonly journal: readonly JournalRow[]
+  /** ms since the epoch, by the clock of the journal's `at`. */
+  readonly now: number
+  /** Faults have stopped and time was given: what should be over by now is over. */
+  readonly quiet?: boolean
+  /** How late what a deadline asks for may be; 30 s when not given. */
+  readonly slackMs?: number
+  /** While nothing could be expected to work: outages, and what a clock jumped over. */
+  readonly pauses?: readonly { readonly from: number; readonly to: number }[]
+  readonly views?: { readonly [N in ViewName]?: readonly Row<N>[] }
+  /** What living actors remember. */
+  readonly memories?: readonly Memory[]
+  readonly hosts?: readonly HostTrace[]
+  readonly nova?: readonly Heard[]
+  readonly clients?: readonly Asked[]
+}
+export type Violation = { readonly invariant: string; readonly meaning: string; readonly found: string }
