@@ -58,7 +58,8 @@ export const killActors = async (options: PartOptions): Promise<ActorPart> => {
   const { account, chance, client, cloud } = ground
   try {
     const load = openLoad(client, cloud, chance, { concurrency: CONCURRENCY, hostWork: options.hostWork, stuck: STUCK })
-    const killed = await killSome(ground, load, options).finally(load.drain)
+    const killed = await killSome(ground, load, options)
+    await load.drain()
     return { account, filled: await settleUp(ground), killed }
   } finally {
     await ground.close()
