@@ -134,6 +134,8 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
     const mine = { fresh, answer: ask<Memory>(key, (reply) => ({ kind: 'look', fresh, begun, reply })) }
     const entry = entries.get(key)
     if (entry) entry.looking = mine
+    // whoever comes after it was given up waits for a look of their own
+    void mine.answer.then(begun)
     return mine.answer
   }
   const reread = (key: string) => {

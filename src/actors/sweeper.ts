@@ -5,12 +5,13 @@
  * W2 every round is bounded, and an entity is worked on once at a time.
  */
 import type { Order } from '../wire/orders.ts'
+import { deployable } from './deployable/decider.ts'
 import type { Liveness } from './host/liveness.ts'
 import { conclude } from './instance/conclude.ts'
 import type { Instance } from './instance/decider.ts'
 import { tellNova } from './instance/notifier.ts'
-import type { Kernel } from './kernel.ts'
-import { idOf } from './memory.ts'
+import { type Kernel, newWork } from './kernel.ts'
+import { idOf, kindOf } from './memory.ts'
 import { orderMessage } from './reactions.ts'
 
 export type Sweeper = {
@@ -20,12 +21,18 @@ export type Sweeper = {
   readonly nudge: (entity: string) => void
   /** One round; for tests and for whoever drives the clock. */
   readonly round: () => Promise<void>
+  /** Resolves when nothing that was found or nudged is in hand any more. */
+  readonly idle: () => Promise<void>
 }
 
 const DUE_MAX = 500
 const ORDERS_MAX = 500
 /** At a start at most so many portions of orders are sent again at once; the rounds go on with the rest. */
 const PORTIONS_MAX = 1000
+/** So many entities are worked on at once; who comes later is found by a later round. */
+const IN_HAND_MAX = 2000
+/** A release that is ordered again is answered within this time, or late. */
+const RELEASE_FOR_MS = 600_000
 /** Silent hosts and idle actors are looked at every so many rounds. */
 const SLOW_ROUNDS = 8
 
@@ -34,15 +41,24 @@ const attendant = (kernel: Kernel) => {
   const { region, log } = kernel
   const inHand = new Set<string>()
   const running = new Set<Promise<void>>()
-  const attend = async (entity: string) => {
+  const attendInstance = async (entity: string) => {
     const looked = await region.look(entity)
     if (!looked.ok) return
     const { open } = looked.value.state as Instance
     if (open) await conclude(kernel, idOf(entity))
     await tellNova(kernel, idOf(entity))
   }
+  const attendDeployable = async (entity: string) => {
+    const work = newWork(kernel, { by: 'sweeper' }, (draft) => {
+      draft.decide(deployable, entity, { type: 'Due', at: draft.at, deadline: draft.at + RELEASE_FOR_MS })
+      return null
+    })
+    await region.tell(entity, work)
+  }
+  const attend = (entity: string) =>
+    kindOf(entity) === deployable.kind ? attendDeployable(entity) : attendInstance(entity)
   const begin = (entity: string) => {
-    if (inHand.has(entity)) return
+    if (inHand.has(entity) || inHand.size >= IN_HAND_MAX) return
     inHand.add(entity)
     const work = attend(entity)
       .catch((error: unknown) => log.error({ entity, error: String(error) }, 'sweep.failed'))
@@ -52,7 +68,10 @@ const attendant = (kernel: Kernel) => {
       })
     running.add(work)
   }
-  return { begin, ended: async () => void (await Promise.allSettled(running)) }
+  const ended = async () => {
+    while (running.size > 0) await Promise.allSettled(running)
+  }
+  return { begin, ended, inHand: () => inHand.size }
 }
 
 /** Orders are numbered, so sending one again is harmless; hosts answer with what they did. Returns how many were sent. */
@@ -78,7 +97,8 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
     if (!stopped) attending.begin(entity)
   }
   const round = async () => {
-    const due = await reads.dueBefore(clock.now(), DUE_MAX)
+    // those in hand are due as well: they must not hide the others
+    const due = await reads.dueBefore(clock.now(), DUE_MAX + attending.inHand())
     for (const { entity } of due) nudge(entity)
     await resend(clock.now() - options.resendMs)
     if (rounds++ % SLOW_ROUNDS !== 0) return
@@ -97,6 +117,7 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
   return {
     nudge,
     round,
+    idle: attending.ended,
     start: async () => {
       await resendAll().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.resend'))
       void loop()

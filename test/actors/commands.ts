@@ -99,6 +99,7 @@ const deployable = fc.oneof(
   record<DeployableCommand>('RemoveAttribute', {
     uuid: oneOf(id(0xf00 + 'e'.charCodeAt(0)), id('c'.charCodeAt(0)), id(9)),
   }),
+  record<DeployableCommand>('Due', { at: oneOf(1000, 500_000), deadline: moments }),
   record<DeployableCommand>('Clear', { handle: handles }),
 )
 

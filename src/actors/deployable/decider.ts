@@ -3,7 +3,7 @@ import { type Decider, type Decision, accept, refuse } from '../decider.ts'
 import { type OrderOf, orderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
-import { type Deployable, type SlotHandle, busy, evolve, initial } from './state.ts'
+import { type Deployable, type SlotHandle, busy, evolve, initial, retryAt } from './state.ts'
 
 const RESOURCE = 'deployable'
 const conflict = (held: Deployable, why: string) =>
@@ -53,7 +53,18 @@ const release = (held: Deployable, arq: string, deadline: number): Decision<Depl
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order })
 }
 
-/** A release that failed as often as this waits for an operator, or for the ARQ to ask again. */
+/** Each anew, under a number of its own. */
+const retryReleases = (held: Deployable, at: number, deadline: number): Decision<DeployableEvent> => {
+  const due = Object.values(held.handles).filter((handle) => (retryAt(handle) ?? Number.POSITIVE_INFINITY) <= at)
+  const events = due.map((handle, n): DeployableEvent => {
+    const numbered = { ...held, orders: held.orders + n }
+    const order = orderFor(numbered, handle, { type: 'ReleaseSlot', deadline })
+    return { type: 'HandleReleased', handle: handle.uuid, arq: handle.lastArq ?? '', order }
+  })
+  return accept(...events)
+}
+
+/** A release that failed as often as this waits for a while, for an operator, or for the ARQ to ask again. */
 const RELEASE_ATTEMPTS = 3
 
 const answerSlot = (
@@ -112,6 +123,8 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
       return release(held, command.arq, command.deadline)
     case 'Answer':
       return answer(held, command)
+    case 'Due':
+      return retryReleases(held, command.at, command.deadline)
     case 'Program':
       return program(held, { ...command, type: 'Program' })
     case 'AddAttribute': {

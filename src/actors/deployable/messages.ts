@@ -73,6 +73,8 @@ export type DeployableCommand =
   | { readonly type: 'Program'; readonly image: string; readonly deadline: number; readonly requestId: string }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
   | { readonly type: 'RemoveAttribute'; readonly uuid: string }
+  /** Time has come: what its host could not release is ordered once more. */
+  | { readonly type: 'Due'; readonly at: number; readonly deadline: number }
   /** An operator says that a quarantined handle is clean. */
   | { readonly type: 'Clear'; readonly handle: string }
 

@@ -2,7 +2,7 @@
 import type { Order } from '../../wire/orders.ts'
 import { type Row, type ViewChange, drop, put } from '../views.ts'
 import type { Attribute } from './messages.ts'
-import type { Deployable, SlotHandle } from './state.ts'
+import { type Deployable, type SlotHandle, dueAt } from './state.ts'
 
 export const deployableRow = (held: Deployable): Row<'deployables'> => ({
   uuid: held.uuid,
@@ -87,6 +87,14 @@ const attributeChanges = (before: Deployable, after: Deployable): readonly ViewC
   ]
 }
 
+const dueChange = (before: Deployable, after: Deployable): readonly ViewChange[] => {
+  if (before.handles === after.handles) return []
+  const [was, is] = [dueAt(before), dueAt(after)]
+  if (was === is) return []
+  const entity = `deployable/${after.uuid}`
+  return is === null ? [drop('due', entity)] : [put('due', { entity, kind: 'deployable', at: is })]
+}
+
 const retired = (before: Deployable): readonly ViewChange[] => [
   drop('deployables', before.uuid),
   ...before.attributes.map(({ uuid }) => drop('attributes', uuid)),
@@ -95,6 +103,7 @@ const retired = (before: Deployable): readonly ViewChange[] => [
     ...(pending ? [drop('pending_orders', uuid)] : []),
   ]),
   ...(before.program ? [drop('pending_orders', before.uuid)] : []),
+  ...(dueAt(before) === null ? [] : [drop('due', `deployable/${before.uuid}`)]),
 ]
 
 /** Grants and releases touch only their handle: the deployable's own row is written when what it shows has changed. */
@@ -108,6 +117,7 @@ export const rows = (before: Deployable, after: Deployable): readonly ViewChange
     ...ownRow(before, after),
     ...attributeChanges(before, after),
     ...handleChanges(before, after),
+    ...dueChange(before, after),
     ...orderChange(after.uuid, before.program?.order, after.program?.order ?? null, after.program?.since ?? 0),
   ]
 }

@@ -233,3 +233,14 @@ export const traitsOf = (held: Deployable): ReadonlySet<string> =>
   new Set(held.attributes.filter(({ key }) => key.startsWith('trait')).map(({ value }) => value))
 export const busy = (held: Deployable): boolean =>
   Object.values(held.handles).some(({ state }) => state === 'held' || state === 'releasing')
+
+/** A release that has failed for good is tried again after this long, for what stopped it may be over. */
+const QUARANTINE_MS = 300_000
+/** When a quarantined handle is due. */
+export const retryAt = ({ state, pendingSince }: SlotHandle): number | null =>
+  state === 'quarantined' ? pendingSince + QUARANTINE_MS : null
+/** When the sweeper has to look at it next; null when nothing waits for time. */
+export const dueAt = (held: Deployable): number | null => {
+  const moments = Object.values(held.handles).flatMap((handle) => retryAt(handle) ?? [])
+  return moments.length > 0 ? Math.min(...moments) : null
+}
