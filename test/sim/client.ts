@@ -1,0 +1,102 @@
+/** Clients of the API, and what they write down of each request. */
+import type { Asked } from '../../src/actors/invariants/evidence.ts'
+import type { Process } from './control.ts'
+import type { Random } from './random.ts'
+import type { Life, Schedule } from './schedule.ts'
+
+export type Who = { readonly project: string; readonly role: 'admin' | 'member'; readonly service: boolean }
+export type Reply = {
+  /** Null: no answer came. */
+  readonly status: number | null
+  // Answers are looked into freely; a wrong guess fails the seed that made it.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+}
+type About = Partial<Pick<Asked, 'arqs' | 'instance' | 'device'>>
+export type Client = {
+  readonly life: Life
+  readonly asked: readonly Asked[]
+  readonly requests: () => number
+  readonly ask: (who: Who, act: Asked['act'], line: string, body?: unknown, about?: About) => Promise<Reply>
+  readonly sleep: (ms: number) => Promise<void>
+}
+type Ports = {
+  readonly schedule: Schedule
+  readonly random: Random
+  readonly processes: readonly Process[]
+  readonly committed: () => number
+  readonly say: (line: string) => void
+  readonly complain: (line: string) => void
+}
+
+/** Longer than any request may take: beyond it the client gives up and never learns of the answer. */
+const PATIENCE_MS = 60_000
+
+type ShownArq = { uuid: string; state: string; project_id: string | null; attach_handle_uuid: string | null }
+const shownIn = (act: Asked['act'], json: unknown): Asked['shown'] => {
+  if (act !== 'get' && act !== 'list') return undefined
+  const found = act === 'get' ? [json as ShownArq] : ((json as { arqs?: ShownArq[] }).arqs ?? [])
+  return found.map((arq) => ({
+    uuid: arq.uuid,
+    state: arq.state,
+    projectId: arq.project_id,
+    handle: arq.attach_handle_uuid,
+  }))
+}
+const headersOf = ({ project, role, service }: Who): Record<string, string> => ({
+  'X-User-Id': `user-of-${project}`,
+  'X-Project-Id': project,
+  'X-Roles': role,
+  'OpenStack-API-Version': 'accelerator 2.2',
+  ...(service ? { 'X-Service-Roles': 'service' } : {}),
+})
+
+export const openClient = ({ schedule, random, processes, committed, say, complain }: Ports): Client => {
+  const life = schedule.life('clients')
+  const asked: Asked[] = []
+  let sent = 0
+
+  const send = async (who: Who, line: string, body: unknown): Promise<Reply> => {
+    const open = processes.filter((process) => process.up())
+    if (open.length === 0) return { status: null, json: null }
+    const { promise, resolve } = Promise.withResolvers<Reply>()
+    const lost = (): void => resolve({ status: null, json: null })
+    const cancel = schedule.after(life, PATIENCE_MS, lost)
+    random.pick(open).request(life, line, headersOf(who), body).then(resolve, lost)
+    const reply = await promise
+    cancel()
+    return reply
+  }
+  const ask: Client['ask'] = async (who, act, line, body, about = {}) => {
+    const [id, from] = [++sent, committed()]
+    say(`client ${id}: ${line}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`)
+    const reply = await send(who, line, body)
+    say(
+      `client ${id}: ${reply.status ?? 'no answer'}${reply.status !== null && reply.status >= 400 ? ` ${JSON.stringify(reply.json?.errors?.[0]?.detail ?? reply.json)}` : ''}`,
+    )
+    if (reply.status === 500 && reply.json?.errors?.[0]?.code === 'accelerator.broken')
+      complain(`request ${id}, ${line}, broke`)
+    const good = reply.status !== null && reply.status < 300
+    const made = good && act === 'create' ? { arqs: (reply.json.arqs as ShownArq[]).map(({ uuid }) => uuid) } : {}
+    const shown = good ? shownIn(act, reply.json) : undefined
+    const caller = { projectId: who.project, isAdmin: who.role === 'admin', isService: who.service }
+    asked.push({
+      act,
+      from,
+      to: committed(),
+      caller,
+      status: reply.status,
+      ...about,
+      ...made,
+      ...(shown ? { shown } : {}),
+    })
+    return reply
+  }
+  return {
+    life,
+    asked,
+    requests: () => sent,
+    ask,
+    sleep: (ms) => new Promise((resolve) => void schedule.after(life, ms, resolve)),
+  }
+}

@@ -1,0 +1,182 @@
+/** What goes wrong, one fault at a time, while clients work. Each ends by itself or is mended at the end of the load. */
+import type { Process } from './control.ts'
+import type { Machine } from './machine.ts'
+import type { Network } from './network.ts'
+import type { SimNova } from './nova.ts'
+import type { Random } from './random.ts'
+import type { Life, Schedule } from './schedule.ts'
+import type { SimStore } from './store.ts'
+
+export type Pause = { readonly from: number; to: number }
+export type Stage = {
+  readonly schedule: Schedule
+  readonly random: Random
+  /** Who makes the faults; it never dies. */
+  readonly life: Life
+  readonly processes: readonly Process[]
+  readonly machines: readonly Machine[]
+  readonly network: () => Network
+  /** Everything on the bus is lost, and a new one takes its place. */
+  readonly loseBus: () => void
+  readonly store: SimStore
+  readonly nova: SimNova
+  readonly now: () => number
+  readonly pauses: Pause[]
+  readonly say: (line: string) => void
+}
+type Fault = (stage: Stage) => void
+
+const later = ({ schedule, life }: Stage, ms: number, run: () => void): void => void schedule.after(life, ms, run)
+/** Until then nobody can be expected to keep a deadline. */
+const pause = (stage: Stage, ms: number): void => {
+  const from = stage.now()
+  stage.pauses.push({ from, to: from + ms })
+}
+
+/** Actors in use are killed in the middle of what they do, some of them several times. */
+const actors: Fault = (stage) => {
+  const { random, processes, say } = stage
+  const wanted = random.pick([/^(arq|deployable|instance)\//, /^deployable\//, /^(arq|instance)\//, /./])
+  const strike = (left: number): void => {
+    const process = random.pick(processes)
+    const keys = process.residents().filter((key) => wanted.test(key))
+    if (keys.length > 0) {
+      const key = random.chance(0.7) ? keys.at(-1 - random.below(Math.min(keys.length, 6)))! : random.pick(keys)
+      if (process.killActor(key)) say(`fault: actor ${key} of ${process.name} is killed`)
+    }
+    if (left > 1) later(stage, random.below(random.chance(0.5) ? 3 : 400), () => strike(left - 1))
+  }
+  strike(random.between(4, 25))
+}
+const unrest: Fault = (stage) => {
+  const { network, random, say } = stage
+  const [mine, ms] = [network(), random.between(5000, 60_000)]
+  mine.unrest = random.unit()
+  say(`fault: the bus is unruly (${mine.unrest.toFixed(2)}) for ${ms} ms`)
+  later(stage, ms, () => (mine.unrest = 0))
+}
+const lostBefore: Fault = ({ store, random, say }) => {
+  store.trouble.failBefore += random.between(1, 6)
+  say(`fault: the next ${store.trouble.failBefore} appends are lost`)
+}
+const lostAfter: Fault = ({ store, random, say }) => {
+  store.trouble.failAfter += random.between(1, 6)
+  say(`fault: the writers of the next ${store.trouble.failAfter} appends are not told`)
+}
+const unreadable: Fault = ({ store, random, say }) => {
+  store.trouble.failReads += random.between(1, 12)
+  say(`fault: the next ${store.trouble.failReads} reads fail`)
+}
+const slow: Fault = (stage) => {
+  const { store, random, say } = stage
+  const ms = random.between(2000, 20_000)
+  store.trouble.slowMs = random.pick([50, 400, 3000])
+  pause(stage, ms + store.trouble.slowMs * 4)
+  say(`fault: the store is slow (${store.trouble.slowMs} ms) for ${ms} ms`)
+  later(stage, ms, () => (store.trouble.slowMs = 0))
+}
+const hostDies: Fault = (stage) => {
+  const { machines, random } = stage
+  const machine = random.pick(machines)
+  machine.crash(random.chance(0.5) ? 'kept' : 'lost')
+  later(stage, random.below(random.chance(0.7) ? 3000 : 90_000), machine.start)
+}
+const controlDies: Fault = (stage) => {
+  const { processes, random } = stage
+  const process = random.pick(processes)
+  const down = random.below(random.chance(0.8) ? 2000 : 30_000)
+  process.kill()
+  pause(stage, down + 5000)
+  later(stage, down, process.start)
+}
+/** As one process that holds all of them, or a power cut: what is not on a disk is gone. */
+const allDies: Fault = (stage) => {
+  const { processes, machines, random, say, loseBus } = stage
+  const down = random.below(5000)
+  say('fault: everything dies')
+  for (const process of processes) process.kill()
+  for (const machine of machines) machine.crash(random.chance(0.5) ? 'kept' : 'lost')
+  loseBus()
+  pause(stage, down + 5000)
+  later(stage, down, () => [...processes, ...machines].forEach(({ start }) => start()))
+}
+const novaMoody: Fault = (stage) => {
+  const { nova, random, say } = stage
+  const ms = random.between(5000, random.chance(0.2) ? 400_000 : 60_000)
+  nova.mood = random.pick(['failing', 'picky', 'deaf'] as const)
+  say(`fault: nova is ${nova.mood} for ${ms} ms`)
+  later(stage, ms, () => (nova.mood = 'well'))
+}
+const clockJumps: Fault = ({ schedule, random, machines, now, pauses, say }) => {
+  const ms = random.pick([-20_000, -3000, 5000, 60_000, 200_000])
+  if (random.chance(0.3)) {
+    const machine = random.pick(machines)
+    machine.jump(Math.sign(ms) * Math.min(Math.abs(ms), 5000))
+    return say(`fault: the clock of ${machine.name} is wrong from its next start on`)
+  }
+  const from = now()
+  schedule.jump(ms)
+  if (ms > 0) pauses.push({ from, to: from + ms })
+  say(`fault: all clocks jump by ${ms} ms`)
+}
+const devicesFail: Fault = (stage) => {
+  const { machines, random, say } = stage
+  const [machine, ms] = [random.pick(machines), random.between(2000, 40_000)]
+  const [kind, count] = [
+    random.pick(['failPrepare', 'failRelease', 'failProgram', 'delayMs'] as const),
+    random.between(1, 6),
+  ]
+  machine.hurt((trouble) => (trouble[kind] = kind === 'delayMs' ? random.pick([50, 1000, 20_000, 150_000]) : count))
+  say(`fault: ${machine.name} has ${kind}`)
+  later(stage, ms, () => machine.hurt((trouble) => (trouble[kind] = 0)))
+}
+const unplugged: Fault = (stage) => {
+  const { machines, random, say } = stage
+  const [machine, device, ms] = [random.pick(machines), random.below(2), random.between(1000, 200_000)]
+  machine.hurt((trouble) => (trouble.unplugged = [device]))
+  machine.report()
+  say(`fault: device ${device} of ${machine.name} is unplugged`)
+  later(stage, ms, () => {
+    machine.hurt((trouble) => (trouble.unplugged = []))
+    machine.report()
+    say(`device ${device} of ${machine.name} is back`)
+  })
+}
+
+const FAULTS: readonly Fault[] = [
+  actors,
+  actors,
+  actors,
+  unrest,
+  unrest,
+  lostBefore,
+  lostAfter,
+  unreadable,
+  slow,
+  hostDies,
+  hostDies,
+  controlDies,
+  controlDies,
+  allDies,
+  novaMoody,
+  clockJumps,
+  devicesFail,
+  unplugged,
+]
+export const strike = (stage: Stage): void => stage.random.pick(FAULTS)(stage)
+
+/** No more faults: all are up, and nothing is in the way. */
+export const mend = ({ processes, machines, network, store, nova, say }: Stage): void => {
+  say('all is mended')
+  Object.assign(store.trouble, { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 })
+  nova.mood = 'well'
+  network().unrest = 0
+  for (const machine of machines) {
+    machine.hurt((trouble) =>
+      Object.assign(trouble, { delayMs: 0, failPrepare: 0, failRelease: 0, failProgram: 0, unplugged: [] }),
+    )
+    machine.start()
+    machine.report()
+  }
+  for (const process of processes) process.start()
+}

@@ -1,0 +1,209 @@
+/** A compute node: its hardware and its disk outlive the host program, which is started and killed here. */
+import type { HostStep, HostTrace } from '../../src/actors/invariants/evidence.ts'
+import type { Cancel, Ids } from '../../src/clock.ts'
+import type { HostIo } from '../../src/drivers/driver.ts'
+import { effectsPath, readEffects } from '../../src/drivers/effects.ts'
+import type { PretendedDriver } from '../../src/drivers/pretended.ts'
+import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated.ts'
+import { quiet, type Trouble } from '../../src/drivers/trouble.ts'
+import { type Host, startHost } from '../../src/host/host.ts'
+import type { Disk } from '../../src/host/disk.ts'
+import type { Entry } from '../../src/host/entry.ts'
+import type { Log } from '../../src/log.ts'
+import { recordedHostIo } from '../drivers/recordedHostIo.ts'
+import { IMAGES, imagesOf } from './images.ts'
+import type { Network } from './network.ts'
+import type { Random } from './random.ts'
+import type { Life, Schedule } from './schedule.ts'
+import type { Bite } from './store.ts'
+
+/** What becomes of the writes that were under way when it died. */
+export type Fate = 'kept' | 'lost'
+export type Machine = {
+  readonly name: string
+  readonly up: () => boolean
+  readonly start: () => void
+  readonly crash: (fate: Fate) => void
+  /** Changes what goes wrong with its hardware, now and after the next start. */
+  readonly hurt: (change: (trouble: Trouble) => void) => void
+  readonly report: () => void
+  readonly jump: (ms: number) => void
+  readonly trace: () => Promise<HostTrace>
+}
+type Ports = {
+  readonly name: string
+  readonly plan: SimulatedPlan
+  readonly schedule: Schedule
+  readonly random: Random
+  readonly ids: Ids
+  readonly network: () => Network
+  readonly bite: Bite | null
+  readonly log: Log
+  readonly say: (line: string) => void
+}
+type Write = { readonly apply: () => void; readonly cancel: Cancel }
+
+const DRIVER = 'simulated_driver'
+const STATE_DIR = '/state'
+
+/** A disk whose writes take a while: one that is under way at a crash may be on it or not, as the crash says. */
+const slowDisk = (
+  { schedule, random }: Ports,
+  life: () => Life,
+  files: Map<string, string>,
+  written: (path: string, text: string) => void,
+) => {
+  const writes = new Set<Write>()
+  const put = (path: string, text: string): Promise<void> =>
+    new Promise((resolve) => {
+      const mine = life()
+      const apply = (): void => {
+        writes.delete(write)
+        files.set(path, text)
+        written(path, text)
+      }
+      const cancel = schedule.after(mine, random.chance(0.3) ? random.below(30) : 0, () => {
+        apply()
+        schedule.after(mine, 0, resolve)
+      })
+      const write: Write = { apply, cancel }
+      writes.add(write)
+    })
+  const crash = (fate: Fate): void => {
+    for (const { apply, cancel } of [...writes]) {
+      cancel()
+      if (fate === 'kept') apply()
+    }
+    writes.clear()
+  }
+  return { put, crash }
+}
+
+/** What the ledger on disk says of each slot, and what was done on the hardware. */
+const openTrace = () => {
+  const steps: HostStep[] = []
+  let noted = new Map<string, Entry>()
+  const written = (text: string): void => {
+    const entries = text
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => JSON.parse(line) as Entry)
+    for (const entry of entries) {
+      const last = noted.get(entry.slot)
+      if (last?.number === entry.number && last.state === entry.state) continue
+      steps.push({ did: 'noted', slot: entry.slot, number: entry.number, done: entry.state === 'done' })
+    }
+    noted = new Map(entries.map((entry) => [entry.slot, entry]))
+  }
+  /** By which order: 0 when the ledger on disk knows of none that asks for it. */
+  const did = (step: 'prepare' | 'release' | 'program', fits: (entry: Entry) => boolean): void => {
+    const entry = [...noted.values()].find((one) => one.state === 'in-hand' && fits(one))
+    steps.push({ did: step, slot: entry?.slot ?? 'unknown', number: entry?.number ?? 0 })
+  }
+  return { steps, written, did, forget: () => (noted = new Map()) }
+}
+
+const watched = (driver: PretendedDriver, { did }: ReturnType<typeof openTrace>): PretendedDriver => ({
+  ...driver,
+  prepare: (io, slot, signal) => {
+    did('prepare', (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot')
+    return driver.prepare(io, slot, signal)
+  },
+  release: (io, slot, signal) => {
+    did('release', (entry) => entry.slot === slot.uuid && entry.type === 'ReleaseSlot')
+    return driver.release(io, slot, signal)
+  },
+  program: (io, deployable, image, signal) => {
+    did(
+      'program',
+      (entry) => entry.deployable === deployable && (entry.type === 'Program' || entry.type === 'PrepareSlot'),
+    )
+    return driver.program(io, deployable, image, signal)
+  },
+})
+
+export const openMachine = (ports: Ports): Machine => {
+  const { name, plan, schedule, ids, log, say, bite } = ports
+  const files = new Map<string, string>()
+  const trace = openTrace()
+  const trouble = quiet()
+  const tree = recordedHostIo({ images: Object.fromEntries(IMAGES.map((image) => [image, 'bits'])) }, name, STATE_DIR)
+  const ledger = `${STATE_DIR}/ledger.jsonl`
+  let life = schedule.life(name)
+  let skewMs = 0
+  let running: Host | null = null
+  life.alive = false
+  const disk = slowDisk(
+    ports,
+    () => life,
+    files,
+    (path, text) => (path === ledger ? trace.written(text) : undefined),
+  )
+  const made = (mine: Life): PretendedDriver => simulatedDriver({ ...plan, trouble, clock: schedule.clockOf(mine) })
+  let driver = made(life)
+  let starts = 0
+
+  const begin = async (mine: Life): Promise<void> => {
+    const hardware = slowDisk(
+      ports,
+      () => mine,
+      new Map(),
+      () => {},
+    )
+    mine.mourners.add(() => hardware.crash('lost'))
+    const io: HostIo = {
+      ...tree,
+      write: async (path, text) => hardware.put(path, text).then(() => tree.write(path, text)),
+    }
+    const kept: Disk = { read: async (path) => files.get(path) ?? null, replace: disk.put }
+    const host = await startHost({
+      name,
+      stateDir: STATE_DIR,
+      bus: ports.network().seenBy(mine),
+      drivers: [watched(driver, trace)],
+      io,
+      disk: kept,
+      clock: schedule.clockOf(mine, skewMs),
+      ids,
+      log,
+      options: { heartbeatEveryMs: 10_000, aliases: [`${name}.example.org`], images: imagesOf() },
+    })
+    if (mine.alive) running = host
+  }
+  return {
+    name,
+    up: () => life.alive,
+    hurt: (change) => [trouble, driver.control.trouble].forEach(change),
+    start: () => {
+      if (life.alive) return
+      life = schedule.life(name)
+      driver = made(life)
+      if (bite === 'numbers forgotten') {
+        files.delete(ledger)
+        trace.forget()
+      }
+      const mine = life
+      say(`${name}: starts`)
+      trace.steps.push({ did: 'started', boot: `${name}/${++starts}` })
+      schedule.soon(
+        mine,
+        () => void begin(mine).catch((error: unknown) => say(`${name}: does not start: ${String(error)}`)),
+      )
+    },
+    crash: (fate) => {
+      if (!life.alive) return
+      say(`${name}: dies, its last write is ${fate}`)
+      disk.crash(fate)
+      running = null
+      schedule.end(life)
+    },
+    report: () => void (running && life.alive && schedule.soon(life, () => void running?.reportNow())),
+    jump: (ms) => void (skewMs += ms),
+    trace: async () => ({
+      name,
+      steps: trace.steps,
+      prepared: Object.keys(readEffects(tree.kept()[effectsPath(STATE_DIR, DRIVER)] ?? null).prepared),
+    }),
+  }
+}

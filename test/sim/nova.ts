@@ -1,0 +1,78 @@
+/** A second Nova: it knows its instances, answers as the real one or as it is told to, and writes down what it got. */
+import type { Heard } from '../../src/actors/invariants/evidence.ts'
+import type { Nova, NovaEvent, NovaVerdict } from '../../src/actors/ports.ts'
+import type { Random } from './random.ts'
+import type { Life, Schedule } from './schedule.ts'
+
+export type NovaMood = 'well' | 'failing' | 'picky' | 'deaf'
+export type SimNova = {
+  readonly heard: readonly Heard[]
+  readonly instances: Set<string>
+  /** `failing`: 5xx to all; `picky`: some refused, some unknown; `deaf`: takes all, and its answer is lost. */
+  mood: NovaMood
+  readonly seenBy: (life: Life) => Nova
+  /** Resolves when something was heard of the instance, or the time is over. */
+  readonly news: (life: Life, instance: string, ms: number) => Promise<void>
+}
+type Ports = {
+  readonly schedule: Schedule
+  readonly random: Random
+  readonly committed: () => number
+  readonly say: (line: string) => void
+}
+
+export const simNova = ({ schedule, random, committed, say }: Ports): SimNova => {
+  const server = schedule.life('nova')
+  const heard: Heard[] = []
+  const instances = new Set<string>()
+  const waiting = new Map<string, Set<() => void>>()
+
+  const judge = (event: NovaEvent): NovaVerdict => {
+    const { tag, server_uuid: instance } = event
+    if (!instances.has(instance)) return { tag, outcome: 'gone', code: 404 }
+    if (nova.mood === 'picky' && random.chance(0.3)) return { tag, outcome: 'refused', code: 400, note: 'not now' }
+    return nova.mood === 'picky' && random.chance(0.3)
+      ? { tag, outcome: 'retry', code: 422 }
+      : { tag, outcome: 'delivered', code: 200 }
+  }
+  const take = async (events: readonly NovaEvent[]): Promise<readonly NovaVerdict[]> => {
+    const failing = nova.mood === 'failing'
+    const verdicts = events.map((event) =>
+      failing ? { tag: event.tag, outcome: 'retry' as const, code: 503 } : judge(event),
+    )
+    for (const [at, event] of events.entries()) {
+      const { outcome } = verdicts[at]!
+      heard.push({ ...event, place: committed(), outcome })
+      say(`nova: ${event.status} of ${event.tag} for ${event.server_uuid}: ${outcome}`)
+      if (outcome === 'delivered') for (const wake of waiting.get(event.server_uuid) ?? []) wake()
+    }
+    return nova.mood === 'deaf' && random.chance(0.7)
+      ? events.map(({ tag }) => ({ tag, outcome: 'retry', code: 0, note: 'timed out' }))
+      : verdicts
+  }
+  const nova: SimNova = {
+    heard,
+    instances,
+    mood: 'well',
+    seenBy: (life) => ({
+      notify: (events) =>
+        schedule.across(
+          life,
+          server,
+          () => random.below(20),
+          () => take(events),
+        ),
+    }),
+    news: async (life, instance, ms) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const wake = (): void => schedule.soon(life, resolve)
+      const cancel = schedule.after(life, ms, resolve)
+      const mine = waiting.get(instance) ?? new Set()
+      waiting.set(instance, mine.add(wake))
+      await promise
+      cancel()
+      mine.delete(wake)
+    },
+  }
+  return nova
+}

@@ -1,0 +1,208 @@
+/**
+ * Who runs next, and what time it is, decided by a seed.
+ *
+ * D1 nact and the rooms schedule through the global `setImmediate` and `setTimeout`; while a world runs, both are its own;
+ * D2 one task runs at a time, and all promises it settled are followed to their end before the next one is chosen;
+ * D3 time stands still while something can run, but for a slow step now and then, and jumps to the next timer when nothing can;
+ * D4 every task belongs to a life; when a life ends, nothing of it ever runs again, as after a kill of its process.
+ */
+import type { Cancel, Clock } from '../../src/clock.ts'
+import type { Random } from './random.ts'
+
+export type Life = {
+  readonly name: string
+  alive: boolean
+  /** Called when it ends, by those who wait for it. */
+  readonly mourners: Set<() => void>
+}
+type Task = { readonly life: Life; readonly run: () => void; dropped: boolean }
+type Timer = { readonly at: number; readonly order: number; readonly task: Task }
+
+const EPOCH = Date.UTC(2026, 0, 1)
+const SLOW = 0.004
+const SLOW_MS = 40
+
+const before = (one: Timer, other: Timer): boolean =>
+  one.at < other.at || (one.at === other.at && one.order < other.order)
+
+/** A binary heap: there are many timers, and most are cancelled. */
+const timerHeap = () => {
+  const heap: Timer[] = []
+  const swap = (a: number, b: number): void => void ([heap[a], heap[b]] = [heap[b]!, heap[a]!])
+  const up = (from: number): void => {
+    for (let at = from; at > 0; at = (at - 1) >> 1) {
+      if (!before(heap[at]!, heap[(at - 1) >> 1]!)) return
+      swap(at, (at - 1) >> 1)
+    }
+  }
+  const down = (): void => {
+    for (let at = 0; ;) {
+      const [left, right] = [2 * at + 1, 2 * at + 2]
+      let least = at
+      if (left < heap.length && before(heap[left]!, heap[least]!)) least = left
+      if (right < heap.length && before(heap[right]!, heap[least]!)) least = right
+      if (least === at) return
+      swap(at, least)
+      at = least
+    }
+  }
+  return {
+    peek: () => heap[0],
+    push: (timer: Timer) => {
+      heap.push(timer)
+      up(heap.length - 1)
+    },
+    pop: (): Timer | undefined => {
+      if (heap.length > 0) swap(0, heap.length - 1)
+      const least = heap.pop()
+      down()
+      return least
+    },
+  }
+}
+
+export type Schedule = {
+  readonly life: (name: string) => Life
+  readonly end: (life: Life) => void
+  /** Milliseconds since the world began; no clock jump changes it. */
+  readonly elapsed: () => number
+  readonly jump: (ms: number) => void
+  readonly clockOf: (life: Life, skewMs?: number) => Clock
+  readonly after: (life: Life, ms: number, run: () => void) => Cancel
+  readonly soon: (life: Life, run: () => void) => void
+  /** `work` is done by `server`, and its outcome comes back to `asker`, each after a while; rejects when the server ends first. */
+  readonly across: <Value>(
+    asker: Life,
+    server: Life,
+    delayMs: () => number,
+    work: () => Promise<Value>,
+  ) => Promise<Value>
+  /** Runs until `over` holds; false: nothing is left to run. */
+  readonly run: (over: () => boolean) => Promise<boolean>
+  readonly steps: () => number
+}
+
+type Globals = Pick<typeof globalThis, 'setImmediate' | 'clearImmediate' | 'setTimeout' | 'clearTimeout'>
+
+/** The globals are taken over from now on; `release` gives them back. */
+export const openSchedule = (random: Random): Schedule & { readonly release: () => void } => {
+  const real: Globals = { setImmediate, clearImmediate, setTimeout, clearTimeout }
+  const runnable: Task[] = []
+  const timers = timerHeap()
+  const nobody: Life = { name: 'nobody', alive: true, mourners: new Set() }
+  let current = nobody
+  let [elapsed, offset, order, steps] = [0, 0, 0, 0]
+
+  const enqueue = (life: Life, run: () => void): Task => {
+    const task: Task = { life, run, dropped: false }
+    runnable.push(task)
+    return task
+  }
+  const enqueueAfter = (life: Life, ms: number, run: () => void): Task => {
+    const task: Task = { life, run, dropped: false }
+    const wait = Number.isFinite(ms) ? Math.max(0, Math.ceil(ms)) : 0
+    timers.push({ at: elapsed + wait, order: order++, task })
+    return task
+  }
+  const drop = (task: unknown): void => {
+    if (typeof task === 'object' && task !== null) (task as Task).dropped = true
+  }
+  Object.assign(globalThis, {
+    setImmediate: (run: (...given: unknown[]) => void, ...given: unknown[]) => enqueue(current, () => run(...given)),
+    clearImmediate: drop,
+    setTimeout: (run: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
+      Object.assign(
+        enqueueAfter(current, ms, () => run(...given)),
+        { unref: () => {}, ref: () => {} },
+      ),
+    clearTimeout: drop,
+  })
+
+  /** Moves time to the next timer, and all that are due then to those who can run. */
+  const advance = (): boolean => {
+    let first = timers.peek()
+    while (first && (first.task.dropped || !first.task.life.alive)) {
+      timers.pop()
+      first = timers.peek()
+    }
+    if (!first) return false
+    elapsed = first.at
+    for (; first && first.at === elapsed; first = timers.peek()) runnable.push(timers.pop()!.task)
+    return true
+  }
+  const choose = (): Task | null => {
+    if (random.chance(SLOW) && (timers.peek()?.at ?? Infinity) - elapsed <= SLOW_MS) advance()
+    while (runnable.length > 0 || advance()) {
+      const at = random.below(runnable.length)
+      const task = runnable[at]!
+      runnable[at] = runnable.at(-1)!
+      runnable.pop()
+      if (!task.dropped && task.life.alive) return task
+    }
+    return null
+  }
+  const run = async (over: () => boolean): Promise<boolean> => {
+    while (!over()) {
+      const task = choose()
+      if (!task) return false
+      steps++
+      current = task.life
+      task.run()
+      await new Promise<void>((turn) => void real.setImmediate(turn))
+      current = nobody
+    }
+    return true
+  }
+
+  const across: Schedule['across'] = (asker, server, delayMs, work) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof work>>>()
+    const back = (tell: () => void): void => void enqueueAfter(asker, delayMs(), tell)
+    const lost = (): void => back(() => reject(new Error(`${server.name} is gone`)))
+    if (!server.alive) {
+      lost()
+      return promise
+    }
+    server.mourners.add(lost)
+    const done = (tell: () => void): void => {
+      // the answer of a server that died while it was being written is not sent
+      if (server.mourners.delete(lost)) back(tell)
+    }
+    const carryOut = async (): Promise<void> => {
+      try {
+        const value = await work()
+        done(() => resolve(value))
+      } catch (error) {
+        done(() => reject(error))
+      }
+    }
+    enqueueAfter(server, delayMs(), () => void carryOut())
+    return promise
+  }
+  return {
+    life: (name) => ({ name, alive: true, mourners: new Set() }),
+    end: (life) => {
+      life.alive = false
+      for (const mourn of life.mourners) mourn()
+      life.mourners.clear()
+    },
+    elapsed: () => elapsed,
+    jump: (ms) => void (offset += ms),
+    clockOf: (life, skewMs = 0) => ({
+      // to what is dead, all time is over: a loop of it that is still held somewhere ends
+      now: () => (life.alive ? EPOCH + elapsed + offset + skewMs : Infinity),
+      after: (ms, work) => {
+        const task = enqueueAfter(life, ms, work)
+        return () => drop(task)
+      },
+    }),
+    after: (life, ms, work) => {
+      const task = enqueueAfter(life, ms, work)
+      return () => drop(task)
+    },
+    soon: (life, work) => void enqueue(life, work),
+    across,
+    run,
+    steps: () => steps,
+    release: () => void Object.assign(globalThis, real),
+  }
+}

@@ -1,0 +1,155 @@
+/** One seed from beginning to end: load with faults, mending, time to settle, judgement. */
+import { check } from '../../src/actors/invariants/check.ts'
+import type { Violation } from '../../src/actors/invariants/evidence.ts'
+import { mend, strike } from './faults.ts'
+import {
+  ADMIN,
+  PROFILES,
+  type Tools,
+  ensureProfile,
+  novaSession,
+  operatorSession,
+  survey,
+  tenantSession,
+} from './sessions.ts'
+import type { Bite } from './store.ts'
+import { seeded } from './random.ts'
+import { type World, openWorld } from './world.ts'
+
+export type Played = {
+  readonly seed: number
+  readonly requests: number
+  readonly faults: number
+  readonly steps: number
+  readonly violations: readonly Violation[]
+  readonly story: readonly string[]
+}
+
+const REQUESTS = 320
+const FAULTS = 10
+const NOVAS = 5
+/** Longer than a bind's deadline, Nova's patience and the retries of a release. */
+const SETTLE_MS = 440_000
+/** What takes longer, by the clock or by the number of tasks, turns in circles. */
+const LONG_MS = 3_600_000
+const STEPS_MAX = 600_000
+
+type Load = { readonly tools: Tools; faults: number; readonly ended: Promise<unknown> }
+
+const startLoad = (world: World, seed: number): Load => {
+  const { client, stage, uuid } = world
+  const over = (): boolean => client.requests() >= REQUESTS && load.faults >= FAULTS
+  const toolsOf = (name: string): Tools => ({
+    client,
+    nova: stage.nova,
+    random: seeded(`${seed}/${name}`),
+    uuid,
+    over,
+    places,
+    say: stage.say,
+  })
+  const places: Tools['places'] = []
+  const tools = toolsOf('operator')
+  const sessions = async (): Promise<void> => {
+    for (const name of Object.keys(PROFILES)) await ensureProfile(tools, name)
+    while (places.length < 7) {
+      await client.sleep(500)
+      await survey(tools)
+    }
+    const novas = Array.from({ length: NOVAS }, (_, at) => novaSession(toolsOf(`nova ${at}`)))
+    await Promise.all([...novas, operatorSession(tools), tenantSession(toolsOf('tenant'))])
+  }
+  const load: Load = { tools, faults: 0, ended: Promise.resolve() }
+  return Object.assign(load, { ended: sessions() })
+}
+
+/** Spread over the requests, and hurried on should the clients be slow. */
+const makeFaults = ({ stage, client }: World, load: Load): void => {
+  const { schedule, life, random } = stage
+  const first = 40
+  const next = (): void => {
+    const wanted = first + ((REQUESTS - first) * (load.faults + random.unit() * 0.8)) / FAULTS
+    if (client.requests() >= wanted) {
+      load.faults++
+      strike(stage)
+    }
+    if (load.faults < FAULTS) schedule.after(life, random.between(1, 200), next)
+  }
+  next()
+}
+
+/** What is left is deleted, so that at the end everything must be free. */
+const clearOut = async ({ tools: { client } }: Load): Promise<void> => {
+  for (let round = 0; round < 20; round++) {
+    const listed = await client.ask({ ...ADMIN, service: true }, 'list', 'GET /v2/accelerator_requests')
+    const arqs = listed.status === 200 ? (listed.json.arqs as { uuid: string }[]).map(({ uuid }) => uuid) : ['']
+    if (arqs.length === 0) return
+    if (arqs[0] !== '')
+      await client.ask(
+        { ...ADMIN, service: true },
+        'remove',
+        `DELETE /v2/accelerator_requests?arqs=${arqs.join(',')}`,
+        undefined,
+        { arqs },
+      )
+    await client.sleep(1000)
+  }
+}
+
+/** Resolves when the work is done; what does not end is a violation, and the rest of the seed is spent without it. */
+const until = async ({ stage: { schedule }, complain }: World, what: string, work: Promise<unknown>): Promise<void> => {
+  let over = false
+  const end = (): void => void (over = true)
+  work.then(end, end)
+  const [steps, elapsed] = [schedule.steps() + STEPS_MAX, schedule.elapsed() + LONG_MS]
+  await schedule.run(() => over || schedule.steps() > steps || schedule.elapsed() > elapsed)
+  if (over) await work
+  else complain(`${what} did not end`)
+}
+const pass = ({ stage, client }: World, ms: number): Promise<unknown> => {
+  const end = stage.schedule.elapsed() + ms
+  client.sleep(ms).catch(() => {})
+  return stage.schedule.run(() => stage.schedule.elapsed() >= end)
+}
+const judge = async (world: World): Promise<readonly Violation[]> => {
+  const gathered = world.evidence(true)
+  await until(world, 'the gathering of evidence', gathered)
+  return check(await gathered)
+}
+const named = (complaints: readonly string[]): readonly Violation[] =>
+  complaints.map((found) => ({
+    invariant: 'bug',
+    meaning: 'nothing breaks, and nothing is thrown that nobody catches',
+    found,
+  }))
+
+export const play = async (seed: number, bite: Bite | null = null): Promise<Played> => {
+  const world = openWorld(seed, bite)
+  try {
+    const { stage, client, story, complaints } = world
+    for (const each of [...stage.processes, ...stage.machines]) each.start()
+    const load = startLoad(world, seed)
+    makeFaults(world, load)
+    await until(world, 'the load', load.ended)
+    mend(stage)
+    await pass(world, SETTLE_MS)
+    const settled = await judge(world)
+    await until(world, 'the clearing', clearOut(load))
+    await pass(world, 60_000)
+    const violations = [...named(complaints), ...settled, ...(await judge(world))]
+    const seen = new Set<string>()
+    const distinct = violations.filter(
+      ({ invariant, found }) => !seen.has(`${invariant} ${found}`) && seen.add(`${invariant} ${found}`),
+    )
+    return {
+      seed,
+      requests: client.requests(),
+      faults: load.faults,
+      steps: stage.schedule.steps(),
+      violations: distinct,
+      story,
+    }
+  } finally {
+    world.close()
+  }
+}

@@ -1,0 +1,115 @@
+/** The store in memory, as a process sees it over a wire: late, failing before or after the commit, and broken on purpose. */
+import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/ports.ts'
+import { memoryStore } from '../../src/persistence/memory.ts'
+import type { Store } from '../../src/persistence/store.ts'
+import type { Random } from './random.ts'
+import type { Life, Schedule } from './schedule.ts'
+
+/** Faults for tests of the tests: the invariants must find each. */
+export type Bite = 'fence off' | 'numbers forgotten' | 'append torn'
+export type StoreTrouble = {
+  /** So many of the next appends are lost on the way there. */
+  failBefore: number
+  /** So many of the next appends are written, and nobody is told. */
+  failAfter: number
+  /** So many of the next reads of the journal fail. */
+  failReads: number
+  slowMs: number
+}
+export type SimStore = {
+  readonly store: Store
+  readonly trouble: StoreTrouble
+  /** All rows, in commit order. */
+  readonly rows: () => readonly FeedRow[]
+  readonly committed: () => number
+  /** What the process of that life uses. */
+  readonly seenBy: (life: Life) => Store
+}
+type Ports = {
+  readonly schedule: Schedule
+  readonly random: Random
+  readonly exclusive: boolean
+  readonly bite: Bite | null
+  readonly say: (line: string) => void
+}
+
+/** Versions as they would have been, had the writer known: nothing is stale any more. */
+const unfenced = async (journal: Journal, { rows, changes }: Append): Promise<Append> => {
+  const tails = await journal.recall(rows.map(({ key }) => ({ key, after: 0 })))
+  return {
+    rows: rows.map((row) => ({ ...row, version: (tails.get(row.key)?.rows.at(-1)?.version ?? 0) + 1 })),
+    changes,
+  }
+}
+
+export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): SimStore => {
+  const store = memoryStore({ exclusive })
+  const trouble: StoreTrouble = { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 }
+  const server = schedule.life('store')
+  const log: FeedRow[] = []
+  const delayMs = (): number =>
+    (random.chance(0.3) ? random.below(4) : 0) + (trouble.slowMs > 0 ? random.below(trouble.slowMs) : 0)
+
+  const note = async (): Promise<void> => {
+    for (const row of await store.journal.feed(String(log.length), 1000)) {
+      log.push(row)
+      say(
+        `#${log.length} ${row.key} ${row.version} ${row.events.map(({ type }) => type).join(' ')}${row.cause.by ? ` by ${row.cause.by}` : ''}`,
+      )
+    }
+  }
+  const append = async (wanted: Append): Promise<Verdict> => {
+    if (trouble.failBefore > 0) {
+      trouble.failBefore--
+      say(`store: an append of ${wanted.rows[0]?.key} is lost before the commit`)
+      return 'unknown'
+    }
+    const torn = bite === 'append torn' && wanted.rows.length > 1 && random.chance(0.02)
+    const given = torn ? { ...wanted, rows: wanted.rows.slice(0, -1) } : wanted
+    const verdict = await store.journal.append(bite === 'fence off' ? await unfenced(store.journal, given) : given)
+    await note()
+    if (verdict !== 'appended')
+      say(
+        `store: ${JSON.stringify(verdict)} for ${wanted.rows.map(({ key, version }) => `${key} ${version}`).join(', ')}`,
+      )
+    if (verdict !== 'appended' || trouble.failAfter === 0) return torn ? 'unknown' : verdict
+    trouble.failAfter--
+    say(`store: the writer of #${log.length} is not told`)
+    return 'unknown'
+  }
+  const read =
+    <Value>(look: () => Promise<Value>) =>
+    async (): Promise<Value> => {
+      if (trouble.failReads === 0) return look()
+      trouble.failReads--
+      throw new Error('the store cannot be read')
+    }
+
+  const seenBy = (life: Life): Store => {
+    const ask = <Value>(work: () => Promise<Value>): Promise<Value> => schedule.across(life, server, delayMs, work)
+    const { journal: real, reads } = store
+    const journal: Journal = {
+      append: (wanted) => ask(() => append(wanted)),
+      recall: (keys) => ask(read(() => real.recall(keys))),
+      history: (keys, limit) => ask(read(() => real.history(keys, limit))),
+      feed: (after, limit) => ask(read(() => real.feed(after, limit))),
+      checkpoint: (reader) => ask(() => real.checkpoint(reader)),
+      saveCheckpoint: (reader, position) => ask(() => real.saveCheckpoint(reader, position)),
+      onAppended: (listener) => real.onAppended(() => schedule.soon(life, listener)),
+      exclusive: real.exclusive,
+      close: real.close,
+    }
+    const page = ((query: never) => ask(() => reads.page(query))) as Reads['page']
+    return {
+      ...store,
+      journal,
+      reads: {
+        page,
+        dueBefore: (now, limit) => ask(() => reads.dueBefore(now, limit)),
+        ordersBefore: (moment, limit) => ask(() => reads.ordersBefore(moment, limit)),
+        markOrdersSent: (slots, at) => ask(() => reads.markOrdersSent(slots, at)),
+      },
+    }
+  }
+  return { store, trouble, rows: () => log, committed: () => log.length, seenBy }
+}
