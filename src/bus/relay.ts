@@ -47,8 +47,10 @@ export type Relay = {
   readonly state: () => RelayState
 }
 
+/** Under this name its checkpoint is kept. */
+export const RELAY = 'relay'
 const DEFAULTS = {
-  reader: 'relay',
+  reader: RELAY,
   pollMs: 500,
   rowsMax: 500,
   saveEveryMs: 100,

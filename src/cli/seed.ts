@@ -6,6 +6,7 @@ import type { Caller } from '../actors/control.ts'
 import { boundOn, freeHandles } from '../actors/instance/prebound.ts'
 import type { Append } from '../actors/ports.ts'
 import { systemClock, systemIds } from '../clock.ts'
+import { RELAY } from '../bus/relay.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../persistence/store.ts'
 import { type Ground, type SeedSize, layGround } from './seedGround.ts'
@@ -29,6 +30,15 @@ function* histories(ground: Ground, missing: number, projects: number): Generato
   }
 }
 
+/** What is loaded was told long ago: the relay begins behind it, unless it had something left to tell before. */
+const toldAlready = async ({ journal, journalEnd }: Store) => {
+  const position = await journal.checkpoint(RELAY)
+  const [untold] = await journal.feed(position, 1)
+  return async () => {
+    if (!untold) await journal.saveCheckpoint(RELAY, await journalEnd())
+  }
+}
+
 /** Throws with a text for the operator when the figures do not fit. The store must have no other user. */
 export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seeded> => {
   const operator: Caller = {
@@ -38,6 +48,7 @@ export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seed
     isService: true,
     requestId: 'seed',
   }
+  const settle = await toldAlready(store)
   const ground = await layGround(store, size, operator, SEED_PROFILE, log)
   const missing = size.arqs - ground.bound
   if (missing < 0)
@@ -48,5 +59,6 @@ export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seed
       `${missing} ARQs need as many free attach handles, and there are ${free}: give more hosts, devices or handles`,
     )
   const loaded = missing > 0 ? await store.bulkLoad(histories(ground, missing, size.projects)) : { journalRows: 0 }
+  if (missing > 0) await settle()
   return { bound: size.arqs, added: missing, rows: loaded.journalRows }
 }

@@ -16,10 +16,8 @@ const HISTORY = `select ${COLUMNS} from journal
 const SAVE = `insert into checkpoints (reader, position) values ($1, $2)
   on conflict (reader) do update set position = excluded.position`
 
-const feedRow = (row: Rows[number]): FeedRow => ({
-  ...journalRow(row),
-  position: `${String(row['xid'])}.${String(row['pos'])}`,
-})
+export const positionOf = (row: Rows[number]): Position => `${String(row['xid'])}.${String(row['pos'])}`
+const feedRow = (row: Rows[number]): FeedRow => ({ ...journalRow(row), position: positionOf(row) })
 
 const placeOf = (position: Position): readonly [string, number] => {
   const [xid, pos] = position.split('.')

@@ -142,6 +142,7 @@ export const memoryStore = (options: MemoryOptions = {}): Store => {
     journal,
     reads: readsOf(kept),
     bulkLoad: (appends) => bulkLoad(kept, appends),
+    journalEnd: async () => kept.log.at(-1)?.position ?? '',
     rebuildViews: (fold) => rebuildViews(kept, fold),
     dumpViews: () => dumpViews(kept),
     close: journal.close,

@@ -28,6 +28,7 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
     journal,
     reads: sqlReads(database),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
+    journalEnd: () => bulk.journalEnd(database),
     rebuildViews: (fold) => bulk.rebuildViews(database, fold),
     dumpViews: () => bulk.dumpViews(database),
     close: async () => {

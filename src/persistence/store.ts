@@ -1,5 +1,5 @@
 /** A store as the main program holds it: the two ports of the actors, and the work on whole tables. */
-import type { Append, Journal, JournalRow, Reads } from '../actors/ports.ts'
+import type { Append, Journal, JournalRow, Position, Reads } from '../actors/ports.ts'
 import type { ViewChange } from '../actors/views.ts'
 
 /** All view rows of one entity, from all its journal rows, oldest first. Pure. */
@@ -13,6 +13,8 @@ export type Store = {
   readonly reads: Reads
   /** Writes whole histories in large statements. Stops with an error when one does not fit what is there. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
+  /** Place of the last row, for a reader that wants to begin behind it; nobody may write meanwhile. */
+  readonly journalEnd: () => Promise<Position>
   /** Empties the views and folds them anew from the journal; nobody may write meanwhile. */
   readonly rebuildViews: (fold: Fold) => Promise<Loaded>
   /** All view rows but snapshots as canonical text, a line a row. */

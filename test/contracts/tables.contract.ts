@@ -14,7 +14,10 @@ export const wholeTablesContract = (open: () => Promise<Opened>): void => {
       sample.one(`arq/${row.uuid}`, 1, [sample.arqChange(row)]),
       sample.one(`arq/${row.uuid}`, 2, [sample.arqChange(changed.get(`arq/${row.uuid}`)!)]),
     ])
+    expect(await store.journalEnd()).toBe('')
     expect(await store.bulkLoad(history)).toEqual({ journalRows: 600, viewRows: 600 })
+    const fed = await store.journal.feed('', 1000)
+    expect(await store.journalEnd()).toBe(fed.at(-1)!.position)
     const dump = async () => {
       const lines: string[] = []
       for await (const line of store.dumpViews()) lines.push(line)
