@@ -27,13 +27,16 @@ const requestOf =
       setTimeout(() => api.open.has(call) && fire(), random.between(0, 6))
     })
 
-/** Some preparation is under way on a host. */
-const order: Aim = ({ hosts, account }, fire) => {
+/** A bind was accepted a moment ago that needs its host. */
+const order: Aim = ({ account, random }, fire) => {
+  const afterMs = random.between(5, 150)
   const timer = setInterval(() => {
-    const { working } = hosts.read()
-    if (account.lives.some(({ arqs, acceptedAt }) => acceptedAt !== null && arqs.some((arq) => working.has(arq))))
-      fire()
-  }, 25)
+    const now = Date.now()
+    const waiting = account.lives.filter(({ hostWork, acceptedAt, seen, leaveSentAt }) => {
+      return hostWork && acceptedAt !== null && now - acceptedAt > afterMs && seen.size === 0 && leaveSentAt === null
+    })
+    if (waiting.length > 0) fire()
+  }, 5)
   return () => clearInterval(timer)
 }
 

@@ -10,14 +10,12 @@ export type Hosts = {
   /** Calls back within a moment of a ledger saying that another preparation is done. */
   readonly onDone: (listener: (arq: string) => void) => () => void
 }
-type Entry = { readonly type?: string; readonly state?: string; readonly arq?: string }
+type Entry = { readonly slot: string; readonly type: string; readonly state: string; readonly arq?: string }
 
-const entriesOf = (path: string): readonly Entry[] => {
+const linesOf = (path: string): readonly string[] => {
   try {
-    return readFileSync(path, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Entry)
+    // Behind the last line end stands what was not written to its end.
+    return readFileSync(path, 'utf8').split('\n').slice(1, -1)
   } catch (error) {
     // A host that has not been given an order has no ledger yet.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
@@ -25,10 +23,19 @@ const entriesOf = (path: string): readonly Entry[] => {
   }
 }
 
+/** Of each slot the last line counts. */
+const lastEntries = (lines: readonly string[]): readonly Entry[] => {
+  const entries = lines.map((line) => JSON.parse(line) as Entry)
+  return [...new Map(entries.map((entry) => [entry.slot, entry])).values()]
+}
+
+/** So many lines at the end are looked at, when it has to be quick. */
+const TAIL = 40
+
 export const hostsIn = (data: string, names: readonly string[]): Hosts => {
   const folder = (name: string) => join(data, 'hosts', name)
-  const read = (): InHand => {
-    const entries = names.flatMap((name) => entriesOf(join(folder(name), 'ledger.jsonl')))
+  const read = (tail = Infinity): InHand => {
+    const entries = names.flatMap((name) => lastEntries(linesOf(join(folder(name), 'ledger.jsonl')).slice(-tail)))
     const arqsIn = (wanted: string) =>
       new Set(
         entries.flatMap(({ type, state, arq }) => (type === 'PrepareSlot' && state === wanted && arq ? [arq] : [])),
@@ -40,11 +47,11 @@ export const hostsIn = (data: string, names: readonly string[]): Hosts => {
       mkdirSync(join(folder(host), 'drivers'), { recursive: true })
       writeFileSync(join(folder(host), 'drivers', 'trouble.json'), JSON.stringify(trouble))
     },
-    read,
+    read: () => read(),
     onDone: (listener) => {
       const known = new Set(read().done)
       const look = () => {
-        for (const arq of read().done) {
+        for (const arq of read(TAIL).done) {
           if (known.has(arq)) continue
           known.add(arq)
           listener(arq)
