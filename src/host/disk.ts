@@ -1,5 +1,5 @@
-/** Where a host keeps what must outlive it: whole files, replaced whole. The one file of this room that opens files. */
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+/** Where a host keeps what must outlive it. The one file of this room that opens files. */
+import { constants, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 export type Disk = {
@@ -7,6 +7,11 @@ export type Disk = {
   readonly read: (path: string) => Promise<string | null>
   /** After it resolved, the new text survives a kill and a power loss; before, the old text or the new one does. */
   readonly replace: (path: string, text: string) => Promise<void>
+  /**
+   * Adds to the end of a file that is there. After it resolved, the text survives a kill and a power loss; before, any
+   * beginning of it may be there.
+   */
+  readonly append: (path: string, text: string) => Promise<void>
 }
 
 const flushed = async (path: string, flags: string, text?: string): Promise<void> => {
@@ -36,29 +41,54 @@ export const fileDisk: Disk = {
     // the new name is in the folder, so the folder is flushed too
     await flushed(folder, 'r')
   },
+  // not made when it is missing: what it continues would be lost without a word
+  append: async (path, text) => {
+    const file = await open(path, constants.O_WRONLY | constants.O_APPEND)
+    try {
+      await file.writeFile(text)
+      await file.datasync()
+    } finally {
+      await file.close()
+    }
+  },
 }
 
 export type MemoryDisk = Disk & {
   /** Takes the last write back, as a disk does that lied about its cache. False: there is none left to take back. */
   readonly loseLast: () => boolean
+  /** Cuts the last write in two, if it was an append, as a power loss does. */
+  readonly tearLast: () => boolean
 }
+type Step = { readonly path: string; readonly before: string | undefined; readonly added: string | null }
+const STEPS_MAX = 8
 
-/** Outlives the host that wrote to it, as a disk does; `loseLast` goes back one write a call, at most eight. */
+/** Outlives the host that wrote to it, as a disk does; goes back one write a call, at most eight. */
 export const memoryDisk = (): MemoryDisk => {
   const files = new Map<string, string>()
-  const undo: { readonly path: string; readonly before: string | undefined }[] = []
+  const steps: Step[] = []
+  const write = (path: string, text: string, added: string | null): void => {
+    steps.push({ path, before: files.get(path), added })
+    if (steps.length > STEPS_MAX) steps.shift()
+    files.set(path, text)
+  }
+  const back = (keep: number): boolean => {
+    const last = steps.pop()
+    if (last?.before !== undefined) files.set(last.path, last.before + (last.added ?? '').slice(0, keep))
+    else if (last !== undefined) files.delete(last.path)
+    return last !== undefined
+  }
   return {
     read: async (path) => files.get(path) ?? null,
-    replace: async (path, text) => {
-      undo.push({ path, before: files.get(path) })
-      if (undo.length > 8) undo.shift()
-      files.set(path, text)
+    replace: async (path, text) => write(path, text, null),
+    append: async (path, text) => {
+      const before = files.get(path)
+      if (before === undefined) throw new Error(`ENOENT: ${path}`)
+      write(path, before + text, text)
     },
-    loseLast: () => {
-      const last = undo.pop()
-      if (last?.before !== undefined) files.set(last.path, last.before)
-      else if (last !== undefined) files.delete(last.path)
-      return last !== undefined
+    loseLast: () => back(0),
+    tearLast: () => {
+      const added = steps.at(-1)?.added ?? null
+      return added !== null && back(Math.ceil(added.length / 2))
     },
   }
 }

@@ -2,8 +2,9 @@
  * The fencing ledger: what this host was last told for each slot, on its own disk.
  *
  * L1 an order's number is on disk before the order has any effect, and its result before anybody is told;
- * L2 the file is replaced whole, so a killed host finds the state before or after a write, never between;
- * L3 writes of the moment share one replacement, and one is under way at a time;
+ * L2 a write adds whole lines, the last line of a slot counts; a torn last line was never acted upon, and is left out;
+ *    the file is replaced whole when it is new, torn, long, or after a failed write: nothing is added behind half a line;
+ * L3 what is asked for in one moment is one write, and one is under way at a time;
  * L4 a ledger that cannot be read, or is another host's, stops the start: forgotten numbers would let old orders through;
  * L5 it is bounded: see `prune` and `ENTRIES_MAX`.
  */
@@ -19,6 +20,8 @@ const ENTRIES_MAX = 50_000
 /** A result that was sent need not be noted at once: it is only sent again after a kill. */
 const NOTE_AFTER_MS = 1000
 const RETRY = { firstMs: 50, maxMs: 5000 }
+/** Lines beyond twice the entries, before the file is written anew. */
+const SPARE_LINES_MAX = 4096
 
 const Head = v.object({ ledger: v.literal(1), host: v.string() })
 
@@ -30,8 +33,9 @@ export type LedgerOptions = {
   readonly log: Log
 }
 
-const parse = (path: string, host: string, text: string | null): Entry[] => {
-  if (text === null) return []
+type Found = { readonly entries: readonly Entry[]; readonly lines: number; readonly torn: boolean }
+const parse = (path: string, host: string, text: string | null): Found => {
+  if (text === null) return { entries: [], lines: 0, torn: true }
   const refused = (reason: string): never => {
     throw new Error(`${path}: ${reason}; the numbers of orders in it must not be lost, so the host does not start`)
   }
@@ -42,10 +46,12 @@ const parse = (path: string, host: string, text: string | null): Entry[] => {
       return refused(`line ${at + 1} cannot be read (${textOf(error)})`)
     }
   }
-  const [first = '', ...rest] = text.trimEnd().split('\n')
+  const [first = '', ...rest] = text.split('\n')
   const head = line(Head, first, 0)
   if (head.host !== host) refused(`it belongs to the host ${head.host}, not ${host}`)
-  return rest.map((json, at) => line(Entry, json, at + 1))
+  // what stands behind the last line end was not written to its end
+  const torn = rest.pop() !== ''
+  return { entries: rest.map((json, at) => line(Entry, json, at + 1)), lines: rest.length, torn }
 }
 
 export class Ledger {
@@ -53,6 +59,10 @@ export class Ledger {
   /** In the order of their last change. */
   readonly #entries = new Map<string, { readonly entry: Entry; readonly line: string }>()
   #waiting: (() => void)[] = []
+  /** Not in the file yet. */
+  #added: string[] = []
+  #lines: number
+  #whole: boolean
   #dirty = false
   #failures = 0
   #writing: Promise<void> | null = null
@@ -60,9 +70,12 @@ export class Ledger {
   #closed = false
   #wake: () => void = () => {}
 
-  constructor(options: LedgerOptions, entries: readonly Entry[]) {
+  constructor(options: LedgerOptions, { entries, lines, torn }: Found) {
     this.#options = options
     for (const entry of entries) this.#put(entry)
+    this.#added = []
+    this.#lines = lines
+    this.#whole = torn
   }
 
   get(slot: string): Entry | undefined {
@@ -91,7 +104,9 @@ export class Ledger {
       (entry) => entry.state === 'done' && entry.sent && entry.finishedAt < before && !kept(entry),
     )
     for (const { slot } of old) this.#entries.delete(slot)
-    if (old.length > 0) this.#flush()
+    if (old.length === 0) return 0
+    this.#whole = true
+    this.#flush()
     return old.length
   }
   /** `atOnce`: nothing is written any more, and who waits is never told, as in a kill. */
@@ -105,8 +120,10 @@ export class Ledger {
   }
 
   #put(entry: Entry): void {
+    const line = JSON.stringify(entry)
     this.#entries.delete(entry.slot)
-    this.#entries.set(entry.slot, { entry, line: JSON.stringify(entry) })
+    this.#entries.set(entry.slot, { entry, line })
+    this.#added.push(line)
     if (this.#entries.size <= ENTRIES_MAX) return
     const quiet = this.all().find(({ state }) => state === 'done')
     if (quiet !== undefined) this.#entries.delete(quiet.slot)
@@ -122,25 +139,37 @@ export class Ledger {
       this.#note?.()
       this.#note = null
       const waiting = this.#waiting.splice(0)
-      if (await this.#replaced()) waiting.forEach((written) => written())
+      if (await this.#stored()) waiting.forEach((written) => written())
       else this.#waiting.unshift(...waiting)
     }
     // in the same step as the last look at `dirty`: nothing asked for in between is left lying
     this.#writing = null
   }
-  async #replaced(): Promise<boolean> {
-    const { disk, path, host, log } = this.#options
-    const lines = [...this.#entries.values()].map(({ line }) => line)
+  async #stored(): Promise<boolean> {
+    const { path, log } = this.#options
+    const added = this.#added.splice(0)
     try {
-      await disk.replace(path, `${[JSON.stringify({ ledger: 1, host }), ...lines].join('\n')}\n`)
+      await this.#save(added)
       this.#failures = 0
       return !this.#closed
     } catch (error) {
-      this.#dirty = true
+      this.#dirty = this.#whole = true
       log.error({ path, reason: textOf(error), failures: ++this.#failures }, 'ledger.diskRefused')
       await this.#pause(Math.min(RETRY.maxMs, RETRY.firstMs * 2 ** Math.min(this.#failures, 20)))
       return false
     }
+  }
+  async #save(added: readonly string[]): Promise<void> {
+    const { disk, path, host } = this.#options
+    if (!this.#whole && this.#lines + added.length <= 2 * this.#entries.size + SPARE_LINES_MAX) {
+      this.#lines += added.length
+      if (added.length > 0) await disk.append(path, `${added.join('\n')}\n`)
+      return
+    }
+    const lines = [...this.#entries.values()].map(({ line }) => line)
+    this.#whole = false
+    this.#lines = lines.length
+    await disk.replace(path, `${[JSON.stringify({ ledger: 1, host }), ...lines].join('\n')}\n`)
   }
   async #pause(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()

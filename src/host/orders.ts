@@ -95,7 +95,7 @@ export class Orders {
   async stop(waitMs: number): Promise<void> {
     this.#stopping = true
     const idle = this.idle()
-    await this.#within(idle, waitMs)
+    if (waitMs > 0) await this.#within(idle, waitMs)
     for (const { abort } of this.#runs.values()) abort.abort(STOPPING)
     if (waitMs > 0) await this.#within(idle, 1000)
   }

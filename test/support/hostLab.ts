@@ -134,12 +134,12 @@ export const openHostLab = async () => {
     heartbeats: (): Heartbeat[] => of('Heartbeat'),
     /** What the hardware holds. */
     effects: async () => readEffects(io.kept()[effectsPath(io.stateDir, driver.name)] ?? null),
-    ledger: async (): Promise<Record<string, unknown>[]> =>
-      ((await disk.read('/state/ledger.jsonl')) ?? '')
-        .split('\n')
-        .slice(1)
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    /** The entries on the disk; the last line of a slot counts. */
+    ledger: async (): Promise<Record<string, unknown>[]> => {
+      const lines = ((await disk.read('/state/ledger.jsonl')) ?? '').split('\n').slice(1).filter(Boolean)
+      const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+      return [...new Map(entries.map((entry) => [entry['slot'], entry])).values()]
+    },
   }
 }
 export type HostLab = Awaited<ReturnType<typeof openHostLab>>
