@@ -10,6 +10,8 @@ export type Scene = {
   readonly program: Program
   readonly generator: LoadGenerator
   readonly targets: readonly Target[]
+  /** CPU time of the database's own processes so far; 0 when it has none. */
+  readonly databaseCpuMs: () => number
 }
 
 const REMOVERS = 2
@@ -28,8 +30,9 @@ const inRounds = async (
 ): Promise<readonly Measured[]> => {
   const rounds: Measured[] = []
   for (let left = seconds * 1000; left > 50;) {
+    const before = scene.databaseCpuMs()
     const measured = await round(left)
-    rounds.push(measured)
+    rounds.push({ ...measured, databaseCpuMs: scene.databaseCpuMs() - before })
     left -= measured.tookMs
     await remove(scene, measured.made)
     if (measured.failures.length > 0) return rounds

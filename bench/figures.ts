@@ -18,6 +18,7 @@ export type Summary = {
   readonly perSecond: number
   /** CPU of the program for each, the database's own process not counted. */
   readonly serverCpuMs: number
+  readonly databaseCpuMs: number
   readonly generatorCpuMs: number
   readonly stages: Readonly<Record<string, Spread>>
   readonly failures: readonly string[]
@@ -31,6 +32,7 @@ export const summary = (rounds: readonly Measured[]): Summary => {
     count,
     perSecond: (count * 1000) / sum(({ tookMs }) => tookMs),
     serverCpuMs: sum(({ serverCpuMs }) => serverCpuMs) / count,
+    databaseCpuMs: sum(({ databaseCpuMs = 0 }) => databaseCpuMs) / count,
     generatorCpuMs: sum(({ ownCpuMs }) => ownCpuMs) / count,
     stages: Object.fromEntries(names.map((name) => [name, spread(stages[name]!)])),
     failures: rounds.flatMap(({ failures }) => failures),

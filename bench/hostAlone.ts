@@ -41,7 +41,7 @@ for (let number = 1; number <= ORDERS; number++) {
   const { deployable, deployableUuid, slot, handle } = slots[number % slots.length]!
   const head = { host: name, slot, number, driver: driver.name, deployable, deployableUuid, handle }
   const order = { ...head, deadline: Date.now() + 60_000, type: 'PrepareSlot', arq: randomUUID() } as const
-  await bus.publish([orderRecord(order as never, `${slot}/${number}`, Date.now())])
+  await bus.publish([orderRecord(order, `${slot}/${number}`, Date.now())])
   if (number % 50 === 0) await host.settled()
 }
 await host.settled()

@@ -8,6 +8,8 @@ export type Options = {
   readonly arqs: readonly number[]
   readonly stores: readonly StoreKind[]
   readonly concurrency: readonly number[]
+  /** Whether the bound device needs work on its host. */
+  readonly hostWork: readonly boolean[]
   /** Measured time of each figure. */
   readonly seconds: number
   readonly parts: readonly Part[]
@@ -23,6 +25,7 @@ const FULL: Options = {
   arqs: [0, 1_000, 10_000, 100_000],
   stores: ['postgres', 'pglite'],
   concurrency: [1, 8, 32],
+  hostWork: [false, true],
   seconds: 6,
   parts: PARTS,
   inFlight: 1_000,
@@ -45,6 +48,7 @@ export const USAGE = `npm run bench -- [options]
   --arqs N,N,...       ARQs present (default 0,1000,10000,100000)
   --store S,S          postgres, pglite
   --concurrency N,...  callers at once (default 1,8,32)
+  --host-work W,W      no, yes: devices that need their host at a bind
   --seconds S          measured time of each figure (default 6)
   --parts P,P          ${PARTS.join(', ')}
   --in-flight N        binds in flight at the kill (default 1000)
@@ -62,6 +66,7 @@ const READ: Readonly<Record<string, (text: string) => Partial<Options>>> = {
   '--arqs': (text) => ({ arqs: numbers(text) }),
   '--store': (text) => ({ stores: words(text, ['postgres', 'pglite']) }),
   '--concurrency': (text) => ({ concurrency: numbers(text) }),
+  '--host-work': (text) => ({ hostWork: words(text, ['no', 'yes']).map((word) => word === 'yes') }),
   '--seconds': (text) => ({ seconds: Number(text) }),
   '--parts': (text) => ({ parts: words(text, PARTS) }),
   '--in-flight': (text) => ({ inFlight: Number(text) }),

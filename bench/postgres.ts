@@ -1,9 +1,10 @@
 /** A real PostgreSQL for the run, with its commits synced, and the floor measured on it. */
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { familyCpuMs } from './proc.ts'
 import { type Database, freshDatabase, sqlOnce } from '../test/support/postgres.ts'
 
 const run = promisify(execFile)
@@ -34,6 +35,8 @@ const pgbench = async (bin: string, url: string, args: readonly string[]): Promi
 
 export type Server = {
   readonly version: string
+  /** CPU time its processes have used so far. */
+  readonly cpuMs: () => number
   readonly fresh: () => Promise<Database>
   readonly floor: (clients: readonly number[], seconds: number) => Promise<Floor>
 }
@@ -41,9 +44,14 @@ export type Server = {
 export const openServer = async (bin: string): Promise<Server> => {
   const base = await freshDatabase(bin, true)
   await run(join(bin, 'psql'), ['-q', '-f', join(FLOOR, 'schema.sql'), base.url])
-  const { rows } = await sqlOnce(base.url, 'show server_version')
+  const show = async (setting: string): Promise<string> => {
+    const { rows } = await sqlOnce(base.url, `select current_setting('${setting}') as value`)
+    return (rows[0] as { value: string }).value
+  }
+  const pid = Number(readFileSync(join(await show('data_directory'), 'postmaster.pid'), 'utf8').split('\n')[0])
   return {
-    version: String((rows[0] as { server_version: string }).server_version),
+    version: await show('server_version'),
+    cpuMs: () => familyCpuMs(pid),
     fresh: () => freshDatabase(bin, true),
     floor: async (clients, seconds) => {
       const time = String(Math.max(1, Math.round(seconds)))

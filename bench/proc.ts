@@ -11,6 +11,18 @@ export const cpuMs = (pid: number): number => {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
 
+/** Of a process and those it started itself, as a database server does for each session. */
+export const familyCpuMs = (pid: number): number => {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
+  return [pid, ...children.map(Number)].reduce((sum, one) => {
+    try {
+      return sum + cpuMs(one)
+    } catch {
+      return sum // it ended in between
+    }
+  }, 0)
+}
+
 export type Memory = { readonly residentMb: number; readonly peakMb: number }
 export const memoryOf = (pid: number): Memory => {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')

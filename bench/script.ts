@@ -51,7 +51,7 @@ const bindsOf = async (scene: Scene, stand: Stand, hostWork: boolean, { options,
   const { kind: store, arqs } = stand
   for (const lanes of options.concurrency) {
     const found = await measureBinds(scene, lanes, options.seconds)
-    const told = `${digits(found.perSecond)}/s, ${digits(found.stages['whole']?.mean ?? 0)} ms, CPU ${digits(found.serverCpuMs)} ms`
+    const told = `${digits(found.perSecond)}/s, ${digits(found.stages['whole']?.mean ?? 0)} ms, CPU ms program/database/callers ${[found.serverCpuMs, found.databaseCpuMs, found.generatorCpuMs].map(digits).join('/')}`
     say(`${store}, ${arqs} ARQs, ${hostWork ? 'host work' : 'no host work'}, ${lanes} callers: ${told}`)
     if (found.failures.length > 0) say(`  ${found.failures.length} failures: ${found.failures[0]}`)
     results.binds.push({ store, arqs, hostWork, lanes, found, floor: null })
@@ -75,9 +75,11 @@ const requestsOf = async (scene: Scene, stand: Stand, { options, results, say }:
 }
 
 const underLoad = async (stand: Stand, hostWork: boolean, parts: Scripts): Promise<void> => {
-  const { options, results, generator } = parts
+  const { options, results, generator, server } = parts
   const program = await stand.start(hostWork, options.profile)
-  const scene: Scene = { program, generator, targets: await targetsOf(program) }
+  const databaseCpuMs = () => (stand.kind === 'postgres' ? server!.cpuMs() : 0)
+  const scene: Scene = { program, generator, targets: await targetsOf(program), databaseCpuMs }
+  await quiet(program.pid)
   await warmUp(scene, options.seconds)
   if (options.parts.includes('binds')) await bindsOf(scene, stand, hostWork, parts)
   if (!hostWork && options.parts.includes('reads')) await requestsOf(scene, stand, parts)
@@ -104,8 +106,8 @@ export const measureStand = async (stand: Stand, parts: Scripts): Promise<void> 
   const wants = (part: Options['parts'][number]): boolean => options.parts.includes(part)
   if (wants('start') && last) await measureStarts(stand, parts)
   if (wants('memory') && arqs === MEMORY_AT) await atRest(stand, parts)
-  if (wants('binds') || wants('reads')) await underLoad(stand, false, parts)
-  if (wants('binds')) await underLoad(stand, true, parts)
+  for (const hostWork of options.hostWork)
+    if (wants('binds') || (wants('reads') && !hostWork)) await underLoad(stand, hostWork, parts)
   if (wants('kill') && last) {
     const found = await measureKill(stand, generator, options.inFlight)
     say(`${store}: ${found.inFlight} in flight, all ended after ${digits(found.allMs / 1000)} s`)

@@ -12,7 +12,6 @@ const HOSTS = 8
 /** Devices of a host that are filled by the seed, and as many that stay free. */
 const DEVICES = 8
 const HANDLES = 32
-export const FREE = HOSTS * DEVICES * HANDLES
 export const PROFILE = 'seed-fpga'
 
 export type Stand = {

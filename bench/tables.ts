@@ -27,7 +27,7 @@ const binds = ({ binds }: Results): Table => ({
     'p50 ms',
     'p99 ms',
     'POST / PATCH / until Bound ms',
-    'program CPU ms a bind',
+    'CPU ms a bind: program / database / callers',
     'floor/s',
   ],
   rows: binds.map((one) => {
@@ -42,7 +42,7 @@ const binds = ({ binds }: Results): Table => ({
       digits(found.perSecond),
       ...[whole?.mean, whole?.p50, whole?.p99].map((ms) => digits(ms ?? Number.NaN)),
       [post, patch, until].map((stage) => digits(stage?.mean ?? Number.NaN)).join(' / '),
-      digits(found.serverCpuMs),
+      [found.serverCpuMs, found.databaseCpuMs, found.generatorCpuMs].map(digits).join(' / '),
       digits(floor?.binds.get(lanes)?.perSecond ?? Number.NaN),
     ]
   }),

@@ -30,6 +30,8 @@ export type Measured = {
   readonly tookMs: number
   readonly serverCpuMs: number
   readonly ownCpuMs: number
+  /** Of the database's own processes; read by who directs the run. */
+  readonly databaseCpuMs?: number
   /** States at the end of `settle`, counted. */
   readonly states: Readonly<Record<string, number>>
   readonly failures: readonly string[]
