@@ -1,19 +1,6 @@
 /** A clock a test can watch without waiting long, a quiet log that remembers, and patience with a limit. */
 import type { Clock } from '../../src/clock.ts'
 
-/** Time runs by itself, `speed` times faster than the wall. */
-export const fastClock = (speed = 20): Clock => {
-  const began = performance.now()
-  const epoch = Date.UTC(2026, 0, 1)
-  return {
-    now: () => epoch + Math.floor((performance.now() - began) * speed),
-    after: (ms, run) => {
-      const timer = setTimeout(run, Math.max(0, ms) / speed)
-      return () => clearTimeout(timer)
-    },
-  }
-}
-
 /** Time stands still until `pass`. */
 export const handClock = (): Clock & { readonly pass: (ms: number) => Promise<void> } => {
   const timers = new Set<{ readonly at: number; readonly run: () => void }>()
