@@ -1,0 +1,57 @@
+/** Journals that earlier releases have written are read for ever, and fold to the same views. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { rebuild, remember } from '../../src/actors/entities.ts'
+import { check } from '../../src/actors/invariants/check.ts'
+import type { JournalRow } from '../../src/actors/ports.ts'
+import { memoryStore } from '../../src/persistence/memory.ts'
+import { NOVA, openPlane, value } from '../support/plane.ts'
+import { missingIn } from './events.ts'
+import { journalIn, viewsText } from './fold.ts'
+import { playScenario } from './scenario.ts'
+
+const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8')
+const RELEASES = Object.entries(
+  JSON.parse(read('releases.json')) as Record<string, { commit: string | null; journal: string }>,
+)
+
+/** A store that holds the rows as if it had written them itself. */
+const storeOf = async (rows: readonly JournalRow[]) => {
+  const store = memoryStore()
+  await store.bulkLoad(rows.map((row) => ({ rows: [row], changes: [] })))
+  await store.rebuildViews(rebuild)
+  return store
+}
+
+describe.each(RELEASES)('the journal of %s', (release, { commit, journal }) => {
+  const rows = journalIn(read(journal))
+
+  test('folds to the views it folded to then', () => {
+    expect(viewsText(rows)).toBe(read(`${release}.views.txt`))
+  })
+  test('gives each entity a memory of its last version', () => {
+    for (const [key, own] of Map.groupBy(rows, (row) => row.key)) expect(remember(key, own).version).toBe(own.length)
+  })
+  test('keeps every invariant', () => {
+    const now = Math.max(...rows.map(({ at }) => at))
+    expect(check({ journal: rows, now })).toEqual([])
+  })
+  test('is served: lists, single objects and timelines', async () => {
+    const { control, plane } = await openPlane({}, await storeOf(rows))
+    const arqs = value(await control.arqs.list(NOVA, {}, {})).items
+    expect(arqs.map(({ state }) => state)).toContain('Bound')
+    for (const { uuid, state } of arqs) {
+      expect(value(await control.arqs.get(NOVA, uuid))).toMatchObject({ state })
+      expect(value(await control.arqs.timeline(NOVA, uuid)).steps.length).toBeGreaterThan(0)
+    }
+    await plane.stop()
+  })
+  test('names the commit that wrote it, once there is one', () => {
+    if (commit !== null) expect(commit).toMatch(/^[0-9a-f]{40}$/)
+  })
+})
+
+test('what is recorded for a release holds every event there is', async () => {
+  expect(missingIn(await playScenario())).toEqual([])
+})

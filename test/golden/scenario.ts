@@ -1,0 +1,231 @@
+/** A short life of a small cloud in which everything happens that a journal can hold. Time and ids are counted, so that it can be repeated. */
+import { deployable, deployableKey } from '../../src/actors/deployable/decider.ts'
+import type { FeedRow, NovaVerdict } from '../../src/actors/ports.ts'
+import type { Ids } from '../../src/clock.ts'
+import { orderedIds } from '../../src/clock.ts'
+import type { SimulatedPlan } from '../../src/drivers/simulated.ts'
+import { memoryStore } from '../../src/persistence/memory.ts'
+import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
+import { handClock, quiet } from '../support/lab.ts'
+import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
+
+type Devices = Extract<InventoryReport['drivers'][number], { status: 'ok' }>['devices']
+type Result = OrderResult['result']
+
+const HOST = 'compute-1'
+const BOOT = '90000000-0000-4000-8000-000000000001'
+const IMAGE = '90000000-0000-4000-8000-00000000000a'
+const PLAN: SimulatedPlan = {
+  seed: 'golden',
+  devices: [
+    { kind: 'fpga', handles: 2 },
+    { kind: 'gpu', handles: 2 },
+    { kind: 'nic', handles: 1 },
+  ],
+}
+const BIND_MS = 60_000
+const STALE_MS = 3_600_000
+/** By then a release that failed has been ordered once more. */
+const RELEASED_AGAIN_MS = 310_000
+const OPTIONS = {
+  programWaitMs: 0,
+  sweepEveryMs: 1000,
+  bindDeadlineMs: BIND_MS,
+  staleAfterMs: STALE_MS,
+  downAfterMs: 2 * STALE_MS,
+  missingRounds: 2,
+}
+
+const countedIds = (now: () => number): Ids => {
+  let count = 0
+  const text = () => `80000000-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`
+  return { uuid: text, ordered: orderedIds(now, (length) => new Uint8Array(length)) }
+}
+
+/** The first telling finds nobody, the others find a Nova that knows the instance, or does not. */
+const novaOf = (known: (instance: string) => boolean) => {
+  let asked = 0
+  return {
+    notify: async (events: readonly { readonly tag: string; readonly server_uuid: string }[]) =>
+      events.map(({ tag, server_uuid: instance }): NovaVerdict => {
+        if (asked++ === 0) return { tag, outcome: 'retry', code: 503, note: 'not now' }
+        return known(instance) ? { tag, outcome: 'delivered', code: 200 } : { tag, outcome: 'gone', code: 404 }
+      }),
+  }
+}
+
+const openCloud = async () => {
+  const clock = handClock()
+  const ids = countedIds(clock.now)
+  const store = memoryStore()
+  const gone = new Set<string>()
+  const nova = novaOf((instance) => !gone.has(instance))
+  const images = { find: async () => ({ found: true as const, path: `/images/${IMAGE}` }) }
+  const world = await openPlane({ clock, ids, nova, images, options: OPTIONS }, store, 'when told')
+  const shown = (await world.discovered(HOST, PLAN)) as unknown as Devices
+  return { ...world, clock, ids, gone, shown }
+}
+type Cloud = Awaited<ReturnType<typeof openCloud>>
+
+const shows = async ({ report, clock }: Cloud, devices: Devices) => {
+  await report(HOST, [{ driver: 'simulated_driver', status: 'ok', devices }], BOOT)
+  await clock.pass(1)
+}
+const placeOf = async ({ control }: Cloud, rc: string) => {
+  const places = value(await control.deployables.list({}, {})).items
+  const holds = (attributes: unknown) => JSON.stringify(attributes).includes(`"${rc}"`)
+  return places.find(({ attributes }) => holds(attributes))!
+}
+
+/** Makes as many ARQs as the profile asks for, and has their bind accepted. */
+const bind = async (cloud: Cloud, profile: string, rc: string) => {
+  const { control, clock, ids } = cloud
+  const arqs = value(await control.arqs.create(TENANT, profile)).map(({ uuid }) => uuid)
+  const { rp_uuid: deviceRpUuid } = await placeOf(cloud, rc)
+  const instanceUuid = ids.uuid()
+  await clock.pass(1)
+  value(
+    await control.arqs.bind(
+      NOVA,
+      arqs.map((arq) => ({ arq, hostname: HOST, deviceRpUuid: deviceRpUuid!, instanceUuid })),
+    ),
+  )
+  await clock.pass(1)
+  return { arqs, instance: instanceUuid }
+}
+
+/** Answers what the host was ordered last of this type, once for each, with these results. */
+const answer = async ({ pump, orders, answer: told, clock }: Cloud, type: string, ...results: readonly Result[]) => {
+  for (const result of results) {
+    await pump()
+    const order = orders.findLast((one) => one.type === type)!
+    orders.splice(0)
+    await told(order, result)
+    await clock.pass(1)
+  }
+}
+const DONE: Result = { status: 'done' }
+const AGAIN: Result = { status: 'failed', reason: 'the card does not answer', final: false }
+const NEVER: Result = { status: 'failed', reason: 'the card is on fire', final: true }
+
+const profilesAndAttributes = async (cloud: Cloud) => {
+  const { control, clock } = cloud
+  const profile = (name: string, group: Record<string, string>) =>
+    control.profiles.create(NOVA, { name, description: `asks for ${name}`, groups: [group] })
+  value(await profile('fpga', { 'resources:FPGA': '1' }))
+  value(await profile('two fpgas', { 'resources:FPGA': '2' }))
+  value(await profile('gpu', { 'resources:PGPU': '1' }))
+  value(await profile('never used', { 'resources:PGPU': '1' }))
+  value(await control.profiles.remove(NOVA, ['never used']))
+  await clock.pass(1)
+  const { uuid } = await placeOf(cloud, 'FPGA')
+  const { uuid: rack } = value(await control.attributes.create(NOVA, uuid, 'rack', 'r1'))
+  value(await control.attributes.create(NOVA, uuid, 'room', 'east'))
+  value(await control.attributes.remove(NOVA, rack))
+  await clock.pass(1)
+}
+
+const binds = async (cloud: Cloud) => {
+  const { control, clock, pump, orders, gone } = cloud
+  const gpu = await bind(cloud, 'gpu', 'PGPU')
+  // Nova is not there at first.
+  await clock.pass(3000)
+  const both = await bind(cloud, 'two fpgas', 'FPGA')
+  await pump()
+  for (const order of orders.splice(0)) await cloud.answer(order)
+  await clock.pass(1)
+  const [first, second] = both.arqs as [string, string]
+  value(await control.arqs.unbind(NOVA, [first]))
+  // Asked for again by Nova, then by itself after a while.
+  await answer(cloud, 'ReleaseSlot', AGAIN, NEVER)
+  value(await control.arqs.unbind(NOVA, [first]))
+  await answer(cloud, 'ReleaseSlot', NEVER)
+  await clock.pass(RELEASED_AGAIN_MS)
+  await answer(cloud, 'ReleaseSlot', DONE)
+  value(await control.arqs.remove(NOVA, [first]))
+  value(await control.arqs.removeByInstance(NOVA, both.instance))
+  await answer(cloud, 'ReleaseSlot', DONE)
+  const failing = await bind(cloud, 'fpga', 'FPGA')
+  gone.add(failing.instance)
+  await answer(cloud, 'PrepareSlot', NEVER)
+  await answer(cloud, 'ReleaseSlot', DONE)
+  const late = await bind(cloud, 'fpga', 'FPGA')
+  await clock.pass(BIND_MS + 1000)
+  await answer(cloud, 'ReleaseSlot', NEVER)
+  return { gpu, second, failing, late }
+}
+
+/** Only an operator may say it, and there is no route for that yet. */
+const cleared = async ({ plane, store, ids, clock }: Cloud) => {
+  const [handle] = (await store.reads.page({
+    view: 'handles',
+    where: { state: 'quarantined' },
+    sort: 'uuid',
+    limit: 1,
+  }))!
+  const key = deployableKey(handle!.deployable_uuid)
+  const work = { commandId: ids.uuid(), at: clock.now(), cause: { by: 'operator' } }
+  value(
+    await plane.region.tell(key, {
+      ...work,
+      plan: (draft) => draft.decide(deployable, key, { type: 'Clear', handle: handle!.uuid }),
+    }),
+  )
+  await clock.pass(1)
+}
+
+const programs = async (cloud: Cloud) => {
+  const { control, clock } = cloud
+  const { uuid } = await placeOf(cloud, 'FPGA')
+  for (const result of [NEVER, DONE]) {
+    value(await control.deployables.program(NOVA, uuid, IMAGE))
+    await answer(cloud, 'Program', result)
+  }
+  const { device_uuid: device } = await placeOf(cloud, 'PGPU')
+  value(await control.devices.setStatus(NOVA, device, 'maintaining'))
+  await clock.pass(1)
+  value(await control.devices.setStatus(NOVA, device, 'enabled'))
+  await clock.pass(1)
+}
+
+/** Another text for the first card, one handle less on the second, and the third taken out. */
+const changes = async (cloud: Cloud) => {
+  const [fpga, gpu] = cloud.shown as [Devices[number], Devices[number]]
+  const narrower = gpu.deployables.map((place) => ({
+    ...place,
+    numAccelerators: 1,
+    handles: place.handles.slice(0, 1),
+  }))
+  const devices = [
+    { ...fpga, model: `${fpga.model}, second edition` },
+    { ...gpu, deployables: narrower },
+  ]
+  for (let round = 0; round < 3; round++) await shows(cloud, devices)
+  await cloud.clock.pass(STALE_MS + 60_000)
+  await cloud.plane.reports.take(
+    {
+      type: 'Heartbeat',
+      host: HOST,
+      bootId: BOOT,
+      observedAt: 1,
+      status: { drivers: {}, ordersInHand: 0, resultsWaiting: 0 },
+    },
+    'heartbeat',
+  )
+  await cloud.clock.pass(10_000)
+  await quiet()
+}
+
+export const playScenario = async (): Promise<readonly FeedRow[]> => {
+  const cloud = await openCloud()
+  await shows(cloud, cloud.shown)
+  await profilesAndAttributes(cloud)
+  await binds(cloud)
+  await cleared(cloud)
+  await programs(cloud)
+  await changes(cloud)
+  await bind(cloud, 'fpga', 'FPGA')
+  const rows = await cloud.store.journal.feed('', 10_000)
+  await cloud.plane.stop()
+  return rows
+}
