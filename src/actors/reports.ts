@@ -5,13 +5,13 @@ import { type Arq, arq, arqKey } from './arq/decider.ts'
 import { deployable, deployableKey } from './deployable/decider.ts'
 import type { Deployable } from './deployable/state.ts'
 import type { Draft } from './draft.ts'
-import { type Host, counting, hostKey } from './host/decider.ts'
 import type { Liveness } from './host/liveness.ts'
 import type { Bond } from './arq/messages.ts'
 import { commandIdOf } from './commandId.ts'
 import { reportPrepared } from './instance/conclude.ts'
 import { recordInventory } from './inventory/record.ts'
 import type { Kernel } from './kernel.ts'
+import { storable } from './text.ts'
 
 /** A release that failed is ordered again within this time. */
 const RELEASE_FOR_MS = 600_000
@@ -19,7 +19,7 @@ const RELEASE_FOR_MS = 600_000
 export type Reports = {
   /** Throws when it could not be recorded now: the message has to come again. */
   readonly take: (report: Report, messageId: string) => Promise<void>
-  /** One compare: true when this picture of the host is recorded already and nothing is being counted. */
+  /** One compare: true when this picture of this boot was taken already and would change nothing. */
   readonly unchanged: (sighting: {
     readonly host: string
     readonly boot: string
@@ -28,9 +28,11 @@ export type Reports = {
   }) => boolean
 }
 
-type Known = { readonly digest: string; readonly settled: boolean }
+/** `settled`: the same picture again would change nothing. */
+type Known = { readonly boot: string; readonly number: number; readonly digest: string; readonly settled: boolean }
+const HOSTS_MAX = 100_000
 
-const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? result.reason : null)
+const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? storable(result.reason) : null)
 
 /** A release on the host concerns the ARQ that gave the handle up, as long as it is there to be told. */
 const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slot: string, result: OrderResult) => {
@@ -89,21 +91,28 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
 }
 
 export const reportsOver = (kernel: Kernel, liveness: Liveness): Reports => {
-  /** Digest of the picture that is recorded of each host; a cache. */
+  /** The last picture that was taken of each host; a cache. Reports that said nothing new are known only here. */
   const pictures = new Map<string, Known>()
+  const remember = (name: string, known: Known) => {
+    if (pictures.size < HOSTS_MAX || pictures.has(name)) pictures.set(name, known)
+  }
   const takeInventory = async (report: InventoryReport, messageId: string) => {
+    const { host, bootId: boot, number } = report
+    const known = pictures.get(host)
+    if (known && known.boot === boot && number < known.number) return
     const digest = inventoryDigest(report)
-    await recordInventory(kernel, report, digest, commandIdOf(messageId))
-    const looked = await kernel.region.look(hostKey(report.host))
-    if (!looked.ok) return
-    const held = looked.value.state as Host
-    pictures.set(report.host, { digest: held.digest, settled: !counting(held) })
+    const settled = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
+    if (settled !== null) remember(host, { boot, number, digest, settled })
   }
   return {
-    unchanged: ({ host, digest }) => {
+    unchanged: ({ host, boot, number, digest }) => {
       liveness.seen(host)
       const known = pictures.get(host)
-      return known !== undefined && known.settled && known.digest === digest
+      if (!known?.settled || known.boot !== boot || known.digest !== digest) return false
+      // one in between was taken by another process, and may have said something else
+      if (number > known.number + 1) return false
+      remember(host, { ...known, number: Math.max(number, known.number) })
+      return true
     },
     take: async (report, messageId) => {
       liveness.seen(report.host)

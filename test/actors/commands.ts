@@ -40,6 +40,7 @@ const arq = fc.oneof(
 )
 
 const described: fc.Arbitrary<Description> = fc.record({
+  driver: oneOf('simulated_driver', 'other_driver'),
   numAccelerators: fc.integer({ min: 0, max: 3 }),
   driverName: fc.constant('simulated'),
   hostWork: fc.boolean(),
@@ -104,6 +105,7 @@ const deployable = fc.oneof(
 )
 
 const facts: fc.Arbitrary<DeviceFacts> = fc.record({
+  driver: fc.constant('simulated_driver'),
   type: oneOf('GPU', 'FPGA'),
   vendor: fc.constant('1bf2'),
   model: oneOf('card', 'other card'),
@@ -111,10 +113,10 @@ const facts: fc.Arbitrary<DeviceFacts> = fc.record({
   vendorBoardInfo: fc.constant(null),
   controlPath: fc.constant('{"bus": "01"}'),
 })
-const card = { uuid: id(0xd0), id: 1, host: 'h1', driver: 'simulated_driver' }
+const card = { uuid: id(0xd0), id: 1, host: 'h1' }
 const device = fc.oneof(
   record<DeviceCommand>('Record', { identity: fc.constant(card), facts }),
-  record<DeviceCommand>('Describe', { facts }),
+  record<DeviceCommand>('Describe', { facts, grown: fc.boolean() }),
   record<DeviceCommand>('SetStatus', { status }),
   record<DeviceCommand>('SetPresence', { presence }),
 )

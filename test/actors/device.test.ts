@@ -5,6 +5,7 @@ import { id } from './samples.ts'
 
 const { given } = specOf(device)
 const facts: DeviceFacts = {
+  driver: 'simulated_driver',
   type: 'FPGA',
   vendor: '1bf2',
   model: 'card',
@@ -12,7 +13,7 @@ const facts: DeviceFacts = {
   vendorBoardInfo: null,
   controlPath: '{"bus": "01"}',
 }
-const identity = { uuid: id(0xd0), id: 1, host: 'h1', driver: 'simulated_driver' }
+const identity = { uuid: id(0xd0), id: 1, host: 'h1' }
 const recorded: DeviceEvent = { type: 'DeviceRecorded', identity, facts }
 const newer = { ...facts, model: 'card, second edition' }
 const retired: DeviceEvent = { type: 'PresenceSet', presence: 'retired' }
@@ -30,7 +31,7 @@ describe('a device', () => {
   })
   it('that was never recorded, or is retired, is not found whatever is asked', () => {
     const questions = [
-      { type: 'Describe', facts },
+      { type: 'Describe', facts, grown: false },
       { type: 'SetStatus', status: 'enabled' },
       { type: 'SetPresence', presence: 'present' },
     ] as const
@@ -40,8 +41,11 @@ describe('a device', () => {
     }
   })
   it('is described anew only when something is new', () => {
-    given(recorded).when({ type: 'Describe', facts }).follows()
-    given(recorded).when({ type: 'Describe', facts: newer }).follows({ type: 'DeviceDescribed', facts: newer })
+    given(recorded).when({ type: 'Describe', facts, grown: false }).follows()
+    given(recorded).when({ type: 'Describe', facts, grown: true }).follows({ type: 'DeviceDescribed', facts })
+    given(recorded)
+      .when({ type: 'Describe', facts: newer, grown: false })
+      .follows({ type: 'DeviceDescribed', facts: newer })
   })
   it('is disabled and enabled any number of times, and recorded when it changes', () => {
     const maintaining: DeviceEvent = { type: 'StatusSet', status: 'maintaining' }

@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { rebuild } from '../../src/actors/entities.ts'
 import type { JournalRow } from '../../src/actors/ports.ts'
 import { memoryStore } from '../../src/persistence/memory.ts'
-import type { Store } from '../../src/persistence/store.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { openCloud } from './cloud.ts'
+import { expectRebuilt } from './rebuilt.ts'
 
 const CARD = (handles: number) => ({ seed: 1, devices: [{ kind: 'gpu' as const, handles }] })
-const dump = async (store: Store) => {
-  const lines: string[] = []
-  for await (const line of store.dumpViews()) lines.push(line)
-  return lines
-}
 
 /** Two control planes that share a journal and know nothing of each other. */
 const openTwo = async (handles: number) => {
@@ -134,8 +128,6 @@ describe('a deployable with a long journal', () => {
     expect(value(await again.control.arqs.get(NOVA, last.arq)).state).toBe('Bound')
     await again.plane.stop()
 
-    const was = await dump(store)
-    await store.rebuildViews(rebuild)
-    expect(await dump(store)).toEqual(was)
+    await expectRebuilt(store)
   })
 })

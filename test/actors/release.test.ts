@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { rebuild } from '../../src/actors/entities.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import { type Cloud, FPGA, NOVA, openCloud, TENANT, value } from './cloud.ts'
+import { expectRebuilt } from './rebuilt.ts'
 
 let cloud: Cloud
 beforeEach(async () => {
   cloud = await openCloud(FPGA, { 'resources:FPGA': '1' }, {}, undefined, 'when told')
 })
 afterEach(async () => {
-  const views = async () => {
-    const lines: string[] = []
-    for await (const line of cloud.store.dumpViews()) lines.push(line)
-    return lines
-  }
-  const was = await views()
-  await cloud.store.rebuildViews(rebuild)
-  expect(await views()).toEqual(was)
+  await expectRebuilt(cloud.store)
   await cloud.stop()
 })
 

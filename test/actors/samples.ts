@@ -38,7 +38,6 @@ export const identity: Identity = {
   deviceUuid: id(0xd0),
   deviceId: 1,
   host: 'h1',
-  driver: 'simulated_driver',
   vendor: '1bf2',
 }
 export const handle = (n: number): KnownHandle => ({
@@ -50,6 +49,7 @@ export const handle = (n: number): KnownHandle => ({
 const hex = (n: number) => n.toString(16).padStart(2, '0')
 
 export const describing = (more: Partial<Description> = {}): Description => ({
+  driver: 'simulated_driver',
   numAccelerators: 2,
   driverName: 'simulated',
   hostWork: true,

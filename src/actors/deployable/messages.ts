@@ -18,6 +18,8 @@ export type KnownHandle = {
 }
 /** What the driver says of it; replaced whole by each changed report. */
 export type Description = {
+  /** Entry-point name of the driver that shows it, and carries out its orders. */
+  readonly driver: string
   readonly numAccelerators: number
   readonly driverName: string
   readonly hostWork: boolean
@@ -34,8 +36,6 @@ export type Identity = {
   readonly deviceUuid: string
   readonly deviceId: number
   readonly host: string
-  /** Entry-point name of the driver that found it. */
-  readonly driver: string
   readonly vendor: string
 }
 export type Presence = 'present' | 'missing' | 'retired'

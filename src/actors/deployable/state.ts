@@ -27,6 +27,7 @@ export type SlotHandle = KnownHandle & {
 }
 export type Deployable = Identity & {
   readonly exists: boolean
+  readonly driver: string
   readonly numAccelerators: number
   readonly driverName: string
   readonly hostWork: boolean
@@ -106,6 +107,7 @@ const describe = (held: Deployable, description: Description, at: number): Parti
   const operators = held.attributes.filter(({ origin }) => origin !== 'driver')
   const created = new Map(held.attributes.map(({ uuid, createdAt }) => [uuid, createdAt]))
   return {
+    driver: description.driver,
     numAccelerators: description.numAccelerators,
     driverName: description.driverName,
     hostWork: description.hostWork,
@@ -236,6 +238,13 @@ export const busy = (held: Deployable): boolean =>
 
 /** A release that has failed for good is tried again after this long, for what stopped it may be over. */
 const QUARANTINE_MS = 300_000
+/** Somebody uses it, or its host works on it. */
+export const inUse = (held: Deployable): boolean => busy(held) || held.program !== null
+/** What its handles attach that is not free to be given to anybody. */
+export const takenHandles = (held: Deployable): readonly string[] =>
+  Object.values(held.handles).flatMap(({ state, canonical }) =>
+    state === 'free' || state === 'missing' ? [] : [canonical],
+  )
 /** When a quarantined handle is due. */
 export const retryAt = ({ state, pendingSince }: SlotHandle): number | null =>
   state === 'quarantined' ? pendingSince + QUARANTINE_MS : null

@@ -4,6 +4,8 @@ import type { DeviceStatus, Presence } from '../deployable/messages.ts'
 import { type Row, type ViewChange, drop, put } from '../views.ts'
 
 export type DeviceFacts = {
+  /** Entry-point name of the driver that shows it. */
+  readonly driver: string
   readonly type: string
   readonly vendor: string
   readonly model: string
@@ -16,12 +18,12 @@ export type DeviceIdentity = {
   readonly uuid: string
   readonly id: number
   readonly host: string
-  readonly driver: string
 }
 
 export type DeviceCommand =
   | { readonly type: 'Record'; readonly identity: DeviceIdentity; readonly facts: DeviceFacts }
-  | { readonly type: 'Describe'; readonly facts: DeviceFacts }
+  /** `grown`: deployables are recorded with it, in the status it has; its row fences that off from a change of the status. */
+  | { readonly type: 'Describe'; readonly facts: DeviceFacts; readonly grown: boolean }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
   | { readonly type: 'SetPresence'; readonly presence: Presence }
 export type DeviceEvent =
@@ -39,6 +41,7 @@ export type Device = DeviceIdentity & {
   readonly updatedAt: number | null
 }
 const NO_FACTS: DeviceFacts = {
+  driver: '',
   type: '',
   vendor: '',
   model: '',
@@ -51,7 +54,6 @@ const initial: Device = {
   uuid: '',
   id: 0,
   host: '',
-  driver: '',
   facts: NO_FACTS,
   status: 'enabled',
   presence: 'present',
@@ -68,7 +70,7 @@ const decide = (device: Device, command: DeviceCommand): Decision<DeviceEvent> =
     return refuse({ kind: 'not_found', resource: 'device', id: device.uuid })
   switch (command.type) {
     case 'Describe':
-      return sameFacts(device.facts, command.facts)
+      return sameFacts(device.facts, command.facts) && !command.grown
         ? accept()
         : accept({ type: 'DeviceDescribed', facts: command.facts })
     case 'SetStatus':
@@ -104,7 +106,7 @@ export const deviceRow = (device: Device): Row<'devices'> => ({
   hostname: device.host,
   status: device.status,
   presence: device.presence,
-  driver: device.driver,
+  driver: device.facts.driver,
   created_at: device.createdAt,
   updated_at: device.updatedAt,
 })

@@ -64,9 +64,6 @@ export const isNews = (host: Host, report: { readonly bootId: string; readonly n
   if (!host.exists) return true
   return report.bootId === host.bootId ? report.number > host.number : !host.formerBoots.includes(report.bootId)
 }
-/** Something that is gone is being counted: an unchanged picture is news then. */
-export const counting = (host: Host): boolean => Object.values(host.devices).some(({ missing }) => missing > 0)
-
 const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
   if (command.type === 'RecordPicture')
     return isNews(host, command.picture) ? accept({ ...command, type: 'PictureRecorded' }) : accept()

@@ -1,10 +1,10 @@
 /** What a driver says of a deployable, under the identities that are held of it already. Pure: new UUIDs are taken from a pool. */
-import { canonicalInfo } from '../../pci.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { ReportedDevice } from '../../wire/reports.ts'
 import type { Description } from '../deployable/messages.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { DeviceFacts } from '../device/decider.ts'
+import { canonicalHandle } from './digest.ts'
 
 type ReportedDeployable = ReportedDevice['deployables'][number]
 /** UUIDs made beforehand, in order; a plan that runs again takes the same ones. */
@@ -12,6 +12,7 @@ export type Pool = () => string
 
 export const descriptionOf = (
   held: Pick<Deployable, 'handles' | 'attributes'>,
+  driver: string,
   reported: ReportedDeployable,
   take: Pool,
 ): Description => {
@@ -20,6 +21,7 @@ export const descriptionOf = (
     held.attributes.filter(({ origin }) => origin === 'driver').map((attribute) => [attribute.key, attribute.uuid]),
   )
   return {
+    driver,
     numAccelerators: reported.numAccelerators,
     driverName: reported.driverName,
     hostWork: reported.hostWork,
@@ -31,31 +33,29 @@ export const descriptionOf = (
       origin: 'driver',
       createdAt: 0,
     })),
-    handles: reported.handles.map(({ type, info }) => {
-      const canonical = `${type}:${canonicalInfo(info)}`
-      return { uuid: known.get(canonical) ?? take(), type, info, canonical }
+    handles: reported.handles.map((handle) => {
+      const canonical = canonicalHandle(handle)
+      return { uuid: known.get(canonical) ?? take(), ...handle, canonical }
     }),
   }
 }
 
+/** Without the spelling and the order of its handles, which mean nothing. */
+const essence = (said: Description) =>
+  canonicalJson({ ...said, handles: said.handles.map(({ uuid, canonical }) => `${uuid} ${canonical}`).toSorted() })
+
 /** A report that says nothing new must write nothing (C1). */
 export const saysNothingNew = (held: Deployable, said: Description): boolean => {
-  const now: Description = {
-    numAccelerators: held.numAccelerators,
-    driverName: held.driverName,
-    hostWork: held.hostWork,
-    programmable: held.programmable,
-    attributes: held.attributes
-      .filter(({ origin }) => origin === 'driver')
-      .map((attribute) => ({ ...attribute, createdAt: 0 })),
-    handles: Object.values(held.handles)
-      .filter(({ unseen }) => !unseen)
-      .map(({ uuid, type, info, canonical }) => ({ uuid, type, info, canonical })),
-  }
-  return canonicalJson(now) === canonicalJson(said)
+  const { driver, numAccelerators, driverName, hostWork, programmable } = held
+  const attributes = held.attributes
+    .filter(({ origin }) => origin === 'driver')
+    .map((attribute) => ({ ...attribute, createdAt: 0 }))
+  const handles = Object.values(held.handles).filter(({ unseen }) => !unseen)
+  return essence({ driver, numAccelerators, driverName, hostWork, programmable, attributes, handles }) === essence(said)
 }
 
-export const factsOf = (device: ReportedDevice): DeviceFacts => ({
+export const factsOf = (driver: string, device: ReportedDevice): DeviceFacts => ({
+  driver,
   type: device.type,
   vendor: device.vendor,
   model: device.model,
@@ -64,12 +64,11 @@ export const factsOf = (device: ReportedDevice): DeviceFacts => ({
   controlPath: device.controlPath.info,
 })
 
-/** How many new UUIDs the devices can need at most. */
-export const poolSize = (devices: readonly ReportedDevice[]): number =>
-  devices.reduce(
-    (sum, { deployables }) =>
-      sum +
-      1 +
-      deployables.reduce((inner, { attributes, handles }) => inner + 1 + attributes.length + handles.length, 0),
-    0,
-  )
+/** How many new UUIDs the devices can need at most: for entities, and for what they hold. */
+export const poolSizes = (devices: readonly ReportedDevice[]) => {
+  const deployables = devices.flatMap((device) => device.deployables)
+  return {
+    entities: devices.length + deployables.length,
+    parts: deployables.reduce((sum, { attributes, handles }) => sum + attributes.length + handles.length, 0),
+  }
+}

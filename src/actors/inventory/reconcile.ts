@@ -6,9 +6,10 @@
  * N2 nothing is removed here: `gone` counts, and what is held by an ARQ is kept by whoever decides on the step.
  */
 import { canonicalInfo } from '../../pci.ts'
-import { canonicalJson, sha256 } from '../../wire/canonical.ts'
 import type { InventoryReport, ReportedDevice } from '../../wire/reports.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
+import { isStorable } from '../text.ts'
+import { canonicalHandle, digestOf } from './digest.ts'
 
 export type Shown = {
   readonly canonical: string
@@ -27,37 +28,67 @@ export type Agreement = { readonly steps: readonly Step[]; readonly refused: rea
 /** Placement's limit for provider names, with room for what Placement adds. */
 const NAME_MAX = 200
 
-/** Why a device cannot be recorded; null when it can. The others of the report are recorded all the same. */
-const unfit = ({ deployables }: ReportedDevice): string | null => {
-  const names = deployables.map(({ name }) => name)
-  const long = names.find((name) => name.length > NAME_MAX)
-  if (long) return `deployable name of ${long.length} characters, at most ${NAME_MAX} are allowed`
-  if (new Set(names).size < names.length) return 'two deployables have the same name'
-  const classless = deployables.find(({ attributes }) => attributes.filter(({ key }) => key === 'rc').length !== 1)
-  return classless ? `deployable ${classless.name} needs exactly one attribute rc` : null
+/** The first text that was there before. */
+const twice = (texts: readonly string[]): string | undefined => {
+  const seen = new Set<string>()
+  return texts.find((text) => seen.size === seen.add(text).size)
 }
 
-type Sorted = { readonly shown: Map<string, Shown>; readonly stubs: Set<string>; readonly refused: Refused[] }
-const sort = (report: InventoryReport): Sorted => {
-  const sorted: Sorted = { shown: new Map(), stubs: new Set(), refused: [] }
+/** Why a device cannot be recorded; null when it can. The others of the report are recorded all the same. */
+const unfit = (device: ReportedDevice): string | null => {
+  if (!isStorable(device)) return 'text with a NUL or with half a character'
+  for (const { name, attributes } of device.deployables) {
+    const keys = attributes.map(({ key }) => key)
+    const again = twice(keys)
+    if (name.length > NAME_MAX) return `deployable name of ${name.length} characters, at most ${NAME_MAX} are allowed`
+    if (again !== undefined) return `deployable ${name} has two attributes ${again}`
+    if (!keys.includes('rc')) return `deployable ${name} needs an attribute rc`
+  }
+  return null
+}
+
+const nameClaim = (name: string) => `deployable name ${name}`
+/** What can be on a host once only: names of deployables, and what a handle attaches. */
+const claimsOf = ({ deployables }: ReportedDevice): readonly string[] =>
+  deployables.flatMap(({ name, handles }) => [
+    nameClaim(name),
+    ...handles.map((handle) => `attach handle ${canonicalHandle(handle)}`),
+  ])
+
+type Sorted = {
+  readonly shown: Map<string, Shown>
+  readonly stubs: Set<string>
+  readonly refused: Refused[]
+  /** Claim -> the control path that has it; whoever has it already keeps it. */
+  readonly claimed: Map<string, string>
+}
+const sort = (host: Host, report: InventoryReport): Sorted => {
+  const names = Object.entries(host.devices).flatMap(([canonical, { deployables }]) =>
+    Object.keys(deployables).map((name) => [nameClaim(name), canonical] as const),
+  )
+  const sorted: Sorted = { shown: new Map(), stubs: new Set(), refused: [], claimed: new Map(names) }
   for (const section of report.drivers) {
     if (section.status !== 'ok') continue
     for (const device of section.devices) place(sorted, section.driver, device)
   }
   return sorted
 }
-const place = ({ shown, stubs, refused }: Sorted, driver: string, device: ReportedDevice) => {
+const place = ({ shown, stubs, refused, claimed }: Sorted, driver: string, device: ReportedDevice) => {
   const canonical = canonicalInfo(device.controlPath.info)
-  const reason = unfit(device)
-  if (device.stub) stubs.add(canonical)
-  else if (shown.has(canonical))
-    refused.push({ canonical, reason: `${driver} shows a control path that ${shown.get(canonical)!.driver} shows too` })
-  else if (reason) refused.push({ canonical, reason })
-  else shown.set(canonical, { canonical, driver, device, digest: sha256(canonicalJson(device)) })
+  if (device.stub) return void stubs.add(canonical)
+  const other = shown.get(canonical)
+  if (other)
+    return void refused.push({ canonical, reason: `${driver} shows a control path that ${other.driver} shows too` })
+  const claims = claimsOf(device)
+  const taken = claims.find((claim) => (claimed.get(claim) ?? canonical) !== canonical) ?? twice(claims)
+  const reason = unfit(device) ?? (taken === undefined ? null : `${taken} is on this host already`)
+  if (reason !== null) return void refused.push({ canonical, reason })
+  for (const claim of claims) claimed.set(claim, canonical)
+  shown.set(canonical, { canonical, driver, device, digest: digestOf(driver, device) })
 }
 
 export const reconcile = (host: Host, report: InventoryReport): Agreement => {
-  const { shown, stubs, refused } = sort(report)
+  const { shown, stubs, refused } = sort(host, report)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
   const excused = new Set([...stubs, ...refused.map(({ canonical }) => canonical)])
   const seen = [...shown.values()].flatMap((one): Step[] => {

@@ -1,0 +1,141 @@
+/**
+ * The steps of a reconciliation, as decisions of the devices and deployables they are about.
+ *
+ * N4 a device that an ARQ uses is marked missing, never retired (Q11, I9).
+ */
+import { rpUuidOf } from '../../rpUuid.ts'
+import type { ReportedDevice } from '../../wire/reports.ts'
+import { deployable, deployableKey } from '../deployable/decider.ts'
+import type { Presence } from '../deployable/messages.ts'
+import { inUse, takenHandles } from '../deployable/state.ts'
+import { device, deviceKey } from '../device/decider.ts'
+import type { Draft } from '../draft.ts'
+import type { HeldDevice } from '../host/decider.ts'
+import { type Pool, descriptionOf, factsOf, saysNothingNew } from './describe.ts'
+import { canonicalHandle } from './digest.ts'
+import type { Shown, Step } from './reconcile.ts'
+
+type Numbered = () => number
+type ReportedDeployable = ReportedDevice['deployables'][number]
+export type Tools = {
+  /** UUIDs for devices and deployables. */
+  readonly entity: Pool
+  /** UUIDs for what they hold. */
+  readonly part: Pool
+  readonly number: Numbered
+  readonly hostname: string
+  readonly missingRounds: number
+}
+
+const recordDeployable = (
+  draft: Draft,
+  shown: Shown,
+  card: { uuid: string; id: number },
+  reported: ReportedDeployable,
+  tools: Tools,
+) => {
+  const uuid = tools.entity()
+  const identity = {
+    uuid,
+    id: tools.number(),
+    name: reported.name,
+    rpUuid: rpUuidOf(reported.name),
+    deviceUuid: card.uuid,
+    deviceId: card.id,
+    host: tools.hostname,
+    vendor: shown.device.vendor,
+  }
+  const { status } = draft.state(device, deviceKey(card.uuid))
+  const description = descriptionOf({ handles: {}, attributes: [] }, shown.driver, reported, tools.part)
+  draft.decide(deployable, deployableKey(uuid), {
+    type: 'Record',
+    identity,
+    description,
+    status,
+    bitstreamId: reported.bitstreamId ?? null,
+  })
+  return uuid
+}
+
+const record = (draft: Draft, shown: Shown, tools: Tools): HeldDevice => {
+  const [uuid, id] = [tools.entity(), tools.number()]
+  const { driver, digest } = shown
+  draft.decide(device, deviceKey(uuid), {
+    type: 'Record',
+    identity: { uuid, id, host: tools.hostname },
+    facts: factsOf(driver, shown.device),
+  })
+  const deployables = shown.device.deployables.map((reported) => [
+    reported.name,
+    recordDeployable(draft, shown, { uuid, id }, reported, tools),
+  ])
+  return {
+    uuid,
+    id,
+    driver,
+    digest,
+    missing: 0,
+    deployables: Object.fromEntries(deployables) as Record<string, string>,
+  }
+}
+
+/** Of what the device shows for the first time, nothing may attach what an accelerator request still uses under another name. */
+const addedTo = (draft: Draft, shown: Shown, held: HeldDevice) => {
+  const added = shown.device.deployables.filter(({ name }) => !held.deployables[name])
+  if (added.length === 0) return added
+  const used = new Set(
+    Object.values(held.deployables).flatMap((uuid) => takenHandles(draft.state(deployable, deployableKey(uuid)))),
+  )
+  return added.filter(({ handles }) => !handles.some((handle) => used.has(canonicalHandle(handle))))
+}
+
+const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): HeldDevice => {
+  const { device: card, driver } = shown
+  const added = addedTo(draft, shown, held)
+  const key = deviceKey(held.uuid)
+  draft.decide(device, key, { type: 'Describe', facts: factsOf(driver, card), grown: added.length > 0 })
+  draft.decide(device, key, { type: 'SetPresence', presence: 'present' })
+  const names = new Map(card.deployables.map((reported) => [reported.name, reported]))
+  for (const [name, uuid] of Object.entries(held.deployables))
+    describeDeployable(draft, deployableKey(uuid), driver, names.get(name), tools)
+  const recorded = added.map((reported) => [reported.name, recordDeployable(draft, shown, held, reported, tools)])
+  const deployables = { ...held.deployables, ...Object.fromEntries(recorded) }
+  // what could not be added is looked at again with the next report
+  const whole = card.deployables.every(({ name }) => deployables[name])
+  return { ...held, driver, digest: whole ? shown.digest : '', missing: 0, deployables }
+}
+const describeDeployable = (
+  draft: Draft,
+  key: string,
+  driver: string,
+  reported: ReportedDeployable | undefined,
+  tools: Tools,
+) => {
+  draft.decide(deployable, key, { type: 'SetPresence', presence: reported ? 'present' : 'missing' })
+  const said = reported && descriptionOf(draft.state(deployable, key), driver, reported, tools.part)
+  if (said && !saysNothingNew(draft.state(deployable, key), said))
+    draft.decide(deployable, key, { type: 'Describe', description: said })
+}
+
+/** Missing at once, retired after enough rounds and when nobody uses it. Null: it is retired. */
+const gone = (draft: Draft, held: HeldDevice, missing: number, tools: Tools): HeldDevice | null => {
+  const keys = Object.values(held.deployables).map(deployableKey)
+  const used = keys.some((key) => inUse(draft.state(deployable, key)))
+  const presence: Presence = missing >= tools.missingRounds && !used ? 'retired' : 'missing'
+  draft.decide(device, deviceKey(held.uuid), { type: 'SetPresence', presence })
+  for (const key of keys) draft.decide(deployable, key, { type: 'SetPresence', presence })
+  // counting ends where it has served its purpose: a device in use writes no row a report
+  return presence === 'retired' ? null : { ...held, missing: Math.min(missing, tools.missingRounds) }
+}
+
+/** What became of the device; null: it is retired. */
+export const carryOut = (draft: Draft, step: Step, tools: Tools): readonly [string, HeldDevice | null] => {
+  switch (step.do) {
+    case 'record':
+      return [step.shown.canonical, record(draft, step.shown, tools)]
+    case 'describe':
+      return [step.shown.canonical, describe(draft, step.shown, step.held, tools)]
+    case 'gone':
+      return [step.canonical, gone(draft, step.held, step.missing, tools)]
+  }
+}

@@ -1,0 +1,30 @@
+/** When two descriptions say the same: texts are compared by their canonical form, whatever their spacing and spelling (C1). Pure. */
+import { canonicalInfo } from '../../pci.ts'
+import { canonicalJson, sha256 } from '../../wire/canonical.ts'
+import type { ReportedDevice } from '../../wire/reports.ts'
+
+type Handle = ReportedDevice['deployables'][number]['handles'][number]
+export const canonicalHandle = ({ type, info }: Handle): string => `${type}:${canonicalInfo(info)}`
+
+/** Text that holds JSON counts as what it holds. */
+const meant = (text: string | null): unknown => {
+  if (text === null) return null
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+/** The order of attributes is part of what is said; that of handles is not. */
+export const digestOf = (driver: string, device: ReportedDevice): string =>
+  sha256(
+    canonicalJson({
+      ...device,
+      driver,
+      stdBoardInfo: meant(device.stdBoardInfo),
+      vendorBoardInfo: meant(device.vendorBoardInfo),
+      controlPath: canonicalInfo(device.controlPath.info),
+      deployables: device.deployables.map((one) => ({ ...one, handles: one.handles.map(canonicalHandle).toSorted() })),
+    }),
+  )
