@@ -1,4 +1,9 @@
-/** Who was heard of, and when: kept in memory, recorded only when a host's liveness changes. */
+/**
+ * Who was heard of, and when: kept in memory, recorded only when a host's liveness changes.
+ *
+ * V1 several processes share the reports, and each hears of some hosts only: who called a host silent and finds it up again was
+ *    overruled by one that hears of it, and leaves that host alone for a while.
+ */
 import { type Kernel, newWork } from '../kernel.ts'
 import { type Liveness as State, host, hostKey } from './decider.ts'
 
@@ -24,6 +29,14 @@ export const livenessOver = (kernel: Kernel): Liveness => {
   const { clock, readers, options, region, log } = kernel
   const startedAt = clock.now()
   const heard = new Map<string, number>()
+  /** Called silent here, and not heard of since. */
+  const doubted = new Set<string>()
+  /** Heard of by others, and until when that is believed. */
+  const elsewhere = new Map<string, number>()
+  const isElsewhere = (name: string, recorded: string): boolean => {
+    if (recorded === 'up' && doubted.delete(name)) elsewhere.set(name, clock.now() + options.downAfterMs)
+    return (elsewhere.get(name) ?? 0) > clock.now()
+  }
   const record = async (name: string, liveness: State) => {
     const key = hostKey(name)
     const work = newWork(kernel, { by: 'liveness' }, (draft) => {
@@ -31,17 +44,22 @@ export const livenessOver = (kernel: Kernel): Liveness => {
       return null
     })
     const told = await region.tell(key, work)
-    if (told.ok) log.info({ host: name, liveness }, 'host.liveness')
+    if (!told.ok) return
+    if (liveness !== 'up') doubted.add(name)
+    log.info({ host: name, liveness }, 'host.liveness')
   }
   return {
     seen: (name) => {
       if (heard.size < HOSTS_MAX || heard.has(name)) heard.set(name, clock.now())
+      doubted.delete(name)
+      elsewhere.delete(name)
     },
     lastSeen: (name) => heard.get(name) ?? null,
     sweep: async () => {
       const hosts = await readers.list('hosts', {}, {})
       if (!hosts.ok) return
       for (const { name, liveness } of hosts.value.items) {
+        if (isElsewhere(name, liveness)) continue
         const now = livenessAfter(clock.now() - (heard.get(name) ?? startedAt), options)
         if (liveness !== 'removed' && now !== liveness) await record(name, now)
       }
