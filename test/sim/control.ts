@@ -44,8 +44,8 @@ type Ports = {
 }
 type Running = { readonly system: System; readonly app: Hono }
 
-/** Rounds are rarer than in a real process: an hour of them passes in every seed. */
-const CONTROL = { sweepEveryMs: 1000, staleAfterMs: 30_000, programWaitMs: 3000 }
+/** Rounds are rarer than in a real process: many minutes of them pass in every seed. */
+const CONTROL = { sweepEveryMs: 2000, staleAfterMs: 30_000, programWaitMs: 3000 }
 
 export const openProcess = (ports: Ports): Process => {
   const { name, schedule, random, ids, skewMs, store, nova, log, say } = ports

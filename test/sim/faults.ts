@@ -25,6 +25,7 @@ export type Stage = {
   readonly say: (line: string) => void
 }
 type Fault = (stage: Stage) => void
+const FATES = ['kept', 'lost', 'torn'] as const
 
 const later = ({ schedule, life }: Stage, ms: number, run: () => void): void => void schedule.after(life, ms, run)
 /** Until then nobody can be expected to keep a deadline. */
@@ -78,8 +79,8 @@ const slow: Fault = (stage) => {
 const hostDies: Fault = (stage) => {
   const { machines, random } = stage
   const machine = random.pick(machines)
-  machine.crash(random.chance(0.5) ? 'kept' : 'lost')
-  later(stage, random.below(random.chance(0.7) ? 3000 : 90_000), machine.start)
+  machine.crash(random.pick(FATES))
+  later(stage, random.below(random.chance(0.7) ? 3000 : 180_000), machine.start)
 }
 const controlDies: Fault = (stage) => {
   const { processes, random } = stage
@@ -95,7 +96,7 @@ const allDies: Fault = (stage) => {
   const down = random.below(5000)
   say('fault: everything dies')
   for (const process of processes) process.kill()
-  for (const machine of machines) machine.crash(random.chance(0.5) ? 'kept' : 'lost')
+  for (const machine of machines) machine.crash(random.pick(FATES))
   loseBus()
   pause(stage, down + 5000)
   later(stage, down, () => [...processes, ...machines].forEach(({ start }) => start()))
@@ -121,20 +122,28 @@ const clockJumps: Fault = ({ schedule, random, machines, now, pauses, say }) => 
 }
 const devicesFail: Fault = (stage) => {
   const { machines, random, say } = stage
-  const [machine, ms] = [random.pick(machines), random.between(2000, 40_000)]
-  const [kind, count] = [
-    random.pick(['failPrepare', 'failRelease', 'failProgram', 'delayMs'] as const),
-    random.between(1, 6),
-  ]
-  machine.hurt((trouble) => (trouble[kind] = kind === 'delayMs' ? random.pick([50, 1000, 20_000, 150_000]) : count))
-  say(`fault: ${machine.name} has ${kind}`)
-  later(stage, ms, () => machine.hurt((trouble) => (trouble[kind] = 0)))
+  const [some, ms] = [random.chance(0.5) ? machines : [random.pick(machines)], random.between(5000, 90_000)]
+  const kind = random.pick(['failPrepare', 'failRelease', 'failProgram', 'delayMs'] as const)
+  const count = kind === 'delayMs' ? random.pick([50, 1000, 20_000, 150_000]) : random.between(1, 15)
+  for (const machine of some) machine.hurt((trouble) => void (trouble[kind] = count))
+  say(`fault: ${some.map(({ name }) => name).join(', ')}: ${kind} is ${count} for ${ms} ms`)
+  later(stage, ms, () => some.forEach((machine) => machine.hurt((trouble) => void (trouble[kind] = 0))))
+}
+const diskRefuses: Fault = ({ machines, random, say }) => {
+  const [machine, count] = [random.pick(machines), random.between(1, 8)]
+  machine.refuseWrites(count)
+  say(`fault: the disk of ${machine.name} refuses the next ${count} writes`)
 }
 const unplugged: Fault = (stage) => {
   const { machines, random, say } = stage
   const [machine, device, ms] = [random.pick(machines), random.below(2), random.between(1000, 200_000)]
   machine.hurt((trouble) => (trouble.unplugged = [device]))
-  machine.report()
+  // as many pictures without it as the host is asked for: enough, and it is retired
+  const look = (left: number): void => {
+    machine.report()
+    if (left > 0) later(stage, random.between(500, 20_000), () => look(left - 1))
+  }
+  look(random.below(4))
   say(`fault: device ${device} of ${machine.name} is unplugged`)
   later(stage, ms, () => {
     machine.hurt((trouble) => (trouble.unplugged = []))
@@ -161,6 +170,10 @@ const FAULTS: readonly Fault[] = [
   novaMoody,
   clockJumps,
   devicesFail,
+  devicesFail,
+  devicesFail,
+  diskRefuses,
+  unplugged,
   unplugged,
 ]
 export const strike = (stage: Stage): void => stage.random.pick(FAULTS)(stage)
@@ -175,6 +188,7 @@ export const mend = ({ processes, machines, network, store, nova, say }: Stage):
     machine.hurt((trouble) =>
       Object.assign(trouble, { delayMs: 0, failPrepare: 0, failRelease: 0, failProgram: 0, unplugged: [] }),
     )
+    machine.refuseWrites(0)
     machine.start()
     machine.report()
   }

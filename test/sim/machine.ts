@@ -1,24 +1,22 @@
 /** A compute node: its hardware and its disk outlive the host program, which is started and killed here. */
 import type { HostStep, HostTrace } from '../../src/actors/invariants/evidence.ts'
-import type { Cancel, Ids } from '../../src/clock.ts'
+import type { Ids } from '../../src/clock.ts'
 import type { HostIo } from '../../src/drivers/driver.ts'
 import { effectsPath, readEffects } from '../../src/drivers/effects.ts'
 import type { PretendedDriver } from '../../src/drivers/pretended.ts'
 import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated.ts'
-import { quiet, type Trouble } from '../../src/drivers/trouble.ts'
+import { quiet, type Trouble, troublePath } from '../../src/drivers/trouble.ts'
 import { type Host, startHost } from '../../src/host/host.ts'
-import type { Disk } from '../../src/host/disk.ts'
 import type { Entry } from '../../src/host/entry.ts'
 import type { Log } from '../../src/log.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
+import { type Fate, slowDisk } from './disk.ts'
 import { IMAGES, imagesOf } from './images.ts'
 import type { Network } from './network.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 import type { Bite } from './store.ts'
 
-/** What becomes of the writes that were under way when it died. */
-export type Fate = 'kept' | 'lost'
 export type Machine = {
   readonly name: string
   readonly up: () => boolean
@@ -26,6 +24,7 @@ export type Machine = {
   readonly crash: (fate: Fate) => void
   /** Changes what goes wrong with its hardware, now and after the next start. */
   readonly hurt: (change: (trouble: Trouble) => void) => void
+  readonly refuseWrites: (count: number) => void
   readonly report: () => void
   readonly jump: (ms: number) => void
   readonly trace: () => Promise<HostTrace>
@@ -41,67 +40,33 @@ type Ports = {
   readonly log: Log
   readonly say: (line: string) => void
 }
-type Write = { readonly apply: () => void; readonly cancel: Cancel }
 
 const DRIVER = 'simulated_driver'
 const STATE_DIR = '/state'
 
-/** A disk whose writes take a while: one that is under way at a crash may be on it or not, as the crash says. */
-const slowDisk = (
-  { schedule, random }: Ports,
-  life: () => Life,
-  files: Map<string, string>,
-  written: (path: string, text: string) => void,
-) => {
-  const writes = new Set<Write>()
-  const put = (path: string, text: string): Promise<void> =>
-    new Promise((resolve) => {
-      const mine = life()
-      const apply = (): void => {
-        writes.delete(write)
-        files.set(path, text)
-        written(path, text)
-      }
-      const cancel = schedule.after(mine, random.chance(0.3) ? random.below(30) : 0, () => {
-        apply()
-        schedule.after(mine, 0, resolve)
-      })
-      const write: Write = { apply, cancel }
-      writes.add(write)
-    })
-  const crash = (fate: Fate): void => {
-    for (const { apply, cancel } of [...writes]) {
-      cancel()
-      if (fate === 'kept') apply()
-    }
-    writes.clear()
-  }
-  return { put, crash }
-}
-
 /** What the ledger on disk says of each slot, and what was done on the hardware. */
 const openTrace = () => {
   const steps: HostStep[] = []
-  let noted = new Map<string, Entry>()
-  const written = (text: string): void => {
-    const entries = text
-      .trimEnd()
-      .split('\n')
-      .slice(1)
-      .map((line) => JSON.parse(line) as Entry)
-    for (const entry of entries) {
-      const last = noted.get(entry.slot)
-      if (last?.number === entry.number && last.state === entry.state) continue
-      steps.push({ did: 'noted', slot: entry.slot, number: entry.number, done: entry.state === 'done' })
+  const noted = new Map<string, Entry>()
+  const told = new Set<string>()
+  const written = (text: string, whole: boolean): void => {
+    if (whole) noted.clear()
+    // the head of a new file is no entry, and what is torn is not noted
+    const lines = text.split('\n').slice(whole ? 1 : 0, -1)
+    for (const entry of lines.map((line) => JSON.parse(line) as Entry)) {
+      const key = `${entry.slot} ${entry.number} ${entry.state}`
+      if (!told.has(key))
+        steps.push({ did: 'noted', slot: entry.slot, number: entry.number, done: entry.state === 'done' })
+      told.add(key)
+      noted.set(entry.slot, entry)
     }
-    noted = new Map(entries.map((entry) => [entry.slot, entry]))
   }
   /** By which order: 0 when the ledger on disk knows of none that asks for it. */
   const did = (step: 'prepare' | 'release' | 'program', fits: (entry: Entry) => boolean): void => {
     const entry = [...noted.values()].find((one) => one.state === 'in-hand' && fits(one))
     steps.push({ did: step, slot: entry?.slot ?? 'unknown', number: entry?.number ?? 0 })
   }
-  return { steps, written, did, forget: () => (noted = new Map()) }
+  return { steps, written, did, forget: () => noted.clear() }
 }
 
 const watched = (driver: PretendedDriver, { did }: ReturnType<typeof openTrace>): PretendedDriver => ({
@@ -125,45 +90,36 @@ const watched = (driver: PretendedDriver, { did }: ReturnType<typeof openTrace>)
 
 export const openMachine = (ports: Ports): Machine => {
   const { name, plan, schedule, ids, log, say, bite } = ports
-  const files = new Map<string, string>()
   const trace = openTrace()
   const trouble = quiet()
   const tree = recordedHostIo({ images: Object.fromEntries(IMAGES.map((image) => [image, 'bits'])) }, name, STATE_DIR)
   const ledger = `${STATE_DIR}/ledger.jsonl`
+  // there from the start: each miss would cost an error with its trace
+  for (const path of [troublePath(tree), effectsPath(STATE_DIR, DRIVER)]) void tree.write(path, '{}')
   let life = schedule.life(name)
   let skewMs = 0
   let running: Host | null = null
   life.alive = false
-  const disk = slowDisk(
-    ports,
-    () => life,
-    files,
-    (path, text) => (path === ledger ? trace.written(text) : undefined),
-  )
+  const disk = slowDisk({
+    schedule,
+    random: ports.random,
+    written: (path, text, whole) => (path === ledger ? trace.written(text, whole) : undefined),
+  })
+  /** Where the driver keeps what the hardware holds. */
+  const board = slowDisk({ schedule, random: ports.random, written: (path, text) => void tree.write(path, text) })
   const made = (mine: Life): PretendedDriver => simulatedDriver({ ...plan, trouble, clock: schedule.clockOf(mine) })
   let driver = made(life)
   let starts = 0
 
   const begin = async (mine: Life): Promise<void> => {
-    const hardware = slowDisk(
-      ports,
-      () => mine,
-      new Map(),
-      () => {},
-    )
-    mine.mourners.add(() => hardware.crash('lost'))
-    const io: HostIo = {
-      ...tree,
-      write: async (path, text) => hardware.put(path, text).then(() => tree.write(path, text)),
-    }
-    const kept: Disk = { read: async (path) => files.get(path) ?? null, replace: disk.put }
+    const io: HostIo = { ...tree, write: board.usedBy(mine).replace }
     const host = await startHost({
       name,
       stateDir: STATE_DIR,
       bus: ports.network().seenBy(mine),
       drivers: [watched(driver, trace)],
       io,
-      disk: kept,
+      disk: disk.usedBy(mine),
       clock: schedule.clockOf(mine, skewMs),
       ids,
       log,
@@ -180,7 +136,7 @@ export const openMachine = (ports: Ports): Machine => {
       life = schedule.life(name)
       driver = made(life)
       if (bite === 'numbers forgotten') {
-        files.delete(ledger)
+        disk.files.delete(ledger)
         trace.forget()
       }
       const mine = life
@@ -195,9 +151,11 @@ export const openMachine = (ports: Ports): Machine => {
       if (!life.alive) return
       say(`${name}: dies, its last write is ${fate}`)
       disk.crash(fate)
+      board.crash(fate)
       running = null
       schedule.end(life)
     },
+    refuseWrites: (count) => void (disk.refusals = count),
     report: () => void (running && life.alive && schedule.soon(life, () => void running?.reportNow())),
     jump: (ms) => void (skewMs += ms),
     trace: async () => ({

@@ -21,6 +21,7 @@ type Timer = { readonly at: number; readonly order: number; readonly task: Task 
 const EPOCH = Date.UTC(2026, 0, 1)
 const SLOW = 0.004
 const SLOW_MS = 40
+const TURNS = 64
 
 const before = (one: Timer, other: Timer): boolean =>
   one.at < other.at || (one.at === other.at && one.order < other.order)
@@ -85,7 +86,10 @@ export type Schedule = {
 type Globals = Pick<typeof globalThis, 'setImmediate' | 'clearImmediate' | 'setTimeout' | 'clearTimeout'>
 
 /** The globals are taken over from now on; `release` gives them back. */
-export const openSchedule = (random: Random): Schedule & { readonly release: () => void } => {
+export const openSchedule = (
+  random: Random,
+  thrown: (error: unknown) => void,
+): Schedule & { readonly release: () => void } => {
   const real: Globals = { setImmediate, clearImmediate, setTimeout, clearTimeout }
   const runnable: Task[] = []
   const timers = timerHeap()
@@ -141,18 +145,40 @@ export const openSchedule = (random: Random): Schedule & { readonly release: () 
     }
     return null
   }
-  const run = async (over: () => boolean): Promise<boolean> => {
-    while (!over()) {
-      const task = choose()
-      if (!task) return false
-      steps++
-      current = task.life
+  /** Does what comes next; false: there is nothing. */
+  const step = (): boolean => {
+    const task = choose()
+    if (!task) return false
+    steps++
+    current = task.life
+    try {
       task.run()
-      await new Promise<void>((turn) => void real.setImmediate(turn))
-      current = nobody
+    } catch (error) {
+      thrown(error)
     }
     return true
   }
+  /** Node follows all promises to their end between two immediates; many are asked for at once, as each look at the real world costs time. */
+  const run = (over: () => boolean): Promise<boolean> =>
+    new Promise((resolve) => {
+      let ended = false
+      const end = (moved: boolean): void => {
+        ended = true
+        current = nobody
+        resolve(moved)
+      }
+      const turn = (): void => {
+        if (ended) return
+        if (over()) end(true)
+        else if (!step()) end(false)
+      }
+      const turns = (): void => {
+        if (ended) return
+        for (let at = 0; at < TURNS; at++) real.setImmediate(turn)
+        real.setImmediate(turns)
+      }
+      turns()
+    })
 
   const across: Schedule['across'] = (asker, server, delayMs, work) => {
     const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof work>>>()

@@ -29,7 +29,8 @@ const REQUESTS = 320
 const FAULTS = 10
 const NOVAS = 5
 /** Longer than a bind's deadline, Nova's patience and the retries of a release. */
-const SETTLE_MS = 440_000
+const SETTLE_MS = 350_000
+const CLEAR_MS = 40_000
 /** What takes longer, by the clock or by the number of tasks, turns in circles. */
 const LONG_MS = 3_600_000
 const STEPS_MAX = 600_000
@@ -135,7 +136,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     await pass(world, SETTLE_MS)
     const settled = await judge(world)
     await until(world, 'the clearing', clearOut(load))
-    await pass(world, 60_000)
+    await pass(world, CLEAR_MS)
     const violations = [...named(complaints), ...settled, ...(await judge(world))]
     const seen = new Set<string>()
     const distinct = violations.filter(

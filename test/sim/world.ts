@@ -63,7 +63,6 @@ const viewsOf = async (stage: Stage): Promise<NonNullable<Evidence['views']>> =>
 
 export const openWorld = (seed: number, bite: Bite | null = null): World => {
   const chance = seeded(`${seed}`)
-  const schedule = openSchedule(chance.fork('schedule'))
   const story: string[] = []
   const complaints: string[] = []
   const say = (line: string): void => void story.push(`${(schedule.elapsed() / 1000).toFixed(3)} ${line}`)
@@ -71,6 +70,9 @@ export const openWorld = (seed: number, bite: Bite | null = null): World => {
     complaints.push(line)
     say(`complaint: ${line}`)
   }
+  const uncaught = (error: unknown): void =>
+    complain(`nobody caught ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const schedule = openSchedule(chance.fork('schedule'), uncaught)
   const fates = chance.fork('fates')
   // two processes share one store, as in a cluster; one may know that it is alone, as with the embedded store
   const alone = fates.chance(0.5)
@@ -121,8 +123,6 @@ export const openWorld = (seed: number, bite: Bite | null = null): World => {
     say,
   }
 
-  const uncaught = (error: unknown): void =>
-    complain(`nobody caught ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   process.on('unhandledRejection', uncaught)
   process.on('uncaughtException', uncaught)
   return {

@@ -1,0 +1,63 @@
+/** A disk whose writes take a while: what is under way at a crash may be on it, or not, or in part, as the crash says. */
+import type { Cancel } from '../../src/clock.ts'
+import type { Disk } from '../../src/host/disk.ts'
+import type { Random } from './random.ts'
+import type { Life, Schedule } from './schedule.ts'
+
+export type Fate = 'kept' | 'lost' | 'torn'
+export type SlowDisk = {
+  readonly files: Map<string, string>
+  /** What a process of that life uses. */
+  readonly usedBy: (life: Life) => Disk
+  readonly crash: (fate: Fate) => void
+  /** So many of the next writes are refused. */
+  refusals: number
+}
+type Ports = {
+  readonly schedule: Schedule
+  readonly random: Random
+  /** What was added to a file, or all of its new text. */
+  readonly written: (path: string, text: string, whole: boolean) => void
+}
+type Write = { readonly land: (part: number) => void; readonly cancel: Cancel }
+
+export const slowDisk = ({ schedule, random, written }: Ports): SlowDisk => {
+  const files = new Map<string, string>()
+  const writes = new Set<Write>()
+  const write = (life: Life, path: string, text: string, whole: boolean): Promise<void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    /** A file is replaced as a whole or not at all; what is added may be there in part. */
+    const land = (part: number): void => {
+      const added = text.slice(0, Math.ceil(text.length * part))
+      if (whole && part < 1) return
+      files.set(path, whole ? text : (files.get(path) ?? '') + added)
+      written(path, added, whole)
+    }
+    const ready = (): void => {
+      writes.delete(mine)
+      const refused = disk.refusals > 0 && disk.refusals--
+      if (!refused) land(1)
+      schedule.after(life, 0, refused ? () => reject(new Error('the disk refuses')) : resolve)
+    }
+    const mine: Write = { land, cancel: schedule.after(life, random.chance(0.3) ? random.below(30) : 0, ready) }
+    writes.add(mine)
+    return promise
+  }
+  const disk: SlowDisk = {
+    files,
+    refusals: 0,
+    usedBy: (life) => ({
+      read: async (path) => files.get(path) ?? null,
+      replace: (path, text) => write(life, path, text, true),
+      append: (path, text) => write(life, path, text, false),
+    }),
+    crash: (fate) => {
+      for (const { land, cancel } of writes) {
+        cancel()
+        if (fate !== 'lost') land(fate === 'kept' ? 1 : random.unit())
+      }
+      writes.clear()
+    },
+  }
+  return disk
+}
