@@ -2,6 +2,7 @@
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import type { AttributeRow, Caller, Control, DeployableRow } from '../control.ts'
 import { given } from '../device/front.ts'
+import { type Host, hostKey } from '../host/decider.ts'
 import { type Kernel, causeOf, newWork } from '../kernel.ts'
 import { deployable, deployableKey } from './decider.ts'
 import type { DeployableCommand } from './messages.ts'
@@ -38,6 +39,16 @@ const NO_IMAGE: Record<'unknown' | 'none', (image: string) => Fault> = {
   none: () => ({ kind: 'conflict', reason: 'no image store is configured, so nothing can be programmed' }),
 }
 
+/** Nobody should wait for a host that is silent (rest-api 6.4); null: it was heard of. */
+const unreachable = async ({ region }: Kernel, name: string): Promise<Fault | null> => {
+  const looked = await region.look(hostKey(name))
+  if (!looked.ok) return looked.fault
+  const { liveness } = looked.value.state as Host
+  return liveness === 'up'
+    ? null
+    : { kind: 'unavailable', reason: `host ${name} is ${liveness}`, retryAfterSeconds: 30 }
+}
+
 /** Durable: the order is recorded before anything happens, and its result whenever it comes; the caller waits for a while only. */
 const programOver = (kernel: Kernel): Control['deployables']['program'] => {
   const { clock, images, options } = kernel
@@ -64,6 +75,8 @@ const programOver = (kernel: Kernel): Control['deployables']['program'] => {
     if (!known.ok) return known
     const found = await images.find(image)
     if (!found.found) return refuse(NO_IMAGE[found.why](image))
+    const silent = await unreachable(kernel, known.value.host)
+    if (silent) return refuse(silent)
     const deadline = clock.now() + options.programDeadlineMs
     const started = await tell(caller, uuid, { type: 'Program', image, deadline, requestId: caller.requestId })
     if (!started.ok) return started
