@@ -33,7 +33,6 @@ export type Heard = {
   readonly arq: string
   readonly instance: string
   readonly status: string
-  answered: boolean
 }
 /** The process served from `from` to `to`. */
 export type Served = { readonly from: number; to: number }
@@ -61,6 +60,8 @@ export type Account = {
   lostPosts: number
   /** Contradictions met on the way, in words. */
   readonly contradictions: string[]
+  /** ARQs of events that Nova took. */
+  delivered: ReadonlySet<string>
   /** ARQs whose end is recorded as impossible to tell. */
   readonly undeliverable: Set<string>
   readonly deadlineMs: number
@@ -74,6 +75,7 @@ export const newAccount = (deadlineMs: number): Account => ({
   kills: [],
   lostPosts: 0,
   contradictions: [],
+  delivered: new Set(),
   undeliverable: new Set(),
   deadlineMs,
   listedAtEnd: [],

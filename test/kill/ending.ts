@@ -9,9 +9,9 @@ import { type Client, lead } from './life.ts'
 const TOLD_MS = 45_000
 const FREE_MS = 30_000
 
-const untold = ({ account }: Client): readonly string[] => {
-  const heard = new Set(account.heard.map(({ arq }) => arq))
-  return account.lives.flatMap(({ seen }) => [...seen.keys()]).filter((arq) => !heard.has(arq))
+const untold = ({ account, nova }: Client): readonly string[] => {
+  account.delivered = nova.delivered()
+  return account.lives.flatMap(({ seen }) => [...seen.keys()]).filter((arq) => !account.delivered.has(arq))
 }
 
 /** Waits until Nova has heard of every end, or it is recorded that one cannot be told. */

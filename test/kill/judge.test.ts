@@ -27,7 +27,6 @@ const heardOf = (arq: string, status = 'completed') => ({
   arq,
   instance: `instance-${arq}`,
   status,
-  answered: true,
 })
 const listedOf = (uuid: string, more: object = {}) => ({
   uuid,
@@ -43,6 +42,7 @@ const sound = (): Account => ({
   ...newAccount(10_000),
   lives: [lifeOf('a', { leaveSentAt: 3000, leftAt: 3050 }), lifeOf('b', {}, { at: 3100 })],
   heard: [heardOf('a'), heardOf('b')],
+  delivered: new Set(['a', 'b']),
   served: [{ from: 0, to: 60_000 }],
   listedAtEnd: [listedOf('b')],
 })
@@ -74,7 +74,7 @@ const PLANTED: readonly (readonly [keyof typeof RULES, string, Account])[] = [
     changed({ lives: [gone, two('Bound', 'BindFailed')] }),
   ],
   ['no handle is given twice', 'a second holder', changed({ lives: [gone, lifeOf('b', {}, { at: 2900 })] })],
-  ['Nova hears every end', 'an end that was not told', changed({ heard: [heardOf('a')] })],
+  ['Nova hears every end', 'an end that was not told', changed({ delivered: new Set(['a']) })],
   ['Nova hears every end', 'an end told wrongly', changed({ heard: [heardOf('a'), heardOf('b', 'failed')] })],
   ['nothing that was accepted is lost', 'a bound ARQ that is gone', changed({ listedAtEnd: [] })],
   [
@@ -117,7 +117,7 @@ test('time in which the program was dead is not counted against it', () => {
 })
 
 test('an end that is recorded as undeliverable need not have reached Nova', () => {
-  expect(judge(changed({ heard: [heardOf('a')], undeliverable: new Set(['b']) }))).toEqual([])
+  expect(judge(changed({ delivered: new Set(['a']), undeliverable: new Set(['b']) }))).toEqual([])
 })
 
 test('a POST whose answer never came may have left ARQs', () => {

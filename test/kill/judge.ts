@@ -65,9 +65,9 @@ const toldNova: Rule = (account) =>
       const heard = account.heard.filter((event) => event.arq === arq)
       const other = heard.find((event) => event.status !== due || event.instance !== instance)
       if (other) return [`ARQ ${arq} of ${instance} is ${state}, but Nova heard ${other.status} for ${other.instance}`]
-      return heard.length > 0 || account.undeliverable.has(arq)
+      return account.delivered.has(arq) || account.undeliverable.has(arq)
         ? []
-        : [`ARQ ${arq} is ${state}; Nova never heard of it, and nothing says that it could not be told`]
+        : [`ARQ ${arq} is ${state}; Nova never took that, and nothing says that it could not be told`]
     }),
   )
 
