@@ -1,6 +1,7 @@
 /** Tells Nova how binds ended: durable, judged element by element, again with back-off until the time is up (rest-api 8.5). */
 import { type Kernel, newWork } from '../kernel.ts'
-import type { NovaEvent, NovaVerdict } from '../ports.ts'
+import type { Nova, NovaEvent, NovaVerdict } from '../ports.ts'
+import { storable } from '../text.ts'
 import { type Instance, instance, instanceKey } from './decider.ts'
 import type { Ending } from './messages.ts'
 
@@ -29,7 +30,32 @@ const notesOf = (verdicts: readonly NovaVerdict[]): string | null => {
   const notes = verdicts.flatMap(({ code, note, outcome }) =>
     outcome === 'delivered' ? [] : [`${code}${note ? ` ${note}` : ''}`],
   )
-  return notes.length > 0 ? [...new Set(notes)].join('; ').slice(0, 500) : null
+  return notes.length > 0 ? storable([...new Set(notes)].join('; ').slice(0, 500)) : null
+}
+
+const unjudged = (events: readonly NovaEvent[], note: string): readonly NovaVerdict[] =>
+  events.map(({ tag }) => ({ tag, outcome: 'retry', code: 0, note }))
+
+/** A verdict for every event, whatever became of the question. */
+const ask = async (
+  nova: Nova | null,
+  events: readonly NovaEvent[],
+  requestId: string,
+): Promise<readonly NovaVerdict[]> => {
+  if (!nova) return unjudged(events, 'no Nova is configured any more')
+  try {
+    const verdicts = await nova.notify(events, requestId)
+    const judged = new Set(verdicts.map(({ tag }) => tag))
+    return [
+      ...verdicts,
+      ...unjudged(
+        events.filter(({ tag }) => !judged.has(tag)),
+        'not judged',
+      ),
+    ]
+  } catch (error) {
+    return unjudged(events, String(error))
+  }
 }
 
 /** One round for one instance; what is not due yet is left alone. */
@@ -42,9 +68,7 @@ export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
   const { telling } = held
   if (!telling || telling.nextAt > clock.now()) return
   const events = eventsOf(uuid, held)
-  const verdicts = nova
-    ? await nova.notify(events, held.requestId)
-    : events.map(({ tag }): NovaVerdict => ({ tag, outcome: 'retry', code: 0, note: 'no Nova is configured any more' }))
+  const verdicts = await ask(nova, events, held.requestId)
   const nextAt = clock.now() + retryAfterMs(telling.attempts)
   const endings = endingsOf(verdicts, nextAt > telling.until)
   const note = notesOf(verdicts)
