@@ -1,6 +1,6 @@
 /** The real program as a process of its own: started as an operator starts it, watched from outside. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { openSync } from 'node:fs'
+import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -44,13 +44,15 @@ const launch = (args: readonly string[], more: Readonly<Record<string, string>>,
   return { child, exited, log }
 }
 
+const lastWords = (log: string): string => readFileSync(log, 'utf8').trimEnd().split('\n').slice(-5).join('\n')
+
 /** A command that ends by itself; what it said. */
 export const command = async (name: string, place: Place, args: readonly string[]): Promise<string> => {
   const { child, exited, log } = launch([name, ...placed(place), ...args], {}, join(place.data, '..', 'command.log'))
   let said = ''
   child.stdout!.setEncoding('utf8').on('data', (part: string) => (said += part))
   const code = await exited
-  if (code !== 0) throw new Error(`${name} ended with ${code}; its log is ${log}`)
+  if (code !== 0) throw new Error(`${name} ended with ${code}; its last words:\n${lastWords(log)}`)
   return said.trim()
 }
 
@@ -83,7 +85,7 @@ export const start = async ({ place, args = [], env = {}, profile = null }: Star
   )
   const late = sleep(READY_MS, null, { ref: false })
   const found = await Promise.race([ready, exited.then(() => null), late])
-  if (found === null) throw new Error(`the program did not get ready; its log is ${log}`)
+  if (found === null) throw new Error(`the program did not get ready; its last words:\n${lastWords(log)}`)
   const readyMs = performance.now() - began
   const end: Program['end'] = async (signal) => {
     child.kill(signal)

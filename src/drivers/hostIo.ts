@@ -1,7 +1,7 @@
 /** The real host: its files and programs, each use bounded. The one file of this room that touches them. */
 import { execFile } from 'node:child_process'
-import { constants, createReadStream } from 'node:fs'
-import { mkdir, readdir, readlink, rename, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, readlink, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
 import type { HostIo } from './driver.ts'
 import { oneAtATime } from './files.ts'
@@ -18,16 +18,27 @@ const MIB = 1024 * 1024
 const EXISTING = constants.O_WRONLY | constants.O_TRUNC
 const noLink = new Set(['ENOENT', 'EINVAL', 'ENOTDIR'])
 
-const readBounded = async (path: string, maxBytes: number): Promise<string> => {
+const PORTION = 64 * 1024
+
+const readAll = async (file: FileHandle, path: string, maxBytes: number): Promise<string> => {
   const chunks: Buffer[] = []
-  let bytes = 0
   // Counted while reading: sysfs and procfs files do not know their own size.
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    bytes += chunk.length
+  for (let bytes = 0; ;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PORTION))
+    if (bytesRead === 0) return Buffer.concat(chunks).toString('utf8')
+    bytes += bytesRead
     if (bytes > maxBytes) throw new Error(`${path}: must not be longer than ${maxBytes} bytes`)
-    chunks.push(chunk)
+    chunks.push(buffer.subarray(0, bytesRead))
   }
-  return Buffer.concat(chunks).toString('utf8')
+}
+
+const readBounded = async (path: string, maxBytes: number): Promise<string> => {
+  const file = await open(path)
+  try {
+    return await readAll(file, path, maxBytes)
+  } finally {
+    await file.close()
+  }
 }
 
 const linkTarget = async (path: string): Promise<string | null> => {
@@ -41,8 +52,11 @@ const linkTarget = async (path: string): Promise<string | null> => {
 
 /** A killed process leaves the old text or the new one. Power loss is not covered: nothing is flushed to the disk. */
 const replaceFile = async (path: string, text: string): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true })
-  await writeFile(`${path}.tmp`, text)
+  await writeFile(`${path}.tmp`, text).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(`${path}.tmp`, text)
+  })
   await rename(`${path}.tmp`, path)
 }
 

@@ -34,6 +34,9 @@ export type Pretended = {
   readonly clock?: Clock
 }
 
+type Step = (effects: Effects) => Effects
+type Group = { readonly steps: Step[]; readonly written: Promise<void> }
+
 /** The wire takes bitstream ids of at most 100 characters. */
 const BITSTREAM_MAX = 100
 
@@ -89,23 +92,42 @@ export const pretendedDriver = ({ name, devices, trouble: start, clock = systemC
     machines.set(hostname, made)
     return made
   }
-  const isIn = async (io: HostIo, device: number): Promise<boolean> =>
-    !trouble.unplugged.includes(device) && !(await fromFile(io)).unplugged.includes(device)
   const effectsOf = async (io: HostIo): Promise<Effects> =>
     readEffects(await readIfThere(io, effectsPath(io.stateDir, name)))
-  const change = (io: HostIo, signal: AbortSignal, step: (effects: Effects) => Effects): Promise<void> =>
-    inTurn(async () => {
-      signal.throwIfAborted()
+  let gathering: Group | null = null
+  const gather = (io: HostIo): Group => {
+    const steps: Step[] = []
+    const written = inTurn(async () => {
+      gathering = null
       const before = await effectsOf(io)
-      await keepEffects(io, name, before, step(before))
+      const after = steps.reduce((effects, step) => step(effects), before)
+      await keepEffects(io, name, before, after)
     })
-  const place = async (io: HostIo, deployable: string): Promise<Place> => {
+    return (gathering = { steps, written })
+  }
+  /** What waits for its turn is written together. */
+  const change = async (io: HostIo, signal: AbortSignal, step: Step): Promise<void> => {
+    const { steps, written } = gathering ?? gather(io)
+    let stopped = false
+    steps.push((effects) => {
+      stopped = signal.aborted
+      return stopped ? effects : step(effects)
+    })
+    await written
+    if (stopped) throw signal.reason
+  }
+  const place = (io: HostIo, deployable: string, told: Trouble): Place => {
     const found = machine(io.hostname).places.get(deployable)
-    if (found === undefined || !(await isIn(io, found.device))) throw new Error(`${io.hostname} has no ${deployable}`)
+    const isOut = ({ unplugged }: Trouble): boolean => found !== undefined && unplugged.includes(found.device)
+    if (found === undefined || isOut(trouble) || isOut(told)) throw new Error(`${io.hostname} has no ${deployable}`)
     return found
   }
-  const endure = async (io: HostIo, deed: Deed, signal: AbortSignal) =>
-    suffer(clock, [trouble, await fromFile(io)], deed, signal)
+  /** What the file of troubles said when it began. */
+  const endure = async (io: HostIo, deed: Deed, signal: AbortSignal): Promise<Trouble> => {
+    const told = await fromFile(io)
+    await suffer(clock, [trouble, told], deed, signal)
+    return told
+  }
 
   return {
     name,
@@ -118,8 +140,8 @@ export const pretendedDriver = ({ name, devices, trouble: start, clock = systemC
         .map((device) => withBitstreams(device, effects))
     },
     prepare: async (io, slot: Slot, signal) => {
-      await endure(io, { action: 'prepare', deployable: slot.deployable, slot: slot.uuid }, signal)
-      const { infos } = await place(io, slot.deployable)
+      const told = await endure(io, { action: 'prepare', deployable: slot.deployable, slot: slot.uuid }, signal)
+      const { infos } = place(io, slot.deployable, told)
       const info = canonicalInfo(slot.info)
       if (!infos.has(info)) throw new Error(`slot ${slot.uuid}: ${slot.deployable} has no ${info}`)
       await change(io, signal, (effects) => withPrepared(effects, slot))
@@ -130,8 +152,8 @@ export const pretendedDriver = ({ name, devices, trouble: start, clock = systemC
       await change(io, signal, (effects) => withReleased(effects, slot))
     },
     program: async (io, deployable, imagePath, signal) => {
-      await endure(io, { action: 'program', deployable, slot: null }, signal)
-      if (!(await place(io, deployable)).programmable) throw new Error(`${deployable} cannot be programmed`)
+      const told = await endure(io, { action: 'program', deployable, slot: null }, signal)
+      if (!place(io, deployable, told).programmable) throw new Error(`${deployable} cannot be programmed`)
       const bitstream = await bitstreamOf(io, imagePath)
       await change(io, signal, (effects) => withLoaded(effects, deployable, bitstream))
     },

@@ -24,6 +24,10 @@ const flushed = async (path: string, flags: string, text?: string): Promise<void
   }
 }
 
+/** A write that returns when it is on the disk; 0 where the system does not have it. */
+const DSYNC = constants.O_DSYNC ?? 0
+const APPENDING = constants.O_WRONLY | constants.O_APPEND | DSYNC
+
 export const fileDisk: Disk = {
   read: async (path) => {
     try {
@@ -43,10 +47,10 @@ export const fileDisk: Disk = {
   },
   // not made when it is missing: what it continues would be lost without a word
   append: async (path, text) => {
-    const file = await open(path, constants.O_WRONLY | constants.O_APPEND)
+    const file = await open(path, APPENDING)
     try {
       await file.writeFile(text)
-      await file.datasync()
+      if (!DSYNC) await file.datasync()
     } finally {
       await file.close()
     }
