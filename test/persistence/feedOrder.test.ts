@@ -21,7 +21,7 @@ const SPEND = `do $$ begin
 end $$`
 const transactionOf = (position: string) => Number(position.split('.')[0])
 
-test('the feed and the history stay in commit order from transaction 999 to 1000', async () => {
+test('the feed and the history stay in commit order from transaction 999 to 1000', { timeout: 60_000 }, async () => {
   const database = await pgliteDatabase(dir)
   await migrate(database, async () => migrateUp(await ormOnPglite(database)))
   await database.write({ text: SPEND, params: [] })
