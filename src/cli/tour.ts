@@ -123,13 +123,12 @@ const timelineStep = async (call: Call, arq: string, say: TourParts['say']) => {
   const steps = body['steps'] as { step: string; took_ms: number | null; cause: string | null; detail: object }[]
   say('    What happened to it:')
   for (const { step, took_ms: took, cause, detail } of steps) {
-    const facts = Object.entries(detail).map(([key, value]) => `${key}=${String(value)}`)
-    say(
-      `      ${took === null ? '       ' : `+${String(took).padStart(4)} ms`}  ${step.padEnd(26)} ${cause ?? ''}  ${facts.join(' ')}`.slice(
-        0,
-        180,
-      ),
+    // what is long, the reader finds in the timeline itself
+    const facts = Object.entries(detail).flatMap(([key, value]) =>
+      String(value).length > 24 ? [] : [`${key}=${String(value)}`],
     )
+    const after = took === null ? '' : `+${took} ms`
+    say(`      ${after.padStart(9)}  ${step.padEnd(24)} ${(cause ?? '').padEnd(14)} ${facts.join(' ')}`.trimEnd())
   }
 }
 

@@ -12,8 +12,10 @@ import { arqKey } from './decider.ts'
 import type { ArqEvent } from './messages.ts'
 
 type Told = Pick<TimelineStep, 'step' | 'detail'>
+const PREPARED = 'prepared on the host'
 const HISTORY_MAX = 2000
 const ENDED = 'nova told: '
+const PREPARED = 'prepared on the host'
 
 const ofArq = (event: ArqEvent): Told => {
   switch (event.type) {
@@ -53,7 +55,7 @@ const ofArq = (event: ArqEvent): Told => {
 
 /** Of the conversation, only what concerns this ARQ and is not said by its own events. `told`: Nova was to hear of this ARQ. */
 const ofInstance = (event: InstanceEvent, arq: string, told: boolean): Told | null => {
-  if (event.type === 'PartPrepared' && event.arq === arq) return { step: 'prepared on the host', detail: {} }
+  if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: {} }
   if (event.type === 'BindSettled' && event.arqs.includes(arq))
     return event.tell === null
       ? { step: 'nova not told', detail: { status: event.outcome, why: 'no Nova is configured' } }
@@ -74,19 +76,21 @@ const stepsOf = (row: FeedRow, arq: string, told: boolean): readonly Bare[] =>
     return step ? [{ at: row.at, ...step, cause: row.cause.by ?? null, requestId: row.cause.requestId ?? null }] : []
   })
 
-/** Rows in commit order; within one append the ARQ's own come first. */
+/** Rows in commit order; the steps of one append as one would tell them: what the host did, the ARQ's own, what Nova hears. */
 const fold = (rows: readonly FeedRow[], arq: string): readonly TimelineStep[] => {
   let told = false
-  const steps = rows.flatMap((row) => {
-    const found = stepsOf(row, arq, told)
+  const appends = [...Map.groupBy(rows, ({ commandId }) => commandId).values()]
+  const steps = appends.flatMap((append) => {
+    const found = append.flatMap((row) => stepsOf(row, arq, told))
     for (const { step } of found) {
       if (step === 'nova to be told') told = true
       if (step.startsWith(ENDED)) told = false
     }
-    return found
+    return found.toSorted((one, other) => rank(one) - rank(other))
   })
   return steps.map((step, at) => ({ ...step, tookMs: at === 0 ? null : Math.max(0, step.at - steps[at - 1]!.at) }))
 }
+const rank = ({ step }: Bare) => (step === PREPARED ? 0 : 1)
 
 /** To whom it belongs and where it was bound; null when it was never created. */
 const outlineOf = (own: readonly FeedRow[]) => {
