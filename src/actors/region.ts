@@ -71,14 +71,15 @@ const shardOf = (key: string) => {
   return Math.abs(hash) % SHARDS
 }
 
-export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Ports): Region => {
+/** Who is there: spawns, forgets, retires. `doubted`: what the actor of this key knows may be overtaken. */
+const populationOf = ({ journal, clock, deciderOf, crashed, options }: Ports, doubted: (key: string) => void) => {
   const engine = engineOver(journal, deciderOf)
   const system = start(configurePersistence(engine))
   const shards = Array.from({ length: SHARDS }, (_, at) =>
     spawn(system, (state: null) => state, `shard-${at}`),
   ) as unknown as Ref<never>[]
   const entries = new Map<string, Entry>()
-  let [born, stopped] = [0, false]
+  let born = 0
 
   const forget = (key: string, entry: Entry) => {
     if (entries.get(key) === entry) entries.delete(key)
@@ -98,9 +99,9 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
     const finished = () => {
       entry.inflight--
       entry.lastUsed = clock.now()
-      if (entries.get(key) !== entry) reread(key)
+      if (entries.get(key) !== entry) doubted(key)
     }
-    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, doubted: () => reread(key) }
+    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, doubted: () => doubted(key) }
     // a name of its own: nact would hand what is meant for one that has stopped to the next of the same name
     const name = `${nameOf(key)}.${++born}`
     const hooks = { started: () => {}, finished, stopped: () => forget(key, entry) }
@@ -108,24 +109,41 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
     entries.set(key, entry)
     return entry
   }
-  const post = (key: string, message: Message, giveUp: () => void): Entry => {
+  const retire = (key: string, entry: Entry) => {
+    entries.delete(key)
+    stop(entry.ref)
+  }
+  const warm = (memory: Memory) => {
+    if (entries.has(memory.key)) return
+    engine.warm(memory)
+    enter(memory.key)
+  }
+  return { entries, enter, retire, warm, end: () => stop(system) }
+}
+type Population = ReturnType<typeof populationOf>
+
+/** A question to an actor; null: it died, or did not answer in time, or the region has stopped. */
+type Ask = <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => Promise<Reply | null>
+const askOver =
+  ({ enter }: Population, { clock, options }: Ports, isStopped: () => boolean): Ask =>
+  async <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => {
+    if (isStopped()) return null
+    const { promise, resolve } = Promise.withResolvers<Reply | null>()
+    const giveUp = () => resolve(null)
     const entry = enter(key)
     entry.inflight++
     entry.lastUsed = clock.now()
     entry.waiting.add(giveUp)
-    dispatch(entry.ref, message)
-    return entry
-  }
-  const ask = async <Reply>(key: string, make: (reply: (value: Reply) => void) => Message): Promise<Reply | null> => {
-    if (stopped) return null
-    const { promise, resolve } = Promise.withResolvers<Reply | null>()
-    const giveUp = () => resolve(null)
-    const entry = post(key, make(resolve), giveUp)
+    dispatch(entry.ref, make(resolve))
     const answer = await bounded(clock, promise, options.askMs, null)
     entry.waiting.delete(giveUp)
     return answer
   }
-  const look = (key: string, fresh: boolean): Promise<Memory | null> => {
+
+type Look = (key: string, fresh: boolean) => Promise<Memory | null>
+const lookOver =
+  ({ entries }: Population, ask: Ask): Look =>
+  (key, fresh) => {
     const shared = entries.get(key)?.looking
     if (shared && (shared.fresh || !fresh)) return shared.answer
     const begun = () => {
@@ -138,13 +156,26 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
     void mine.answer.then(begun)
     return mine.answer
   }
+
+/** Who has been idle for long, or, when there are too many, the longest idle. */
+const leavers = ({ entries }: Population, { clock, options }: Ports): readonly (readonly [string, Entry])[] => {
+  const idle = [...entries].filter(([, entry]) => entry.inflight === 0)
+  const old = clock.now() - options.idleMs
+  const surplus = Math.max(0, entries.size - options.residentMax)
+  const leaving = idle.filter(([, entry]) => entry.lastUsed <= old)
+  return surplus > leaving.length ? idle.toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed).slice(0, surplus) : leaving
+}
+
+export const openRegion = (ports: Ports): Region => {
+  const { journal, clock, options } = ports
+  let stopped = false
   const reread = (key: string) => {
     if (entries.has(key)) void look(key, true)
   }
-  const retire = (key: string, entry: Entry) => {
-    entries.delete(key)
-    stop(entry.ref)
-  }
+  const population = populationOf(ports, reread)
+  const { entries, retire } = population
+  const ask = askOver(population, ports, () => stopped)
+  const look = lookOver(population, ask)
 
   return {
     look: async (key) => found(await look(key, !journal.exclusive)),
@@ -162,9 +193,7 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
       return memories.includes(null) ? null : new Map(memories.map((memory) => [memory!.key, memory!]))
     },
     warm: (memory) => {
-      if (stopped || entries.has(memory.key)) return
-      engine.warm(memory)
-      enter(memory.key)
+      if (!stopped) population.warm(memory)
     },
     kill: (key) => {
       const entry = entries.get(key)
@@ -172,14 +201,9 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
       return entry !== undefined
     },
     passivate: () => {
-      const idle = [...entries].filter(([, entry]) => entry.inflight === 0)
-      const old = clock.now() - options.idleMs
-      const surplus = Math.max(0, entries.size - options.residentMax)
-      const leaving = idle.filter(([, entry]) => entry.lastUsed <= old)
-      const pressed =
-        surplus > leaving.length ? idle.toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed).slice(0, surplus) : leaving
-      for (const [key, entry] of pressed) retire(key, entry)
-      return pressed.length
+      const leaving = leavers(population, ports)
+      for (const [key, entry] of leaving) retire(key, entry)
+      return leaving.length
     },
     residents: () => [...entries.keys()],
     stop: async () => {
@@ -187,7 +211,7 @@ export const openRegion = ({ journal, clock, deciderOf, crashed, options }: Port
       while ([...entries.values()].some((entry) => entry.inflight > 0) && clock.now() < until)
         await new Promise<void>((resolve) => void clock.after(5, resolve))
       stopped = true
-      stop(system)
+      population.end()
     },
   }
 }

@@ -75,14 +75,6 @@ const stepsOf = (row: FeedRow, arq: string, told: boolean): readonly Bare[] =>
     return step ? [{ at: row.at, ...step, cause: row.cause.by ?? null, requestId: row.cause.requestId ?? null }] : []
   })
 
-/** One append tells that the host is done and that the ARQ is Bound by that: in this order for a reader. */
-const causeFirst = (steps: readonly Bare[]): readonly Bare[] =>
-  steps.reduce<readonly Bare[]>((told, step) => {
-    const last = told.at(-1)
-    const swap = step.step === PREPARED && last?.step === 'bound' && last.at === step.at
-    return swap ? [...told.slice(0, -1), step, last] : [...told, step]
-  }, [])
-
 /** Rows in commit order; the steps of one append as one would tell them: what the host did, the ARQ's own, what Nova hears. */
 const fold = (rows: readonly FeedRow[], arq: string): readonly TimelineStep[] => {
   let told = false
