@@ -11,10 +11,7 @@ import { profile, profileName } from './profile/decider.ts'
 import type { ViewChange } from './views.ts'
 
 export const ENTITIES: Readonly<Record<string, AnyDecider>> = Object.fromEntries(
-  [arq, deployable, device, host, instance, numbers, profile, profileName].map((decider) => [
-    decider.kind,
-    decider as AnyDecider,
-  ]),
+  [arq, deployable, device, host, instance, numbers, profile, profileName].map((decider) => [decider.kind, decider]),
 )
 
 export const deciderOf = (key: string): AnyDecider => {

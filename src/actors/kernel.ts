@@ -1,6 +1,5 @@
 /** What every conversation works with. Handed around, never global. */
 import type { Clock, Ids } from '../clock.ts'
-import type { Outcome } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Caller } from './control.ts'
@@ -76,7 +75,3 @@ export const newWork = <Value>(
   cause,
   plan,
 })
-
-/** For commands with a fresh id, where "carried out before" can only mean an acknowledgement that was lost. */
-export const orElse = <Value>(outcome: Outcome<Value | null>, value: Value): Outcome<Value> =>
-  outcome.ok ? { ok: true, value: outcome.value ?? value } : outcome

@@ -35,7 +35,7 @@ export const mailbox = <Message>(
     await take(message)
     return null
   }
-  const ref = spawn(home, act, `${name.replaceAll(/[^\w-]/g, '-')}-${++made}`) as Ref<Message>
+  const ref: Ref<Message> = spawn(home, act, `${name.replaceAll(/[^\w-]/g, '-')}-${++made}`)
   return {
     tell: (message) => {
       if (stopped || waiting >= max) return false

@@ -219,4 +219,4 @@ export type ViewChange = {
 
 export const put = <N extends ViewName>(view: N, row: Row<N>): ViewChange =>
   ({ view, key: String((row as Record<string, unknown>)[VIEWS[view].key]), row }) as unknown as ViewChange
-export const drop = (view: ViewName, key: string): ViewChange => ({ view, key, row: null }) as ViewChange
+export const drop = (view: ViewName, key: string): ViewChange => ({ view, key, row: null })

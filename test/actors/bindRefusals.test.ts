@@ -10,9 +10,11 @@ describe('a bind is refused, and nothing is changed,', () => {
     cloud = await openCloud(GPU, { 'resources:PGPU': '1' })
   })
   afterEach(async () => {
-    expect((await cloud.handles()).filter(({ state }) => state === 'held')).toEqual([])
+    await expectNothingHeld()
     await cloud.stop()
   })
+  const expectNothingHeld = async () =>
+    expect((await cloud.handles()).filter(({ state }) => state === 'held')).toEqual([])
   const one = async (more: object = {}) => {
     const [arq] = await cloud.create()
     return { arq: arq!, binding: cloud.bindingOf(arq!, randomUUID(), more) }

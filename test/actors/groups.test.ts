@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { arqsOf, bitstreamOf, mismatch } from '../../src/actors/arq/groups.ts'
+import { memoryStore } from '../../src/persistence/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 
 const XILINX = { 'trait:CUSTOM_FPGA_XILINX': 'required' }
@@ -81,6 +82,23 @@ describe('accelerator requests of a profile', () => {
   })
   it('of nothing are none', async () => {
     expect(value((await creating({ 'trait:CUSTOM_X': 'required' })).made)).toEqual([])
+  })
+  it('whose acknowledgement is lost are answered all the same', async () => {
+    let lost = false
+    const store = memoryStore({
+      afterCommit: async ({ rows }) => {
+        if (lost || !rows[0]?.key.startsWith('arq/')) return
+        lost = true
+        throw new Error('connection lost')
+      },
+    })
+    const world = await openPlane({}, store)
+    value(
+      await world.control.profiles.create(NOVA, { name: 'p', description: null, groups: [{ 'resources:FPGA': '2' }] }),
+    )
+    expect(value(await world.control.arqs.create(TENANT, 'p'))).toHaveLength(2)
+    expect(lost).toBe(true)
+    await world.plane.stop()
   })
   it('of a profile nobody knows are refused', async () => {
     const world = await openPlane()

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
-import { card, failed, inventoryOf, named, shown } from './cards.ts'
+import { card, failed, inventoryOf, shown } from './cards.ts'
 import { expectRebuilt } from './rebuilt.ts'
 
 let world: Awaited<ReturnType<typeof openPlane>>

@@ -66,7 +66,7 @@ describe('Nova hears', () => {
     await cloud.answer(cloud.orders[1]!)
     await sweep()
     expect(nova.requests).toHaveLength(1)
-    expect(nova.heard.map(({ tag }) => tag).toSorted()).toEqual(arqs.toSorted())
+    expect(new Set(nova.heard.map(({ tag }) => tag))).toEqual(new Set(arqs))
   })
   it('of a bind that failed, once', async () => {
     cloud = await open(FPGA, 'FPGA', '2')

@@ -92,6 +92,30 @@ describe('an actor', () => {
     expect(await add(1, 'a')).toMatchObject({ ok: true, value: 1 })
     await region.stop()
   })
+  it('is looked at once by all who ask before it comes to it, and again by whoever asks later', async () => {
+    let reads = 0
+    const { region, count } = openCounters({ exclusive: false, beforeRead: async () => void reads++ })
+    await count('a')
+    reads = 0
+    expect(await Promise.all([count('a'), count('a'), count('a')])).toEqual([0, 0, 0])
+    expect(reads).toBe(1)
+    await count('a')
+    expect(reads).toBe(2)
+    expect(await region.peek(key('a'))).toMatchObject({ ok: true })
+    expect(reads).toBe(2)
+    await region.stop()
+  })
+  it('that could not answer a look in time is asked anew by whoever comes then', async () => {
+    const gate = door()
+    const { add, count, region } = openCounters({ beforeCommit: gate.pass }, SHORT)
+    void add(1, 'a')
+    const early = count('a')
+    expect(await early).toBe('unavailable')
+    const late = count('a')
+    gate.open()
+    expect(await late).toBe(1)
+    await region.stop()
+  })
   it('is not asked any more once the region has stopped', async () => {
     const { region, add, count } = openCounters()
     await add(1, 'a')

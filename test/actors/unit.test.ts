@@ -81,9 +81,22 @@ describe('a unit', () => {
     await world.region.stop()
   })
   it.each([
-    ['in opposite order', ['a', 'b'], ['b', 'a']],
-    ['over a ring', ['a', 'b'], ['b', 'c'], ['c', 'a']],
-  ])('beside units %s never stops them', async (_how, ...orders) => {
+    {
+      how: 'in opposite order',
+      orders: [
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+    },
+    {
+      how: 'over a ring',
+      orders: [
+        ['a', 'b'],
+        ['b', 'c'],
+        ['c', 'a'],
+      ],
+    },
+  ])('beside units $how never stops them', async ({ orders }) => {
     const world = openCounters()
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, n) => world.addAll(1, ...orders[n % orders.length]!)),
@@ -105,6 +118,27 @@ describe('a unit', () => {
     await expect(units.together([key('a')], adding(1, 'b'))).rejects.toThrow('did not borrow it')
     expect(await add(1, 'a')).toMatchObject({ ok: true, value: 1 })
     await region.stop()
+  })
+  it('takes what is likely new for new, and is put right by the fence when it is not', async () => {
+    const { journal } = memoryStore({ exclusive: false })
+    const [one, other] = [regionOver(journal), regionOver(journal)]
+    const keys = [key('a'), key('b')]
+    const likely = (world: typeof one, by: number) => world.units.together(keys, adding(by, 'a', 'b'), [], [key('b')])
+    expect(await likely(one, 3)).toEqual({ ok: true, value: 3 })
+    expect(await likely(other, 4)).toEqual({ ok: true, value: 7 })
+    expect(await likely(other, 0)).toEqual({ ok: true, value: 7 })
+    expect(await likely(regionOver(journal), -8)).toMatchObject({ ok: false, fault: { reason: '7 and -8' } })
+    await Promise.all([one.region.stop(), other.region.stop()])
+  })
+  it('that takes a known entity for new, alone on its store, refuses nothing and repeats nothing by that', async () => {
+    const store = memoryStore()
+    const first = regionOver(store.journal)
+    await first.addAll(5, 'a')
+    await first.region.stop()
+    const next = regionOver(store.journal)
+    expect(await next.units.together([key('a')], adding(-5, 'a'), [], [key('a')])).toEqual({ ok: true, value: 0 })
+    expect(await next.count('a')).toBe(0)
+    await next.region.stop()
   })
   it('plants what nobody can know, and its actors start with what was written', async () => {
     let reads = 0

@@ -94,8 +94,8 @@ export const openNovaServer = async (before: Before = async () => null) => {
     heard: heard as readonly HeardEvent[],
     /** Every request that came, also those that were refused. */
     requests: requests as readonly (typeof requests)[number][],
-    /** Of a server nobody named: unknown, or where all of them are. */
-    place: (uuid: string | 'everyone', where: Whereabouts | null) => {
+    /** Where a server is, null: unknown; `everyone` for those nobody placed. */
+    place: (uuid: string, where: Whereabouts | null) => {
       if (uuid === 'everyone') everyone = where
       else if (where) servers.set(uuid.toLowerCase(), where)
       else servers.delete(uuid.toLowerCase())

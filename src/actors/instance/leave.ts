@@ -58,7 +58,7 @@ const lookAllOver =
   async (uuids: readonly string[]): Promise<Outcome<ReadonlyMap<string, Arq>>> => {
     const looked = await Promise.all(uuids.map((uuid) => region.look(arqKey(uuid))))
     const refused = looked.find((one) => !one.ok)
-    if (refused) return refused as Outcome<never>
+    if (refused && !refused.ok) return refused
     return {
       ok: true,
       value: new Map(looked.map((one, at) => [uuids[at]!, (one.ok ? one.value.state : undefined) as Arq])),

@@ -60,7 +60,7 @@ const removeOver = (kernel: Kernel, { byUuid, byName }: Finder): Control['profil
   return async (caller, selectors) => {
     const found = await Promise.all(selectors.map(removable))
     const refused = found.find((one) => !one.ok)
-    if (refused) return refused as Outcome<null>
+    if (refused && !refused.ok) return refused
     const leaving = new Map(found.flatMap((one) => (one.ok ? [[one.value.uuid, one.value.name] as const] : [])))
     const keys = [...leaving].flatMap(([uuid, name]) => [profileKey(uuid), profileNameKey(name)])
     const plan = newWork(kernel, causeOf(caller), (draft) => {

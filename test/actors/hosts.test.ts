@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { handClock } from '../support/lab.ts'
+import { NOVA, openPlane, value } from '../support/plane.ts'
+import { GPU, openCloud } from './cloud.ts'
+
+const HOUR = 3_600_000
+const options = { sweepEveryMs: 24 * HOUR }
+const beat = (host: string) =>
+  ({
+    type: 'Heartbeat',
+    host,
+    bootId: randomUUID(),
+    observedAt: 1,
+    status: { drivers: {}, ordersInHand: 0, resultsWaiting: 0 },
+  }) as const
+
+const opened = async () => {
+  const clock = handClock()
+  const world = await openPlane({ clock, options })
+  await world.shows('h1', GPU)
+  /** Silent hosts are looked at every few rounds. */
+  const sweep = async () => {
+    for (let n = 0; n < 8; n++) await world.plane.sweeper.round()
+  }
+  const host = async () => value(await world.control.hosts.list({})).items[0]!
+  return { ...world, clock, sweep, host, stop: () => Promise.all([world.plane.stop(), clock.pass(HOUR)]) }
+}
+
+describe('a host', () => {
+  it('that is silent is stale, then down, and up as soon as it is heard of (Q10)', async () => {
+    const world = await opened()
+    await world.sweep()
+    expect((await world.host()).liveness).toBe('up')
+    await world.clock.pass(15_000)
+    await world.sweep()
+    expect((await world.host()).liveness).toBe('stale')
+    await world.clock.pass(1_800_000)
+    await world.sweep()
+    expect((await world.host()).liveness).toBe('down')
+    await world.plane.reports.take(beat('h1'), 'b1')
+    await world.sweep()
+    expect(await world.host()).toMatchObject({ liveness: 'up', last_seen_at: world.clock.now() })
+    await world.stop()
+  })
+  it('that beats stays up and writes nothing', async () => {
+    const world = await opened()
+    const rows = async () => (await world.store.journal.feed('', 1000)).length
+    const before = await rows()
+    for (let n = 0; n < 10; n++) {
+      await world.clock.pass(10_000)
+      await world.plane.reports.take(beat('h1'), `b${n}`)
+      await world.sweep()
+    }
+    expect(await rows()).toBe(before)
+    expect((await world.host()).liveness).toBe('up')
+    await world.stop()
+  })
+  it('that nobody knows may beat', async () => {
+    const world = await opened()
+    await world.plane.reports.take(beat('stranger'), 'b1')
+    await world.sweep()
+    expect(value(await world.control.hosts.list({})).items.map(({ name }) => name)).toEqual(['h1'])
+    await world.stop()
+  })
+})
+
+describe('a result', () => {
+  const result = (more: object) =>
+    ({
+      type: 'OrderResult',
+      host: 'h1',
+      bootId: randomUUID(),
+      order: 'PrepareSlot',
+      slot: randomUUID(),
+      deployableUuid: randomUUID(),
+      number: 1,
+      startedAt: 1,
+      finishedAt: 2,
+      result: { status: 'done' },
+      ...more,
+    }) as const
+  it('for what nobody knows is taken and changes nothing', async () => {
+    const cloud = await openCloud(GPU, { 'resources:PGPU': '1' })
+    const { arq } = await cloud.start()
+    const rows = async () => (await cloud.store.journal.feed('', 1000)).length
+    const before = await rows()
+    const { uuid } = cloud.deployable
+    for (const more of [
+      {},
+      { arq: randomUUID() },
+      { arq },
+      { arq, deployableUuid: uuid },
+      { deployableUuid: uuid },
+      { deployableUuid: uuid, slot: uuid, order: 'Program' },
+    ])
+      await cloud.plane.reports.take(result(more), randomUUID())
+    expect(await rows()).toBe(before)
+    expect(await cloud.states([arq])).toEqual(['Bound'])
+    await cloud.stop()
+  })
+  it('that cannot be recorded now is to come again', async () => {
+    const { memoryStore } = await import('../../src/persistence/memory.ts')
+    let broken = false
+    const store = memoryStore({ beforeRead: async () => { if (broken) throw new Error('no connection') } }) // prettier-ignore
+    const world = await openPlane({}, store)
+    broken = true
+    await expect(world.plane.reports.take(result({}), 'm1')).rejects.toThrow('unavailable')
+    broken = false
+    await world.plane.reports.take(result({}), 'm1')
+    expect(value(await world.control.arqs.list(NOVA, {}, {})).items).toEqual([])
+    await world.plane.stop()
+  })
+})
