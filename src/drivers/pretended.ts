@@ -4,16 +4,8 @@
  */
 import { type Clock, systemClock } from '../clock.ts'
 import type { Driver, HostIo, ReportedDevice, Slot } from './driver.ts'
-import {
-  type Effects,
-  effectsPath,
-  keepEffects,
-  readEffects,
-  withLoaded,
-  withPrepared,
-  withReleased,
-} from './effects.ts'
-import { oneAtATime, readIfThere } from './files.ts'
+import { withLoaded, withPrepared, withReleased } from './effects.ts'
+import { effectsKeeper } from './effectsKeeper.ts'
 import { type Machine, machineOf, type Place, withBitstreams } from './machine.ts'
 import { canonicalInfo } from '../pci.ts'
 import { type Deed, quiet, strikes, type Trouble, troubleFile } from './trouble.ts'
@@ -33,9 +25,6 @@ export type Pretended = {
   readonly trouble?: Partial<Trouble>
   readonly clock?: Clock
 }
-
-type Step = (effects: Effects) => Effects
-type Group = { readonly steps: Step[]; readonly written: Promise<void> }
 
 /** The wire takes bitstream ids of at most 100 characters. */
 const BITSTREAM_MAX = 100
@@ -84,37 +73,13 @@ const controlOf = (trouble: Trouble): Control => ({
 export const pretendedDriver = ({ name, devices, trouble: start, clock = systemClock }: Pretended): PretendedDriver => {
   const trouble: Trouble = { ...quiet(), ...start }
   const fromFile = troubleFile()
-  const inTurn = oneAtATime()
+  const { read: effectsOf, change } = effectsKeeper(name)
   const machines = new Map<string, Machine>()
 
   const machine = (hostname: string): Machine => {
     const made = machines.get(hostname) ?? machineOf(devices(hostname))
     machines.set(hostname, made)
     return made
-  }
-  const effectsOf = async (io: HostIo): Promise<Effects> =>
-    readEffects(await readIfThere(io, effectsPath(io.stateDir, name)))
-  let gathering: Group | null = null
-  const gather = (io: HostIo): Group => {
-    const steps: Step[] = []
-    const written = inTurn(async () => {
-      gathering = null
-      const before = await effectsOf(io)
-      const after = steps.reduce((effects, step) => step(effects), before)
-      await keepEffects(io, name, before, after)
-    })
-    return (gathering = { steps, written })
-  }
-  /** What waits for its turn is written together. */
-  const change = async (io: HostIo, signal: AbortSignal, step: Step): Promise<void> => {
-    const { steps, written } = gathering ?? gather(io)
-    let stopped = false
-    steps.push((effects) => {
-      stopped = signal.aborted
-      return stopped ? effects : step(effects)
-    })
-    await written
-    if (stopped) throw signal.reason
   }
   const place = (io: HostIo, deployable: string, told: Trouble): Place => {
     const found = machine(io.hostname).places.get(deployable)
