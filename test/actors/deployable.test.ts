@@ -1,53 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { deployable } from '../../src/actors/deployable/decider.ts'
 import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
-import { specOf } from '../spec.ts'
+import {
+  answer,
+  done,
+  given,
+  grant,
+  granted,
+  IMAGE,
+  program,
+  programming,
+  quiet,
+  refusedBecause,
+  release,
+  released,
+  stuck,
+} from './deployableFacts.ts'
 import * as say from './samples.ts'
-import { ARQ, handle, id, OTHER, recorded, REQUEST } from './samples.ts'
-
-const { given } = specOf(deployable)
-const IMAGE = 'image-1'
-const grant = (arq = ARQ, bitstream: string | null = null): DeployableCommand => ({
-  type: 'Grant',
-  arq,
-  bitstream,
-  deadline: 9000,
-  requestId: REQUEST,
-})
-const release = (arq = ARQ): DeployableCommand => ({ type: 'Release', arq, deadline: 9000 })
-const answer = (n: number, number: number, failed: string | null = null, final = false): DeployableCommand => ({
-  type: 'Answer',
-  slot: handle(n).uuid,
-  number,
-  failed,
-  final,
-  retryBy: 9000,
-})
-const granted = (n: number, number: number | null, arq = ARQ, bitstream?: string): DeployableEvent => ({
-  type: 'Granted',
-  handle: handle(n).uuid,
-  arq,
-  order: number === null ? null : say.prepareOrder(n, number, arq, bitstream),
-})
-const released = (n: number, number: number | null, arq = ARQ): DeployableEvent => ({
-  type: 'HandleReleased',
-  handle: handle(n).uuid,
-  arq,
-  order: number === null ? null : say.releaseOrder(n, number),
-})
-const done = (n: number, number: number): DeployableEvent => ({ type: 'OrderDone', slot: handle(n).uuid, number })
-const failed = (n: number, number: number, again: number | null): DeployableEvent => ({
-  type: 'OrderFailed',
-  slot: handle(n).uuid,
-  number,
-  reason: 'stuck',
-  again: again === null ? null : say.releaseOrder(n, again),
-})
-const programming: DeployableEvent = { type: 'ProgramStarted', image: IMAGE, order: say.programOrder(IMAGE, 1) }
-const program: DeployableCommand = { type: 'Program', image: IMAGE, deadline: 9000, requestId: REQUEST }
-const quiet = recorded({ hostWork: false })
-const refusedBecause = (why: string) => ({ kind: 'conflict', reason: `deployable h1_card: ${why}` })
-const stuck = [recorded(), granted(1, 1), done(1, 1), released(1, 2), failed(1, 2, null)] as const
+import { ARQ, handle, id, OTHER, recorded } from './samples.ts'
 
 describe('a grant', () => {
   it('gives a free handle and orders its host to prepare it', () => {
@@ -106,79 +75,6 @@ describe('a grant', () => {
     given(recorded(), granted(1, 1, ARQ, IMAGE))
       .when(grant(OTHER))
       .isRefused(refusedBecause('it is being programmed'))
-  })
-})
-
-describe('a release', () => {
-  it('frees the handle at once where the host has nothing to do', () => {
-    given(quiet, granted(1, null)).when(release()).follows(released(1, null))
-    expect(given(quiet, granted(1, null), released(1, null)).state.handles[handle(1).uuid]).toMatchObject({
-      state: 'free',
-      arq: null,
-    })
-  })
-  it('keeps the handle until the host has released it', () => {
-    given(recorded(), granted(1, 1), done(1, 1)).when(release()).follows(released(1, 2))
-    const releasing = [recorded(), granted(1, 1), done(1, 1), released(1, 2)]
-    expect(given(...releasing).state.handles[handle(1).uuid]).toMatchObject({ state: 'releasing', arq: null })
-    expect(given(...releasing, done(1, 2)).state.handles[handle(1).uuid]).toMatchObject({ state: 'free' })
-  })
-  it('undoes a preparation that may be under way', () => {
-    given(quiet, granted(1, 1)).when(release()).follows(released(1, 2))
-  })
-  it('of what the request does not hold changes nothing', () => {
-    given(recorded()).when(release()).follows()
-    given(recorded(), granted(1, 1)).when(release(OTHER)).follows()
-  })
-  it('that fails is ordered again, three times in all', () => {
-    const first = [recorded(), granted(1, 1), done(1, 1), released(1, 2)]
-    given(...first)
-      .when(answer(1, 2, 'stuck'))
-      .follows(failed(1, 2, 3))
-    given(...first, failed(1, 2, 3))
-      .when(answer(1, 3, 'stuck'))
-      .follows(failed(1, 3, 4))
-    given(...first, failed(1, 2, 3), failed(1, 3, 4))
-      .when(answer(1, 4, 'stuck'))
-      .follows(failed(1, 4, null))
-  })
-  it('that cannot succeed is not ordered again: the handle is quarantined', () => {
-    given(recorded(), granted(1, 1), done(1, 1), released(1, 2))
-      .when(answer(1, 2, 'stuck', true))
-      .follows(failed(1, 2, null))
-    expect(given(...stuck).state.handles[handle(1).uuid]).toMatchObject({ state: 'quarantined', lastArq: ARQ })
-  })
-  it('of a quarantined handle is ordered anew when its request asks again', () => {
-    given(...stuck)
-      .when(release())
-      .follows(released(1, 3))
-    expect(given(...stuck, released(1, 3)).state.handles[handle(1).uuid]).toMatchObject({
-      state: 'releasing',
-      attempts: 0,
-    })
-  })
-  it('of a quarantined handle needs the host, even where a release needs none otherwise', () => {
-    const facts = [quiet, granted(1, 1, ARQ, IMAGE), released(1, 2), failed(1, 2, null)]
-    given(...facts)
-      .when(release())
-      .follows(released(1, 3))
-  })
-  it('gives up the handle that is held before one whose release failed', () => {
-    given(...stuck, granted(2, 3), done(2, 3))
-      .when(release())
-      .follows(released(2, 4))
-  })
-  it('of a preparation that loads an image leaves the region unknown (S14)', () => {
-    const facts = [
-      recorded(),
-      granted(1, 1, OTHER, 'old'),
-      done(1, 1),
-      released(1, 2, OTHER),
-      done(1, 2),
-      granted(1, 3, ARQ, IMAGE),
-    ]
-    expect(given(...facts).state.bitstreamId).toBe('old')
-    expect(given(...facts, released(1, 4)).state.bitstreamId).toBe(null)
   })
 })
 

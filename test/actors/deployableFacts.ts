@@ -1,0 +1,54 @@
+/** What is asked of a deployable and what follows, in few words. */
+import { deployable } from '../../src/actors/deployable/decider.ts'
+import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
+import { specOf } from '../spec.ts'
+import * as say from './samples.ts'
+import { ARQ, handle, recorded, REQUEST } from './samples.ts'
+
+export const { given } = specOf(deployable)
+export const IMAGE = 'image-1'
+export const grant = (arq = ARQ, bitstream: string | null = null): DeployableCommand => ({
+  type: 'Grant',
+  arq,
+  bitstream,
+  deadline: 9000,
+  requestId: REQUEST,
+})
+export const release = (arq = ARQ): DeployableCommand => ({ type: 'Release', arq, deadline: 9000 })
+export const answer = (n: number, number: number, failed: string | null = null, final = false): DeployableCommand => ({
+  type: 'Answer',
+  slot: handle(n).uuid,
+  number,
+  failed,
+  final,
+  retryBy: 9000,
+})
+export const granted = (n: number, number: number | null, arq = ARQ, bitstream?: string): DeployableEvent => ({
+  type: 'Granted',
+  handle: handle(n).uuid,
+  arq,
+  order: number === null ? null : say.prepareOrder(n, number, arq, bitstream),
+})
+export const released = (n: number, number: number | null, arq = ARQ): DeployableEvent => ({
+  type: 'HandleReleased',
+  handle: handle(n).uuid,
+  arq,
+  order: number === null ? null : say.releaseOrder(n, number),
+})
+export const done = (n: number, number: number): DeployableEvent => ({
+  type: 'OrderDone',
+  slot: handle(n).uuid,
+  number,
+})
+export const failed = (n: number, number: number, again: number | null): DeployableEvent => ({
+  type: 'OrderFailed',
+  slot: handle(n).uuid,
+  number,
+  reason: 'stuck',
+  again: again === null ? null : say.releaseOrder(n, again),
+})
+export const programming: DeployableEvent = { type: 'ProgramStarted', image: IMAGE, order: say.programOrder(IMAGE, 1) }
+export const program: DeployableCommand = { type: 'Program', image: IMAGE, deadline: 9000, requestId: REQUEST }
+export const quiet = recorded({ hostWork: false })
+export const refusedBecause = (why: string) => ({ kind: 'conflict', reason: `deployable h1_card: ${why}` })
+export const stuck = [recorded(), granted(1, 1), done(1, 1), released(1, 2), failed(1, 2, null)] as const
