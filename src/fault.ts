@@ -11,7 +11,12 @@ export type Fault =
   /** The request contradicts what is recorded (409). */
   | { readonly kind: 'conflict'; readonly reason: string }
   /** A natural key is taken; `field` says which one. */
-  | { readonly kind: 'exists'; readonly resource: string; readonly field: 'name' | 'uuid' | 'key'; readonly value: string }
+  | {
+      readonly kind: 'exists'
+      readonly resource: string
+      readonly field: 'name' | 'uuid' | 'key'
+      readonly value: string
+    }
   /** A value of the request breaks a rule; `field` names it. Nothing was changed. */
   | { readonly kind: 'invalid'; readonly field: string; readonly rule: string }
   /** The caller may not do this; `rule` is the policy rule's name or a plain reason. */

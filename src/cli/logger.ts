@@ -8,6 +8,6 @@ const PRETTY = {
 }
 
 export const openLog = ({ level, pretty }: Config['log']): Logger => {
-  const people = pretty === 'always' || (pretty === 'auto' && process.stderr.isTTY === true)
+  const people = pretty === 'always' || (pretty === 'auto' && process.stderr.isTTY)
   return people ? pino({ level, transport: PRETTY }) : pino({ level }, pino.destination({ dest: 2, sync: true }))
 }

@@ -16,7 +16,7 @@ const complain = (text: string) => {
 
 const configured = (flags: Readonly<Record<string, unknown>>): Config | null => {
   const readFile = (path: string) => readFileSync(path, 'utf8')
-  const loaded = loadConfig({ flags: flags as never, env: process.env, readFile, osHostname: hostname() })
+  const loaded = loadConfig({ flags, env: process.env, readFile, osHostname: hostname() })
   if (loaded.ok) return loaded.config
   complain(`The configuration is not usable:\n${loaded.problems.map((problem) => `  - ${problem}`).join('\n')}`)
   return null

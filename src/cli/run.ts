@@ -66,6 +66,7 @@ export const run = async (config: Config, log: Log, out: Out): Promise<void> => 
     if (code === 'EADDRINUSE')
       throw new Error(
         `${config.listen.host}:${config.listen.port} is in use by another program: choose another address with --listen`,
+        { cause: error },
       )
     throw error
   }

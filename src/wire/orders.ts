@@ -25,7 +25,13 @@ const Handle = v.object({
 })
 
 export const Order = v.variant('type', [
-  v.object({ ...Head, type: v.literal('PrepareSlot'), handle: Handle, arq: v.string(), bitstream: v.optional(text(100)) }),
+  v.object({
+    ...Head,
+    type: v.literal('PrepareSlot'),
+    handle: Handle,
+    arq: v.string(),
+    bitstream: v.optional(text(100)),
+  }),
   v.object({ ...Head, type: v.literal('ReleaseSlot'), handle: Handle }),
   v.object({ ...Head, type: v.literal('Program'), image: text(100) }),
   v.object({ ...Head, type: v.literal('Probe') }),
