@@ -40,8 +40,11 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
   }
   if (passed !== undefined) {
     const value = `${bind(passed.value)}::${types[sort]!}`
-    const id = `${bind(passed.key)}::${types[viewOf(view).key]!}`
-    conditions.push(tied ? `(${quoted(sort)}, ${key}) ${after} (${value}, ${id})` : `${quoted(sort)} ${after} ${value}`)
+    // a parameter that nothing uses is refused
+    const place = tied
+      ? `(${quoted(sort)}, ${key}) ${after} (${value}, ${bind(passed.key)}::${types[viewOf(view).key]!})`
+      : `${quoted(sort)} ${after} ${value}`
+    conditions.push(place)
   }
   const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
   const columns = Object.keys(types).map(quoted).join(', ')

@@ -57,4 +57,15 @@ export const wholeTablesContract = (open: () => Promise<Opened>): void => {
     }
     await dispose()
   })
+
+  test('a list along a column that is unique by itself goes on from a place too', async () => {
+    const { store, dispose } = await open()
+    const rows = ['a', 'b', 'c', 'd'].map((name) => sample.profileRow(name))
+    await store.journal.append({ rows: [], changes: rows.map((row) => put('profiles', row)) })
+    const query = { view: 'profiles', where: {}, sort: 'name', limit: 10 } as const
+    const after = { value: 'b', key: rows[1]!.uuid }
+    expect(await store.reads.page({ ...query, after })).toEqual(rows.slice(2))
+    expect(await store.reads.page({ ...query, after, descending: true })).toEqual(rows.slice(0, 1))
+    await dispose()
+  })
 }
