@@ -9,6 +9,8 @@ import { quiet, type Trouble, troublePath } from '../../src/drivers/trouble.ts'
 import { type Host, startHost } from '../../src/host/host.ts'
 import type { Entry } from '../../src/host/entry.ts'
 import type { Log } from '../../src/log.ts'
+import type { BusRecord } from '../../src/wire/envelope.ts'
+import { readReport } from '../../src/wire/message.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type Fate, slowDisk } from './disk.ts'
 import { IMAGES, imagesOf } from './images.ts'
@@ -61,12 +63,19 @@ const openTrace = () => {
       noted.set(entry.slot, entry)
     }
   }
+  const sent = (batch: readonly BusRecord[]): void => {
+    for (const record of batch) {
+      const message = readReport(record)
+      if (!message.ok || message.value.body.type !== 'OrderResult') continue
+      steps.push({ did: 'told', slot: message.value.body.slot, number: message.value.body.number })
+    }
+  }
   /** By which order: 0 when the ledger on disk knows of none that asks for it. */
   const did = (step: 'prepare' | 'release' | 'program', fits: (entry: Entry) => boolean): void => {
     const entry = [...noted.values()].find((one) => one.state === 'in-hand' && fits(one))
     steps.push({ did: step, slot: entry?.slot ?? 'unknown', number: entry?.number ?? 0 })
   }
-  return { steps, written, did, forget: () => noted.clear() }
+  return { steps, written, sent, did, forget: () => noted.clear() }
 }
 
 const watched = (driver: PretendedDriver, { did }: ReturnType<typeof openTrace>): PretendedDriver => ({
@@ -112,11 +121,18 @@ export const openMachine = (ports: Ports): Machine => {
   let starts = 0
 
   const begin = async (mine: Life): Promise<void> => {
+    const bus = ports.network().seenBy(mine)
     const io: HostIo = { ...tree, write: board.usedBy(mine).replace }
     const host = await startHost({
       name,
       stateDir: STATE_DIR,
-      bus: ports.network().seenBy(mine),
+      bus: {
+        ...bus,
+        publish: (batch) => {
+          trace.sent(batch)
+          return bus.publish(batch)
+        },
+      },
       drivers: [watched(driver, trace)],
       io,
       disk: disk.usedBy(mine),

@@ -160,23 +160,35 @@ const rivals = (tools: Tools, bind: Bind): readonly Promise<unknown>[] => {
   return found
 }
 
-const boot = async (tools: Tools): Promise<void> => {
+/** A bind that was asked for, and what came back; null when there was nothing to bind, or nowhere. */
+const begin = async (tools: Tools): Promise<{ readonly bind: Bind; readonly reply: Reply } | null> => {
   const { client, nova, random, uuid } = tools
   const [project, profile, instance] = [random.pick(PROJECTS), random.pick(Object.keys(PROFILES)), uuid()]
   nova.instances.add(instance)
   const made = await client.ask(asNova(project), 'create', `POST ${PATH}`, { device_profile_name: profile })
-  if (!ok(made)) return client.sleep(random.below(3000))
+  if (!ok(made)) return null
   const arqs = (made.json.arqs as { uuid: string }[]).map((arq) => arq.uuid)
   const body = patchOf(tools, made.json.arqs, profile, instance)
   const bind = body && { instance, project, body, arqs }
-  if (!bind) return
+  if (!bind) return null
   const [reply] = await Promise.all([insist(tools, bind), ...rivals(tools, bind)])
+  return { bind, reply }
+}
+const boot = async (tools: Tools): Promise<void> => {
+  const { client, nova, random } = tools
+  const begun = await begin(tools)
+  if (!begun) return
+  const { bind, reply } = begun
   if (ok(reply) && random.chance(0.85)) await wait(tools, bind)
   if (random.chance(0.2)) await look(tools, bind, true)
   await client.sleep(random.below(random.chance(0.3) ? 60_000 : 5000))
-  if (random.chance(0.08)) nova.instances.delete(instance)
+  if (random.chance(0.08)) nova.instances.delete(bind.instance)
   if (random.chance(0.92)) await leave(tools, bind)
-  if (random.chance(0.1)) await client.ask(asTenant(project), 'other', `GET ${PATH}/${arqs[0]}/timeline`)
+  if (random.chance(0.1)) await client.ask(asTenant(bind.project), 'other', `GET ${PATH}/${bind.arqs[0]}/timeline`)
+}
+/** Binds nobody waits for, so that only their deadline can end them should their host be silent. */
+export const forsaken = async (tools: Tools): Promise<void> => {
+  for (let round = 0; round < 3; round++) await begin(tools)
 }
 
 export const novaSession = async (tools: Tools): Promise<void> => {

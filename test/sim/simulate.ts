@@ -7,6 +7,7 @@ import {
   PROFILES,
   type Tools,
   ensureProfile,
+  forsaken,
   novaSession,
   operatorSession,
   survey,
@@ -31,6 +32,8 @@ const NOVAS = 5
 /** Longer than a bind's deadline, Nova's patience and the retries of a release. */
 const SETTLE_MS = 350_000
 const CLEAR_MS = 40_000
+/** Longer than a bind's deadline and what may be late about it. */
+const SILENCE_MS = 155_000
 /** What takes longer, by the clock or by the number of tasks, turns in circles. */
 const LONG_MS = 3_600_000
 const STEPS_MAX = 600_000
@@ -107,6 +110,15 @@ const until = async ({ stage: { schedule }, complain }: World, what: string, wor
   if (over) await work
   else complain(`${what} did not end`)
 }
+/** A host goes and stays away; what was bound to it meanwhile has to end without it. */
+const silence = async (world: World, { tools }: Load): Promise<void> => {
+  const { stage } = world
+  const rest = stage.random.pick(stage.machines)
+  mend(stage)
+  rest.crash(stage.random.pick(['kept', 'lost']))
+  await until(world, 'the binds of a silent host', Promise.all([forsaken(tools), forsaken(tools)]))
+  await pass(world, SILENCE_MS)
+}
 const pass = ({ stage, client }: World, ms: number): Promise<unknown> => {
   const end = stage.schedule.elapsed() + ms
   client.sleep(ms).catch(() => {})
@@ -132,6 +144,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     const load = startLoad(world, seed)
     makeFaults(world, load)
     await until(world, 'the load', load.ended)
+    if (stage.random.chance(0.3)) await silence(world, load)
     mend(stage)
     await pass(world, SETTLE_MS)
     const settled = await judge(world)

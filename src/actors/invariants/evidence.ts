@@ -39,11 +39,11 @@ export type Asked = {
 }
 /** One event as Nova got it. `outcome` is what Nova did with it, whether or not its answer came through. */
 export type Heard = NovaEvent & { readonly place: Place; readonly outcome: NovaVerdict['outcome'] }
-/** What happened on a host, in order: numbers that reached its disk, and driver calls. */
+/** What happened on a host, in order: numbers that reached its disk, driver calls, and results that went to the bus. */
 export type HostStep =
   | { readonly did: 'started'; readonly boot: string }
   | { readonly did: 'noted'; readonly slot: string; readonly number: number; readonly done: boolean }
-  | { readonly did: 'prepare' | 'release' | 'program'; readonly slot: string; readonly number: number }
+  | { readonly did: 'prepare' | 'release' | 'program' | 'told'; readonly slot: string; readonly number: number }
 export type HostTrace = {
   readonly name: string
   readonly steps: readonly HostStep[]

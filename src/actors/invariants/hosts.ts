@@ -13,7 +13,7 @@ const fenced: Invariant = {
         if (step.did === 'started') continue
         const last = highest.get(step.slot) ?? 0
         if (step.did === 'noted') highest.set(step.slot, Math.max(last, step.number))
-        else if (step.number < last)
+        else if (step.did !== 'told' && step.number < last)
           yield `host ${name}: ${step.did} of ${step.slot} by order ${step.number}, after order ${last} was noted`
       }
     }
@@ -46,6 +46,23 @@ const numbered: Invariant = {
 const lastDeployables = ({ reached }: History): readonly Deployable[] =>
   [...reached].flatMap(([key, states]) => (kindOf(key) === 'deployable' ? [states.at(-1)!.state as Deployable] : []))
 
+const written: Invariant = {
+  name: 'S6',
+  meaning: 'a host tells no result that is not on its disk',
+  *check(_, { hosts = [] }) {
+    for (const { name, steps } of hosts) {
+      const done = new Set<string>()
+      for (const step of steps) {
+        if (step.did === 'started') continue
+        const order = `${step.slot} ${step.number}`
+        if (step.did === 'noted' && step.done) done.add(order)
+        if (step.did === 'told' && !done.has(order))
+          yield `host ${name}: the result of ${order} was told before it was noted`
+      }
+    }
+  },
+}
+
 const level: Invariant = {
   name: 'L4',
   meaning: 'when all is quiet, hosts hold prepared what is held of them, and nothing that is free',
@@ -64,4 +81,17 @@ const level: Invariant = {
   },
 }
 
-export const hostInvariants: readonly Invariant[] = [fenced, numbered, level]
+const answered: Invariant = {
+  name: 'L5',
+  meaning: 'when all is quiet, no order waits for its host, no handle for its release, and no region for its image',
+  *check(history, { quiet = false }) {
+    for (const held of quiet ? lastDeployables(history) : []) {
+      const waiting = Object.values(held.handles).find(({ pending, state }) => pending || state === 'releasing')
+      if (waiting)
+        yield `deployable ${held.name}: handle ${waiting.uuid} is ${waiting.state}, order ${waiting.pending?.number ?? 'none'} waits`
+      if (held.program) yield `deployable ${held.name} waits for image ${held.program.image}`
+    }
+  },
+}
+
+export const hostInvariants: readonly Invariant[] = [fenced, numbered, written, level, answered]

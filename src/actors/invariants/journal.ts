@@ -42,6 +42,7 @@ function* secondResults({ steps }: History): Iterable<string> {
 function* secondDeeds({ name, steps }: HostTrace): Iterable<string> {
   const [acted, over] = [new Set<string>(), new Set<string>()]
   for (const step of steps) {
+    if (step.did === 'told') continue
     if (step.did === 'started') {
       acted.clear()
       continue
