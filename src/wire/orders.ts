@@ -29,7 +29,7 @@ export const Order = v.variant('type', [
     ...Head,
     type: v.literal('PrepareSlot'),
     handle: Handle,
-    arq: v.string(),
+    arq: v.pipe(v.string(), v.uuid()),
     bitstream: v.optional(text(100)),
   }),
   v.object({ ...Head, type: v.literal('ReleaseSlot'), handle: Handle }),

@@ -3,6 +3,9 @@ import * as v from 'valibot'
 import { OrderNumber } from './orders.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
+/** No store and no file name takes control characters. */
+const hostName = v.pipe(v.string(), v.minLength(1), v.maxLength(255), v.regex(/^[^\p{Cc}\p{Cs}]+$/u))
+const uuid = v.pipe(v.string(), v.uuid())
 const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
 
 export const ReportedHandle = v.object({
@@ -32,9 +35,9 @@ export const ReportedDevice = v.object({
 })
 
 const Head = {
-  host: name(255),
+  host: hostName,
   /** New at each start of the host program. */
-  bootId: v.pipe(v.string(), v.uuid()),
+  bootId: uuid,
   /** Rises by one with each report of one boot; older and repeated ones are ignored. */
   number: v.pipe(v.number(), v.integer(), v.minValue(1)),
   /** When the host observed it, ms since the epoch. */
@@ -47,7 +50,7 @@ export const InventoryReport = v.object({
   type: v.literal('Inventory'),
   version: name(40),
   /** Other names of the same host (node name, FQDN). */
-  aliases: v.array(name(255)),
+  aliases: v.pipe(v.array(hostName), v.maxLength(100)),
   drivers: v.pipe(
     v.array(
       v.variant('status', [
@@ -63,8 +66,8 @@ export const InventoryReport = v.object({
   ),
 })
 export const Heartbeat = v.object({
-  host: name(255),
-  bootId: v.pipe(v.string(), v.uuid()),
+  host: hostName,
+  bootId: uuid,
   type: v.literal('Heartbeat'),
   observedAt: v.number(),
   status: v.object({
@@ -74,14 +77,14 @@ export const Heartbeat = v.object({
   }),
 })
 export const OrderResult = v.object({
-  host: name(255),
-  bootId: v.pipe(v.string(), v.uuid()),
+  host: hostName,
+  bootId: uuid,
   type: v.literal('OrderResult'),
   order: v.picklist(['PrepareSlot', 'ReleaseSlot', 'Program', 'Probe']),
-  slot: v.pipe(v.string(), v.uuid()),
-  deployableUuid: v.pipe(v.string(), v.uuid()),
+  slot: uuid,
+  deployableUuid: uuid,
   number: OrderNumber,
-  arq: v.optional(v.string()),
+  arq: v.optional(uuid),
   startedAt: v.number(),
   finishedAt: v.number(),
   result: v.variant('status', [

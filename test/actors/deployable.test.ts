@@ -189,6 +189,10 @@ describe('a deployable', () => {
       .when({ type: 'RemoveAttribute', uuid: id(0xf9) })
       .isRefused({ kind: 'not_found', resource: 'attribute' })
   })
+  it('keeps the resource class that its driver says (I11)', () =>
+    given(recorded())
+      .when({ type: 'RemoveAttribute', uuid: id(0xf1) })
+      .isRefused({ kind: 'conflict' }))
   it('keeps the attributes of operators through every description (Q12, C8)', () => {
     const added: DeployableEvent = {
       type: 'AttributeAdded',

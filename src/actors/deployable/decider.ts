@@ -106,6 +106,15 @@ const program = (held: Deployable, order: OrderOf<'Program'>): Decision<Deployab
   return accept({ type: 'ProgramStarted', image: order.image, order: orderFor(held, null, order) })
 }
 
+/** Without its class a deployable can serve nobody (I11). */
+const removeAttribute = (held: Deployable, uuid: string): Decision<DeployableEvent> => {
+  const attribute = held.attributes.find((one) => one.uuid === uuid)
+  if (!attribute) return refuse({ kind: 'not_found', resource: 'attribute', id: uuid })
+  if (attribute.key === 'rc' && attribute.origin === 'driver')
+    return conflict(held, 'its driver says its resource class')
+  return accept({ type: 'AttributeRemoved', uuid })
+}
+
 const decide = (held: Deployable, command: DeployableCommand): Decision<DeployableEvent> => {
   if (command.type === 'Record') return held.exists ? accept() : accept({ ...command, type: 'DeployableRecorded' })
   if (!held.exists || held.presence === 'retired')
@@ -134,9 +143,7 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
       return accept({ type: 'AttributeAdded', attribute: { ...command.attribute, origin: 'operator' } })
     }
     case 'RemoveAttribute':
-      if (!held.attributes.some(({ uuid }) => uuid === command.uuid))
-        return refuse({ kind: 'not_found', resource: 'attribute', id: command.uuid })
-      return accept({ type: 'AttributeRemoved', uuid: command.uuid })
+      return removeAttribute(held, command.uuid)
     case 'Clear':
       if (held.handles[command.handle]?.state !== 'quarantined')
         return conflict(held, `handle ${command.handle} is not quarantined`)
