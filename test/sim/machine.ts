@@ -176,7 +176,7 @@ export const openMachine = (ports: Ports): Machine => {
     jump: (ms) => void (skewMs += ms),
     trace: async () => ({
       name,
-      steps: trace.steps,
+      steps: [...trace.steps],
       prepared: Object.keys(readEffects(tree.kept()[effectsPath(STATE_DIR, DRIVER)] ?? null).prepared),
     }),
   }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
 import { type Played, play } from './simulate.ts'
 
-type Brief = Omit<Played, 'story'> & { readonly hash?: string }
+type Brief = Omit<Played, 'story' | 'evidence'>
 
 const { values } = parseArgs({
   options: {
@@ -18,7 +18,7 @@ const { values } = parseArgs({
 /** A worker plays so many seeds and ends, so that what the engine keeps of dead actors does not pile up. */
 const CHUNK = 20
 
-const brief = ({ story: _story, ...rest }: Played): Brief => rest
+const brief = ({ story: _story, evidence: _evidence, ...rest }: Played): Brief => rest
 const describe = ({ seed, violations }: Brief): string =>
   violations.map(({ invariant, meaning, found }) => `seed ${seed}: ${invariant} (${meaning}): ${found}`).join('\n')
 

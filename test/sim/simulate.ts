@@ -1,6 +1,6 @@
 /** One seed from beginning to end: load with faults, mending, time to settle, judgement. */
 import { check } from '../../src/actors/invariants/check.ts'
-import type { Violation } from '../../src/actors/invariants/evidence.ts'
+import type { Evidence, Violation } from '../../src/actors/invariants/evidence.ts'
 import { mend, strike } from './faults.ts'
 import {
   ADMIN,
@@ -24,6 +24,8 @@ export type Played = {
   readonly steps: number
   readonly violations: readonly Violation[]
   readonly story: readonly string[]
+  /** What was judged when the clients had waited long enough, and had not cleared out. */
+  readonly evidence: Evidence
 }
 
 const REQUESTS = 320
@@ -124,10 +126,10 @@ const pass = ({ stage, client }: World, ms: number): Promise<unknown> => {
   client.sleep(ms).catch(() => {})
   return stage.schedule.run(() => stage.schedule.elapsed() >= end)
 }
-const judge = async (world: World): Promise<readonly Violation[]> => {
+const gather = async (world: World): Promise<Evidence> => {
   const gathered = world.evidence(true)
   await until(world, 'the gathering of evidence', gathered)
-  return check(await gathered)
+  return gathered
 }
 const named = (complaints: readonly string[]): readonly Violation[] =>
   complaints.map((found) => ({
@@ -147,10 +149,11 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     if (stage.random.chance(0.3)) await silence(world, load)
     mend(stage)
     await pass(world, SETTLE_MS)
-    const settled = await judge(world)
+    const evidence = await gather(world)
+    const settled = check(evidence)
     await until(world, 'the clearing', clearOut(load))
     await pass(world, CLEAR_MS)
-    const violations = [...named(complaints), ...settled, ...(await judge(world))]
+    const violations = [...named(complaints), ...settled, ...check(await gather(world))]
     const seen = new Set<string>()
     const distinct = violations.filter(
       ({ invariant, found }) => !seen.has(`${invariant} ${found}`) && seen.add(`${invariant} ${found}`),
@@ -162,6 +165,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
       steps: stage.schedule.steps(),
       violations: distinct,
       story,
+      evidence,
     }
   } finally {
     world.close()

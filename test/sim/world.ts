@@ -133,15 +133,15 @@ export const openWorld = (seed: number, bite: Bite | null = null): World => {
     complain,
     uuid: ids.uuid,
     evidence: async (quiet) => ({
-      journal: store.rows(),
+      journal: [...store.rows()],
       now: clock.now(),
       quiet,
-      pauses,
+      pauses: [...pauses],
       views: await viewsOf(stage),
       memories: quiet && alone ? await processes[0]!.memories() : [],
       hosts: await Promise.all(machines.map(({ trace }) => trace())),
-      nova: nova.heard,
-      clients: client.asked,
+      nova: [...nova.heard],
+      clients: [...client.asked],
     }),
     close: () => {
       for (const each of processes) each.kill()
