@@ -138,7 +138,7 @@ export const openWorld = (seed: number, bite: Bite | null = null): World => {
       quiet,
       pauses: [...pauses],
       views: await viewsOf(stage),
-      memories: quiet && alone ? await processes[0]!.memories() : [],
+      memories: quiet ? (await Promise.all(processes.map((each) => each.memories()))).flat() : [],
       hosts: await Promise.all(machines.map(({ trace }) => trace())),
       nova: [...nova.heard],
       clients: [...client.asked],
