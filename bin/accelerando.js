@@ -2,7 +2,7 @@
 // Runs the program on a Node that strips types, whichever Node was called: plain JavaScript, good for Node 20.
 // Where a second process is needed, it may not outlive the first: see parent.js.
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import * as module from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { followParent } from './parent.js'
@@ -19,7 +19,7 @@ const isNewEnough = () => {
 /** The Node that came with the packages. */
 const packagedNode = () => {
   try {
-    const home = dirname(createRequire(import.meta.url).resolve('node/package.json'))
+    const home = dirname(module.createRequire(import.meta.url).resolve('node/package.json'))
     return [join(home, 'bin', 'node'), join(home, 'bin', 'node.exe')].find((path) => existsSync(path))
   } catch {
     return undefined
@@ -33,8 +33,15 @@ const startOn = (node) => {
   runChild(node, args)
 }
 
+/** What was compiled is kept beside the packages, which only who installed them may write: the next start is quicker. */
+const keepCompiled = () => {
+  const packages = join(dirname(self), '..', 'node_modules')
+  if (existsSync(packages)) module.enableCompileCache?.(join(packages, '.cache', 'accelerando'))
+}
+
 followParent()
 if (isNewEnough() || 'Deno' in globalThis) {
+  keepCompiled()
   await import('../src/cli/main.ts')
 } else {
   const node = packagedNode()
