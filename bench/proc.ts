@@ -5,22 +5,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const TICK_MS = 10
 
+/** Own time, then that of children that have ended; each as user and system. */
+const timesOf = (pid: number): readonly number[] =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 15).map(Number)
+
 /** CPU time the process has used, its threads included. */
 export const cpuMs = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  const [user = 0, system = 0] = timesOf(pid)
+  return (user + system) * TICK_MS
 }
 
 /** Of a process and those it started itself, as a database server does for each session. */
 export const familyCpuMs = (pid: number): number => {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
-  return [pid, ...children.map(Number)].reduce((sum, one) => {
+  const own = timesOf(pid).reduce((sum, ticks) => sum + ticks * TICK_MS, 0)
+  return children.map(Number).reduce((sum, one) => {
     try {
       return sum + cpuMs(one)
     } catch {
       return sum // it ended in between
     }
-  }, 0)
+  }, own)
 }
 
 export type Memory = { readonly residentMb: number; readonly peakMb: number }

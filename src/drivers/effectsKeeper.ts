@@ -11,14 +11,18 @@ export const effectsKeeper = (name: string) => {
   const inTurn = oneAtATime()
   const read = async (io: HostIo): Promise<Effects> =>
     readEffects(await readIfThere(io, effectsPath(io.stateDir, name)))
+  /** What the file holds; null when that is not certain. Nobody else writes it while this driver lives. */
+  let known: Effects | null = null
   let gathering: Group | null = null
   const gather = (io: HostIo): Group => {
     const steps: Step[] = []
     const written = inTurn(async () => {
       gathering = null
-      const before = await read(io)
+      const before = known ?? (await read(io))
+      known = null
       const after = steps.reduce((effects, step) => step(effects), before)
       await keepEffects(io, name, before, after)
+      known = after
     })
     return (gathering = { steps, written })
   }

@@ -52,7 +52,8 @@ export const fileDisk: Disk = {
       await file.writeFile(text)
       if (!DSYNC) await file.datasync()
     } finally {
-      await file.close()
+      // what was to be written is on the disk, or was refused: nobody has to wait for the end of it
+      void file.close().catch(() => undefined)
     }
   },
 }
