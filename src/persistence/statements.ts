@@ -86,22 +86,13 @@ const putsParam = (view: ViewName, puts: readonly ViewChange[]): string =>
   JSON.stringify(inKeyOrder(puts, ({ key }) => key).map(({ row }) => cellsOf(view, row!)))
 const dropsParam = (drops: readonly ViewChange[]): string => JSON.stringify(drops.map(({ key }) => key).toSorted())
 
-/**
- * The journal first, as its keys are the fence and so the first locks taken; then deletes, which free unique values; then
- * the other view rows. `fenced`: each version must follow one that is there, or the statement fails by dividing by zero.
- */
-export const appendStatement = (appends: readonly Append[], fenced = true): Statement => {
-  const rows = appends.flatMap((append) => append.rows)
-  const groups = grouped(lastChanges(appends.flatMap((append) => append.changes)))
-  const params: unknown[] = [journalParam(rows), rows.length]
-  const bind = (param: string): number => params.push(param)
-  const drops = groups.filter((group) => group.drops.length > 0)
-  const puts = groups.filter((group) => group.puts.length > 0)
-  const dropped = drops.map(({ view, drops }) => `d_${view} as (${remove(view, bind(dropsParam(drops)))} returning 1)`)
-  const gone = drops.map(({ view }) => `(select count(*) from d_${view})`).join(' + ') || '0'
-  const put = puts.map(
-    ({ view, puts }) => `p_${view} as (${upsert(view, bind(putsParam(view, puts)), 'gone, ')} returning 1)`,
-  )
+type Shape = { readonly fenced: boolean; readonly drops: readonly ViewName[]; readonly puts: readonly ViewName[] }
+
+/** Parameters: the journal rows, how many they are, then one a view: those dropped from, then those put into. */
+const appendText = ({ fenced, drops, puts }: Shape): string => {
+  const dropped = drops.map((view, at) => `d_${view} as (${remove(view, 3 + at)} returning 1)`)
+  const gone = drops.map((view) => `(select count(*) from d_${view})`).join(' + ') || '0'
+  const put = puts.map((view, at) => `p_${view} as (${upsert(view, 3 + drops.length + at, 'gone, ')} returning 1)`)
   const parts = [
     `j as (${journalInsert(fenced)} returning 1)`,
     `done as (select count(*) as n from j)`,
@@ -109,12 +100,37 @@ export const appendStatement = (appends: readonly Append[], fenced = true): Stat
     `gone as (select ${gone} as n from done)`,
     ...put,
   ]
-  const shape = [
-    fenced ? '' : 'load',
-    ...drops.map(({ view }) => `-${view}`),
-    ...puts.map(({ view }) => `+${view}`),
-  ].join('')
-  return prepared('append', shape, `with ${parts.join(',\n  ')}\nselect 1 / (n = $2::int)::int from done`, params)
+  return `with ${parts.join(',\n  ')}\nselect 1 / (n = $2::int)::int from done`
+}
+
+const TEXTS_MAX = 300
+const texts = new Map<string, string>()
+/** Written once a shape, since the same few come again and again. */
+const textOf = (name: string, shape: Shape): string => {
+  const text = texts.get(name) ?? appendText(shape)
+  if (texts.size < TEXTS_MAX) texts.set(name, text)
+  return text
+}
+
+/**
+ * The journal first, as its keys are the fence and so the first locks taken; then deletes, which free unique values; then
+ * the other view rows. `fenced`: each version must follow one that is there, or the statement fails by dividing by zero.
+ */
+export const appendStatement = (appends: readonly Append[], fenced = true): Statement => {
+  const rows = appends.flatMap((append) => append.rows)
+  const groups = grouped(lastChanges(appends.flatMap((append) => append.changes)))
+  const dropped = groups.filter(({ drops }) => drops.length > 0)
+  const put = groups.filter(({ puts }) => puts.length > 0)
+  const shape = { fenced, drops: dropped.map(({ view }) => view), puts: put.map(({ view }) => view) }
+  const name = [fenced ? '' : 'load', ...shape.drops.map((view) => `-${view}`), ...shape.puts.map((view) => `+${view}`)]
+  const params = [
+    journalParam(rows),
+    rows.length,
+    ...dropped.map(({ drops }) => dropsParam(drops)),
+    ...put.map(({ view, puts }) => putsParam(view, puts)),
+  ]
+  const id = name.join('')
+  return prepared('append', id, textOf(id, shape), params)
 }
 
 /** Plain inserts of one view's rows, for a table just emptied. */
