@@ -56,8 +56,8 @@ export type Journal = {
   readonly feed: (after: Position, limit: number) => Promise<readonly FeedRow[]>
   readonly checkpoint: (reader: string) => Promise<Position>
   readonly saveCheckpoint: (reader: string, position: Position) => Promise<void>
-  /** Called after each append of this process; returns the unsubscriber. */
-  readonly onAppended: (listener: () => void) => () => void
+  /** Called after appends of this process, with them where the store still has them at hand; returns the unsubscriber. */
+  readonly onAppended: (listener: (appends?: readonly Append[]) => void) => () => void
   /** True when no other process can write (embedded store): a copy in memory is then never stale. */
   readonly exclusive: boolean
   readonly close: () => Promise<void>

@@ -4,7 +4,7 @@ import { type FactChannel, factRecord, orderRecord } from '../wire/message.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Event } from './decider.ts'
 import { idOf, kindOf } from './memory.ts'
-import type { FeedRow } from './ports.ts'
+import type { FeedRow, JournalRow } from './ports.ts'
 
 /** Kinds whose facts are told, and where. Names and numbers are our own bookkeeping. */
 const CHANNELS: Readonly<Record<string, FactChannel>> = {
@@ -25,6 +25,9 @@ const orderOf = (event: Event): Order | null => {
 /** The same order always goes under the same id, however often it is sent. */
 export const orderMessage = (order: Order, time: number, position?: string): BusRecord =>
   orderRecord(order, `${order.slot}.${order.number}`, time, position)
+
+/** A host waits for its orders; nobody waits for facts. */
+export const isUrgent = ({ events }: JournalRow): boolean => events.some((event) => orderOf(event) !== null)
 
 export const reactions = (row: FeedRow): readonly BusRecord[] => {
   const channel = CHANNELS[kindOf(row.key)]

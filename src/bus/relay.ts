@@ -3,10 +3,11 @@
  *
  * R1 the checkpoint moves past a row only after its messages are stored on the bus: a row may be told twice, never not at all;
  * R2 one round is under way at a time, and a failed one is done again from its first row, so the order per key holds;
- * R3 it starts at once when this process appended, and looks every `pollMs` for what others wrote;
+ * R3 it starts at once when this process appended what is urgent, with the rest it waits `gatherMs` for more, and it looks
+ *    every `pollMs` for what others wrote;
  * R4 a row that cannot be told (a reaction throws, a message is too big) goes to the dead letters and stops nothing.
  */
-import type { FeedRow, Journal, Position } from '../actors/ports.ts'
+import type { Append, FeedRow, Journal, JournalRow, Position } from '../actors/ports.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import { deadLetterRecord, MESSAGE_MAX_BYTES } from '../wire/message.ts'
@@ -19,10 +20,13 @@ export type RelayOptions = {
   readonly bus: Pick<Bus, 'publish'>
   /** Pure: what a row says to others. */
   readonly reactions: (row: FeedRow) => readonly BusRecord[]
+  /** Whether somebody waits for what the row says to others. All rows, when not given. */
+  readonly urgent?: (row: JournalRow) => boolean
   readonly clock: Clock
   readonly log: Log
   readonly reader?: string
   readonly pollMs?: number
+  readonly gatherMs?: number
   readonly rowsMax?: number
   /** The checkpoint is saved at most so often; after a kill, the rows since the last save are told again. */
   readonly saveEveryMs?: number
@@ -52,6 +56,8 @@ export const RELAY = 'relay'
 const DEFAULTS = {
   reader: RELAY,
   pollMs: 500,
+  gatherMs: 25,
+  urgent: (_row: JournalRow): boolean => true,
   rowsMax: 500,
   saveEveryMs: 100,
   retry: { firstMs: 20, maxMs: 5000 },
@@ -65,6 +71,8 @@ class Rounds {
   /** The save to come, and those under way, one after another. */
   #saving: Cancel | null = null
   #saves: Promise<void> = Promise.resolve()
+  /** The ring to come, for what is not urgent. */
+  #gathering: Cancel | null = null
   #running = false
   #loop: Promise<void> = Promise.resolve()
   /** Something may have been written since the last read began. */
@@ -86,13 +94,14 @@ class Rounds {
     const { journal, reader } = this.#settings
     this.#position = this.#saved = await journal.checkpoint(reader)
     this.#running = true
-    this.#unsubscribe = journal.onAppended(this.#ring)
+    this.#unsubscribe = journal.onAppended(this.#appended)
     this.#woken = true
     this.#loop = this.#run()
   }
   readonly stop = async (): Promise<void> => {
     this.#running = false
     this.#unsubscribe()
+    this.#gathering?.()
     this.#ring()
     await this.#loop
     this.#saving?.()
@@ -113,7 +122,14 @@ class Rounds {
     lagMs: this.#oldest === null ? 0 : Math.max(0, this.#settings.clock.now() - this.#oldest),
   })
 
+  readonly #appended = (appends?: readonly Append[]): void => {
+    const { urgent, clock, gatherMs } = this.#settings
+    if (appends?.some(({ rows }) => rows.some(urgent)) ?? true) return this.#ring()
+    this.#gathering ??= clock.after(gatherMs, () => this.#ring())
+  }
   readonly #ring = (): void => {
+    this.#gathering?.()
+    this.#gathering = null
     this.#woken = true
     this.#wake()
   }

@@ -2,7 +2,7 @@
 import { type ControlPlane, openControlPlane } from '../actors/controlPlane.ts'
 import type { ControlOptions } from '../actors/kernel.ts'
 import type { Images, Nova } from '../actors/ports.ts'
-import { reactions } from '../actors/reactions.ts'
+import { isUrgent, reactions } from '../actors/reactions.ts'
 import type { RegionOptions } from '../actors/region.ts'
 import { inProcessBus } from '../bus/inProcess.ts'
 import { type Inbox, inbox } from '../bus/inbox.ts'
@@ -46,7 +46,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     ...(parts.control ? { options: parts.control } : {}),
     ...(parts.region ? { region: parts.region } : {}),
   })
-  const relaying = relay({ journal: store.journal, bus, reactions, clock, log })
+  const relaying = relay({ journal: store.journal, bus, reactions, urgent: isUrgent, clock, log })
   const receiving = inbox({
     bus,
     clock,

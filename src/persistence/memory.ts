@@ -53,7 +53,7 @@ const tail = ({ byKey, tables }: Kept, key: string, after: number): Recalled => 
 }
 
 const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
-  const listeners = new Set<() => void>()
+  const listeners = new Set<Parameters<Journal['onAppended']>[0]>()
   const checkpoints = new Map<string, Position>()
   let closed = false
   const read = async <T>(look: () => T): Promise<T> => {
@@ -70,7 +70,7 @@ const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
     } catch {
       return 'unknown'
     }
-    for (const listener of listeners) listener()
+    for (const listener of listeners) listener([wanted])
     return 'appended'
   }
   return {

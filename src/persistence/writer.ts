@@ -2,7 +2,7 @@
  * The one writer of a process: what gathers while a statement is under way goes into the next one. A batch that fails is
  * sifted by one query; what is at fault gets its verdict, the rest goes again.
  */
-import type { Append, Verdict } from '../actors/ports.ts'
+import type { Append, Journal, Verdict } from '../actors/ports.ts'
 import { pickBatch } from './batch.ts'
 import { failureOf, GAP_RULE, ruleOf } from './sql.ts'
 import type { Database } from './sql.ts'
@@ -16,7 +16,7 @@ const MAX_ROUNDS = 8
 type Waiting = { readonly append: Append; readonly settle: (verdict: Verdict) => void }
 export type Writer = {
   readonly append: (append: Append) => Promise<Verdict>
-  readonly onAppended: (listener: () => void) => () => void
+  readonly onAppended: Journal['onAppended']
   /** Takes no more, and resolves when all that waits has its verdict. */
   readonly drain: () => Promise<void>
 }
@@ -39,16 +39,17 @@ const sift = async (database: Database, batch: readonly Waiting[]): Promise<read
 }
 
 /** `told` is called after each statement that wrote. */
-const committer = (database: Database, told: () => void) => {
+const committer = (database: Database, told: (appends: readonly Append[]) => void) => {
   const commit = async (batch: readonly Waiting[], round = 0): Promise<void> => {
     if (batch.length === 0) return
-    const error = await database.write(appendStatement(batch.map(({ append }) => append))).then(
+    const appends = batch.map(({ append }) => append)
+    const error = await database.write(appendStatement(appends)).then(
       () => null,
       (cause: unknown) => ({ cause }),
     )
     if (error !== null) return failed(batch, error.cause, round)
     settleAll(batch, 'appended')
-    told()
+    told(appends)
   }
   const failed = async (batch: readonly Waiting[], error: unknown, round: number): Promise<void> => {
     const failure = failureOf(error)
@@ -74,14 +75,14 @@ const committer = (database: Database, told: () => void) => {
 }
 
 export const writerOf = (database: Database, maxWaiting = MAX_WAITING): Writer => {
-  const listeners = new Set<() => void>()
+  const listeners = new Set<(appends: readonly Append[]) => void>()
   let waiting: readonly Waiting[] = []
   let arrived: Waiting[] = []
   let running: Promise<void> | null = null
   let draining = false
 
-  const commit = committer(database, () => {
-    for (const listener of listeners) listener()
+  const commit = committer(database, (appends) => {
+    for (const listener of listeners) listener(appends)
   })
   const round = async (): Promise<void> => {
     const { batch, left } = pickBatch([...waiting, ...arrived])

@@ -75,6 +75,28 @@ test('R3 what another process wrote is found by looking', async () => {
   await relay.stop()
 })
 
+test('R3 what nobody waits for is gathered, and goes with what is urgent', async () => {
+  const clock = handClock()
+  const urgent: RelayOptions['urgent'] = ({ events }) => events.some(({ type }) => type === 'Ordered')
+  const { append, told, make } = start({ clock, urgent, gatherMs: 25 })
+  const relay = make()
+  await relay.start()
+  await quiet()
+  await append('arq/a')
+  await clock.pass(24)
+  expect(told).toEqual([])
+  await append('arq/a', 'Ordered')
+  await quiet()
+  expect(told).toEqual(ids('arq/a', 2))
+  await append('arq/a')
+  await clock.pass(26)
+  expect(told).toEqual(ids('arq/a', 3))
+  await append('arq/a')
+  await relay.drained()
+  expect(told).toEqual(ids('arq/a', 4))
+  await relay.stop()
+})
+
 test('a long journal is told in rounds, each as one publish', async () => {
   const { append, told, make } = start({ rowsMax: 10 })
   for (let count = 0; count < 95; count++) await append('arq/a')
