@@ -58,7 +58,7 @@ export type Journal = {
   readonly saveCheckpoint: (reader: string, position: Position) => Promise<void>
   /** Called after appends of this process, with them where the store still has them at hand; returns the unsubscriber. */
   readonly onAppended: (listener: (appends?: readonly Append[]) => void) => () => void
-  /** True when no other process can write (embedded store): a copy in memory is then never stale. */
+  /** True as long as no other process can write: a copy in memory is then never stale. May end, but does not begin again. */
   readonly exclusive: boolean
   readonly close: () => Promise<void>
 }

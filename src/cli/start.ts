@@ -55,7 +55,7 @@ const closer = (log: Log) => {
 }
 
 export const storeConfig = ({ database, data }: Pick<Config, 'database' | 'data'>): StoreConfig =>
-  database === null ? { kind: 'pglite', dir: join(data, 'store') } : { kind: 'postgres', ...database }
+  database === null ? { kind: 'pglite', dir: join(data, 'store') } : { kind: 'postgres', ...database, sole: true }
 
 /** Without its store the service can do nothing; whoever supervises it starts it again, and the folder opens as after any kill. */
 const endAtOnce = (error: Error, log: Log) => {

@@ -40,7 +40,9 @@ export const sqlJournal = (database: Database, maxWaiting?: number): Journal => 
     saveCheckpoint: async (reader, position) =>
       void (await database.write({ text: SAVE, params: [reader, position], name: 'save' })),
     onAppended: writer.onAppended,
-    exclusive: database.exclusive,
+    get exclusive() {
+      return database.exclusive
+    },
     close: writer.drain,
   }
 }

@@ -1,6 +1,9 @@
 /**
  * The session that writes, over its lives. When it is lost, what was under way may still be committed by a server process
  * that has not noticed; so the next life begins by ending that process and seeing it gone. Then what can be read is final.
+ *
+ * A sole writer holds a lock in this session. What it remembers is true as long as its first session stands: nobody else can
+ * have written. After that it goes on as one of many, if nobody has taken the lock meanwhile.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
@@ -11,6 +14,11 @@ import { runOn } from './postgres-run.ts'
 
 /** How long a write waits for a session, and a read for what was written to settle. */
 const PATIENCE_MS = 2_000
+/** The server process of a writer that was killed may need a moment to notice. */
+const TAKEN_MS = 5_000
+/** A sole writer makes sure this often that its session stands; the server gives the lock of a silent one away much later. */
+const LOOK_MS = 2_000
+const KEEPALIVE = '-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000]
 
 type Backend = { readonly pid: number; readonly since: string }
@@ -21,11 +29,36 @@ export type WriterSession = {
   /** The first session; rejects with the server's own words. */
   readonly ready: () => Promise<void>
   readonly settled: () => Promise<void>
+  /** A sole writer, and nobody else can have written since it opened. */
+  readonly undisturbed: () => boolean
+  /** Another process has become the sole writer. */
+  readonly displaced: Promise<Error>
   readonly close: () => Promise<void>
 }
 
 const SELF = `select pid, backend_start::text as since from pg_stat_activity where pid = pg_backend_pid()`
 const END = `select pg_terminate_backend(pid) from pg_stat_activity where pid = $1::int and backend_start = $2::timestamptz`
+
+const LOCK = `select pg_try_advisory_lock(hashtextextended('accelerando', 0)) as held`
+const HOLDER = `select pid from pg_locks where locktype = 'advisory' and granted
+  and database = (select oid from pg_database where datname = current_database())`
+const PING = { text: 'select 1', params: [] }
+
+const takeLock = async ({ run }: Session): Promise<void> => {
+  const end = performance.now() + TAKEN_MS
+  for (;;) {
+    const [lock] = await run({ text: LOCK, params: [] })
+    if (lock!['held'] === true) return
+    if (performance.now() >= end) break
+    await wait(100)
+  }
+  const [holder] = await run({ text: HOLDER, params: [] })
+  const pid = (holder?.['pid'] as number | undefined) ?? 'unknown'
+  throw new Displaced(`another accelerando uses this database: server process ${pid} holds its lock`)
+}
+
+/** The lock is somebody else's. */
+class Displaced extends Error {}
 
 const connect = async (config: ClientConfig): Promise<Session> => {
   const client = new Client(config)
@@ -60,9 +93,21 @@ const patiently = async <T>(promised: Promise<T>): Promise<T> => {
   return Promise.race([promised, late]).finally(() => timer.abort())
 }
 
-export const writerSession = (config: ClientConfig): WriterSession => {
+export const writerSession = (given: ClientConfig, sole = false): WriterSession => {
   const ending = new AbortController()
-  let current: Promise<Session> = connect(config).then(watched)
+  const displaced = Promise.withResolvers<Error>()
+  const config = sole ? { ...given, options: `${given.options ?? ''} ${KEEPALIVE}` } : given
+  let undisturbed = sole
+  const open = async (): Promise<Session> => {
+    const session = await connect(config)
+    if (!sole) return watched(session)
+    await takeLock(session).catch((cause: unknown) => {
+      hangUp(session.client)
+      throw cause
+    })
+    return watched(session)
+  }
+  let current: Promise<Session> = open()
   current.catch(() => undefined)
 
   /** Null while there is none: then it is waited for. */
@@ -77,20 +122,26 @@ export const writerSession = (config: ClientConfig): WriterSession => {
     if (ending.signal.aborted || lost.has(session)) return
     lost.add(session)
     standing = null
+    undisturbed = false
     hangUp(session.client)
     current = revive(session.backend)
     current.catch(() => undefined)
   }
+  /** Whether the session before is gone for good and, for a sole writer, nobody else came in. */
+  const inherits = async (session: Session, before: Backend): Promise<boolean> => {
+    try {
+      await outlive(session, before)
+      if (sole) await takeLock(session)
+      return true
+    } catch (cause) {
+      if (cause instanceof Displaced) displaced.resolve(cause)
+      return false
+    }
+  }
   const revive = async (before: Backend): Promise<Session> => {
     for (let tries = 0; !ending.signal.aborted; tries++) {
       const session = await connect(config).catch(() => null)
-      const alone =
-        session !== null &&
-        (await outlive(session, before).then(
-          () => true,
-          () => false,
-        ))
-      if (session !== null && alone) return watched(session)
+      if (session !== null && (await inherits(session, before))) return watched(session)
       if (session !== null) hangUp(session.client)
       await wait(BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)], null, { ref: false })
     }
@@ -105,8 +156,11 @@ export const writerSession = (config: ClientConfig): WriterSession => {
       throw cause
     }
   }
+  const looking = sole ? setInterval(() => void run(PING).catch(() => undefined), LOOK_MS) : undefined
+  looking?.unref()
   const close = async (): Promise<void> => {
     ending.abort()
+    clearInterval(looking)
     const session = await patiently(current).catch(() => null)
     await session?.client.end().catch(() => undefined)
   }
@@ -116,6 +170,8 @@ export const writerSession = (config: ClientConfig): WriterSession => {
     settled: async () => {
       if (standing === null) await patiently(current)
     },
+    undisturbed: () => undisturbed,
+    displaced: displaced.promise,
     close,
   }
 }

@@ -11,6 +11,8 @@ export type PostgresOptions = {
   /** Longer than any statement of ours, shorter than what a caller waits. */
   readonly statementTimeoutMs?: number
   readonly readers?: number
+  /** No other process may write: the store takes a lock, and does not open while another sole writer holds it. */
+  readonly sole?: boolean
 }
 
 const INT8 = 20
@@ -54,7 +56,7 @@ export const postgresDatabase = async (options: PostgresOptions): Promise<Databa
   const pool = new Pool({ ...config, max: options.readers ?? 4, idleTimeoutMillis: 30_000 })
   // A reader that dies while idle is replaced by the next query.
   pool.on('error', () => undefined)
-  const writer = writerSession(config)
+  const writer = writerSession(config, options.sole)
   await writer.ready().catch(async (cause: unknown) => {
     await Promise.all([writer.close(), pool.end()])
     throw cause
@@ -67,7 +69,10 @@ export const postgresDatabase = async (options: PostgresOptions): Promise<Databa
   }
   return {
     kind: 'postgres',
-    exclusive: false,
+    get exclusive() {
+      return writer.undisturbed()
+    },
+    lost: writer.displaced,
     read: runOn(pool),
     write: writer.run,
     settled: writer.settled,

@@ -12,7 +12,7 @@ export type Run = (statement: Statement) => Promise<Rows>
 
 export type Database = {
   readonly kind: 'pglite' | 'postgres'
-  /** No other process can write. */
+  /** No other process can have written since the store was opened. May end, but does not begin again. */
   readonly exclusive: boolean
   /** Resolves when the store is gone for good and only a new process can open it again. */
   readonly lost?: Promise<Error>
