@@ -49,8 +49,12 @@ const preparedOn = (data: string, name: string): readonly string[] => {
   return Object.keys(readEffects(readFileSync(path, 'utf8')).prepared)
 }
 
-/** `hosts`: those that were able to do what they were told. */
-export const audit = async (data: string, account: Account, hosts: readonly string[]): Promise<readonly string[]> => {
+/** `able`: hosts whose hardware is looked at; `unable`: those that never do what they are told. */
+export const audit = async (
+  data: string,
+  account: Account,
+  { able, unable }: { readonly able: readonly string[]; readonly unable: readonly string[] },
+): Promise<readonly string[]> => {
   const store = await openStore({ kind: 'pglite', dir: join(data, 'store') })
   try {
     const found = check({
@@ -58,7 +62,8 @@ export const audit = async (data: string, account: Account, hosts: readonly stri
       now: account.served.at(-1)!.to,
       pauses: pausesOf(account),
       quiet: true,
-      hosts: hosts.map((name) => ({ name, steps: [], prepared: preparedOn(data, name) })),
+      unable,
+      hosts: able.map((name) => ({ name, steps: [], prepared: preparedOn(data, name) })),
     })
     return [
       ...found.map(({ invariant, found: what }) => `journal, ${invariant}: ${what}`),

@@ -135,7 +135,7 @@ export const settleUp = async ({
   account.served.at(-1)!.to = Date.now()
   if (code !== 0 || tookMs > 10_000)
     account.contradictions.push(`SIGTERM ended it with ${code} after ${tookMs.toFixed(0)} ms`)
-  account.contradictions.push(...(await audit(data.path, account, ['sim-1'])))
+  account.contradictions.push(...(await audit(data.path, account, { able: ['sim-1'], unable: [STUCK.host] })))
   return filled
 }
 

@@ -58,6 +58,8 @@ export type Evidence = {
   readonly now: number
   /** Faults have stopped and time was given: what should be over by now is over. */
   readonly quiet?: boolean
+  /** Hosts that cannot do what they are told, now as well: nobody can expect their orders to be over. */
+  readonly unable?: readonly string[]
   /** How late what a deadline asks for may be; 30 s when not given. */
   readonly slackMs?: number
   /** While nothing could be expected to work: outages, and what a clock jumped over. */

@@ -84,8 +84,9 @@ const level: Invariant = {
 const answered: Invariant = {
   name: 'L5',
   meaning: 'when all is quiet, no order waits for its host, no handle for its release, and no region for its image',
-  *check(history, { quiet = false }) {
+  *check(history, { quiet = false, unable = [] }) {
     for (const held of quiet ? lastDeployables(history) : []) {
+      if (unable.includes(held.host)) continue
       const waiting = Object.values(held.handles).find(({ pending, state }) => pending || state === 'releasing')
       if (waiting)
         yield `deployable ${held.name}: handle ${waiting.uuid} is ${waiting.state}, order ${waiting.pending?.number ?? 'none'} waits`
