@@ -19,7 +19,12 @@ export type RequestResult = At & {
   readonly lanes: number
   readonly found: Summary
 }
-export type StartResult = { readonly store: StoreKind; readonly folder: string; readonly readyMs: readonly number[] }
+export type StartResult = {
+  readonly store: StoreKind
+  readonly folder: string
+  readonly readyMs: readonly number[]
+  readonly cpuMs: readonly number[]
+}
 export type KillResult = At & { readonly found: Killed }
 export type MemoryResult = { readonly what: string; readonly found: Memory }
 

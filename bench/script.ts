@@ -6,11 +6,11 @@ import { type Scene, measureBinds, measureGets, measurePosts, warmUp } from './b
 import { digits } from './figures.ts'
 import type { LoadGenerator } from './generator.ts'
 import { measureKill } from './kill.ts'
-import type { Options } from './options.ts'
+import type { Options, StoreKind } from './options.ts'
 import type { Server } from './postgres.ts'
-import { memoryOf, quiet } from './proc.ts'
-import { command, start } from './program.ts'
-import type { Results } from './results.ts'
+import { cpuMs, memoryOf, quiet } from './proc.ts'
+import { type Program, command, start } from './program.ts'
+import type { Results, StartResult } from './results.ts'
 import { type Stand, targetsOf } from './stand.ts'
 
 export type Scripts = {
@@ -24,27 +24,37 @@ export type Scripts = {
 const STARTS = 3
 const MEMORY_AT = 10_000
 
+type Opened = { readonly program: Program; readonly drop: () => Promise<void> }
+
+const onNothing = async (store: StoreKind, server: Server | null): Promise<Opened> => {
+  const folder = mkdtempSync(join(tmpdir(), 'accelerando-bench-'))
+  const database = store === 'postgres' ? await server!.fresh() : null
+  const program = await start({ place: { data: join(folder, 'data'), database: database?.url ?? null } })
+  const drop = async () => {
+    await database?.drop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { program, drop }
+}
+
+const timesOf = async (open: () => Promise<Opened>): Promise<Pick<StartResult, 'readyMs' | 'cpuMs'>> => {
+  const [readyMs, cpu]: [number[], number[]] = [[], []]
+  for (let at = 0; at < STARTS; at++) {
+    const { program, drop } = await open()
+    readyMs.push(program.readyMs)
+    cpu.push(cpuMs(program.pid))
+    await program.end('SIGTERM')
+    await drop()
+  }
+  return { readyMs, cpuMs: cpu }
+}
+
 const measureStarts = async (stand: Stand, { results, server }: Scripts): Promise<void> => {
   const { kind: store, arqs } = stand
-  const full: number[] = []
-  for (let at = 0; at < STARTS; at++) {
-    const program = await stand.startPlain()
-    full.push(program.readyMs)
-    await program.end('SIGTERM')
-  }
-  results.starts.push({ store, folder: `${arqs.toLocaleString('en')} ARQs present`, readyMs: full })
+  const full = await timesOf(async () => ({ program: await stand.startPlain(), drop: async () => {} }))
+  results.starts.push({ store, folder: `${arqs.toLocaleString('en')} ARQs present`, ...full })
   if (results.starts.some((one) => one.store === store && one.folder === 'nothing there')) return
-  const empty: number[] = []
-  for (let at = 0; at < STARTS; at++) {
-    const data = mkdtempSync(join(tmpdir(), 'accelerando-bench-'))
-    const database = store === 'postgres' ? await server!.fresh() : null
-    const program = await start({ place: { data: join(data, 'data'), database: database?.url ?? null } })
-    empty.push(program.readyMs)
-    await program.end('SIGTERM')
-    await database?.drop()
-    rmSync(data, { recursive: true, force: true })
-  }
-  results.starts.push({ store, folder: 'nothing there', readyMs: empty })
+  results.starts.push({ store, folder: 'nothing there', ...(await timesOf(() => onNothing(store, server))) })
 }
 
 const bindsOf = async (scene: Scene, stand: Stand, hostWork: boolean, { options, results, say }: Scripts) => {

@@ -99,9 +99,9 @@ const rest = ({ starts, kills, seeds, rebuilds, memory, unchanged }: Results): T
   title: 'Everything else',
   head: ['what', 'found'],
   rows: [
-    ...starts.map(({ store, folder, readyMs }) => [
+    ...starts.map(({ store, folder, readyMs, cpuMs }) => [
       `from exec to ready, ${STORES[store]}, ${folder}`,
-      `${digits(middle(readyMs) / 1000)} s (${readyMs.map((ms) => digits(ms / 1000)).join(', ')})`,
+      `${digits(middle(readyMs) / 1000)} s (${readyMs.map((ms) => digits(ms / 1000)).join(', ')}), CPU ${digits(middle(cpuMs) / 1000)} s`,
     ]),
     ...kills.map(({ store, arqs, found }) => [
       `${found.inFlight.toLocaleString('en')} binds in flight at a SIGKILL, ${STORES[store]}, ${arqs.toLocaleString('en')} ARQs present`,
