@@ -93,85 +93,92 @@ const patiently = async <T>(promised: Promise<T>): Promise<T> => {
   return Promise.race([promised, late]).finally(() => timer.abort())
 }
 
-export const writerSession = (given: ClientConfig, sole = false): WriterSession => {
-  const ending = new AbortController()
-  const displaced = Promise.withResolvers<Error>()
-  const config = sole ? { ...given, options: `${given.options ?? ''} ${KEEPALIVE}` } : given
-  let undisturbed = sole
-  const open = async (): Promise<Session> => {
-    const session = await connect(config)
-    if (!sole) return watched(session)
-    await takeLock(session).catch((cause: unknown) => {
-      hangUp(session.client)
-      throw cause
-    })
-    return watched(session)
-  }
-  let current: Promise<Session> = open()
-  current.catch(() => undefined)
-
+class Writer {
+  readonly #config: ClientConfig
+  readonly #sole: boolean
+  readonly #ending = new AbortController()
+  readonly #displaced = Promise.withResolvers<Error>()
+  readonly #lost = new WeakSet<Session>()
+  readonly #looking: NodeJS.Timeout | undefined
+  #undisturbed: boolean
+  #current: Promise<Session>
   /** Null while there is none: then it is waited for. */
-  let standing: Session | null = null
-  function watched(session: Session): Session {
-    standing = session
-    session.client.on('end', () => lose(session))
+  #standing: Session | null = null
+
+  constructor(given: ClientConfig, sole: boolean) {
+    this.#config = sole ? { ...given, options: `${given.options ?? ''} ${KEEPALIVE}` } : given
+    this.#sole = sole
+    this.#undisturbed = sole
+    this.#current = this.#open()
+    this.#current.catch(() => undefined)
+    if (sole) this.#looking = setInterval(() => void this.run(PING).catch(() => undefined), LOOK_MS).unref()
+  }
+  async #open(): Promise<Session> {
+    const session = await connect(this.#config)
+    if (this.#sole)
+      await takeLock(session).catch((cause: unknown) => {
+        hangUp(session.client)
+        throw cause
+      })
+    return this.#watched(session)
+  }
+  #watched(session: Session): Session {
+    this.#standing = session
+    session.client.on('end', () => this.#lose(session))
     return session
   }
-  const lost = new WeakSet<Session>()
-  const lose = (session: Session): void => {
-    if (ending.signal.aborted || lost.has(session)) return
-    lost.add(session)
-    standing = null
-    undisturbed = false
+  #lose(session: Session): void {
+    if (this.#ending.signal.aborted || this.#lost.has(session)) return
+    this.#lost.add(session)
+    this.#standing = null
+    this.#undisturbed = false
     hangUp(session.client)
-    current = revive(session.backend)
-    current.catch(() => undefined)
+    this.#current = this.#revive(session.backend)
+    this.#current.catch(() => undefined)
   }
   /** Whether the session before is gone for good and, for a sole writer, nobody else came in. */
-  const inherits = async (session: Session, before: Backend): Promise<boolean> => {
+  async #inherits(session: Session, before: Backend): Promise<boolean> {
     try {
       await outlive(session, before)
-      if (sole) await takeLock(session)
+      if (this.#sole) await takeLock(session)
       return true
     } catch (cause) {
-      if (cause instanceof Displaced) displaced.resolve(cause)
+      if (cause instanceof Displaced) this.#displaced.resolve(cause)
       return false
     }
   }
-  const revive = async (before: Backend): Promise<Session> => {
-    for (let tries = 0; !ending.signal.aborted; tries++) {
-      const session = await connect(config).catch(() => null)
-      if (session !== null && (await inherits(session, before))) return watched(session)
+  async #revive(before: Backend): Promise<Session> {
+    for (let tries = 0; !this.#ending.signal.aborted; tries++) {
+      const session = await connect(this.#config).catch(() => null)
+      if (session !== null && (await this.#inherits(session, before))) return this.#watched(session)
       if (session !== null) hangUp(session.client)
       await wait(BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)], null, { ref: false })
     }
     throw new NotSent('closed')
   }
-  const run: Run = async (statement): Promise<Rows> => {
-    const session = standing ?? (await patiently(current))
+  readonly run: Run = async (statement): Promise<Rows> => {
+    const session = this.#standing ?? (await patiently(this.#current))
     try {
       return await session.run(statement)
     } catch (cause) {
-      if (sessionLost(cause)) lose(session)
+      if (sessionLost(cause)) this.#lose(session)
       throw cause
     }
   }
-  const looking = sole ? setInterval(() => void run(PING).catch(() => undefined), LOOK_MS) : undefined
-  looking?.unref()
-  const close = async (): Promise<void> => {
-    ending.abort()
-    clearInterval(looking)
-    const session = await patiently(current).catch(() => null)
+  readonly ready = async (): Promise<void> => void (await this.#current)
+  readonly settled = async (): Promise<void> => {
+    if (this.#standing === null) await patiently(this.#current)
+  }
+  readonly undisturbed = (): boolean => this.#undisturbed
+  get displaced(): Promise<Error> {
+    return this.#displaced.promise
+  }
+  readonly close = async (): Promise<void> => {
+    this.#ending.abort()
+    clearInterval(this.#looking)
+    const session = await patiently(this.#current).catch(() => null)
     await session?.client.end().catch(() => undefined)
   }
-  return {
-    run,
-    ready: async () => void (await current),
-    settled: async () => {
-      if (standing === null) await patiently(current)
-    },
-    undisturbed: () => undisturbed,
-    displaced: displaced.promise,
-    close,
-  }
 }
+
+export const writerSession = (given: ClientConfig, sole = false): WriterSession => new Writer(given, sole)
