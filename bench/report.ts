@@ -11,6 +11,7 @@ import type { InventoryReport } from '../src/wire/reports.ts'
 
 const SIZE = { hosts: 16, devices: 8, handles: 16 }
 const AT_ONCE = 512
+const TAKEN_MS = 20_000
 
 export type Unchanged = {
   readonly bytes: number
@@ -34,14 +35,20 @@ export const measureReports = async (seconds: number): Promise<Unchanged> => {
   const images = { find: async () => ({ found: false, why: 'none' }) as const }
   const system = await openSystem({ store, images, nova: null, log: silent })
   const pictures = await Promise.all(Array.from({ length: SIZE.hosts }, (_, at) => picture(at)))
-  let number = 0
+  let told = 0
   const batch = (count: number) =>
     Array.from({ length: count }, () => {
-      const report = { ...pictures[++number % pictures.length]!, number }
+      // each host counts its own reports
+      const number = 1 + Math.floor(told / SIZE.hosts)
+      const report = { ...pictures[told++ % SIZE.hosts]!, number }
       return reportRecord(report, `${report.bootId}/${number}`, Date.now())
     })
   const until = async (count: () => number, wanted: number) => {
-    while (count() < wanted) await new Promise((turn) => setImmediate(turn))
+    const end = performance.now() + TAKEN_MS
+    while (count() < wanted) {
+      if (performance.now() > end) throw new Error(`only ${count()} of ${wanted} reports were taken as expected`)
+      await new Promise((turn) => setImmediate(turn))
+    }
   }
   await system.bus.publish(batch(SIZE.hosts))
   await until(() => system.inbox.counts().taken, SIZE.hosts)
