@@ -24,7 +24,7 @@ export type RegionOptions = {
   /** More actors than this: the longest idle are stopped first. */
   readonly residentMax: number
 }
-export const REGION_DEFAULTS: RegionOptions = { askMs: 12_000, holdMs: 10_000, idleMs: 60_000, residentMax: 50_000 }
+export const REGION_DEFAULTS: RegionOptions = { askMs: 12_000, holdMs: 10_000, idleMs: 60_000, residentMax: 10_000 }
 
 type Entry = {
   ref: Ref<Message>
