@@ -53,7 +53,7 @@ export const USAGE = `npm run bench -- [options]
   --parts P,P          ${PARTS.join(', ')}
   --in-flight N        binds in flight at the kill (default 1000)
   --profile DIR        CPU profiles of the program, one a start
-  --write FILE         the tables, as Markdown`
+  --write FILE         the tables, as Markdown; in a page with marks (docs/performance.md) only between them`
 
 const numbers = (text: string): readonly number[] => text.split(',').map(Number)
 const words = <Word extends string>(text: string, known: readonly Word[]): readonly Word[] =>

@@ -1,6 +1,6 @@
 /** `npm run bench`: the real program against the floor, in one run on one machine. */
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { markdown } from './figures.ts'
 import { openGenerator } from './generator.ts'
@@ -57,6 +57,14 @@ const report = (results: Results, server: Server | null, began: string): string 
     ...tables(results).map(markdown),
   ].join('\n')
 
+/** A page with prose keeps it: only what stands between the two marks is written anew. */
+const keep = (path: string, text: string): void => {
+  const [before, , after] = existsSync(path)
+    ? readFileSync(path, 'utf8').split(/(?<=<!-- bench -->)|(?=<!-- \/bench -->)/)
+    : []
+  writeFileSync(path, after === undefined ? `${text}\n` : `${before}\n${text}\n${after}`)
+}
+
 const run = async (options: Options): Promise<void> => {
   const began = load()
   const bin = options.stores.includes('postgres') ? findPostgres() : null
@@ -70,7 +78,7 @@ const run = async (options: Options): Promise<void> => {
     if (kind === 'pglite' || server !== null) await measureStore(kind, { options, results, server, generator, say })
   const text = report(results, server, began)
   process.stdout.write(`${text}\n`)
-  if (options.write !== null) writeFileSync(options.write, `${text}\n`)
+  if (options.write !== null) keep(options.write, text)
   process.exit(results.binds.some(({ found }) => found.failures.length > 0) ? 1 : 0)
 }
 
