@@ -1,0 +1,35 @@
+/** What every command of the command line is made of. Standard output carries results only; logs go to standard error. */
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { Command } from 'commander'
+import { type Config, loadConfig } from './config.ts'
+
+/** Adds one command, or a family of them, to the program. What it works with is loaded when it is called. */
+export type Register = (program: Command) => void
+export type Flags = Readonly<Record<string, unknown>>
+
+export const out = (line: string) => void process.stdout.write(`${line}\n`)
+export const complain = (text: string) => {
+  process.stderr.write(`${text}\n`)
+  process.exitCode = 1
+}
+
+/** Null: what is wrong was said, and the exit code is set. */
+export const configured = (flags: Flags): Config | null => {
+  const readFile = (path: string) => readFileSync(path, 'utf8')
+  const loaded = loadConfig({ flags, env: process.env, readFile, osHostname: hostname() })
+  if (loaded.ok) return loaded.config
+  complain(`The configuration is not usable:\n${loaded.problems.map((problem) => `  - ${problem}`).join('\n')}`)
+  return null
+}
+
+/** An action whose failure is told in one sentence, not as a stack of calls. */
+export const told =
+  <Given extends readonly unknown[]>(act: (...given: Given) => Promise<void>) =>
+  async (...given: Given) => {
+    try {
+      await act(...given)
+    } catch (error) {
+      complain(error instanceof Error ? error.message : String(error))
+    }
+  }

@@ -1,0 +1,45 @@
+/** Work on a store that no service uses: `seed` and `rebuild-views`. */
+import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { addFlags } from '../configFlags.ts'
+import type { Key } from '../configTable.ts'
+import { openLog } from '../logger.ts'
+
+const STORE_FLAGS: readonly Key[] = ['data', 'database', 'config', 'log.level']
+
+const seed: Register = (program) => {
+  addFlags(program.command('seed').description('Brings a stopped store to exactly N bound ARQs.'), STORE_FLAGS)
+    .requiredOption('--hosts <N>', 'simulated hosts')
+    .requiredOption('--devices <D>', 'FPGAs of each host')
+    .requiredOption('--handles <K>', 'attach handles of each FPGA')
+    .requiredOption('--arqs <N>', 'bound ARQs in the end')
+    .option('--projects <P>', 'projects that own them', '1')
+    .action(
+      told(async ({ hosts, devices, handles, arqs, projects, ...flags }: Record<string, string>) => {
+        const config = configured(flags)
+        if (!config) return
+        const { seedStore } = await import('../stopped.ts')
+        await seedStore(config, { hosts, devices, handles, arqs, projects } as never, openLog(config.log), out)
+      }),
+    )
+}
+
+const rebuildViews: Register = (program) => {
+  addFlags(
+    program
+      .command('rebuild-views')
+      .description('Drops the views of a stopped store and folds them anew from the journal.'),
+    STORE_FLAGS,
+  ).action(
+    told(async (flags: Flags) => {
+      const config = configured(flags)
+      if (!config) return
+      const { rebuildStore } = await import('../stopped.ts')
+      await rebuildStore(config, out)
+    }),
+  )
+}
+
+export const store: Register = (program) => {
+  seed(program)
+  rebuildViews(program)
+}
