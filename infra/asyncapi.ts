@@ -1,7 +1,7 @@
 /** The description of the bus, printed from the catalogue of topics. */
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { CATALOGUE } from '../src/wire/catalogue.ts'
+import { CATALOGUE, type Channel, KEEP_MS } from '../src/wire/catalogue.ts'
 import { Envelope } from '../src/wire/envelope.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -14,9 +14,14 @@ const jsonSchema = (schema: v.GenericSchema): Json => {
 const rows = Object.entries(CATALOGUE)
 const reference = (path: string): Json => ({ $ref: `#/${path}` })
 
-const channel = (name: string, { topic, key }: { readonly topic: string; readonly key: string }): Json => ({
+const kept = (keep: (typeof CATALOGUE)[Channel]['keep']): string =>
+  KEEP_MS[keep] === null
+    ? 'Of each key the last message is kept; a tombstone says that it is gone.'
+    : `Messages are kept for ${KEEP_MS[keep] / 86_400_000} days.`
+
+const channel = (name: string, { topic, key, keep }: (typeof CATALOGUE)[Channel]): Json => ({
   address: topic,
-  description: `Messages of one key keep their order; the key is the ${key}.`,
+  description: `Messages of one key keep their order; the key is the ${key}. ${kept(keep)}`,
   messages: { [name]: reference(`components/messages/${name}`) },
 })
 

@@ -19,14 +19,37 @@ export const DeadLetter = v.object({
 })
 export type DeadLetter = v.InferOutput<typeof DeadLetter>
 
+/**
+ * The latest state of an entity: its row as lists show it. It is at least as new as `version`; of several messages of a key
+ * the last one holds, and a tombstone says that the entity is gone.
+ */
+export const State = v.looseObject({
+  entity: v.string(),
+  version: v.number(),
+  state: v.record(v.string(), v.unknown()),
+})
+
+const DAY_MS = 24 * 3_600_000
+/** How long a topic keeps its messages; null: of each key the last one, for ever. */
+export const KEEP_MS = { days: 3 * DAY_MS, weeks: 28 * DAY_MS, compact: null } as const
+
+type Entry = {
+  readonly topic: string
+  readonly key: string
+  readonly body: v.GenericSchema
+  readonly keep: keyof typeof KEEP_MS
+}
 export const CATALOGUE = {
-  hostReports: { topic: 'host.reports.v1', key: 'host', body: Report },
-  hostOrders: { topic: 'host.orders.v1', key: 'host', body: Order },
-  arqEvents: { topic: 'arq.events.v1', key: 'arq uuid', body: Fact },
-  deviceEvents: { topic: 'device.events.v1', key: 'device uuid', body: Fact },
-  deployableEvents: { topic: 'deployable.events.v1', key: 'deployable uuid', body: Fact },
-  profileEvents: { topic: 'profile.events.v1', key: 'profile uuid', body: Fact },
-  hostEvents: { topic: 'host.events.v1', key: 'host', body: Fact },
-  deadLetters: { topic: 'dead-letters.v1', key: 'key of the message that failed', body: DeadLetter },
-} as const
+  hostReports: { topic: 'host.reports.v1', key: 'host', body: Report, keep: 'days' },
+  hostOrders: { topic: 'host.orders.v1', key: 'host', body: Order, keep: 'days' },
+  arqEvents: { topic: 'arq.events.v1', key: 'arq uuid', body: Fact, keep: 'weeks' },
+  deviceEvents: { topic: 'device.events.v1', key: 'device uuid', body: Fact, keep: 'weeks' },
+  deployableEvents: { topic: 'deployable.events.v1', key: 'deployable uuid', body: Fact, keep: 'weeks' },
+  profileEvents: { topic: 'profile.events.v1', key: 'profile uuid', body: Fact, keep: 'weeks' },
+  hostEvents: { topic: 'host.events.v1', key: 'host', body: Fact, keep: 'weeks' },
+  arqState: { topic: 'arq.state.v1', key: 'arq uuid', body: State, keep: 'compact' },
+  deviceState: { topic: 'device.state.v1', key: 'device uuid', body: State, keep: 'compact' },
+  hostState: { topic: 'host.state.v1', key: 'host', body: State, keep: 'compact' },
+  deadLetters: { topic: 'dead-letters.v1', key: 'key of the message that failed', body: DeadLetter, keep: 'weeks' },
+} as const satisfies Record<string, Entry>
 export type Channel = keyof typeof CATALOGUE

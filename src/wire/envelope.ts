@@ -23,4 +23,6 @@ export type BusRecord = {
   readonly key: string
   readonly value: string
   readonly headers: Readonly<Record<string, string>>
+  /** What the key stood for is gone: a compacted topic forgets the key. The value is empty, and none where the bus can say that. */
+  readonly tombstone?: true
 }
