@@ -2,9 +2,12 @@
 import type { ControlOptions } from '../actors/kernel.ts'
 import type { RegionOptions } from '../actors/region.ts'
 import type { DriverOptions } from '../drivers/index.ts'
+import type { KafkaOptions } from '../bus/kafka/options.ts'
 import type { Options as HttpOptions } from '../http/options.ts'
 import type { NovaOptions } from '../neighbours/nova.ts'
 import type { PostgresOptions } from '../persistence/postgres.ts'
+import { kafkaOf, topicsOf } from './configCluster.ts'
+import type { TopicOptions } from './configCluster.ts'
 import { gather, problem } from './configGather.ts'
 import type { ConfigSources, Gathered } from './configGather.ts'
 import type { Address } from './configKinds.ts'
@@ -42,6 +45,13 @@ export type Config = {
   readonly nova: Pick<NovaOptions, 'url' | 'timeoutMs' | 'headers' | 'tokenFile'> | null
   readonly host: { readonly name: string; readonly reportEveryMs: number; readonly heartbeatEveryMs: number }
   readonly enabledDrivers: readonly string[]
+  /** Null: nobody chose how callers are known. */
+  readonly auth: Settings['auth']
+  /** 0 but in tests. */
+  readonly clockOffsetMs: number
+  /** Null: no Kafka. */
+  readonly kafka: KafkaOptions | null
+  readonly topics: TopicOptions
   readonly drivers: DriverOptions
 }
 export type LoadedConfig =
@@ -101,12 +111,10 @@ export const safeHostName = (name: string): string =>
     .replace(/^[.-]+/, '')
     .slice(0, 100) || 'localhost'
 
-const configOf = (
-  s: Settings,
-  chosen: (key: Key) => boolean,
-  osHostname: string,
-  rules: Record<string, string>,
-): Config => ({
+/** What the files hold that options name. */
+type Files = { readonly rules: Record<string, string>; readonly ca: string | null }
+
+const configOf = (s: Settings, chosen: (key: Key) => boolean, osHostname: string, { rules, ca }: Files): Config => ({
   listen: s.listen,
   adminListen: { ...s.admin_listen, chosen: chosen('admin_listen') },
   data: s.data,
@@ -140,6 +148,10 @@ const configOf = (
   },
   enabledDrivers: s.enabled_drivers,
   drivers: driverOptions(s),
+  auth: s.auth,
+  clockOffsetMs: s.clock_offset_ms,
+  kafka: kafkaOf(s, ca),
+  topics: topicsOf(s),
 })
 
 const between = ({ settings, broken, originOf }: Gathered): readonly string[] =>
@@ -151,24 +163,43 @@ const between = ({ settings, broken, originOf }: Gathered): readonly string[] =>
     return (judge(settings) || []).map((rule) => problem(keys[0], rule, origin))
   })
 
-const policyOf = ({ settings, originOf }: Gathered, { readFile }: ConfigSources) => {
-  const path = settings['oslo_policy.policy_file']
-  if (path === null) return { rules: {}, problems: [] }
-  const told = (rule: string) =>
-    problem('oslo_policy.policy_file', `${path}: ${rule}`, originOf('oslo_policy.policy_file') ?? 'default')
+/** The content of the file an option names, read by `take`, which throws or tells problems. */
+const inFileOf = <Value>(
+  key: Key,
+  nothing: Value,
+  { settings, originOf }: Gathered,
+  { readFile }: ConfigSources,
+  take: (text: string) => { readonly value: Value; readonly problems: readonly string[] },
+) => {
+  const path = settings[key] as string | null
+  if (path === null) return { value: nothing, problems: [] }
+  const told = (rule: string) => problem(key, `${path}: ${rule}`, originOf(key) ?? 'default')
   try {
-    const read = readPolicyFile(readFile(path), settings['oslo_policy.enforce_new_defaults'])
-    return { rules: read.rules, problems: read.problems.map(told) }
+    const { value, problems } = take(readFile(path))
+    return { value, problems: problems.map(told) }
   } catch (error) {
-    return { rules: {}, problems: [told(`cannot be read: ${(error as Error).message}`)] }
+    return { value: nothing, problems: [told(`cannot be read: ${(error as Error).message}`)] }
   }
 }
+
+const policyOf = (gathered: Gathered, sources: ConfigSources) =>
+  inFileOf<Record<string, string>>('oslo_policy.policy_file', {}, gathered, sources, (text) => {
+    const { rules, problems } = readPolicyFile(text, gathered.settings['oslo_policy.enforce_new_defaults'])
+    return { value: { ...rules }, problems }
+  })
+const certificatesOf = (gathered: Gathered, sources: ConfigSources) =>
+  inFileOf<string | null>('kafka.ca_file', null, gathered, sources, (text) => ({
+    value: text,
+    problems: text.includes('-----BEGIN CERTIFICATE-----') ? [] : ['must hold certificates in PEM'],
+  }))
 
 export const loadConfig = (sources: ConfigSources & { readonly osHostname: string }): LoadedConfig => {
   const gathered = gather(sources)
   const policy = policyOf(gathered, sources)
-  const problems = [...gathered.problems, ...between(gathered), ...policy.problems]
+  const certificates = certificatesOf(gathered, sources)
+  const problems = [...gathered.problems, ...between(gathered), ...policy.problems, ...certificates.problems]
   if (problems.length > 0) return { ok: false, problems }
   const chosen = (key: Key) => gathered.originOf(key) !== undefined
-  return { ok: true, config: configOf(gathered.settings, chosen, sources.osHostname, policy.rules) }
+  const files = { rules: policy.value, ca: certificates.value }
+  return { ok: true, config: configOf(gathered.settings, chosen, sources.osHostname, files) }
 }

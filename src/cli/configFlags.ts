@@ -1,7 +1,8 @@
 /** The flags of the command line, derived from the options. */
 import { type Command, Option } from 'commander'
 import { envName, flagName, KEYS, rowOf } from './configTable.ts'
-import type { Key, Plain } from './configTable.ts'
+import type { Plain } from './configRow.ts'
+import type { Key } from './configTable.ts'
 
 const placeholder = (form: string): string => {
   if (form === 'true or false') return ''
@@ -11,6 +12,9 @@ const placeholder = (form: string): string => {
     count: 'N',
     URL: 'URL',
     'HOST:PORT': form,
+    'list of HOST:PORT': 'HOST:PORT,...',
+    milliseconds: 'N',
+    name: 'NAME',
   }
   return ` <${known[form] ?? 'VALUE'}>`
 }
@@ -26,8 +30,25 @@ const optionOf = (key: Key): Option => {
 
 export const FLAG_KEYS: readonly Key[] = KEYS.filter((key) => rowOf(key).flag)
 
-/** Adds the flags, all or those named; `command.opts()` is then what `loadConfig` takes as `flags`. */
-export const addFlags = (command: Command, keys: readonly Key[] = FLAG_KEYS): Command => {
+const SEVERAL: readonly Key[] = ['kafka.brokers', 'auth', 'clock_offset_ms']
+const EVERY: readonly Key[] = ['config', 'log.level', 'images']
+/** What each program takes. */
+export const PROGRAM_FLAGS = {
+  start: FLAG_KEYS.filter((key) => !SEVERAL.includes(key)),
+  control: [
+    ...(['listen', 'admin_listen', 'database', 'nova.url', 'noauth_anywhere'] satisfies Key[]),
+    ...SEVERAL,
+    ...EVERY,
+  ],
+  host: [
+    ...(['host.name', 'kafka.brokers', 'data', 'admin_listen', 'clock_offset_ms'] satisfies Key[]),
+    ...(['demo_devices', 'demo_handles', 'demo_seed'] satisfies Key[]),
+    ...EVERY,
+  ],
+} as const satisfies Readonly<Record<string, readonly Key[]>>
+
+/** Adds the flags named; `command.opts()` is then what `loadConfig` takes as `flags`. */
+export const addFlags = (command: Command, keys: readonly Key[]): Command => {
   for (const key of keys) command.addOption(optionOf(key))
   return command
 }

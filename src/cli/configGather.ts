@@ -77,7 +77,7 @@ const ofEnv = (env: Env, problems: string[]): readonly Found[] => {
 }
 
 const ofFlags = (flags: Readonly<Record<string, unknown>>): readonly Found[] =>
-  KEYS.filter((key) => rowOf(key).flag).flatMap((key) => {
+  KEYS.flatMap((key) => {
     const given = flags[flagField(key)]
     if (given === undefined) return []
     return [{ key, value: typeof given === 'string' ? rowOf(key).fromText(given) : given, origin: flagName(key) }]

@@ -81,6 +81,29 @@ export const listenAddress: Kind<Address> = {
   form: 'HOST:PORT',
 }
 
+const BROKERS_RULE = 'must be a list of HOST:PORT with a port from 1 to 65535; as text, with commas between them'
+const isBroker = (given: string): boolean => {
+  const port = Number(LISTEN.exec(given)?.[3] ?? Number.NaN)
+  return port >= 1 && port <= 65_535
+}
+export const brokers: Kind<readonly string[]> = {
+  schema: v.pipe(
+    v.array(v.pipe(v.string(BROKERS_RULE), v.check(isBroker, BROKERS_RULE)), BROKERS_RULE),
+    v.minLength(1, BROKERS_RULE),
+    v.maxLength(100, BROKERS_RULE),
+  ),
+  fromText: listed,
+  form: 'list of HOST:PORT',
+}
+
+const PREFIX_RULE = 'must be at most 100 of A-Z, a-z, 0-9, dot, hyphen and underscore'
+/** What Kafka takes in the name of a topic. May be empty. */
+export const topicPrefix: Kind<string> = {
+  schema: v.pipe(v.string(PREFIX_RULE), v.regex(/^[A-Za-z0-9._-]{0,100}$/, PREFIX_RULE)),
+  fromText: asIs,
+  form: 'text',
+}
+
 const between = (min: number, max: number) => {
   const rule = `must be a number from ${min} to ${max}`
   return v.pipe(v.number(rule), v.minValue(min, rule), v.maxValue(max, rule))

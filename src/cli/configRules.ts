@@ -65,6 +65,20 @@ export const RULES: readonly Rule[] = [
   below('host.heartbeat_every_seconds', 'host.stale_after_seconds'),
   below('host.stale_after_seconds', 'host.down_after_seconds'),
   below('program.wait_seconds', 'program.deadline_seconds'),
+  {
+    keys: ['clock_offset_ms', 'test_doors'],
+    broken: (s) =>
+      s.clock_offset_ms !== 0 &&
+      !s.test_doors && ['needs test_doors: nobody wants a clock that is wrong but those who test'],
+  },
+  {
+    keys: ['kafka.sasl_mechanism', 'kafka.sasl_username', 'kafka.sasl_password'],
+    broken: (s) => {
+      const given = [s['kafka.sasl_mechanism'], s['kafka.sasl_username'], s['kafka.sasl_password']]
+      const set = given.filter((each) => each !== null).length
+      return set % given.length !== 0 && ['must be set together with kafka.sasl_username and kafka.sasl_password']
+    },
+  },
   { keys: ['pci.passthrough_whitelist'], broken: whitelistProblems },
   { keys: ['enabled_drivers', 'fake.devices', 'fake.handles'], broken: driverProblems },
 ]

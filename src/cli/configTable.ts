@@ -3,28 +3,9 @@ import { CONTROL_DEFAULTS as CONTROL } from '../actors/kernel.ts'
 import { REGION_DEFAULTS as REGION } from '../actors/region.ts'
 import { DEFAULTS as HTTP } from '../http/options.ts'
 import * as k from './configKinds.ts'
-import type { Kind } from './configKinds.ts'
-
-/** What a TOML file can hold. */
-type Flat = string | number | boolean | Readonly<Record<string, string>>
-export type Plain = Flat | readonly Flat[]
-type More = {
-  /** Sentences for people. */
-  readonly about: string
-  /** There is a flag of the same name. */
-  readonly flag?: true
-  /** Not shown in messages. */
-  readonly secret?: true
-  /** Where it may stand, when not everywhere. */
-  readonly only?: 'environment' | 'environment and flag'
-  /** Written in the sample where there is no default. */
-  readonly example?: Plain
-}
-export type Row<Value> = Kind<Value> & More & { readonly standard: Plain | null }
-
-const row = <Value>(kind: Kind<Value>, standard: Plain, more: More): Row<Value> => ({ ...kind, ...more, standard })
-/** Null when nobody sets it. */
-const optional = <Value>(kind: Kind<Value>, more: More): Row<Value | null> => ({ ...kind, ...more, standard: null })
+import { optional, row } from './configRow.ts'
+import type { Row } from './configRow.ts'
+import { CLUSTER } from './configCluster.ts'
 
 const inSeconds = (ms: number): number => ms / 1000
 const DAY_MS = 86_400_000
@@ -73,7 +54,7 @@ const PROGRAM = {
   demo_host_work: row(k.toggle, true, {
     about: 'Binding one of these FPGAs needs work on its host. Without it they are handed out as they are.',
   }),
-  demo_seed: row(k.word, 'demo', { about: 'The same seed shows the same simulated hardware.' }),
+  demo_seed: row(k.word, 'demo', { flag: true, about: 'The same seed shows the same simulated hardware.' }),
   tour: row(k.toggle, false, {
     flag: true,
     about: 'Walks the main job as Nova would, says what happened, and stops.',
@@ -155,6 +136,7 @@ const CONVERSATIONS = {
 
 const HOSTS = {
   'host.name': optional(k.hostName, {
+    flag: '--name',
     about: 'Name of this machine, as Nova calls it. Without it, the name of the operating system.',
     example: 'compute-1',
   }),
@@ -203,7 +185,7 @@ const NEIGHBOURS = {
   'postgres.readers': row(k.count(1, 100), 4, { about: 'Connections that read; one more writes.' }),
 }
 
-export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS }
+export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...CLUSTER }
 export type Key = keyof typeof OPTIONS
 export type Settings = { readonly [K in Key]: (typeof OPTIONS)[K] extends Row<infer Value> ? Value : never }
 
@@ -213,6 +195,12 @@ export const isKey = (name: string): name is Key => Object.hasOwn(OPTIONS, name)
 
 export const ENV_PREFIX = 'ACCELERANDO_'
 export const envName = (key: Key): string => `${ENV_PREFIX}${key.replaceAll('.', '_').toUpperCase()}`
-export const flagName = (key: Key): string => `--${key.replaceAll(/[._]/g, '-')}`
+export const flagName = (key: Key): string => {
+  const { flag } = rowOf(key)
+  return typeof flag === 'string' ? flag : `--${key.replaceAll(/[._]/g, '-')}`
+}
 /** What the parser of the command line calls the flag's value. */
-export const flagField = (key: Key): string => key.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase())
+export const flagField = (key: Key): string =>
+  flagName(key)
+    .slice(2)
+    .replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())

@@ -1,8 +1,9 @@
 /** The sample file and the manual page, printed from the options. */
 import { Command } from 'commander'
-import { addFlags } from './configFlags.ts'
+import { PROGRAM_FLAGS, addFlags } from './configFlags.ts'
 import { envName, flagName, KEYS, rowOf } from './configTable.ts'
-import type { Key, Plain } from './configTable.ts'
+import type { Plain } from './configRow.ts'
+import type { Key } from './configTable.ts'
 
 const WIDTH = 100
 
@@ -84,8 +85,20 @@ a stronger one hides.
 page are printed from the program by \`npm run print\`.
 `
 
-const help = (): string =>
-  addFlags(new Command('accelerando start')).configureHelp({ helpWidth: WIDTH }).helpInformation().trimEnd()
+const help = (name: keyof typeof PROGRAM_FLAGS): string =>
+  addFlags(new Command(`accelerando ${name}`), PROGRAM_FLAGS[name])
+    .configureHelp({ helpWidth: WIDTH })
+    .helpInformation()
+    .trimEnd()
+
+const flagsOf = (name: keyof typeof PROGRAM_FLAGS): readonly string[] => [
+  '',
+  `## Flags of \`${name}\``,
+  '',
+  '```text',
+  help(name),
+  '```',
+]
 
 export const manualPage = (): string =>
   [
@@ -95,11 +108,6 @@ export const manualPage = (): string =>
     '| key | flag, variable | value | default | meaning |',
     '|---|---|---|---|---|',
     ...KEYS.map(tableRow),
-    '',
-    '## Flags',
-    '',
-    '```text',
-    help(),
-    '```',
+    ...(['start', 'control', 'host'] as const).flatMap(flagsOf),
     '',
   ].join('\n')

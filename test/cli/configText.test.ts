@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config.ts'
-import { addFlags, FLAG_KEYS } from '../../src/cli/configFlags.ts'
+import { addFlags, PROGRAM_FLAGS } from '../../src/cli/configFlags.ts'
 import { envName, flagField, flagName, KEYS, rowOf } from '../../src/cli/configTable.ts'
 import { manualPage, sampleFile } from '../../src/cli/configText.ts'
 
@@ -11,7 +11,7 @@ const load = (text: string | null, flags: Record<string, unknown> = {}) =>
   loadConfig({
     flags: text === null ? flags : { ...flags, config: 'sample' },
     env: {},
-    readFile: (path) => (path === 'sample' ? (text ?? '') : ''),
+    readFile: (path) => (path === 'sample' ? (text ?? '') : path.endsWith('.pem') ? '-----BEGIN CERTIFICATE-----' : ''),
     osHostname: 'here',
   })
 
@@ -20,6 +20,7 @@ test('names of variables and flags are derived, and no two are alike', () => {
   expect(envName('compat.tempest_server_faults')).toBe('ACCELERANDO_COMPAT_TEMPEST_SERVER_FAULTS')
   expect(envName('listen')).toBe('ACCELERANDO_LISTEN')
   expect(flagName('nova.url')).toBe('--nova-url')
+  expect([flagName('kafka.brokers'), flagName('host.name')]).toEqual(['--kafka', '--name'])
   expect(new Set(KEYS.map(envName)).size).toBe(KEYS.length)
   expect(new Set(KEYS.map(flagName)).size).toBe(KEYS.length)
 })
@@ -46,16 +47,25 @@ test('the sample is valid with every value taken in', () => {
 })
 
 describe('flags', () => {
-  const parsed = (...argv: string[]) => addFlags(new Command().exitOverride()).parse(argv, { from: 'user' }).opts()
+  const parsed = (...argv: string[]) =>
+    addFlags(new Command().exitOverride(), PROGRAM_FLAGS.start).parse(argv, { from: 'user' }).opts()
 
   test('of the interface that outside checks rely on', () => {
     const flags = ['listen', 'admin-listen', 'data', 'config', 'demo', 'demo-hosts', 'demo-devices', 'demo-handles']
-    const more = ['tour', 'nova-url', 'images', 'noauth-anywhere', 'database', 'log-level']
-    expect(FLAG_KEYS.map(flagName).toSorted()).toEqual([...flags, ...more].map((name) => `--${name}`).toSorted())
+    const more = ['tour', 'nova-url', 'images', 'noauth-anywhere', 'database', 'log-level', 'demo-seed', 'name']
+    const told = (names: readonly string[]) => names.map((name) => `--${name}`).toSorted()
+    expect(PROGRAM_FLAGS.start.map(flagName).toSorted()).toEqual(told([...flags, ...more]))
+    const both = ['kafka', 'config', 'images', 'log-level', 'admin-listen', 'clock-offset-ms']
+    const control = ['database', 'listen', 'auth', 'noauth-anywhere', 'nova-url']
+    expect(PROGRAM_FLAGS.control.map(flagName).toSorted()).toEqual(told([...both, ...control]))
+    const host = ['name', 'data', 'demo-devices', 'demo-handles', 'demo-seed']
+    expect(PROGRAM_FLAGS.host.map(flagName).toSorted()).toEqual(told([...both, ...host]))
   })
   test('arrive under the names the loader looks for', () => {
-    const command = addFlags(new Command())
-    expect(command.options.map((option) => option.attributeName())).toEqual(FLAG_KEYS.map(flagField))
+    for (const keys of Object.values(PROGRAM_FLAGS)) {
+      const command = addFlags(new Command(), keys)
+      expect(command.options.map((option) => option.attributeName())).toEqual(keys.map(flagField))
+    }
   })
   test('reach the configuration', () => {
     const flags = parsed('--listen', '127.0.0.1:0', '--data', '/d', '--demo', '--nova-url', 'http://n', '--images', 'i')

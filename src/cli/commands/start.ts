@@ -1,10 +1,13 @@
 /** `accelerando start`, the default. */
 import { type Flags, type Register, configured, out, told } from '../command.ts'
-import { addFlags } from '../configFlags.ts'
+import { PROGRAM_FLAGS, addFlags } from '../configFlags.ts'
 import { openLog } from '../logger.ts'
 
 export const start: Register = (program) => {
-  addFlags(program.command('start', { isDefault: true }).description('Runs the whole service in one process.')).action(
+  addFlags(
+    program.command('start', { isDefault: true }).description('Runs the whole service in one process.'),
+    PROGRAM_FLAGS.start,
+  ).action(
     told(async (flags: Flags) => {
       const config = configured(flags)
       if (!config) return
