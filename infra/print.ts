@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { manualPage, sampleFile } from '../src/cli/configText.ts'
 import { openapi } from '../src/http/openapi.ts'
 import { ROUTES } from '../src/http/routes.ts'
-import { asyncapi } from './asyncapi.ts'
+import { asyncapi } from '../src/wire/asyncapi.ts'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const CONTRACTS = join(ROOT, 'infra/contracts')

@@ -2,7 +2,7 @@
 
 const PREFIX = '/accelerator'
 /** First segments that stand beside `/v2`, not below it. */
-const OUTSIDE = /^\/(healthz|readyz|openapi\.json)$/
+const OUTSIDE = /^\/(healthz|readyz|(?:open|async)api\.json)$/
 
 /** From after the host to before the query. */
 const rawPath = (url: string): string => {

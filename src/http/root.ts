@@ -1,4 +1,5 @@
-/** Discovery, health, and the description of the whole. */
+/** Discovery, health, and the descriptions of the API and of the bus behind it. */
+import { asyncapi } from '../wire/asyncapi.ts'
 import { openapi } from './openapi.ts'
 import { reply, route } from './route.ts'
 import type { Route } from './route.ts'
@@ -67,10 +68,26 @@ const description = (rows: () => readonly Route[]): Route => {
   })
 }
 
+/** What the bus carries, for whoever tails it. */
+const busDescription = (): Route => {
+  let printed: unknown
+  return route({
+    method: 'GET',
+    path: '/asyncapi.json',
+    rule: null,
+    docs: {
+      summary: 'Description of the topics on the bus.',
+      answers: { 200: v.looseObject({ asyncapi: v.string() }) },
+    },
+    handle: () => reply(200, (printed ??= asyncapi())),
+  })
+}
+
 export const rootRoutes = (rows: () => readonly Route[]): readonly Route[] => [
   root,
   v2,
   healthz,
   readyz,
   description(rows),
+  busDescription(),
 ]

@@ -36,6 +36,7 @@ const CASES: Cases = {
   'GET /healthz': () => ['GET /healthz', 200],
   'GET /readyz': () => ['GET /readyz', 200],
   'GET /openapi.json': () => ['GET /openapi.json', 200],
+  'GET /asyncapi.json': () => ['GET /asyncapi.json', 200],
   'GET /v2/device_profiles': () => ['GET /v2/device_profiles', 200],
   'POST /v2/device_profiles': () => [
     'POST /v2/device_profiles',

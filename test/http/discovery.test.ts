@@ -39,7 +39,7 @@ describe('the two documents of discovery', () => {
   )
 
   test('they need no identity, not even a scope', async () => {
-    for (const path of ['/', '/v2', '/healthz', '/openapi.json'])
+    for (const path of ['/', '/v2', '/healthz', '/openapi.json', '/asyncapi.json'])
       expect((await send(strictApp().app, `GET ${path}`, { headers: { 'X-Roles': 'reader' } })).status).toBe(200)
   })
 

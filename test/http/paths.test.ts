@@ -28,6 +28,7 @@ test.each([
   ['/healthz', '/healthz'],
   ['/readyz/', '/readyz'],
   ['/openapi.json', '/openapi.json'],
+  ['/accelerator/asyncapi.json', '/asyncapi.json'],
   ['/acceleratorx', '/v2/acceleratorx'],
 ])('%s means %s', (given, meant) => expect(canonicalPath(given)).toBe(meant))
 

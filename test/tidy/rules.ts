@@ -23,7 +23,7 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly string[]>> = {
   bus: ['vocabulary', 'wire', 'actors', 'bus'],
   host: ['vocabulary', 'wire', 'drivers', 'bus', 'host', 'actors/mailbox.ts'],
   persistence: ['vocabulary', 'actors', 'persistence'],
-  http: ['vocabulary', 'actors', 'http'],
+  http: ['vocabulary', 'wire/asyncapi.ts', 'actors', 'http'],
   neighbours: ['vocabulary', 'actors', 'neighbours'],
   cli: ROOMS,
 }

@@ -1,8 +1,8 @@
 /** The description of the bus, printed from the catalogue of topics. */
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { CATALOGUE, type Channel, KEEP_MS } from '../src/wire/catalogue.ts'
-import { Envelope } from '../src/wire/envelope.ts'
+import { CATALOGUE, type Channel, KEEP_MS } from './catalogue.ts'
+import { Envelope } from './envelope.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
