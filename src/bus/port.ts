@@ -12,6 +12,22 @@ import type { BusRecord } from '../wire/envelope.ts'
 
 export type Delivered = BusRecord & { readonly partition: number; readonly offset: number }
 
+/** Where a consumer is: good for this bus and this partition only. */
+export type Place = {
+  /** Which bus it was: another one, or another topic, counts differently. */
+  readonly bus: string
+  readonly partition: number
+  /** Of the next message to take. */
+  readonly offset: number
+}
+/** A consumer that keeps its own position; the bus keeps none for it. */
+export type OwnPlace = {
+  /** Null, or of another bus or partition: the consumer begins as `from` says. */
+  readonly from: Place | null
+  /** Called after each step: all before the place are taken. Must not throw. */
+  readonly moved: (place: Place) => void
+}
+
 export type ConsumeOptions = {
   readonly topic: string
   /** Consumers of one group share the partitions; each group gets every message. */
@@ -20,6 +36,11 @@ export type ConsumeOptions = {
   readonly from: 'earliest' | 'latest'
   /** Only the partition this key hashes to (a host reads only its own). */
   readonly onlyKey?: string
+  /**
+   * The consumer is alone in its group, which is new at each start and is removed at an orderly stop. Only with `onlyKey`:
+   * a place is one partition's.
+   */
+  readonly place?: OwnPlace
   /** How many messages of a partition may be in hand at once. 1 when not given; with more, order among them is up to the taker. */
   readonly window?: number
   /** Must not throw for bad content: what cannot be parsed goes to the dead letters. */

@@ -12,6 +12,8 @@ export const Envelope = v.object({
   datacontenttype: v.literal('application/json'),
   /** Position in the journal of the row that caused it, where there is one: a reader can dedupe and resume by it. */
   position: v.optional(v.string()),
+  /** W3C trace context of what caused it, when somebody records that. */
+  traceparent: v.optional(v.pipe(v.string(), v.maxLength(100))),
   data: v.unknown(),
 })
 export type Envelope = v.InferOutput<typeof Envelope>
