@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts'
 import type { Event } from './decider.ts'
 import { type AnyDecider, type Loan, type Memory, fold, freeze } from './memory.ts'
 import type { Append, Cause, JournalRow } from './ports.ts'
-import { type ViewChange, put } from './views.ts'
+import { SNAPSHOT_SCHEMA, type ViewChange, put } from './views.ts'
 
 /** Recovery reads at most this many rows after the last snapshot of an entity. */
 const SNAPSHOT_EVERY = 256
@@ -85,7 +85,8 @@ export const toAppend = (
     const memory: Memory = { key, state, version, recent: [...before.recent.slice(-31), commandId] }
     after.set(key, memory)
     changes.push(...decider.rows(before.state, state))
-    if (version % SNAPSHOT_EVERY === 0) changes.push(put('snapshots', { entity: key, version, memory: freeze(memory) }))
+    if (version % SNAPSHOT_EVERY === 0)
+      changes.push(put('snapshots', { entity: key, version, memory: freeze(memory), schema: SNAPSHOT_SCHEMA }))
   }
   const append: Append = { rows, changes }
   return { append, after }

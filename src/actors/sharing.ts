@@ -23,7 +23,7 @@ export type Sharing = {
   readonly claimDue: (now: number, limit: number, forMs: number) => Promise<readonly Row<'due'>[]>
   /** Ends a claim early: what is due again soon must not wait for the end of it. */
   readonly unclaim: (entities: readonly string[]) => Promise<void>
-  /** Orders sent at or before `before`, oldest first; marked as sent `at` in the same step. */
+  /** Orders sent at or before `before`, oldest first and as they were; marked as sent `at` in the same step. */
   readonly takeOrders: (before: number, at: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
   /** These hosts were heard of now. */
   readonly noteSeen: (hosts: readonly string[]) => Promise<void>

@@ -28,6 +28,9 @@ export type View = {
   readonly unique: readonly (readonly string[])[]
 }
 
+/** Raised whenever a memory changes its shape: a snapshot of another number is not read, the journal is folded instead. */
+export const SNAPSHOT_SCHEMA = 1
+
 export const VIEWS = {
   profiles: {
     columns: {
@@ -198,7 +201,7 @@ export const VIEWS = {
   },
   /** The state of an entity with a long journal, so that recovery reads only the tail after it. */
   snapshots: {
-    columns: { entity: 'text', version: 'int', memory: 'json' },
+    columns: { entity: 'text', version: 'int', memory: 'json', schema: 'int' },
     key: 'entity',
     indexes: [],
     unique: [],

@@ -18,15 +18,19 @@ const makers = {
   bigint: whole,
   bool: () => p.boolean(),
 }
-const column = (name: string, kind: Kind) => {
+/** A program that does not know a column yet leaves it out. */
+const DEFAULTS: Readonly<Record<string, number>> = { 'snapshots.schema': 1 }
+const column = (view: ViewName, name: string, kind: Kind) => {
   const made = makers[baseOf(kind)]().name(name)
+  const value = DEFAULTS[`${view}.${name}`]
+  if (value !== undefined) return (made as ReturnType<typeof p.integer>).default(value)
   return nullable(kind) ? made.nullable() : made
 }
 
 const viewEntity = (name: ViewName): EntitySchema => {
   const { columns, key, indexes, unique } = viewOf(name)
   const properties = Object.entries(columns).map(([each, kind]) => {
-    const made = column(each, kind)
+    const made = column(name, each, kind)
     return [each, each === key ? made.primary() : made]
   })
   return defineEntity({
@@ -39,22 +43,29 @@ const viewEntity = (name: ViewName): EntitySchema => {
   })
 }
 
+const journalColumns = () => ({
+  key: text().primary(),
+  version: p.integer().primary(),
+  /** With `xid` the commit order: all rows of a transaction have one xid, and `pos` counts them. */
+  pos: p.integer(),
+  xid: p.string().columnType('xid8'),
+  command: p.uuid(),
+  data: json(),
+  at: whole(),
+  cause: json(),
+})
 const journal = defineEntity({
   name: 'journal',
   tableName: 'journal',
-  properties: {
-    key: text().primary(),
-    version: p.integer().primary(),
-    /** With `xid` the commit order: all rows of a transaction have one xid, and `pos` counts them. */
-    pos: p.integer(),
-    xid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
-    command: p.uuid(),
-    data: json(),
-    at: whole(),
-    cause: json(),
-  },
+  properties: { ...journalColumns(), xid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()') },
   indexes: [{ properties: ['xid', 'pos'], name: 'journal_xid_pos_index' }],
   uniques: [{ properties: ['key', 'command'], name: 'journal_key_command_unique' }],
+})
+const archive = defineEntity({
+  name: 'journal_archive',
+  tableName: 'journal_archive',
+  properties: journalColumns(),
+  indexes: [{ properties: ['xid', 'pos'], name: 'journal_archive_xid_pos_index' }],
 })
 
 const checkpoints = defineEntity({
@@ -63,4 +74,31 @@ const checkpoints = defineEntity({
   properties: { reader: text().primary(), position: text() },
 })
 
-export const entities: readonly EntitySchema[] = [journal, checkpoints, ...viewNames.map(viewEntity)]
+const moment = () => p.datetime().columnType('timestamptz')
+
+const leases = defineEntity({
+  name: 'leases',
+  tableName: 'leases',
+  properties: { name: text().primary(), holder: text(), epoch: whole(), until: moment() },
+})
+const claims = defineEntity({
+  name: 'claims',
+  tableName: 'claims',
+  properties: { entity: text().primary(), until: moment() },
+  indexes: [{ properties: ['until'], name: 'claims_until_index' }],
+})
+const hostSeen = defineEntity({
+  name: 'host_seen',
+  tableName: 'host_seen',
+  properties: { name: text().primary(), seen_at: moment() },
+})
+
+export const entities: readonly EntitySchema[] = [
+  journal,
+  archive,
+  checkpoints,
+  leases,
+  claims,
+  hostSeen,
+  ...viewNames.map(viewEntity),
+]

@@ -1,6 +1,8 @@
 /** Journal and views in memory: the store of simulations and of tests. No timers; it waits only for its hooks. */
 import type { Append, FeedRow, Journal, JournalRow, Position, Reads, Recalled, Verdict } from '../actors/ports.ts'
+import { SNAPSHOT_SCHEMA } from '../actors/views.ts'
 import type { Row } from '../actors/views.ts'
+import { memorySharing } from './memory-sharing.ts'
 import { memoryTables } from './memory-tables.ts'
 import type { Tables } from './memory-tables.ts'
 import { breaksTextRule, dumpedViews, dumpLine, TEXT_RULE } from './rules.ts'
@@ -8,6 +10,8 @@ import type { Fold, Loaded, Store, Stream } from './store.ts'
 
 export type MemoryOptions = {
   readonly exclusive?: boolean
+  /** The store's own clock, for leases, claims and silences; ms. */
+  readonly now?: () => number
   /** Awaited before an append is judged. A rejection: nothing is written, the verdict is `unknown`. */
   readonly beforeCommit?: (append: Append) => Promise<void>
   /** Awaited after an append is written. A rejection: it stays written, the verdict is `unknown`. */
@@ -20,6 +24,7 @@ type Kept = {
   readonly byKey: Map<string, FeedRow[]>
   readonly commands: Set<string>
   readonly tables: Tables
+  readonly checkpoints: Map<string, Position>
 }
 
 const commandOf = ({ key, commandId }: JournalRow): string => `${key} ${commandId}`
@@ -47,14 +52,16 @@ const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append
 
 const tail = ({ byKey, tables }: Kept, key: string, after: number): Recalled => {
   const kept = tables.row('snapshots', key) as Row<'snapshots'> | undefined
-  const snapshot = kept === undefined || kept.version <= after ? null : { version: kept.version, memory: kept.memory }
+  const snapshot =
+    kept === undefined || kept.version <= after || kept.schema !== SNAPSHOT_SCHEMA
+      ? null
+      : { version: kept.version, memory: kept.memory }
   const from = snapshot?.version ?? after
   return { snapshot, rows: (byKey.get(key) ?? []).filter(({ version }) => version > from) }
 }
 
 const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
   const listeners = new Set<Parameters<Journal['onAppended']>[0]>()
-  const checkpoints = new Map<string, Position>()
   let closed = false
   const read = async <T>(look: () => T): Promise<T> => {
     await options.beforeRead?.()
@@ -81,8 +88,8 @@ const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
       return read(() => kept.log.filter(({ key }) => wanted.has(key)).slice(0, limit))
     },
     feed: (after, limit) => read(() => kept.log.slice(Number(after), Number(after) + limit)),
-    checkpoint: (reader) => read(() => checkpoints.get(reader) ?? ''),
-    saveCheckpoint: async (reader, position) => void checkpoints.set(reader, position),
+    checkpoint: (reader) => read(() => kept.checkpoints.get(reader) ?? ''),
+    saveCheckpoint: async (reader, position) => void kept.checkpoints.set(reader, position),
     onAppended: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -134,20 +141,33 @@ async function* dumpViews({ tables }: Kept): AsyncGenerator<string> {
   for (const view of dumpedViews) for (const cells of tables.rows(view)) yield dumpLine(view, cells)
 }
 
-export const memoryStore = (options: MemoryOptions = {}): Store => {
-  const kept: Kept = { log: [], byKey: new Map(), commands: new Set(), tables: memoryTables() }
-  const journal = journalOf(kept, options)
-  return {
-    kind: 'memory',
-    journal,
-    reads: readsOf(kept),
-    bulkLoad: (appends) => bulkLoad(kept, appends),
-    journalEnd: async () => kept.log.at(-1)?.position ?? '',
-    rebuildViews: (fold) => rebuildViews(kept, fold),
-    dumpViews: () => dumpViews(kept),
-    close: journal.close,
+/** Stores of several processes over the same rows: each call is a process of its own, and is closed by itself. */
+export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
+  const kept: Kept = {
+    log: [],
+    byKey: new Map(),
+    commands: new Set(),
+    tables: memoryTables(),
+    checkpoints: new Map(),
+  }
+  const sharing = memorySharing(kept, options.now ?? Date.now)
+  return () => {
+    const journal = journalOf(kept, options)
+    return {
+      kind: 'memory',
+      journal,
+      reads: readsOf(kept),
+      sharing,
+      bulkLoad: (appends) => bulkLoad(kept, appends),
+      journalEnd: async () => kept.log.at(-1)?.position ?? '',
+      rebuildViews: (fold) => rebuildViews(kept, fold),
+      dumpViews: () => dumpViews(kept),
+      close: journal.close,
+    }
   }
 }
+
+export const memoryStore = (options: MemoryOptions = {}): Store => memoryStores(options)()
 
 /** Both ports in one object, for tests that need no more. */
 export const memoryJournal = (options: MemoryOptions = {}): Journal & Reads => {

@@ -16,9 +16,10 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
     await database.close()
     throw cause
   })
-  const [{ sqlJournal }, { sqlReads }, bulk] = await Promise.all([
+  const [{ sqlJournal }, { sqlReads }, { sqlSharing }, bulk] = await Promise.all([
     import('./journal.ts'),
     import('./reads.ts'),
+    import('./sharing.ts'),
     import('./bulk.ts'),
   ])
   const journal = sqlJournal(database)
@@ -27,6 +28,7 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
     ...(database.lost ? { lost: database.lost } : {}),
     journal,
     reads: sqlReads(database),
+    sharing: sqlSharing(database),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
     journalEnd: () => bulk.journalEnd(database),
     rebuildViews: (fold) => bulk.rebuildViews(database, fold),

@@ -128,6 +128,7 @@ export const pgliteDatabase = async (dir: string): Promise<Embedded> => {
     lost: thread.lost,
     read: run,
     write: run,
+    share: run,
     settled: async () => undefined,
     transaction,
     ask: (text, params) => thread.ask({ text, params }),

@@ -16,6 +16,8 @@ export type PostgresOptions = {
 }
 
 const INT8 = 20
+/** Connections for leases and claims. */
+const SHARERS = 2
 
 export const clientConfig = (url: string, timeoutMs: number): ClientConfig => ({
   connectionString: url,
@@ -56,9 +58,11 @@ export const postgresDatabase = async (options: PostgresOptions): Promise<Databa
   const pool = new Pool({ ...config, max: options.readers ?? 4, idleTimeoutMillis: 30_000 })
   // A reader that dies while idle is replaced by the next query.
   pool.on('error', () => undefined)
+  const shared = new Pool({ ...config, max: SHARERS, idleTimeoutMillis: 30_000 })
+  shared.on('error', () => undefined)
   const writer = writerSession(config, options.sole)
   await writer.ready().catch(async (cause: unknown) => {
-    await Promise.all([writer.close(), pool.end()])
+    await Promise.all([writer.close(), pool.end(), shared.end()])
     throw cause
   })
   const transaction = async <T>(work: (run: Run) => Promise<T>): Promise<T> => {
@@ -75,8 +79,9 @@ export const postgresDatabase = async (options: PostgresOptions): Promise<Databa
     lost: writer.displaced,
     read: runOn(pool),
     write: writer.run,
+    share: runOn(shared),
     settled: writer.settled,
     transaction,
-    close: async () => void (await Promise.all([writer.close(), pool.end()])),
+    close: async () => void (await Promise.all([writer.close(), pool.end(), shared.end()])),
   }
 }

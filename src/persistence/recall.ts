@@ -1,4 +1,5 @@
 /** Reading tails: all that is asked in one turn of the event loop is one query, as actors recover many at a time. */
+import { SNAPSHOT_SCHEMA } from '../actors/views.ts'
 import type { Cause, JournalRow, Recalled } from '../actors/ports.ts'
 import type { Database, Rows, Statement } from './sql.ts'
 
@@ -27,7 +28,7 @@ export const journalRow = (row: Rows[number]): JournalRow => ({
 /** A snapshot comes as a row without a command, before the rows after it. */
 const TAILS = `with k as (select k.i, k.key, k.after, s.version, s.memory
     from json_to_recordset($1::json) k(i int, key text, after int)
-    left join snapshots s on s.entity = k.key and s.version > k.after)
+    left join snapshots s on s.entity = k.key and s.version > k.after and s.schema = ${SNAPSHOT_SCHEMA})
   select k.i, k.key, k.version, null::uuid as command, k.memory as data, null::bigint as at, null::json as cause
     from k where k.version is not null
   union all

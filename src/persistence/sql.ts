@@ -19,6 +19,8 @@ export type Database = {
   readonly read: Run
   /** In the one session that appends. Rejects with `NotSent` when no session stood in time. */
   readonly write: Run
+  /** In sessions of their own: a lease must be renewed in time however much is read and written. Never repeated by itself. */
+  readonly share: Run
   /** Resolves when no earlier writer session of this process can still commit: from then on, reads are final. */
   readonly settled: () => Promise<void>
   /** A session of its own without statement timeout, for work on whole tables. */

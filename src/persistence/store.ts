@@ -1,5 +1,6 @@
-/** A store as the main program holds it: the two ports of the actors, and the work on whole tables. */
+/** A store as the main program holds it: the ports of the actors, and the work on whole tables. */
 import type { Append, Journal, JournalRow, Position, Reads } from '../actors/ports.ts'
+import type { Sharing } from '../actors/sharing.ts'
 import type { ViewChange } from '../actors/views.ts'
 
 /** All view rows of one entity, from all its journal rows, oldest first. Pure. */
@@ -11,6 +12,7 @@ export type Store = {
   readonly kind: 'memory' | 'pglite' | 'postgres'
   readonly journal: Journal
   readonly reads: Reads
+  readonly sharing: Sharing
   /** Writes whole histories in large statements. Stops with an error when one does not fit what is there. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
   /** Place of the last row, for a reader that wants to begin behind it; nobody may write meanwhile. */

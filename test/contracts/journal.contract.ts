@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Append, Verdict } from '../../src/actors/ports.ts'
-import { drop, put } from '../../src/actors/views.ts'
+import { drop, put, SNAPSHOT_SCHEMA } from '../../src/actors/views.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import * as sample from '../persistence/samples.ts'
 
@@ -134,7 +134,8 @@ export const journalContract = (open: () => Promise<Opened>): void => {
   test('a snapshot shortens the recall of those who know less', async () => {
     const key = sample.newKey()
     for (const version of [1, 2, 3]) await append(sample.one(key, version))
-    const snapshot = put('snapshots', { entity: key, version: 2, memory: { zeta: 1, alpha: 2 } })
+    const memory = { zeta: 1, alpha: 2 }
+    const snapshot = put('snapshots', { entity: key, version: 2, memory, schema: SNAPSHOT_SCHEMA })
     expect(await append({ rows: [], changes: [snapshot] })).toBe('appended')
     const [cold, warm] = await Promise.all(
       [0, 2].map(async (after) => (await journal().recall([{ key, after }])).get(key)!),
@@ -142,6 +143,16 @@ export const journalContract = (open: () => Promise<Opened>): void => {
     expect(cold!.snapshot).toEqual({ version: 2, memory: { zeta: 1, alpha: 2 } })
     expect(cold!.rows.map(({ version }) => version)).toEqual([3])
     expect(warm).toEqual({ snapshot: null, rows: cold!.rows })
+  })
+
+  test('a snapshot of a program with other memories is not read', async () => {
+    const key = sample.newKey()
+    for (const version of [1, 2, 3]) await append(sample.one(key, version))
+    const row = { entity: key, version: 2, memory: { of: 'another' }, schema: SNAPSHOT_SCHEMA + 1 }
+    expect(await append({ rows: [], changes: [put('snapshots', row)] })).toBe('appended')
+    const recalled = (await journal().recall([{ key, after: 0 }])).get(key)!
+    expect(recalled.snapshot).toBe(null)
+    expect(recalled.rows.map(({ version }) => version)).toEqual([1, 2, 3])
   })
 
   test('a broken rule of the views names itself and leaves the others of the batch standing', async () => {

@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'vitest'
+import { memoryStores } from '../../src/persistence/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
+import type { Store } from '../../src/persistence/store.ts'
 import { journalContract } from '../contracts/journal.contract.ts'
 import type { Opened } from '../contracts/journal.contract.ts'
+import { sharingContract } from '../contracts/sharing.contract.ts'
 import { wholeTablesContract } from '../contracts/tables.contract.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
@@ -15,7 +18,13 @@ const contracts = (open: () => Promise<Opened>): void => {
   wholeTablesContract(open)
 }
 
+const twice = (store: Store): readonly [Store, Store] => [store, store]
+
 describe('memory', () => {
+  sharingContract(async () => {
+    const process = memoryStores()
+    return { stores: [process(), process()], dispose: async () => undefined }
+  })
   contracts(async () => {
     const store = await openStore({ kind: 'memory' })
     return { store, dispose: store.close }
@@ -23,18 +32,34 @@ describe('memory', () => {
 })
 
 describe('embedded', () => {
-  contracts(async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'accelerando-store-'))
-    const store = await openStore({ kind: 'pglite', dir })
-    const dispose = async () => {
-      await store.close()
-      rmSync(dir, { recursive: true })
-    }
-    return { store, dispose }
+  // there is one process to a folder: here it shares with itself
+  sharingContract(async () => {
+    const { store, dispose } = await embedded()
+    return { stores: twice(store), dispose }
   })
+  contracts(embedded)
 })
 
+const embedded = async (): Promise<Opened> => {
+  const dir = mkdtempSync(join(tmpdir(), 'accelerando-store-'))
+  const store = await openStore({ kind: 'pglite', dir })
+  const dispose = async () => {
+    await store.close()
+    rmSync(dir, { recursive: true })
+  }
+  return { store, dispose }
+}
+
 describeWith('postgres', 'PostgreSQL', (bin) => {
+  sharingContract(async () => {
+    const database = await freshDatabase(bin)
+    const [a, b] = await Promise.all([1, 2].map(() => openStore({ kind: 'postgres', url: database.url })))
+    const dispose = async () => {
+      await Promise.all([a!.close(), b!.close()])
+      await database.drop()
+    }
+    return { stores: [a!, b!], dispose }
+  })
   contracts(async () => {
     const database = await freshDatabase(bin)
     const store = await openStore({ kind: 'postgres', url: database.url })

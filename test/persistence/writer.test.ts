@@ -12,6 +12,7 @@ const databaseThat = (write: (statement: Statement) => Promise<Rows>): Database 
   exclusive: false,
   read: write,
   write,
+  share: write,
   settled: async () => undefined,
   transaction: () => Promise.reject(new Error('not here')),
   close: async () => undefined,

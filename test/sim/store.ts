@@ -43,7 +43,7 @@ const unfenced = async (journal: Journal, { rows, changes }: Append): Promise<Ap
 }
 
 export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): SimStore => {
-  const store = memoryStore({ exclusive })
+  const store = memoryStore({ exclusive, now: schedule.elapsed })
   const trouble: StoreTrouble = { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 }
   const server = schedule.life('store')
   const log: FeedRow[] = []

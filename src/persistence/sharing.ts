@@ -1,0 +1,73 @@
+/** Sharing over SQL: each step is one statement, and moments are the database's own, so that clocks of processes do not matter. */
+import type { Sharing } from '../actors/sharing.ts'
+import type { Row } from '../actors/views.ts'
+import type { Database, Statement } from './sql.ts'
+
+/** `n`: the parameter that holds a time in ms. */
+const fromNow = (n: number): string => `clock_timestamp() + $${n}::bigint * interval '1 ms'`
+
+/** The moment is taken before the row is waited for, so a lease ends rather too early by the store's clock than too late. */
+const ACQUIRE = `insert into leases as l (name, holder, epoch, until) values ($1, $2, 1, ${fromNow(3)})
+  on conflict (name) do update set holder = excluded.holder, until = excluded.until,
+    epoch = l.epoch + (l.holder <> excluded.holder or l.until <= clock_timestamp())::int
+  where l.holder = excluded.holder or l.until <= clock_timestamp()
+  returning epoch`
+/** The row stays: its epoch must never begin again. */
+const RELEASE = `update leases set until = '-infinity' where name = $1 and holder = $2`
+/** The lease is locked until the checkpoint is written: nobody takes it between the two. */
+const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch = $2::bigint for share)
+  insert into checkpoints (reader, position) select $3, $4 from held
+  on conflict (reader) do update set position = excluded.position returning reader`
+
+/**
+ * The lock makes two callers skip each other's rows. Whoever looked before the other had written meets that claim when
+ * inserting, and leaves it. Claims that are over for long go, some at a time.
+ */
+const CLAIM = `with picked as (
+    select d.entity, d.kind, d.at from due d left join claims c on c.entity = d.entity
+    where d.at <= $1::bigint and (c.until is null or c.until <= clock_timestamp())
+    order by d.at, d.entity limit $2::int for update of d skip locked),
+  claimed as (
+    insert into claims as c (entity, until) select entity, ${fromNow(3)} from picked order by entity
+    on conflict (entity) do update set until = excluded.until where c.until <= clock_timestamp() returning c.entity),
+  old as (
+    select entity from claims where until <= clock_timestamp() - interval '1 minute'
+    and entity not in (select entity from picked) order by until limit 500 for update skip locked),
+  swept as (delete from claims where entity in (select entity from old))
+  select p.entity, p.kind, p.at from picked p join claimed using (entity) order by p.at, p.entity`
+const UNCLAIM = `delete from claims where entity in (
+    select entity from claims where entity in (select json_array_elements_text($1::json)) order by entity for update)`
+
+const TAKE = `with picked as (
+    select slot, sent_at from pending_orders where sent_at <= $1::bigint
+    order by sent_at, slot limit $3::int for update skip locked),
+  marked as (
+    update pending_orders t set sent_at = $2::bigint from picked where t.slot = picked.slot
+    returning t.slot, t.hostname, t.deployable_uuid, t.number, t.body, picked.sent_at)
+  select slot, hostname, deployable_uuid, number, body, sent_at from marked order by sent_at, slot`
+
+const SEEN = `insert into host_seen (name, seen_at)
+  select name, clock_timestamp() from (select distinct json_array_elements_text($1::json) as name) n order by name
+  on conflict (name) do update set seen_at = greatest(host_seen.seen_at, excluded.seen_at)`
+const SILENCES = `select name, greatest(0, floor(extract(epoch from clock_timestamp() - seen_at) * 1000))::bigint as ms
+  from host_seen`
+
+const named = (name: string, text: string, ...params: readonly unknown[]): Statement => ({ name, text, params })
+
+export const sqlSharing = ({ share, read }: Pick<Database, 'share' | 'read'>): Sharing => ({
+  acquire: async (name, holder, forMs) => {
+    const [taken] = await share(named('acquire', ACQUIRE, name, holder, forMs))
+    return taken === undefined ? null : { epoch: taken['epoch'] as number }
+  },
+  release: async (name, holder) => void (await share(named('release', RELEASE, name, holder))),
+  saveUnder: async ({ name, epoch }, reader, position) =>
+    (await share(named('save_under', SAVE_UNDER, name, epoch, reader, position))).length > 0,
+  claimDue: async (now, limit, forMs) =>
+    (await share(named('claim', CLAIM, now, limit, forMs))) as unknown as readonly Row<'due'>[],
+  unclaim: async (entities) => void (await share(named('unclaim', UNCLAIM, JSON.stringify(entities)))),
+  takeOrders: async (before, at, limit) =>
+    (await share(named('take', TAKE, before, at, limit))) as unknown as readonly Row<'pending_orders'>[],
+  noteSeen: async (hosts) => void (await share(named('seen', SEEN, JSON.stringify(hosts)))),
+  silences: async () =>
+    new Map((await read(named('silences', SILENCES))).map((row) => [row['name'] as string, row['ms'] as number])),
+})

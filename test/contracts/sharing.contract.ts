@@ -1,0 +1,165 @@
+/** How processes over one store share the work (H1-H3), the same in every store. On two processes over one store. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Sharing } from '../../src/actors/sharing.ts'
+import { put } from '../../src/actors/views.ts'
+import type { Store } from '../../src/persistence/store.ts'
+import * as sample from '../persistence/samples.ts'
+
+export type Shared = { readonly stores: readonly [Store, Store]; readonly dispose: () => Promise<void> }
+
+const SHORT = 60
+const LONG = 60_000
+
+/** Asks until the answer holds, for as long as a slow machine may need. */
+const until = async <T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> => {
+  const end = performance.now() + 10_000
+  for (;;) {
+    const answer = await ask()
+    if (holds(answer)) return answer
+    if (performance.now() > end) throw new Error(`still ${JSON.stringify(answer)}`)
+    await wait(10)
+  }
+}
+
+export const sharingContract = (open: () => Promise<Shared>): void => {
+  let shared: Shared
+  const one = (): Sharing => shared.stores[0].sharing
+  const two = (): Sharing => shared.stores[1].sharing
+  const checkpoint = (reader: string) => shared.stores[1].journal.checkpoint(reader)
+  const write = (changes: Parameters<typeof sample.unit>[1]) =>
+    shared.stores[0].journal.append({ rows: [], changes: changes! })
+  /** So many rows that are due from `at` on. */
+  const due = async (count: number, at: number): Promise<readonly string[]> => {
+    const entities = Array.from({ length: count }, sample.newKey)
+    await write(entities.map((entity, n) => put('due', { entity, kind: 'x', at: at + n })))
+    return entities
+  }
+  const noDue = async (): Promise<void> => {
+    const rows = (await shared.stores[0].reads.dueBefore(Number.MAX_SAFE_INTEGER, 1000)) ?? []
+    await write(rows.map(({ entity }) => ({ view: 'due', key: entity, row: null }) as const))
+  }
+
+  beforeAll(async () => {
+    shared = await open()
+  })
+  afterAll(() => shared.dispose())
+
+  test('a lease has one holder, who renews it under the same epoch', async () => {
+    const name = randomUUID()
+    expect(await one().acquire(name, 'a', LONG)).toEqual({ epoch: 1 })
+    expect(await two().acquire(name, 'b', LONG)).toBe(null)
+    expect(await one().acquire(name, 'a', LONG)).toEqual({ epoch: 1 })
+    expect(await two().acquire(randomUUID(), 'b', LONG)).toEqual({ epoch: 1 })
+  })
+
+  test('of many that ask at once for a free lease, one gets it', async () => {
+    const name = randomUUID()
+    const asked = Array.from({ length: 20 }, (_, n) => (n % 2 ? one() : two()).acquire(name, `h${n}`, LONG))
+    expect((await Promise.all(asked)).filter((lease) => lease !== null)).toEqual([{ epoch: 1 }])
+  })
+
+  test('a lease that is over goes to who asks, with a later epoch, also to the same holder', async () => {
+    const name = randomUUID()
+    await one().acquire(name, 'a', SHORT)
+    const taken = await until(
+      () => two().acquire(name, 'b', SHORT),
+      (lease) => lease !== null,
+    )
+    expect(taken).toEqual({ epoch: 2 })
+    await wait(2 * SHORT)
+    expect(await two().acquire(name, 'b', LONG)).toEqual({ epoch: 3 })
+    expect(await one().acquire(name, 'a', LONG)).toBe(null)
+  })
+
+  test('a lease given back is free at once, and only its holder can give it back', async () => {
+    const name = randomUUID()
+    await one().acquire(name, 'a', LONG)
+    await two().release(name, 'b')
+    expect(await two().acquire(name, 'b', LONG)).toBe(null)
+    await one().release(name, 'a')
+    expect(await two().acquire(name, 'b', LONG)).toEqual({ epoch: 2 })
+  })
+
+  test('a checkpoint is saved under the epoch, and not by a holder whose lease another took', async () => {
+    const [name, reader] = [randomUUID(), randomUUID()]
+    const first = (await one().acquire(name, 'a', SHORT))!
+    expect(await one().saveUnder({ name, epoch: first.epoch }, reader, '1')).toBe(true)
+    const second = await until(
+      () => two().acquire(name, 'b', LONG),
+      (lease) => lease !== null,
+    )
+    expect(await one().saveUnder({ name, epoch: first.epoch }, reader, '2')).toBe(false)
+    expect(await checkpoint(reader)).toBe('1')
+    expect(await two().saveUnder({ name, epoch: second!.epoch }, reader, '3')).toBe(true)
+    expect(await checkpoint(reader)).toBe('3')
+    expect(await one().saveUnder({ name: randomUUID(), epoch: 1 }, reader, '4')).toBe(false)
+    expect(await checkpoint(reader)).toBe('3')
+  })
+
+  test('what is due is claimed oldest first, by one caller only, and within the limit', async () => {
+    await noDue()
+    const entities = await due(5, sample.AT)
+    expect(await one().claimDue(sample.AT + 2, 2, LONG)).toEqual([
+      { entity: entities[0], kind: 'x', at: sample.AT },
+      { entity: entities[1], kind: 'x', at: sample.AT + 1 },
+    ])
+    expect((await two().claimDue(sample.AT + 2, 10, LONG)).map(({ entity }) => entity)).toEqual([entities[2]])
+    expect(await two().claimDue(sample.AT + 2, 10, LONG)).toEqual([])
+    await one().unclaim([entities[1]!, entities[0]!, 'no such'])
+    expect((await two().claimDue(sample.AT + 2, 10, LONG)).map(({ entity }) => entity)).toEqual(entities.slice(0, 2))
+  })
+
+  test('callers at once get all rows, and none twice', async () => {
+    await noDue()
+    const entities = await due(300, sample.AT)
+    const claim = async (n: number): Promise<readonly string[]> => {
+      const rows = await (n % 2 ? one() : two()).claimDue(sample.AT + 1000, 40, LONG)
+      return rows.length === 0 ? [] : [...rows.map(({ entity }) => entity), ...(await claim(n))]
+    }
+    const claimed = (await Promise.all(Array.from({ length: 8 }, (_, n) => claim(n)))).flat()
+    claimed.push(...(await claim(0)))
+    expect(new Set(claimed)).toEqual(new Set(entities))
+    expect(claimed).toHaveLength(entities.length)
+  })
+
+  test('a claim that is over is given again, and once', async () => {
+    await noDue()
+    const entities = await due(3, sample.AT)
+    expect(await one().claimDue(sample.AT + 10, 10, SHORT)).toHaveLength(3)
+    await wait(2 * SHORT)
+    const again = await Promise.all([one(), two()].map((each) => each.claimDue(sample.AT + 10, 10, LONG)))
+    expect(again.flat().map(({ entity }) => entity)).toHaveLength(3)
+    expect(new Set(again.flat().map(({ entity }) => entity))).toEqual(new Set(entities))
+  })
+
+  test('an order is taken once, and marked as sent in the same step', async () => {
+    const orders = Array.from({ length: 60 }, (_, n) => sample.orderRow(randomUUID(), 1000 + n))
+    await write(orders.map((row) => put('pending_orders', row)))
+    expect(await one().takeOrders(1001, 9000, 10)).toEqual(orders.slice(0, 2))
+    const take = async (n: number): Promise<readonly string[]> => {
+      const rows = await (n % 2 ? one() : two()).takeOrders(5000, 9000, 7)
+      return rows.length === 0 ? [] : [...rows.map(({ slot }) => slot), ...(await take(n))]
+    }
+    const taken = (await Promise.all([0, 1, 2, 3].map(take))).flat()
+    taken.push(...(await take(0)))
+    expect(taken).toHaveLength(58)
+    expect(new Set(taken)).toEqual(new Set(orders.slice(2).map(({ slot }) => slot)))
+    expect((await shared.stores[1].reads.ordersBefore(9000, 100)).every((row) => row.sent_at === 9000)).toBe(true)
+  })
+
+  test('a silence is counted by the clock of the store, and ended by any process', async () => {
+    const [a, b] = [randomUUID(), randomUUID()]
+    await one().noteSeen([a, b, a])
+    await until(
+      () => two().silences(),
+      (found) => found.get(a)! >= 30,
+    )
+    await two().noteSeen([b])
+    const silences = await one().silences()
+    expect(silences.get(a)!).toBeGreaterThan(silences.get(b)!)
+    expect(silences.has(randomUUID())).toBe(false)
+    await one().noteSeen([])
+  })
+}
