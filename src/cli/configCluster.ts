@@ -25,13 +25,17 @@ export const CLUSTER = {
     example: ['kafka-1:9092', 'kafka-2:9092'],
   }),
   'kafka.prefix': row(k.topicPrefix, '', {
+    flag: true,
     about: 'Stands before the name of every topic and group, so that several systems can share a Kafka.',
   }),
   'kafka.create_topics': row(k.toggle, true, {
     about: 'A `control` makes the topics that are missing. Without it, it does not start before they are made.',
   }),
-  'kafka.partitions': row(k.count(1, 1000), 12, { about: 'Partitions of topics that are made.' }),
-  'kafka.replicas': row(k.count(1, 15), 1, { about: 'Brokers that keep each message of topics that are made.' }),
+  'kafka.partitions': row(k.count(1, 1000), 12, { flag: '--partitions', about: 'Partitions of topics that are made.' }),
+  'kafka.replicas': row(k.count(1, 15), 1, {
+    flag: '--replicas',
+    about: 'Brokers that keep each message of topics that are made.',
+  }),
   'kafka.retention_days': optional(k.days(0.01, 3650), {
     about:
       'Messages of topics that are made are kept for so long. Without it, as long as the kind of topic asks for; ' +

@@ -31,15 +31,18 @@ const optionOf = (key: Key): Option => {
 export const FLAG_KEYS: readonly Key[] = KEYS.filter((key) => rowOf(key).flag)
 
 const SEVERAL: readonly Key[] = ['kafka.brokers', 'auth', 'clock_offset_ms']
+/** For commands on the topics: a program has them from its file or environment. */
+const TOPICS: readonly Key[] = ['kafka.prefix', 'kafka.partitions', 'kafka.replicas']
 const EVERY: readonly Key[] = ['config', 'log.level', 'images']
 /** What each program takes. */
 export const PROGRAM_FLAGS = {
-  start: FLAG_KEYS.filter((key) => !SEVERAL.includes(key)),
+  start: FLAG_KEYS.filter((key) => ![...SEVERAL, ...TOPICS].includes(key)),
   control: [
     ...(['listen', 'admin_listen', 'database', 'nova.url', 'noauth_anywhere'] satisfies Key[]),
     ...SEVERAL,
     ...EVERY,
   ],
+  topics: ['kafka.brokers', ...TOPICS, 'config', 'log.level'],
   host: [
     ...(['host.name', 'kafka.brokers', 'data', 'admin_listen', 'clock_offset_ms'] satisfies Key[]),
     ...(['demo_devices', 'demo_handles', 'demo_seed'] satisfies Key[]),

@@ -3,9 +3,10 @@ import { Command } from 'commander'
 import type { Register } from './command.ts'
 import { start } from './commands/start.ts'
 import { store } from './commands/store.ts'
+import { topics } from './commands/topics.ts'
 
 const VERSION = '0.1.0'
-const COMMANDS: readonly Register[] = [start, store]
+const COMMANDS: readonly Register[] = [start, store, topics]
 
 process.on('unhandledRejection', (error) => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)

@@ -1,0 +1,259 @@
+/**
+ * The topics on the broker: what is wanted, what is there, and making the one the other.
+ *
+ * O1 the number of partitions of a topic that is there is never changed here: it decides which partition a host reads;
+ * O2 settings of a topic that is there change only when asked for, and those that are not ours stay: Kafka replaces the whole set.
+ */
+import type { Admin, IResourceConfigEntry } from 'kafkajs'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Log } from '../../log.ts'
+import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
+import { withAdmin } from './admin.ts'
+import type { KafkaOptions } from './options.ts'
+
+export type TopicSettings = {
+  readonly partitions: number
+  readonly replicas: number
+  /** Null: as long as the catalogue says. Compacted topics keep the last message of each key either way. */
+  readonly retentionMs: number | null
+}
+export type Configs = Readonly<Record<string, string>>
+export type WantedTopic = {
+  readonly topic: string
+  readonly partitions: number
+  readonly replicas: number
+  readonly configs: Configs
+}
+export type FoundTopic = {
+  readonly topic: string
+  readonly partitions: number
+  /** Copies of the partition that has the fewest. */
+  readonly replicas: number
+  /** All that holds for the topic, with the broker's defaults. */
+  readonly configs: Configs
+}
+export type Difference = {
+  readonly what: string
+  readonly wanted: string
+  readonly is: string
+  /** `--apply` changes it. */
+  readonly applies: boolean
+  readonly advice: string
+}
+export type TopicReport = {
+  readonly topic: string
+  /** `missing`: it would be made; `changed`: it differed, and `--apply` has set it right. */
+  readonly state: 'made' | 'there' | 'differs' | 'missing' | 'changed'
+  readonly differences: readonly Difference[]
+}
+export type CreateHow = {
+  /** Change settings of topics that are there. */
+  readonly apply?: boolean
+  readonly dryRun?: boolean
+}
+
+const LEADERS_WITHIN_MS = 15_000
+const SHOWN_WITHIN_MS = 5000
+const LOOK_MS = 100
+/** `ConfigResourceTypes.TOPIC` and `ConfigSource.TOPIC_CONFIG` of kafkajs, whose enums are only types here. */
+const TOPIC = 2
+const SET_ON_TOPIC = 1
+
+export const wantedTopics = (
+  prefix: string,
+  { partitions, replicas, retentionMs }: TopicSettings,
+): readonly WantedTopic[] =>
+  Object.values(CATALOGUE).map(({ topic, keep }) => ({
+    topic: prefix + topic,
+    partitions,
+    replicas,
+    configs: {
+      ...(KEEP_MS[keep] === null
+        ? { 'cleanup.policy': 'compact' }
+        : { 'cleanup.policy': 'delete', 'retention.ms': String(retentionMs ?? KEEP_MS[keep]) }),
+      // one copy may be missing, and what was acknowledged is on all others
+      'min.insync.replicas': String(Math.max(1, replicas - 1)),
+    },
+  }))
+
+const listed = (value: string): string => value.split(',').toSorted().join(',')
+const same = (name: string, one: string, other: string): boolean =>
+  name === 'cleanup.policy' ? listed(one) === listed(other) : one === other
+
+const COUNT_ADVICE =
+  'the count is never changed here, since it moves hosts to other partitions: stop controls and hosts, let the orders drain, ' +
+  'change it with kafka-topics.sh --alter and start again; or set kafka.partitions to what is there'
+const COPIES_ADVICE = 'copy the partitions with kafka-reassign-partitions.sh, or set kafka.replicas to what is there'
+
+/** Pure: what of a topic is not as it should be. */
+export const differencesOf = (wanted: WantedTopic, found: FoundTopic): readonly Difference[] => {
+  const counts = [
+    { what: 'partitions', wanted: wanted.partitions, is: found.partitions, advice: COUNT_ADVICE },
+    { what: 'replicas', wanted: wanted.replicas, is: found.replicas, advice: COPIES_ADVICE },
+  ]
+  const configs = Object.entries(wanted.configs).map(([what, value]) => ({
+    what,
+    value,
+    is: found.configs[what] ?? '',
+  }))
+  return [
+    ...counts
+      .filter((each) => each.wanted !== each.is)
+      .map((each) => ({ ...each, wanted: String(each.wanted), is: String(each.is), applies: false })),
+    ...configs
+      .filter(({ what, value, is }) => !same(what, value, is))
+      .map(({ what, value, is }) => ({
+        what,
+        wanted: value,
+        is,
+        applies: true,
+        advice: 'topics create --apply sets it',
+      })),
+  ]
+}
+
+export const judgeTopics = (
+  wanted: readonly WantedTopic[],
+  found: ReadonlyMap<string, FoundTopic>,
+): readonly TopicReport[] =>
+  wanted.map((each) => {
+    const there = found.get(each.topic)
+    if (there === undefined) return { topic: each.topic, state: 'missing', differences: [] }
+    const differences = differencesOf(each, there)
+    return { topic: each.topic, state: differences.length > 0 ? 'differs' : 'there', differences }
+  })
+
+type Described = Awaited<ReturnType<Admin['describeConfigs']>>['resources'][number]
+const configsOf = ({ configEntries }: Described): Configs =>
+  Object.fromEntries(configEntries.map(({ configName, configValue }) => [configName, configValue]))
+
+const describeTopics = async (admin: Admin, topics: readonly string[]): Promise<readonly Described[]> => {
+  if (topics.length === 0) return []
+  const resources = topics.map((name) => ({ type: TOPIC, name }))
+  return (await admin.describeConfigs({ resources, includeSynonyms: false })).resources
+}
+
+/** Those of the named topics that are there. */
+export const findTopics = async (admin: Admin, names: readonly string[]): Promise<ReadonlyMap<string, FoundTopic>> => {
+  const known = new Set(await admin.listTopics())
+  const there = names.filter((name) => known.has(name))
+  if (there.length === 0) return new Map()
+  const [{ topics }, described] = await Promise.all([
+    admin.fetchTopicMetadata({ topics: there }),
+    describeTopics(admin, there),
+  ])
+  const configs = new Map(described.map((each) => [each.resourceName, configsOf(each)]))
+  return new Map(
+    topics.map(({ name, partitions }) => [
+      name,
+      {
+        topic: name,
+        partitions: partitions.length,
+        replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+        configs: configs.get(name) ?? {},
+      },
+    ]),
+  )
+}
+
+export const surveyTopics = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<readonly TopicReport[]> =>
+  judgeTopics(wanted, await findTopics(admin, namesOf(wanted)))
+
+const entriesOf = (configs: Configs): IResourceConfigEntry[] =>
+  Object.entries(configs).map(([name, value]) => ({ name, value }))
+
+/** Kafka says why for each topic; the error of kafkajs itself says only that something went wrong. */
+const reasonsOf = (error: unknown): string => {
+  const { errors } = error as { readonly errors?: readonly { readonly message: string }[] }
+  return errors === undefined ? (error as Error).message : [...new Set(errors.map(({ message }) => message))].join('; ')
+}
+
+const haveLeaders = async (admin: Admin, topics: readonly string[]): Promise<boolean> => {
+  const found = await admin.fetchTopicMetadata({ topics: [...topics] }).catch(() => null)
+  return found?.topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0)) ?? false
+}
+/** Also for those that another process makes at the same time, for which kafkajs does not wait. */
+const untilLed = async (admin: Admin, topics: readonly string[]): Promise<void> => {
+  const tries = LEADERS_WITHIN_MS / LOOK_MS
+  for (let tried = 0; tried < tries; tried++) {
+    if (await haveLeaders(admin, topics)) return
+    await wait(LOOK_MS)
+  }
+  throw new Error(`topics have no leader after ${LEADERS_WITHIN_MS / 1000} s: ${topics.join(', ')}`)
+}
+
+const namesOf = (topics: readonly { readonly topic: string }[]): readonly string[] => topics.map(({ topic }) => topic)
+
+const make = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<void> => {
+  if (wanted.length === 0) return
+  const topics = wanted.map(({ topic, partitions, replicas, configs }) => ({
+    topic,
+    numPartitions: partitions,
+    replicationFactor: replicas,
+    configEntries: entriesOf(configs),
+  }))
+  await admin.createTopics({ topics, waitForLeaders: false }).catch(async (cause: unknown) => {
+    const { brokers } = await admin.describeCluster()
+    const asked = `${wanted[0]!.replicas} replicas asked for, brokers: ${brokers.length}`
+    throw new Error(`topics could not be made: ${reasonsOf(cause)} (${asked}): ${namesOf(wanted).join(', ')}`, {
+      cause,
+    })
+  })
+  await untilLed(admin, namesOf(wanted))
+}
+
+const mended = ({ differences }: TopicReport): boolean => !differences.some(({ applies }) => applies)
+
+/** A broker shows a change a moment after the controller has taken it. */
+const untilShown = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<void> => {
+  for (let tried = 0; tried < SHOWN_WITHIN_MS / LOOK_MS; tried++) {
+    if ((await surveyTopics(admin, wanted)).every(mended)) return
+    await wait(LOOK_MS)
+  }
+}
+
+const change = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<void> => {
+  if (wanted.length === 0) return
+  const described = new Map((await describeTopics(admin, namesOf(wanted))).map((each) => [each.resourceName, each]))
+  const resources = wanted.map(({ topic, configs }) => {
+    const own = described
+      .get(topic)!
+      .configEntries.filter(({ configSource }) => (configSource as number) === SET_ON_TOPIC)
+    const kept = Object.fromEntries(own.map(({ configName, configValue }) => [configName, configValue]))
+    return { type: TOPIC, name: topic, configEntries: entriesOf({ ...kept, ...configs }) }
+  })
+  await admin.alterConfigs({ validateOnly: false, resources })
+  await untilShown(admin, wanted)
+}
+
+const carryOut = async (admin: Admin, wanted: readonly WantedTopic[], { apply, dryRun }: CreateHow) => {
+  const before = await surveyTopics(admin, wanted)
+  if (dryRun === true) return before
+  const which = (holds: (report: TopicReport) => boolean): readonly WantedTopic[] =>
+    wanted.filter((_, index) => holds(before[index]!))
+  const missing = which(({ state }) => state === 'missing')
+  const wrong = which((report) => apply === true && !mended(report))
+  await make(admin, missing)
+  await change(admin, wrong)
+  const [made, changed] = [new Set(namesOf(missing)), new Set(namesOf(wrong))]
+  return (await surveyTopics(admin, wanted)).map((report): TopicReport => {
+    if (report.state !== 'there') return report
+    if (made.has(report.topic)) return { ...report, state: 'made' }
+    return changed.has(report.topic) ? { ...report, state: 'changed' } : report
+  })
+}
+
+/** Makes the topics that are missing, and tells of each how it is. Safe to be called by several processes at once. */
+export const createTopics = (
+  options: KafkaOptions,
+  settings: TopicSettings,
+  log: Log,
+  how: CreateHow = {},
+): Promise<readonly TopicReport[]> =>
+  withAdmin(options, log, async (admin) => {
+    const reports = await carryOut(admin, wantedTopics(options.prefix, settings), how)
+    for (const { topic, state, differences } of reports)
+      if (state === 'made' || state === 'changed') log.info({ topic }, `topic.${state}`)
+      else if (state === 'differs') log.warn({ topic, differences }, 'topic.differs')
+    return reports
+  })
