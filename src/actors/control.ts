@@ -10,6 +10,8 @@ export type Caller = {
   /** Carries a valid service token with the service role (rest-api 9.4). */
   readonly isService: boolean
   readonly requestId: string
+  /** `traceparent` of the request, when its trace is recorded. */
+  readonly trace?: string
 }
 
 /** `limit` absent: everything, as Nova and tempest follow no links. */

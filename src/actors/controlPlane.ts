@@ -1,6 +1,7 @@
 /** The control side, assembled: actors over a journal, and the doors http, bus and cli use. */
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { type Tracer, untraced } from '../trace.ts'
 import { arqsOver } from './arq/front.ts'
 import type { Control } from './control.ts'
 import { attributesOver, deployablesOver } from './deployable/front.ts'
@@ -25,6 +26,7 @@ export type ControlPlaneParts = {
   readonly nova: Nova | null
   readonly publish: Kernel['publish']
   readonly log: Log
+  readonly tracer?: Tracer
   readonly options?: Partial<ControlOptions>
   readonly region?: Partial<RegionOptions>
 }
@@ -46,6 +48,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   let sweeper: Sweeper | null = null
   const kernel: Kernel = {
     ...parts,
+    tracer: parts.tracer ?? untraced,
     options: { ...CONTROL_DEFAULTS, ...parts.options },
     region,
     readers,

@@ -1,6 +1,7 @@
 /** What every conversation works with. Handed around, never global. */
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { type Tracer, traceField } from '../trace.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Caller } from './control.ts'
 import type { Cause, Images, Journal, Nova, Reads } from './ports.ts'
@@ -55,6 +56,7 @@ export type Kernel = {
   readonly publish: (records: readonly BusRecord[]) => Promise<void>
   readonly options: ControlOptions
   readonly log: Log
+  readonly tracer: Tracer
   /** There may be something to do for the sweeper now. */
   readonly nudge: (entity: string) => void
 }
@@ -62,6 +64,7 @@ export type Kernel = {
 export const causeOf = (caller: Caller): Cause => ({
   requestId: caller.requestId,
   by: caller.isService ? 'service' : caller.userId,
+  ...traceField(caller.trace),
 })
 
 /** A command with an id of its own: repeated calls are new commands. */

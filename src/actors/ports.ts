@@ -16,7 +16,8 @@ export type JournalRow = {
   /** What caused it: request id, actor, order; for the timeline and the trace. */
   readonly cause: Cause
 }
-export type Cause = { readonly requestId?: string; readonly by?: string }
+/** `trace`: its `traceparent`, when the trace is recorded. */
+export type Cause = { readonly requestId?: string; readonly by?: string; readonly trace?: string }
 
 /** Place of a row in commit order; opaque text that sorts only by the journal that made it. '' is before the first. */
 export type Position = string
@@ -111,5 +112,10 @@ export type NovaVerdict = {
   readonly note?: string
 }
 export type Nova = {
-  readonly notify: (events: readonly NovaEvent[], requestId: string) => Promise<readonly NovaVerdict[]>
+  readonly notify: (
+    events: readonly NovaEvent[],
+    requestId: string,
+    /** `traceparent` of the request, when somebody records it. */
+    trace?: string,
+  ) => Promise<readonly NovaVerdict[]>
 }

@@ -1,5 +1,6 @@
 /** What a journal row says to others: facts for whoever tails, orders for hosts. Pure; the only place where an event becomes a message. */
 import type { BusRecord } from '../wire/envelope.ts'
+import { traceField } from '../trace.ts'
 import { type FactChannel, factRecord, orderRecord } from '../wire/message.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Event } from './decider.ts'
@@ -35,7 +36,8 @@ export const reactions = (row: FeedRow): readonly BusRecord[] => {
   return row.events.flatMap((event, at) => {
     const order = orderOf(event)
     const fact = { entity: row.key, version: row.version, event, cause: row.cause }
-    const told = { id: `${row.key}.${row.version}.${at}`, time: row.at, position: row.position }
+    const id = `${row.key}.${row.version}.${at}`
+    const told = { id, time: row.at, position: row.position, ...traceField(row.cause.trace) }
     return [
       ...(order ? [orderMessage(order, row.at, row.position)] : []),
       ...(channel ? [factRecord(channel, entity, fact, told)] : []),

@@ -11,6 +11,7 @@ import { commandIdOf } from './commandId.ts'
 import { reportPrepared } from './instance/conclude.ts'
 import { recordInventory } from './inventory/record.ts'
 import type { Kernel } from './kernel.ts'
+import { traceField, within } from '../trace.ts'
 import { storable } from './text.ts'
 
 /** A release that failed is ordered again within this time. */
@@ -70,7 +71,7 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
   const { region, units, clock } = kernel
   const { deployableUuid: uuid, slot, number } = result
   const commandId = commandIdOf(messageId)
-  const cause = { by: `host ${result.host}` }
+  const cause = { by: `host ${result.host}`, ...traceField(result.trace) }
   const bond = result.order === 'PrepareSlot' && result.arq ? await bondOf(kernel, result.arq, number) : null
   if (bond) {
     const workMs = Math.max(0, result.finishedAt - result.startedAt)
@@ -117,7 +118,9 @@ export const reportsOver = (kernel: Kernel, liveness: Liveness): Reports => {
     take: async (report, messageId) => {
       liveness.seen(report.host)
       if (report.type === 'Inventory') await takeInventory(report, messageId)
-      if (report.type === 'OrderResult') await takeResult(kernel, report, messageId)
+      if (report.type !== 'OrderResult') return
+      const span = kernel.tracer.part('consumer', 'result taken', report.trace)
+      await within(span, (trace) => takeResult(kernel, { ...report, ...traceField(trace) }, messageId))
     },
   }
 }

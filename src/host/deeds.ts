@@ -1,5 +1,6 @@
 /** An order carried out through its driver. Throws what went wrong; `Final` says that trying again cannot help. */
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
+import { type Tracer, within } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Section } from './sections.ts'
 
@@ -18,6 +19,7 @@ export type Tools = {
   readonly drivers: ReadonlyMap<string, Driver>
   readonly io: HostIo
   readonly images: Images
+  readonly tracer: Tracer
   /** A look at the driver's devices that begins after the call. */
   readonly look: (driver: string) => Promise<Section | null>
 }
@@ -48,6 +50,9 @@ const shown = async ({ look }: Tools, { driver, deployable }: Order) => {
   return all.find(({ name }) => name === deployable) ?? null
 }
 
+const called = (tools: Tools, { driver, trace }: Order, call: string, work: () => Promise<void>): Promise<void> =>
+  within(tools.tracer.part('internal', `driver ${call}`, trace, { 'accelerando.driver': driver }), work)
+
 const program = async (
   tools: Tools,
   driver: Driver,
@@ -58,7 +63,7 @@ const program = async (
   if (driver.program === undefined) throw new Final(`the driver ${driver.name} cannot program`)
   const path = await imagePath(tools.images, image)
   signal.throwIfAborted()
-  await driver.program(tools.io, order.deployable, path, signal)
+  await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal))
 }
 
 export const carryOut = async (tools: Tools, order: Order, signal: AbortSignal): Promise<Deed> => {
@@ -72,11 +77,11 @@ export const carryOut = async (tools: Tools, order: Order, signal: AbortSignal):
       const load = bitstream !== undefined && (await shown(tools, order))?.bitstreamId !== bitstream
       if (load) await program(tools, driver, order, bitstream, signal)
       signal.throwIfAborted()
-      await driver.prepare(tools.io, slotOf(order), signal)
+      await called(tools, order, 'prepare', () => driver.prepare(tools.io, slotOf(order), signal))
       return { changed: load, ...(bitstream === undefined ? {} : { bitstreamId: bitstream }) }
     }
     case 'ReleaseSlot':
-      await driver.release(tools.io, slotOf(order), signal)
+      await called(tools, order, 'release', () => driver.release(tools.io, slotOf(order), signal))
       return { changed: false }
     case 'Program':
       await program(tools, driver, order, order.image, signal)

@@ -1,6 +1,7 @@
 /** What a host remembers of a slot, and what follows from it for the next order. Pure. */
 import * as v from 'valibot'
 import { canonicalJson } from '../wire/canonical.ts'
+import { traceField } from '../trace.ts'
 import { type Order, OrderNumber } from '../wire/orders.ts'
 import { OrderResult } from '../wire/reports.ts'
 
@@ -15,6 +16,8 @@ export const Entry = v.object({
   /** What the slot is on the device; empty for orders on a deployable as a whole. */
   handle: v.string(),
   arq: v.optional(v.string()),
+  /** `traceparent` of the work on it. */
+  trace: v.optional(v.string()),
   /** `in-hand`: it may have touched the device, and its result is not known. */
   state: v.picklist(['in-hand', 'done']),
   startedAt: v.number(),
@@ -38,6 +41,7 @@ export const inHand = (order: Order, at: number): Entry => ({
   deployableUuid: order.deployableUuid,
   handle: 'handle' in order ? handleKey(order.handle) : '',
   ...('arq' in order ? { arq: order.arq } : {}),
+  ...traceField(order.trace),
   state: 'in-hand',
   startedAt: at,
   finishedAt: at,

@@ -11,6 +11,7 @@ import type { Log } from '../log.ts'
 import type { Bus, Consumer, Delivered } from '../bus/port.ts'
 import type { Clock, Ids } from '../clock.ts'
 import type { Driver, HostIo } from '../drivers/driver.ts'
+import { type Tracer, untraced } from '../trace.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import { deadLetterRecord, readOrder } from '../wire/message.ts'
 import type { Order } from '../wire/orders.ts'
@@ -20,7 +21,7 @@ import { Inventory } from './inventory.ts'
 import type { Ledger } from './ledger.ts'
 import { openLedger } from './ledger.ts'
 import type { Limits } from './orders.ts'
-import { Orders } from './orders.ts'
+import { type OrderEnded, Orders } from './orders.ts'
 import { Outbox } from './outbox.ts'
 import type { Section } from './sections.ts'
 import { Watch } from './sections.ts'
@@ -65,6 +66,9 @@ export type HostStart = {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
+  readonly tracer?: Tracer
+  /** An order ended so, after so long. */
+  readonly ended?: OrderEnded
   readonly options?: HostOptions
 }
 export type Host = {
@@ -72,6 +76,8 @@ export type Host = {
   readonly bootId: string
   /** `at once`: as in a kill, but for the memory: nothing more is written or told, nothing is waited for. */
   readonly stop: (how?: 'orderly' | 'at once') => Promise<void>
+  /** What is in hand now, and how many results the bus does not have yet. */
+  readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
   /** Whether a picture that was begun after the call is on the bus. */
   readonly reportNow: () => Promise<boolean>
   /** Resolves when no order is in hand, no result waits and no picture is being made. */
@@ -111,19 +117,28 @@ class Program {
     const { name: host, drivers, io, bus, clock, ids, log, options } = this.#settings
     const { version, aliases = [], discoverMs, reportEveryMs, heartbeatEveryMs } = options
     const watches = drivers.map((driver) => new Watch(driver, io, clock, discoverMs))
-    const load = () => ({ ordersInHand: this.#orders.inHand, resultsWaiting: this.#outbox.size })
     const looked = (sections: readonly Section[]): void => this.#prune(sections)
     const world = { host, bootId: this.bootId, bus, clock, ids, log }
-    return new Inventory({ ...world, version, aliases, watches, reportEveryMs, heartbeatEveryMs, load, looked })
+    return new Inventory({
+      ...world,
+      version,
+      aliases,
+      watches,
+      reportEveryMs,
+      heartbeatEveryMs,
+      load: this.load,
+      looked,
+    })
   }
   #madeOrders(limits: Limits): Orders {
-    const { name: host, drivers, io, clock, log, options } = this.#settings
+    const { name: host, drivers, io, clock, log, options, tracer = untraced, ended = () => {} } = this.#settings
     const inventory = this.#inventory
     const { images = noImages } = options
     const tools = {
       drivers: new Map(drivers.map((driver) => [driver.name, driver])),
       io,
       images,
+      tracer,
       look: (driver: string) => inventory.look(driver),
     }
     return new Orders({
@@ -133,6 +148,8 @@ class Program {
       clock,
       log,
       limits,
+      tracer,
+      ended,
       seen: (driver) => inventory.seen(driver),
       deviceOf: (driver, deployable) => inventory.atlas.deviceOf(driver, deployable),
       told: (entry) => this.#outbox.send(entry),
@@ -154,6 +171,7 @@ class Program {
       take,
     })
   }
+  readonly load = () => ({ ordersInHand: this.#orders.inHand, resultsWaiting: this.#outbox.size })
   readonly reportNow = (): Promise<boolean> => this.#inventory.report()
   readonly settled = async (): Promise<void> => {
     do {
@@ -227,6 +245,6 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log })
   const program = new Program(settings, ledger)
   await program.start()
-  const { bootId, stop, reportNow, settled } = program
-  return { name, bootId, stop, reportNow, settled }
+  const { bootId, stop, reportNow, settled, load } = program
+  return { name, bootId, stop, reportNow, settled, load }
 }

@@ -11,6 +11,7 @@
 import type { Cancel, Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../bus/reason.ts'
+import { type Span, type Tracer, traceField } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Deed, Tools } from './deeds.ts'
 import { carryOut, Final } from './deeds.ts'
@@ -25,6 +26,11 @@ export type Limits = Readonly<Record<`${Order['type']}Ms`, number>> & {
   readonly graceMs: number
   readonly inHandMax: number
 }
+export type OrderEnded = (
+  type: Order['type'],
+  outcome: Result['status'] | 'superseded' | 'stopped',
+  tookMs: number,
+) => void
 export type OrdersOptions = {
   readonly host: string
   readonly ledger: Ledger
@@ -32,6 +38,8 @@ export type OrdersOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly limits: Limits
+  readonly tracer: Tracer
+  readonly ended: OrderEnded
   /** Resolves when the driver's devices were looked at once. */
   readonly seen: (driver: string) => Promise<void>
   readonly deviceOf: (driver: string, deployable: string) => string | null
@@ -46,15 +54,17 @@ const STOPPING = new Error('the host stops')
 
 /** One order being carried out. `ended`: its driver has really let go of the device. */
 type Run = {
+  /** Its trace is that of the work on it. */
   readonly order: Order
+  readonly span: Span
   readonly abort: AbortController
   readonly ended: Promise<void>
   readonly end: () => void
 }
 
-const runOf = (order: Order): Run => {
+const runOf = (order: Order, span: Span): Run => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  return { order, abort: new AbortController(), ended, end }
+  return { order: { ...order, ...traceField(span.trace) }, span, abort: new AbortController(), ended, end }
 }
 
 export class Orders {
@@ -101,11 +111,11 @@ export class Orders {
   }
 
   #begin(order: Order, before: Run | undefined): Promise<void> {
-    const { ledger, clock } = this.#options
-    const run = runOf(order)
+    const { ledger, clock, tracer } = this.#options
+    const run = runOf(order, tracer.part('consumer', `order ${order.type}`, order.trace))
     this.#runs.set(order.slot, run)
     before?.abort.abort(new Error(`order ${order.number} for the same slot came after it`))
-    const entry = inHand(order, clock.now())
+    const entry = inHand(run.order, clock.now())
     const written = ledger.write(entry)
     const task = this.#perform(run, entry, written, before).finally(() => this.#tasks.delete(task))
     this.#tasks.add(task)
@@ -122,7 +132,15 @@ export class Orders {
       await ledger.write(done)
       if (current()) told(done)
     }
-    if (current()) this.#runs.delete(entry.slot)
+    this.#close(run, entry, result, current())
+  }
+  #close({ order, span }: Run, { slot, startedAt }: Entry, result: Result | null, current: boolean): void {
+    const { ended, clock } = this.#options
+    const kept = result === null ? 'stopped' : result.status
+    const outcome = current ? kept : 'superseded'
+    ended(order.type, outcome, clock.now() - startedAt)
+    span.end(result?.status === 'failed' ? result.reason : undefined, { 'accelerando.outcome': outcome })
+    if (current) this.#runs.delete(slot)
   }
   /** Null: the host stops, and the order stays in hand. */
   async #result(run: Run, before: Run | undefined): Promise<Result | null> {

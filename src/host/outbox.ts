@@ -9,6 +9,7 @@ import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../bus/reason.ts'
 import type { Bus } from '../bus/port.ts'
+import { traceField } from '../trace.ts'
 import { reportRecord } from '../wire/message.ts'
 import type { OrderResult } from '../wire/reports.ts'
 import type { Entry } from './entry.ts'
@@ -38,6 +39,7 @@ const resultOf = (host: string, bootId: string, entry: Entry): OrderResult => ({
   deployableUuid: entry.deployableUuid,
   number: entry.number,
   ...(entry.arq === undefined ? {} : { arq: entry.arq }),
+  ...traceField(entry.trace),
   startedAt: entry.startedAt,
   finishedAt: entry.finishedAt,
   result: entry.result!,

@@ -5,6 +5,7 @@ import type { Control } from '../actors/control.ts'
 import { systemClock, systemIds } from '../clock.ts'
 import type { Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { type Tracer, untraced } from '../trace.ts'
 import { noauth } from './identity.ts'
 import type { Identify } from './identity.ts'
 import { observer } from './metrics.ts'
@@ -24,6 +25,7 @@ export type AppParts = {
   readonly identify?: Identify
   readonly ids?: Ids
   readonly now?: () => number
+  readonly tracer?: Tracer
 }
 
 /** Throws when the policy rules of the options cannot be read. */
@@ -39,5 +41,6 @@ export const createApp = (parts: AppParts): Hono => {
     now: parts.now ?? systemClock.now,
     log: parts.log,
     observe: parts.metrics === undefined ? null : observer(parts.metrics),
+    tracer: parts.tracer ?? untraced,
   })
 }

@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import type { Control } from '../actors/control.ts'
 import type { Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { type Span, type Tracer, traceField } from '../trace.ts'
 import { errorAnswer, refused, withoutExpected500 } from './faults.ts'
 import type { Identify } from './identity.ts'
 import type { Observe } from './metrics.ts'
@@ -21,6 +22,7 @@ export type Ports = {
   readonly now: () => number
   readonly log: Log
   readonly observe: Observe | null
+  readonly tracer: Tracer
 }
 
 export type Frame = {
@@ -30,11 +32,12 @@ export type Frame = {
   /** Of the answer. */
   readonly headers: Record<string, string>
   readonly startedAt: number
+  readonly span: Span
 }
 
 const REQUEST_ID = /^req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-const open = (c: Context, ports: Ports, versioned: boolean): Frame => {
+const open = (c: Context, row: string, ports: Ports, versioned: boolean): Frame => {
   const requestId = `req-${ports.ids.uuid()}`
   const given = c.req.header('x-openstack-request-id')
   const headers: Record<string, string> = { 'x-openstack-request-id': requestId, 'x-content-type-options': 'nosniff' }
@@ -44,7 +47,8 @@ const open = (c: Context, ports: Ports, versioned: boolean): Frame => {
     headers['vary'] = 'OpenStack-API-Version'
   }
   const globalId = given !== undefined && REQUEST_ID.test(given) ? given : undefined
-  return { requestId, globalId, headers, startedAt: ports.now() }
+  const span = ports.tracer.enter(`${c.req.method} ${row}`, c.req.header('traceparent'))
+  return { requestId, globalId, headers, startedAt: ports.now(), span }
 }
 
 const respond = (answered: Answered, frame: Frame, options: Options): Response => {
@@ -65,9 +69,18 @@ const respond = (answered: Answered, frame: Frame, options: Options): Response =
   return new Response(JSON.stringify(answered.body), { status: answered.status, headers })
 }
 
+const endSpan = (c: Context, row: string, { span, requestId, globalId }: Frame, status: number): void =>
+  span.end(status >= 500 ? `answered ${status}` : undefined, {
+    'http.request.method': c.req.method,
+    'http.route': row,
+    'http.response.status_code': status,
+    'openstack.request_id': globalId ?? requestId,
+  })
+
 const close = (c: Context, row: string, ports: Ports, frame: Frame, status: number): void => {
   const tookMs = ports.now() - frame.startedAt
   ports.observe?.(c.req.method, row, status, tookMs)
+  if (frame.span.trace !== undefined) endSpan(c, row, frame, status)
   const fields = {
     request: frame.requestId,
     caused_by: frame.globalId,
@@ -75,6 +88,7 @@ const close = (c: Context, row: string, ports: Ports, frame: Frame, status: numb
     path: c.req.path,
     status,
     took_ms: tookMs,
+    ...traceField(frame.span.trace),
   }
   if (c.req.method === 'GET' || c.req.method === 'HEAD') ports.log.debug(fields, 'http.answered')
   else ports.log.info(fields, 'http.answered')
@@ -98,7 +112,7 @@ export const run = async (
   versioned: boolean,
   work: (frame: Frame) => Promise<Answered>,
 ): Promise<Response> => {
-  const frame = open(c, ports, versioned)
+  const frame = open(c, row, ports, versioned)
   const answered = await settle(() => work(frame), ports, frame)
   if (!answered.ok && answered.fault.kind === 'device_failure')
     ports.log.warn({ request: frame.requestId, reason: answered.fault.reason }, 'http.device_failed')

@@ -1,5 +1,6 @@
 /** Who is calling. Without an identity service the headers are believed, which is why that mode listens on loopback. */
 import type { Caller } from '../actors/control.ts'
+import { traceField } from '../trace.ts'
 import type { HttpRefused } from './faults.ts'
 
 export type Identity = {
@@ -50,10 +51,12 @@ export const callerOf = (
   projectId: string,
   requestId: string,
   serviceRoles: readonly string[],
+  trace?: string,
 ): Caller => ({
   userId: identity.userId,
   projectId,
   isAdmin: identity.roles.includes('admin'),
   isService: identity.serviceRoles.some((role) => serviceRoles.includes(role)),
   requestId,
+  ...traceField(trace),
 })

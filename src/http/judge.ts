@@ -64,7 +64,8 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   if (!path.ok) return path
   const asked = readQuery(row.query ?? {}, queryOf(c.req.url))
   if (!asked.ok) return asked
-  const caller = callerOf(identity, projectId, frame.globalId ?? frame.requestId, ports.options.serviceTokenRoles)
+  const requestId = frame.globalId ?? frame.requestId
+  const caller = callerOf(identity, projectId, requestId, ports.options.serviceTokenRoles, frame.span.trace)
   const body = row.body === undefined ? null : await readBody(c, row, ports, { minor, isAdmin: caller.isAdmin })
   if (body !== null && !body.ok) return body
   const call: Call<{}, unknown> = {

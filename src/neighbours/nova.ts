@@ -22,7 +22,8 @@ const ANSWER_MAX = 1024 * 1024
 /** Older microversions do not know the name of the event. */
 const MICROVERSION = '2.82'
 
-const headersOf = async (options: NovaOptions, requestId: string): Promise<Headers> => {
+type Sent = { readonly requestId: string; readonly trace: string | undefined }
+const headersOf = async (options: NovaOptions, { requestId, trace }: Sent): Promise<Headers> => {
   const headers = new Headers(options.headers)
   if (options.tokenFile) headers.set('x-auth-token', (await readFile(options.tokenFile, 'utf8')).trim())
   headers.set('content-type', 'application/json')
@@ -30,6 +31,7 @@ const headersOf = async (options: NovaOptions, requestId: string): Promise<Heade
   headers.set('openstack-api-version', `compute ${MICROVERSION}`)
   headers.set('x-openstack-nova-api-version', MICROVERSION)
   if (/^[\x21-\x7e]{1,200}$/.test(requestId)) headers.set('x-openstack-request-id', requestId)
+  if (trace !== undefined) headers.set('traceparent', trace)
   return headers
 }
 
@@ -44,11 +46,11 @@ const bodyOf = async (response: Response): Promise<string> => {
   return text + decoder.decode()
 }
 
-const post = async (options: NovaOptions, events: readonly NovaEvent[], requestId: string): Promise<NovaAnswer> => {
+const post = async (options: NovaOptions, events: readonly NovaEvent[], sent: Sent): Promise<NovaAnswer> => {
   const elements = events.map(({ name, server_uuid, tag, status }) => ({ name, server_uuid, tag, status }))
   const response = await (options.fetch ?? fetch)(`${options.url.replace(/\/+$/, '')}/os-server-external-events`, {
     method: 'POST',
-    headers: await headersOf(options, requestId),
+    headers: await headersOf(options, sent),
     body: JSON.stringify({ events: elements }),
     // Followed, a POST would become a GET.
     redirect: 'manual',
@@ -67,12 +69,12 @@ const reasonOf = (error: unknown, timeoutMs: number): string => {
 }
 
 export const novaOver = (options: NovaOptions): Nova => ({
-  notify: async (events, requestId) => {
+  notify: async (events, requestId, trace) => {
     const verdicts: NovaVerdict[] = []
     for (let at = 0; at < events.length; at += EVENTS_MAX) {
       const batch = events.slice(at, at + EVENTS_MAX)
       try {
-        verdicts.push(...verdictsOf(batch, await post(options, batch, requestId)))
+        verdicts.push(...verdictsOf(batch, await post(options, batch, { requestId, trace })))
       } catch (error) {
         // Who cannot be reached is not asked for the rest either: each try may take the whole time.
         verdicts.push(...allAs(events.slice(at), again(0, reasonOf(error, options.timeoutMs))))

@@ -8,6 +8,7 @@
 import * as v from 'valibot'
 import type { Outcome } from '../fault.ts'
 import { done, refuse } from '../fault.ts'
+import { traceField } from '../trace.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 import type { Channel } from './catalogue.ts'
 import { CATALOGUE, DeadLetter } from './catalogue.ts'
@@ -28,6 +29,8 @@ export type Told = {
   readonly time: number
   /** Journal position of the row that caused it. */
   readonly position?: string
+  /** `traceparent` of what caused it. */
+  readonly trace?: string
 }
 /** A record that was read: its content, and the id consumers are idempotent by. */
 export type Message<Body> = { readonly id: string; readonly body: Body }
@@ -44,6 +47,7 @@ type Letter = Told & {
   readonly data: unknown
 }
 const record = (letter: Letter, headers: Readonly<Record<string, string>> = {}): BusRecord => {
+  const traceparent = letter.trace === undefined ? {} : { traceparent: letter.trace }
   const envelope: Envelope = {
     specversion: '1.0',
     id: letter.id,
@@ -53,10 +57,16 @@ const record = (letter: Letter, headers: Readonly<Record<string, string>> = {}):
     time: new Date(letter.time).toISOString(),
     datacontenttype: 'application/json',
     ...(letter.position === undefined ? {} : { position: letter.position }),
+    ...traceparent,
     data: letter.data,
   }
   const { topic } = CATALOGUE[letter.channel]
-  return { topic, key: letter.key, value: JSON.stringify(envelope), headers: { ...CLOUD_EVENT, ...headers } }
+  return {
+    topic,
+    key: letter.key,
+    value: JSON.stringify(envelope),
+    headers: { ...CLOUD_EVENT, ...traceparent, ...headers },
+  }
 }
 
 /** `id` should follow from the order (its slot and number), so that a repeated sending is known as one. */
@@ -69,6 +79,7 @@ export const orderRecord = (order: Order, id: string, time: number, position?: s
     data: order,
     id,
     time,
+    ...traceField(order.trace),
     ...(position === undefined ? {} : { position }),
   })
 
@@ -102,6 +113,7 @@ export const reportRecord = (report: Report, id: string, time: number): BusRecor
     source: `/hosts/${host}`,
     type: `report.${type}`,
     data: report,
+    ...(type === 'OrderResult' ? traceField(report.trace) : {}),
   } as const
   return record({ ...letter, id, time }, reportHeaders(report))
 }

@@ -18,6 +18,8 @@ const Head = {
   /** Milliseconds since the epoch: past it nobody waits for the result any more. */
   deadline: v.number(),
   requestId: v.optional(v.string()),
+  /** `traceparent` of what caused it: the order keeps it, however often it is sent. */
+  trace: v.optional(text(100)),
 }
 const Handle = v.object({
   type: v.picklist(['PCI', 'MDEV', 'TEST_PCI']),

@@ -85,6 +85,8 @@ export const OrderResult = v.object({
   deployableUuid: uuid,
   number: OrderNumber,
   arq: v.optional(uuid),
+  /** `traceparent` of the work on the host. */
+  trace: v.optional(text(100)),
   startedAt: v.number(),
   finishedAt: v.number(),
   result: v.variant('status', [

@@ -4,7 +4,7 @@ import type { Ending, InstanceCommand, InstanceEvent, Part, Told } from '../../s
 import { specOf } from '../spec.ts'
 import { ARQ, id, OTHER, REQUEST } from './samples.ts'
 
-const { given } = specOf(instance)
+const { given } = specOf(instance, 10)
 const INSTANCE = id(0xc2)
 const part = (arq: string, prepared = false): Part => ({ arq, deployable: id(0xd1), prepared })
 const terms = { instance: INSTANCE, hostname: 'node-1', deadline: 5000, tellUntil: 9000, requestId: REQUEST }
@@ -21,6 +21,7 @@ const settled = (
   arqs,
   reason,
   tell,
+  since: 10,
 })
 const told = (endings: Record<string, Ending>, nextAt = 700): InstanceEvent => ({
   type: 'NovaTold',

@@ -20,7 +20,7 @@ const loading = (held: Deployable): boolean =>
 
 const grant = (
   held: Deployable,
-  { arq, bitstream, deadline, requestId }: Extract<DeployableCommand, { type: 'Grant' }>,
+  { arq, bitstream, deadline, requestId, trace }: Extract<DeployableCommand, { type: 'Grant' }>,
 ): Decision<DeployableEvent> => {
   const why = usable(held)
   if (why) return conflict(held, why)
@@ -31,7 +31,7 @@ const grant = (
   if (!handle) return conflict(held, 'no free attach handle')
   const order =
     held.hostWork || load
-      ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, bitstream: load })
+      ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, trace, bitstream: load })
       : null
   return accept({ type: 'Granted', handle: handle.uuid, arq, order })
 }
@@ -45,11 +45,14 @@ const slotOf = (held: Deployable, arq: string): SlotHandle | undefined => {
   )
 }
 /** Work is left on the host when the slot was prepared there, when that order may be under way, or when its release has failed. */
-const release = (held: Deployable, arq: string, deadline: number): Decision<DeployableEvent> => {
+const release = (
+  held: Deployable,
+  { arq, deadline, trace }: Extract<DeployableCommand, { type: 'Release' }>,
+): Decision<DeployableEvent> => {
   const handle = slotOf(held, arq)
   if (!handle) return accept()
   const work = held.hostWork || handle.pending !== null || handle.state === 'quarantined'
-  const order = work ? orderFor(held, handle, { type: 'ReleaseSlot', deadline }) : null
+  const order = work ? orderFor(held, handle, { type: 'ReleaseSlot', deadline, trace }) : null
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order })
 }
 
@@ -129,7 +132,7 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
     case 'Grant':
       return grant(held, command)
     case 'Release':
-      return release(held, command.arq, command.deadline)
+      return release(held, command)
     case 'Answer':
       return answer(held, command)
     case 'Due':

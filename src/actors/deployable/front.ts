@@ -4,6 +4,7 @@ import type { AttributeRow, Caller, Control, DeployableRow } from '../control.ts
 import { given } from '../device/front.ts'
 import { type Host, hostKey } from '../host/decider.ts'
 import { type Kernel, causeOf, newWork } from '../kernel.ts'
+import { traceField } from '../../trace.ts'
 import { deployable, deployableKey } from './decider.ts'
 import type { DeployableCommand } from './messages.ts'
 import { attributeRow, deployableRow } from './rows.ts'
@@ -78,7 +79,13 @@ const programOver = (kernel: Kernel): Control['deployables']['program'] => {
     const silent = await unreachable(kernel, known.value.host)
     if (silent) return refuse(silent)
     const deadline = clock.now() + options.programDeadlineMs
-    const started = await tell(caller, uuid, { type: 'Program', image, deadline, requestId: caller.requestId })
+    const started = await tell(caller, uuid, {
+      type: 'Program',
+      image,
+      deadline,
+      requestId: caller.requestId,
+      ...traceField(caller.trace),
+    })
     if (!started.ok) return started
     return settled(uuid, started.value?.program?.order.number ?? 0)
   }

@@ -59,8 +59,14 @@ export type DeployableCommand =
       readonly bitstream: string | null
       readonly deadline: number
       readonly requestId: string
+      readonly trace?: string | undefined
     }
-  | { readonly type: 'Release'; readonly arq: string; readonly deadline: number }
+  | {
+      readonly type: 'Release'
+      readonly arq: string
+      readonly deadline: number
+      readonly trace?: string | undefined
+    }
   /** A host's answer to an order of this deployable. */
   | {
       readonly type: 'Answer'
@@ -70,7 +76,13 @@ export type DeployableCommand =
       readonly final: boolean
       readonly retryBy: number
     }
-  | { readonly type: 'Program'; readonly image: string; readonly deadline: number; readonly requestId: string }
+  | {
+      readonly type: 'Program'
+      readonly image: string
+      readonly deadline: number
+      readonly requestId: string
+      readonly trace?: string | undefined
+    }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
   | { readonly type: 'RemoveAttribute'; readonly uuid: string }
   /** Time has come: what its host could not release is ordered once more. */

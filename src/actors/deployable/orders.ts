@@ -1,4 +1,5 @@
 /** The orders a deployable gives to its host. Each carries the next number, so that the host can refuse older ones. */
+import { traceField } from '../../trace.ts'
 import type { Order } from '../../wire/orders.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 
@@ -9,9 +10,16 @@ type Wanted =
       readonly deadline: number
       readonly requestId: string
       readonly bitstream: string | null
+      readonly trace?: string | undefined
     }
-  | { readonly type: 'ReleaseSlot'; readonly deadline: number }
-  | { readonly type: 'Program'; readonly image: string; readonly deadline: number; readonly requestId: string }
+  | { readonly type: 'ReleaseSlot'; readonly deadline: number; readonly trace?: string | undefined }
+  | {
+      readonly type: 'Program'
+      readonly image: string
+      readonly deadline: number
+      readonly requestId: string
+      readonly trace?: string | undefined
+    }
 export type OrderOf<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>
 
 /** `handle` null: the order is about the deployable itself, and its UUID is the slot. */
@@ -24,6 +32,7 @@ export const orderFor = (held: Deployable, handle: SlotHandle | null, wanted: Wa
     deployable: held.name,
     deployableUuid: held.uuid,
     deadline: wanted.deadline,
+    ...traceField(wanted.trace),
   }
   if (wanted.type === 'Program') return { ...head, type: 'Program', image: wanted.image, requestId: wanted.requestId }
   const slot = { type: handle!.type, info: handle!.info }

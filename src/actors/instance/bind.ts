@@ -7,14 +7,21 @@ import type { Binding, Caller, Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { attributeOf, traitsOf } from '../deployable/state.ts'
 import type { Draft } from '../draft.ts'
+import { traceField, within } from '../../trace.ts'
 import { type Kernel, causeOf, newWork } from '../kernel.ts'
 import { instance, instanceKey } from './decider.ts'
 import { type Placed, directoryOver } from './directory.ts'
 import type { Part } from './messages.ts'
 
 const PROVIDER = 'resource provider'
-type Terms = { readonly requestId: string; readonly deadline: number; readonly tellUntil: number | null }
+type Terms = {
+  readonly requestId: string
+  readonly deadline: number
+  readonly tellUntil: number | null
+  readonly trace?: string
+}
 
+const faultOf = (bound: Outcome<null>) => (bound.ok ? undefined : bound.fault.kind)
 const conflict = (draft: Draft, reason: string) => draft.refuse({ kind: 'conflict', reason })
 
 const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Placed) =>
@@ -56,7 +63,7 @@ const check = (draft: Draft, one: Placed): Arq => {
   return held
 }
 
-const grant = (draft: Draft, one: Placed, { deadline, requestId }: Terms): Part => {
+const grant = (draft: Draft, one: Placed, { deadline, requestId, trace }: Terms): Part => {
   const held = check(draft, one)
   const key = deployableKey(one.deployable)
   const { image } = bitstreamOf(held.group)
@@ -66,6 +73,7 @@ const grant = (draft: Draft, one: Placed, { deadline, requestId }: Terms): Part 
     bitstream: image,
     deadline,
     requestId,
+    trace,
   })
   if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
   const target = draft.state(deployable, key)
@@ -100,7 +108,7 @@ const accept = (placed: readonly Placed[], terms: Terms) => (draft: Draft) => {
 }
 
 export const bindOver = (kernel: Kernel): Control['arqs']['bind'] => {
-  const { units, clock, options, nova } = kernel
+  const { units, clock, options, nova, tracer } = kernel
   const places = directoryOver(kernel)
   const attempt = async (caller: Caller, bindings: readonly Binding[]): Promise<Outcome<null>> => {
     const placed = await places.place(bindings)
@@ -110,6 +118,7 @@ export const bindOver = (kernel: Kernel): Control['arqs']['bind'] => {
       requestId: caller.requestId,
       deadline: at + options.bindDeadlineMs,
       tellUntil: nova ? at + options.tellForMs : null,
+      ...traceField(caller.trace),
     }
     const keys = new Set(
       placed.value.flatMap((one) => [arqKey(one.arq), deployableKey(one.deployable), instanceKey(one.instanceUuid)]),
@@ -122,10 +131,14 @@ export const bindOver = (kernel: Kernel): Control['arqs']['bind'] => {
   }
   return async (caller, bindings) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'binding accelerator requests' })
-    const bound = await attempt(caller, bindings)
-    if (bound.ok || bound.fault.kind !== 'not_found' || bound.fault.resource !== PROVIDER) return bound
-    // its owner may be another one since it was asked for
-    places.forget(bindings)
-    return attempt(caller, bindings)
+    const span = tracer.part('internal', 'bind', caller.trace)
+    const again = async (traced: Caller) => {
+      const bound = await attempt(traced, bindings)
+      if (bound.ok || bound.fault.kind !== 'not_found' || bound.fault.resource !== PROVIDER) return bound
+      // its owner may be another one since it was asked for
+      places.forget(bindings)
+      return attempt(traced, bindings)
+    }
+    return within(span, (trace) => again({ ...caller, ...traceField(trace) }), faultOf)
   }
 }

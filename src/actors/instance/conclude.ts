@@ -32,6 +32,7 @@ const settle = (draft: Draft, key: string, command: InstanceCommand, workMs: num
         type: 'Release',
         arq: uuid,
         deadline: draft.at + RELEASE_FOR_MS,
+        trace: before.trace,
       })
     }
   }

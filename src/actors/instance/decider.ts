@@ -1,5 +1,6 @@
 /** An instance's bind conversation: who takes part, until when, and what Nova has still to hear. */
 import { type Decider, type Decision, accept, refuse } from '../decider.ts'
+import { traceField } from '../../trace.ts'
 import { drop, put } from '../views.ts'
 import type { InstanceCommand, InstanceEvent, Part, Told } from './messages.ts'
 
@@ -8,8 +9,10 @@ export type Instance = {
   /** Its ARQs, bound or binding or failed, until they leave. */
   readonly arqs: Readonly<Record<string, Part>>
   readonly hostname: string
-  readonly open: { readonly deadline: number } | null
+  readonly open: { readonly deadline: number; readonly since?: number } | null
   readonly requestId: string
+  /** `traceparent` of the bind. */
+  readonly trace?: string
   /** What Nova has still to hear: ARQ -> status. */
   readonly telling: {
     readonly statuses: Readonly<Record<string, Told>>
@@ -35,7 +38,7 @@ const initial: Instance = {
 }
 
 const settled = (
-  instance: { readonly arqs: Instance['arqs']; readonly tellUntil: number | null },
+  instance: Pick<Instance, 'arqs' | 'tellUntil' | 'open'>,
   outcome: Told,
   reason: string | null,
   at: number,
@@ -45,13 +48,14 @@ const settled = (
   arqs: Object.keys(instance.arqs),
   reason,
   tell: instance.tellUntil === null ? null : at,
+  ...(instance.open?.since === undefined ? {} : { since: instance.open.since }),
 })
 const keyed = (parts: readonly Part[]) => Object.fromEntries(parts.map((part) => [part.arq, part]))
 
 const bind = (instance: Instance, command: Extract<InstanceCommand, { type: 'Bind' }>): Decision<InstanceEvent> => {
   if (Object.keys(instance.arqs).length > 0)
     return refuse({ kind: 'invalid', field: 'instance_uuid', rule: 'the instance already has accelerator requests' })
-  const { instance: uuid, parts, hostname, deadline, tellUntil, requestId } = command
+  const { instance: uuid, parts, hostname, deadline, tellUntil, requestId, trace } = command
   const accepted: InstanceEvent = {
     type: 'BindAccepted',
     instance: uuid,
@@ -60,9 +64,11 @@ const bind = (instance: Instance, command: Extract<InstanceCommand, { type: 'Bin
     deadline,
     tellUntil,
     requestId,
+    ...traceField(trace),
   }
+  const open = { deadline, since: command.at }
   return parts.every(({ prepared }) => prepared)
-    ? accept(accepted, settled({ arqs: keyed(parts), tellUntil }, 'completed', null, command.at))
+    ? accept(accepted, settled({ arqs: keyed(parts), tellUntil, open }, 'completed', null, command.at))
     : accept(accepted)
 }
 
@@ -134,11 +140,13 @@ const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTol
   return { ...instance.telling, statuses: left, of: without(of, over), nextAt: event.nextAt, attempts: attempts + 1 }
 }
 
-const evolve = (instance: Instance, event: InstanceEvent): Instance => {
+const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance => {
   switch (event.type) {
     case 'BindAccepted': {
-      const { instance: uuid, parts, hostname, deadline, requestId, tellUntil } = event
-      return { ...instance, uuid, arqs: keyed(parts), hostname, open: { deadline }, requestId, tellUntil }
+      const { instance: uuid, parts, hostname, deadline, requestId, tellUntil, trace } = event
+      const { trace: _earlier, ...held } = instance
+      const open = { deadline, since: at }
+      return { ...held, uuid, arqs: keyed(parts), hostname, open, requestId, tellUntil, ...traceField(trace) }
     }
     case 'PartPrepared':
       return { ...instance, arqs: { ...instance.arqs, [event.arq]: { ...instance.arqs[event.arq]!, prepared: true } } }

@@ -27,10 +27,10 @@ const partners = (held: Arq): readonly string[] => [
 /** Hardware that was retired has nothing left to release. */
 const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
 
-const leaveOne = (draft: Draft, uuid: string, how: How) => {
+const leaveOne = (draft: Draft, uuid: string, how: How, trace: string | undefined) => {
   const held = draft.state(arq, arqKey(uuid))
   draft.decide(arq, arqKey(uuid), { type: how })
-  const release = { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS } as const
+  const release = { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS, trace } as const
   const retry = held.status === 'UnbindFailed' && held.gaveUp
   const target = held.bond?.deployable ?? (retry ? retry.deployable : null)
   if (target && inventoried(draft.state(deployable, deployableKey(target))))
@@ -42,14 +42,15 @@ type Guard = (held: Arq, uuid: string) => Fault | null
 
 /** `moved`: somebody takes part who was not borrowed; then nothing is decided yet. */
 const leavePlan =
-  (uuids: readonly string[], how: How, guard: Guard, borrowed: ReadonlySet<string>) => (draft: Draft) => {
+  (uuids: readonly string[], how: How, guard: Guard, borrowed: ReadonlySet<string>, trace: string | undefined) =>
+  (draft: Draft) => {
     const held = uuids.map((uuid) => [uuid, draft.state(arq, arqKey(uuid))] as const)
     for (const [uuid, one] of held) {
       const fault = guard(one, uuid)
       if (fault) draft.refuse(fault)
     }
     if (held.some(([, one]) => partners(one).some((key) => !borrowed.has(key)))) return 'moved' as const
-    for (const [uuid, one] of held) if (!gone(one)) leaveOne(draft, uuid, how)
+    for (const [uuid, one] of held) if (!gone(one)) leaveOne(draft, uuid, how, trace)
     return 'left' as const
   }
 
@@ -75,7 +76,7 @@ const leaveAllOver = (kernel: Kernel) => {
       const keys = new Set([...looked.value].flatMap(([uuid, held]) => [arqKey(uuid), ...partners(held)]))
       const left = await kernel.units.together(
         [...keys],
-        newWork(kernel, causeOf(caller), leavePlan(uuids, how, guard, keys)),
+        newWork(kernel, causeOf(caller), leavePlan(uuids, how, guard, keys, caller.trace)),
       )
       if (!left.ok) return left
       if (left.value !== 'moved') return { ok: true, value: null }

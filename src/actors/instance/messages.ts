@@ -22,6 +22,7 @@ export type InstanceCommand =
       /** Nova is told until then; null: no Nova is configured. */
       readonly tellUntil: number | null
       readonly requestId: string
+      readonly trace?: string | undefined
     }
   | { readonly type: 'ReportPrepared'; readonly arq: string; readonly at: number }
   | { readonly type: 'Fail'; readonly reason: string; readonly at: number }
@@ -46,6 +47,8 @@ export type InstanceEvent =
       readonly deadline: number
       readonly tellUntil: number | null
       readonly requestId: string
+      /** `traceparent` of the bind, for Nova to hear. */
+      readonly trace?: string
     }
   | { readonly type: 'PartPrepared'; readonly arq: string }
   /** `tell` null: nothing is configured to be told. */
@@ -55,6 +58,8 @@ export type InstanceEvent =
       readonly arqs: readonly string[]
       readonly reason: string | null
       readonly tell: number | null
+      /** When it was accepted, ms since the epoch; absent in what older releases wrote. */
+      readonly since?: number
     }
   | { readonly type: 'ArqsLeft'; readonly arqs: readonly string[] }
   | {

@@ -3,6 +3,7 @@ import { type Kernel, newWork } from '../kernel.ts'
 import type { Nova, NovaEvent, NovaVerdict } from '../ports.ts'
 import { storable } from '../text.ts'
 import { type Instance, instance, instanceKey } from './decider.ts'
+import { traceField, within } from '../../trace.ts'
 import type { Ending } from './messages.ts'
 
 const FIRST_RETRY_MS = 1000
@@ -26,11 +27,11 @@ const eventsOf = (uuid: string, { telling }: Instance): readonly NovaEvent[] =>
     status,
   }))
 
-const notesOf = (verdicts: readonly NovaVerdict[]): string | null => {
+const notesOf = (verdicts: readonly NovaVerdict[]): string | undefined => {
   const notes = verdicts.flatMap(({ code, note, outcome }) =>
     outcome === 'delivered' ? [] : [`${code}${note ? ` ${note}` : ''}`],
   )
-  return notes.length > 0 ? storable([...new Set(notes)].join('; ').slice(0, 500)) : null
+  return notes.length > 0 ? storable([...new Set(notes)].join('; ').slice(0, 500)) : undefined
 }
 
 const unjudged = (events: readonly NovaEvent[], note: string): readonly NovaVerdict[] =>
@@ -41,10 +42,11 @@ const ask = async (
   nova: Nova | null,
   events: readonly NovaEvent[],
   requestId: string,
+  trace: string | undefined,
 ): Promise<readonly NovaVerdict[]> => {
   if (!nova) return unjudged(events, 'no Nova is configured any more')
   try {
-    const verdicts = await nova.notify(events, requestId)
+    const verdicts = await nova.notify(events, requestId, trace)
     const judged = new Set(verdicts.map(({ tag }) => tag))
     return [
       ...verdicts,
@@ -60,7 +62,7 @@ const ask = async (
 
 /** One round for one instance; what is not due yet is left alone. */
 export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
-  const { region, nova, clock, log } = kernel
+  const { region, nova, clock, log, tracer } = kernel
   const key = instanceKey(uuid)
   const looked = await region.look(key)
   if (!looked.ok) return
@@ -68,14 +70,15 @@ export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
   const { telling } = held
   if (!telling || telling.nextAt > clock.now()) return
   const events = eventsOf(uuid, held)
-  const verdicts = await ask(nova, events, held.requestId)
+  const span = tracer.part('client', 'nova notify', held.trace, { 'accelerando.events': events.length })
+  const verdicts = await within(span, (trace) => ask(nova, events, held.requestId, trace), notesOf)
   const nextAt = clock.now() + retryAfterMs(telling.attempts)
   const endings = endingsOf(verdicts, nextAt > telling.until)
-  const note = notesOf(verdicts)
+  const note = notesOf(verdicts) ?? null
   if (note) log.warn({ instance: uuid, note, endings }, 'nova.answer')
   await region.tell(
     key,
-    newWork(kernel, { by: 'nova notifier', requestId: held.requestId }, (draft) => {
+    newWork(kernel, { by: 'nova notifier', requestId: held.requestId, ...traceField(held.trace) }, (draft) => {
       draft.decide(instance, key, { type: 'ReportTold', endings, nextAt, note, upTo: held.conversations })
       return null
     }),
