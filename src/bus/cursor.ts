@@ -35,6 +35,8 @@ export type CursorOptions = {
   readonly retry: Retry
   readonly mangle?: Mangle | undefined
   readonly failed: (message: Delivered, error: unknown) => void
+  /** All before the offset are taken. */
+  readonly moved: (offset: number) => void
 }
 
 /** `spare`: a message that was taken already and comes again. */
@@ -178,6 +180,8 @@ export class Cursor implements Reader {
   }
   #settle(): void {
     for (const offset of this.#finished) if (offset < this.#position) this.#finished.delete(offset)
+    const before = this.#position
     while (this.#finished.delete(this.#position)) this.#position++
+    if (this.#position > before) this.#options.moved(this.#position)
   }
 }

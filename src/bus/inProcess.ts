@@ -6,10 +6,10 @@
  * I2 members of a group share the partitions; a member with `onlyKey` takes only the partition of that key;
  * I3 a publisher waits behind earlier ones of the same partition only, so that one full partition does not stop the others.
  */
+import { randomUUID } from 'node:crypto'
 import type { Cancel, Clock } from '../clock.ts'
-import { CATALOGUE } from '../wire/catalogue.ts'
+
 import type { BusRecord } from '../wire/envelope.ts'
-import { MESSAGE_MAX_BYTES } from '../wire/message.ts'
 import type { Mangle, Member, Retry } from './cursor.ts'
 import { Cursor } from './cursor.ts'
 import { textOf } from './reason.ts'
@@ -18,6 +18,7 @@ import { partitionOf } from './murmur2.ts'
 import type { Room } from './partition.ts'
 import { Partition } from './partition.ts'
 import type { Bus, ConsumeOptions, Consumer } from './port.ts'
+import { recordRefusal, topicRefusal } from './refusal.ts'
 
 export type InProcessOptions = {
   readonly clock: Clock
@@ -46,24 +47,19 @@ const DEFAULTS = {
   retry: { firstMs: 20, maxMs: 2000 },
   room: { room: { count: 8192, bytes: 16 * MIB }, retain: { count: 512, bytes: MIB } },
 }
-const TOPICS: ReadonlySet<string> = new Set(Object.values(CATALOGUE).map(({ topic }) => topic))
-
 type Seat = Member & { readonly only: number | null; killed: boolean }
-type Group = { readonly seats: Seat[]; readonly cursors: Map<number, Cursor> }
+type Group = {
+  readonly seats: Seat[]
+  readonly cursors: Map<number, Cursor>
+  /** The key of a consumer that keeps its own place: its next start is another group, and replaces this one. */
+  readonly placeOf: string | null
+}
 type Topic = { readonly partitions: readonly Partition[]; readonly groups: Map<string, Group> }
 type Settings = Omit<InProcessOptions, keyof typeof DEFAULTS> & typeof DEFAULTS
 
-const refusal = (record: BusRecord): string | null => {
-  if (!TOPICS.has(record.topic)) return `there is no topic ${record.topic}`
-  if (typeof record.value !== 'string') return `${record.topic}: only text crosses the bus`
-  const bytes = Buffer.byteLength(record.value)
-  return bytes > MESSAGE_MAX_BYTES
-    ? `${record.topic}: a message of ${bytes} bytes, more than ${MESSAGE_MAX_BYTES}`
-    : null
-}
-
 class Exchange {
   readonly #settings: Settings
+  readonly #name = randomUUID()
   readonly #topics = new Map<string, Topic>()
   readonly #stops = new Set<() => Promise<void>>()
   readonly #publishing = new Set<(error: Error) => void>()
@@ -75,7 +71,7 @@ class Exchange {
 
   readonly publish = async (batch: readonly BusRecord[]): Promise<void> => {
     if (this.#stopped) throw new Error('the bus is stopped')
-    const refused = batch.map(refusal).find((reason) => reason !== null)
+    const refused = batch.map(recordRefusal).find((reason) => reason !== null)
     if (refused !== undefined) throw new Error(refused)
     const portions = Map.groupBy(batch, ({ topic, key }) => this.#partition(topic, key))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -101,9 +97,12 @@ class Exchange {
 
   readonly consume = async (options: ConsumeOptions): Promise<Consumer> => {
     if (this.#stopped) throw new Error('the bus is stopped')
-    if (!TOPICS.has(options.topic)) throw new Error(`there is no topic ${options.topic}`)
+    const refused = topicRefusal(options.topic) ?? placeRefusal(options)
+    if (refused !== null) throw new Error(refused)
     const topic = this.#topic(options.topic)
-    const group: Group = topic.groups.get(options.group) ?? { seats: [], cursors: new Map() }
+    if (options.place !== undefined) forgetEarlier(topic, options)
+    const placeOf = options.place === undefined ? null : options.onlyKey!
+    const group: Group = topic.groups.get(options.group) ?? { seats: [], cursors: new Map(), placeOf }
     topic.groups.set(options.group, group)
     let idle: () => void = () => {}
     const seat: Seat = {
@@ -132,13 +131,19 @@ class Exchange {
       const seats = group.seats.filter(({ only }) => only === null || only === partition.index)
       return seats[partition.index % seats.length]
     }
-    const { topic, group: name, from } = options
-    const start = from === 'earliest' ? partition.base : partition.end
+    const { topic, group: name, from, place } = options
+    const start = this.#placed(partition, place) ?? (from === 'earliest' ? partition.base : partition.end)
+    const moved = (offset: number): void => place?.moved({ bus: this.#name, partition: partition.index, offset })
     const failed = ({ offset, key }: { readonly offset: number; readonly key: string }, error: unknown): void =>
       log?.warn({ topic, group: name, key, partition: partition.index, offset, reason: textOf(error) }, 'bus.again')
-    const cursor = new Cursor({ partition, group: name, start, owner, clock, retry, mangle, failed })
+    const cursor = new Cursor({ partition, group: name, start, owner, clock, retry, mangle, failed, moved })
     group.cursors.set(partition.index, cursor)
     partition.join(cursor)
+  }
+  #placed({ index, end }: Partition, place: ConsumeOptions['place']): number | null {
+    const from = place?.from ?? null
+    if (from === null || from.bus !== this.#name || from.partition !== index) return null
+    return Math.min(from.offset, end)
   }
   async #drained(seat: Seat, onIdle: (then: () => void) => void): Promise<void> {
     if (seat.inHand === 0 || seat.killed) return
@@ -185,6 +190,19 @@ class Exchange {
   #partition(name: string, key: string): Partition {
     const { partitions } = this.#topic(name)
     return partitions[partitionOf(key, partitions.length)]!
+  }
+}
+
+const placeRefusal = ({ topic, place, onlyKey }: ConsumeOptions): string | null =>
+  place !== undefined && onlyKey === undefined ? `${topic}: a place needs onlyKey, it is one partition's` : null
+
+/** Until its next start a consumer with its own place holds back what it has not read, as a real broker keeps it. */
+const forgetEarlier = ({ groups, partitions }: Topic, { group: name, onlyKey }: ConsumeOptions): void => {
+  for (const [earlier, { seats, cursors, placeOf }] of groups) {
+    if (placeOf !== onlyKey || earlier === name || seats.length > 0) continue
+    for (const [index, cursor] of cursors) partitions[index]!.leave(cursor)
+    for (const cursor of cursors.values()) cursor.close()
+    groups.delete(earlier)
   }
 }
 

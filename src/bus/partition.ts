@@ -58,6 +58,12 @@ export class Partition {
     this.#readers.push(reader)
   }
 
+  leave(reader: Reader): void {
+    const place = this.#readers.indexOf(reader)
+    if (place >= 0) this.#readers.splice(place, 1)
+    this.moved()
+  }
+
   /** Stores in turn, as far as there is room; the rest waits. Returns the one who takes what waits back out. */
   put(portion: Portion): () => void {
     const entry = { portion, next: 0 }
