@@ -16,9 +16,10 @@ import { runOn } from './postgres-run.ts'
 const PATIENCE_MS = 2_000
 /** The server process of a writer that was killed may need a moment to notice. */
 const TAKEN_MS = 5_000
-/** A sole writer makes sure this often that its session stands; the server gives the lock of a silent one away much later. */
+/** A sole writer makes sure this often that its session stands; the server gives the lock of a silent one away later. */
 const LOOK_MS = 2_000
-const KEEPALIVE = '-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
+const KEEPALIVE =
+  '-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=30000'
 const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000]
 
 type Backend = { readonly pid: number; readonly since: string }

@@ -2,14 +2,15 @@
 import { Client, Pool, types } from 'pg'
 import type { ClientConfig } from 'pg'
 import { PLANNER } from './planner.ts'
-import { runOn } from './postgres-run.ts'
+import { again, runOn } from './postgres-run.ts'
 import { writerSession } from './postgres-session.ts'
 import type { Database, Run } from './sql.ts'
 
 export type PostgresOptions = {
   readonly url: string
-  /** Longer than any statement of ours, shorter than what a caller waits. */
+  /** Longer than any statement of ours, shorter than what a caller waits. 5 s. The other time-outs follow it, see `session`. */
   readonly statementTimeoutMs?: number
+  /** Connections that read: 4. Two more share the work, and one writes. */
   readonly readers?: number
   /** No other process may write: the store takes a lock, and does not open while another sole writer holds it. */
   readonly sole?: boolean
@@ -19,16 +20,33 @@ const INT8 = 20
 /** Connections for leases and claims. */
 const SHARERS = 2
 
+/** A lock is waited for as long as this: then nothing is written, and the caller is told to come again. */
+const LOCK_MS = 3_000
+/**
+ * What each session is told. A process that is cut off or stands still keeps no lock for longer than about ten seconds: the
+ * server ends a transaction that waits for it, and a connection whose other end no longer confirms what it was sent.
+ */
+const session = (timeoutMs: number): Readonly<Record<string, string | number>> => ({
+  ...PLANNER,
+  lock_timeout: Math.min(LOCK_MS, timeoutMs),
+  idle_in_transaction_session_timeout: 10_000,
+  tcp_user_timeout: 10_000,
+  tcp_keepalives_idle: 4,
+  tcp_keepalives_interval: 2,
+  tcp_keepalives_count: 3,
+})
+
 export const clientConfig = (url: string, timeoutMs: number): ClientConfig => ({
   connectionString: url,
   application_name: 'accelerando',
   keepAlive: true,
   keepAliveInitialDelayMillis: 5_000,
+  // for a new connection, and for one of the pool to be free
   connectionTimeoutMillis: 5_000,
   statement_timeout: timeoutMs,
   // The server did not even cancel in time: the connection is dead, though nobody said so.
   query_timeout: timeoutMs + 2_000,
-  options: Object.entries(PLANNER)
+  options: Object.entries(session(timeoutMs))
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' '),
   types: { getTypeParser: parserOf },
@@ -42,7 +60,8 @@ const transactionOn = async <T>(client: Client, work: (run: Run) => Promise<T>):
   const run = runOn(client)
   await run({ text: 'begin', params: [] })
   try {
-    await run({ text: 'set local statement_timeout = 0', params: [] })
+    for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
+      await run({ text: `set local ${limit} = 0`, params: [] })
     const result = await work(run)
     await run({ text: 'commit', params: [] })
     return result
@@ -77,7 +96,7 @@ export const postgresDatabase = async (options: PostgresOptions): Promise<Databa
       return writer.undisturbed()
     },
     lost: writer.displaced,
-    read: runOn(pool),
+    read: again(runOn(pool)),
     write: writer.run,
     share: runOn(shared),
     settled: writer.settled,

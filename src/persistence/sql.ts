@@ -36,7 +36,7 @@ const UNTRANSLATABLE = '22P05'
 const INVALID_TEXT = '22P02'
 
 /** `fenced`: the statement met a row that is there, or missed one. `again`: rolled back by chance. `refused`: its data is at fault. */
-export type Failure = 'fenced' | 'again' | 'refused' | 'not sent' | 'unknown'
+export type Failure = 'fenced' | 'again' | 'refused' | 'not written' | 'unknown'
 type SqlError = Readonly<Partial<Record<'code' | 'constraint' | 'table' | 'column' | 'message', unknown>>>
 
 const UNIQUE_VIOLATION = '23505'
@@ -45,17 +45,22 @@ const DIVISION_BY_ZERO = '22012'
 /** What `ruleOf` calls such a gap. */
 export const GAP_RULE = `sql_${DIVISION_BY_ZERO}`
 const ROLLED_BACK = new Set(['40001', '40P01'])
+const LOCK_NOT_AVAILABLE = '55P03'
 
 const codeOf = (error: unknown): string => {
   const { code } = (error ?? {}) as SqlError
   return typeof code === 'string' ? code : ''
 }
 
+/** By chance: against the same rows at another moment it may succeed. */
+export const rolledBack = (error: unknown): boolean => ROLLED_BACK.has(codeOf(error))
+
 export const failureOf = (error: unknown): Failure => {
-  if (error instanceof NotSent) return 'not sent'
+  if (error instanceof NotSent) return 'not written'
   const code = codeOf(error)
   if (code === UNIQUE_VIOLATION || code === DIVISION_BY_ZERO) return 'fenced'
-  if (ROLLED_BACK.has(code)) return 'again'
+  if (rolledBack(error)) return 'again'
+  if (code === LOCK_NOT_AVAILABLE) return 'not written'
   return /^2[23]...$/.test(code) ? 'refused' : 'unknown'
 }
 

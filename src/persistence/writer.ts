@@ -53,7 +53,7 @@ const committer = (database: Database, told: (appends: readonly Append[]) => voi
   }
   const failed = async (batch: readonly Waiting[], error: unknown, round: number): Promise<void> => {
     const failure = failureOf(error)
-    if (failure === 'not sent') return settleAll(batch, 'busy')
+    if (failure === 'not written') return settleAll(batch, 'busy')
     if (failure === 'unknown' || round >= MAX_ROUNDS) return settleAll(batch, 'unknown')
     if (failure === 'again') return commit(batch, round + 1)
     const rest = failure === 'fenced' ? await sift(database, batch) : batch

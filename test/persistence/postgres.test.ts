@@ -7,6 +7,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Append, Verdict } from '../../src/actors/ports.ts'
 import { openStore } from '../../src/persistence/open.ts'
+import { postgresDatabase } from '../../src/persistence/postgres.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
@@ -167,6 +168,34 @@ describeWith('postgres', 'stores on one server', (bin) => {
     await holder.end()
     expect(await sample.versionsOf(hasty.journal, key)).toEqual([])
     await hasty.close()
+  })
+
+  test('a row that is locked for too long: nothing is written, and the caller is told to come again', async () => {
+    const holder = await holding()
+    const key = sample.newKey()
+    const verdict = store.journal.append(sample.one(key, 1))
+    expect(await verdict).toBe('busy')
+    await holder.query('rollback')
+    await holder.end()
+    expect(await sample.versionsOf(store.journal, key)).toEqual([])
+  })
+
+  test('each session lets the server end it when its process is cut off or stands still', async () => {
+    const { write, read, share, close } = await postgresDatabase({ url: database.url })
+    const text = `select name, setting from pg_settings where name ~ '^tcp_|^idle_in_tr|^(lock|statement)_timeout' order by name`
+    for (const run of [write, read, share]) {
+      const settings = (await run({ text, params: [] })).map(({ name, setting }) => [name, Number(setting)])
+      expect(Object.fromEntries(settings)).toEqual({
+        idle_in_transaction_session_timeout: 10_000,
+        lock_timeout: 3_000,
+        statement_timeout: 5_000,
+        tcp_keepalives_count: 3,
+        tcp_keepalives_idle: 4,
+        tcp_keepalives_interval: 2,
+        tcp_user_timeout: 10_000,
+      })
+    }
+    await close()
   })
 
   test('an unreachable server is said at once, in its own words', async () => {

@@ -57,13 +57,19 @@ const guard = (bin: string, folder: string, pid: number): void => {
   spawn('sh', ['-c', script, 'guard', ...stop], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
 }
 
-const start = async (bin: string, folder: string, durable: boolean): Promise<string> => {
+/** An empty cluster in the folder, removed with all of it when the run ends. */
+export const prepareServer = async (bin: string, folder: string): Promise<number> => {
   await makeFolder(folder)
   guard(bin, folder, runPid())
-  const data = join(folder, 'data')
-  const initdb = ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
+  const initdb = [
+    ['-D', join(folder, 'data')],
+    ['-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+  ].flat()
   await run(...asPostgres(join(bin, 'initdb'), initdb), { cwd: '/' })
-  const port = await freePort()
+  return freePort()
+}
+
+export const startServer = async (bin: string, folder: string, port: number, durable: boolean): Promise<void> => {
   // A test kills processes, not the machine: what the system was given to write is safe enough.
   const speed = durable ? [] : ['fsync=off', 'full_page_writes=off']
   const settings = [
@@ -74,8 +80,19 @@ const start = async (bin: string, folder: string, durable: boolean): Promise<str
     ...speed,
   ]
   const options = settings.map((setting) => `-c ${setting}`).join(' ')
-  const args = ['start', '-w', '-t', '30', '-D', data, '-l', join(folder, 'log'), '-o', options]
+  const args = ['start', '-w', '-t', '30', '-D', join(folder, 'data'), '-l', join(folder, 'log'), '-o', options]
   await run(...asPostgres(join(bin, 'pg_ctl'), args), { cwd: '/' })
+}
+
+/** At once, as if the machine had lost its power. */
+export const stopServer = async (bin: string, folder: string): Promise<void> =>
+  void (await run(...asPostgres(join(bin, 'pg_ctl'), ['stop', '-m', 'immediate', '-D', join(folder, 'data')]), {
+    cwd: '/',
+  }))
+
+const start = async (bin: string, folder: string, durable: boolean): Promise<string> => {
+  const port = await prepareServer(bin, folder)
+  await startServer(bin, folder, port, durable)
   return `postgres://postgres@127.0.0.1:${port}`
 }
 

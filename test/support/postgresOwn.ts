@@ -1,0 +1,57 @@
+/** A PostgreSQL of a test's own, that may be stopped, started and held. */
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { prepareServer, startServer, stopServer } from './postgres.ts'
+
+const run = promisify(execFile)
+
+export type OwnServer = {
+  readonly url: string
+  readonly stop: () => Promise<void>
+  readonly start: () => Promise<void>
+  /** All its processes stand still, as on a machine that does. */
+  readonly pause: () => void
+  readonly resume: () => void
+  readonly end: () => Promise<void>
+}
+
+const childrenOf = (pid: number): readonly number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^[0-9]+$/.test(name))
+    .filter((name) => {
+      try {
+        return Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]!.split(' ')[1]) === pid
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+
+export const ownServer = async (bin: string): Promise<OwnServer> => {
+  const folder = mkdtempSync(join(tmpdir(), 'accelerando-postgres-own-'))
+  chmodSync(folder, 0o755)
+  const port = await prepareServer(bin, folder)
+  const start = () => startServer(bin, folder, port, false)
+  const stop = () => stopServer(bin, folder)
+  const signal = (name: NodeJS.Signals): void => {
+    const head = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
+    // the head first when it is to stand still, or it would begin others meanwhile
+    const all = [head, ...childrenOf(head)]
+    for (const pid of name === 'SIGSTOP' ? all : all.toReversed()) process.kill(pid, name)
+  }
+  await start()
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    start,
+    stop,
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    end: async () => {
+      await stop().catch(() => undefined)
+      await run('rm', ['-rf', folder])
+    },
+  }
+}
