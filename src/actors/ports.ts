@@ -86,6 +86,8 @@ export type Reads = {
   readonly dueBefore: (now: number, limit: number) => Promise<readonly Row<'due'>[]>
   readonly ordersBefore: (before: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
   readonly markOrdersSent: (slots: readonly string[], at: number) => Promise<void>
+  /** How many rows a view has for each value of a column. For a metrics page: it reads the whole view. */
+  readonly tally: <N extends ViewName>(view: N, by: keyof Row<N> & string) => Promise<ReadonlyMap<string, number>>
 }
 
 /** Where bitstream images are. */

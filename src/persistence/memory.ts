@@ -100,6 +100,11 @@ const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
 }
 
 const readsOf = ({ tables }: Kept): Reads => ({
+  tally: async (view, by) => {
+    const found = new Map<string, number>()
+    for (const cells of tables.rows(view)) found.set(String(cells[by]), (found.get(String(cells[by])) ?? 0) + 1)
+    return found
+  },
   page: async (query) => tables.page(query),
   dueBefore: async (now, limit) =>
     (tables.page({ view: 'due', where: {}, sort: 'at', limit: Infinity }) ?? [])

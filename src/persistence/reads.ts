@@ -80,6 +80,12 @@ const SENT = `update pending_orders t set sent_at = $2::bigint from (
     select slot from pending_orders where slot in (select json_array_elements_text($1::json)::uuid) order by slot for update) s
   where t.slot = s.slot`
 
+const tally = async (database: Database, view: ViewName, by: string): Promise<ReadonlyMap<string, number>> => {
+  const text = `select ${quoted(by)}::text as value, count(*)::int as rows from ${quoted(view)} group by 1 order by 1`
+  const found = await database.read({ text, params: [] })
+  return new Map(found.map(({ value, rows }) => [String(value), rows as number]))
+}
+
 export const sqlReads = (database: Database): Reads => ({
   page: (query) => page(database, query),
   dueBefore: async (now, limit) => listOf<'due'>(await database.read({ text: DUE, params: [now, limit], name: 'due' })),
@@ -87,4 +93,5 @@ export const sqlReads = (database: Database): Reads => ({
     listOf<'pending_orders'>(await database.read({ text: ORDERS, params: [before, limit], name: 'orders' })),
   markOrdersSent: async (slots, at) =>
     void (await database.write({ text: SENT, params: [JSON.stringify(slots), at], name: 'sent' })),
+  tally: (view, by) => tally(database, view, by),
 })

@@ -269,6 +269,15 @@ export const journalContract = (open: () => Promise<Opened>): void => {
     expect(await reads().ordersBefore(early + 5, 5)).toHaveLength(3)
   })
 
+  test('the rows of a view are counted for each value of a column', async () => {
+    const kind = `kind-${randomUUID()}`
+    const due = (at: number) => put('due', { entity: sample.newKey(), kind, at })
+    await append(sample.one(sample.newKey(), 1, [due(9e12), due(9e12)]))
+    const counted = await reads().tally('due', 'kind')
+    expect(counted.get(kind)).toBe(2)
+    expect(counted.has('no such kind')).toBe(false)
+  })
+
   test('who listens hears of each append, until it stops', async () => {
     let heard = 0
     const stop = journal().onAppended(() => heard++)

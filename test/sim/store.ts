@@ -99,6 +99,7 @@ export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): Sim
       exclusive: real.exclusive,
       close: real.close,
     }
+    const { sharing } = store
     const page = ((query: never) => ask(() => reads.page(query))) as Reads['page']
     return {
       ...store,
@@ -108,6 +109,7 @@ export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): Sim
         dueBefore: (now, limit) => ask(() => reads.dueBefore(now, limit)),
         ordersBefore: (moment, limit) => ask(() => reads.ordersBefore(moment, limit)),
         markOrdersSent: (slots, at) => ask(() => reads.markOrdersSent(slots, at)),
+        tally: (view, by) => ask(() => reads.tally(view, by)),
       },
     }
   }

@@ -90,7 +90,7 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
       return accept(
         everyPrepared(instance)
           ? settled(instance, 'completed', null, command.at)
-          : settled(instance, 'failed', 'the host did not answer in time', command.at),
+          : settled(instance, 'failed', NOT_IN_TIME, command.at),
       )
     case 'Leave': {
       const leaving = command.arqs.filter((arq) => instance.arqs[arq])
@@ -172,6 +172,8 @@ export const dueAt = (instance: Instance): number | null => {
   return moments.length > 0 ? Math.min(...moments) : null
 }
 
+/** The reason of a bind that its deadline ended. */
+export const NOT_IN_TIME = 'the host did not answer in time'
 export const instanceKey = (uuid: string): string => `instance/${uuid}`
 
 export const instance: Decider<Instance, InstanceCommand, InstanceEvent> = {
