@@ -18,6 +18,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // They have commands of their own.
+    exclude: ['test/cluster/**', 'test/containers/**', '**/node_modules/**'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 10_000,

@@ -2,12 +2,18 @@
  * The real parts in containers, where a Docker engine answers. Images are those of infra/compose.yaml, or those named by
  * POSTGRES_IMAGE, KAFKA_IMAGE and NODE_IMAGE, for machines that reach no registry (infra/rig/docker).
  */
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
+import { type Database, sqlOnce } from './postgres.ts'
 import { freePort } from './program.ts'
 
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+export const IMAGE = 'accelerando'
 const COMPOSE = readFileSync(new URL('../../infra/compose.yaml', import.meta.url), 'utf8')
 const START_MS = 120_000
 
@@ -16,6 +22,12 @@ export const imageOf = (name: 'POSTGRES' | 'KAFKA' | 'NODE'): string => {
   const found = new RegExp(`\\$\\{${name}_IMAGE:-([^}]+)\\}`).exec(COMPOSE)
   if (found === null) throw new Error(`infra/compose.yaml names no ${name}_IMAGE`)
   return process.env[`${name}_IMAGE`] ?? found[1]!
+}
+
+/** The network of this machine: the build fetches packages the way this machine does. */
+export const buildImage = async (): Promise<void> => {
+  const args = ['--network=host', '--build-arg', `NODE_IMAGE=${imageOf('NODE')}`, '-f', 'infra/Dockerfile', '-t', IMAGE]
+  await run('docker', ['build', '-q', ...args, '.'], { cwd: ROOT, env: { ...process.env, DOCKER_BUILDKIT: '0' } })
 }
 
 export type Contained = { readonly container: StartedTestContainer; readonly stop: () => Promise<void> }
@@ -63,4 +75,12 @@ export const kafkaContainer = async (): Promise<Contained & { readonly broker: s
     .withStartupTimeout(START_MS)
     .start()
   return { ...contained(started), broker: `127.0.0.1:${port}` }
+}
+
+/** A database of its own on a server. */
+export const databaseOn = async (server: string): Promise<Database> => {
+  const name = `t_${randomUUID().replaceAll('-', '')}`
+  await sqlOnce(server, `create database ${name}`)
+  const drop = async () => void (await sqlOnce(server, `drop database ${name} with (force)`))
+  return { url: server.replace(/[^/]+$/, name), drop }
 }
