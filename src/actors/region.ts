@@ -54,6 +54,8 @@ export type Region = {
   readonly kill: (key: string) => boolean
   readonly passivate: () => number
   readonly residents: () => readonly string[]
+  /** Since the start; `passivated`: stopped because nobody asked for them. */
+  readonly counts: () => { readonly resident: number; readonly spawned: number; readonly passivated: number }
   /** Waits until nothing is in flight, bounded by `askMs`, then stops all. */
   readonly stop: () => Promise<void>
 }
@@ -118,7 +120,7 @@ const populationOf = ({ journal, clock, deciderOf, crashed, options }: Ports, do
     engine.warm(memory)
     enter(memory.key)
   }
-  return { entries, enter, retire, warm, end: () => stop(system) }
+  return { entries, enter, retire, warm, born: () => born, end: () => stop(system) }
 }
 type Population = ReturnType<typeof populationOf>
 
@@ -169,6 +171,7 @@ const leavers = ({ entries }: Population, { clock, options }: Ports): readonly (
 export const openRegion = (ports: Ports): Region => {
   const { journal, clock, options } = ports
   let stopped = false
+  let passivated = 0
   const reread = (key: string) => {
     if (entries.has(key)) void look(key, true)
   }
@@ -203,9 +206,11 @@ export const openRegion = (ports: Ports): Region => {
     passivate: () => {
       const leaving = leavers(population, ports)
       for (const [key, entry] of leaving) retire(key, entry)
+      passivated += leaving.length
       return leaving.length
     },
     residents: () => [...entries.keys()],
+    counts: () => ({ resident: entries.size, spawned: population.born(), passivated }),
     stop: async () => {
       const until = clock.now() + options.askMs
       while ([...entries.values()].some((entry) => entry.inflight > 0) && clock.now() < until)

@@ -44,6 +44,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   pino: ['cli', 'log.ts'],
   'pino-pretty': ['cli', 'log.ts'],
   'prom-client': ['cli', 'http'],
+  '@opentelemetry/*': ['cli'],
 }
 
 /** Rooms in which only the named file may start a program or open a file. */

@@ -1,0 +1,104 @@
+/** The registry of a process, filled from the table: what happens is counted at once, what only is is read at the scrape. */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { type LabelsOf, METRICS, METRIC_PREFIX, type MetricName, type MetricRow, type NameOf } from './metricsTable.ts'
+
+export type Shown<Name extends MetricName> = number | readonly (readonly [LabelsOf<Name>, number])[]
+export type Meter = {
+  readonly registry: Registry
+  readonly count: <Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>, by?: number) => void
+  readonly observe: <Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, value: number) => void
+  /** Read at each scrape; of a counter, the total so far. Null: there is nothing to show. */
+  readonly show: <Name extends NameOf<'gauge' | 'counter'>>(
+    name: Name,
+    read: () => Shown<Name> | null | Promise<Shown<Name> | null>,
+  ) => void
+}
+
+export const openMeter = (): Meter => {
+  const registry = new Registry()
+  const made = new Map<MetricName, Counter | Gauge | Histogram>()
+  const options = (name: MetricName) => {
+    const { help, labels }: MetricRow = METRICS[name]
+    return { name: `${METRIC_PREFIX}${name}`, help, labelNames: [...labels], registers: [registry] }
+  }
+  /** Made when it is first needed: a host program shows nothing of a control. */
+  const of = <Made extends Counter | Gauge | Histogram>(name: MetricName, make: () => Made): Made => {
+    const known = made.get(name) as Made | undefined
+    if (known) return known
+    const fresh = make()
+    made.set(name, fresh)
+    return fresh
+  }
+  return {
+    registry,
+    count: (name, labels, by = 1) => of(name, () => new Counter(options(name))).inc(labels, by),
+    observe: (name, labels, value) => {
+      const { buckets } = METRICS[name]
+      of(name, () => new Histogram({ ...options(name), buckets: [...buckets] })).observe(labels, value)
+    },
+    show: (name, read) => {
+      const collect = async (metric: Counter | Gauge) => {
+        const shown = await read()
+        metric.reset()
+        if (shown === null) return metric.remove()
+        for (const [labels, value] of typeof shown === 'number' ? [[{}, shown] as const] : shown)
+          metric.inc(labels, value)
+      }
+      const counts = METRICS[name].type === 'counter'
+      of<Counter | Gauge>(name, () =>
+        counts
+          ? new Counter({
+              ...options(name),
+              collect() {
+                return collect(this)
+              },
+            })
+          : new Gauge({
+              ...options(name),
+              collect() {
+                return collect(this)
+              },
+            }),
+      )
+    },
+  }
+}
+
+/** CPU, memory, handles, garbage collection and the delay of the event loop. */
+export const showProcess = ({ registry }: Meter): void => collectDefaultMetrics({ register: registry })
+
+export type Cached<Value> = () => Promise<Value | null>
+/**
+ * A read that is too dear, or too slow, for every scrape: done at most once in `forMs`, waited for at most `withinMs`.
+ * What was known last is shown meanwhile; null: nothing is known yet.
+ */
+export const cached = <Value>(
+  read: () => Promise<Value>,
+  limits: {
+    readonly forMs: number
+    readonly withinMs: number
+    readonly now: () => number
+    readonly failed: () => void
+  },
+): Cached<Value> => {
+  let known: Value | null = null
+  let readAt = Number.NEGATIVE_INFINITY
+  let running: Promise<void> | null = null
+  const begin = (): Promise<void> => {
+    readAt = limits.now()
+    return read()
+      .then((value) => void (known = value), limits.failed)
+      .finally(() => void (running = null))
+  }
+  return async () => {
+    if (limits.now() - readAt < limits.forMs && running === null) return known
+    running ??= begin()
+    let late: NodeJS.Timeout | undefined
+    const over = new Promise<'late'>((resolve) => {
+      late = setTimeout(() => resolve('late'), limits.withinMs)
+    })
+    if ((await Promise.race([running, over])) === 'late') limits.failed()
+    clearTimeout(late)
+    return known
+  }
+}
