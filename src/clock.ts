@@ -4,6 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 export type Clock = {
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Milliseconds since some moment: goes on while the process is stopped, and no setting of the clock moves it. */
+  readonly monotonic: () => number
   /** Resolves after `ms`; `cancel` drops the timer and leaves the promise pending for ever. */
   readonly after: (ms: number, run: () => void) => Cancel
 }
@@ -18,11 +20,16 @@ export type Ids = {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after: (ms, run) => {
     const timer = setTimeout(run, Math.min(Math.max(0, ms), 2 ** 31 - 1))
     return () => clearTimeout(timer)
   },
 }
+
+/** A clock that goes wrong by so much. What it is asked to wait is not. */
+export const shifted = (clock: Clock, offsetMs: number): Clock =>
+  offsetMs === 0 ? clock : { ...clock, now: () => clock.now() + offsetMs }
 
 /** UUIDv7 with a 12-bit counter in `rand_a`, so that several made in one millisecond keep their order. */
 export const orderedIds = (now: () => number, bytes: (count: number) => Uint8Array): (() => string) => {
@@ -40,4 +47,9 @@ export const orderedIds = (now: () => number, bytes: (count: number) => Uint8Arr
   }
 }
 
-export const systemIds: Ids = { uuid: () => randomUUID(), ordered: orderedIds(systemClock.now, randomBytes) }
+/** Those that are ordered say when they were made. */
+export const idsBy = ({ now }: Pick<Clock, 'now'>): Ids => ({
+  uuid: () => randomUUID(),
+  ordered: orderedIds(now, randomBytes),
+})
+export const systemIds: Ids = idsBy(systemClock)

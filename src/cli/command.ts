@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { type Config, loadConfig } from './config.ts'
+import { lacks } from './configPrograms.ts'
 
 /** Adds one command, or a family of them, to the program. What it works with is loaded when it is called. */
 export type Register = (program: Command) => void
@@ -21,6 +22,13 @@ export const configured = (flags: Flags): Config | null => {
   if (loaded.ok) return loaded.config
   complain(`The configuration is not usable:\n${loaded.problems.map((problem) => `  - ${problem}`).join('\n')}`)
   return null
+}
+
+/** Whether the program lacks an option it cannot do without; then that was said, and the exit code is set. */
+export const lacking = (program: 'control' | 'host', config: Config): boolean => {
+  const problems = lacks(program, config)
+  if (problems.length > 0) complain(`A ${program} cannot start:\n${problems.map((each) => `  - ${each}`).join('\n')}`)
+  return problems.length > 0
 }
 
 /** An action whose failure is told in one sentence, not as a stack of calls. */

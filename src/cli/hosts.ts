@@ -1,7 +1,7 @@
-/** The host programs of this process: this machine's own, and the simulated ones of a demo. Each knows only the bus and its own folder. */
+/** Host programs: this machine's own, and simulated ones. Each knows only the bus and its own folder. */
 import { join } from 'node:path'
 import type { Bus } from '../bus/port.ts'
-import { systemClock, systemIds } from '../clock.ts'
+import { type Clock, idsBy, systemClock } from '../clock.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { realHostIo } from '../drivers/hostIo.ts'
 import { driverByName } from '../drivers/index.ts'
@@ -12,8 +12,17 @@ import { fileDisk } from '../host/disk.ts'
 import { type Host, startHost } from '../host/host.ts'
 import type { Log } from '../log.ts'
 import type { Config } from './config.ts'
+import { ordersCounted, timedDriver } from './metricsHost.ts'
+import type { Watching } from './watching.ts'
 
-export type HostParts = { readonly config: Config; readonly bus: Bus; readonly images: Images; readonly log: Log }
+export type HostParts = {
+  readonly config: Config
+  readonly bus: Pick<Bus, 'publish' | 'consume'>
+  readonly images: Images
+  readonly log: Log
+  readonly clock?: Clock
+  readonly watching?: Watching
+}
 type Found =
   | { readonly ok: true; readonly drivers: readonly Driver[] }
   | { readonly ok: false; readonly problems: readonly string[] }
@@ -27,23 +36,32 @@ export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {
     : { ok: true, drivers: found.flatMap((one) => (one.ok ? [one.driver] : [])) }
 }
 
-const start = ({ config, bus, images, log }: HostParts, name: string, drivers: readonly Driver[]): Promise<Host> => {
-  const stateDir = join(config.data, 'hosts', name)
+/** `stateDir` is the host's own: nothing of another host lies there. */
+export const startHostIn = (
+  { config, bus, images, log, clock = systemClock, watching }: HostParts,
+  name: string,
+  stateDir: string,
+  drivers: readonly Driver[],
+): Promise<Host> => {
   const warn = (event: string, detail: object) => log.warn({ host: name, ...detail }, event)
   const { reportEveryMs, heartbeatEveryMs } = config.host
+  const meter = watching?.meter
   return startHost({
     name,
     stateDir,
     bus,
-    drivers,
+    drivers: meter ? drivers.map((driver) => timedDriver(driver, meter)) : drivers,
     io: realHostIo({ hostname: name, stateDir: join(stateDir, 'drivers'), warn }),
     disk: fileDisk,
-    clock: systemClock,
-    ids: systemIds,
+    clock,
+    ids: idsBy(clock),
     log,
+    ...(watching ? { tracer: watching.tracer, ended: ordersCounted(watching.meter) } : {}),
     options: { images, reportEveryMs, heartbeatEveryMs },
   })
 }
+const start = (parts: HostParts, name: string, drivers: readonly Driver[]): Promise<Host> =>
+  startHostIn(parts, name, join(parts.config.data, 'hosts', name), drivers)
 
 export const startLocalHost = (parts: HostParts, drivers: readonly Driver[]): Promise<Host> =>
   start(parts, parts.config.host.name, drivers)

@@ -1,13 +1,12 @@
 /** The service until somebody ends it, or the tour until its last step. */
 import type { Log } from '../log.ts'
 import type { Config } from './config.ts'
-import { StartProblem, start } from './start.ts'
+import { start } from './start.ts'
 import { runTour } from './tour.ts'
 import { openTourNova } from './tourNova.ts'
+import { ended, inWords, untilEnded } from './untilEnded.ts'
 
 type Out = (line: string) => void
-/** An orderly stop takes at most ten seconds; past that the process ends as it is, which the store survives. */
-const STOP_MS = 9500
 
 const hints = (base: string, config: Config): readonly string[] => [
   '',
@@ -21,34 +20,22 @@ const hints = (base: string, config: Config): readonly string[] => [
   '',
 ]
 
-const untilSignal = (): Promise<string> =>
-  new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
+const serve = (config: Config, log: Log, out: Out) =>
+  untilEnded(log, config.listen, async () => {
+    const running = await start(config, log)
+    out(`ready ${running.base}`)
+    for (const line of hints(running.base, config)) out(line)
+    return running
   })
-
-const ended = async (stop: () => Promise<void>): Promise<void> => {
-  const late = setTimeout(() => process.exit(75), STOP_MS)
-  await stop()
-  clearTimeout(late)
-}
-
-const serve = async (config: Config, log: Log, out: Out) => {
-  const signal = untilSignal()
-  const running = await start(config, log)
-  out(`ready ${running.base}`)
-  for (const line of hints(running.base, config)) out(line)
-  log.info({ signal: await signal }, 'stopping')
-  await ended(running.stop)
-  // everything is closed; whatever a library still holds open must not keep the process
-  process.exit(0)
-}
 
 const tour = async (config: Config, log: Log, out: Out) => {
   const nova = await openTourNova()
   const running = await start(
     { ...config, nova: { url: nova.url, timeoutMs: 5000, headers: {}, tokenFile: null } },
     log,
-  )
+  ).catch((error: unknown) => {
+    throw inWords(error, config.listen)
+  })
   out(`ready ${running.base}`)
   const well = await runTour({ base: running.base, heard: nova.heard, say: out })
   await ended(running.stop)
@@ -57,17 +44,4 @@ const tour = async (config: Config, log: Log, out: Out) => {
 }
 
 /** Throws with a text for the operator when it cannot start. */
-export const run = async (config: Config, log: Log, out: Out): Promise<void> => {
-  try {
-    await (config.tour ? tour : serve)(config, log, out)
-  } catch (error) {
-    if (error instanceof StartProblem) throw error
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === 'EADDRINUSE')
-      throw new Error(
-        `${config.listen.host}:${config.listen.port} is in use by another program: choose another address with --listen`,
-        { cause: error },
-      )
-    throw error
-  }
-}
+export const run = (config: Config, log: Log, out: Out): Promise<void> => (config.tour ? tour : serve)(config, log, out)

@@ -9,20 +9,19 @@ import type { Log } from '../log.ts'
 import { imageFolder } from '../neighbours/imageFolder.ts'
 import { novaOver } from '../neighbours/nova.ts'
 import { type StoreConfig, openStore } from '../persistence/open.ts'
-import { Registry } from 'prom-client'
 import { openAdmin } from './admin.ts'
+import { type Closer, closer } from './closer.ts'
 import type { Config } from './config.ts'
 import { demoHosts } from './demo.ts'
 import { type HostParts, localDrivers, startLocalHost, startSimulatedHosts } from './hosts.ts'
 import { listen, urlOf } from './listen.ts'
+import { StartProblem } from './startProblem.ts'
 import { openSystem } from './system.ts'
+import { openWatching } from './watching.ts'
 
 export type Running = { readonly base: string; readonly stop: () => Promise<void> }
-/** Something the operator has to mend; the text says what. */
-export class StartProblem extends Error {}
-
 /** All of it, requests in hand included, ends within ten seconds. */
-const GRACE_MS = 4000
+export const GRACE_MS = 4000
 const RECORDED_MS = 10_000
 
 /** The first picture of every host is recorded, so that who reads after `ready` sees the hardware. Bounded: a slow driver delays nobody for ever. */
@@ -42,23 +41,11 @@ const recorded = async (control: Control, hosts: readonly Host[], log: Log) => {
   }
 }
 
-/** Last opened, first closed; one that fails to close does not keep the others open. */
-const closer = (log: Log) => {
-  const closing: (() => Promise<unknown>)[] = []
-  return {
-    add: (close: () => Promise<unknown>) => void closing.unshift(close),
-    close: async () => {
-      for (const close of closing.splice(0))
-        await close().catch((error: unknown) => log.error({ error: String(error) }, 'stop'))
-    },
-  }
-}
-
 export const storeConfig = ({ database, data }: Pick<Config, 'database' | 'data'>): StoreConfig =>
   database === null ? { kind: 'pglite', dir: join(data, 'store') } : { kind: 'postgres', ...database, sole: true }
 
 /** Without its store the service can do nothing; whoever supervises it starts it again, and the folder opens as after any kill. */
-const endAtOnce = (error: Error, log: Log) => {
+export const endAtOnce = (error: Error, log: Log) => {
   log.error({ error: error.message }, 'the store is lost, the process ends')
   process.exit(70)
 }
@@ -66,7 +53,7 @@ const endAtOnce = (error: Error, log: Log) => {
 /** Lists are in order of recording, so the demo's first host is recorded before the others, and all of them before the real one. */
 const startDemo = async (
   parts: HostParts,
-  open: ReturnType<typeof closer>,
+  open: Closer,
   seen: (hosts: readonly Host[]) => Promise<void>,
 ): Promise<readonly Host[]> => {
   const [first, ...others] = demoHosts(parts.config.demo)
@@ -90,21 +77,23 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     void store.lost?.then((error) => endAtOnce(error, log))
     const images = imageFolder(config.images, log)
     const nova = config.nova === null ? null : novaOver(config.nova)
-    const system = await openSystem({ store, images, nova, log, control: config.control, region: config.region })
+    const watching = await openWatching('accelerando', log, open)
+    const { meter, tracer } = watching
+    const { control, region } = config
+    const system = await openSystem({ store, images, nova, log, control, region, watching })
     open.add(system.stop)
-    const parts = { config, bus: system.bus, images, log }
+    const parts = { config, bus: system.bus, images, log, watching }
     const simulated = await startDemo(parts, open, (hosts) => recorded(system.plane.control, hosts, log))
     const own = await startLocalHost(parts, local.drivers)
     open.add(own.stop)
     await recorded(system.plane.control, [own], log)
     const hosts = [...simulated, own]
-    const registry = new Registry()
     const api = await listen(
-      createApp({ control: system.plane.control, options: config.http, log, metrics: registry }),
+      createApp({ control: system.plane.control, options: config.http, log, metrics: meter.registry, tracer }),
       config.listen,
     )
     open.add(() => api.close(GRACE_MS))
-    const admin = await openAdmin({ config, registry, system, hosts, log })
+    const admin = await openAdmin({ config, meter, reads: store.reads, system, hosts, log })
     open.add(() => admin.close(GRACE_MS))
     log.info(
       {

@@ -6,8 +6,15 @@ import type { Registry } from 'prom-client'
 export type Doors = Readonly<Record<string, (input: unknown) => Promise<unknown>>>
 export type AdminParts = {
   readonly metrics: Registry
-  /** Null when ready, else why not; `detail` is shown either way. */
-  readonly readiness: () => { readonly notReady: string | null; readonly detail: Readonly<Record<string, unknown>> }
+  /**
+   * Null when ready, else why not; `detail` is shown either way. `degraded`: something is amiss that every process like this one
+   * suffers from, so that taking this one out of service would mend nothing.
+   */
+  readonly readiness: () => {
+    readonly notReady: string | null
+    readonly degraded?: string | null
+    readonly detail: Readonly<Record<string, unknown>>
+  }
   readonly doors?: Doors
 }
 
@@ -24,10 +31,9 @@ export const adminApp = ({ metrics, readiness, doors = {} }: AdminParts): Hono =
   )
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', (c) => {
-    const { notReady, detail } = readiness()
-    return notReady === null
-      ? c.json({ status: 'ready', detail })
-      : c.json({ status: 'not ready', reason: notReady, detail }, 503)
+    const { notReady, degraded = null, detail } = readiness()
+    if (notReady !== null) return c.json({ status: 'not ready', reason: notReady, detail }, 503)
+    return c.json(degraded === null ? { status: 'ready', detail } : { status: 'degraded', reason: degraded, detail })
   })
   for (const [name, open] of Object.entries(doors))
     app.post(`/doors/${name}`, async (c) => c.json({ result: (await open(await inputOf(c.req.raw))) ?? null }))

@@ -1,0 +1,27 @@
+/** `accelerando control`. */
+import { type Flags, type Register, configured, lacking, out, told } from '../command.ts'
+import { PROGRAM_FLAGS, addFlags } from '../configFlags.ts'
+import { openLog } from '../logger.ts'
+import { untilEnded } from '../untilEnded.ts'
+
+export const control: Register = (program) => {
+  addFlags(
+    program
+      .command('control')
+      .description('Answers the API, as one of several processes over one PostgreSQL and one Kafka.'),
+    PROGRAM_FLAGS.control,
+  ).action(
+    told(async (flags: Flags) => {
+      const config = configured(flags)
+      if (!config || lacking('control', config)) return
+      const log = openLog(config.log)
+      const { database, kafka } = config
+      await untilEnded(log, config.listen, async () => {
+        const { startControl } = await import('../controlProgram.ts')
+        const running = await startControl({ ...config, database: database!, kafka: kafka! }, log)
+        out(`ready ${running.base}`)
+        return running
+      })
+    }),
+  )
+}

@@ -1,0 +1,24 @@
+/** `accelerando host`. */
+import { type Flags, type Register, configured, lacking, out, told } from '../command.ts'
+import { PROGRAM_FLAGS, addFlags } from '../configFlags.ts'
+import { openLog } from '../logger.ts'
+import { untilEnded } from '../untilEnded.ts'
+
+export const host: Register = (program) => {
+  addFlags(
+    program.command('host').description('Works on the devices of this machine, ordered over Kafka.'),
+    PROGRAM_FLAGS.host,
+  ).action(
+    told(async (flags: Flags) => {
+      const config = configured(flags)
+      if (!config || lacking('host', config)) return
+      const log = openLog(config.log)
+      await untilEnded(log, config.adminListen, async () => {
+        const { startHostProgram } = await import('../hostProgram.ts')
+        const running = await startHostProgram({ ...config, kafka: config.kafka! }, log)
+        out(`ready ${running.name}`)
+        return running
+      })
+    }),
+  )
+}

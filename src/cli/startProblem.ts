@@ -1,0 +1,2 @@
+/** Something the operator has to mend; the text says what. */
+export class StartProblem extends Error {}

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/cli/config.ts'
+import { lacks } from '../../src/cli/configPrograms.ts'
+
+const load = (flags: Record<string, unknown>, env: Record<string, string> = {}, files: Record<string, string> = {}) =>
+  loadConfig({
+    flags,
+    env,
+    readFile: (path) => {
+      if (files[path] === undefined) throw new Error('ENOENT: not there')
+      return files[path]
+    },
+    osHostname: 'here',
+  })
+const config = (...given: Parameters<typeof load>) => {
+  const loaded = load(...given)
+  if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
+  return loaded.config
+}
+const problems = (...given: Parameters<typeof load>): readonly string[] => {
+  const loaded = load(...given)
+  return loaded.ok ? [] : loaded.problems
+}
+
+describe('Kafka', () => {
+  test('is not there unless somebody names a broker', () => {
+    expect(config({})).toMatchObject({ kafka: null, auth: null, clockOffsetMs: 0 })
+  })
+  test('is found by --kafka, in clear and without a login', () => {
+    expect(config({ kafka: 'a:1, [::1]:2' }).kafka).toEqual({
+      brokers: ['a:1', '[::1]:2'],
+      prefix: '',
+      clientId: 'accelerando',
+      tls: null,
+      sasl: null,
+    })
+  })
+  test.each(['', 'a', 'a:0', 'a:65536', 'a:1,b', 'http://a:1'])('"%s" is no list of brokers', (kafka) => {
+    expect(problems({ kafka }).join()).toMatch(/^kafka.brokers: must be a list of HOST:PORT.*--kafka\)$/)
+  })
+  test('topics are made as they are told', () => {
+    expect(config({}).topics).toEqual({ partitions: 12, replicas: 1, retentionMs: null, create: true })
+    const file = '[kafka]\npartitions = 3\nreplicas = 2\nretention_days = 1\ncreate_topics = false\n'
+    expect(config({ config: 'c' }, {}, { c: file }).topics).toEqual({
+      partitions: 3,
+      replicas: 2,
+      retentionMs: 86_400_000,
+      create: false,
+    })
+  })
+  test('a prefix is one that Kafka takes', () => {
+    expect(config({ kafka: 'a:1' }, { ACCELERANDO_KAFKA_PREFIX: 'site-a.' }).kafka?.prefix).toBe('site-a.')
+    expect(problems({}, { ACCELERANDO_KAFKA_PREFIX: 'a/b' })).toEqual([
+      expect.stringMatching(/^kafka.prefix: must be at most 100 of .*"a\/b", from ACCELERANDO_KAFKA_PREFIX\)$/),
+    ])
+  })
+})
+
+describe('TLS', () => {
+  const ca = { ACCELERANDO_KAFKA_CA_FILE: 'ca.pem' }
+  const pem = '-----BEGIN CERTIFICATE-----\nMII\n'
+  test('by a word, or by certificates of its own', () => {
+    expect(config({ kafka: 'a:1' }, { ACCELERANDO_KAFKA_TLS: 'true' }).kafka?.tls).toEqual({ ca: null })
+    expect(config({ kafka: 'a:1' }, ca, { 'ca.pem': pem }).kafka?.tls).toEqual({ ca: pem })
+  })
+  test('a file of certificates that is none is told', () => {
+    const from = 'from ACCELERANDO_KAFKA_CA_FILE'
+    expect(problems({}, ca)).toEqual([`kafka.ca_file: ca.pem: cannot be read: ENOENT: not there (${from})`])
+    expect(problems({}, ca, { 'ca.pem': 'x' })).toEqual([
+      `kafka.ca_file: ca.pem: must hold certificates in PEM (${from})`,
+    ])
+  })
+})
+
+describe('a login', () => {
+  const whole = {
+    ACCELERANDO_KAFKA_SASL_MECHANISM: 'scram-sha-512',
+    ACCELERANDO_KAFKA_SASL_USERNAME: 'me',
+    ACCELERANDO_KAFKA_SASL_PASSWORD: 'p4ss',
+  }
+  test('has all of its parts', () => {
+    expect(config({ kafka: 'a:1' }, whole).kafka?.sasl).toEqual({
+      mechanism: 'scram-sha-512',
+      username: 'me',
+      password: 'p4ss',
+    })
+  })
+  test.each(Object.keys(whole))('without %s it is none', (name) => {
+    const told = problems({ kafka: 'a:1' }, { ...whole, [name]: '' })
+    expect(told).toEqual([expect.stringMatching(/^kafka.sasl_mechanism: must be set together with/)])
+    expect(told.join()).not.toContain('p4ss')
+  })
+  test('by an unknown mechanism is refused', () => {
+    expect(problems({}, { ...whole, ACCELERANDO_KAFKA_SASL_MECHANISM: 'gssapi' })).toEqual([
+      expect.stringMatching(/^kafka.sasl_mechanism: must be one of plain, scram-sha-256, scram-sha-512/),
+    ])
+  })
+})
+
+describe('a wrong clock', () => {
+  test('is for tests only', () => {
+    expect(problems({ clockOffsetMs: '-5000' })).toEqual([
+      expect.stringMatching(/^clock_offset_ms: needs test_doors.*from --clock-offset-ms\)$/),
+    ])
+    expect(config({ clockOffsetMs: '-5000' }, { ACCELERANDO_TEST_DOORS: '1' }).clockOffsetMs).toBe(-5000)
+    expect(problems({ config: 'c' }, {}, { c: 'clock_offset_ms = 1' })).toEqual([
+      'clock_offset_ms: may be set by environment and flag only (from c)',
+    ])
+  })
+})
+
+describe('what a program cannot do without', () => {
+  test('a control names each that is missing, with its flag and variable', () => {
+    expect(lacks('control', config({}))).toEqual([
+      'database: must be set for a control (--database or ACCELERANDO_DATABASE)',
+      'kafka.brokers: must be set for a control (--kafka or ACCELERANDO_KAFKA_BROKERS)',
+      'auth: must be set for a control, so that nobody leaves the door open by accident (--auth or ACCELERANDO_AUTH)',
+    ])
+    const flags = { database: 'postgresql://h/d', kafka: 'a:1', auth: 'noauth' }
+    expect(lacks('control', config(flags))).toEqual([])
+  })
+  test('a host needs Kafka, and is one host', () => {
+    expect(lacks('host', config({}))).toEqual([
+      'kafka.brokers: must be set for a host (--kafka or ACCELERANDO_KAFKA_BROKERS)',
+    ])
+    const several = config({ kafka: 'a:1' }, { ACCELERANDO_DEMO_HOSTS: '2' })
+    expect(lacks('host', several)).toEqual([
+      'demo_hosts: must not be set for a host: it is one host, sized by demo_devices and demo_handles',
+    ])
+    expect(lacks('host', config({ kafka: 'a:1', demoDevices: '2' }))).toEqual([])
+  })
+  test('nobody is let in from elsewhere without a word more', () => {
+    const flags = { database: 'postgresql://h/d', kafka: 'a:1', auth: 'noauth', listen: '0.0.0.0:6666' }
+    expect(problems(flags)).toEqual([expect.stringMatching(/^listen: must be a loopback address.*--noauth-anywhere/)])
+  })
+})
