@@ -1,12 +1,14 @@
 /** The command line: every command is a file in `commands/`. */
 import { Command } from 'commander'
 import type { Register } from './command.ts'
+import { control } from './commands/control.ts'
+import { host } from './commands/host.ts'
 import { start } from './commands/start.ts'
 import { store } from './commands/store.ts'
 import { topics } from './commands/topics.ts'
 
 const VERSION = '0.1.0'
-const COMMANDS: readonly Register[] = [start, store, topics]
+const COMMANDS: readonly Register[] = [start, control, host, store, topics]
 
 process.on('unhandledRejection', (error) => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
