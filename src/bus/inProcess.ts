@@ -18,7 +18,7 @@ import { partitionOf } from './murmur2.ts'
 import type { Room } from './partition.ts'
 import { Partition } from './partition.ts'
 import type { Bus, ConsumeOptions, Consumer } from './port.ts'
-import { recordRefusal, topicRefusal } from './refusal.ts'
+import { placeRefusal, recordRefusal, topicRefusal } from './refusal.ts'
 
 export type InProcessOptions = {
   readonly clock: Clock
@@ -192,9 +192,6 @@ class Exchange {
     return partitions[partitionOf(key, partitions.length)]!
   }
 }
-
-const placeRefusal = ({ topic, place, onlyKey }: ConsumeOptions): string | null =>
-  place !== undefined && onlyKey === undefined ? `${topic}: a place needs onlyKey, it is one partition's` : null
 
 /** Until its next start a consumer with its own place holds back what it has not read, as a real broker keeps it. */
 const forgetEarlier = ({ groups, partitions }: Topic, { group: name, onlyKey }: ConsumeOptions): void => {

@@ -2,6 +2,7 @@
 import { CATALOGUE } from '../wire/catalogue.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import { MESSAGE_MAX_BYTES } from '../wire/message.ts'
+import type { ConsumeOptions } from './port.ts'
 
 const TOPICS: ReadonlySet<string> = new Set(Object.values(CATALOGUE).map(({ topic }) => topic))
 
@@ -14,3 +15,6 @@ export const recordRefusal = ({ topic, value, tombstone }: BusRecord): string | 
   const bytes = Buffer.byteLength(value)
   return bytes > MESSAGE_MAX_BYTES ? `${topic}: a message of ${bytes} bytes, more than ${MESSAGE_MAX_BYTES}` : null
 }
+
+export const placeRefusal = ({ topic, place, onlyKey }: ConsumeOptions): string | null =>
+  place !== undefined && onlyKey === undefined ? `${topic}: a place needs onlyKey, it is one partition's` : null

@@ -10,6 +10,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, test } from 'vitest'
 
@@ -89,10 +90,22 @@ const findDocker = (): Found => {
   return docker.lacking === undefined ? docker : { lacking: `no Docker engine: ${docker.lacking}` }
 }
 
+/** `at`: the program of `infra/rig/kafka`. Its jars are there, or Maven can bring them. */
+const findKafka = (): Found => {
+  const java = findProgram('java', '-version')
+  if (java.lacking !== undefined) return java
+  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
+  const jars = process.env['KAFKA_RIG_JARS'] ?? join(cache, 'accelerando/kafka')
+  const maven = existsSync(jars) ? { at: jars } : findProgram('mvn', '-version')
+  if (maven.lacking !== undefined) return { lacking: `no jars of Kafka in ${jars}, and ${maven.lacking}` }
+  return { at: join(import.meta.dirname, '../../infra/rig/kafka/kafka') }
+}
+
 const PARTS = {
   /** `at`: the folder that holds initdb, postgres and pg_ctl. */
   postgres: { name: 'PostgreSQL', installable: true, find: findPostgres },
   docker: { name: 'Docker', installable: false, find: findDocker },
+  kafka: { name: 'Kafka', installable: true, find: findKafka },
   java: { name: 'Java', installable: true, find: () => findProgram('java', '-version') },
   /** `at`: a python3 that has pip. */
   pip: { name: 'pip', installable: true, find: () => findProgram('python3', '-m', 'pip', '--version') },

@@ -21,9 +21,9 @@ const run = promisify(execFile)
 const asRoot = process.getuid?.() === 0
 
 /** The process whose end is the end of the run: vitest's main one, or this one when no vitest is about. */
-const runPid = (): number => (process.env['VITEST'] === undefined || !isMainThread ? process.pid : process.ppid)
+export const runPid = (): number => (process.env['VITEST'] === undefined || !isMainThread ? process.pid : process.ppid)
 
-const startedAt = (pid: number): string => {
+export const startedAt = (pid: number): string => {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[19]!
   } catch {
@@ -35,7 +35,7 @@ const startedAt = (pid: number): string => {
 const asPostgres = (program: string, args: readonly string[]): [string, string[]] =>
   asRoot ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer()
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const { port } = server.address() as AddressInfo
@@ -141,8 +141,11 @@ export const sqlOnce = async (url: string, text: string): Promise<QueryResult> =
 
 export type Database = { readonly url: string; readonly drop: () => Promise<void> }
 
-export const freshDatabase = async (bin: string, durable = false): Promise<Database> => {
-  const server = await postgresServer(bin, durable)
+export const freshDatabase = async (bin: string, durable = false): Promise<Database> =>
+  databaseOn(await postgresServer(bin, durable))
+
+/** `server`: an address without the name of a database. */
+export const databaseOn = async (server: string): Promise<Database> => {
   const name = `t_${randomUUID().replaceAll('-', '')}`
   await sqlOnce(`${server}/postgres`, `create database ${name}`)
   const drop = async () => void (await sqlOnce(`${server}/postgres`, `drop database ${name} with (force)`))

@@ -1,0 +1,143 @@
+/** The bus on Kafka. */
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { Retry } from '../cursor.ts'
+import type { Bus, ConsumeOptions, Consumer } from '../port.ts'
+import { placeRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
+import type { Lookup } from './lookup.ts'
+import { lookup } from './lookup.ts'
+import type { KafkaOptions } from './options.ts'
+import { Publisher } from './publisher.ts'
+import type { ConsumerState } from './subscription.ts'
+import { Subscription } from './subscription.ts'
+
+export type KafkaBusOptions = {
+  readonly options: KafkaOptions
+  readonly clock: Clock
+  readonly log: Log
+  readonly publishTimeoutMs?: number
+  /** How long `consume` waits for the join; afterwards it goes on behind its back. */
+  readonly joinWaitMs?: number
+  readonly stopTimeoutMs?: number
+  /** A consumer without a sign of life for so long is made anew. */
+  readonly silenceMs?: number
+  readonly retry?: Retry
+}
+export type BusState = {
+  /** The last that was heard of the broker was good, and every consumer is alive. */
+  readonly connected: boolean
+  readonly lastError: { readonly at: number; readonly reason: string } | null
+  readonly publisher: { readonly waiting: number; readonly waitingBytes: number }
+  readonly consumers: readonly ConsumerState[]
+}
+export type Lag = {
+  readonly topic: string
+  readonly group: string
+  /** Messages that the group has not done with, over all partitions or the one it reads. */
+  readonly messages: number
+}
+export type KafkaBus = Bus & {
+  readonly state: () => BusState
+  /** Asks the broker; rejects when it is away. */
+  readonly lag: () => Promise<readonly Lag[]>
+}
+
+const DEFAULTS = {
+  publishTimeoutMs: 30_000,
+  joinWaitMs: 10_000,
+  stopTimeoutMs: 10_000,
+  silenceMs: 12_000,
+  retry: { firstMs: 20, maxMs: 2000 },
+}
+
+type Settings = KafkaBusOptions & typeof DEFAULTS
+
+class Exchange {
+  readonly #settings: Settings
+  readonly #lookup: Lookup
+  readonly #publisher: Publisher
+  readonly #consumers = new Set<Subscription>()
+  #heard = false
+  #lastError: BusState['lastError'] = null
+  #stopped: Promise<void> | null = null
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#lookup = lookup(settings.options, settings.log)
+    this.#publisher = new Publisher({ ...settings, lookup: this.#lookup, told: this.#told })
+  }
+
+  readonly publish: Bus['publish'] = async (batch) => {
+    const refused = batch.map(recordRefusal).find((reason) => reason !== null)
+    if (refused !== undefined) throw new Error(refused)
+    await this.#publisher.publish(batch)
+  }
+  readonly consume = async (wanted: ConsumeOptions): Promise<Consumer> => {
+    const refused = topicRefusal(wanted.topic) ?? placeRefusal(wanted)
+    if (refused !== null) throw new Error(refused)
+    if (this.#stopped !== null) throw new Error('the bus is stopped')
+    const subscription = new Subscription({ ...this.#settings, wanted, lookup: this.#lookup, told: this.#told })
+    this.#consumers.add(subscription)
+    const stop = async (): Promise<void> => {
+      await subscription.stop()
+      this.#consumers.delete(subscription)
+    }
+    try {
+      await this.#begun(subscription)
+    } catch (error) {
+      await stop()
+      throw error
+    }
+    return { stop }
+  }
+  async #begun(subscription: Subscription): Promise<void> {
+    const { clock, log, joinWaitMs } = this.#settings
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = clock.after(joinWaitMs, () => {
+      const { topic, group } = subscription.state
+      log.warn({ topic, group, waitedMs: joinWaitMs, reason: this.#lastError?.reason }, 'bus.joinWaits')
+      subscription.letGo()
+      resolve()
+    })
+    await Promise.race([subscription.start(), promise]).finally(cancel)
+  }
+
+  readonly state = (): BusState => {
+    const consumers = [...this.#consumers].map((consumer) => consumer.state)
+    const { count, bytes } = this.#publisher.waiting
+    return {
+      connected: this.#heard && consumers.every(({ alive }) => alive),
+      lastError: this.#lastError,
+      publisher: { waiting: count, waitingBytes: bytes },
+      consumers,
+    }
+  }
+  readonly lag = (): Promise<readonly Lag[]> => Promise.all([...this.#consumers].map((each) => this.#lagOf(each)))
+  async #lagOf(consumer: Subscription): Promise<Lag> {
+    const { topic, group, own } = consumer.names
+    const ends = await this.#lookup.ends(topic)
+    const done = own ?? (await this.#lookup.committed(group, topic))
+    const { partitions, ...state } = consumer.state
+    const open = [...ends].filter(([at]) => own === null || partitions.includes(at))
+    const messages = open.reduce((sum, [at, end]) => sum + Math.max(0, end - (done.get(at) ?? 0)), 0)
+    return { topic: state.topic, group: state.group, messages }
+  }
+  readonly stop = (): Promise<void> => {
+    const ends = (): readonly Promise<void>[] => [...this.#consumers].map((consumer) => consumer.stop())
+    this.#stopped ??= Promise.all([...ends(), this.#publisher.stop()]).then(() => undefined)
+    return this.#stopped
+  }
+
+  readonly #told = (reason: string | null): void => {
+    const { clock, log } = this.#settings
+    if (reason !== null) this.#lastError = { at: clock.now(), reason }
+    if (reason === null && !this.#heard) log.info({}, 'bus.there')
+    if (reason !== null && this.#heard) log.warn({ reason }, 'bus.away')
+    this.#heard = reason === null
+  }
+}
+
+export const kafkaBus = (options: KafkaBusOptions): KafkaBus => {
+  const { publish, consume, state, lag, stop } = new Exchange({ ...DEFAULTS, ...options })
+  return { publish, consume, state, lag, stop }
+}

@@ -1,0 +1,67 @@
+/**
+ * A client of kafkajs, made as it has to be made.
+ *
+ * K1 the `sasl` object is new for each client: kafkajs writes into it, and a copy of a used one logs in with the old password;
+ * K2 retries are said explicitly: kafkajs changes its own when NODE_ENV is `test`;
+ * K3 what kafkajs says goes through our log, and the same sentence once in a while only.
+ */
+import type { KafkaConfig, LogEntry, RetryOptions, SASLOptions } from 'kafkajs'
+import { Kafka, logLevel } from 'kafkajs'
+import type { Log } from '../../log.ts'
+import type { KafkaOptions } from './options.ts'
+import { mendTimer } from './timer.ts'
+
+mendTimer()
+
+/** A request without an answer for so long has failed, and its connection is not trusted any more. */
+const REQUEST_TIMEOUT_MS = 5000
+const CONNECT_TIMEOUT_MS = 3000
+const SAME_SENTENCE_MS = 10_000
+const SENTENCES_MAX = 100
+
+const secured = ({ tls, sasl }: KafkaOptions): Pick<KafkaConfig, 'ssl' | 'sasl'> => ({
+  ...(tls === null ? {} : { ssl: tls.ca === null ? true : { ca: [tls.ca] } }),
+  ...(sasl === null ? {} : { sasl: saslOf(sasl) }),
+})
+const saslOf = ({ mechanism, username, password }: NonNullable<KafkaOptions['sasl']>): SASLOptions => ({
+  mechanism,
+  username,
+  password,
+})
+
+const said = (log: Log): ((entry: LogEntry) => void) => {
+  const seen = new Map<string, number>()
+  const fresh = (sentence: string): boolean => {
+    const now = performance.now()
+    const last = seen.get(sentence)
+    if (last !== undefined && now - last < SAME_SENTENCE_MS) return false
+    if (seen.size >= SENTENCES_MAX) seen.clear()
+    seen.set(sentence, now)
+    return true
+  }
+  return ({ namespace, level, log: { message: says, groupId, broker, error } }) => {
+    if (!fresh(`${namespace} ${says}`)) return
+    const detail = {
+      part: namespace,
+      says,
+      group: groupId as unknown,
+      broker: broker as unknown,
+      reason: error as unknown,
+    }
+    log[level === logLevel.ERROR ? 'info' : 'debug'](detail, 'kafka.client')
+  }
+}
+
+export const kafkaClient = (options: KafkaOptions, log: Log, retry: RetryOptions): Kafka =>
+  new Kafka({
+    brokers: [...options.brokers],
+    clientId: options.clientId,
+    ...secured(options),
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    authenticationTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    enforceRequestTimeout: true,
+    retry,
+    logLevel: logLevel.WARN,
+    logCreator: () => said(log),
+  })

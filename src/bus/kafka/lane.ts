@@ -1,0 +1,118 @@
+/**
+ * One partition in the hands of one member: what came and is not done with, begun in order, as many at once as the window allows.
+ * The rules are those of the in-process bus (`cursor.ts`): C1 the position is that of the oldest not taken; C2 with a window of one
+ * nothing is begun while something is in hand or waits for its next try; C3 with more, one that failed holds back its key.
+ */
+import type { Cancel, Clock } from '../../clock.ts'
+import type { Retry } from '../cursor.ts'
+import type { Delivered } from '../port.ts'
+
+export type LaneOptions = {
+  readonly clock: Clock
+  readonly window: number
+  readonly retry: Retry
+  readonly take: (message: Delivered) => Promise<void>
+  readonly failed: (message: Delivered, error: unknown) => void
+  /** Something was done with. */
+  readonly moved: () => void
+}
+type Entry = {
+  readonly message: Delivered
+  readonly bytes: number
+  state: 'waiting' | 'running' | 'held' | 'done'
+  tries: number
+}
+
+export class Lane {
+  readonly #options: LaneOptions
+  readonly #entries: Entry[] = []
+  readonly #timers = new Set<Cancel>()
+  #next = -1
+  #running = 0
+  #bytes = 0
+  #closed = false
+  #idle: (() => void) | null = null
+
+  constructor(options: LaneOptions) {
+    this.#options = options
+  }
+
+  /** The oldest offset that is not taken; -1 before anything came. */
+  get position(): number {
+    return this.#entries[0]?.message.offset ?? this.#next
+  }
+  /** The offset that is to come next. */
+  get next(): number {
+    return this.#next
+  }
+  get size(): { readonly count: number; readonly bytes: number } {
+    return { count: this.#entries.length, bytes: this.#bytes }
+  }
+  get inHand(): number {
+    return this.#running
+  }
+
+  /** What it has already is passed over: after a rebalance the broker sends again what is not committed. `end`: past the last. */
+  put(messages: readonly Delivered[], end: number): void {
+    for (const message of messages.filter(({ offset }) => offset >= this.#next)) {
+      const bytes = 2 * (message.key.length + message.value.length) + 400
+      this.#entries.push({ message, bytes, state: 'waiting', tries: 0 })
+      this.#bytes += bytes
+    }
+    this.#next = Math.max(this.#next, end)
+    this.#pump()
+  }
+  /** Begins nothing more. Resolves when nothing is in hand. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const cancel of this.#timers) cancel()
+    this.#timers.clear()
+    if (this.#running === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#idle = resolve
+    await promise
+  }
+
+  #pump(): void {
+    if (this.#closed) return
+    const { window } = this.#options
+    const barred = new Set<string>()
+    for (let at = 0; at < this.#entries.length && at < window && this.#running < window; at++) {
+      const entry = this.#entries[at]!
+      if (entry.state === 'waiting' && !barred.has(entry.message.key)) this.#begin(entry)
+      if (entry.state === 'held' || entry.state === 'waiting' || window === 1) barred.add(entry.message.key)
+    }
+  }
+  #begin(entry: Entry): void {
+    entry.state = 'running'
+    this.#running++
+    const ok = (): void => this.#taken(entry)
+    const fail = (error: unknown): void => this.#again(entry, error)
+    void Promise.resolve(entry.message).then(this.#options.take).then(ok, fail)
+  }
+  #taken(entry: Entry): void {
+    entry.state = 'done'
+    while (this.#entries[0]?.state === 'done') this.#bytes -= this.#entries.shift()!.bytes
+    this.#ended()
+    this.#options.moved()
+    this.#pump()
+  }
+  #again(entry: Entry, error: unknown): void {
+    const { clock, retry, failed } = this.#options
+    entry.state = 'held'
+    failed(entry.message, error)
+    const ms = Math.min(retry.maxMs, retry.firstMs * 2 ** Math.min(entry.tries++, 20))
+    this.#ended()
+    if (this.#closed) return
+    const cancel = clock.after(ms, () => {
+      this.#timers.delete(cancel)
+      entry.state = 'waiting'
+      this.#pump()
+    })
+    this.#timers.add(cancel)
+    this.#pump()
+  }
+  #ended(): void {
+    if (--this.#running === 0) this.#idle?.()
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * Sends in rounds: what is said while a round is under way goes with the next one.
+ *
+ * P1 one round is outstanding at a time, so that messages of a partition are stored in order, whatever fails and is repeated;
+ * P2 a round that failed is sent again, before anything else, until the time of each of its publishers is up;
+ * P3 an answer that does not name each partition written to is a failure: kafkajs drops what it finds no partition for;
+ * P4 after a failure the connection is made anew: the old one may be a black hole.
+ */
+import type { ICustomPartitioner, Message, Producer, RecordMetadata } from 'kafkajs'
+import { Partitioners } from 'kafkajs'
+import type { Cancel, Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { BusRecord } from '../../wire/envelope.ts'
+import { kafkaClient } from './client.ts'
+import type { Lookup } from './lookup.ts'
+import type { KafkaOptions } from './options.ts'
+import { isMisconfigured, isMissing, reasonOf } from './trouble.ts'
+import { within } from './within.ts'
+
+export type PublisherOptions = {
+  readonly options: KafkaOptions
+  readonly lookup: Lookup
+  readonly clock: Clock
+  readonly log: Log
+  readonly publishTimeoutMs: number
+  /** Called with what came of each round; null: it is stored. */
+  readonly told: (trouble: string | null) => void
+}
+type Call = { open: number; over: boolean; settle: (error: Error | null) => void }
+type Item = { readonly call: Call; readonly record: BusRecord; readonly bytes: number }
+
+/** Per topic, and so per partition: a broker takes a little more than 1 MB at once. */
+const ROUND_TOPIC_BYTES = 1_000_000
+const WAITING_MAX_BYTES = 64 * 1024 * 1024
+const BACKOFF = { firstMs: 100, maxMs: 1000 }
+const CLOSE_MS = 2000
+const OVERHEAD_BYTES = 100
+const ROUND_COUNT = 2000
+const STORE_WITHIN_MS = 5000
+/** Enough to find a broker that lives; a send that failed is not repeated by kafkajs, but by us on a new connection. */
+const CONNECT_RETRY = { retries: 4, initialRetryTime: 50, maxRetryTime: 300 }
+const SEND_RETRY = { retries: 0, initialRetryTime: 50, maxRetryTime: 300 }
+
+const weightOf = ({ key, value, headers }: BusRecord): number =>
+  Object.entries(headers).reduce(
+    (sum, [name, text]) => sum + name.length + Buffer.byteLength(text) + 10,
+    Buffer.byteLength(key) + Buffer.byteLength(value) + OVERHEAD_BYTES,
+  )
+
+const sumOf = (items: readonly Item[]): number => items.reduce((sum, { bytes }) => sum + bytes, 0)
+const messageOf = ({ record: { key, value, headers, tombstone } }: Item): Message => ({
+  key,
+  value: tombstone === true ? null : value,
+  headers: { ...headers },
+})
+const nameOf = ({ topicName, partition }: RecordMetadata): string => `${topicName}/${partition}`
+
+export class Publisher {
+  readonly #settings: PublisherOptions
+  readonly #calls = new Set<Call>()
+  readonly #known = new Set<string>()
+  /** `topic/partition` of all that the round under way writes to. */
+  readonly #written = new Set<string>()
+  #queue: Item[] = []
+  #waitingBytes = 0
+  #producer: Producer | null = null
+  #running: Promise<void> | null = null
+  #wake: () => void = () => {}
+  #trouble = 'no answer yet'
+  #worked = false
+  #stopped = false
+
+  constructor(settings: PublisherOptions) {
+    this.#settings = settings
+  }
+
+  get waiting(): { readonly count: number; readonly bytes: number } {
+    return { count: this.#queue.length, bytes: this.#waitingBytes }
+  }
+
+  async publish(batch: readonly BusRecord[]): Promise<void> {
+    if (this.#stopped) throw new Error('the bus is stopped')
+    if (batch.length === 0) return
+    const { clock, publishTimeoutMs, options } = this.#settings
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const call: Call = { open: batch.length, over: false, settle: () => {} }
+    call.settle = (error) => {
+      call.over = true
+      this.#calls.delete(call)
+      return error === null ? resolve() : reject(error)
+    }
+    this.#enqueue(call, batch)
+    const at = options.brokers.join(', ')
+    const late = clock.after(publishTimeoutMs, () =>
+      call.settle(new Error(`not stored on Kafka at ${at} within ${publishTimeoutMs} ms: ${this.#trouble}`)),
+    )
+    await promise.finally(late)
+  }
+  #enqueue(call: Call, batch: readonly BusRecord[]): void {
+    const items = batch.map((record) => ({ call, record, bytes: weightOf(record) }))
+    const bytes = sumOf(items)
+    if (this.#waitingBytes + bytes > WAITING_MAX_BYTES)
+      return call.settle(new Error(`no room on the bus: ${this.#waitingBytes} bytes wait for Kafka: ${this.#trouble}`))
+    this.#calls.add(call)
+    this.#queue.push(...items)
+    this.#waitingBytes += bytes
+    this.#running ??= this.#run().finally(() => (this.#running = null))
+  }
+
+  /** Rejects who still waits; what is under way gets a moment. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#wake()
+    const { clock } = this.#settings
+    if (this.#running !== null) await within(clock, CLOSE_MS, this.#running)
+    for (const call of this.#calls) call.settle(new Error('the bus is stopped'))
+    await this.#drop()
+  }
+
+  async #run(): Promise<void> {
+    for (let failures = 0; this.#queue.length > 0 && !this.#stopped;) {
+      const round = await this.#attempt()
+      failures = round ? 0 : failures + 1
+      if (!round) await this.#pause(Math.min(BACKOFF.maxMs, BACKOFF.firstMs * 2 ** Math.min(failures - 1, 10)))
+    }
+  }
+  /** Whether something came of it. */
+  async #attempt(): Promise<boolean> {
+    let round: readonly Item[] = []
+    try {
+      await this.#checkTopics()
+      round = this.#take()
+      if (round.length > 0) await this.#send(round)
+      for (const { call } of round) if (--call.open === 0 && !call.over) call.settle(null)
+      if (round.length > 0) this.#tell(null)
+      return true
+    } catch (error) {
+      this.#tell(reasonOf(error))
+      await this.#drop()
+      const hopeless = isMisconfigured(error) && !this.#worked
+      if (hopeless) for (const call of this.#calls) call.settle(error as Error)
+      this.#queue = [...round, ...this.#queue].filter(({ call }) => !call.over)
+      this.#waitingBytes = sumOf(this.#queue)
+      return false
+    }
+  }
+  #tell(trouble: string | null): void {
+    if (trouble === null) this.#worked = true
+    else this.#trouble = trouble
+    this.#settings.told(trouble)
+  }
+  async #pause(ms: number): Promise<void> {
+    if (this.#stopped) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    const cancel: Cancel = this.#settings.clock.after(ms, resolve)
+    await promise
+    cancel()
+  }
+
+  /** A topic that was never seen and is not there is its publishers' fault; one that was seen may come back. */
+  async #checkTopics(): Promise<void> {
+    const unknown = new Set(this.#queue.map(({ record }) => record.topic).filter((topic) => !this.#known.has(topic)))
+    for (const topic of unknown) {
+      const trouble = await this.#check(topic)
+      if (trouble === null) this.#known.add(topic)
+      const here = this.#queue.filter(({ call, record }) => record.topic === topic && !call.over)
+      if (trouble !== null) for (const { call } of here) call.settle(trouble)
+    }
+  }
+  async #check(topic: string): Promise<Error | null> {
+    const { lookup, options } = this.#settings
+    try {
+      await lookup.partitions(options.prefix + topic)
+      return null
+    } catch (error) {
+      if (isMissing(error)) return error
+      throw error
+    }
+  }
+  #take(): readonly Item[] {
+    const bytesOf = new Map<string, number>()
+    this.#queue = this.#queue.filter(({ call }) => !call.over)
+    let count = 0
+    for (const { record, bytes } of this.#queue) {
+      // what came while topics were looked up waits for the next round
+      if (count >= ROUND_COUNT || !this.#known.has(record.topic)) break
+      const sum = (bytesOf.get(record.topic) ?? 0) + bytes
+      if (sum > ROUND_TOPIC_BYTES && sum > bytes) break
+      bytesOf.set(record.topic, sum)
+      count++
+    }
+    const round = this.#queue.splice(0, count)
+    this.#waitingBytes = sumOf(this.#queue)
+    return round
+  }
+
+  async #send(round: readonly Item[]): Promise<void> {
+    const { options } = this.#settings
+    this.#written.clear()
+    const producer = await this.#connected()
+    const topics = Map.groupBy(round, ({ record }) => options.prefix + record.topic)
+    const answer = await producer.sendBatch({
+      acks: -1,
+      timeout: STORE_WITHIN_MS,
+      topicMessages: [...topics].map(([topic, items]) => ({ topic, messages: items.map(messageOf) })),
+    })
+    const stored = new Set(answer.filter(({ errorCode }) => errorCode === 0).map(nameOf))
+    const lost = [...this.#written].filter((name) => !stored.has(name))
+    if (this.#written.size === 0 || lost.length > 0)
+      throw new Error(`Kafka did not acknowledge ${lost.join(', ') || 'anything'}`)
+  }
+  async #connected(): Promise<Producer> {
+    if (this.#producer !== null) return this.#producer
+    const { options, log } = this.#settings
+    const createPartitioner: ICustomPartitioner = () => {
+      const partition = Partitioners.DefaultPartitioner()
+      return (args) => {
+        const chosen = partition(args)
+        this.#written.add(`${args.topic}/${chosen}`)
+        return chosen
+      }
+    }
+    const kafka = kafkaClient(options, log, CONNECT_RETRY)
+    this.#producer = kafka.producer({ createPartitioner, allowAutoTopicCreation: false, retry: SEND_RETRY })
+    await this.#producer.connect()
+    return this.#producer
+  }
+  async #drop(): Promise<void> {
+    const producer = this.#producer
+    this.#producer = null
+    if (producer !== null) await within(this.#settings.clock, CLOSE_MS, producer.disconnect())
+  }
+}

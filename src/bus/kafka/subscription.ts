@@ -1,0 +1,296 @@
+/**
+ * A consumer of the bus: a member of a group for as long as it is wanted, whatever becomes of brokers and connections.
+ *
+ * S1 there is one member at a time; when it ends, another is made after a bounded wait, until the stop;
+ * S2 what came stays in the lanes over rebalances and members, so that what is in hand is not begun twice here;
+ * S3 a lane of a partition that went to another member begins nothing more, and its position is not committed;
+ * S4 a lane that is full pauses its own partition, and no other.
+ */
+import type { Cancel, Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { Retry } from '../cursor.ts'
+import type { ConsumeOptions, Delivered } from '../port.ts'
+import { textOf } from '../reason.ts'
+import type { Ground } from './ground.ts'
+import { survey } from './ground.ts'
+import { Lane } from './lane.ts'
+import type { Lookup } from './lookup.ts'
+import type { Fetched } from './member.ts'
+import { Member } from './member.ts'
+import type { KafkaOptions } from './options.ts'
+import { isMisconfigured, reasonOf } from './trouble.ts'
+import { within } from './within.ts'
+
+export type SubscriptionOptions = {
+  readonly options: KafkaOptions
+  readonly wanted: ConsumeOptions
+  readonly lookup: Lookup
+  readonly clock: Clock
+  readonly log: Log
+  readonly retry: Retry
+  readonly stopTimeoutMs: number
+  readonly silenceMs: number
+  /** Null: it is a member. */
+  readonly told: (trouble: string | null) => void
+}
+export type ConsumerState = {
+  readonly topic: string
+  readonly group: string
+  /** It is a member, and gave a sign of life in the last seconds. */
+  readonly alive: boolean
+  readonly partitions: readonly number[]
+  /** ms since the epoch. */
+  readonly fetchAt: number | null
+  readonly heartbeatAt: number | null
+  /** Members made after the first. */
+  readonly restarts: number
+  readonly inHand: number
+  /** Fetched and not done with. */
+  readonly waiting: number
+}
+const BACKOFF = { firstMs: 200, maxMs: 2000 }
+const COMMIT_EVERY_MS = 200
+const FULL = { count: 4096, bytes: 4 * 1024 * 1024 }
+const DELETE_TRIES = 3
+
+export class Subscription {
+  readonly #settings: SubscriptionOptions
+  readonly #topic: string
+  readonly #group: string
+  readonly #lanes = new Map<number, Lane>()
+  readonly #paused = new Set<number>()
+  readonly #committed = new Map<number, number>()
+  readonly #leaving = new Set<Promise<void>>()
+  readonly #first = Promise.withResolvers<void>()
+  #ground: Ground | null = null
+  #member: Member | null = null
+  #committing: Promise<void> | null = null
+  #cancelCommit: Cancel | null = null
+  #wake: () => void = () => {}
+  #restarts = -1
+  #awaited = true
+  #stopped: Promise<void> | null = null
+  #ended: Promise<void> | null = null
+
+  constructor(settings: SubscriptionOptions) {
+    const { options, wanted } = settings
+    this.#settings = settings
+    this.#topic = options.prefix + wanted.topic
+    this.#group = options.prefix + wanted.group
+  }
+
+  /** Resolves at the first join; rejects when no join can come of it. */
+  start(): Promise<void> {
+    this.#first.promise.catch(() => undefined)
+    this.#ended = this.#run()
+    return this.#first.promise
+  }
+  /** Nobody waits for the first join any more: from now on it tries until the stop. */
+  letGo(): void {
+    this.#awaited = false
+  }
+  get state(): ConsumerState {
+    const lanes = [...this.#lanes.values()]
+    return {
+      topic: this.#settings.wanted.topic,
+      group: this.#settings.wanted.group,
+      alive: this.#member?.alive ?? false,
+      partitions: this.#member?.assigned ?? [],
+      fetchAt: this.#member?.seen.fetchAt ?? null,
+      heartbeatAt: this.#member?.seen.heartbeatAt ?? null,
+      restarts: Math.max(0, this.#restarts),
+      inHand: lanes.reduce((sum, { inHand }) => sum + inHand, 0),
+      waiting: lanes.reduce((sum, { size }) => sum + size.count, 0),
+    }
+  }
+  /** The names the broker knows, and the places of a consumer that keeps them itself. */
+  get names(): { readonly topic: string; readonly group: string; readonly own: ReadonlyMap<number, number> | null } {
+    const places = [...this.#lanes].map(([partition, { position }]) => [partition, position] as const)
+    const own = this.#settings.wanted.place === undefined ? null : new Map(places)
+    return { topic: this.#topic, group: this.#group, own }
+  }
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #run(): Promise<void> {
+    for (let failures = 0; this.#stopped === null;) {
+      const before = this.#restarts
+      const reason = await this.#life()
+      if (this.#stopped !== null) return
+      failures = this.#restarts > before ? 1 : failures + 1
+      const member = this.#member
+      this.#member = null
+      this.#settings.told(reasonOf(reason))
+      const detail = { topic: this.#topic, group: this.#group, reason: reasonOf(reason) }
+      if (isMisconfigured(reason) && this.#awaited) return this.#first.reject(reason)
+      this.#settings.log.warn(detail, 'bus.consumerLost')
+      // the end of the old one is not waited for: what it was connected to may be what failed
+      if (member !== null) void this.#gone(member.leave())
+      await this.#pause(Math.min(BACKOFF.maxMs, BACKOFF.firstMs * 2 ** Math.min(failures - 1, 10)))
+    }
+  }
+  /** Why it ended. */
+  async #life(): Promise<Error> {
+    const { lookup, wanted } = this.#settings
+    try {
+      this.#ground ??= await survey(lookup, wanted, this.#topic, this.#group)
+      if (this.#stopped !== null) return new Error('stopped')
+      const member = this.#made(this.#ground)
+      this.#member = member
+      return await Promise.race([member.ended, member.start().then(() => member.ended)])
+    } catch (error) {
+      return error instanceof Error ? error : new Error(textOf(error))
+    }
+  }
+  #made({ only }: Ground): Member {
+    const { options, clock, log, silenceMs } = this.#settings
+    const member: Member = new Member({
+      options,
+      topic: this.#topic,
+      group: this.#group,
+      only,
+      clock,
+      log,
+      silenceMs,
+      joined: (partitions) => (this.#member === member ? this.#joined(member, partitions) : undefined),
+      rebalancing: () => void this.#flush(),
+      fetched: (fetched) => this.#member === member && this.#fetched(member, fetched),
+    })
+    return member
+  }
+
+  #joined(member: Member, partitions: readonly number[]): void {
+    const { wanted, told, log } = this.#settings
+    for (const partition of this.#lanes.keys()) if (!partitions.includes(partition)) this.#give(partition)
+    for (const partition of partitions) {
+      const start = this.#startOf(partition)
+      if (start !== null) member.seek(partition, start)
+      // kafkajs keeps what was paused over a rebalance
+      this.#press(member, partition)
+    }
+    this.#restarts++
+    this.#awaited = false
+    log.info({ topic: this.#topic, group: this.#group, partitions }, 'bus.joined')
+    if (wanted.place !== undefined) for (const partition of this.#lanes.keys()) this.#place(partition)
+    told(null)
+    this.#first.resolve()
+  }
+  #startOf(partition: number): number | null {
+    const lane = this.#lanes.get(partition)
+    if (this.#settings.wanted.place !== undefined && lane !== undefined) return lane.next
+    if (this.#committed.has(partition)) return null
+    return this.#ground?.starts.get(partition) ?? null
+  }
+  #give(partition: number): void {
+    const lane = this.#lanes.get(partition)!
+    this.#lanes.delete(partition)
+    this.#paused.delete(partition)
+    this.#committed.delete(partition)
+    void this.#gone(lane.close())
+  }
+  #gone(work: Promise<void>): Promise<void> {
+    const noted: Promise<void> = work.finally(() => this.#leaving.delete(noted))
+    this.#leaving.add(noted)
+    return noted
+  }
+
+  #fetched(member: Member, { partition, messages, end, high }: Fetched): boolean {
+    if (this.#stopped !== null || !member.assigned.includes(partition)) return false
+    // the topic was made anew
+    if (high < (this.#lanes.get(partition)?.next ?? 0)) this.#give(partition)
+    const lane = this.#lanes.get(partition) ?? this.#lane(partition)
+    lane.put(
+      messages.map((message) => ({ ...message, topic: this.#settings.wanted.topic })),
+      end,
+    )
+    this.#press(member, partition)
+    return true
+  }
+  #lane(partition: number): Lane {
+    const { wanted, clock, retry, log } = this.#settings
+    const failed = ({ key, offset }: Delivered, error: unknown): void =>
+      log.warn({ topic: wanted.topic, group: wanted.group, key, partition, offset, reason: textOf(error) }, 'bus.again')
+    const moved = (): void => (this.#lanes.get(partition) === lane ? this.#moved(partition) : undefined)
+    const lane: Lane = new Lane({
+      clock,
+      window: Math.max(1, wanted.window ?? 1),
+      retry,
+      take: wanted.take,
+      failed,
+      moved,
+    })
+    this.#lanes.set(partition, lane)
+    return lane
+  }
+  #press(member: Member, partition: number): void {
+    const { count, bytes } = this.#lanes.get(partition)?.size ?? { count: 0, bytes: 0 }
+    const was = this.#paused.has(partition)
+    const share = was ? 0.5 : 1
+    const full = count > share * FULL.count || bytes > share * FULL.bytes
+    if (full) this.#paused.add(partition)
+    else this.#paused.delete(partition)
+    member.pause(partition, full)
+  }
+
+  #moved(partition: number): void {
+    if (this.#member !== null && this.#paused.has(partition)) this.#press(this.#member, partition)
+    if (this.#settings.wanted.place !== undefined) return this.#place(partition)
+    this.#cancelCommit ??= this.#settings.clock.after(COMMIT_EVERY_MS, () => {
+      this.#cancelCommit = null
+      void this.#flush()
+    })
+  }
+  #place(partition: number): void {
+    const { place } = this.#settings.wanted
+    const offset = this.#lanes.get(partition)!.position
+    if (offset >= 0) place!.moved({ bus: this.#ground!.bus, partition, offset })
+  }
+  /** One commit at a time; what failed is tried with the next. */
+  #flush(): Promise<void> {
+    const commit = async (): Promise<void> => {
+      const open = [...this.#lanes].filter(([at, { position }]) => position > (this.#committed.get(at) ?? 0))
+      const offsets = new Map(open.map(([at, { position }]) => [at, position]))
+      if (!(await this.#member?.commit(offsets))) return
+      for (const [at, offset] of offsets) if (this.#lanes.has(at)) this.#committed.set(at, offset)
+    }
+    if (this.#settings.wanted.place !== undefined) return Promise.resolve()
+    this.#committing = (this.#committing ?? Promise.resolve()).then(commit)
+    return this.#committing
+  }
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    const cancel = this.#settings.clock.after(ms, resolve)
+    await promise
+    cancel()
+  }
+
+  async #stop(): Promise<void> {
+    const { clock, stopTimeoutMs, wanted } = this.#settings
+    // set before anything else runs: nothing more is taken
+    await Promise.resolve()
+    this.#first.reject(new Error('the bus is stopped'))
+    this.#wake()
+    const member = this.#member
+    for (const partition of member?.assigned ?? []) member?.pause(partition, true)
+    const lanes = [...this.#lanes.values()].map((lane) => lane.close())
+    await within(clock, stopTimeoutMs, Promise.all([...lanes, ...this.#leaving]))
+    this.#cancelCommit?.()
+    await within(clock, stopTimeoutMs, this.#flush())
+    await member?.leave()
+    await within(clock, stopTimeoutMs, this.#ended!)
+    if (wanted.place !== undefined && this.#restarts >= 0) await within(clock, stopTimeoutMs, this.#forget())
+  }
+  async #forget(): Promise<void> {
+    for (let tries = 0; tries < DELETE_TRIES; tries++) {
+      const trouble = await this.#settings.lookup
+        .asking((admin) => admin.deleteGroups([this.#group]))
+        .then(() => null, reasonOf)
+      if (trouble === null) return
+      this.#settings.log.info({ group: this.#group, reason: trouble }, 'kafka.groupStays')
+      await this.#pause(BACKOFF.firstMs)
+    }
+  }
+}
