@@ -2,6 +2,7 @@
 import { type ControlPlane, openControlPlane } from '../actors/controlPlane.ts'
 import type { ControlOptions } from '../actors/kernel.ts'
 import type { Images, Nova } from '../actors/ports.ts'
+import { latestOver } from '../actors/latest.ts'
 import { isUrgent, reactions } from '../actors/reactions.ts'
 import type { RegionOptions } from '../actors/region.ts'
 import { inProcessBus } from '../bus/inProcess.ts'
@@ -11,6 +12,10 @@ import { type Relay, relay } from '../bus/relay.ts'
 import { type Clock, type Ids, systemClock, systemIds } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../persistence/store.ts'
+import { untraced } from '../trace.ts'
+import { observedJournal } from './metricsJournal.ts'
+import { observedBus } from './observedBus.ts'
+import { type Watching, resending, watchedPlane } from './watching.ts'
 
 export type SystemParts = {
   readonly store: Store
@@ -20,8 +25,11 @@ export type SystemParts = {
   readonly clock?: Clock
   readonly ids?: Ids
   readonly bus?: Bus
+  /** When reports are taken from the bus: now, unless somebody knows a better moment. */
+  readonly join?: (begin: () => Promise<void>) => Promise<void>
   readonly control?: Partial<ControlOptions>
   readonly region?: Partial<RegionOptions>
+  readonly watching?: Watching
 }
 export type System = {
   readonly plane: ControlPlane
@@ -33,20 +41,34 @@ export type System = {
 
 export const openSystem = async (parts: SystemParts): Promise<System> => {
   const { store, images, nova, log, clock = systemClock, ids = systemIds } = parts
-  const bus = parts.bus ?? inProcessBus({ clock, log })
-  const plane = openControlPlane({
-    journal: store.journal,
+  const { meter, tracer = untraced } = parts.watching ?? {}
+  const bus = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
+  const opened = openControlPlane({
+    journal: meter ? observedJournal(store.journal, meter) : store.journal,
     reads: store.reads,
     clock,
     ids,
     images,
     nova,
-    publish: bus.publish,
+    publish: resending(bus.publish, meter),
     log,
+    tracer,
     ...(parts.control ? { options: parts.control } : {}),
     ...(parts.region ? { region: parts.region } : {}),
   })
-  const relaying = relay({ journal: store.journal, bus, reactions, urgent: isUrgent, clock, log })
+  const plane = watchedPlane(opened, meter)
+  const relaying = relay({
+    journal: store.journal,
+    sharing: store.sharing,
+    holder: ids.uuid(),
+    bus,
+    reactions,
+    urgent: isUrgent,
+    // on a bus of its own nobody reads them
+    ...(parts.bus ? { states: latestOver(store.reads) } : {}),
+    clock,
+    log,
+  })
   const receiving = inbox({
     bus,
     clock,
@@ -58,7 +80,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     },
   })
   await relaying.start()
-  await receiving.start()
+  await (parts.join ?? ((begin) => begin()))(receiving.start)
   await plane.start()
   return {
     plane,

@@ -36,6 +36,7 @@ export type Told = {
 export type Message<Body> = { readonly id: string; readonly body: Body }
 export type FactBody = { readonly entity: string; readonly version: number; readonly event: { readonly type: string } }
 export type FactChannel = Extract<Channel, `${string}Events`>
+export type StateChannel = Extract<Channel, `${string}State`>
 
 const CLOUD_EVENT = { 'content-type': 'application/cloudevents+json' }
 
@@ -120,6 +121,25 @@ export const reportRecord = (report: Report, id: string, time: number): BusRecor
 
 export const factRecord = (channel: FactChannel, key: string, fact: FactBody, told: Told): BusRecord =>
   record({ channel, key, source: `/control/${fact.entity}`, type: `fact.${fact.event.type}`, data: fact, ...told })
+
+/** The latest state of an entity; null: it is gone, and a compacted topic forgets it. */
+export const stateRecord = (
+  channel: StateChannel,
+  key: string,
+  body: Readonly<{ entity: string; version: number }>,
+  state: object | null,
+  told: Told,
+): BusRecord => {
+  const said = record({
+    channel,
+    key,
+    source: `/control/${body.entity}`,
+    type: `state.${channel.slice(0, -'State'.length)}`,
+    data: { ...body, state },
+    ...told,
+  })
+  return state === null ? { ...said, value: '', tombstone: true } : said
+}
 
 /** The first `max` bytes of a text, never half a character. */
 const cut = (text: string, max: number): string =>

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { FeedRow, Journal } from '../../src/actors/ports.ts'
 import { inProcessBus } from '../../src/bus/inProcess.ts'
-import type { RelayOptions } from '../../src/bus/relay.ts'
+import type { RelayOptions } from '../../src/bus/relayOptions.ts'
 import { relay } from '../../src/bus/relay.ts'
 import { systemClock } from '../../src/clock.ts'
-import { memoryJournal } from '../../src/persistence/memory.ts'
+import { memoryStore } from '../../src/persistence/memory.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { factRecord } from '../../src/wire/message.ts'
 import { handClock, memoryLog, quiet, until } from '../support/lab.ts'
@@ -17,7 +17,7 @@ const reactions = ({ key, version, events, at, position }: FeedRow): BusRecord[]
 
 /** A journal one can write into by key, and a bus that keeps what it was given. */
 const start = (options: Partial<RelayOptions> = {}) => {
-  const journal = memoryJournal()
+  const { journal, sharing } = memoryStore()
   const versions = new Map<string, number>()
   const append = async (key: string, type = 'Happened') => {
     const version = (versions.get(key) ?? 0) + 1
@@ -38,9 +38,9 @@ const start = (options: Partial<RelayOptions> = {}) => {
     },
   }
   const log = memoryLog()
-  const make = (more: Partial<RelayOptions> = {}) =>
-    relay({ journal, bus, reactions, log, clock: systemClock, retry: { firstMs: 1, maxMs: 5 }, ...options, ...more })
-  return { journal, append, told, log, make, failWhen: (rule: typeof fails) => void (fails = rule) }
+  const parts = { journal, sharing, bus, reactions, log, clock: systemClock, retry: { firstMs: 1, maxMs: 5 } }
+  const make = (more: Partial<RelayOptions> = {}) => relay({ ...parts, holder: randomUUID(), ...options, ...more })
+  return { journal, sharing, append, told, log, make, failWhen: (rule: typeof fails) => void (fails = rule) }
 }
 const ids = (key: string, count: number) => Array.from({ length: count }, (_, index) => `${key}/${index + 1}`)
 /** What a consumer that knows ids keeps. */
@@ -60,10 +60,7 @@ test('what is appended is told at once, in commit order, without waiting for the
 test('R3 what another process wrote is found by looking', async () => {
   const clock = handClock()
   const { append, told, make, journal } = start({ clock, pollMs: 400 })
-  const deaf: Pick<Journal, 'feed' | 'checkpoint' | 'saveCheckpoint' | 'onAppended'> = {
-    ...journal,
-    onAppended: () => () => {},
-  }
+  const deaf: Journal = { ...journal, onAppended: () => () => {} }
   const relay = make({ journal: deaf })
   await relay.start()
   await quiet()
@@ -147,37 +144,22 @@ describe('R1 no row is lost or out of order', () => {
       await last.drained()
       await last.stop()
       expect(told.length).toBe(before)
-      expect(log.said.every(({ message }) => message === 'relay.again')).toBe(true)
+      expect(new Set(log.said.map(({ message }) => message))).toEqual(new Set(['relay.leaseTaken', 'relay.again']))
     },
   )
 
-  test('killed before the checkpoint is saved, the rows are told again', async () => {
-    const { append, told, make, journal } = start({ clock: handClock() })
-    const relay = make()
-    await relay.start()
-    await append('arq/a')
-    await quiet()
-    expect(await journal.checkpoint('relay')).toBe('')
-    const next = make()
-    await next.start()
-    await quiet()
-    expect(told).toEqual(['arq/a/1', 'arq/a/1'])
-    await Promise.all([relay.stop(), next.stop()])
-    expect(await journal.checkpoint('relay')).not.toBe('')
-  })
-
   test('the checkpoint is saved at most every saveEveryMs, and never before the publish', async () => {
     const clock = handClock()
-    const { append, make, journal, failWhen, told } = start({ clock, saveEveryMs: 100 })
+    const { append, make, sharing, failWhen, told } = start({ clock, saveEveryMs: 100 })
     const saves: string[] = []
-    const saving = {
-      ...journal,
-      saveCheckpoint: async (reader: string, position: string) => {
+    const saving: RelayOptions['sharing'] = {
+      ...sharing,
+      saveUnder: (lease, reader, position) => {
         saves.push(`${position} after ${told.length}`)
-        await journal.saveCheckpoint(reader, position)
+        return sharing.saveUnder(lease, reader, position)
       },
     }
-    const relay = make({ journal: saving })
+    const relay = make({ sharing: saving })
     await relay.start()
     for (let count = 0; count < 5; count++) await append('arq/a')
     await clock.pass(99)
@@ -192,15 +174,18 @@ describe('R1 no row is lost or out of order', () => {
   })
 
   test('a store that cannot be read, and a checkpoint that cannot be saved, only delay', async () => {
-    const { append, told, make, journal } = start({ saveEveryMs: 1 })
+    const { append, told, make, journal, sharing } = start({ saveEveryMs: 1 })
     let trouble = 6
     const troubled = <T>(work: () => Promise<T>) => (trouble-- > 0 ? Promise.reject(new Error('no database')) : work())
     const shaky: Journal = {
       ...journal,
       feed: (after, limit) => troubled(() => journal.feed(after, limit)),
-      saveCheckpoint: (reader, position) => troubled(() => journal.saveCheckpoint(reader, position)),
     }
-    const relay = make({ journal: shaky })
+    const saving: RelayOptions['sharing'] = {
+      ...sharing,
+      saveUnder: (lease, reader, position) => troubled(() => sharing.saveUnder(lease, reader, position)),
+    }
+    const relay = make({ journal: shaky, sharing: saving })
     await relay.start()
     for (let count = 0; count < 3; count++) await append('arq/a')
     await until(() => told.length === 3)
@@ -239,7 +224,7 @@ describe('R4 what cannot be told', () => {
     expect(letters[0]).toMatchObject({ topic: 'journal', key: 'arq/a', reason: 'reaction: nobody thought of this' })
     expect(letters[1]).toMatchObject({ topic: 'arq.events.v1', reason: expect.stringContaining('1000000 bytes') })
     expect(letters[1].value).toHaveLength(64 * 1024)
-    expect(log.said.map(({ level }) => level)).toEqual(['error', 'error'])
+    expect(log.said.map(({ message }) => message)).toEqual(['relay.leaseTaken', 'relay.untold', 'relay.untold'])
   })
 })
 

@@ -204,6 +204,7 @@ describe('trouble on command', () => {
     const waits: { readonly ms: number; readonly run: () => void; gone: boolean }[] = []
     const clock: Clock = {
       now: () => 0,
+      monotonic: () => 0,
       after: (ms, run) => {
         const wait = { ms, run, gone: false }
         waits.push(wait)

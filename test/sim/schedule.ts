@@ -216,6 +216,7 @@ export const openSchedule = (
     clockOf: (life, skewMs = 0) => ({
       // to what is dead, all time is over: a loop of it that is still held somewhere ends
       now: () => (life.alive ? EPOCH + elapsed + offset + skewMs : Infinity),
+      monotonic: () => (life.alive ? elapsed : Infinity),
       after: (ms, work) => {
         const task = enqueueAfter(life, ms, work)
         return () => drop(task)

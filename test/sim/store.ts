@@ -111,6 +111,16 @@ export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): Sim
         markOrdersSent: (slots, at) => ask(() => reads.markOrdersSent(slots, at)),
         tally: (view, by) => ask(() => reads.tally(view, by)),
       },
+      sharing: {
+        acquire: (name, holder, forMs) => ask(() => sharing.acquire(name, holder, forMs)),
+        release: (name, holder) => ask(() => sharing.release(name, holder)),
+        saveUnder: (lease, reader, position) => ask(() => sharing.saveUnder(lease, reader, position)),
+        claimDue: (now, limit, forMs) => ask(() => sharing.claimDue(now, limit, forMs)),
+        unclaim: (claimed) => ask(() => sharing.unclaim(claimed)),
+        takeOrders: (before, at, limit) => ask(() => sharing.takeOrders(before, at, limit)),
+        noteSeen: (hosts) => ask(() => sharing.noteSeen(hosts)),
+        silences: () => ask(() => sharing.silences()),
+      },
     }
   }
   return { store, trouble, rows: () => log, committed: () => log.length, seenBy }

@@ -8,6 +8,7 @@ export const handClock = (): Clock & { readonly pass: (ms: number) => Promise<vo
   const next = (until: number) => [...timers].filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at)[0]
   return {
     now: () => now,
+    monotonic: () => now,
     after: (ms, run) => {
       const timer = { at: now + Math.max(0, ms), run }
       timers.add(timer)

@@ -1,0 +1,58 @@
+/** The latest state of what has a state topic: its row as the lists show it, read when it is told. */
+import type { BusRecord } from '../wire/envelope.ts'
+import { type StateChannel, stateRecord } from '../wire/message.ts'
+import { idOf, kindOf } from './memory.ts'
+import type { FeedRow, PageQuery, Reads } from './ports.ts'
+import { VIEWS } from './views.ts'
+
+type Told = 'arqs' | 'devices' | 'hosts'
+type Topic = { readonly channel: StateChannel; readonly view: Told; readonly gone: (row: Cells) => boolean }
+type Cells = Readonly<Record<string, unknown>>
+
+const TOPICS: Readonly<Record<string, Topic>> = {
+  arq: { channel: 'arqState', view: 'arqs', gone: () => false },
+  device: { channel: 'deviceState', view: 'devices', gone: (row) => row['presence'] === 'retired' },
+  host: { channel: 'hostState', view: 'hosts', gone: (row) => row['liveness'] === 'removed' },
+}
+const topicOf = (key: string): Topic => TOPICS[kindOf(key)]!
+const ROWS_MAX = 1000
+
+export type Latest = {
+  readonly tells: (key: string) => boolean
+  /** The state of each key as text; null: there is none, or no more. One query a view. */
+  readonly read: (keys: readonly string[]) => Promise<ReadonlyMap<string, string | null>>
+  readonly record: (
+    mark: Pick<FeedRow, 'key' | 'version' | 'at' | 'position'>,
+    latest: string | null,
+    id: string,
+  ) => BusRecord
+}
+
+export const latestOver = ({ page }: Pick<Reads, 'page'>): Latest => {
+  const rowsOf = async (view: Told, ids: readonly string[]): Promise<readonly Cells[]> => {
+    const { key } = VIEWS[view]
+    const query = { view, where: { [key]: ids }, sort: key, limit: ids.length } as unknown as PageQuery<Told>
+    return (await page(query)) ?? []
+  }
+  const readKind = async (
+    kind: string,
+    keys: readonly string[],
+  ): Promise<readonly (readonly [string, string | null])[]> => {
+    const { view, gone } = TOPICS[kind]!
+    if (keys.length > ROWS_MAX) throw new Error(`${keys.length} states at once, more than ${ROWS_MAX}`)
+    const rows = await rowsOf(view, keys.map(idOf))
+    const found = new Map(rows.map((row) => [String(row[VIEWS[view].key]), gone(row) ? null : JSON.stringify(row)]))
+    return keys.map((key) => [key, found.get(idOf(key)) ?? null])
+  }
+  return {
+    tells: (key) => kindOf(key) in TOPICS,
+    read: async (keys) => {
+      const kinds = [...Map.groupBy(keys, kindOf)]
+      return new Map((await Promise.all(kinds.map(([kind, of]) => readKind(kind, of)))).flat())
+    },
+    record: ({ key, version, at, position }, latest, id) => {
+      const state = latest === null ? null : (JSON.parse(latest) as object)
+      return stateRecord(topicOf(key).channel, idOf(key), { entity: key, version }, state, { id, time: at, position })
+    },
+  }
+}
