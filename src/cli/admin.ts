@@ -1,40 +1,25 @@
 /** The admin listener: metrics, readiness with detail, and the doors through which tests break things. */
-import { Gauge, type Registry } from 'prom-client'
 import { type Doors, adminApp } from '../http/admin.ts'
+import type { Reads } from '../actors/ports.ts'
 import type { Host } from '../host/host.ts'
 import type { Log } from '../log.ts'
 import type { Config } from './config.ts'
 import { type Listening, listen } from './listen.ts'
+import type { Meter } from './metrics.ts'
+import { showSystem } from './metricsControl.ts'
+import { showHosts } from './metricsHost.ts'
 import type { System } from './system.ts'
 
 type AdminParts = {
   readonly config: Config
-  readonly registry: Registry
+  readonly meter: Meter
+  readonly reads: Reads
   readonly system: System
   readonly hosts: readonly Host[]
   readonly log: Log
-}
-
-const gauges = (registry: Registry, { plane, relay, inbox }: System) => {
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name: `accelerando_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value())
-      },
-    })
-  gauge('actors_resident', 'Persistent actors in memory.', () => plane.region.residents().length)
-  gauge(
-    'relay_lag_seconds',
-    'Age of the oldest journal row that is not on the bus yet.',
-    () => relay.state().lagMs / 1000,
-  )
-  gauge('relay_messages', 'Messages put on the bus since the start.', () => relay.state().messages)
-  gauge('inbox_taken', 'Reports taken since the start.', () => inbox.counts().taken)
-  gauge('inbox_unchanged', 'Reports recognised by their digest since the start.', () => inbox.counts().unchanged)
-  gauge('inbox_dead', 'Messages that went to the dead letters since the start.', () => inbox.counts().dead)
+  /** Why the service can do nothing, or not all; null: nothing is amiss that is known here. */
+  readonly notReady?: () => string | null
+  readonly degraded?: () => string | null
 }
 
 /** Only under ACCELERANDO_TEST_DOORS. */
@@ -58,10 +43,15 @@ const listenSomewhere = async (
   }
 }
 
-export const openAdmin = async ({ config, registry, system, hosts, log }: AdminParts): Promise<Listening> => {
-  gauges(registry, system)
+const nothing = (): null => null
+
+export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
+  const { config, meter, reads, system, hosts, log, notReady = nothing, degraded = nothing } = parts
+  showSystem(meter, { ...system, reads })
+  if (hosts.length > 0) showHosts(meter, hosts)
   const readiness = () => ({
-    notReady: system.plane.control.notReady(),
+    notReady: notReady() ?? system.plane.control.notReady(),
+    degraded: degraded(),
     detail: {
       relay: system.relay.state(),
       inbox: system.inbox.counts(),
@@ -69,6 +59,6 @@ export const openAdmin = async ({ config, registry, system, hosts, log }: AdminP
       hosts: hosts.map(({ name, bootId }) => ({ name, bootId })),
     },
   })
-  const app = adminApp({ metrics: registry, readiness, ...(config.testDoors ? { doors: doorsOf(system) } : {}) })
+  const app = adminApp({ metrics: meter.registry, readiness, ...(config.testDoors ? { doors: doorsOf(system) } : {}) })
   return listenSomewhere(app, config.adminListen, log)
 }

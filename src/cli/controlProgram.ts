@@ -6,7 +6,6 @@
  * C2 the database away: nothing can be answered but 503, so it is not ready. Both are waited for;
  * C3 told to end, it first says that it is not ready, then answers what was asked until a load balancer has noticed.
  */
-import { Registry } from 'prom-client'
 import { type KafkaBus, kafkaBus } from '../bus/kafka/bus.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../clock.ts'
 import { createApp } from '../http/app.ts'
@@ -23,6 +22,7 @@ import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
 import { listen, urlOf } from './listen.ts'
 import { GRACE_MS, type Running, endAtOnce } from './start.ts'
 import { openSystem } from './system.ts'
+import { type Watching, openWatching } from './watching.ts'
 
 /** What `lacks` has made sure of. */
 export type ControlConfig = Config & {
@@ -41,9 +41,10 @@ type Opened = {
   readonly store: Store
   readonly bus: KafkaBus
   readonly link: KafkaLink
+  readonly watching: Watching
 }
 
-const openPlane = async ({ config, log, clock, open, store, bus, link }: Opened) => {
+const openPlane = async ({ config, log, clock, open, store, bus, link, watching }: Opened) => {
   const nova = config.nova === null ? null : novaOver(config.nova)
   const images = imageFolder(config.images, log)
   const { control, region } = config
@@ -58,6 +59,7 @@ const openPlane = async ({ config, log, clock, open, store, bus, link }: Opened)
     join: link.join,
     control,
     region,
+    watching,
   })
   open.add(system.stop)
   open.add(link.stop)
@@ -77,7 +79,8 @@ const drain = (clock: Clock) => {
 }
 
 const serve = async (opened: Opened): Promise<Running> => {
-  const { config, log, clock, open, store, link } = opened
+  const { config, log, clock, open, store, link, watching } = opened
+  const { meter, tracer } = watching
   const database = watch({
     name: 'database',
     look: () => store.reads.page({ view: 'hosts', where: {}, sort: 'name', limit: 1 }),
@@ -90,15 +93,24 @@ const serve = async (opened: Opened): Promise<Running> => {
   const { control } = system.plane
   const draining = drain(systemClock)
   const notReady = () => draining.notReady() ?? database.ailing()
-  const registry = new Registry()
-  const admin = await openAdmin({ config, registry, system, hosts: [], log, notReady, degraded: link.ailing })
+  const admin = await openAdmin({
+    config,
+    meter,
+    reads: store.reads,
+    system,
+    hosts: [],
+    log,
+    notReady,
+    degraded: link.ailing,
+  })
   open.add(() => admin.close(GRACE_MS))
   const api = await listen(
     createApp({
       control: { ...control, notReady: () => notReady() ?? control.notReady() },
       options: config.http,
       log,
-      metrics: registry,
+      metrics: meter.registry,
+      tracer,
       ids: idsBy(clock),
       now: clock.now,
     }),
@@ -114,13 +126,14 @@ export const startControl = async (config: ControlConfig, log: Log): Promise<Run
   const open = closer(log)
   const clock = shifted(systemClock, config.clockOffsetMs)
   try {
+    const watching = await openWatching('accelerando-control', log, open)
     const store = await openDatabase(config.database, systemClock, log)
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
     const kafka = { ...config.kafka, clientId: `accelerando-control-${process.pid}` }
     const bus = kafkaBus({ options: kafka, clock: systemClock, log })
     const link = kafkaLink({ kafka, bus, topics: config.topics, clock: systemClock, log })
-    return await serve({ config: { ...config, kafka }, log, clock, open, store, bus, link })
+    return await serve({ config: { ...config, kafka }, log, clock, open, store, bus, link, watching })
   } catch (error) {
     await open.close()
     throw error

@@ -1,8 +1,8 @@
 /** What operators and probes may ask a host program. Plain: a compute node loads no web framework. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Address } from './configKinds.ts'
+import type { Meter } from './metrics.ts'
 
 type HostAdminParts = {
   readonly address: Address
@@ -10,6 +10,7 @@ type HostAdminParts = {
   readonly notReady: () => string | null
   /** Shown either way. */
   readonly detail: () => Readonly<Record<string, unknown>>
+  readonly meter: Meter
 }
 export type HostAdmin = { readonly url: string; readonly close: () => Promise<void> }
 
@@ -19,25 +20,9 @@ const json = (response: ServerResponse, status: number, body: object): void => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-const registryOf = (notReady: () => string | null): Registry => {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const ready = (gauge: Gauge) => gauge.set(notReady() === null ? 1 : 0)
-  registry.registerMetric(
-    new Gauge({
-      name: 'accelerando_host_ready',
-      help: 'Whether this host takes orders.',
-      registers: [],
-      collect() {
-        ready(this)
-      },
-    }),
-  )
-  return registry
-}
-
-export const openHostAdmin = async ({ address, notReady, detail }: HostAdminParts): Promise<HostAdmin> => {
-  const registry = registryOf(notReady)
+export const openHostAdmin = async ({ address, notReady, detail, meter }: HostAdminParts): Promise<HostAdmin> => {
+  const { registry } = meter
+  meter.show('host_ready', () => (notReady() === null ? 1 : 0))
   const pages: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
     '/healthz': (response) => json(response, 200, { status: 'ok' }),
     '/readyz': (response) => {

@@ -17,7 +17,10 @@ import { openHostAdmin } from './hostAdmin.ts'
 import { openHostFolder } from './hostFolder.ts'
 import { localDrivers, startHostIn } from './hosts.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
+import { showHosts } from './metricsHost.ts'
+import { observedBus } from './observedBus.ts'
 import { StartProblem } from './startProblem.ts'
+import { type Watching, openWatching } from './watching.ts'
 
 /** What `lacks` has made sure of. */
 export type HostConfig = Config & { readonly kafka: NonNullable<Config['kafka']> }
@@ -45,11 +48,12 @@ const patient = (bus: Bus, link: KafkaLink): Pick<Bus, 'publish' | 'consume'> =>
   },
 })
 
-const admin = async (config: HostConfig, link: KafkaLink, open: Closer, detail: () => object) => {
+const admin = async (config: HostConfig, { meter }: Watching, link: KafkaLink, open: Closer, detail: () => object) => {
   if (!config.adminListen.chosen) return null
   const { url, close } = await openHostAdmin({
     address: config.adminListen,
     notReady: link.ailing,
+    meter,
     detail: () => ({ name: config.host.name, ...detail() }),
   })
   open.add(close)
@@ -66,15 +70,17 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     const drivers = driversOf(config)
     const folder = openHostFolder(config.data, name)
     open.add(folder.release)
-    const bus = kafkaBus({ options: kafka, clock: systemClock, log })
+    const watching = await openWatching('accelerando-host', log, open)
+    const bus = observedBus(kafkaBus({ options: kafka, clock: systemClock, log }), watching)
     open.add(bus.stop)
     const link = kafkaLink({ kafka, bus, topics: null, clock: systemClock, log })
     open.add(link.stop)
     const boot = { bootId: null as string | null }
-    const url = await admin(config, link, open, () => boot)
-    const parts = { config, bus: patient(bus, link), images: imageFolder(config.images, log), log, clock }
+    const url = await admin(config, watching, link, open, () => boot)
+    const parts = { config, bus: patient(bus, link), images: imageFolder(config.images, log), log, clock, watching }
     const host = await startHostIn(parts, name, config.data, drivers)
     open.add(host.stop)
+    showHosts(watching.meter, [host])
     await link.well()
     boot.bootId = host.bootId
     log.info({ host: name, bootId: host.bootId, data: config.data, kafka: kafka.brokers, admin: url }, 'started')

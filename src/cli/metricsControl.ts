@@ -2,6 +2,7 @@
 import type { Reads } from '../actors/ports.ts'
 import { systemClock } from '../clock.ts'
 import { type Meter, cached } from './metrics.ts'
+import { AT_ZERO } from './metricsTable.ts'
 import type { System } from './system.ts'
 
 /** The state of a bus that is a program of its own, as far as it tells. */
@@ -55,7 +56,13 @@ const showBus = (meter: Meter, { state, lag }: BusInsight): void => {
   })
 }
 
+const beginAtZero = (meter: Meter): void => {
+  for (const [name, series] of Object.entries(AT_ZERO))
+    for (const labels of series) meter.count(name as keyof typeof AT_ZERO, labels as never, 0)
+}
+
 export const showSystem = (meter: Meter, { plane, relay, inbox, bus, reads }: Shown): void => {
+  beginAtZero(meter)
   meter.show('actors_resident', () => plane.region.counts().resident)
   meter.show('actors_spawned_total', () => plane.region.counts().spawned)
   meter.show('actors_passivated_total', () => plane.region.counts().passivated)

@@ -1,5 +1,6 @@
 /** Every metric there is, one row each. The registry, the manual page and the check of alerts and dashboard are derived from here. */
 import { HTTP_REQUESTS } from '../http/metrics.ts'
+import { CATALOGUE } from '../wire/catalogue.ts'
 
 export type MetricRow = {
   readonly type: 'counter' | 'gauge' | 'histogram'
@@ -7,6 +8,21 @@ export type MetricRow = {
   /** Their values come from closed lists: never a uuid, a project or the name of a host. */
   readonly labels: readonly string[]
   readonly buckets?: readonly number[]
+}
+
+/** Series that are there before anything happens: a counter that appears with its first count hides that count from `rate`. */
+export const AT_ZERO = {
+  binds_ended_total: [
+    { outcome: 'completed', reason: 'none' },
+    { outcome: 'failed', reason: 'host' },
+    { outcome: 'failed', reason: 'deadline' },
+  ],
+  bind_requests_total: [{ outcome: 'accepted', reason: 'none' }],
+  deadlines_missed_total: [{}],
+  journal_appends_total: ['appended', 'stale', 'seen', 'unknown', 'busy', 'conflict'].map((verdict) => ({ verdict })),
+  nova_events_total: ['delivered', 'gone', 'refused', 'undeliverable', 'retry'].map((outcome) => ({ outcome })),
+  dead_letters_total: [CATALOGUE.hostReports, CATALOGUE.hostOrders].map(({ topic }) => ({ topic })),
+  orders_resent_total: [{}],
 }
 const counter = <const L extends readonly string[]>(help: string, ...labels: L) =>
   ({ type: 'counter', help, labels }) as const
@@ -73,6 +89,7 @@ export const HOST_METRICS = {
   host_orders_total: counter('Orders that ended on this host, by type and outcome.', 'type', 'outcome'),
   host_order_seconds: histogram('From the acceptance of an order to its recorded result.', LONG, 'type'),
   host_driver_seconds: histogram('Calls of drivers, by outcome.', LONG, 'driver', 'call', 'outcome'),
+  host_ready: gauge('1: this host takes orders.'),
   host_orders_in_hand: gauge('Orders in hand now.'),
   host_results_waiting: gauge('Results that the bus does not have yet.'),
 } as const satisfies Readonly<Record<string, MetricRow>>

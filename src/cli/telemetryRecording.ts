@@ -30,7 +30,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { Log } from '../log.ts'
 import { NO_SPAN, type Span, type SpanKind as Kind, type Tracer } from '../trace.ts'
-import type { Telemetry, TraceSettings } from './telemetry.ts'
+import type { Telemetry, TraceSettings } from './telemetrySettings.ts'
 
 const KINDS: Readonly<Record<Kind, SpanKind>> = {
   server: SpanKind.SERVER,
