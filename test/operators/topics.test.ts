@@ -9,6 +9,8 @@ const asWanted = ({ topic, partitions, replicas, configs }: WantedTopic): FoundT
   topic,
   partitions,
   replicas,
+  leaderless: 0,
+  behind: 0,
   configs: { 'segment.bytes': '1073741824', ...configs },
 })
 

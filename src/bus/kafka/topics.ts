@@ -8,8 +8,9 @@ import type { Admin, IResourceConfigEntry } from 'kafkajs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
-import { withAdmin } from './admin.ts'
+import { lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
+import { Misconfigured } from './trouble.ts'
 
 export type TopicSettings = {
   readonly partitions: number
@@ -29,6 +30,9 @@ export type FoundTopic = {
   readonly partitions: number
   /** Copies of the partition that has the fewest. */
   readonly replicas: number
+  /** Partitions without a leader can be neither written nor read; those behind have fewer copies in sync than they should. */
+  readonly leaderless: number
+  readonly behind: number
   /** All that holds for the topic, with the broker's defaults. */
   readonly configs: Configs
 }
@@ -150,6 +154,8 @@ export const findTopics = async (admin: Admin, names: readonly string[]): Promis
         topic: name,
         partitions: partitions.length,
         replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+        leaderless: partitions.filter(({ leader }) => leader < 0).length,
+        behind: partitions.filter(({ replicas, isr }) => isr.length < replicas.length).length,
         configs: configs.get(name) ?? {},
       },
     ]),
@@ -195,7 +201,7 @@ const make = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<void>
   await admin.createTopics({ topics, waitForLeaders: false }).catch(async (cause: unknown) => {
     const { brokers } = await admin.describeCluster()
     const asked = `${wanted[0]!.replicas} replicas asked for, brokers: ${brokers.length}`
-    throw new Error(`topics could not be made: ${reasonsOf(cause)} (${asked}): ${namesOf(wanted).join(', ')}`, {
+    throw new Misconfigured(`topics could not be made: ${reasonsOf(cause)} (${asked}): ${namesOf(wanted).join(', ')}`, {
       cause,
     })
   })
@@ -250,7 +256,7 @@ export const createTopics = (
   log: Log,
   how: CreateHow = {},
 ): Promise<readonly TopicReport[]> =>
-  withAdmin(options, log, async (admin) => {
+  lookup(options, log).asking(async (admin) => {
     const reports = await carryOut(admin, wantedTopics(options.prefix, settings), how)
     for (const { topic, state, differences } of reports)
       if (state === 'made' || state === 'changed') log.info({ topic }, `topic.${state}`)
