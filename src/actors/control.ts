@@ -1,5 +1,7 @@
 /** What http may ask and command. Implemented over the actors; http knows nothing behind it. */
 import type { Outcome } from '../fault.ts'
+import type { Word } from './deployable/careMessages.ts'
+import type { HandleState } from './deployable/states.ts'
 import type { Row } from './views.ts'
 
 export type Caller = {
@@ -56,7 +58,32 @@ export type ArqRow = Row<'arqs'>
 export type DeviceRow = Row<'devices'>
 export type DeployableRow = Row<'deployables'>
 export type AttributeRow = Row<'attributes'>
-export type HostRow = Row<'hosts'> & { readonly last_seen_at: number | null }
+/** Who took it out of service, why and when; null: it is in service. */
+type Retired = (Word & { readonly at: number }) | null
+export type HostRow = Row<'hosts'> & { readonly last_seen_at: number | null; readonly retired: Retired }
+export type HostDetail = HostRow & {
+  readonly handles: Readonly<Record<HandleState, number>>
+  /** The ARQs that hold one of them. */
+  readonly arqs: readonly string[]
+}
+export type HandleRow = Row<'handles'>
+export type HandleDetail = HandleRow & {
+  readonly type: string
+  readonly info: Readonly<Record<string, string>>
+  /** Whose release it is or was, while it is not over. */
+  readonly last_arq: string | null
+  /** Number of the order its host has not answered yet. */
+  readonly order: number | null
+  /** An operator keeps it back. */
+  readonly quarantine: Retired
+}
+export type Renaming = {
+  readonly uuid: string
+  readonly name: string
+  /** As they were read: when they are others by now, nothing is changed. */
+  readonly was: ProfileRow['groups']
+  readonly groups: readonly Readonly<Record<string, string>>[]
+}
 
 /** Every uuid handed in is canonical (lower case, dashed); syntax has been checked by http. */
 export type Control = {
@@ -76,6 +103,8 @@ export type Control = {
     ) => Answer<ProfileRow>
     /** Names or uuids, all or none. Faults: not_found, conflict (in use). */
     readonly remove: (caller: Caller, selectors: readonly string[]) => Answer<null>
+    /** All or none; ARQs keep the groups they were made with. Faults: conflict (one was changed or deleted meanwhile). */
+    readonly regroup: (caller: Caller, changes: readonly Renaming[], reason: string) => Answer<null>
   }
   readonly arqs: {
     /** In group order. Faults: not_found (profile), invalid. */
@@ -94,6 +123,8 @@ export type Control = {
     readonly remove: (caller: Caller, uuids: readonly string[]) => Answer<null>
     readonly removeByInstance: (caller: Caller, instance: string) => Answer<null>
     readonly timeline: (caller: Caller, uuid: string) => Answer<Timeline>
+    /** Ends a bind that nobody else will end. Harmless where nothing is bound. Faults: not_found. */
+    readonly forceUnbind: (caller: Caller, uuid: string, word: Word) => Answer<ArqRow>
   }
   readonly devices: {
     readonly list: (
@@ -136,7 +167,27 @@ export type Control = {
     readonly create: (caller: Caller, deployable: number | string, key: string, value: string) => Answer<AttributeRow>
     readonly remove: (caller: Caller, uuid: string) => Answer<null>
   }
-  readonly hosts: { readonly list: (page: Page) => Answer<Listed<HostRow>> }
+  /** All harmless when repeated. */
+  readonly hosts: {
+    readonly list: (page: Page) => Answer<Listed<HostRow>>
+    readonly get: (name: string) => Answer<HostDetail>
+    /** Nothing on it is offered any more; its devices leave as soon as nothing of them is in use. */
+    readonly retire: (caller: Caller, name: string, word: Word) => Answer<HostDetail>
+    readonly restore: (caller: Caller, name: string, word: Word) => Answer<HostDetail>
+    /** Faults: conflict (in use). `force`: what is bound on it is unbound first. */
+    readonly remove: (caller: Caller, name: string, word: Word, force: boolean) => Answer<null>
+  }
+  readonly handles: {
+    readonly list: (
+      filter: { readonly state?: HandleState; readonly hostname?: string; readonly deployable_uuid?: string },
+      page: Page,
+    ) => Answer<Listed<HandleRow>>
+    readonly get: (uuid: string) => Answer<HandleDetail>
+    /** Faults: conflict (held, missing). */
+    readonly quarantine: (caller: Caller, uuid: string, word: Word) => Answer<HandleDetail>
+    /** It is clean, the operator says. Faults: conflict (held, being released, missing). */
+    readonly release: (caller: Caller, uuid: string, word: Word) => Answer<HandleDetail>
+  }
   /** What `/readyz` asks: null when ready, else why not. */
   readonly notReady: () => string | null
 }

@@ -5,9 +5,12 @@ import { type Tracer, untraced } from '../trace.ts'
 import { arqsOver } from './arq/front.ts'
 import type { Control } from './control.ts'
 import { attributesOver, deployablesOver } from './deployable/front.ts'
+import { handlesOver } from './deployable/handles.ts'
 import { devicesOver } from './device/front.ts'
 import { deciderOf } from './entities.ts'
+import { hostsOver } from './host/front.ts'
 import { livenessOver } from './host/liveness.ts'
+import { takingOutOver } from './host/outOfService.ts'
 import { CONTROL_DEFAULTS, type ControlOptions, type Kernel } from './kernel.ts'
 import type { Images, Journal, Nova, Reads } from './ports.ts'
 import { profilesOver } from './profile/front.ts'
@@ -59,21 +62,16 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const sweeping = sweeperOver(kernel, liveness)
   sweeper = sweeping
   const profiles = profilesOver(kernel)
+  const takingOut = takingOutOver(kernel)
   let ready = false
   const control: Control = {
     profiles,
-    arqs: arqsOver(kernel, profiles),
+    arqs: arqsOver(kernel, profiles, takingOut),
     devices: devicesOver(kernel),
     deployables: deployablesOver(kernel),
     attributes: attributesOver(kernel),
-    hosts: {
-      list: async (page) => {
-        const listed = await readers.list('hosts', {}, page)
-        if (!listed.ok) return listed
-        const items = listed.value.items.map((row) => ({ ...row, last_seen_at: liveness.lastSeen(row.name) }))
-        return { ok: true, value: { items, more: listed.value.more } }
-      },
-    },
+    hosts: hostsOver(kernel, liveness, takingOut),
+    handles: handlesOver(kernel, takingOut),
     notReady: () => (ready ? null : 'starting or stopping'),
   }
   return {

@@ -29,8 +29,14 @@ export type Reports = {
   }) => boolean
 }
 
-/** `settled`: the same picture again would change nothing. */
-type Known = { readonly boot: string; readonly number: number; readonly digest: string; readonly settled: boolean }
+/** `settled`: the same picture again would change nothing, unless what is recorded of the host has changed since. */
+type Known = {
+  readonly boot: string
+  readonly number: number
+  readonly digest: string
+  readonly settled: boolean
+  readonly changedAt: number | null
+}
 const HOSTS_MAX = 100_000
 
 const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? storable(result.reason) : null)
@@ -102,14 +108,16 @@ export const reportsOver = (kernel: Kernel, liveness: Liveness): Reports => {
     const known = pictures.get(host)
     if (known && known.boot === boot && number < known.number) return
     const digest = inventoryDigest(report)
+    const changedAt = liveness.changedAt(host)
     const settled = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
-    if (settled !== null) remember(host, { boot, number, digest, settled })
+    if (settled !== null) remember(host, { boot, number, digest, settled, changedAt })
   }
   return {
     unchanged: ({ host, boot, number, digest }) => {
       liveness.seen(host)
       const known = pictures.get(host)
       if (!known?.settled || known.boot !== boot || known.digest !== digest) return false
+      if (known.changedAt !== liveness.changedAt(host)) return false
       // one in between was taken by another process, and may have said something else
       if (number > known.number + 1) return false
       remember(host, { ...known, number: Math.max(number, known.number) })

@@ -8,6 +8,7 @@ import { listBody, pageArgs, pageOf } from './pages.ts'
 import { list as listArg, oneOf, uuid } from './query.ts'
 import { isProfileName } from './profileRules.ts'
 import { self, times } from './render.ts'
+import { reasonIn, wordOf } from './reason.ts'
 import { answer, route } from './route.ts'
 import type { Answered, Body, Call, Route } from './route.ts'
 import * as schemas from './schemas.ts'
@@ -171,6 +172,21 @@ const removeSome = route({
   },
 })
 
+const forceUnbind = route({
+  method: 'POST',
+  path: '/v2/accelerator_requests/:uuid/force_unbind',
+  rule: 'cyborg:arq:force_unbind',
+  uuids: UUIDS,
+  body: reasonIn,
+  docs: {
+    summary: 'Ends a bind whose instance is gone for good, or whose host does not come back. Repeating it is harmless.',
+    answers: { 200: schemas.Arq },
+    refusals: [404],
+  },
+  handle: ({ control, caller, params, body, base }) =>
+    answer(control.arqs.forceUnbind(caller, params['uuid']!, wordOf(caller, body)), 200, (row) => arqBody(row, base)),
+})
+
 export const arqRoutes: readonly Route[] = [
   create,
   list,
@@ -180,4 +196,5 @@ export const arqRoutes: readonly Route[] = [
   removeOne,
   removeSome,
   timeline,
+  forceUnbind,
 ]

@@ -54,6 +54,16 @@ export const oneOf = <const Choice extends string>(choices: readonly Choice[], a
   about,
 })
 
+export const flag = (about: string): Arg<boolean> => ({
+  read: (values, name) => {
+    const value = last(values).toLowerCase()
+    if (value === '') return read<boolean>(undefined)
+    return value === 'true' || value === 'false' ? read(value === 'true') : invalid(name, 'it must be true or false')
+  },
+  schema: { type: 'boolean' },
+  about,
+})
+
 /** Internal ids are 32-bit in every store. */
 export const INT_MAX = 2 ** 31 - 1
 

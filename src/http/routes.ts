@@ -3,7 +3,9 @@ import { arqRoutes } from './arqs.ts'
 import { attributeRoutes } from './attributes.ts'
 import { deployableRoutes } from './deployables.ts'
 import { deviceRoutes } from './devices.ts'
+import { handleRoutes } from './handles.ts'
 import { hostRoutes } from './hosts.ts'
+import { migrationRoutes } from './profileMigration.ts'
 import { profileRoutes } from './profiles.ts'
 import { rootRoutes } from './root.ts'
 import type { Route } from './route.ts'
@@ -16,4 +18,6 @@ export const ROUTES: readonly Route[] = [
   ...deployableRoutes,
   ...attributeRoutes,
   ...hostRoutes,
+  ...handleRoutes,
+  ...migrationRoutes,
 ]

@@ -1,5 +1,6 @@
 /** The shapes of the API, for the printed description; request bodies are also judged by them. */
 import * as v from 'valibot'
+import { HANDLE_STATES } from '../actors/deployable/states.ts'
 import { invalid } from './faults.ts'
 import type { Refusal } from './guard.ts'
 
@@ -99,14 +100,48 @@ export const Attribute = v.object({
   ...times,
   links,
 })
-export const Host = v.object({
+const Word = v.object({ by: v.string(), reason: v.string(), at: Time })
+const host = {
   name: v.string(),
   liveness: v.string(),
   aliases: v.unknown(),
   drivers: v.unknown(),
   boot_id: v.nullable(Uuid),
   last_seen_at: v.nullable(Time),
+  retired: v.pipe(v.nullable(Word), v.description('Who took it out of service, and why.')),
   ...times,
+}
+export const Host = v.object(host)
+export const HostDetail = v.object({
+  ...host,
+  handles: v.pipe(v.record(v.string(), v.number()), v.description('How many of them are in which state.')),
+  arqs: v.pipe(v.array(Uuid), v.description('Those that hold a handle.')),
+})
+const handle = {
+  uuid: Uuid,
+  deployable_uuid: Uuid,
+  hostname: v.string(),
+  state: v.picklist(HANDLE_STATES),
+  arq_uuid: v.nullable(Uuid),
+}
+export const Handle = v.object(handle)
+export const HandleDetail = v.object({
+  ...handle,
+  attach_handle_type: v.string(),
+  attach_handle_info: StringMap,
+  last_arq_uuid: v.pipe(v.nullable(Uuid), v.description('Whose release is or was not finished.')),
+  order: v.pipe(v.nullable(v.number()), v.description('Number of the order its host has not answered yet.')),
+  quarantine: v.pipe(v.nullable(Word), v.description('An operator keeps it back.')),
+})
+export const Migration = v.object({
+  applied: v.boolean(),
+  profiles: v.array(
+    v.object({
+      uuid: Uuid,
+      name: v.string(),
+      changes: v.array(v.object({ group: v.number(), from: v.string(), to: v.string() })),
+    }),
+  ),
 })
 export const Timeline = v.object({
   arq: Uuid,

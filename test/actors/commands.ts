@@ -16,6 +16,7 @@ const reasons = fc.option(oneOf('stuck', 'no'))
 const presence = oneOf('present', 'missing', 'retired')
 const status = oneOf('enabled', 'maintaining')
 const moments = fc.integer({ min: 0, max: 10_000 })
+const word = { by: fc.constant('op'), reason: fc.constant('why') }
 const record = <Value>(type: string, fields: Record<string, fc.Arbitrary<unknown>>) =>
   fc.record({ type: fc.constant(type), ...fields }) as unknown as fc.Arbitrary<Value>
 
@@ -34,6 +35,7 @@ const arq = fc.oneof(
   record<ArqCommand>('ReportBound', { workMs: fc.option(numbers) }),
   record<ArqCommand>('ReportBindFailed', { reason: oneOf('no', 'late') }),
   fc.constant<ArqCommand>({ type: 'Unbind' }),
+  fc.constant<ArqCommand>({ type: 'Unbind', forced: { by: 'op', reason: 'why' } }),
   record<ArqCommand>('ReportReleaseFailed', { handle: handles, reason: fc.constant('stuck') }),
   record<ArqCommand>('ReportReleased', { handle: handles }),
   fc.constant<ArqCommand>({ type: 'Remove' }),
@@ -101,7 +103,9 @@ const deployable = fc.oneof(
     uuid: oneOf(id(0xf00 + 'e'.charCodeAt(0)), id('c'.charCodeAt(0)), id(9)),
   }),
   record<DeployableCommand>('Due', { at: oneOf(1000, 500_000), deadline: moments }),
-  record<DeployableCommand>('Clear', { handle: handles }),
+  record<DeployableCommand>('Clear', { handle: handles, ...word }),
+  record<DeployableCommand>('Quarantine', { handle: handles, ...word }),
+  record<DeployableCommand>('ForceRelease', { arq: arqs, deadline: moments, reachable: fc.boolean(), ...word }),
 )
 
 const facts: fc.Arbitrary<DeviceFacts> = fc.record({
@@ -129,6 +133,7 @@ const held = fc.record({
   missing: fc.integer({ min: 0, max: 2 }),
   deployables: fc.constant({}),
 })
+const shedding = fc.dictionary(oneOf('a', 'b'), fc.constant(null), { noNullPrototype: true })
 const host = fc.oneof(
   record<HostCommand>('RecordPicture', {
     name: fc.constant('h1'),
@@ -142,6 +147,10 @@ const host = fc.oneof(
     devices: fc.dictionary(oneOf('a', 'b'), fc.option(held), { noNullPrototype: true }),
   }),
   record<HostCommand>('SetLiveness', { liveness: oneOf('up', 'stale', 'down'), by: fc.constant('silence') }),
+  record<HostCommand>('Retire', { devices: shedding, ...word }),
+  record<HostCommand>('Remove', { devices: shedding, ...word }),
+  record<HostCommand>('Restore', word),
+  record<HostCommand>('Shed', { devices: shedding, by: fc.constant('op') }),
 )
 
 const part = (arq: string) =>
@@ -178,6 +187,11 @@ const profile = fc.oneof(
     }),
   }),
   fc.constant<ProfileCommand>({ type: 'Remove' }),
+  record<ProfileCommand>('Regroup', {
+    was: oneOf([created], [{ other: 'x' }]),
+    groups: oneOf([created], [{ other: 'x' }]),
+    ...word,
+  }),
 )
 const profileName = fc.oneof(
   record<unknown>('Take', { name: fc.constant('p'), holder: oneOf(id(0xb1), id(0xb2)) }),

@@ -13,7 +13,6 @@ import {
   refusedBecause,
   release,
   released,
-  stuck,
 } from './deployableFacts.ts'
 import * as say from './samples.ts'
 import { ARQ, handle, id, OTHER, recorded } from './samples.ts'
@@ -203,13 +202,5 @@ describe('a deployable', () => {
       description: say.describing({ numAccelerators: 1 }),
     }
     expect(given(recorded(), added, described).state.attributes.map(({ key }) => key)).toEqual(['rc', 'site'])
-  })
-  it('counts a quarantined handle as free when an operator says that it is clean', () => {
-    given(...stuck)
-      .when({ type: 'Clear', handle: handle(1).uuid })
-      .follows({ type: 'HandleCleared', handle: handle(1).uuid })
-    given(recorded())
-      .when({ type: 'Clear', handle: handle(1).uuid })
-      .isRefused({ kind: 'conflict' })
   })
 })

@@ -58,7 +58,8 @@ const asks: Record<HandleMove, { readonly command: DeployableCommand; readonly h
   releaseWithWork: { command: release, hostWork: true },
   done: { command: answer(2, null), hostWork: true },
   failed: { command: answer(2, 'stuck'), hostWork: true },
-  clear: { command: { type: 'Clear', handle: HANDLE }, hostWork: true },
+  quarantine: { command: { type: 'Quarantine', handle: HANDLE, ...say.WORD }, hostWork: true },
+  clear: { command: { type: 'Clear', handle: HANDLE, ...say.WORD }, hostWork: true },
   vanish: { command: described([]), hostWork: true },
   return: { command: described([handle(1)]), hostWork: true },
 }
@@ -74,6 +75,7 @@ const after = (before: Deployable, command: DeployableCommand): SlotHandle => {
  */
 const reaches = (state: HandleState, move: HandleMove): HandleState => {
   if (move === 'release' && state !== 'free' && state !== 'missing') return 'releasing'
+  if ((move === 'done' || move === 'failed') && state === 'quarantined') return state
   return next(state, move) ?? state
 }
 

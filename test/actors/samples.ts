@@ -9,6 +9,8 @@ export const id = (n: number): string => `00000000-0000-4000-8000-${n.toString(1
 export const ARQ = id(0xa1)
 export const OTHER = id(0xa2)
 export const REQUEST = 'req-1'
+/** Of an operator. */
+export const WORD = { by: 'op', reason: 'the card was exchanged' }
 export const FPGA: Group = { 'resources:FPGA': '1' }
 
 export const created: ArqEvent = {

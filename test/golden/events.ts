@@ -35,6 +35,7 @@ const deployable: All<DeployableEvent> = {
   ProgramFailed: true,
   AttributeAdded: true,
   AttributeRemoved: true,
+  HandleQuarantined: true,
   HandleCleared: true,
 }
 const device: All<DeviceEvent> = { DeviceRecorded: true, DeviceDescribed: true, StatusSet: true, PresenceSet: true }
@@ -46,7 +47,7 @@ const instance: All<InstanceEvent> = {
   ArqsLeft: true,
   NovaTold: true,
 }
-const profile: All<ProfileEvent> = { ProfileCreated: true, ProfileRemoved: true }
+const profile: All<ProfileEvent> = { ProfileCreated: true, ProfileRegrouped: true, ProfileRemoved: true }
 
 const EVENTS: Readonly<Record<string, Readonly<Record<string, true>>>> = {
   arq,

@@ -1,5 +1,4 @@
 /** A short life of a small cloud in which everything happens that a journal can hold. Time and ids are counted, so that it can be repeated. */
-import { deployable, deployableKey } from '../../src/actors/deployable/decider.ts'
 import type { FeedRow, NovaVerdict } from '../../src/actors/ports.ts'
 import type { Ids } from '../../src/clock.ts'
 import { orderedIds } from '../../src/clock.ts'
@@ -155,22 +154,23 @@ const binds = async (cloud: Cloud) => {
   return { gpu, second, failing, late }
 }
 
-/** Only an operator may say it, and there is no route for that yet. */
-const cleared = async ({ plane, store, ids, clock }: Cloud) => {
+/** What an operator decides. */
+const cleared = async ({ control, store, clock }: Cloud) => {
+  const word = { by: 'operator', reason: 'looked at' }
   const [handle] = (await store.reads.page({
     view: 'handles',
     where: { state: 'quarantined' },
     sort: 'uuid',
     limit: 1,
   }))!
-  const key = deployableKey(handle!.deployable_uuid)
-  const work = { commandId: ids.uuid(), at: clock.now(), cause: { by: 'operator' } }
-  value(
-    await plane.region.tell(key, {
-      ...work,
-      plan: (draft) => draft.decide(deployable, key, { type: 'Clear', handle: handle!.uuid }),
-    }),
-  )
+  value(await control.handles.release(NOVA, handle!.uuid, word))
+  await clock.pass(1)
+  value(await control.handles.quarantine(NOVA, handle!.uuid, word))
+  await clock.pass(1)
+  value(await control.handles.release(NOVA, handle!.uuid, word))
+  const { uuid, name, groups: was } = value(await control.profiles.byName('gpu'))
+  const groups = [{ 'resources:PGPU': '1', 'trait:CUSTOM_GPU': 'required' }]
+  value(await control.profiles.regroup(NOVA, [{ uuid, name, was, groups }], 'renamed'))
   await clock.pass(1)
 }
 

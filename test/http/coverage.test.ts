@@ -23,6 +23,14 @@ const binding = async (arq: { readonly uuid: string }): Promise<Sent> => ({
 })
 const anArq = async () => (await shop.newArqs())[0]!
 const aDevice = async () => (await shop.must(200, 'GET /v2/devices')).json.devices[0].uuid as string
+const BECAUSE = { body: { reason: 'a test' } }
+const aHandle = async () => (await shop.must(200, 'GET /v2/handles?state=free')).json.handles[0].uuid as string
+let hosts = 0
+const anotherHost = async () => {
+  const name = `other-${++hosts}`
+  await shop.shows(name, { seed: 1, devices: [{ kind: 'gpu', handles: 1 }] })
+  return name
+}
 const anAttribute = async () =>
   (
     await shop.must(201, 'POST /v2/attributes', {
@@ -92,6 +100,24 @@ const CASES: Cases = {
   // It exists to say what is missing.
   'DELETE /v2/attributes': () => ['DELETE /v2/attributes', 400],
   'GET /v2/hosts': () => ['GET /v2/hosts', 200],
+  'GET /v2/hosts/:name': () => ['GET /v2/hosts/sim-1', 200],
+  'POST /v2/hosts/:name/retire': async () => [`POST /v2/hosts/${await anotherHost()}/retire`, 200, BECAUSE],
+  'POST /v2/hosts/:name/restore': () => ['POST /v2/hosts/sim-1/restore', 200, BECAUSE],
+  'DELETE /v2/hosts/:name': async () => [`DELETE /v2/hosts/${await anotherHost()}?reason=sold`, 204],
+  'GET /v2/handles': () => ['GET /v2/handles?state=free', 200],
+  'GET /v2/handles/:uuid': async () => [`GET /v2/handles/${await aHandle()}`, 200],
+  'POST /v2/handles/:uuid/quarantine': async () => [`POST /v2/handles/${await aHandle()}/quarantine`, 200, BECAUSE],
+  'POST /v2/handles/:uuid/release': async () => [`POST /v2/handles/${await aHandle()}/release`, 200, BECAUSE],
+  'POST /v2/accelerator_requests/:uuid/force_unbind': async () => [
+    `POST /v2/accelerator_requests/${(await anArq()).uuid}/force_unbind`,
+    200,
+    BECAUSE,
+  ],
+  'POST /v2/profile_migrations': () => [
+    'POST /v2/profile_migrations',
+    200,
+    { body: { traits: { CUSTOM_OLD: 'CUSTOM_NEW' } } },
+  ],
 }
 
 const names = ROUTES.map(({ method, path }) => `${method} ${path}`)
@@ -143,13 +169,13 @@ const ALLOWED: Readonly<Record<'now' | 'legacy', readonly (readonly [rule: RegEx
   now: [
     [/^cyborg:device_profile:get/, 'admin manager member reader'],
     [/^cyborg:arq:get/, 'admin manager member reader'],
-    [/^cyborg:arq:/, 'admin manager member service'],
-    [/^cyborg:(device|deployable|attribute|host):get/, 'admin manager'],
+    [/^cyborg:arq:(create|update|delete)/, 'admin manager member service'],
+    [/^cyborg:(device|deployable|attribute|host|handle):get/, 'admin manager'],
     [/./, 'admin'],
   ],
   legacy: [
-    [/^cyborg:device_profile:get|^cyborg:arq:/, 'admin manager member reader service other'],
-    [/^cyborg:(device|deployable|attribute|host):get/, 'admin manager'],
+    [/^cyborg:device_profile:get|^cyborg:arq:[^f]/, 'admin manager member reader service other'],
+    [/^cyborg:(device|deployable|attribute|host|handle):get/, 'admin manager'],
     [/./, 'admin'],
   ],
 }

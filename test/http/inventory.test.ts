@@ -212,6 +212,7 @@ test('hosts tell how they are', async () => {
       drivers: { simulated_driver: { status: 'ok', error: null } },
       boot_id: expect.any(String),
       last_seen_at: expect.stringMatching(/\+00:00$/),
+      retired: null,
       ...times,
     },
   ])

@@ -95,11 +95,13 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:device_profile:get_one': reads,
     'cyborg:device_profile:create': 'A',
     'cyborg:device_profile:delete': 'A',
+    'cyborg:device_profile:migrate': 'A',
     'cyborg:arq:get_all': reads,
     'cyborg:arq:get_one': reads,
     'cyborg:arq:create': writes,
     'cyborg:arq:delete': writes,
     'cyborg:arq:update': writes,
+    'cyborg:arq:force_unbind': 'A',
     'cyborg:device:get_all': 'AM',
     'cyborg:device:get_one': 'AM',
     'cyborg:device:disable': 'A',
@@ -112,6 +114,14 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:attribute:create': 'A',
     'cyborg:attribute:delete': 'A',
     'cyborg:host:get_all': 'AM',
+    'cyborg:host:get_one': 'AM',
+    'cyborg:host:retire': 'A',
+    'cyborg:host:restore': 'A',
+    'cyborg:host:delete': 'A',
+    'cyborg:handle:get_all': 'AM',
+    'cyborg:handle:get_one': 'AM',
+    'cyborg:handle:quarantine': 'A',
+    'cyborg:handle:release': 'A',
   }
 }
 

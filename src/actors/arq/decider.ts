@@ -38,7 +38,9 @@ const decide = (arq: Arq, command: ArqCommand): Decision<ArqEvent> => {
     case 'ReportBindFailed':
       return accept({ type: 'BindFailed', reason: command.reason })
     case 'Unbind':
-      return arq.status === 'Unbound' ? accept() : accept({ type: 'Unbound', was: arq.bond })
+      return arq.status === 'Unbound'
+        ? accept()
+        : accept({ type: 'Unbound', was: arq.bond, ...(command.forced ? { forced: command.forced } : {}) })
     case 'ReportReleaseFailed':
       return arq.gaveUp?.handle === command.handle
         ? accept({ type: 'ReleaseFailed', reason: command.reason })

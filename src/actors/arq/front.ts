@@ -5,6 +5,8 @@ import { bindOver } from '../instance/bind.ts'
 import { leaveOver, visible } from '../instance/leave.ts'
 import { type Kernel, causeOf, newWork } from '../kernel.ts'
 import type { Control as Asked } from '../control.ts'
+import type { TakingOut } from '../host/outOfService.ts'
+import { forceUnbindOver } from '../instance/force.ts'
 import { type Arq, arq, arqKey } from './decider.ts'
 import { arqsOf } from './groups.ts'
 import { arqRow } from './rows.ts'
@@ -92,7 +94,19 @@ const getOver =
     return visible(caller, held, false) ? { ok: true as const, value: arqRow(held) } : missing(uuid)
   }
 
-export const arqsOver = (kernel: Kernel, profiles: Asked['profiles']): Control['arqs'] => {
+const forceUnbind = (kernel: Kernel, takingOut: TakingOut): Control['arqs']['forceUnbind'] => {
+  const force = forceUnbindOver(kernel)
+  return async (caller, uuid, word) => {
+    const left = await force(caller, uuid, word)
+    if (!left.ok) return left
+    const { row, host } = left.value
+    // the last of what kept a device of a retired host
+    if (host !== null) await takingOut.shed(caller, host)
+    return { ok: true, value: row }
+  }
+}
+
+export const arqsOver = (kernel: Kernel, profiles: Asked['profiles'], takingOut: TakingOut): Control['arqs'] => {
   const { unbind, remove, removeByInstance } = leaveOver(kernel)
   return {
     create: createOver(kernel, profiles),
@@ -103,5 +117,6 @@ export const arqsOver = (kernel: Kernel, profiles: Asked['profiles']): Control['
     remove,
     removeByInstance,
     timeline: timelineOver(kernel),
+    forceUnbind: forceUnbind(kernel, takingOut),
   }
 }

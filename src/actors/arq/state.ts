@@ -43,7 +43,7 @@ const unbound = (arq: Arq, was: Bond | null): Partial<Arq> => ({
   reason: null,
 })
 
-const change = (arq: Arq, event: ArqEvent): Partial<Arq> => {
+const change = (arq: Arq, event: ArqEvent): Partial<Arq> | null => {
   switch (event.type) {
     case 'ArqCreated':
       return { ...event, status: 'Initial' }
@@ -67,10 +67,15 @@ const change = (arq: Arq, event: ArqEvent): Partial<Arq> => {
       return { status: 'Unbound', reason: null }
     case 'ArqRemoved':
       return { status: 'Gone', bond: null }
+    default:
+      // of a later release than this one: it says nothing here
+      return null
   }
 }
 
 export const evolve = (arq: Arq, event: ArqEvent, at: number): Arq => {
-  const { type: _type, ...changed } = { type: event.type, ...change(arq, event) }
+  const known = change(arq, event)
+  if (!known) return arq
+  const { type: _type, ...changed } = { type: event.type, ...known }
   return { ...arq, ...changed, ...(event.type === 'ArqCreated' ? { createdAt: at } : { updatedAt: at }) }
 }

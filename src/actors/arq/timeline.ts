@@ -41,8 +41,12 @@ const ofArq = (event: ArqEvent): Told => {
       }
     case 'BindFailed':
       return { step: 'bind failed', detail: { reason: event.reason } }
-    case 'Unbound':
-      return { step: 'unbound', detail: event.was ? { attach_handle: event.was.handle.uuid } : {} }
+    case 'Unbound': {
+      const handle = event.was ? { attach_handle: event.was.handle.uuid } : {}
+      return event.forced
+        ? { step: 'unbound by force', detail: { ...handle, ...event.forced } }
+        : { step: 'unbound', detail: handle }
+    }
     case 'ReleaseFailed':
       return { step: 'release failed on the host', detail: { reason: event.reason } }
     case 'Released':

@@ -1,5 +1,6 @@
 /** A deployable: grants its handles, one ARQ each, and numbers the orders its host carries out. */
 import { type Decider, type Decision, accept, refuse } from '../decider.ts'
+import { careOf, forced } from './care.ts'
 import { type OrderOf, orderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
@@ -147,10 +148,11 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
     }
     case 'RemoveAttribute':
       return removeAttribute(held, command.uuid)
+    case 'ForceRelease':
+      return forced(command, release(held, { ...command, type: 'Release' }))
+    case 'Quarantine':
     case 'Clear':
-      if (held.handles[command.handle]?.state !== 'quarantined')
-        return conflict(held, `handle ${command.handle} is not quarantined`)
-      return accept({ type: 'HandleCleared', handle: command.handle })
+      return careOf(held, command)
   }
 }
 

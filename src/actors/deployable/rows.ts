@@ -35,7 +35,7 @@ export const attributeRow = (held: Deployable, attribute: Attribute): Row<'attri
   created_at: attribute.createdAt,
   updated_at: null,
 })
-const handleRow = (held: Deployable, handle: SlotHandle): Row<'handles'> => ({
+export const handleRow = (held: Deployable, handle: SlotHandle): Row<'handles'> => ({
   uuid: handle.uuid,
   deployable_uuid: held.uuid,
   hostname: held.host,

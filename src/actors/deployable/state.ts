@@ -24,6 +24,8 @@ export type SlotHandle = KnownHandle & {
   readonly attempts: number
   /** The last complete report did not show it. */
   readonly unseen: boolean
+  /** An operator keeps it from everybody, until an operator gives it back. */
+  readonly quarantine?: { readonly by: string; readonly reason: string; readonly at: number }
 }
 export type Deployable = Identity & {
   readonly exists: boolean
@@ -96,7 +98,7 @@ const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle =>
 const unseen = (old: SlotHandle): SlotHandle => ({
   ...old,
   unseen: true,
-  state: next(old.state, 'vanish') ?? old.state,
+  state: old.quarantine ? old.state : (next(old.state, 'vanish') ?? old.state),
 })
 
 const describe = (held: Deployable, description: Description, at: number): Partial<Deployable> => {
@@ -129,11 +131,12 @@ const move = (
   const handle = held.handles[uuid]!
   const state = next(handle.state, step) ?? handle.state
   // given up while the report no longer shows it: the hardware is gone
-  const settled = state === 'free' && handle.unseen ? 'missing' : state
+  const free = handle.quarantine ? 'quarantined' : handle.unseen ? 'missing' : 'free'
+  const settled = state === 'free' ? free : state
   return { handles: { ...held.handles, [uuid]: { ...handle, state: settled, ...change } } }
 }
 
-const change = (held: Deployable, event: DeployableEvent, at: number): Partial<Deployable> => {
+const change = (held: Deployable, event: DeployableEvent, at: number): Partial<Deployable> | null => {
   switch (event.type) {
     case 'DeployableRecorded':
       return {
@@ -182,9 +185,20 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
       return { attributes: [...held.attributes, { ...event.attribute, createdAt: at }] }
     case 'AttributeRemoved':
       return { attributes: held.attributes.filter(({ uuid }) => uuid !== event.uuid) }
+    case 'HandleQuarantined': {
+      const { handle, until, by, reason } = event
+      return move(held, handle, 'quarantine', until === 'released' ? { quarantine: { by, reason, at } } : {})
+    }
     case 'HandleCleared':
-      return move(held, event.handle, 'clear', { pending: null, lastArq: null })
+      return move(givenBack(held, event.handle), event.handle, 'clear', { pending: null, lastArq: null })
+    default:
+      // of a later release than this one: it says nothing here
+      return null
   }
+}
+const givenBack = (held: Deployable, uuid: string): Deployable => {
+  const { quarantine: _, ...handle } = held.handles[uuid]!
+  return { ...held, handles: { ...held.handles, [uuid]: handle } }
 }
 
 /** Whoever gives up a slot before its image was reported there leaves a region of which nothing is known (S14). */
@@ -218,12 +232,14 @@ const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
   'HandleReleased',
   'OrderDone',
   'OrderFailed',
+  'HandleQuarantined',
   'HandleCleared',
   'StatusSet',
 ])
 
 export const evolve = (held: Deployable, event: DeployableEvent, at: number): Deployable => {
   const changed = change(held, event, at)
+  if (!changed) return held
   if (event.type === 'DeployableRecorded') return { ...held, ...changed, createdAt: at }
   const quiet = QUIET.has(event.type) && !('bitstreamId' in changed)
   return { ...held, ...changed, updatedAt: at, ...(quiet ? {} : { describedAt: at, revision: held.revision + 1 }) }
@@ -234,7 +250,9 @@ export const attributeOf = (held: Deployable, key: string): string | null =>
 export const traitsOf = (held: Deployable): ReadonlySet<string> =>
   new Set(held.attributes.filter(({ key }) => key.startsWith('trait')).map(({ value }) => value))
 export const busy = (held: Deployable): boolean =>
-  Object.values(held.handles).some(({ state }) => state === 'held' || state === 'releasing')
+  Object.values(held.handles).some(
+    ({ state, pending }) => state === 'held' || state === 'releasing' || (state === 'quarantined' && pending !== null),
+  )
 
 /** A release that has failed for good is tried again after this long, for what stopped it may be over. */
 const QUARANTINE_MS = 300_000
@@ -245,9 +263,9 @@ export const takenHandles = (held: Deployable): readonly string[] =>
   Object.values(held.handles).flatMap(({ state, canonical }) =>
     state === 'free' || state === 'missing' ? [] : [canonical],
   )
-/** When a quarantined handle is due. */
-export const retryAt = ({ state, pendingSince }: SlotHandle): number | null =>
-  state === 'quarantined' ? pendingSince + QUARANTINE_MS : null
+/** When a quarantined handle is due: not while its host is being asked, nor when an operator keeps it. */
+export const retryAt = ({ state, pending, pendingSince, quarantine }: SlotHandle): number | null =>
+  state === 'quarantined' && !pending && !quarantine ? pendingSince + QUARANTINE_MS : null
 /** When the sweeper has to look at it next; null when nothing waits for time. */
 export const dueAt = (held: Deployable): number | null => {
   const moments = Object.values(held.handles).flatMap((handle) => retryAt(handle) ?? [])

@@ -7,18 +7,30 @@ export const HANDLE_MOVES = [
   'releaseWithWork',
   'done',
   'failed',
+  'quarantine',
   'clear',
   'vanish',
   'return',
 ] as const
 export type HandleMove = (typeof HANDLE_MOVES)[number]
 
-/** `vanish` of a handle that is held or being released changes nothing: nothing that an ARQ holds is ever removed by a report. */
+/**
+ * A quarantined handle may wait for its host to release it: `done` and `failed` are that host's answer.
+ * `vanish` of a handle that is held or being released changes nothing: nothing that an ARQ holds is ever removed by a
+ * report. Nor does it of one that an operator keeps back.
+ */
 export const MOVES: Record<HandleState, Partial<Record<HandleMove, HandleState>>> = {
-  free: { grant: 'held', vanish: 'missing' },
+  free: { grant: 'held', quarantine: 'quarantined', vanish: 'missing' },
   held: { release: 'free', releaseWithWork: 'releasing' },
-  releasing: { done: 'free', failed: 'quarantined', releaseWithWork: 'releasing' },
-  quarantined: { clear: 'free', releaseWithWork: 'releasing', vanish: 'missing' },
+  releasing: { done: 'free', failed: 'quarantined', releaseWithWork: 'releasing', quarantine: 'quarantined' },
+  quarantined: {
+    done: 'free',
+    failed: 'quarantined',
+    quarantine: 'quarantined',
+    clear: 'free',
+    releaseWithWork: 'releasing',
+    vanish: 'missing',
+  },
   missing: { return: 'free' },
 }
 export const next = (from: HandleState, move: HandleMove): HandleState | undefined => MOVES[from][move]

@@ -1,5 +1,6 @@
 /** A host: liveness, other names, the last picture of its hardware that was recorded, and what that picture became here. */
 import { type Decider, type Decision, accept, refuse } from '../decider.ts'
+import type { Word } from '../deployable/careMessages.ts'
 import { type Row, put } from '../views.ts'
 
 export type Liveness = 'up' | 'stale' | 'down' | 'removed'
@@ -30,6 +31,8 @@ export type Host = Picture & {
   /** The last boots before this one: what is still said of them is old. */
   readonly formerBoots: readonly string[]
   readonly devices: Readonly<Record<string, HeldDevice>>
+  /** An operator took it out of service; nothing it shows is offered until an operator restores it. */
+  readonly retired?: Word & { readonly at: number }
   readonly createdAt: number
   readonly updatedAt: number | null
 }
@@ -39,9 +42,23 @@ type Changed = Readonly<Record<string, HeldDevice | null>>
 export type HostCommand =
   | { readonly type: 'RecordPicture'; readonly name: string; readonly picture: Picture; readonly devices: Changed }
   | { readonly type: 'SetLiveness'; readonly liveness: Liveness; readonly by: string }
+  /** `devices`: those that leave with this decision. */
+  | ({ readonly type: 'Retire' | 'Remove'; readonly devices: Changed } & Word)
+  | ({ readonly type: 'Restore' } & Word)
+  /** It is retired, and some more of its devices can leave now. */
+  | { readonly type: 'Shed'; readonly devices: Changed; readonly by: string }
+export type Care = 'retired' | 'removed' | 'restored'
 export type HostEvent =
   | { readonly type: 'PictureRecorded'; readonly name: string; readonly picture: Picture; readonly devices: Changed }
-  | { readonly type: 'LivenessSet'; readonly liveness: Liveness; readonly by: string }
+  /** What an operator decided comes as this event too: release 0.1.0 can read no other of a host, and takes from it what it knows. */
+  | {
+      readonly type: 'LivenessSet'
+      readonly liveness: Liveness
+      readonly by: string
+      readonly care?: Care
+      readonly reason?: string
+      readonly devices?: Changed
+    }
 
 const initial: Host = {
   exists: false,
@@ -68,7 +85,39 @@ const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
   if (command.type === 'RecordPicture')
     return isNews(host, command.picture) ? accept({ ...command, type: 'PictureRecorded' }) : accept()
   if (!host.exists) return refuse({ kind: 'not_found', resource: 'host', id: host.name })
-  return host.liveness === command.liveness ? accept() : accept({ ...command, type: 'LivenessSet' })
+  if (command.type !== 'SetLiveness') return careOf(host, command)
+  // only an operator brings back what an operator removed
+  return host.liveness === command.liveness || host.liveness === 'removed'
+    ? accept()
+    : accept({ ...command, type: 'LivenessSet' })
+}
+
+const careOf = (
+  { liveness, retired }: Host,
+  command: Exclude<HostCommand, { readonly type: 'RecordPicture' | 'SetLiveness' }>,
+): Decision<HostEvent> => {
+  const { by } = command
+  const nothingLeaves = command.type === 'Restore' || Object.keys(command.devices).length === 0
+  switch (command.type) {
+    case 'Retire':
+      if (retired)
+        return nothingLeaves ? accept() : accept({ type: 'LivenessSet', liveness, by, devices: command.devices })
+      return accept({ ...command, type: 'LivenessSet', liveness, care: 'retired' })
+    case 'Remove':
+      if (liveness === 'removed' && nothingLeaves) return accept()
+      return accept({ ...command, type: 'LivenessSet', liveness: 'removed', care: 'removed' })
+    case 'Shed':
+      return nothingLeaves || !retired ? accept() : accept({ ...command, type: 'LivenessSet', liveness })
+    case 'Restore':
+      if (!retired) return accept()
+      // silent until it is heard of, which the next look at who was heard of will tell
+      return accept({
+        ...command,
+        type: 'LivenessSet',
+        liveness: liveness === 'removed' ? 'down' : liveness,
+        care: 'restored',
+      })
+  }
 }
 
 const merge = (devices: Host['devices'], changed: Changed): Host['devices'] =>
@@ -76,8 +125,23 @@ const merge = (devices: Host['devices'], changed: Changed): Host['devices'] =>
     Object.entries({ ...devices, ...changed }).filter((entry): entry is [string, HeldDevice] => entry[1] !== null),
   )
 
+const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet' }>, at: number): Host => {
+  const { retired, ...rest } = host
+  const { by, reason = '', care } = event
+  const still = care === 'restored' ? undefined : care ? { by, reason, at } : retired
+  return {
+    ...rest,
+    liveness: event.liveness,
+    devices: event.devices ? merge(host.devices, event.devices) : host.devices,
+    updatedAt: at,
+    ...(still ? { retired: still } : {}),
+  }
+}
+
 const evolve = (host: Host, event: HostEvent, at: number): Host => {
-  if (event.type === 'LivenessSet') return { ...host, liveness: event.liveness, updatedAt: at }
+  if (event.type === 'LivenessSet') return livenessSet(host, event, at)
+  // of a later release than this one: it says nothing here
+  if (event.type !== 'PictureRecorded') return host
   const devices = merge(host.devices, event.devices)
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []
   return {
@@ -85,14 +149,14 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
     ...event.picture,
     exists: true,
     name: event.name,
-    liveness: 'up',
+    liveness: host.liveness === 'removed' ? 'removed' : 'up',
     formerBoots: [...host.formerBoots, ...left].slice(-BOOTS_KEPT),
     devices,
     ...(host.exists ? { updatedAt: at } : { createdAt: at }),
   }
 }
 
-const hostRow = (host: Host): Row<'hosts'> => ({
+export const hostRow = (host: Host): Row<'hosts'> => ({
   name: host.name,
   liveness: host.liveness,
   boot_id: host.bootId || null,

@@ -11,6 +11,8 @@ export type Liveness = {
   readonly seen: (host: string) => void
   /** ms since the epoch; null when it was not heard of since this process started. */
   readonly lastSeen: (host: string) => number | null
+  /** When what is recorded of the host changed last, as the last sweep saw it. */
+  readonly changedAt: (host: string) => number | null
   /** Records what has changed; called by the sweeper. */
   readonly sweep: () => Promise<void>
 }
@@ -29,6 +31,7 @@ export const livenessOver = (kernel: Kernel): Liveness => {
   const { clock, readers, options, region, log } = kernel
   const startedAt = clock.now()
   const heard = new Map<string, number>()
+  const changed = new Map<string, number | null>()
   /** Called silent here, and not heard of since. */
   const doubted = new Set<string>()
   /** Heard of by others, and until when that is believed. */
@@ -55,10 +58,12 @@ export const livenessOver = (kernel: Kernel): Liveness => {
       elsewhere.delete(name)
     },
     lastSeen: (name) => heard.get(name) ?? null,
+    changedAt: (name) => changed.get(name) ?? null,
     sweep: async () => {
       const hosts = await readers.list('hosts', {}, {})
       if (!hosts.ok) return
-      for (const { name, liveness } of hosts.value.items) {
+      for (const { name, liveness, updated_at: at } of hosts.value.items) {
+        changed.set(name, at)
         if (isElsewhere(name, liveness)) continue
         const now = livenessAfter(clock.now() - (heard.get(name) ?? startedAt), options)
         if (liveness !== 'removed' && now !== liveness) await record(name, now)

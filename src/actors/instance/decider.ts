@@ -163,6 +163,9 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
     }
     case 'NovaTold':
       return { ...instance, telling: told(instance, event) }
+    default:
+      // of a later release than this one: it says nothing here
+      return instance
   }
 }
 

@@ -9,23 +9,23 @@ import { type Kernel, causeOf, newWork } from '../kernel.ts'
 import { type Instance, instance, instanceKey } from './decider.ts'
 
 type How = 'Unbind' | 'Remove'
-const RELEASE_FOR_MS = 600_000
+export const RELEASE_FOR_MS = 600_000
 const ROUNDS = 3
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
-const gone = (held: Arq) => held.status === 'Absent' || held.status === 'Gone'
+export const gone = (held: Arq) => held.status === 'Absent' || held.status === 'Gone'
 
 /** Foreign ARQs do not exist for the caller (rest-api 9.5). */
 export const visible = (caller: Caller, held: Arq, serviceSeesAll: boolean): boolean =>
   !gone(held) && (caller.isAdmin || held.projectId === caller.projectId || (serviceSeesAll && caller.isService))
 
 /** Who has to be asked when this ARQ leaves. */
-const partners = (held: Arq): readonly string[] => [
+export const partners = (held: Arq): readonly string[] => [
   ...(held.bond ? [instanceKey(held.bond.instanceUuid), deployableKey(held.bond.deployable)] : []),
   ...(held.gaveUp ? [deployableKey(held.gaveUp.deployable)] : []),
 ]
 
 /** Hardware that was retired has nothing left to release. */
-const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
+export const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
 
 const leaveOne = (draft: Draft, uuid: string, how: How, trace: string | undefined) => {
   const held = draft.state(arq, arqKey(uuid))

@@ -7,7 +7,7 @@ import { rpUuidOf } from '../../rpUuid.ts'
 import type { ReportedDevice } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Presence } from '../deployable/messages.ts'
-import { inUse, takenHandles } from '../deployable/state.ts'
+import { type Deployable, inUse, takenHandles } from '../deployable/state.ts'
 import { device, deviceKey } from '../device/decider.ts'
 import type { Draft } from '../draft.ts'
 import type { HeldDevice } from '../host/decider.ts'
@@ -117,16 +117,28 @@ const describeDeployable = (
     draft.decide(deployable, key, { type: 'Describe', description: said })
 }
 
+type Absence = {
+  readonly missing: number
+  readonly missingRounds: number
+  readonly used: (held: Deployable) => boolean
+}
 /** Missing at once, retired after enough rounds and when nobody uses it. Null: it is retired. */
-const gone = (draft: Draft, held: HeldDevice, missing: number, tools: Tools): HeldDevice | null => {
+const gone = (draft: Draft, held: HeldDevice, { missing, missingRounds, used }: Absence): HeldDevice | null => {
   const keys = Object.values(held.deployables).map(deployableKey)
-  const used = keys.some((key) => inUse(draft.state(deployable, key)))
-  const presence: Presence = missing >= tools.missingRounds && !used ? 'retired' : 'missing'
+  const inHand = keys.some((key) => used(draft.state(deployable, key)))
+  const presence: Presence = missing >= missingRounds && !inHand ? 'retired' : 'missing'
   draft.decide(device, deviceKey(held.uuid), { type: 'SetPresence', presence })
   for (const key of keys) draft.decide(deployable, key, { type: 'SetPresence', presence })
   // counting ends where it has served its purpose: a device in use writes no row a report
-  return presence === 'retired' ? null : { ...held, missing: Math.min(missing, tools.missingRounds) }
+  return presence === 'retired' ? null : { ...held, missing: Math.min(missing, missingRounds) }
 }
+
+/** The card is still there: what may be prepared on it must not be forgotten. */
+const mayBePrepared = (held: Deployable) =>
+  inUse(held) || Object.values(held.handles).some(({ state }) => state === 'quarantined')
+/** A device of a host that is taken out of service: retired as soon as nothing of it is in use. Null: it is retired. */
+export const takeOut = (draft: Draft, held: HeldDevice, missingRounds: number): HeldDevice | null =>
+  gone(draft, held, { missing: missingRounds, missingRounds, used: mayBePrepared })
 
 /** What became of the device; null: it is retired. */
 export const carryOut = (draft: Draft, step: Step, tools: Tools): readonly [string, HeldDevice | null] => {
@@ -136,6 +148,11 @@ export const carryOut = (draft: Draft, step: Step, tools: Tools): readonly [stri
     case 'describe':
       return [step.shown.canonical, describe(draft, step.shown, step.held, tools)]
     case 'gone':
-      return [step.canonical, gone(draft, step.held, step.missing, tools)]
+      return [
+        step.canonical,
+        gone(draft, step.held, { missing: step.missing, missingRounds: tools.missingRounds, used: inUse }),
+      ]
+    case 'take out':
+      return [step.canonical, takeOut(draft, step.held, tools.missingRounds)]
   }
 }

@@ -9,7 +9,7 @@ export const numbers: Decider<Numbers, Command, Taken> = {
   kind: 'numbers',
   initial: { last: 0 },
   decide: (_numbers, { count }) => (count === 0 ? accept() : accept({ type: 'NumbersTaken', count })),
-  evolve: ({ last }, { count }) => ({ last: last + count }),
+  evolve: (held, { type, count }) => (type === 'NumbersTaken' ? { last: held.last + count } : held),
   rows: () => [],
 }
 export const NUMBERS_KEY = 'numbers/inventory'

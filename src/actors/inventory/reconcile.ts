@@ -22,6 +22,7 @@ export type Step =
   | { readonly do: 'describe'; readonly shown: Shown; readonly held: HeldDevice }
   /** `missing`: how many complete reports in a row did not show it, this one counted. */
   | { readonly do: 'gone'; readonly canonical: string; readonly held: HeldDevice; readonly missing: number }
+  | { readonly do: 'take out'; readonly canonical: string; readonly held: HeldDevice }
 export type Refused = { readonly canonical: string; readonly reason: string }
 export type Agreement = { readonly steps: readonly Step[]; readonly refused: readonly Refused[] }
 
@@ -87,7 +88,14 @@ const place = ({ shown, stubs, refused, claimed }: Sorted, driver: string, devic
   shown.set(canonical, { canonical, driver, device, digest: digestOf(driver, device) })
 }
 
+/** Whatever a retired host shows is not offered. */
+const takenOut = (host: Host): Agreement => ({
+  steps: Object.entries(host.devices).map(([canonical, held]) => ({ do: 'take out', canonical, held })),
+  refused: [],
+})
+
 export const reconcile = (host: Host, report: InventoryReport): Agreement => {
+  if (host.retired) return takenOut(host)
   const { shown, stubs, refused } = sort(host, report)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
   const excused = new Set([...stubs, ...refused.map(({ canonical }) => canonical)])

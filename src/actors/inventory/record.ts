@@ -19,7 +19,7 @@ import { type Agreement, type Refused, type Step, reconcile } from './reconcile.
 
 /** Names of deployables that a step brings. */
 const newNames = (step: Step): readonly string[] => {
-  if (step.do === 'gone') return []
+  if (!('shown' in step)) return []
   const names = step.shown.device.deployables.map(({ name }) => name)
   return step.do === 'record' ? names : names.filter((name) => !step.held.deployables[name])
 }
@@ -37,7 +37,7 @@ const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement):
     refused: [
       ...refused,
       ...judged.flatMap(({ step, name }): Refused[] =>
-        name === undefined || step.do === 'gone'
+        name === undefined || !('shown' in step)
           ? []
           : [
               {
@@ -72,7 +72,7 @@ const append = async (kernel: Kernel, held: Host, { steps, refused }: Agreement,
   const { units, ids, clock, options } = kernel
   const { report } = taking
   const key = hostKey(report.host)
-  const shown = steps.flatMap((step) => (step.do === 'gone' ? [] : [step.shown.device]))
+  const shown = steps.flatMap((step) => ('shown' in step ? [step.shown.device] : []))
   const { entities, parts } = poolSizes(shown)
   const fresh = Array.from({ length: entities }, () => ids.ordered())
   const known = steps.flatMap((step) =>
@@ -82,7 +82,7 @@ const append = async (kernel: Kernel, held: Host, { steps, refused }: Agreement,
   const plan = (draft: Draft): 'old' | 'moved' | 'agreed' => {
     const now = draft.state(host, key)
     if (!isNews(now, report)) return 'old'
-    if (now.devices !== held.devices) return 'moved'
+    if (now.devices !== held.devices || now.retired !== held.retired) return 'moved'
     const { last } = entities > 0 ? draft.state(numbers, NUMBERS_KEY) : { last: 0 }
     let [made, taken, numbered] = [0, 0, last]
     const tools: Tools = {

@@ -1,31 +1,70 @@
 /** A device profile, and the name it holds: two entities, so that one append can decide that both its uuid and its name are free. */
-import { type Decider, accept, refuse } from '../decider.ts'
+import { canonicalJson } from '../../wire/canonical.ts'
+import { type Decider, type Decision, accept, refuse } from '../decider.ts'
+import type { Word } from '../deployable/careMessages.ts'
 import { type Row, drop, put } from '../views.ts'
 
-type Groups = readonly Readonly<Record<string, string>>[]
+export type Groups = readonly Readonly<Record<string, string>>[]
 export type ProfileFacts = {
   readonly uuid: string
   readonly name: string
   readonly description: string | null
   readonly groups: Groups
 }
-export type ProfileCommand = { readonly type: 'Create'; readonly profile: ProfileFacts } | { readonly type: 'Remove' }
+export type ProfileCommand =
+  | { readonly type: 'Create'; readonly profile: ProfileFacts }
+  | { readonly type: 'Remove' }
+  /** `was`: the groups it must still have. */
+  | ({ readonly type: 'Regroup'; readonly was: Groups; readonly groups: Groups } & Word)
 export type ProfileEvent =
   | { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts }
+  /** Who changed it, and why. `ProfileCreated` follows in the same row and says what it is now, as release 0.1.0 can read that. */
+  | ({ readonly type: 'ProfileRegrouped' } & Word)
   | { readonly type: 'ProfileRemoved'; readonly name: string }
-export type Profile = { readonly facts: ProfileFacts | null; readonly createdAt: number }
+export type Profile = {
+  readonly facts: ProfileFacts | null
+  readonly createdAt: number
+  /** Absent until it is changed. */
+  readonly updatedAt?: number
+}
 
 export const profileRow = ({
   facts,
   createdAt,
-}: {
-  readonly facts: ProfileFacts
-  readonly createdAt: number
-}): Row<'profiles'> => ({
+  updatedAt,
+}: Profile & { readonly facts: ProfileFacts }): Row<'profiles'> => ({
   ...facts,
   created_at: createdAt,
-  updated_at: null,
+  updated_at: updatedAt ?? null,
 })
+
+const regroup = (
+  facts: ProfileFacts | null,
+  { was, groups, by, reason }: Extract<ProfileCommand, { readonly type: 'Regroup' }>,
+): Decision<ProfileEvent> => {
+  if (!facts || canonicalJson(facts.groups) !== canonicalJson(was))
+    return refuse({
+      kind: 'conflict',
+      reason: `device profile ${facts?.name ?? ''} was changed or deleted meanwhile: ask again`,
+    })
+  if (canonicalJson(groups) === canonicalJson(was)) return accept()
+  return accept({ type: 'ProfileRegrouped', by, reason }, { type: 'ProfileCreated', profile: { ...facts, groups } })
+}
+
+const evolve = (held: Profile, event: ProfileEvent, at: number): Profile => {
+  switch (event.type) {
+    case 'ProfileCreated':
+      return held.facts
+        ? { facts: event.profile, createdAt: held.createdAt, updatedAt: at }
+        : { facts: event.profile, createdAt: at }
+    case 'ProfileRemoved':
+      return { facts: null, createdAt: 0 }
+    case 'ProfileRegrouped':
+    default:
+      // of a later release than this one: it says nothing here
+      return held
+  }
+}
 
 export const profile: Decider<Profile, ProfileCommand, ProfileEvent> = {
   kind: 'profile',
@@ -35,14 +74,15 @@ export const profile: Decider<Profile, ProfileCommand, ProfileEvent> = {
       return facts
         ? refuse({ kind: 'exists', resource: 'device profile', field: 'uuid', value: facts.uuid })
         : accept({ type: 'ProfileCreated', profile: command.profile })
+    if (command.type === 'Regroup') return regroup(facts, command)
     return facts
       ? accept({ type: 'ProfileRemoved', name: facts.name })
       : refuse({ kind: 'not_found', resource: 'device profile', id: '' })
   },
-  evolve: (_held, event, at) =>
-    event.type === 'ProfileCreated' ? { facts: event.profile, createdAt: at } : { facts: null, createdAt: 0 },
+  evolve,
   rows: (before, after) => {
-    if (after.facts) return [put('profiles', profileRow({ facts: after.facts, createdAt: after.createdAt }))]
+    if (before === after) return []
+    if (after.facts) return [put('profiles', profileRow({ ...after, facts: after.facts }))]
     return before.facts ? [drop('profiles', before.facts.uuid)] : []
   },
 }
@@ -60,7 +100,10 @@ export const profileName: Decider<Name, NameCommand, NameEvent> = {
       ? refuse({ kind: 'exists', resource: 'device profile', field: 'name', value: command.name })
       : accept({ type: 'NameTaken', holder: command.holder })
   },
-  evolve: (_held, event) => ({ holder: event.type === 'NameTaken' ? event.holder : null }),
+  evolve: (held, event) => {
+    if (event.type === 'NameTaken') return { holder: event.holder }
+    return event.type === 'NameFreed' ? { holder: null } : held
+  },
   rows: () => [],
 }
 export const profileNameKey = (name: string): string => `profile-name/${name}`

@@ -2,7 +2,7 @@
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Control, ProfileRow } from '../control.ts'
 import { type Kernel, causeOf, newWork } from '../kernel.ts'
-import { profile, profileKey, profileName, profileNameKey, profileRow } from './decider.ts'
+import { type Groups, type Profile, profile, profileKey, profileName, profileNameKey, profileRow } from './decider.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device profile', id })
 const GUESSES_MAX = 10_000
@@ -13,8 +13,8 @@ const finderOver = ({ region }: Kernel) => {
   const byUuid = async (uuid: string): Promise<Outcome<ProfileRow>> => {
     const looked = await region.look(profileKey(uuid))
     if (!looked.ok) return looked
-    const { facts, createdAt } = looked.value.state as typeof profile.initial
-    return facts ? { ok: true, value: profileRow({ facts, createdAt }) } : missing(uuid)
+    const held = looked.value.state as Profile
+    return held.facts ? { ok: true, value: profileRow({ ...held, facts: held.facts }) } : missing(uuid)
   }
   /** The name's actor knows its holder: no table is asked. */
   const holderOf = async (name: string): Promise<Outcome<string>> => {
@@ -93,5 +93,22 @@ export const profilesOver = (kernel: Kernel): Control['profiles'] => {
       return made.ok ? { ok: true, value: made.value ?? profileRow({ facts, createdAt: work.at }) } : made
     },
     remove: removeOver(kernel, finder),
+    regroup: async (caller, changes, reason) => {
+      const plan = newWork(kernel, causeOf(caller), (draft) => {
+        for (const { uuid, was, groups } of changes)
+          draft.decide(profile, profileKey(uuid), {
+            type: 'Regroup',
+            was: was as Groups,
+            groups,
+            by: caller.userId,
+            reason,
+          })
+        return null
+      })
+      return units.together(
+        changes.map(({ uuid }) => profileKey(uuid)),
+        plan,
+      )
+    },
   }
 }

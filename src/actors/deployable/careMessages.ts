@@ -1,0 +1,19 @@
+/** What an operator may ask of attach handles, what is recorded of it, and with what words. */
+export type Word = { readonly by: string; readonly reason: string }
+export type CareCommand =
+  | ({ readonly type: 'Quarantine'; readonly handle: string } & Word)
+  /** The handle is clean. */
+  | ({ readonly type: 'Clear'; readonly handle: string } & Word)
+  /** The request gives up its handle, whether or not the host can do its part now. */
+  | ({
+      readonly type: 'ForceRelease'
+      readonly arq: string
+      readonly deadline: number
+      readonly reachable: boolean
+      readonly trace?: string | undefined
+    } & Word)
+export type CareEvent =
+  /** `until` confirmed: its host says that it is released; released: an operator does. */
+  | ({ readonly type: 'HandleQuarantined'; readonly handle: string; readonly until: 'confirmed' | 'released' } & Word)
+  /** Who and why are absent in what release 0.1.0 wrote. */
+  | ({ readonly type: 'HandleCleared'; readonly handle: string } & Partial<Word>)
