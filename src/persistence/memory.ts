@@ -160,6 +160,7 @@ export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
     const journal = journalOf(kept, options)
     return {
       kind: 'memory',
+      newer: [],
       journal,
       reads: readsOf(kept),
       sharing,

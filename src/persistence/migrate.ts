@@ -1,5 +1,6 @@
 /** Whether the schema is of today: asked in plain SQL, so that an ordinary start does not load MikroORM. */
 import { readdirSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Database, Run } from './sql.ts'
 
 export const MIGRATIONS = new URL('./migrations/', import.meta.url)
@@ -25,13 +26,51 @@ export const pending = async (run: Run): Promise<readonly string[]> => {
   return migrationNames().filter((name) => !known.has(name))
 }
 
-/** `up` runs all migrations that are due. */
+/** What a newer program has done to the schema. It only adds (decision 0020), so this program goes on. */
+export const newer = async (run: Run): Promise<readonly string[]> => {
+  const own = new Set(migrationNames())
+  return [...(await done(run))].filter((name) => !own.has(name)).toSorted()
+}
+
+const DENIED = '42501'
+/** The ORM wraps what the driver said. */
+const said = (error: unknown, code: string): boolean => {
+  if (!(error instanceof Error)) return false
+  return (error as Error & { readonly code?: unknown }).code === code || said(error.cause, code)
+}
+const LOCKED = '55P03'
+const LOCK_TRIES = 20
+const LOCK_PAUSE_MS = 500
+
+/** A change of a table waits briefly for those who use it, as everybody behind it waits too; then it comes again. */
+const patiently = async (up: () => Promise<void>, tries = 1): Promise<void> => {
+  try {
+    await up()
+  } catch (cause) {
+    if (!said(cause, LOCKED) || tries >= LOCK_TRIES) throw cause
+    await wait(LOCK_PAUSE_MS)
+    await patiently(up, tries + 1)
+  }
+}
+
+const carryOut = async (names: readonly string[], up: () => Promise<void>): Promise<void> => {
+  try {
+    await patiently(up)
+  } catch (cause) {
+    const text = `the database lacks ${names.join(', ')}, and this role may not change it: let its owner run \`accelerando migrate\``
+    throw said(cause, DENIED) ? new Error(text, { cause }) : cause
+  }
+}
+
+/** `up` runs all migrations that are due, all or none. */
 export const migrate = async (database: Database, up: () => Promise<void>): Promise<void> => {
-  if ((await pending(database.read)).length === 0) return
-  if (database.exclusive) return up()
+  const due = await pending(database.read)
+  if (due.length === 0) return
+  if (database.exclusive) return carryOut(due, up)
   // Of several processes that start together one migrates, and the others wait for it.
   await database.transaction(async (run) => {
     await run({ text: `select pg_advisory_xact_lock(hashtext('accelerando migrations'))`, params: [] })
-    if ((await pending(run)).length > 0) await up()
+    const left = await pending(run)
+    if (left.length > 0) await carryOut(left, up)
   })
 }

@@ -10,9 +10,16 @@ export type StoreConfig =
   | { readonly kind: 'pglite'; readonly dir: string }
   | ({ readonly kind: 'postgres' } & PostgresOptions)
 
+/** Returns the migrations of newer programs. */
+const prepare = async (database: Database, migrateUp: () => Promise<void>): Promise<readonly string[]> => {
+  const [{ migrate, newer }, { expectOwnCluster }] = await Promise.all([import('./migrate.ts'), import('./cluster.ts')])
+  await migrate(database, migrateUp)
+  await expectOwnCluster(database.read)
+  return newer(database.read)
+}
+
 const storeOn = async (database: Database, migrateUp: () => Promise<void>): Promise<Store> => {
-  const { migrate } = await import('./migrate.ts')
-  await migrate(database, migrateUp).catch(async (cause: unknown) => {
+  const unknown = await prepare(database, migrateUp).catch(async (cause: unknown) => {
     await database.close()
     throw cause
   })
@@ -25,6 +32,7 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
   const journal = sqlJournal(database)
   return {
     kind: database.kind,
+    newer: unknown,
     ...(database.lost ? { lost: database.lost } : {}),
     journal,
     reads: sqlReads(database),

@@ -6,6 +6,9 @@ import { entities } from './entities.ts'
 import { MIGRATION_TABLE, migrationNames, MIGRATIONS } from './migrate.ts'
 import type { Embedded } from './pglite.ts'
 
+/** Who waits for a table holds up all that come after: not for long. */
+const MIGRATION_LOCK_MS = 2_000
+
 type MigrationClass = new (...args: never[]) => Migration
 
 const migrationsList = () =>
@@ -61,7 +64,8 @@ export const ormOnPglite = async (database: Embedded): Promise<MikroORM> => {
 
 export const ormOnPostgres = async (url: string): Promise<MikroORM> => {
   const { MikroORM } = await import('@mikro-orm/postgresql')
-  return MikroORM.init({ ...(await common()), clientUrl: url })
+  const driverOptions = { options: `-c lock_timeout=${MIGRATION_LOCK_MS}` }
+  return MikroORM.init({ ...(await common()), clientUrl: url, driverOptions })
 }
 
 export const migrateUp = async (orm: MikroORM): Promise<void> => {

@@ -10,6 +10,8 @@ export type Stream<Item> = Iterable<Item> | AsyncIterable<Item>
 
 export type Store = {
   readonly kind: 'memory' | 'pglite' | 'postgres'
+  /** Migrations in the database that this program does not know: a newer one was here. Worth a line in the log. */
+  readonly newer: readonly string[]
   readonly journal: Journal
   readonly reads: Reads
   readonly sharing: Sharing

@@ -4,12 +4,15 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { prepareServer, startServer, stopServer } from './postgres.ts'
+import { databaseOn, prepareServer, startServer, stopServer } from './postgres.ts'
+import type { Database } from './postgres.ts'
 
 const run = promisify(execFile)
 
 export type OwnServer = {
+  /** Of its first database. */
   readonly url: string
+  readonly freshDatabase: () => Promise<Database>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
   /** All its processes stand still, as on a machine that does. */
@@ -43,8 +46,10 @@ export const ownServer = async (bin: string): Promise<OwnServer> => {
     for (const pid of name === 'SIGSTOP' ? all : all.toReversed()) process.kill(pid, name)
   }
   await start()
+  const address = `postgres://postgres@127.0.0.1:${port}`
   return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    url: `${address}/postgres`,
+    freshDatabase: () => databaseOn(address),
     start,
     stop,
     pause: () => signal('SIGSTOP'),

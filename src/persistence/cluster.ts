@@ -1,0 +1,68 @@
+/**
+ * Commit order is told by numbers of transactions, and those belong to one cluster. A journal that was dumped there and
+ * restored here may have numbers this cluster has not reached: its rows would be fed only when it does, and out of order.
+ */
+import type { Run } from './sql.ts'
+
+/** How a position ends, whatever a reader writes before it. */
+const PLACE = String.raw`\d+\.\d+$`
+const AHEAD = `select last::text as last, pg_snapshot_xmax(pg_current_snapshot())::text as next
+  from (select xid as last from (
+      (select xid from journal order by xid desc, pos desc limit 1)
+      union all (select split_part(substring(position from '${PLACE}'), '.', 1)::xid8 from checkpoints where position ~ '${PLACE}')
+    ) known order by xid desc limit 1) latest
+  where last >= pg_snapshot_xmax(pg_current_snapshot())`
+
+export class Restored extends Error {}
+
+const plain = (text: string) => ({ text, params: [] })
+
+export const expectOwnCluster = async (run: Run): Promise<void> => {
+  const [ahead] = await run(plain(AHEAD))
+  if (ahead !== undefined)
+    throw new Restored(
+      `this database was restored from another server: its journal knows transaction ${String(ahead['last'])}, and this ` +
+        `server has not had ${String(ahead['next'])} yet. Nothing new would be told to anybody. ` +
+        'Stop every program that uses it and run `accelerando migrate --adopt` once',
+    )
+}
+
+/** All rows as if one transaction of long ago had written them, in the order they have. */
+const ADOPT = [
+  'lock table journal, journal_archive, checkpoints in access exclusive mode',
+  'set local enable_hashjoin = on',
+  'set local enable_seqscan = on',
+  `create temporary table places on commit drop as
+    select old, key, version, xid, pos, row_number() over (order by xid, pos, key, version) as place from (
+      select false as old, key, version, xid, pos from journal
+      union all select true, key, version, xid, pos from journal_archive) known`,
+  'create index on places (xid, pos)',
+  'analyze places',
+  `update checkpoints c set position = regexp_replace(c.position, '${PLACE}', coalesce('1.' || (
+      select p.place from places p where (p.xid, p.pos) <= (
+        split_part(substring(c.position from '${PLACE}'), '.', 1)::xid8,
+        split_part(substring(c.position from '${PLACE}'), '.', 2)::int)
+      order by p.xid desc, p.pos desc, p.place desc limit 1), ''))
+    where c.position ~ '${PLACE}'`,
+  `update journal j set xid = '1', pos = p.place from places p where not p.old and p.key = j.key and p.version = j.version`,
+  `update journal_archive j set xid = '1', pos = p.place from places p where p.old and p.key = j.key and p.version = j.version`,
+]
+
+export type Adopted = { readonly rows: number }
+
+export const adopt = async (run: Run): Promise<Adopted> => {
+  for (const text of ADOPT) await run(plain(text))
+  const [counted] = await run(plain('select count(*) as rows from places'))
+  return { rows: counted!['rows'] as number }
+}
+
+/** By the owner of the tables, while no program uses them. */
+export const adoptCluster = async (url: string): Promise<Adopted> => {
+  const { postgresDatabase } = await import('./postgres.ts')
+  const database = await postgresDatabase({ url, readers: 1 })
+  try {
+    return await database.transaction(adopt)
+  } finally {
+    await database.close()
+  }
+}

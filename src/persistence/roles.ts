@@ -1,0 +1,25 @@
+/** What the role of a running program may do, and no more. Tables are made and changed by their owner, with `accelerando migrate`. */
+import { MIGRATION_TABLE } from './migrate.ts'
+import { viewNames } from './rules.ts'
+import { quoted } from './statements.ts'
+
+export const RIGHTS: Readonly<Record<string, string>> = {
+  // rows leave it for the archive, and none is ever changed
+  journal: 'select, insert, delete',
+  journal_archive: 'select, insert',
+  checkpoints: 'select, insert, update',
+  leases: 'select, insert, update',
+  claims: 'select, insert, update, delete',
+  host_seen: 'select, insert, update',
+  ...Object.fromEntries(viewNames.map((view) => [view, 'select, insert, update, delete'])),
+  [MIGRATION_TABLE]: 'select',
+}
+
+/** Statements for the owner to run, also again after each migration. The role must be there. */
+export const roleGrants = (role: string): readonly string[] => {
+  const name = `"${role.replaceAll('"', '""')}"`
+  return [
+    `grant usage on schema public to ${name}`,
+    ...Object.entries(RIGHTS).map(([table, rights]) => `grant ${rights} on ${quoted(table)} to ${name}`),
+  ]
+}
