@@ -23,6 +23,8 @@ import { openLedger } from './ledger.ts'
 import type { Limits } from './orders.ts'
 import { type OrderEnded, Orders } from './orders.ts'
 import { Outbox } from './outbox.ts'
+import type { KeptPlace } from './place.ts'
+import { openPlace } from './place.ts'
 import type { Section } from './sections.ts'
 import { Watch } from './sections.ts'
 
@@ -83,8 +85,8 @@ export type Host = {
   /** Resolves when no order is in hand, no result waits and no picture is being made. */
   readonly settled: () => Promise<void>
 }
-/** The group of bus consumers a host is alone in. */
-export const hostGroup = (name: string): string => `host-${name}`
+/** The group of bus consumers a host is alone in: a new one each boot, so that it need not wait for its old self to time out. */
+export const hostGroup = (name: string, bootId: string): string => `host-${name}-${bootId}`
 
 type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & { readonly limits: Limits } }
 type Letter = { readonly order: Order; readonly taken: () => void; readonly again: (error: unknown) => void }
@@ -93,6 +95,7 @@ class Program {
   readonly bootId: string
   readonly #settings: Settings
   readonly #ledger: Ledger
+  readonly #place: KeptPlace
   readonly #inventory: Inventory
   readonly #outbox: Outbox
   readonly #orders: Orders
@@ -100,11 +103,12 @@ class Program {
   #consumer: Consumer | null = null
   #stopped: Promise<void> | null = null
 
-  constructor(settings: Settings, ledger: Ledger) {
+  constructor(settings: Settings, ledger: Ledger, place: KeptPlace) {
     const { name: host, bus, clock, ids, log, options } = settings
     this.bootId = ids.uuid()
     this.#settings = settings
     this.#ledger = ledger
+    this.#place = place
     this.#inventory = this.#madeInventory()
     this.#outbox = new Outbox({ host, bootId: this.bootId, ledger, bus, clock, ids, log })
     this.#orders = this.#madeOrders(options.limits)
@@ -164,8 +168,9 @@ class Program {
     const take = (record: Delivered): Promise<void> => this.#receive(record)
     this.#consumer = await bus.consume({
       topic,
-      group: hostGroup(name),
+      group: hostGroup(name, this.bootId),
       onlyKey: name,
+      place: this.#place,
       from: 'earliest',
       window: WINDOW,
       take,
@@ -226,11 +231,13 @@ class Program {
     await within(this.#outbox.idle(), 1000)
     await within(this.#outbox.close(), 1000)
     await within(this.#ledger.close(false), 1000)
+    await within(this.#place.close('orderly'), 1000)
     await within(this.#mailbox.stop(), 1000)
   }
   async #die(): Promise<void> {
     this.#inventory.close()
     void this.#ledger.close(true)
+    void this.#place.close('at once')
     void this.#outbox.close()
     void this.#consumer?.stop()
     void this.#mailbox.stop()
@@ -243,7 +250,8 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   const { name, stateDir, disk, clock, log, options = {} } = start
   const settings = { ...start, options: { ...DEFAULTS, ...options, limits: { ...DEFAULTS.limits, ...options.limits } } }
   const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log })
-  const program = new Program(settings, ledger)
+  const place = await openPlace({ disk, path: `${stateDir}/place.json`, clock, log })
+  const program = new Program(settings, ledger, place)
   await program.start()
   const { bootId, stop, reportNow, settled, load } = program
   return { name, bootId, stop, reportNow, settled, load }

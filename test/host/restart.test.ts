@@ -140,6 +140,8 @@ describe('started again', () => {
     const first = await lab.boot({ drivers: [{ ...lab.driver, prepare: () => never() }] })
     const order = lab.order('PrepareSlot', 1)
     await lab.send(order)
+    // its place in the orders is on the disk, so that only a repeat brings the order again
+    await lab.clock.pass(1000)
     await lab.kill(first)
     await lab.boot()
     expect(await lab.ledger()).toMatchObject([{ state: 'in-hand' }])
@@ -152,6 +154,8 @@ describe('started again', () => {
     const first = await lab.boot({ drivers: [{ ...lab.driver, prepare: () => never() }] })
     const order = lab.order('PrepareSlot', 1)
     await lab.send(order)
+    // its place in the orders is on the disk, so that only a repeat brings the order again
+    await lab.clock.pass(1000)
     await lab.kill(first)
     await lab.clock.pass(120_001)
     await lab.boot()

@@ -77,7 +77,7 @@ export const openHostLab = async () => {
   /** As a SIGKILL does: the process is gone, the disk and the hardware are not. */
   const kill = async (host: Host): Promise<void> => {
     const gone = host.stop('at once')
-    bus.kill(hostGroup(HOST))
+    bus.kill(hostGroup(HOST, host.bootId))
     await gone
     await quiet()
   }
