@@ -1,7 +1,7 @@
 /** What every bus keeps, whatever it is made of. A suite may share topics with others: keys and groups are its own. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Bus, Delivered } from '../../src/bus/port.ts'
+import type { Bus, Delivered, Place } from '../../src/bus/port.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { until } from '../support/lab.ts'
 
@@ -193,6 +193,77 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
       const there = everyone.heard.filter(({ partition }) => partition === heard[0]!.partition)
       await until(() => heard.length === there.length)
       expect(values(heard)).toEqual(values(there))
+    })
+
+    const settle = async (group: string, from: Place | null) => {
+      const heard: Delivered[] = []
+      const places: Place[] = []
+      const take = async (message: Delivered): Promise<void> => {
+        if (message.headers['mark'] === mark) heard.push(message)
+      }
+      const place = { from, moved: (to: Place) => void places.push(to) }
+      const asked = {
+        topic: TOPIC,
+        group: `${mark}-${group}`,
+        from: 'earliest',
+        onlyKey: `${mark}/k`,
+        window: 8,
+      } as const
+      const { stop } = await bus.consume({ ...asked, place, take })
+      return { heard, places, stop }
+    }
+
+    test('a consumer that keeps its own place goes on from there in a group that is new', async () => {
+      const first = await settle('boot-1', null)
+      await bus.publish(numbers(5).map((number) => say('k', number)))
+      await until(() => first.places.at(-1)?.offset === (first.heard.at(4)?.offset ?? -1) + 1)
+      expect(values(first.heard)).toEqual(numbers(5))
+      expect(first.places.map(({ offset }) => offset)).toEqual(
+        first.places.map(({ offset }) => offset).toSorted((a, b) => a - b),
+      )
+      await first.stop()
+      await bus.publish(numbers(5, 5).map((number) => say('k', number)))
+      const second = await settle('boot-2', first.places.at(-1)!)
+      await until(() => second.heard.length === 5)
+      expect(values(second.heard)).toEqual(numbers(5, 5))
+      expect(second.places.at(-1)).toMatchObject({ bus: first.places[0]!.bus, partition: second.heard[0]!.partition })
+    })
+
+    test('a place of another bus or of another partition is not used, nor one past the end of everything', async () => {
+      await bus.publish(numbers(3).map((number) => say('k', number)))
+      const first = await settle('boot-1', null)
+      await until(() => first.heard.length === 3 && first.places.length > 0)
+      const place = first.places.at(-1)!
+      const others = [
+        { ...place, bus: 'another' },
+        { ...place, partition: place.partition + 1 },
+      ]
+      for (const [index, other] of others.entries()) {
+        const next = await settle(`other-${index}`, other)
+        await until(() => next.heard.length === 3)
+        expect(values(next.heard)).toEqual(numbers(3))
+        await next.stop()
+      }
+      const ahead = await settle('ahead', { ...place, offset: place.offset + 1_000_000 })
+      await bus.publish([say('k', 3)])
+      await until(() => values(ahead.heard).includes(3))
+    })
+
+    test('a place is one partition of one key', async () => {
+      const place = { from: null, moved: () => {} }
+      const take = async (): Promise<void> => {}
+      const asked = bus.consume({ topic: TOPIC, group: `${mark}-none`, from: 'earliest', place, take })
+      await expect(asked).rejects.toThrow('onlyKey')
+    })
+
+    test('a tombstone is a record without a value', async () => {
+      const { heard } = await listen('all')
+      const record = { topic: TOPIC, key: `${mark}/gone`, headers: { mark } }
+      await expect(bus.publish([{ ...record, value: 'x', tombstone: true }])).rejects.toThrow('tombstone')
+      await bus.publish([{ ...record, value: '', tombstone: true }, say('gone', 1)])
+      await until(() => heard.length === 2)
+      expect(heard[0]).toMatchObject({ key: `${mark}/gone`, value: '', tombstone: true })
+      expect(heard[1]).not.toHaveProperty('tombstone')
     })
 
     test('what no topic is for is refused, and nothing of the batch is stored', async () => {
