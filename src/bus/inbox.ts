@@ -123,8 +123,9 @@ class Intake {
       return
     }
     const refusal = await this.#attempts(body, id)
-    if (refusal === null) this.#counts.taken++
-    else await this.#bury(record, refusal.reason)
+    // what is dead may be sent again by an operator, and is to be tried then
+    if (refusal !== null) return this.#bury(record, refusal.reason)
+    this.#counts.taken++
     // a heartbeat that is told twice does no harm, and would push out what does
     if (body.type !== 'Heartbeat') this.#recent.add(record.key, id)
   }

@@ -16,6 +16,10 @@ export const DeadLetter = v.object({
   /** The message as it came, cut at 64 KiB. */
   value: v.string(),
   headers: v.record(v.string(), v.string()),
+  /** Not all of key, value and headers is kept: it can be read, and not be sent again. */
+  cut: v.optional(v.literal(true)),
+  /** The letter of the same id was sent again then, ISO 8601 in UTC; this one repeats no value. */
+  retriedAt: v.optional(v.string()),
 })
 export type DeadLetter = v.InferOutput<typeof DeadLetter>
 

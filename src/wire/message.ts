@@ -22,6 +22,7 @@ import { Report, REPORT_HEADERS } from './reports.ts'
 export const MESSAGE_MAX_BYTES = 900 * 1024
 const DEAD_LETTER_MAX_BYTES = 64 * 1024
 const HEADERS_MAX = 32
+const SUBJECT_MAX_BYTES = 300
 
 export type Told = {
   readonly id: string
@@ -54,7 +55,8 @@ const record = (letter: Letter, headers: Readonly<Record<string, string>> = {}):
     id: letter.id,
     source: letter.source,
     type: `accelerando.${letter.type}`,
-    subject: letter.key,
+    // keys of foreign messages may be longer than a subject
+    subject: cut(letter.key, SUBJECT_MAX_BYTES),
     time: new Date(letter.time).toISOString(),
     datacontenttype: 'application/json',
     ...(letter.position === undefined ? {} : { position: letter.position }),
@@ -150,16 +152,8 @@ const cut = (text: string, max: number): string =>
         .toString('utf8')
         .replace(/\uFFFD+$/, '')
 
-export const deadLetterRecord = (of: BusRecord, reason: string, told: Told): BusRecord => {
-  const headers = Object.entries(of.headers).slice(0, HEADERS_MAX)
-  const letter: DeadLetter = {
-    topic: of.topic,
-    key: cut(of.key, 1000),
-    reason: cut(reason, 2000),
-    value: cut(of.value, DEAD_LETTER_MAX_BYTES),
-    headers: Object.fromEntries(headers.map(([name, value]) => [cut(name, 200), cut(value, 1000)])),
-  }
-  return record({
+const letterRecord = (letter: DeadLetter, told: Told): BusRecord =>
+  record({
     channel: 'deadLetters',
     key: letter.key,
     source: '/control',
@@ -167,7 +161,22 @@ export const deadLetterRecord = (of: BusRecord, reason: string, told: Told): Bus
     data: letter,
     ...told,
   })
+
+export const deadLetterRecord = (of: BusRecord, reason: string, told: Told): BusRecord => {
+  const headers = Object.entries(of.headers).slice(0, HEADERS_MAX)
+  const kept = {
+    topic: of.topic,
+    key: cut(of.key, 1000),
+    value: cut(of.value, DEAD_LETTER_MAX_BYTES),
+    headers: Object.fromEntries(headers.map(([name, value]) => [cut(name, 200), cut(value, 1000)])),
+  }
+  const { topic, key, value } = of
+  const whole = canonicalJson(kept) === canonicalJson({ topic, key, value, headers: of.headers })
+  return letterRecord({ ...kept, reason: cut(reason, 2000), ...(whole ? {} : { cut: true as const }) }, told)
 }
+/** Says of the letter with the id `told.id` that it was sent again. */
+export const retriedRecord = ({ topic, key, reason }: DeadLetter, told: Told): BusRecord =>
+  letterRecord({ topic, key, reason, value: '', headers: {}, retriedAt: new Date(told.time).toISOString() }, told)
 
 /** Headers of an inventory report, or null when the record is anything else or they are not whole. */
 export type Sighting = {
