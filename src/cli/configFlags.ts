@@ -42,6 +42,8 @@ export const PROGRAM_FLAGS = {
     ...SEVERAL,
     ...EVERY,
   ],
+  doctor: ['database', 'kafka.brokers', ...TOPICS, 'nova.url', 'config', 'log.level'],
+  letters: ['kafka.brokers', 'kafka.prefix', 'config', 'log.level'],
   topics: ['kafka.brokers', ...TOPICS, 'config', 'log.level'],
   host: [
     ...(['host.name', 'kafka.brokers', 'data', 'admin_listen', 'clock_offset_ms'] satisfies Key[]),

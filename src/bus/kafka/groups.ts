@@ -1,0 +1,105 @@
+/** Who reads what, and how far behind: the groups of the controls and of the hosts on the broker. */
+import type { Admin, GroupDescription } from 'kafkajs'
+
+export type PartitionLag = {
+  readonly partition: number
+  readonly behind: number
+  /** Nothing was ever committed: the group would begin with the oldest message. */
+  readonly never: boolean
+}
+export type GroupFacts = {
+  readonly group: string
+  /** As the broker calls it: Stable, Empty, PreparingRebalance, CompletingRebalance, Dead. */
+  readonly state: string
+  readonly members: readonly string[]
+}
+export type GroupsFacts = {
+  readonly control: GroupFacts
+  /** Null: the topic is not there. */
+  readonly lag: readonly PartitionLag[] | null
+  /** Groups of hosts, one a boot. */
+  readonly hosts: readonly GroupFacts[]
+  /** Groups without members that nobody will use again. */
+  readonly leftOver: readonly string[]
+}
+
+const AT_ONCE = 200
+/** A host takes a new group with each boot, and a reading command one each time: both are used once. */
+const USED_ONCE = /^(host|reader)-/
+
+const factsOf = ({ groupId, state, members }: GroupDescription): GroupFacts => ({
+  group: groupId,
+  state,
+  members: members.map(({ clientId, clientHost }) => `${clientId} at ${clientHost.replace(/^\//, '')}`),
+})
+
+const describe = async (admin: Admin, groups: readonly string[]): Promise<readonly GroupFacts[]> => {
+  const found: GroupFacts[] = []
+  for (let from = 0; from < groups.length; from += AT_ONCE) {
+    const part = await admin.describeGroups(groups.slice(from, from + AT_ONCE))
+    found.push(...part.groups.map(factsOf))
+  }
+  return found
+}
+
+type At = { readonly partition: number; readonly offset: string }
+/** Pure: where nothing is committed, all that is kept is still to come. */
+export const lagsOf = (
+  ends: readonly (At & { readonly low: string })[],
+  committed: readonly At[],
+): readonly PartitionLag[] => {
+  const at = new Map(committed.map(({ partition, offset }) => [partition, Number(offset)]))
+  return ends
+    .map(({ partition, offset, low }) => {
+      const place = at.get(partition) ?? -1
+      const never = place < 0
+      return { partition, behind: Math.max(0, Number(offset) - Math.max(place, Number(low))), never }
+    })
+    .toSorted((a, b) => a.partition - b.partition)
+}
+
+const lagOf = async (admin: Admin, groupId: string, topic: string): Promise<readonly PartitionLag[] | null> => {
+  if (!(await admin.listTopics()).includes(topic)) return null
+  const [ends, committed] = await Promise.all([
+    admin.fetchTopicOffsets(topic),
+    admin.fetchOffsets({ groupId, topics: [topic] }),
+  ])
+  return lagsOf(ends, committed[0]?.partitions ?? [])
+}
+
+export const surveyGroups = async (
+  admin: Admin,
+  prefix: string,
+  control: { readonly group: string; readonly topic: string },
+): Promise<GroupsFacts> => {
+  const { groups } = await admin.listGroups()
+  const usedOnce = groups
+    .map(({ groupId }) => groupId)
+    .filter((id) => id.startsWith(prefix) && USED_ONCE.test(id.slice(prefix.length)))
+  const once = await describe(admin, usedOnce)
+  const [own] = await describe(admin, [prefix + control.group])
+  return {
+    control: own!,
+    lag: await lagOf(admin, prefix + control.group, prefix + control.topic),
+    hosts: once.filter(({ group }) => group.startsWith(`${prefix}host-`)),
+    leftOver: once.filter(({ state }) => state === 'Empty').map(({ group }) => group),
+  }
+}
+
+/** `reason`: why not. */
+export type Gone = { readonly group: string; readonly reason: string | null }
+/** One that has members again by now is not deleted: the broker refuses it. */
+export const deleteGroups = async (admin: Admin, groups: readonly string[]): Promise<readonly Gone[]> => {
+  const gone: Gone[] = []
+  for (let from = 0; from < groups.length; from += AT_ONCE) {
+    const part = groups.slice(from, from + AT_ONCE)
+    const refused = await admin.deleteGroups([...part]).then(
+      () => [],
+      (error: { readonly groups?: readonly { groupId: string; error?: Error }[]; readonly message: string }) =>
+        error.groups ?? part.map((groupId) => ({ groupId, error: error as Error })),
+    )
+    const reasons = new Map(refused.map(({ groupId, error }) => [groupId, error?.message ?? 'refused']))
+    gone.push(...part.map((group) => ({ group, reason: reasons.get(group) ?? null })))
+  }
+  return gone
+}

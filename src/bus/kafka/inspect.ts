@@ -1,0 +1,50 @@
+/** What a look at the brokers finds: plain facts for somebody else to judge. */
+import type { Admin } from 'kafkajs'
+import { silent } from '../../log.ts'
+import { CATALOGUE } from '../../wire/catalogue.ts'
+import type { Gone, GroupsFacts } from './groups.ts'
+import { deleteGroups, surveyGroups } from './groups.ts'
+import { lookup } from './lookup.ts'
+import type { KafkaOptions } from './options.ts'
+import type { FoundTopic, TopicReport, TopicSettings } from './topics.ts'
+import { findTopics, judgeTopics, wantedTopics } from './topics.ts'
+
+export type KafkaFacts = {
+  readonly brokers: readonly string[]
+  readonly topics: readonly TopicReport[]
+  readonly found: readonly FoundTopic[]
+  readonly groups: GroupsFacts
+  readonly deadLetters: number
+}
+
+const CONTROL_GROUP = 'control'
+
+const messagesOn = async (admin: Admin, topic: string): Promise<number> => {
+  const offsets = await admin.fetchTopicOffsets(topic)
+  return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0)
+}
+
+const look = async (admin: Admin, prefix: string, topics: TopicSettings): Promise<KafkaFacts> => {
+  const { brokers } = await admin.describeCluster()
+  const wanted = wantedTopics(prefix, topics)
+  const found = await findTopics(
+    admin,
+    wanted.map(({ topic }) => topic),
+  )
+  const letters = prefix + CATALOGUE.deadLetters.topic
+  return {
+    brokers: brokers.map(({ host, port }) => `${host}:${port}`),
+    topics: judgeTopics(wanted, found),
+    found: [...found.values()],
+    groups: await surveyGroups(admin, prefix, { group: CONTROL_GROUP, topic: CATALOGUE.hostReports.topic }),
+    deadLetters: found.has(letters) ? await messagesOn(admin, letters) : 0,
+  }
+}
+
+type Looked = { readonly facts: KafkaFacts; readonly gone: readonly Gone[] }
+/** `mend`: what groups are left over are deleted after the look. Rejects with a sentence when no broker can be asked. */
+export const inspectKafka = (options: KafkaOptions, topics: TopicSettings, mend: boolean): Promise<Looked> =>
+  lookup(options, silent).asking(async (admin) => {
+    const facts = await look(admin, options.prefix, topics)
+    return { facts, gone: mend ? await deleteGroups(admin, facts.groups.leftOver) : [] }
+  })

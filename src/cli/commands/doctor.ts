@@ -1,0 +1,41 @@
+/** `accelerando doctor`. */
+import { systemClock } from '../../clock.ts'
+import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { addFlags, PROGRAM_FLAGS } from '../configFlags.ts'
+
+type Given = Flags & { readonly api?: string; readonly json?: true; readonly mend?: true }
+
+const urlOf = (api: string | undefined): string | null => {
+  if (api === undefined) return null
+  if (!/^https?:\/\//.test(api) || !URL.canParse(api))
+    throw new Error(`--api: must be an http or https URL (is ${api})`)
+  return api
+}
+
+export const doctor: Register = (program) => {
+  addFlags(
+    program
+      .command('doctor')
+      .description(
+        'Looks at database, Kafka and neighbours, says what is wrong and what to do. Exit code 1: a problem.',
+      ),
+    PROGRAM_FLAGS.doctor,
+  )
+    .option('--api <URL>', 'also look whether the control there is ready')
+    .option('--mend', 'delete groups on the broker that are left over')
+    .option('--json', 'one JSON value instead of lines')
+    .action(
+      told(async (given: Given) => {
+        const config = configured(given)
+        if (!config) return
+        const api = urlOf(given.api)
+        if (config.database === null && config.kafka === null && api === null)
+          throw new Error('nothing to look at: name --database, --kafka or --api')
+        const { examine, hasProblems, reportLines } = await import('../doctor.ts')
+        const findings = await examine({ ...config, api, mend: given.mend === true, clock: systemClock })
+        if (given.json) out(JSON.stringify(findings))
+        else for (const line of reportLines(findings)) out(line)
+        if (hasProblems(findings)) process.exitCode = 1
+      }),
+    )
+}

@@ -1,0 +1,53 @@
+/** `accelerando migrate`. */
+import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { addFlags } from '../configFlags.ts'
+
+type Given = Flags & { readonly check?: true; readonly grantTo?: string; readonly adopt?: true }
+
+const check = async (url: string) => {
+  const { schemaOf } = await import('../../persistence/bringUp.ts')
+  const { pending, newer } = await schemaOf(url)
+  for (const name of pending) out(`pending ${name}`)
+  for (const name of newer) out(`newer   ${name}: made by a newer accelerando`)
+  if (pending.length === 0) out('the schema is up to date')
+  else process.exitCode = 1
+}
+
+const bringUp = async (url: string, { grantTo: role, adopt }: Given) => {
+  const schema = await import('../../persistence/bringUp.ts')
+  const { pending, newer } = await schema.bringUp(url)
+  for (const name of pending) out(`made    ${name}`)
+  for (const name of newer) out(`newer   ${name}: made by a newer accelerando`)
+  if (pending.length === 0) out('the schema was up to date')
+  if (role !== undefined) {
+    const statements = await schema.grantTo(url, role)
+    out(`granted role ${role} what the programs need (${statements.length} statements)`)
+  }
+  if (adopt) {
+    const { adoptCluster } = await import('../../persistence/cluster.ts')
+    const { rows } = await adoptCluster(url)
+    out(`adopted the journal of another server: ${rows} rows`)
+  }
+}
+
+export const migrate: Register = (program) => {
+  addFlags(
+    program
+      .command('migrate')
+      .description('Brings the schema of a PostgreSQL up. To be run as the owner of the tables.'),
+    ['database', 'config', 'log.level'],
+  )
+    .option('--check', 'change nothing; exit code 1 when a migration is not made')
+    .option('--grant-to <ROLE>', 'let this role do what the programs need, and no more')
+    .option('--adopt', 'after a restore on another server, with all programs stopped: number the journal anew')
+    .action(
+      told(async (given: Given) => {
+        const config = configured(given)
+        if (!config) return
+        if (config.database === null) throw new Error('database is not set: name it with --database')
+        if (given.check && (given.grantTo !== undefined || given.adopt))
+          throw new Error('--check changes nothing: leave out --grant-to and --adopt')
+        await (given.check ? check(config.database.url) : bringUp(config.database.url, given))
+      }),
+    )
+}

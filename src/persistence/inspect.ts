@@ -1,0 +1,154 @@
+/** What a look at a database finds: plain facts for somebody else to judge. Reads only, and leaves nothing behind. */
+import { Client } from 'pg'
+import type { Clock } from '../clock.ts'
+import { expectOwnCluster, Restored } from './cluster.ts'
+import { newer, pending } from './migrate.ts'
+import { clientConfig } from './postgres.ts'
+import { runOn } from './postgres-run.ts'
+import { RIGHTS } from './roles.ts'
+import type { Rows, Run } from './sql.ts'
+import type { WorkFacts, WorkQuestions } from './inspectWork.ts'
+import { inspectWork } from './inspectWork.ts'
+
+/** Whoever holds the feed back: a transaction that wrote something and is open still. */
+export type Holder = {
+  /** Null: prepared for a two-phase commit, by nobody who is there now. */
+  readonly pid: number | null
+  readonly name: string
+  readonly user: string
+  readonly database: string
+  readonly state: string
+  readonly ageMs: number
+}
+export type TableFacts = {
+  readonly table: string
+  readonly bytes: number
+  readonly live: number
+  readonly dead: number
+}
+export type DatabaseFacts = {
+  /** As the server numbers itself: 160004. */
+  readonly version: number
+  readonly role: string
+  readonly superuser: boolean
+  /** The clock of the database minus ours, and how wrong that may be. */
+  readonly skewMs: number
+  readonly skewErrorMs: number
+  /** Null: this role may not know. */
+  readonly pending: readonly string[] | null
+  /** Recorded there, not known to this program: a newer one was here. */
+  readonly unknown: readonly string[]
+  /** `insert on journal`. */
+  readonly missingRights: readonly string[]
+  /** The oldest one; null: none, or this role may not see it. */
+  readonly holder: Holder | null
+  /** Journal rows that no reader gets while a transaction is open; counted up to `COUNT_MAX`. */
+  readonly heldRows: number
+  /** The journal has rows of transactions that this server has not had yet: it was restored from another. */
+  readonly restored: boolean
+  readonly tables: readonly TableFacts[]
+  /** Null: the schema is not there, or not whole. */
+  readonly work: WorkFacts | null
+}
+
+export const COUNT_MAX = 100_000
+const TIMEOUT_MS = 10_000
+const LOOKS = 3
+
+const SERVER = `select current_setting('server_version_num')::int as version, current_user as role,
+  (select rolsuper from pg_roles where rolname = current_user) as superuser`
+const MOMENT = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`
+const HOLDER = `select pid, application_name as name, usename as user, datname as database, state,
+    extract(epoch from clock_timestamp() - xact_start)::float8 * 1000 as age, age(backend_xid) as xids
+  from pg_stat_activity where backend_xid is not null
+  union all
+  select null, gid, owner, database, 'prepared', extract(epoch from clock_timestamp() - prepared)::float8 * 1000, age(transaction)
+  from pg_prepared_xacts order by xids desc limit 1`
+const HELD = `select count(*)::int as rows from
+  (select from journal where xid >= pg_snapshot_xmin(pg_current_snapshot()) limit ${COUNT_MAX}) held`
+const TABLES = `select relname as table, pg_total_relation_size(relid)::float8 as bytes,
+  n_live_tup::float8 as live, n_dead_tup::float8 as dead from pg_stat_user_tables
+  where relid in (select to_regclass(name) from unnest($1::text[]) name) order by relname`
+const LACKING = `select need || ' on ' || name as lacks from jsonb_to_recordset($1::jsonb) r(name text, need text)
+  where to_regclass(name) is not null and not has_table_privilege(to_regclass(name), need) order by name, need`
+
+const NEEDS = Object.entries(RIGHTS).flatMap(([name, rights]) => rights.split(', ').map((need) => ({ name, need })))
+
+const ask = (run: Run, text: string, ...params: readonly unknown[]): Promise<Rows> => run({ text, params })
+const one = async (run: Run, text: string, ...params: readonly unknown[]): Promise<Rows[number]> =>
+  (await ask(run, text, ...params))[0]!
+
+/** Of several looks the quickest answer says most. */
+const skewOf = async (run: Run, clock: Clock): Promise<Pick<DatabaseFacts, 'skewMs' | 'skewErrorMs'>> => {
+  const looks: { readonly skewMs: number; readonly skewErrorMs: number }[] = []
+  for (let look = 0; look < LOOKS; look++) {
+    const asked = clock.now()
+    const { now } = await one(run, MOMENT)
+    const half = (clock.now() - asked) / 2
+    looks.push({ skewMs: Math.round((now as number) - asked - half), skewErrorMs: Math.ceil(half) + 1 })
+  }
+  return looks.toSorted((a, b) => a.skewErrorMs - b.skewErrorMs)[0]!
+}
+
+const holderOf = (row: Rows[number] | undefined): Holder | null =>
+  row === undefined
+    ? null
+    : {
+        pid: row['pid'] as number | null,
+        name: (row['name'] as string | null) ?? '',
+        user: (row['user'] as string | null) ?? '',
+        database: (row['database'] as string | null) ?? '',
+        state: (row['state'] as string | null) ?? '',
+        ageMs: Math.round((row['age'] as number | null) ?? 0),
+      }
+
+const isRestored = async (run: Run): Promise<boolean> => {
+  try {
+    await expectOwnCluster(run)
+    return false
+  } catch (error) {
+    if (error instanceof Restored) return true
+    throw error
+  }
+}
+const journalFacts = async (run: Run) => {
+  const { there } = await one(run, `select to_regclass('journal') is not null as there`)
+  if (there !== true) return { heldRows: 0, restored: false }
+  return { heldRows: (await one(run, HELD))['rows'] as number, restored: await isRestored(run) }
+}
+
+const schemaFacts = async (run: Run, readable: boolean): Promise<Pick<DatabaseFacts, 'pending' | 'unknown'>> =>
+  readable ? { pending: await pending(run), unknown: await newer(run) } : { pending: null, unknown: [] }
+
+const factsOf = async (run: Run, clock: Clock, questions: WorkQuestions): Promise<DatabaseFacts> => {
+  const server = await one(run, SERVER)
+  const skew = await skewOf(run, clock)
+  const lacks = await ask(run, LACKING, JSON.stringify(NEEDS))
+  const missingRights = lacks.map((row) => row['lacks'] as string)
+  const readable = !missingRights.some((right) => right.startsWith('select'))
+  const schema = await schemaFacts(run, readable)
+  return {
+    version: server['version'] as number,
+    role: server['role'] as string,
+    superuser: server['superuser'] === true,
+    ...skew,
+    ...schema,
+    missingRights,
+    holder: holderOf((await ask(run, HOLDER))[0]),
+    ...(readable ? await journalFacts(run) : { heldRows: 0, restored: false }),
+    tables: (await ask(run, TABLES, Object.keys(RIGHTS))) as unknown as readonly TableFacts[],
+    work: schema.pending?.length === 0 ? await inspectWork(run, clock, questions) : null,
+  }
+}
+
+/** Rejects in the server's own words when it cannot be asked. */
+export const inspectDatabase = async (url: string, clock: Clock, questions: WorkQuestions): Promise<DatabaseFacts> => {
+  const client = new Client({ ...clientConfig(url, TIMEOUT_MS), application_name: 'accelerando doctor' })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return await factsOf(runOn(client), clock, questions)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
