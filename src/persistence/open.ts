@@ -59,7 +59,8 @@ const openPglite = async (dir: string): Promise<Store> => {
 
 const openPostgres = async (options: PostgresOptions): Promise<Store> => {
   const { postgresDatabase } = await import('./postgres.ts')
-  const database = await postgresDatabase(options)
+  const { sole = false, ...rest } = options
+  const database = await postgresDatabase({ ...rest, presence: sole ? 'alone' : 'together' })
   return storeOn(database, async () => {
     const { migrateUp, ormOnPostgres } = await import('./orm.ts')
     await migrateUp(await ormOnPostgres(options.url))

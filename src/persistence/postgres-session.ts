@@ -3,7 +3,8 @@
  * that has not noticed; so the next life begins by ending that process and seeing it gone. Then what can be read is final.
  *
  * A sole writer holds a lock in this session. What it remembers is true as long as its first session stands: nobody else can
- * have written. After that it goes on as one of many, if nobody has taken the lock meanwhile.
+ * have written. After that it goes on as one of many, if nobody has taken the lock meanwhile. Those that are many from the start
+ * share the lock: work on whole tables, which a sole writer does, is refused beside them.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
@@ -32,7 +33,7 @@ export type WriterSession = {
   readonly settled: () => Promise<void>
   /** A sole writer, and nobody else can have written since it opened. */
   readonly undisturbed: () => boolean
-  /** Another process has become the sole writer. */
+  /** The lock is another's. */
   readonly displaced: Promise<Error>
   readonly close: () => Promise<void>
 }
@@ -40,15 +41,20 @@ export type WriterSession = {
 const SELF = `select pid, backend_start::text as since from pg_stat_activity where pid = pg_backend_pid()`
 const END = `select pg_terminate_backend(pid) from pg_stat_activity where pid = $1::int and backend_start = $2::timestamptz`
 
-const LOCK = `select pg_try_advisory_lock(hashtextextended('accelerando', 0)) as held`
+/** `alone` keeps all others out; of those that are there together each keeps out who wants to be alone. */
+export type Presence = 'alone' | 'together'
+const LOCK: Readonly<Record<Presence, string>> = {
+  alone: `select pg_try_advisory_lock(hashtextextended('accelerando', 0)) as held`,
+  together: `select pg_try_advisory_lock_shared(hashtextextended('accelerando', 0)) as held`,
+}
 const HOLDER = `select pid from pg_locks where locktype = 'advisory' and granted
   and database = (select oid from pg_database where datname = current_database())`
 const PING = { text: 'select 1', params: [] }
 
-const takeLock = async ({ run }: Session): Promise<void> => {
+const takeLock = async ({ run }: Session, presence: Presence): Promise<void> => {
   const end = performance.now() + TAKEN_MS
   for (;;) {
-    const [lock] = await run({ text: LOCK, params: [] })
+    const [lock] = await run({ text: LOCK[presence], params: [] })
     if (lock!['held'] === true) return
     if (performance.now() >= end) break
     await wait(100)
@@ -96,7 +102,7 @@ const patiently = async <T>(promised: Promise<T>): Promise<T> => {
 
 class Writer {
   readonly #config: ClientConfig
-  readonly #sole: boolean
+  readonly #presence: Presence | null
   readonly #ending = new AbortController()
   readonly #displaced = Promise.withResolvers<Error>()
   readonly #lost = new WeakSet<Session>()
@@ -106,9 +112,10 @@ class Writer {
   /** Null while there is none: then it is waited for. */
   #standing: Session | null = null
 
-  constructor(given: ClientConfig, sole: boolean) {
+  constructor(given: ClientConfig, presence: Presence | null) {
+    const sole = presence === 'alone'
     this.#config = sole ? { ...given, options: `${given.options ?? ''} ${KEEPALIVE}` } : given
-    this.#sole = sole
+    this.#presence = presence
     this.#undisturbed = sole
     this.#current = this.#open()
     this.#current.catch(() => undefined)
@@ -116,8 +123,8 @@ class Writer {
   }
   async #open(): Promise<Session> {
     const session = await connect(this.#config)
-    if (this.#sole)
-      await takeLock(session).catch((cause: unknown) => {
+    if (this.#presence !== null)
+      await takeLock(session, this.#presence).catch((cause: unknown) => {
         hangUp(session.client)
         throw cause
       })
@@ -137,11 +144,11 @@ class Writer {
     this.#current = this.#revive(session.backend)
     this.#current.catch(() => undefined)
   }
-  /** Whether the session before is gone for good and, for a sole writer, nobody else came in. */
+  /** Whether the session before is gone for good and nobody came in who wants to be alone. */
   async #inherits(session: Session, before: Backend): Promise<boolean> {
     try {
       await outlive(session, before)
-      if (this.#sole) await takeLock(session)
+      if (this.#presence !== null) await takeLock(session, this.#presence)
       return true
     } catch (cause) {
       if (cause instanceof Displaced) this.#displaced.resolve(cause)
@@ -182,4 +189,5 @@ class Writer {
   }
 }
 
-export const writerSession = (given: ClientConfig, sole = false): WriterSession => new Writer(given, sole)
+export const writerSession = (given: ClientConfig, presence: Presence | null = null): WriterSession =>
+  new Writer(given, presence)

@@ -3,6 +3,7 @@ import { Client, Pool, types } from 'pg'
 import type { ClientConfig } from 'pg'
 import { PLANNER } from './planner.ts'
 import { again, runOn } from './postgres-run.ts'
+import type { Presence } from './postgres-session.ts'
 import { writerSession } from './postgres-session.ts'
 import type { Database, Run } from './sql.ts'
 
@@ -12,7 +13,7 @@ export type PostgresOptions = {
   readonly statementTimeoutMs?: number
   /** Connections that read: 4. Two more share the work, and one writes. */
   readonly readers?: number
-  /** No other process may write: the store takes a lock, and does not open while another sole writer holds it. */
+  /** No other process may write: the store does not open while another is open. False: several may, and keep a sole one out. */
   readonly sole?: boolean
 }
 
@@ -71,7 +72,11 @@ const transactionOn = async <T>(client: Client, work: (run: Run) => Promise<T>):
   }
 }
 
-export const postgresDatabase = async (options: PostgresOptions): Promise<Database> => {
+type Presented = Omit<PostgresOptions, 'sole'> & {
+  /** Absent: whoever only looks, or keeps others out by locks of tables. */ readonly presence?: Presence
+}
+
+export const postgresDatabase = async (options: Presented): Promise<Database> => {
   const timeoutMs = options.statementTimeoutMs ?? 5_000
   const config = clientConfig(options.url, timeoutMs)
   const pool = new Pool({ ...config, max: options.readers ?? 4, idleTimeoutMillis: 30_000 })
@@ -79,7 +84,7 @@ export const postgresDatabase = async (options: PostgresOptions): Promise<Databa
   pool.on('error', () => undefined)
   const shared = new Pool({ ...config, max: SHARERS, idleTimeoutMillis: 30_000 })
   shared.on('error', () => undefined)
-  const writer = writerSession(config, options.sole)
+  const writer = writerSession(config, options.presence)
   await writer.ready().catch(async (cause: unknown) => {
     await Promise.all([writer.close(), pool.end(), shared.end()])
     throw cause

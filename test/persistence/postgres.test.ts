@@ -107,6 +107,39 @@ describeWith('postgres', 'stores on one server', (bin) => {
     await other.close()
   })
 
+  test('the feeds of two stores that both append show all rows, in one order, and skip none', async () => {
+    const other = await openStore({ kind: 'postgres', url: database.url })
+    const writers = [store, other].flatMap((each) => Array.from({ length: 12 }, () => ({ each, key: sample.newKey() })))
+    const keys = new Set(writers.map(({ key }) => key))
+    const count = writers.length * 25
+    /** As a relay reads: always on from the last row, while others write. */
+    const follow = async ({ journal }: Store): Promise<readonly string[]> => {
+      const end = performance.now() + 20_000
+      const seen: string[] = []
+      for (let position = start; seen.length < count && performance.now() < end;) {
+        const page = await journal.feed(position, 17)
+        seen.push(...page.filter(({ key }) => keys.has(key)).map(({ key, version }) => `${key} ${version}`))
+        position = page.at(-1)?.position ?? position
+        if (page.length === 0) await wait(5)
+      }
+      return seen
+    }
+    const start = (await sample.fedAll(store.journal)).at(-1)?.position ?? ''
+    const write = async ({ each, key }: (typeof writers)[number]): Promise<void> => {
+      for (let version = 1; version <= 25; version++)
+        expect(await each.journal.append(sample.one(key, version))).toBe('appended')
+    }
+    const [first, second] = await Promise.all([follow(store), follow(other), ...writers.map(write)])
+    expect(first).toHaveLength(count)
+    expect(second).toEqual(first)
+    expect((await sample.fedAll(store.journal, start)).map(({ key, version }) => `${key} ${version}`)).toEqual(first)
+    for (const key of keys)
+      expect(first!.filter((row) => row.startsWith(key))).toEqual(
+        Array.from({ length: 25 }, (_, n) => `${key} ${n + 1}`),
+      )
+    await other.close()
+  }, 30_000)
+
   test('the feed waits for a transaction that is still open, and then skips nothing', async () => {
     const mark = sample.newKey()
     expect(await store.journal.append(sample.one(mark, 1))).toBe('appended')

@@ -31,6 +31,18 @@ describeWith('postgres', 'the sole writer on a server', (bin) => {
     await (await second).close()
   }, 30_000)
 
+  test('is refused beside several, and they beside it; several are there together', async () => {
+    const together = () => openStore({ kind: 'postgres', url: database.url })
+    const [a, b] = await Promise.all([together(), together()])
+    expect([a.journal.exclusive, b.journal.exclusive]).toEqual([false, false])
+    const alone = sole()
+    await expect(alone).rejects.toThrow(/another accelerando uses this database: server process \d+ holds its lock/)
+    await Promise.all([a.close(), b.close()])
+    const one = await sole()
+    await expect(together()).rejects.toThrow('another accelerando uses this database')
+    await one.close()
+  }, 30_000)
+
   test('that lost its session goes on, but trusts its memory no more', async () => {
     const store = await sole()
     await sqlOnce(database.url, END_WRITERS)
