@@ -2,13 +2,15 @@
 import { Command } from 'commander'
 import type { Register } from './command.ts'
 import { control } from './commands/control.ts'
+import { doctor } from './commands/doctor.ts'
 import { host } from './commands/host.ts'
+import { migrate } from './commands/migrate.ts'
 import { start } from './commands/start.ts'
 import { store } from './commands/store.ts'
 import { topics } from './commands/topics.ts'
 
 const VERSION = '0.1.0'
-const COMMANDS: readonly Register[] = [start, control, host, store, topics]
+const COMMANDS: readonly Register[] = [start, control, host, store, topics, doctor, migrate]
 
 process.on('unhandledRejection', (error) => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
