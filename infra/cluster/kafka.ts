@@ -1,0 +1,59 @@
+/** A Kafka of one node in a folder, from its own jars: `infra/rig/kafka`. */
+import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type Part, isRunning } from './part.ts'
+
+const run = promisify(execFile)
+const RIG = fileURLToPath(new URL('../rig/kafka/kafka', import.meta.url))
+
+/** Null: Kafka can be run here; else what is missing. */
+export const kafkaLacks = (): string | null => {
+  const answers = (program: string, argument: string) =>
+    spawnSync(program, [argument], { stdio: 'ignore', timeout: 20_000 }).status === 0
+  const java = process.env['JAVA_HOME'] === undefined ? 'java' : join(process.env['JAVA_HOME'], 'bin/java')
+  if (!answers(java, '-version'))
+    return 'Kafka needs Java 17 or newer, and there is no java: install one (Debian: default-jre-headless), or set JAVA_HOME'
+  if (!answers(RIG, 'get'))
+    return 'the jars of Kafka cannot be fetched: that needs Maven (Debian: maven) once, and a Maven repository'
+  return null
+}
+
+type Options = {
+  /** Its own; made when it is not there. */
+  readonly folder: string
+  /** Of a folder that is new; one that was used keeps its own. The one above is taken, too. */
+  readonly port: number
+}
+
+const portIn = (folder: string): number | null => {
+  try {
+    const text = readFileSync(join(folder, '1/server.properties'), 'utf8')
+    return Number(/^advertised\.listeners=PLAINTEXT:\/\/[^:]+:(\d+)/m.exec(text)?.[1])
+  } catch {
+    return null
+  }
+}
+
+export const kafkaIn = ({ folder, port }: Options): Part => {
+  const rig = async (verb: string, ...more: readonly string[]): Promise<void> => {
+    await run(RIG, [verb, folder, ...more])
+  }
+  const pid = (): number | null => {
+    try {
+      const found = Number(readFileSync(join(folder, '1/pid'), 'utf8'))
+      return isRunning(found) ? found : null
+    } catch {
+      return null
+    }
+  }
+  return {
+    name: 'kafka',
+    start: () => rig('start', ...(portIn(folder) === null ? [String(port)] : [])),
+    pid,
+    address: () => `127.0.0.1:${portIn(folder) ?? port}`,
+    stop: () => rig('stop'),
+  }
+}

