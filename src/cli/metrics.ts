@@ -40,7 +40,8 @@ export const openMeter = (): Meter => {
       const collect = async (metric: Counter | Gauge) => {
         const shown = await read()
         metric.reset()
-        if (shown === null) return metric.remove()
+        // without labels a reset says 0, which is something else than nothing
+        if (shown === null) return METRICS[name].labels.length === 0 ? metric.remove() : undefined
         for (const [labels, value] of typeof shown === 'number' ? [[{}, shown] as const] : shown)
           metric.inc(labels, value)
       }
