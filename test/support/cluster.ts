@@ -1,0 +1,103 @@
+/** Controls and hosts as processes, over a database and a broker that somebody else has started. */
+import { join } from 'node:path'
+import { clientOf } from '../e2e/client.ts'
+import { type Exit, type Program, type Service, freePort, runProgram, startService } from './program.ts'
+
+export type Ground = {
+  readonly database: string
+  /** `host:port`. */
+  readonly brokers: readonly string[]
+  readonly prefix: string
+  /** Holds what the hosts keep. */
+  readonly folder: string
+}
+type Env = Readonly<Record<string, string>>
+/** One process over its lives: the same name, address and folder after a restart. */
+export type Member<P extends Program = Program> = {
+  readonly name: string
+  /** Null: it does not run. */
+  readonly running: () => P | null
+  /** Resolves when it said that it is ready. */
+  readonly start: () => Promise<P>
+  readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<Exit>
+  /** It stands still, and knows nothing of it when it goes on. */
+  readonly pause: () => void
+  readonly resume: () => void
+}
+export type ControlMember = Member<Service> & {
+  readonly origin: string
+  readonly admin: string
+  readonly client: ReturnType<typeof clientOf>
+}
+
+/** So that a test need not wait as long as people do. */
+const QUICK = {
+  ACCELERANDO_BIND_RESEND_SECONDS: '1',
+  ACCELERANDO_BIND_DEADLINE_SECONDS: '40',
+  ACCELERANDO_HOST_REPORT_EVERY_SECONDS: '1',
+  ACCELERANDO_HOST_HEARTBEAT_EVERY_SECONDS: '0.5',
+}
+const HOST_READY_MS = 60_000
+
+const member = <P extends Program>(name: string, begin: () => Promise<P>): Member<P> => {
+  let program: P | null = null
+  const signal = (how: 'SIGSTOP' | 'SIGCONT'): void => {
+    if (program !== null) process.kill(program.pid, how)
+  }
+  return {
+    name,
+    running: () => program,
+    start: async () => {
+      const begun = await begin()
+      program = begun
+      const gone = (): void => {
+        if (program === begun) program = null
+      }
+      begun.exited.then(gone, gone)
+      return begun
+    },
+    end: async (how) => {
+      if (program === null) throw new Error(`${name} does not run`)
+      return program.end(how)
+    },
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+  }
+}
+
+const shared = ({ brokers, prefix }: Ground, more: Env) => ({
+  args: ['--kafka', brokers.join(',')],
+  env: { ...QUICK, ACCELERANDO_KAFKA_PREFIX: prefix, ...more },
+})
+
+export const controlMember = async (ground: Ground, name: string, more: Env = {}): Promise<ControlMember> => {
+  const [listen, adminListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
+  const { args, env } = shared(ground, more)
+  const own = ['--listen', listen, '--admin-listen', adminListen, '--database', ground.database, '--auth', 'noauth']
+  const run = { args: ['control', ...own, ...args], env }
+  return {
+    ...member(name, () => startService(run)),
+    origin: `http://${listen}`,
+    admin: `http://${adminListen}`,
+    client: clientOf(`http://${listen}/v2`),
+  }
+}
+
+export type Devices = { readonly devices: number; readonly handles: number; readonly hostWork: boolean }
+export const hostArgs = (ground: Ground, name: string): readonly string[] => [
+  'host',
+  '--name',
+  name,
+  '--data',
+  join(ground.folder, name),
+  ...shared(ground, {}).args,
+]
+export const hostMember = (ground: Ground, name: string, size: Devices, more: Env = {}): Member => {
+  const { env } = shared(ground, { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork), ...more })
+  const sized = ['--demo-devices', String(size.devices), '--demo-handles', String(size.handles)]
+  return member(name, async () => {
+    const program = runProgram({ args: [...hostArgs(ground, name), ...sized], env })
+    await program.said(new RegExp(`^ready ${name}$`, 'm'), HOST_READY_MS)
+    return program
+  })
+}
