@@ -1,16 +1,32 @@
 /** The command line: every command is a file in `commands/`. */
 import { Command } from 'commander'
 import type { Register } from './command.ts'
+import { arqs } from './commands/arqs.ts'
 import { control } from './commands/control.ts'
 import { doctor } from './commands/doctor.ts'
+import { handles } from './commands/handles.ts'
 import { host } from './commands/host.ts'
+import { hosts } from './commands/hosts.ts'
 import { migrate } from './commands/migrate.ts'
+import { profiles } from './commands/profiles.ts'
 import { start } from './commands/start.ts'
 import { store } from './commands/store.ts'
 import { topics } from './commands/topics.ts'
 
 const VERSION = '0.1.0'
-const COMMANDS: readonly Register[] = [start, control, host, store, topics, doctor, migrate]
+const COMMANDS: readonly Register[] = [
+  start,
+  control,
+  host,
+  store,
+  topics,
+  doctor,
+  migrate,
+  hosts,
+  handles,
+  arqs,
+  profiles,
+]
 
 process.on('unhandledRejection', (error) => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)

@@ -62,7 +62,7 @@ describe('a handle by state and what an operator asks', () => {
   it('nobody knows is not found', () => {
     for (const command of [quarantine, clear])
       given(recorded())
-        .when({ ...command, handle: id(9) } as DeployableCommand)
+        .when({ ...command, handle: id(9) })
         .isRefused({ kind: 'not_found', resource: 'attach handle' })
   })
 })
@@ -194,8 +194,8 @@ describe('a host by what it is and what an operator asks', () => {
   })
   it('loses the devices that leave with the decision', () => {
     const card = { uuid: id(0xd0), id: 1, driver: 'd', digest: 'x', missing: 0, deployables: {} }
-    const shown: HostEvent = { ...seen, devices: { a: card, b: card } } as HostEvent
-    const { state } = spec.given(shown, { ...said('up', 'retired'), devices: { a: null } } as HostEvent)
+    const shown: HostEvent = { ...seen, devices: { a: card, b: card } }
+    const { state } = spec.given(shown, { ...said('up', 'retired'), devices: { a: null } })
     expect(Object.keys(state.devices)).toEqual(['b'])
     expect(state.retired).toEqual({ ...WORD, at: 1 })
   })

@@ -1,0 +1,65 @@
+/** `accelerando arqs`: what became of an accelerator request, and ending a bind that nobody else will end. */
+import { type Api, type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../api.ts'
+import type { Arq, Timeline } from '../apiShapes.ts'
+import { type Register, told } from '../command.ts'
+
+const fields = (json: Json): readonly string[] => {
+  const arq = json as unknown as Arq
+  return fieldsOf({
+    uuid: arq.uuid,
+    state: arq.state,
+    profile: arq.device_profile_name,
+    project: arq.project_id,
+    host: arq.hostname,
+    instance: arq.instance_uuid,
+    'resource provider': arq.device_rp_uuid,
+    'attach handle': arq.attach_handle_uuid,
+    created: arq.created_at,
+  })
+}
+const steps = (json: Json): readonly string[] =>
+  tableOf(
+    ['AT', 'STEP', 'AFTER MS', 'CAUSE', 'DETAIL'],
+    (json as unknown as Timeline).steps.map(({ at, step, took_ms: took, cause, detail }) => [
+      at,
+      step,
+      took,
+      cause,
+      Object.entries(detail)
+        .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join(' '),
+    ]),
+  )
+
+const pathOf = (uuid: string) => `/accelerator_requests/${encodeURIComponent(uuid)}`
+/** The timeline outlives the request. */
+const showTimeline = async (api: Api, uuid: string, flags: ApiFlags) => {
+  const json = await api('GET', `${pathOf(uuid)}/timeline`)
+  show(flags, json, () => steps(json))
+}
+
+export const arqs: Register = (program) => {
+  const family = program.command('arqs').description('The accelerator requests of a running service.')
+  addApiFlags(family.command('show <UUID>').description('One accelerator request.'))
+    .option('--timeline', 'what happened to it, step by step; also after it is gone')
+    .action(
+      told(async (uuid: string, flags: ApiFlags & { readonly timeline?: true }) => {
+        const api = apiOf(flags)
+        if (flags.timeline) return showTimeline(api, uuid, flags)
+        const json = await api('GET', pathOf(uuid))
+        show(flags, json, () => fields(json))
+      }),
+    )
+  addApiFlags(
+    family
+      .command('force-unbind <UUID>')
+      .description('Ends a bind whose instance is gone for good, or whose host does not come back.'),
+  )
+    .requiredOption('--reason <TEXT>', 'why; kept in the journal')
+    .action(
+      told(async (uuid: string, flags: ApiFlags & { readonly reason: string }) => {
+        const json = await apiOf(flags)('POST', `${pathOf(uuid)}/force_unbind`, { reason: flags.reason })
+        show(flags, json, () => fields(json))
+      }),
+    )
+}

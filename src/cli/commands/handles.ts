@@ -1,0 +1,54 @@
+/** `accelerando handles`: which attach handles are in which state, and what an operator decides of them. */
+import { type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../api.ts'
+import { type Handle, type HandleDetail, wordLine } from '../apiShapes.ts'
+import { type Register, told } from '../command.ts'
+
+type Listing = ApiFlags & { readonly state?: string; readonly host?: string }
+type Asked = ApiFlags & { readonly reason: string }
+
+const list = async (flags: Listing) => {
+  const query = new URLSearchParams({
+    ...(flags.state !== undefined && { state: flags.state }),
+    ...(flags.host !== undefined && { hostname: flags.host }),
+  }).toString()
+  const json = await apiOf(flags)('GET', `/handles${query && `?${query}`}`)
+  const rows = (json['handles'] as readonly Handle[]).map((one) => [
+    one.uuid,
+    one.state,
+    one.hostname,
+    one.deployable_uuid,
+    one.arq_uuid,
+  ])
+  show(flags, json, () => tableOf(['UUID', 'STATE', 'HOST', 'DEPLOYABLE', 'ARQ'], rows))
+}
+
+const turn = (verb: 'quarantine' | 'release') => async (uuid: string, flags: Asked) => {
+  const json = await apiOf(flags)('POST', `/handles/${encodeURIComponent(uuid)}/${verb}`, { reason: flags.reason })
+  const one = json as unknown as HandleDetail
+  show(flags, json, () =>
+    fieldsOf({
+      uuid: one.uuid,
+      state: one.state,
+      host: one.hostname,
+      deployable: one.deployable_uuid,
+      'last arq': one.last_arq_uuid,
+      'order under way': one.order,
+      quarantined: wordLine(one.quarantine),
+    }),
+  )
+}
+
+export const handles: Register = (program) => {
+  const family = program.command('handles').description('The attach handles of a running service.')
+  addApiFlags(family.command('list').description('Attach handles.'))
+    .option('--state <STATE>', 'only those that are free, held, releasing, quarantined or missing')
+    .option('--host <NAME>', 'only those of this host')
+    .action(told(list))
+  for (const [verb, about] of [
+    ['quarantine', 'Keeps a handle from everybody until it is released by hand.'],
+    ['release', 'Says that a quarantined handle is clean: it is free again.'],
+  ] as const)
+    addApiFlags(family.command(`${verb} <UUID>`).description(about))
+      .requiredOption('--reason <TEXT>', 'why; kept in the journal')
+      .action(told(turn(verb)))
+}

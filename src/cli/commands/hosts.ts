@@ -1,0 +1,77 @@
+/** `accelerando hosts`: what hosts there are, and taking them in and out of service. */
+import type { Command } from 'commander'
+import { type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../api.ts'
+import { type Host, type HostDetail, wordLine } from '../apiShapes.ts'
+import { type Register, out, told } from '../command.ts'
+
+const at = (name: string) => `/hosts/${encodeURIComponent(name)}`
+const troubles = ({ drivers }: Host): string =>
+  Object.entries(drivers)
+    .map(([name, { status, error }]) => (status === 'ok' ? name : `${name}: ${error ?? status}`))
+    .join(', ')
+const detail = (json: Json): readonly string[] => {
+  const host = json as unknown as HostDetail
+  return fieldsOf({
+    name: host.name,
+    liveness: host.liveness,
+    'last seen': host.last_seen_at,
+    retired: wordLine(host.retired),
+    aliases: host.aliases.join(', ') || '-',
+    drivers: troubles(host) || '-',
+    handles: Object.entries(host.handles)
+      .map(([state, count]) => `${count} ${state}`)
+      .join(', '),
+    arqs: host.arqs.join(' ') || '-',
+  })
+}
+
+const reading = (family: Command) => {
+  addApiFlags(family.command('list').description('All hosts.')).action(
+    told(async (flags: ApiFlags) => {
+      const json = await apiOf(flags)('GET', '/hosts')
+      const hosts = json['hosts'] as readonly Host[]
+      const rows = hosts.map((host) => [
+        host.name,
+        host.liveness,
+        host.retired ? 'yes' : 'no',
+        host.last_seen_at,
+        troubles(host),
+      ])
+      show(flags, json, () => tableOf(['NAME', 'LIVENESS', 'RETIRED', 'LAST SEEN', 'DRIVERS'], rows))
+    }),
+  )
+  addApiFlags(family.command('show <NAME>').description('One host, and what is held on it.')).action(
+    told(async (name: string, flags: ApiFlags) => {
+      const json = await apiOf(flags)('GET', at(name))
+      show(flags, json, () => detail(json))
+    }),
+  )
+}
+
+type Asked = ApiFlags & { readonly reason: string; readonly force?: true }
+const withReason = (command: Command): Command =>
+  addApiFlags(command).requiredOption('--reason <TEXT>', 'why; kept in the journal')
+
+export const hosts: Register = (program) => {
+  const family = program.command('hosts').description('The hosts of a running service.')
+  reading(family)
+  for (const [verb, about] of [
+    ['retire', 'Offers nothing on this host any more; its devices leave when nobody uses them.'],
+    ['restore', 'Brings back a host that was retired or removed.'],
+  ] as const)
+    withReason(family.command(`${verb} <NAME>`).description(about)).action(
+      told(async (name: string, flags: Asked) => {
+        const json = await apiOf(flags)('POST', `${at(name)}/${verb}`, { reason: flags.reason })
+        show(flags, json, () => detail(json))
+      }),
+    )
+  withReason(family.command('remove <NAME>').description('Removes a host that does not come back.'))
+    .option('--force', 'unbind what is bound on it first')
+    .action(
+      told(async (name: string, flags: Asked) => {
+        const query = new URLSearchParams({ reason: flags.reason, force: String(flags.force ?? false) })
+        await apiOf(flags)('DELETE', `${at(name)}?${query.toString()}`)
+        if (!flags.json) out(`host ${name} is removed`)
+      }),
+    )
+}

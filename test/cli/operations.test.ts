@@ -1,0 +1,154 @@
+/** The commands of an operator, as processes, against an API that is served here. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listen, urlOf } from '../../src/cli/listen.ts'
+import { openWorkshop } from '../http/cloud.ts'
+import { freePort, runProgram, tempFolder } from '../support/program.ts'
+
+const folder = tempFolder('operations')
+let shop: Awaited<ReturnType<typeof openWorkshop>>
+let served: Awaited<ReturnType<typeof listen>>
+beforeAll(async () => {
+  shop = await openWorkshop({ hostWork: false })
+  served = await listen(shop.app, { host: '127.0.0.1', port: 0 })
+})
+afterAll(async () => {
+  await served.close(1000)
+  await shop.close()
+  folder.remove()
+})
+
+const run = async (...args: readonly string[]) => {
+  const program = runProgram({ args: [...args, ...(args.includes('--api') ? [] : ['--api', `${urlOf(served)}/v2`])] })
+  const { code } = await program.exited
+  return { code, out: program.stdout(), err: program.stderr() }
+}
+const said = async (...args: readonly string[]) => {
+  const { code, out, err } = await run(...args)
+  expect([code, err], args.join(' ')).toEqual([0, ''])
+  return out
+}
+const json = async (...args: readonly string[]) => JSON.parse(await said(...args, '--json'))
+const refused = async (...args: readonly string[]) => {
+  const { code, out, err } = await run(...args)
+  expect([code, out], args.join(' ')).toEqual([1, ''])
+  return err.trimEnd()
+}
+const BECAUSE = ['--reason', 'the card was exchanged'] as const
+const file = (name: string, text: string) => {
+  const path = join(folder.path, name)
+  writeFileSync(path, text)
+  return path
+}
+
+describe('hosts', () => {
+  test('are listed, shown, retired, restored and removed', async () => {
+    await shop.shows('other', { seed: 1, devices: [{ kind: 'gpu', handles: 1 }] })
+    expect((await said('hosts', 'list')).split('\n')).toEqual([
+      'NAME   LIVENESS  RETIRED  LAST SEEN                  DRIVERS',
+      expect.stringMatching(/^sim-1  up        no       \S{25}  simulated_driver$/),
+      expect.stringMatching(/^other  up        no       \S{25}  simulated_driver$/),
+      '',
+    ])
+    expect(await said('hosts', 'retire', 'other', ...BECAUSE, '--as', 'kim')).toMatch(
+      /^retired +by kim at \S+: the card was exchanged$/m,
+    )
+    expect(await json('hosts', 'show', 'other')).toMatchObject({ name: 'other', retired: { by: 'kim' } })
+    expect(await said('hosts', 'restore', 'other', ...BECAUSE)).toMatch(/^retired +-$/m)
+    expect(await said('hosts', 'remove', 'other', ...BECAUSE)).toBe('host other is removed\n')
+    expect((await json('hosts', 'show', 'other')).liveness).toBe('removed')
+  })
+  test('in use are removed by force only', async () => {
+    const { arqs } = await shop.bound()
+    expect(await refused('hosts', 'remove', 'sim-1', ...BECAUSE)).toMatch(
+      new RegExp(`^DELETE /hosts/sim-1\\S+: 409 host sim-1 is in use: .*${arqs[0]!.uuid}; retire it`),
+    )
+    await said('hosts', 'remove', 'sim-1', ...BECAUSE, '--force')
+    expect((await shop.arq(arqs[0]!.uuid)).state).toBe('Unbound')
+    await said('hosts', 'restore', 'sim-1', ...BECAUSE)
+    const devices = [
+      { kind: 'fpga', handles: 4, hostWork: false },
+      { kind: 'gpu', handles: 1 },
+    ] as const
+    await shop.shows('sim-1', { seed: 1, devices })
+  })
+})
+
+describe('handles and requests', () => {
+  test('a handle is kept back and given back', async () => {
+    const [free] = (await json('handles', 'list', '--state', 'free', '--host', 'sim-1')).handles
+    await said('handles', 'quarantine', free.uuid, ...BECAUSE)
+    const listed = await said('handles', 'list', '--state', 'quarantined')
+    expect(listed.split('\n').slice(0, 2)).toEqual([
+      expect.stringMatching(/^UUID +STATE +HOST +DEPLOYABLE +ARQ$/),
+      expect.stringMatching(new RegExp(`^${free.uuid}  quarantined  sim-1  \\S{36}  -$`)),
+    ])
+    expect(await said('handles', 'release', free.uuid, ...BECAUSE)).toMatch(/^state +free$/m)
+  })
+  test('a bind is ended by force, and its timeline tells', async () => {
+    const { deployables } = (await shop.must(200, 'GET /v2/deployables')).json
+    const place = deployables.find((each: { attributes_list: string }) => each.attributes_list.includes('"FPGA"'))
+    const [arq] = await shop.newArqs()
+    await shop.bind([arq!], crypto.randomUUID(), place.rp_uuid)
+    expect(await said('arqs', 'show', arq!.uuid)).toMatch(/^state +Bound$/m)
+    expect(await said('arqs', 'force-unbind', arq!.uuid, ...BECAUSE, '--as', 'kim')).toMatch(/^state +Unbound$/m)
+    expect(await said('arqs', 'show', arq!.uuid, '--timeline')).toMatch(
+      /unbound by force +\d+ +kim +attach_handle=\S+ by=kim reason=the card was exchanged$/m,
+    )
+  })
+})
+
+describe('profiles migrate', () => {
+  const TOML = '[traits]\nCUSTOM_OLD = "CUSTOM_NEW"\n'
+  test('tells what it would do, and does it when asked, from either kind of file', async () => {
+    const name = await shop.newProfile(1, { 'trait:CUSTOM_OLD': 'required' })
+    const map = file('map.toml', TOML)
+    const lines = [expect.stringContaining(name), '  group 0: trait:CUSTOM_OLD -> trait:CUSTOM_NEW']
+    expect((await said('profiles', 'migrate', '--map', map)).split('\n')).toEqual([
+      ...lines,
+      '1 profiles would change, 1 names; --apply does it',
+      '',
+    ])
+    expect((await said('profiles', 'migrate', '--map', map, '--apply', '--reason', 'release 2')).split('\n')).toEqual([
+      ...lines,
+      '1 profiles changed, 1 names',
+      '',
+    ])
+    const back = file('map.json', JSON.stringify({ traits: { CUSTOM_NEW: 'CUSTOM_OLD' } }))
+    expect((await json('profiles', 'migrate', '--map', back)).profiles).toMatchObject([{ name }])
+  })
+  test('says what is wrong with a file', async () => {
+    const bad = (text: string) => refused('profiles', 'migrate', '--map', file('bad.toml', text))
+    expect(await bad('traits = ')).toMatch(/bad\.toml: Invalid TOML/)
+    expect(await bad('[colours]\nred = "blue"\n')).toMatch(
+      /bad\.toml: colours: .*; it holds tables traits and classes$/,
+    )
+    expect(await bad('[traits]\nCUSTOM_A = "HW_B"\n')).toContain(
+      '400 Invalid traits.CUSTOM_A: the new name must start with',
+    )
+    const map = file('map.toml', TOML)
+    expect(await refused('profiles', 'migrate', '--map', map, '--apply')).toBe('--apply needs --reason')
+  })
+})
+
+describe('a command that fails', () => {
+  test('says what the API said, and ends with 1', async () => {
+    const uuid = crypto.randomUUID()
+    expect(await refused('hosts', 'show', 'nobody')).toBe('GET /hosts/nobody: 404 The host nobody could not be found.')
+    expect(await refused('arqs', 'show', uuid)).toContain(`404 The accelerator request ${uuid} could not be found.`)
+    expect(await refused('handles', 'release', 'x', ...BECAUSE)).toBe(
+      'POST /handles/x/release: 400 Invalid uuid: it must be a UUID',
+    )
+    expect(await refused('hosts', 'retire', 'sim-1')).toContain("required option '--reason <TEXT>' not specified")
+  })
+  test('says that nobody is there, and that an address is none', async () => {
+    const port = await freePort()
+    expect(await refused('hosts', 'list', '--api', `http://127.0.0.1:${port}/v2`)).toContain(
+      'cannot be reached: connect',
+    )
+    expect(await refused('hosts', 'list', '--api', 'there')).toBe(
+      '--api: there must be the address of the API, like http://127.0.0.1:6666/v2',
+    )
+  })
+})
