@@ -17,7 +17,7 @@ const CHANNELS: Readonly<Record<string, FactChannel>> = {
   instance: 'arqEvents',
 }
 
-const orderOf = (event: Event): Order | null => {
+export const orderOf = (event: Event): Order | null => {
   const given = event as { readonly order?: Order | null; readonly again?: Order | null }
   const order = given.order ?? given.again
   return order && typeof order === 'object' && 'slot' in order ? order : null
@@ -35,7 +35,7 @@ export const reactions = (row: FeedRow): readonly BusRecord[] => {
   const entity = idOf(row.key)
   return row.events.flatMap((event, at) => {
     const order = orderOf(event)
-    const fact = { entity: row.key, version: row.version, event, cause: row.cause }
+    const fact = { entity: row.key, version: row.version, event, cause: row.cause, command: row.commandId }
     const id = `${row.key}.${row.version}.${at}`
     const told = { id, time: row.at, position: row.position, ...traceField(row.cause.trace) }
     return [

@@ -136,6 +136,7 @@ const named = (complaints: readonly string[]): readonly Violation[] =>
     invariant: 'bug',
     meaning: 'nothing breaks, and nothing is thrown that nobody catches',
     found,
+    proof: [],
   }))
 
 export const play = async (seed: number, bite: Bite | null = null): Promise<Played> => {

@@ -4,13 +4,19 @@ import { type Move, MOVES as ARQ_MOVES } from '../arq/states.ts'
 import { HANDLE_MOVES, type HandleState, MOVES as HANDLE_TABLE } from '../deployable/states.ts'
 import { ENTITIES } from '../entities.ts'
 import { fold, idOf } from '../memory.ts'
-import type { Arq } from '../arq/decider.ts'
+import { type Arq, arqKey } from '../arq/decider.ts'
+import { deployableKey } from '../deployable/decider.ts'
+import { instanceKey } from '../instance/decider.ts'
+import { profileKey } from '../profile/decider.ts'
 import {
+  type Finding,
   type History,
   type Invariant,
   arqsIn,
+  at,
   deployablesIn,
   holds,
+  inView,
   instancesIn,
   profileStates,
   walk,
@@ -27,13 +33,14 @@ const MOVE_OF: Readonly<Record<ArqEvent['type'], Move>> = {
   ArqRemoved: 'remove',
 }
 
-function* arqMoves({ steps }: History): Iterable<string> {
+function* arqMoves({ steps }: History): Iterable<Finding> {
   for (const { place, key, row, events, before } of steps.flatMap(arqsIn)) {
     let state = before
     for (const event of events) {
       const to = ARQ_MOVES[state.status][MOVE_OF[event.type]]
       const after = fold<Arq>(ENTITIES['arq']!, state, [event], row.at)
-      if (to !== after.status) yield `at ${place}: ${key} went from ${state.status} by ${event.type} to ${after.status}`
+      if (to !== after.status)
+        yield at(place, [key], `${key} went from ${state.status} by ${event.type} to ${after.status}`)
       state = after
     }
   }
@@ -47,12 +54,12 @@ const lawful = (from: HandleState | undefined, to: HandleState): boolean =>
   // given up while the report did not show it any more
   (to === 'missing' && leadsTo(from, 'free'))
 /** A row of several events may move a handle through states that nobody sees. */
-function* handleMoves({ steps }: History): Iterable<string> {
-  for (const { place, events, before, after } of steps.flatMap(deployablesIn)) {
+function* handleMoves({ steps }: History): Iterable<Finding> {
+  for (const { place, key, events, before, after } of steps.flatMap(deployablesIn)) {
     if (events.length !== 1) continue
     for (const { uuid, state } of Object.values(after.handles)) {
       const was = before.handles[uuid]?.state
-      if (!lawful(was, state)) yield `at ${place}: handle ${uuid} went from ${was} to ${state}`
+      if (!lawful(was, state)) yield at(place, [key], `handle ${uuid} went from ${was} to ${state}`)
     }
   }
 }
@@ -60,15 +67,23 @@ const closed: Invariant = {
   name: 'S3',
   meaning: 'every recorded transition is in its state table',
   *check(history) {
-    for (const line of history.unreadable) yield `a row that cannot be folded: ${line}`
+    yield* history.unreadable
     yield* arqMoves(history)
     yield* handleMoves(history)
   },
 }
 
-/** The group as the profile had it when the ARQ was made. */
-const pinnedGroup = (history: History, { profileUuid, groupId }: Arq, place: number) =>
-  profileStates(history, profileUuid, place, place)[0]!.facts?.groups[groupId]
+/** What a request read of a profile may be overtaken before its ARQs are recorded, for so long. */
+const READ_MS = 60_000
+/** The group as the profile had it when the ARQ was made, or a moment before. */
+const pinnedGroups = (history: History, { profileUuid, groupId, createdAt }: Arq, place: number) => {
+  const states = profileStates(history, profileUuid, 0, place)
+  return states.flatMap(({ facts }, n) => {
+    const next = states[n + 1]
+    const over = next?.facts ? (next.updatedAt ?? next.createdAt) : Number.POSITIVE_INFINITY
+    return facts?.groups[groupId] && over >= createdAt - READ_MS ? [JSON.stringify(facts.groups[groupId])] : []
+  })
+}
 
 const pinned: Invariant = {
   name: 'S15',
@@ -78,17 +93,21 @@ const pinned: Invariant = {
     for (const { place, key, after, before } of history.steps.flatMap(arqsIn)) {
       const now = JSON.stringify(after.group)
       if (before.status !== 'Absent') {
-        if (groups.get(key) !== now) yield `at ${place}: the group of ${key} changed`
+        if (groups.get(key) !== now) yield at(place, [key], `the group of ${key} changed`)
         continue
       }
       groups.set(key, now)
-      const profile = pinnedGroup(history, after, place)
-      if (profile && JSON.stringify(profile) !== now)
-        yield `at ${place}: ${key} was made with a group that its profile does not have`
+      const allowed = pinnedGroups(history, after, place)
+      if (allowed.length > 0 && !allowed.includes(now))
+        yield at(
+          place,
+          [key, profileKey(after.profileUuid)],
+          `${key} was made with a group that its profile does not have`,
+        )
     }
     for (const { uuid, group } of views?.arqs ?? [])
       if (JSON.stringify(sorted(group)) !== JSON.stringify(sorted(JSON.parse(groups.get(`arq/${uuid}`) ?? 'null'))))
-        yield `view: the group of ${uuid} is not the one it was made with`
+        yield inView('arqs', uuid, `the group of ${uuid} is not the one it was made with`, [arqKey(uuid)])
   },
 }
 const sorted = (group: unknown): unknown =>
@@ -98,7 +117,7 @@ const complete: Invariant = {
   name: 'I3',
   meaning: 'a Bound ARQ names its handle, deployable, host, provider and instance, and they belong together',
   *check(history, { views }) {
-    const found: string[] = []
+    const found: Finding[] = []
     walk(history, (step, world) => {
       for (const { key, after } of arqsIn(step)) {
         if (after.status !== 'Bound') continue
@@ -113,7 +132,11 @@ const complete: Invariant = {
           bond.handle.uuid
         if (!whole)
           found.push(
-            `at ${step.place}: ${key} is Bound with ${JSON.stringify(bond)}, of deployable ${target?.rpUuid ?? ''} on ${target?.host ?? ''}`,
+            at(
+              step.place,
+              [key, ...(bond ? [deployableKey(bond.deployable)] : [])],
+              `${key} is Bound with ${JSON.stringify(bond)}, of deployable ${target?.rpUuid ?? ''} on ${target?.host ?? ''}`,
+            ),
           )
       }
     })
@@ -126,7 +149,8 @@ const complete: Invariant = {
         row.device_rp_uuid,
         row.instance_uuid,
       ].includes(null)
-      if (row.state === 'Bound' && empty) yield `view: ARQ ${row.uuid} is Bound and lacks a field`
+      if (row.state === 'Bound' && empty)
+        yield inView('arqs', row.uuid, `ARQ ${row.uuid} is Bound and lacks a field`, [arqKey(row.uuid)])
     }
   },
 }
@@ -135,15 +159,21 @@ const empty: Invariant = {
   name: 'I4',
   meaning: 'an ARQ that is Initial or Unbound has no handle and takes part in no conversation',
   *check(history) {
-    const found: string[] = []
+    const found: Finding[] = []
     walk(history, (step, world) => {
       for (const { key, after, before } of arqsIn(step)) {
         if (!['Initial', 'Unbound', 'Gone'].includes(after.status)) continue
         if (after.bond)
-          found.push(`at ${step.place}: ${key} is ${after.status} and has handle ${after.bond.handle.uuid}`)
+          found.push(at(step.place, [key], `${key} is ${after.status} and has handle ${after.bond.handle.uuid}`))
         const was = before.bond && world.instance(before.bond.instanceUuid)
         if (was?.arqs[idOf(key)])
-          found.push(`at ${step.place}: ${key} is ${after.status} and still takes part in instance ${was.uuid}`)
+          found.push(
+            at(
+              step.place,
+              [key, instanceKey(was.uuid)],
+              `${key} is ${after.status} and still takes part in instance ${was.uuid}`,
+            ),
+          )
       }
     })
     yield* found
@@ -169,11 +199,23 @@ const whole: Invariant = {
         events.flatMap((event) => (event.type === 'BindSettled' && event.outcome === outcome ? event.arqs : [])),
       )
       if (!same(accepted, said(arqs, 'BindStarted')))
-        yield `at ${step.place}: accepted ${accepted.join() || 'nothing'}, started ${said(arqs, 'BindStarted').join() || 'nothing'}`
+        yield at(
+          step.place,
+          [],
+          `accepted ${accepted.join() || 'nothing'}, started ${said(arqs, 'BindStarted').join() || 'nothing'}`,
+        )
       if (!same(bound!, said(arqs, 'Bound')))
-        yield `at ${step.place}: settled ${bound!.join() || 'nothing'}, bound ${said(arqs, 'Bound').join() || 'nothing'}`
+        yield at(
+          step.place,
+          [],
+          `settled ${bound!.join() || 'nothing'}, bound ${said(arqs, 'Bound').join() || 'nothing'}`,
+        )
       if (!same(failed!, said(arqs, 'BindFailed')))
-        yield `at ${step.place}: failed ${failed!.join() || 'nothing'}, ARQs ${said(arqs, 'BindFailed').join() || 'nothing'}`
+        yield at(
+          step.place,
+          [],
+          `failed ${failed!.join() || 'nothing'}, ARQs ${said(arqs, 'BindFailed').join() || 'nothing'}`,
+        )
     }
   },
 }
@@ -183,7 +225,7 @@ const announced: Invariant = {
   meaning:
     'every ARQ that became Bound or BindFailed is in exactly one ended conversation, which says whether Nova hears of it',
   *check(history) {
-    const found: string[] = []
+    const found: Finding[] = []
     walk(history, (step, world) => {
       for (const { key, events, after } of arqsIn(step)) {
         const final = events.some(({ type }) => type === 'Bound' || type === 'BindFailed')
@@ -192,7 +234,13 @@ const announced: Invariant = {
         const told = instance?.telling?.statuses[idOf(key)]
         const silent = instance?.tellUntil === null
         if (!silent && told !== (after.status === 'Bound' ? 'completed' : 'failed'))
-          found.push(`at ${step.place}: ${key} is ${after.status}, Nova is to hear ${told ?? 'nothing'}`)
+          found.push(
+            at(
+              step.place,
+              [key, ...(instance ? [instanceKey(instance.uuid)] : [])],
+              `${key} is ${after.status}, Nova is to hear ${told ?? 'nothing'}`,
+            ),
+          )
       }
     })
     yield* found

@@ -1,7 +1,10 @@
 /** How binds go on and end. */
 import { idOf } from '../memory.ts'
-import type { Evidence } from './evidence.ts'
-import { type History, type Invariant, arqsIn, instancesIn, walk } from './history.ts'
+import { arqKey } from '../arq/decider.ts'
+import { deployableKey } from '../deployable/decider.ts'
+import { instanceKey } from '../instance/decider.ts'
+import type { Evidence, Place } from './evidence.ts'
+import { type Finding, type History, type Invariant, arqsIn, at, inView, instancesIn, walk } from './history.ts'
 
 const SLACK_MS = 30_000
 const NOVA_WAITS_MS = 300_000
@@ -23,7 +26,7 @@ const usable: Invariant = {
   name: 'S9',
   meaning: 'no bind starts on a device that is disabled, missing, retired or being programmed',
   *check(history) {
-    const found: string[] = []
+    const found: Finding[] = []
     walk(history, (step, _, before) => {
       for (const { key, after, before: was } of arqsIn(step)) {
         if (was.bond || !after.bond) continue
@@ -37,7 +40,13 @@ const usable: Invariant = {
           target.program ? 'being programmed' : '',
         ].filter((word) => word !== '' && word !== 'enabled' && word !== 'present')
         if (why.length > 0)
-          found.push(`at ${step.place}: ${key} was bound to ${target.name}, which is ${why.join(', ')}`)
+          found.push(
+            at(
+              step.place,
+              [key, deployableKey(after.bond.deployable)],
+              `${key} was bound to ${target.name}, which is ${why.join(', ')}`,
+            ),
+          )
       }
     })
     yield* found
@@ -48,7 +57,7 @@ const watched: Invariant = {
   name: 'I5',
   meaning: 'an ARQ that is being bound takes part in an open conversation, which has a recorded deadline',
   *check(history, { views }) {
-    const found: string[] = []
+    const found: Finding[] = []
     const binding = new Map<string, Set<string>>()
     walk(history, (step, world) => {
       const touched = new Set(instancesIn(step).map(({ key }) => idOf(key)))
@@ -63,7 +72,13 @@ const watched: Invariant = {
         const { open, arqs } = world.instance(uuid)
         const lost = [...(binding.get(uuid) ?? [])].find((arq) => !open || !arqs[arq])
         if (lost)
-          found.push(`at ${step.place}: ARQ ${lost} is BindStarted, and nobody of instance ${uuid} waits for it`)
+          found.push(
+            at(
+              step.place,
+              [arqKey(lost), instanceKey(uuid)],
+              `ARQ ${lost} is BindStarted, and nobody of instance ${uuid} waits for it`,
+            ),
+          )
       }
     })
     yield* found
@@ -71,18 +86,26 @@ const watched: Invariant = {
     const due = new Set(views.due.map(({ entity }) => entity))
     for (const [uuid, arqs] of binding)
       if (arqs.size > 0 && !due.has(`instance/${uuid}`))
-        yield `view: instance ${uuid} is being bound and has no deadline`
+        yield inView('due', instanceKey(uuid), `instance ${uuid} is being bound and has no deadline`, [
+          instanceKey(uuid),
+        ])
   },
 }
 
-type Bind = { readonly instance: string; readonly at: number; readonly deadline: number; endedAt: number | null }
+type Bind = {
+  readonly instance: string
+  readonly place: Place
+  readonly from: number
+  readonly deadline: number
+  endedAt: number | null
+}
 const bindsOf = ({ steps }: History): readonly Bind[] => {
   const binds: Bind[] = []
   const open = new Map<string, Bind>()
-  for (const { key, row, events, after } of steps.flatMap(instancesIn)) {
+  for (const { place, key, row, events, after } of steps.flatMap(instancesIn)) {
     for (const event of events) {
       if (event.type !== 'BindAccepted') continue
-      const bind = { instance: key, at: row.at, deadline: event.deadline, endedAt: null }
+      const bind = { instance: key, place, from: row.at, deadline: event.deadline, endedAt: null }
       binds.push(bind)
       open.set(key, bind)
     }
@@ -98,11 +121,17 @@ const terminal: Invariant = {
   name: 'L1',
   meaning: 'every accepted bind ends by its deadline, which is below the 300 s that Nova waits',
   *check(history, evidence) {
-    for (const { instance, at, deadline, endedAt } of bindsOf(history)) {
-      if (deadline - at >= NOVA_WAITS_MS) yield `${instance}: its deadline is ${deadline - at} ms after its acceptance`
-      const late = usableMs(evidence, at, endedAt ?? evidence.now) - (deadline - at)
+    for (const { instance, place, from, deadline, endedAt } of bindsOf(history)) {
+      // what was bound as it was accepted waits for nobody
+      if (endedAt !== from && deadline - from >= NOVA_WAITS_MS)
+        yield at(place, [instance], `${instance}: its deadline is ${deadline - from} ms after its acceptance`)
+      const late = usableMs(evidence, from, endedAt ?? evidence.now) - (deadline - from)
       if (late > (evidence.slackMs ?? SLACK_MS))
-        yield `${instance}: accepted at ${at}, ${endedAt === null ? 'still open' : 'ended'} ${late} ms after its deadline`
+        yield {
+          found: `${instance}: accepted at ${from}, ${endedAt === null ? 'still open' : 'ended'} ${late} ms after its deadline`,
+          place,
+          keys: [instance],
+        }
     }
   },
 }
@@ -111,7 +140,6 @@ type Owed = {
   readonly instance: string
   readonly arq: string
   readonly status: string
-  readonly at: number
   readonly until: number
 }
 /** What Nova was to hear and, as far as is recorded, did not; and what it is recorded to have taken. */
@@ -124,7 +152,6 @@ const dues = ({ steps }: History) => {
         instance: idOf(key),
         arq,
         status,
-        at: row.at,
         until: after.tellUntil ?? row.at,
       })
     const over = (arq: string, ending: string): void => {
@@ -146,7 +173,7 @@ const told: Invariant = {
     const { owed, delivered } = dues(history)
     for (const { instance, arq, until } of owed)
       if (usableMs(evidence, until, evidence.now) > (evidence.slackMs ?? SLACK_MS))
-        yield `instance ${instance}: ARQ ${arq} was never told, nor given up`
+        yield { found: `instance ${instance}: ARQ ${arq} was never told, nor given up`, keys: [instanceKey(instance)] }
     if (!evidence.nova) return
     const heard = new Set(
       evidence.nova
@@ -155,7 +182,10 @@ const told: Invariant = {
     )
     for (const { instance, arq, status } of delivered)
       if (!heard.has(`${instance} ${arq} ${status}`))
-        yield `instance ${instance}: ARQ ${arq} is recorded as told ${status}, and Nova never took it`
+        yield {
+          found: `instance ${instance}: ARQ ${arq} is recorded as told ${status}, and Nova never took it`,
+          keys: [instanceKey(instance)],
+        }
   },
 }
 

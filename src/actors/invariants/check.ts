@@ -8,6 +8,9 @@ import { type Invariant, historyOf } from './history.ts'
 import { hostInvariants } from './hosts.ts'
 import { inventoryInvariants } from './inventory.ts'
 import { journalInvariants } from './journal.ts'
+import { linearInvariants } from './linear.ts'
+import { prove } from './prove.ts'
+import { topicInvariants } from './topics.ts'
 
 /** S: safety, L: liveness, I: the data model. Parts of the evidence that are absent are not judged. */
 export const INVARIANTS: readonly Invariant[] = [
@@ -18,13 +21,26 @@ export const INVARIANTS: readonly Invariant[] = [
   ...clientInvariants,
   ...hostInvariants,
   ...inventoryInvariants,
+  ...linearInvariants,
+  ...topicInvariants,
 ]
 /** One broken rule is often broken many times; so many lines of each are kept. */
 const LINES_MAX = 5
 
+const firstOf = <Item>(items: Iterable<Item>): readonly Item[] => {
+  const kept: Item[] = []
+  for (const item of items) if (kept.push(item) >= LINES_MAX) break
+  return kept
+}
+
 export const check = (evidence: Evidence): readonly Violation[] => {
   const history = historyOf(evidence.journal)
   return INVARIANTS.flatMap(({ name, meaning, check: find }) =>
-    [...find(history, evidence)].slice(0, LINES_MAX).map((found) => ({ invariant: name, meaning, found })),
+    firstOf(find(history, evidence)).map((finding) => ({
+      invariant: name,
+      meaning,
+      found: finding.found,
+      proof: prove(evidence.journal, finding),
+    })),
   )
 }

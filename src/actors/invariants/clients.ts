@@ -1,12 +1,19 @@
 /** What was said to clients and to Nova, against what was recorded at that moment. */
-import type { Arq } from '../arq/decider.ts'
+import { type Arq, arqKey } from '../arq/decider.ts'
 import type { ArqEvent } from '../arq/messages.ts'
 import { idOf } from '../memory.ts'
+import { deviceKey } from '../device/decider.ts'
 import type { Asked, Heard } from './evidence.ts'
-import { type History, type Invariant, arqStates, arqsIn, deviceStates } from './history.ts'
+import { type Finding, type History, type Invariant, arqStates, arqsIn, at, deviceStates } from './history.ts'
 
 const told = ({ status }: Asked): boolean => status !== null && status >= 200 && status < 300
 const known = ({ status }: Arq): boolean => status !== 'Absent' && status !== 'Gone'
+
+const byClient = (asked: Asked, keys: readonly string[], line: string): Finding => ({
+  found: `from ${asked.from} to ${asked.to}: ${line}`,
+  keys,
+  proof: [{ of: 'client', asked }],
+})
 
 /** ARQs that were ever bound to an instance. */
 const boundTo = (history: History): ReadonlyMap<string, ReadonlySet<string>> => {
@@ -41,16 +48,24 @@ const recorded: Invariant = {
   *check(history, { clients = [], nova = [] }) {
     for (const event of nova)
       if (early(history, event))
-        yield `at ${event.place}: Nova heard ${event.status} of ${event.tag} for ${event.server_uuid} before it was recorded`
+        yield {
+          found: `at ${event.place}: Nova heard ${event.status} of ${event.tag} for ${event.server_uuid} before it was recorded`,
+          keys: [arqKey(event.tag)],
+          proof: [{ of: 'nova', heard: event }],
+        }
     for (const asked of clients.filter(told)) {
       for (const uuid of asked.arqs ?? []) {
         const line = unrecorded(history, asked, uuid)
-        if (line) yield `at ${asked.to}: ${line}`
+        if (line) yield byClient(asked, [arqKey(uuid)], line)
       }
       const wanted = asked.act === 'disable' ? 'maintaining' : asked.act === 'enable' ? 'enabled' : null
       const states = wanted && asked.device ? deviceStates(history, asked.device, asked.from, asked.to) : []
       if (wanted && !states.some(({ status }) => status === wanted))
-        yield `at ${asked.to}: ${asked.act} of ${asked.device} was answered and is not recorded`
+        yield byClient(
+          asked,
+          [deviceKey(asked.device!)],
+          `${asked.act} of ${asked.device} was answered and is not recorded`,
+        )
     }
   },
 }
@@ -67,44 +82,53 @@ const stale: Invariant = {
         const states = arqStates(history, uuid, from, to)
         const so = states.some((one) => one.status === state && (state !== 'Bound' || one.bond?.handle.uuid === handle))
         if (!so)
-          yield `from ${from} to ${to}: ${uuid} was shown as ${state} ${handle ?? ''}, it was ${states.map(({ status }) => status).join(', ')}`
+          yield byClient(
+            asked,
+            [arqKey(uuid)],
+            `${uuid} was shown as ${state} ${handle ?? ''}, it was ${states.map(({ status }) => status).join(', ')}`,
+          )
       }
       if (asked.act !== 'list' || !instance || !(caller.isAdmin || caller.isService)) continue
       const there = new Set(shown.map(({ uuid }) => uuid))
       for (const uuid of byInstance.get(instance) ?? []) {
         const always = arqStates(history, uuid, from, to).every(({ bond }) => bond?.instanceUuid === instance)
         if (always && !there.has(uuid))
-          yield `from ${from} to ${to}: ${uuid} was not in the list of instance ${instance}`
+          yield byClient(asked, [arqKey(uuid)], `${uuid} was not in the list of instance ${instance}`)
       }
     }
   },
 }
 
+/** `seed` fills a store that serves nobody. */
+const MAY_CHANGE_BOUND: ReadonlySet<string> = new Set(['service', 'seed'])
 const SERVICE_ONLY: ReadonlySet<ArqEvent['type']> = new Set(['BindStarted', 'Unbound', 'ArqRemoved'])
-function* seenAcross(history: History, asked: Asked): Iterable<string> {
+/** An operator's word, which policy admits. */
+const isForced = (event: ArqEvent) => event.type === 'Unbound' && event.forced !== undefined
+function* seenAcross(history: History, asked: Asked): Iterable<Finding> {
   const { from, to, caller, shown = [], instance } = asked
   if (caller.isAdmin || (caller.isService && instance !== undefined)) return
   for (const { uuid } of shown) {
     const owners = arqStates(history, uuid, from, to).map(({ projectId }) => projectId)
     if (!owners.includes(caller.projectId))
-      yield `from ${from} to ${to}: project ${caller.projectId} was shown ${uuid} of ${owners.join(', ')}`
+      yield byClient(asked, [arqKey(uuid)], `project ${caller.projectId} was shown ${uuid} of ${owners.join(', ')}`)
   }
 }
 const walled: Invariant = {
   name: 'S10',
-  meaning: 'nobody sees an ARQ of another project but admins and services, and only services change bound ones',
+  meaning:
+    'nobody sees an ARQ of another project but admins and services, and only services, or operators by force, change bound ones',
   *check(history, { clients = [] }) {
     for (const asked of clients) {
-      const { act, to, caller, status } = asked
+      const { act, caller, status } = asked
       yield* seenAcross(history, asked)
       if ((act === 'bind' || act === 'unbind') && !caller.isService && status === 202)
-        yield `at ${to}: a ${act} without a service token was accepted`
+        yield byClient(asked, [], `a ${act} without a service token was accepted`)
     }
     for (const { place, key, row, events, before, after } of history.steps.flatMap(arqsIn)) {
       const touched = before.bond !== null || after.bond !== null
-      const named = events.find(({ type }) => SERVICE_ONLY.has(type))
-      if (touched && named && row.cause.by !== 'service')
-        yield `at ${place}: ${named.type} of ${key}, bound, by ${row.cause.by ?? 'nobody'}`
+      const named = events.find((event) => SERVICE_ONLY.has(event.type) && !isForced(event))
+      if (touched && named && !MAY_CHANGE_BOUND.has(row.cause.by ?? ''))
+        yield at(place, [key], `${named.type} of ${key}, bound, by ${row.cause.by ?? 'nobody'}`)
     }
   },
 }
@@ -117,11 +141,11 @@ const finished: Invariant = {
     for (const asked of clients.filter(told)) {
       const { act, from, to, arqs = [], instance } = asked
       const left = act === 'remove' ? arqs.find((uuid) => arqStates(history, uuid, to, to).some(known)) : undefined
-      if (left) yield `at ${to}: ARQ ${left} was deleted and is there`
+      if (left) yield byClient(asked, [arqKey(left)], `ARQ ${left} was deleted and is there`)
       if (act !== 'removeByInstance' || !instance) continue
       for (const uuid of byInstance.get(instance) ?? [])
         if (arqStates(history, uuid, from, to).every(({ bond }) => bond?.instanceUuid === instance))
-          yield `at ${to}: ARQ ${uuid} of instance ${instance} was deleted and is there`
+          yield byClient(asked, [arqKey(uuid)], `ARQ ${uuid} of instance ${instance} was deleted and is there`)
     }
   },
 }

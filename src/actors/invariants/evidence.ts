@@ -22,6 +22,9 @@ export type Asked = {
   /** When it was sent, and when its answer was there. */
   readonly from: Place
   readonly to: Place
+  /** The same by the client's own clock, which alone can order what clients saw; ms. */
+  readonly fromMs?: number
+  readonly toMs?: number
   readonly caller: { readonly projectId: string; readonly isAdmin: boolean; readonly isService: boolean }
   /** HTTP status; null: no answer came, so anything may have happened. */
   readonly status: number | null
@@ -47,13 +50,42 @@ export type HostStep =
 export type HostTrace = {
   readonly name: string
   readonly steps: readonly HostStep[]
-  /** Slots that its hardware holds prepared now. */
-  readonly prepared: readonly string[]
+  /** Slots that its hardware holds prepared now, where somebody could look. */
+  readonly prepared?: readonly string[]
+}
+
+/** One message as it lies on a topic. */
+export type TopicMessage = {
+  /** Without the prefix. */
+  readonly topic: string
+  readonly partition: number
+  readonly offset: number
+  readonly key: string
+  /** The CloudEvent's own attributes; all null: it cannot be read, or it is a tombstone. */
+  readonly id: string | null
+  readonly type: string | null
+  readonly position: string | null
+  /** ms since the epoch. */
+  readonly time: number | null
+  /** Null: a tombstone. */
+  readonly body: unknown
+}
+/** All partitions of all topics from their beginnings, offset after offset. */
+export type Topics = {
+  readonly messages: readonly TopicMessage[]
+  /** `<topic>/<partition>` of those whose oldest messages are gone, by age. */
+  readonly cut: ReadonlySet<string>
+  /** Up to it the relay has told everything; null: nobody knows. */
+  readonly told: string | null
+  /** No relay took over so lately that the states of its predecessor may still stand. */
+  readonly settled: boolean
+  /** From it on the journal may hold more than was read; null: it was read to its end. */
+  readonly open: string | null
 }
 
 export type Evidence = {
-  /** All rows in commit order. */
-  readonly journal: readonly JournalRow[]
+  /** All rows in commit order; with their positions, where they came from a store or from topics. */
+  readonly journal: readonly (JournalRow & { readonly position?: string })[]
   /** ms since the epoch, by the clock of the journal's `at`. */
   readonly now: number
   /** Faults have stopped and time was given: what should be over by now is over. */
@@ -70,5 +102,27 @@ export type Evidence = {
   readonly hosts?: readonly HostTrace[]
   readonly nova?: readonly Heard[]
   readonly clients?: readonly Asked[]
+  readonly topics?: Topics
 }
-export type Violation = { readonly invariant: string; readonly meaning: string; readonly found: string }
+/** What proves a violation. */
+export type Proof =
+  | {
+      readonly of: 'journal'
+      readonly key: string
+      readonly version: number
+      readonly position?: string
+      readonly commandId: string
+      readonly at: number
+      readonly events: readonly string[]
+    }
+  | ({ readonly of: 'topic' } & Pick<TopicMessage, 'topic' | 'partition' | 'offset' | 'key' | 'id' | 'position'>)
+  | { readonly of: 'view'; readonly view: ViewName; readonly key: string }
+  | { readonly of: 'host'; readonly host: string; readonly step: HostStep | null }
+  | { readonly of: 'client'; readonly asked: Asked }
+  | { readonly of: 'nova'; readonly heard: Heard }
+export type Violation = {
+  readonly invariant: string
+  readonly meaning: string
+  readonly found: string
+  readonly proof: readonly Proof[]
+}

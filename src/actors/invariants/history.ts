@@ -14,7 +14,8 @@ import type { InstanceEvent } from '../instance/messages.ts'
 import { fold, kindOf } from '../memory.ts'
 import type { JournalRow } from '../ports.ts'
 import { type Profile, profileKey } from '../profile/decider.ts'
-import type { Evidence, Place } from './evidence.ts'
+import type { ViewName } from '../views.ts'
+import type { Evidence, Place, Proof } from './evidence.ts'
 
 /** One row, and what it made of its entity. */
 export type Change = { readonly row: JournalRow; readonly before: unknown; readonly after: unknown }
@@ -24,23 +25,42 @@ type Reached = { readonly place: Place; readonly state: unknown }
 export type History = {
   readonly steps: readonly Step[]
   /** Rows no decider can read. */
-  readonly unreadable: readonly string[]
+  readonly unreadable: readonly Finding[]
   readonly reached: ReadonlyMap<string, readonly Reached[]>
+}
+/** One violation. What proves it is named here, and looked up only when there is one. */
+export type Finding = {
+  readonly found: string
+  /** The append that ends here. */
+  readonly place?: Place
+  /** Of each entity, the last row up to `place`. */
+  readonly keys?: readonly string[]
+  readonly proof?: readonly Proof[]
 }
 export type Invariant = {
   readonly name: string
   readonly meaning: string
-  /** One line a violation. */
-  readonly check: (history: History, evidence: Evidence) => Iterable<string>
+  readonly check: (history: History, evidence: Evidence) => Iterable<Finding>
 }
+/** Found at an append, and by the entities named beside it. */
+export const at = (place: Place, keys: readonly string[], line: string): Finding => ({
+  found: `at ${place}: ${line}`,
+  place,
+  keys,
+})
+export const inView = (view: ViewName, key: string, line: string, keys: readonly string[] = []): Finding => ({
+  found: `view: ${line}`,
+  keys,
+  proof: [{ of: 'view', view, key }],
+})
 
 const initialOf = (key: string): unknown => ENTITIES[kindOf(key)]?.initial
 
-const evolved = (row: JournalRow, before: unknown, unreadable: string[]): unknown => {
+const evolved = (row: JournalRow, place: Place, before: unknown, unreadable: Finding[]): unknown => {
   try {
     return fold(ENTITIES[kindOf(row.key)]!, before, row.events, row.at)
   } catch (error) {
-    unreadable.push(`${row.key} ${row.version}: ${String(error)}`)
+    unreadable.push(at(place, [], `${row.key} ${row.version} cannot be folded: ${String(error)}`))
     return before
   }
 }
@@ -48,18 +68,18 @@ const evolved = (row: JournalRow, before: unknown, unreadable: string[]): unknow
 export const historyOf = (journal: readonly JournalRow[]): History => {
   const reached = new Map<string, Reached[]>()
   const steps: { place: Place; command: string; changes: Change[] }[] = []
-  const unreadable: string[] = []
-  for (const [at, row] of journal.entries()) {
+  const unreadable: Finding[] = []
+  for (const [index, row] of journal.entries()) {
     const known = reached.get(row.key) ?? []
     reached.set(row.key, known)
     const before = known.length > 0 ? known.at(-1)!.state : initialOf(row.key)
-    const change: Change = { row, before, after: evolved(row, before, unreadable) }
+    const change: Change = { row, before, after: evolved(row, index + 1, before, unreadable) }
     const last = steps.at(-1)
     const same = last?.command === row.commandId && !last.changes.some((other) => other.row.key === row.key)
     if (same) last.changes.push(change)
     else steps.push({ place: 0, command: row.commandId, changes: [change] })
-    steps.at(-1)!.place = at + 1
-    known.push({ place: at + 1, state: change.after })
+    steps.at(-1)!.place = index + 1
+    known.push({ place: index + 1, state: change.after })
   }
   return { steps, unreadable, reached }
 }

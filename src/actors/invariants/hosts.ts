@@ -1,7 +1,16 @@
 /** What hosts did and told. */
+import { deployableKey } from '../deployable/decider.ts'
 import type { Deployable } from '../deployable/state.ts'
 import { kindOf } from '../memory.ts'
-import { type History, type Invariant, hostsIn } from './history.ts'
+import { orderOf } from '../reactions.ts'
+import type { HostStep } from './evidence.ts'
+import { type Finding, type History, type Invariant, at, deployablesIn, hostsIn } from './history.ts'
+
+export const onHost = (host: string, step: HostStep | null, line: string, keys: readonly string[] = []): Finding => ({
+  found: `host ${host}: ${line}`,
+  keys,
+  proof: [{ of: 'host', host, step }],
+})
 
 const fenced: Invariant = {
   name: 'S5',
@@ -12,9 +21,11 @@ const fenced: Invariant = {
       for (const step of steps) {
         if (step.did === 'started') continue
         const last = highest.get(step.slot) ?? 0
+        if (step.did === 'noted' && step.number < last)
+          yield onHost(name, step, `order ${step.number} of ${step.slot} was noted after order ${last}`)
         if (step.did === 'noted') highest.set(step.slot, Math.max(last, step.number))
         else if (step.did !== 'told' && step.number < last)
-          yield `host ${name}: ${step.did} of ${step.slot} by order ${step.number}, after order ${last} was noted`
+          yield onHost(name, step, `${step.did} of ${step.slot} by order ${step.number}, after order ${last} was noted`)
       }
     }
   },
@@ -33,9 +44,9 @@ const numbered: Invariant = {
         if (event.type !== 'PictureRecorded') continue
         const { bootId, number } = event.picture
         const same = known.last?.bootId === bootId
-        if (!same && known.boots.has(bootId)) yield `at ${place}: ${key} went back to start ${bootId}`
+        if (!same && known.boots.has(bootId)) yield at(place, [key], `${key} went back to start ${bootId}`)
         if (same && number <= known.last!.number)
-          yield `at ${place}: ${key} took report ${number} after ${known.last!.number}`
+          yield at(place, [key], `${key} took report ${number} after ${known.last!.number}`)
         known.boots.add(bootId)
         known.last = { bootId, number }
       }
@@ -57,7 +68,7 @@ const written: Invariant = {
         const order = `${step.slot} ${step.number}`
         if (step.did === 'noted' && step.done) done.add(order)
         if (step.did === 'told' && !done.has(order))
-          yield `host ${name}: the result of ${order} was told before it was noted`
+          yield onHost(name, step, `the result of ${order} was told before it was noted`)
       }
     }
   },
@@ -68,14 +79,17 @@ const level: Invariant = {
   meaning: 'when all is quiet, hosts hold prepared what is held of them, and nothing that is free',
   *check(history, { hosts = [], quiet = false }) {
     if (!quiet) return
-    const prepared = new Map(hosts.map(({ name, prepared: slots }) => [name, new Set(slots)]))
+    const prepared = new Map(
+      hosts.flatMap(({ name, prepared: slots }) => (slots ? [[name, new Set(slots)] as const] : [])),
+    )
     for (const held of lastDeployables(history)) {
       const there = prepared.get(held.host)
       if (!there || !held.hostWork) continue
       for (const { uuid, state, pending } of Object.values(held.handles)) {
         if (state === 'held' && !pending && !there.has(uuid))
-          yield `host ${held.host}: slot ${uuid} is held and not prepared`
-        if (state === 'free' && there.has(uuid)) yield `host ${held.host}: slot ${uuid} is free and still prepared`
+          yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
+        if (state === 'free' && there.has(uuid))
+          yield onHost(held.host, null, `slot ${uuid} is free and still prepared`, [deployableKey(held.uuid)])
       }
     }
   },
@@ -89,10 +103,49 @@ const answered: Invariant = {
       if (unable.includes(held.host)) continue
       const waiting = Object.values(held.handles).find(({ pending, state }) => pending || state === 'releasing')
       if (waiting)
-        yield `deployable ${held.name}: handle ${waiting.uuid} is ${waiting.state}, order ${waiting.pending?.number ?? 'none'} waits`
-      if (held.program) yield `deployable ${held.name} waits for image ${held.program.image}`
+        yield {
+          found: `deployable ${held.name}: handle ${waiting.uuid} is ${waiting.state}, order ${waiting.pending?.number ?? 'none'} waits`,
+          keys: [deployableKey(held.uuid)],
+        }
+      if (held.program)
+        yield {
+          found: `deployable ${held.name} waits for image ${held.program.image}`,
+          keys: [deployableKey(held.uuid)],
+        }
     }
   },
 }
 
-export const hostInvariants: readonly Invariant[] = [fenced, numbered, written, level, answered]
+const orderId = ({ slot, number }: { readonly slot: string; readonly number: number }): string => `${slot} ${number}`
+
+const agreed: Invariant = {
+  name: 'S5 disk',
+  meaning: 'what a host noted is a recorded order, and what it is recorded to have done is on its disk',
+  *check({ steps }, { hosts = [], quiet = false }) {
+    const [given, done] = [new Set<string>(), new Map<string, { readonly number: number; readonly key: string }>()]
+    for (const { key, events } of steps.flatMap(deployablesIn))
+      for (const event of events) {
+        const order = orderOf(event)
+        if (order) given.add(orderId(order))
+        if (event.type === 'OrderDone') done.set(event.slot, { number: event.number, key })
+      }
+    for (const { name, steps: own } of hosts) {
+      const last = new Map(own.flatMap((step) => (step.did === 'noted' ? [[step.slot, step] as const] : [])))
+      for (const step of last.values()) {
+        // of a system at work the host may know a newer order than the journal that was read before
+        if (quiet && !given.has(orderId(step)))
+          yield onHost(name, step, `order ${step.number} of ${step.slot} is on its disk, and nobody recorded it`)
+        const { number, key } = done.get(step.slot) ?? { number: 0, key: '' }
+        if (step.number < number || (step.number === number && !step.done))
+          yield onHost(
+            name,
+            step,
+            `order ${number} of ${step.slot} is recorded as done, its disk knows ${step.number}`,
+            [key],
+          )
+      }
+    }
+  },
+}
+
+export const hostInvariants: readonly Invariant[] = [agreed, fenced, numbered, written, level, answered]

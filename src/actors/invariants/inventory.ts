@@ -1,6 +1,6 @@
 /** What the inventory must always be like. */
 import type { Deployable } from '../deployable/state.ts'
-import { type Invariant, deployablesIn } from './history.ts'
+import { type Invariant, at, deployablesIn, inView } from './history.ts'
 
 const provider: Invariant = {
   name: 'I7',
@@ -12,11 +12,11 @@ const provider: Invariant = {
         if (before.exists && owners.get(before.rpUuid) === key) owners.delete(before.rpUuid)
         if (!after.exists || after.presence === 'retired') continue
         const other = owners.get(after.rpUuid)
-        if (other) yield `at ${step.place}: provider ${after.rpUuid} of ${key} is that of ${other}`
+        if (other) yield at(step.place, [key, other], `provider ${after.rpUuid} of ${key} is that of ${other}`)
         owners.set(after.rpUuid, key)
       }
     for (const { uuid, rp_uuid, parent_uuid } of views?.deployables ?? [])
-      if (rp_uuid && parent_uuid) yield `view: deployable ${uuid} has a provider and a parent`
+      if (rp_uuid && parent_uuid) yield inView('deployables', uuid, `deployable ${uuid} has a provider and a parent`)
   },
 }
 
@@ -27,12 +27,12 @@ const tree: Invariant = {
     const byUuid = new Map((views?.deployables ?? []).map((row) => [row.uuid, row]))
     for (const row of byUuid.values()) {
       if ((row.parent_uuid === null) !== (row.root_uuid === null))
-        yield `view: deployable ${row.uuid} has one of parent and root`
+        yield inView('deployables', row.uuid, `deployable ${row.uuid} has one of parent and root`)
       if (row.parent_uuid === null) continue
       const parent = byUuid.get(row.parent_uuid)
       const root = parent && (parent.root_uuid ?? parent.uuid)
       if (root !== row.root_uuid || parent?.device_uuid !== row.device_uuid)
-        yield `view: deployable ${row.uuid} is not of the tree of its parent`
+        yield inView('deployables', row.uuid, `deployable ${row.uuid} is not of the tree of its parent`)
     }
   },
 }
@@ -45,7 +45,7 @@ const classed: Invariant = {
     for (const step of steps)
       for (const { key, after } of deployablesIn(step))
         if (after.exists && after.presence !== 'retired' && classes(after) !== 1)
-          yield `at ${step.place}: ${key} has ${classes(after)} resource classes`
+          yield at(step.place, [key], `${key} has ${classes(after)} resource classes`)
   },
 }
 
@@ -63,7 +63,7 @@ const counted: Invariant = {
           ? shown.length <= after.numAccelerators
           : shown.length === after.numAccelerators
         if (!fits)
-          yield `at ${step.place}: ${key} has ${after.numAccelerators} accelerators and ${shown.length} handles`
+          yield at(step.place, [key], `${key} has ${after.numAccelerators} accelerators and ${shown.length} handles`)
       }
   },
 }

@@ -1,12 +1,13 @@
 /** The journal itself, and everything that is folded from it. */
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { DeployableEvent } from '../deployable/messages.ts'
-import { ENTITIES, rebuild, remember } from '../entities.ts'
+import { ENTITIES, remember } from '../entities.ts'
 import { kindOf, recallInto } from '../memory.ts'
 import type { JournalRow } from '../ports.ts'
-import { type ViewName, VIEWS } from '../views.ts'
+import { type ViewChange, type ViewName, VIEWS } from '../views.ts'
 import type { Evidence, HostTrace } from './evidence.ts'
-import { type History, type Invariant, deployablesIn } from './history.ts'
+import { onHost } from './hosts.ts'
+import { type Finding, type History, type Invariant, at, deployablesIn, inView } from './history.ts'
 
 const byKey = (journal: readonly JournalRow[]): ReadonlyMap<string, readonly JournalRow[]> =>
   Map.groupBy(journal, ({ key }) => key)
@@ -16,10 +17,11 @@ const single: Invariant = {
   meaning: 'the rows of an entity are numbered from 1 without a gap, and no command is carried out twice',
   *check(_, { journal }) {
     const [versions, commands] = [new Map<string, number>(), new Set<string>()]
-    for (const [at, { key, version, commandId }] of journal.entries()) {
+    for (const [index, { key, version, commandId }] of journal.entries()) {
       const expected = (versions.get(key) ?? 0) + 1
-      if (version !== expected) yield `row ${at + 1}: ${key} has version ${version} after ${expected - 1}`
-      if (commands.has(`${key} ${commandId}`)) yield `row ${at + 1}: ${key} carried out command ${commandId} again`
+      if (version !== expected) yield at(index + 1, [key], `${key} has version ${version} after ${expected - 1}`)
+      if (commands.has(`${key} ${commandId}`))
+        yield at(index + 1, [key], `${key} carried out command ${commandId} again`)
       versions.set(key, version)
       commands.add(`${key} ${commandId}`)
     }
@@ -30,16 +32,16 @@ const answers = (event: DeployableEvent): string | null => {
   if (event.type === 'OrderDone' || event.type === 'OrderFailed') return `${event.slot} ${event.number}`
   return event.type === 'Programmed' || event.type === 'ProgramFailed' ? `itself ${event.number}` : null
 }
-function* secondResults({ steps }: History): Iterable<string> {
+function* secondResults({ steps }: History): Iterable<Finding> {
   const answered = new Set<string>()
   for (const { place, key, events } of steps.flatMap(deployablesIn))
     for (const answer of events.map(answers)) {
       if (answer === null) continue
-      if (answered.has(`${key} ${answer}`)) yield `at ${place}: ${key} recorded a second result of order ${answer}`
+      if (answered.has(`${key} ${answer}`)) yield at(place, [key], `${key} recorded a second result of order ${answer}`)
       answered.add(`${key} ${answer}`)
     }
 }
-function* secondDeeds({ name, steps }: HostTrace): Iterable<string> {
+function* secondDeeds({ name, steps }: HostTrace): Iterable<Finding> {
   const [acted, over] = [new Set<string>(), new Set<string>()]
   for (const step of steps) {
     if (step.did === 'told') continue
@@ -49,8 +51,8 @@ function* secondDeeds({ name, steps }: HostTrace): Iterable<string> {
     }
     const order = `${step.slot} ${step.number}`
     const deed = `${step.did} of ${step.slot} by order ${step.number}`
-    if (step.did !== 'noted' && acted.has(deed)) yield `host ${name}: ${deed} twice in one start`
-    if (step.did !== 'noted' && over.has(order)) yield `host ${name}: ${deed} after its result was recorded`
+    if (step.did !== 'noted' && acted.has(deed)) yield onHost(name, step, `${deed} twice in one start`)
+    if (step.did !== 'noted' && over.has(order)) yield onHost(name, step, `${deed} after its result was recorded`)
     if (step.did !== 'noted') acted.add(deed)
     else if (step.done) over.add(order)
   }
@@ -68,38 +70,47 @@ const once: Invariant = {
 /** When an order was sent last is noted beside the fold, by whoever sends it. */
 const comparable = (row: object): string => canonicalJson({ ...row, sent_at: undefined })
 
-function* viewsDiffer(
-  rows: ReadonlyMap<string, readonly JournalRow[]>,
-  views: NonNullable<Evidence['views']>,
-): Iterable<string> {
-  const folded = new Map<string, string>()
-  for (const [key, own] of rows)
-    for (const change of rebuild(key, own)) {
-      const id = `${change.view}/${change.key}`
-      if (change.row) folded.set(id, comparable(change.row))
-      else folded.delete(id)
+/** Snapshots are a cache, judged for themselves. */
+type Folded = Exclude<ViewName, 'snapshots'>
+function* viewsDiffer({ reached }: History, views: NonNullable<Evidence['views']>): Iterable<Finding> {
+  const names = (Object.keys(views) as ViewName[]).filter((name): name is Folded => name !== 'snapshots')
+  const live = new Map<string, { readonly view: Folded; readonly key: string; readonly row: string }>()
+  for (const view of names)
+    for (const row of views[view]!) {
+      const key = String((row as Record<string, unknown>)[VIEWS[view].key])
+      live.set(`${view}/${key}`, { view, key, row: comparable(row) })
     }
-  const names = (Object.keys(views) as ViewName[]).filter((name) => name !== 'snapshots')
-  const live = new Map<string, string>()
-  for (const name of names)
-    for (const row of views[name]!)
-      live.set(`${name}/${String((row as Record<string, unknown>)[VIEWS[name].key])}`, comparable(row))
-  for (const id of new Set([...folded.keys(), ...live.keys()]))
-    if (names.some((name) => id.startsWith(`${name}/`)) && folded.get(id) !== live.get(id))
-      yield `view ${id} is ${live.get(id) ?? 'absent'}, its fold is ${folded.get(id) ?? 'absent'}`
+  for (const [entity, states] of reached) {
+    const decider = ENTITIES[kindOf(entity)]
+    for (const { view, key, row } of lastOf(decider?.rows(decider.initial, states.at(-1)!.state) ?? [])) {
+      if (view === 'snapshots' || !names.includes(view)) continue
+      const [folded, found] = [row && comparable(row), live.get(`${view}/${key}`)?.row ?? null]
+      live.delete(`${view}/${key}`)
+      if (folded !== found)
+        yield inView(view, key, `${view}/${key} is ${found ?? 'absent'}, its fold is ${folded ?? 'absent'}`, [entity])
+    }
+  }
+  for (const { view, key, row } of live.values())
+    yield inView(view, key, `${view}/${key} is ${row}, its fold is absent`)
 }
+const lastOf = (changes: readonly ViewChange[]): Iterable<ViewChange> =>
+  new Map(changes.map((change) => [`${change.view}/${change.key}`, change])).values()
 
 const replay: Invariant = {
   name: 'S13',
   meaning: 'views, living memories, and snapshots with their tails are what the journal folds to',
   *check(history, { journal, views, memories = [] }) {
     if (history.unreadable.length > 0) return
+    if (views) yield* viewsDiffer(history, views)
+    if (memories.length === 0 && !views?.snapshots?.length) return
     const rows = new Map([...byKey(journal)].filter(([key]) => ENTITIES[kindOf(key)]))
-    if (views) yield* viewsDiffer(rows, views)
     for (const memory of memories) {
       const folded = remember(memory.key, rows.get(memory.key) ?? [])
       if (canonicalJson(folded) !== canonicalJson(memory))
-        yield `the memory of ${memory.key} is ${canonicalJson(memory)}, its fold is ${canonicalJson(folded)}`
+        yield {
+          found: `the memory of ${memory.key} is ${canonicalJson(memory)}, its fold is ${canonicalJson(folded)}`,
+          keys: [memory.key],
+        }
     }
     for (const { entity, version, memory } of views?.snapshots ?? []) {
       const own = rows.get(entity) ?? []
@@ -111,7 +122,9 @@ const replay: Invariant = {
         { snapshot: { version, memory }, rows: tail },
       )
       if (canonicalJson(read) !== canonicalJson(folded))
-        yield `the snapshot of ${entity} at ${version} is not what the journal folds to`
+        yield inView('snapshots', entity, `the snapshot of ${entity} at ${version} is not what the journal folds to`, [
+          entity,
+        ])
     }
   },
 }

@@ -1,0 +1,166 @@
+/**
+ * Topics read from outside any work of the system: all partitions, by a group of its own that is deleted afterwards. Nothing is committed.
+ *
+ * A bounded read ends at what the ends were when it began; one that follows ends when it is told to.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Admin, Consumer, EachBatchPayload } from 'kafkajs'
+import type { Log } from '../../log.ts'
+import { kafkaClient } from './client.ts'
+import { lookup } from './lookup.ts'
+import type { KafkaOptions } from './options.ts'
+
+export type Raw = {
+  /** Without the prefix. */
+  readonly topic: string
+  readonly partition: number
+  readonly offset: number
+  readonly key: string
+  /** Null: a tombstone. */
+  readonly value: string | null
+  /** When the broker took it, ms since the epoch. */
+  readonly time: number
+}
+export type ReadOptions = {
+  readonly kafka: KafkaOptions
+  readonly log: Log
+  /** Without the prefix. */
+  readonly topics: readonly string[]
+  readonly from: 'earliest' | 'latest'
+  readonly follow: boolean
+  readonly take: (message: Raw) => void
+  readonly signal?: AbortSignal
+}
+export type Read = {
+  /** Topics that are not there. */
+  readonly missing: readonly string[]
+  /** `<topic>/<partition>` whose first messages are gone. */
+  readonly cut: ReadonlySet<string>
+}
+
+const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 1000 }
+/** A bounded read without a message for so long has failed. */
+const STALL_MS = 60_000
+
+type Range = { readonly topic: string; readonly partition: number; readonly low: number; readonly high: number }
+const rangesOf = async (admin: Admin, topics: readonly string[]): Promise<readonly Range[]> => {
+  const found: Range[] = []
+  for (const topic of topics)
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic))
+      found.push({ topic, partition, low: Number(low), high: Number(high) })
+  return found
+}
+
+/** Resolves at the ends, or when it is told to end; rejects when nothing comes any more or the consumer dies. */
+const endOf = (consumer: Consumer, signal: AbortSignal | undefined) => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  promise.catch(() => undefined)
+  let watch: NodeJS.Timeout | undefined
+  const moved = (): void => {
+    clearTimeout(watch)
+    watch = setTimeout(() => reject(new Error(`the topics gave nothing for ${STALL_MS / 1000} s`)), STALL_MS)
+  }
+  const over = (): void => resolve()
+  signal?.addEventListener('abort', over, { once: true })
+  if (signal?.aborted) resolve()
+  consumer.on(consumer.events.CRASH, ({ payload }) => {
+    if (!payload.restart) reject(payload.error)
+  })
+  const settled = promise.finally(() => {
+    clearTimeout(watch)
+    signal?.removeEventListener('abort', over)
+  })
+  settled.catch(() => undefined)
+  return { settled, resolve, reject, moved }
+}
+
+const taker =
+  (
+    { kafka: { prefix }, take }: ReadOptions,
+    open: Map<string, number>,
+    ended: ReturnType<typeof endOf>,
+    follow: boolean,
+  ) =>
+  async (payload: EachBatchPayload): Promise<void> => {
+    const { batch } = payload
+    const topic = batch.topic.slice(prefix.length)
+    const id = `${topic}/${batch.partition}`
+    const limit = follow ? Infinity : (open.get(id) ?? 0)
+    try {
+      for (const { offset, key, value, timestamp } of batch.messages)
+        if (Number(offset) < limit)
+          take({
+            topic,
+            partition: batch.partition,
+            offset: Number(offset),
+            key: key?.toString() ?? '',
+            value: value?.toString() ?? null,
+            time: Number(timestamp),
+          })
+    } catch (error) {
+      return ended.reject(error)
+    }
+    payload.resolveOffset(batch.lastOffset())
+    if (!follow) ended.moved()
+    if (Number(batch.lastOffset()) + 1 >= limit) open.delete(id)
+    if (!follow && open.size === 0) ended.resolve()
+    await payload.heartbeat()
+  }
+
+const consume = async (options: ReadOptions, ranges: readonly Range[]): Promise<void> => {
+  const { kafka, log, from, follow, signal } = options
+  const groupId = `${kafka.prefix}reader-${randomUUID()}`
+  const consumer = kafkaClient(kafka, log, RETRY).consumer({
+    groupId,
+    sessionTimeout: 10_000,
+    heartbeatInterval: 1000,
+    maxWaitTimeInMs: 500,
+    retry: RETRY,
+  })
+  const open = new Map(
+    ranges
+      .filter(({ low, high }) => high > low)
+      .map(({ topic, partition, high }) => [`${topic.slice(kafka.prefix.length)}/${partition}`, high]),
+  )
+  if (!follow && open.size === 0) return
+  const ended = endOf(consumer, signal)
+  try {
+    await consumer.connect()
+    const topics = [...new Set(ranges.map(({ topic }) => topic))]
+    await consumer.subscribe({ topics, fromBeginning: from === 'earliest' })
+    if (!follow) ended.moved()
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: taker(options, open, ended, follow),
+    })
+    // what was written between the look at the ends and the join is new as well
+    if (from === 'latest')
+      for (const { topic, partition, high } of ranges) consumer.seek({ topic, partition, offset: String(high) })
+    await ended.settled
+  } finally {
+    await consumer.disconnect().catch(() => undefined)
+    await lookup(kafka, log)
+      .asking((admin) => admin.deleteGroups([groupId]))
+      .catch((error: unknown) => log.debug({ groupId, reason: String(error) }, 'kafka.groupLeft'))
+  }
+}
+
+export const readTopics = async (options: ReadOptions): Promise<Read> => {
+  const { kafka, log } = options
+  const names = options.topics.map((topic) => kafka.prefix + topic)
+  const { there, ranges } = await lookup(kafka, log).asking(async (admin) => {
+    const known = new Set(await admin.listTopics())
+    const present = names.filter((name) => known.has(name))
+    return { there: new Set(present), ranges: await rangesOf(admin, present) }
+  })
+  if (there.size > 0) await consume(options, ranges)
+  return {
+    missing: options.topics.filter((topic) => !there.has(kafka.prefix + topic)),
+    cut: new Set(
+      ranges
+        .filter(({ low }) => low > 0)
+        .map(({ topic, partition }) => `${topic.slice(kafka.prefix.length)}/${partition}`),
+    ),
+  }
+}

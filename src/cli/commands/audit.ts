@@ -1,0 +1,95 @@
+/** `accelerando audit`: checks every invariant over the journal, the topics, and what hosts and clients wrote down. */
+import { type Flags, type Register, configured, out } from '../command.ts'
+import { addFlags } from '../configFlags.ts'
+import type { Key } from '../configTable.ts'
+import { openLog } from '../logger.ts'
+
+const AUDIT_FLAGS: readonly Key[] = ['database', 'data', 'kafka.brokers', 'kafka.prefix', 'config', 'log.level']
+/** For cron: 0 clean, 1 violations, 2 it could not be read. */
+const [CLEAN, VIOLATED, UNREAD] = [0, 1, 2]
+
+const failed = (text: string): void => {
+  process.stderr.write(`${text}\n`)
+  process.exitCode = UNREAD
+}
+const secondsOf = (name: string, text: string): number => {
+  const seconds = Number(text)
+  if (text.trim() === '' || !Number.isFinite(seconds) || seconds < 0)
+    throw new Error(`--${name}: must be a number of seconds, 0 or more, and is ${text}`)
+  return seconds * 1000
+}
+const momentOf = (text: string | undefined): number | null => {
+  if (text === undefined) return null
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) throw new Error(`--now: must be a moment such as 2026-01-31T12:00:00Z, and is ${text}`)
+  return at
+}
+const several = (text: string, before: readonly string[]): readonly string[] => [...before, text]
+
+type Given = {
+  readonly data?: string
+  readonly file?: string
+  readonly topics?: string
+  readonly write?: string
+  readonly hostData: readonly string[]
+  readonly client: readonly string[]
+  readonly now?: string
+  readonly slack: string
+  readonly skew: string
+  readonly stopped?: true
+  readonly settled?: true
+  readonly json?: true
+}
+
+const run = async (flags: Flags, given: Given): Promise<void> => {
+  const config = configured(flags)
+  if (!config) return void (process.exitCode = UNREAD)
+  const options = {
+    config,
+    folder: given.data !== undefined,
+    file: given.file ?? null,
+    topicFile: given.topics ?? null,
+    hostData: given.hostData,
+    clients: given.client,
+    now: momentOf(given.now),
+    stopped: given.stopped ?? false,
+    settled: given.settled ?? false,
+    slackMs: secondsOf('slack', given.slack),
+    skewMs: secondsOf('skew', given.skew),
+  }
+  const [{ audit }, { auditLines }] = await Promise.all([import('../audit.ts'), import('../auditText.ts')])
+  const verdict = await audit(options, given.write ?? null, openLog(config.log))
+  process.exitCode = verdict.violations.length === 0 ? CLEAN : VIOLATED
+  if (given.json) return out(JSON.stringify(verdict))
+  for (const line of auditLines(verdict)) out(line)
+}
+
+export const audit: Register = (program) => {
+  addFlags(
+    program
+      .command('audit')
+      .description(
+        'Checks every invariant over the journal of a database, a stopped data folder, topics or a file. ' +
+          'Ends with 0: clean, 1: violations, 2: could not be read.',
+      ),
+    AUDIT_FLAGS,
+  )
+    .option('--file <FILE>', 'a journal as --write writes it, instead of a store')
+    .option('--topics <FILE>', 'messages of topics, a line each, instead of Kafka')
+    .option('--write <FILE>', 'write the journal that was read, a line a row')
+    .option('--host-data <DIR>', 'data folder of a host, compared with the journal; may be given again', several, [])
+    .option('--client <FILE>', 'what a client wrote down, a line a request; may be given again', several, [])
+    .option('--now <MOMENT>', "judge deadlines as of this moment instead of the database's clock")
+    .option('--stopped', 'nothing runs: judge deadlines as of the last entry')
+    .option('--settled', 'all faults are over: nothing may wait for a host any more')
+    .option('--slack <SECONDS>', 'how late what a deadline asks for may be', '30')
+    .option('--skew <SECONDS>', 'how far the clocks of clients and service may differ', '1')
+    .option('--json', 'one JSON object instead of lines')
+    .action(async (flags: Flags) => {
+      try {
+        await run(flags, flags as unknown as Given)
+      } catch (error) {
+        failed(error instanceof Error ? error.message : String(error))
+      }
+    })
+}

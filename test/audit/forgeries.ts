@@ -1,0 +1,289 @@
+/** Evidence of a whole simulated life, and how it is spoilt: of each invariant at least one violation. */
+import type { Asked, Evidence, TopicMessage } from '../../src/actors/invariants/evidence.ts'
+import type { JournalRow } from '../../src/actors/ports.ts'
+import { play } from '../sim/simulate.ts'
+import { topicsOf } from './topicsOf.ts'
+
+type Event = Record<string, unknown> & { readonly type: string }
+export type Forge = (evidence: Evidence) => Partial<Evidence>
+
+const NOBODY = '00000000-0000-4000-8000-00000000dead'
+const eventsOf = ({ events }: JournalRow) => events as readonly Event[]
+const is = (kind: string, type: string) => (row: JournalRow) =>
+  row.key.startsWith(`${kind}/`) && eventsOf(row).some((event) => event.type === type)
+
+/** The first (or `last`) event of a kind and type, as somebody would have liked it. */
+const forge =
+  (kind: string, type: string, change: (event: Event) => Event | null, last = false): Forge =>
+  ({ journal }) => {
+    const at = last ? journal.findLastIndex(is(kind, type)) : journal.findIndex(is(kind, type))
+    const row = journal[at]!
+    const events = eventsOf(row).flatMap((event) => (event.type === type ? (change(event) ?? []) : event))
+    return { journal: journal.with(at, { ...row, events }) }
+  }
+const bond = (change: object) => (event: Event) => ({ ...event, bond: { ...(event['bond'] as object), ...change } })
+const description = (change: (given: Record<string, unknown>) => object) => (event: Event) => {
+  const given = event['description'] as Record<string, unknown>
+  return { ...event, description: { ...given, ...change(given) } }
+}
+const counted = (by: number) => description((given) => ({ numAccelerators: (given['numAccelerators'] as number) + by }))
+/** As the journal was before the first row like this, long ago. */
+const stoppedBefore =
+  (kind: string, type: string): Forge =>
+  ({ journal, now }) => ({
+    journal: journal.slice(0, journal.findIndex(is(kind, type))),
+    now: now + 3_600_000,
+    pauses: [],
+  })
+const added =
+  (kind: string, type: string, more: Event): Forge =>
+  ({ journal }) => {
+    const at = journal.findIndex(is(kind, type))
+    return { journal: journal.with(at, { ...journal[at]!, events: [...journal[at]!.events, more] }) }
+  }
+/** The handle of the first bind is given to the second, while the first has it. */
+const shared: Forge = ({ journal }) => {
+  const [first, second] = journal.filter(is('arq', 'BindStarted'))
+  const given = (eventsOf(first!).find(({ type }) => type === 'BindStarted')!['bond'] as { handle: object }).handle
+  const events = eventsOf(second!).map((event) =>
+    event.type === 'BindStarted' ? bond({ handle: given })(event) : event,
+  )
+  return { journal: journal.with(journal.indexOf(second!), { ...second!, events }) }
+}
+const repeated: Forge = ({ journal }) => {
+  const row = journal.find(is('deployable', 'OrderDone'))!
+  const version = journal.findLast(({ key }) => key === row.key)!.version + 1
+  return { journal: [...journal, { ...row, version, commandId: NOBODY }] }
+}
+const missed: Forge = ({ journal }) => ({
+  journal: journal.toSpliced(journal.findIndex(is('deployable', 'Granted')), 1),
+})
+const asked =
+  (fits: (one: Asked) => boolean, change: Partial<Asked>): Forge =>
+  ({ clients = [] }) => {
+    const at = clients.findIndex(fits)
+    return { clients: clients.with(at, { ...clients[at]!, ...change }) }
+  }
+const bound = ({ shown }: Asked): boolean => shown?.some(({ state }) => state === 'Bound') ?? false
+const stale: Forge = (evidence) => {
+  const shown = evidence.clients!.find(bound)!.shown!.map((one) => ({ ...one, state: 'Initial' }))
+  return asked(bound, { shown })(evidence)
+}
+const view =
+  (name: 'deployables' | 'arqs', change: object): Forge =>
+  ({ views }) => ({
+    views: { ...views, [name]: views![name]!.map((row) => ({ ...row, ...change })) },
+  })
+const host =
+  (change: (trace: NonNullable<Evidence['hosts']>[number]) => object): Forge =>
+  ({ hosts = [] }) => ({
+    hosts: hosts.map((trace) => ({ ...trace, ...change(trace) })),
+  })
+const slot = (evidence: Evidence) =>
+  eventsOf(evidence.journal.find(is('deployable', 'OrderDone'))!)[0]!['slot'] as string
+
+const topics =
+  (change: (messages: readonly TopicMessage[]) => readonly TopicMessage[]): Forge =>
+  (evidence) => {
+    const told = evidence.topics!
+    return { topics: { ...told, messages: change(told.messages) } }
+  }
+const factAt = (messages: readonly TopicMessage[]): number =>
+  messages.findIndex(({ type }) => type === 'accelerando.fact.BindStarted')
+const swapped = (messages: readonly TopicMessage[]): readonly TopicMessage[] => {
+  const one = factAt(messages)
+  const { topic, key, position } = messages[one]!
+  const other = messages.findIndex((each) => each.topic === topic && each.key === key && each.position !== position)
+  return messages.with(one, messages[other]!).with(other, messages[one]!)
+}
+/** A second ARQ is shown with the handle of the first, in the very same answer. */
+const sharedInSight: Forge = (evidence) => {
+  const shown = evidence.clients!.find(bound)!.shown!
+  const one = shown.find(({ state }) => state === 'Bound')!
+  return asked(bound, { shown: [...shown, { ...one, uuid: NOBODY }] })(evidence)
+}
+
+export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
+  ['S1', 'a handle is given to two', shared],
+  ['S2', 'there are fewer accelerators than were granted', forge('deployable', 'DeployableRecorded', counted(-99))],
+  ['S3', 'a transition is in no table', forge('arq', 'Bound', () => ({ type: 'ReleaseFailed', reason: '' }))],
+  ['S4', 'a row is missing', missed],
+  [
+    'S5',
+    'an old order is carried out',
+    host(({ steps }) => ({
+      steps: [
+        ...steps,
+        { did: 'noted', slot: NOBODY, number: 5, done: false },
+        { did: 'prepare', slot: NOBODY, number: 4 },
+      ],
+    })),
+  ],
+  ['S6', 'Nova hears of it too early', ({ nova = [] }) => ({ nova: nova.with(0, { ...nova[0]!, place: 1 }) })],
+  [
+    'S6',
+    'a bind is accepted and not recorded',
+    asked(({ act, status }) => act === 'bind' && status === 202, { arqs: [NOBODY] }),
+  ],
+  [
+    'S6',
+    'a result is told before it is noted',
+    host(({ steps }) => ({ steps: [...steps, { did: 'told', slot: NOBODY, number: 5 }] })),
+  ],
+  ['S7', 'a read shows what was before', stale],
+  [
+    'S9',
+    'the device is in maintenance',
+    forge('deployable', 'DeployableRecorded', (event) => ({ ...event, status: 'maintaining' })),
+  ],
+  [
+    'S10',
+    'a tenant sees the ARQ of another',
+    asked(bound, { caller: { projectId: 'elsewhere', isAdmin: false, isService: false } }),
+  ],
+  ['S12', 'an answer counts twice', repeated],
+  ['S13', 'a view is not what its fold is', view('deployables', { num_accelerators: 77 })],
+  [
+    'S15',
+    'an ARQ has a group that its profile lacks',
+    forge('arq', 'ArqCreated', (event) => ({ ...event, group: { 'resources:GPU': '9' } })),
+  ],
+  ['S16', 'one of a bind is left out', forge('instance', 'BindSettled', (event) => ({ ...event, arqs: [] }))],
+  ['L1', 'a bind never ends', stoppedBefore('instance', 'BindSettled')],
+  ['L2', 'Nova is never told', stoppedBefore('instance', 'NovaTold')],
+  ['L2', 'Nova took nothing', () => ({ nova: [] })],
+  ['L4', 'a free slot is prepared', (evidence) => host(() => ({ prepared: [slot(evidence)] }))(evidence)],
+  [
+    'L5',
+    'a release is never answered',
+    (evidence) => ({ ...stoppedBefore('deployable', 'OrderDone')(evidence), quiet: true }),
+  ],
+  [
+    'L6',
+    'a deleted ARQ is there',
+    (evidence) =>
+      asked(({ act, status }) => act === 'create' && status === 201, { act: 'remove', status: 204 })(evidence),
+  ],
+  ['I1', 'a handle is held for somebody else', forge('deployable', 'Granted', (event) => ({ ...event, arq: NOBODY }))],
+  ['I2', 'a handle names another ARQ', forge('deployable', 'Granted', (event) => ({ ...event, arq: NOBODY }))],
+  ['I3', 'a Bound ARQ names a foreign provider', forge('arq', 'BindStarted', bond({ deviceRpUuid: NOBODY }))],
+  ['I4', 'an ARQ that left still takes part', forge('instance', 'ArqsLeft', () => null)],
+  ['I5', 'nobody waits for a bind', forge('instance', 'BindAccepted', () => null)],
+  [
+    'I6',
+    'a handle is of another deployable',
+    forge('arq', 'BindStarted', bond({ handle: { uuid: NOBODY, type: 'PCI', info: {} } })),
+  ],
+  [
+    'I7',
+    'two deployables have one provider',
+    ({ journal }) => ({
+      journal: journal.map((row) =>
+        is('deployable', 'DeployableRecorded')(row)
+          ? {
+              ...row,
+              events: eventsOf(row).map((event) => ({
+                ...event,
+                identity: { ...(event['identity'] as object), rpUuid: NOBODY },
+              })),
+            }
+          : row,
+      ),
+    }),
+  ],
+  ['I8', 'a deployable has a parent and no root', view('deployables', { parent_uuid: NOBODY })],
+  [
+    'I9',
+    'a deployable in use is retired',
+    added('deployable', 'Granted', { type: 'PresenceSet', presence: 'retired' }),
+  ],
+  [
+    'I10',
+    'a report is taken twice',
+    ({ journal }) => ({
+      journal: [...journal, { ...journal.findLast(is('host', 'PictureRecorded'))!, commandId: NOBODY }],
+    }),
+  ],
+  [
+    'I11',
+    'a deployable has no resource class',
+    forge(
+      'deployable',
+      'DeployableRecorded',
+      description(() => ({ attributes: [] })),
+    ),
+  ],
+  ['I12', 'there are fewer handles than accelerators', forge('deployable', 'DeployableRecorded', counted(1))],
+  [
+    'I15',
+    'Nova is to hear the opposite',
+    forge('instance', 'BindSettled', (event) => ({
+      ...event,
+      outcome: event['outcome'] === 'failed' ? 'completed' : 'failed',
+    })),
+  ],
+  [
+    'S5 disk',
+    'a disk holds an order nobody gave',
+    (evidence) => ({
+      quiet: true,
+      ...host(({ steps }) => ({ steps: [...steps, { did: 'noted', slot: NOBODY, number: 5, done: true }] }))(evidence),
+    }),
+  ],
+  [
+    'S5',
+    'an old order is noted',
+    host(({ steps }) => ({
+      steps: [
+        ...steps,
+        { did: 'noted', slot: NOBODY, number: 5, done: true },
+        { did: 'noted', slot: NOBODY, number: 4, done: true },
+      ],
+    })),
+  ],
+  ['S1 clients', 'two ARQs are seen with one handle at once', sharedInSight],
+  ['T1', 'a fact was never told', topics((messages) => messages.toSpliced(factAt(messages), 1))],
+  ['T2', 'two facts of a key were told in the wrong order', topics(swapped)],
+  [
+    'T3',
+    'a fact was told that nobody recorded',
+    topics((messages) => {
+      const fact = messages[factAt(messages)]!
+      return [...messages, { ...fact, offset: 9999, id: `${fact.id}9` }]
+    }),
+  ],
+  [
+    'T3',
+    'a fact says something else',
+    topics((messages) =>
+      messages.with(factAt(messages), {
+        ...messages[factAt(messages)]!,
+        body: { ...(messages[factAt(messages)]!.body as object), version: 77 },
+      }),
+    ),
+  ],
+  [
+    'T4',
+    'an old state is the last one',
+    topics((messages) => {
+      const state = messages.find(({ topic, body }) => topic === 'arq.state.v1' && body !== null)!
+      const body = { ...(state.body as object), state: { ...(state.body as { state: object }).state, state: 'Lost' } }
+      return [...messages, { ...state, offset: 9999, body }]
+    }),
+  ],
+  [
+    'T5',
+    'an order was sent that nobody recorded',
+    topics((messages) => {
+      const order = messages.find(({ topic }) => topic === 'host.orders.v1')!
+      return [...messages, { ...order, offset: 9999, id: `${NOBODY}.1` }]
+    }),
+  ],
+]
+
+/** Nobody touched it; the topics are what the journal says to others. */
+export const soundEvidence = async (): Promise<Evidence> => {
+  const { evidence } = await play(11)
+  const journal = evidence.journal.map((row, at) => ({ ...row, position: String(at + 1) }))
+  return { ...evidence, journal, topics: topicsOf(journal) }
+}
