@@ -10,7 +10,7 @@ import type { Log } from '../../log.ts'
 import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
 import { lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
-import { Misconfigured } from './trouble.ts'
+import { isMissingTopic, Misconfigured } from './trouble.ts'
 
 export type TopicSettings = {
   readonly partitions: number
@@ -137,8 +137,7 @@ const describeTopics = async (admin: Admin, topics: readonly string[]): Promise<
   return (await admin.describeConfigs({ resources, includeSynonyms: false })).resources
 }
 
-/** Those of the named topics that are there. */
-export const findTopics = async (admin: Admin, names: readonly string[]): Promise<ReadonlyMap<string, FoundTopic>> => {
+const lookFor = async (admin: Admin, names: readonly string[]): Promise<ReadonlyMap<string, FoundTopic>> => {
   const known = new Set(await admin.listTopics())
   const there = names.filter((name) => known.has(name))
   if (there.length === 0) return new Map()
@@ -160,6 +159,18 @@ export const findTopics = async (admin: Admin, names: readonly string[]): Promis
       },
     ]),
   )
+}
+
+/** Those of the named topics that are there. A topic that is being deleted is still listed for a moment. */
+export const findTopics = async (admin: Admin, names: readonly string[]): Promise<ReadonlyMap<string, FoundTopic>> => {
+  for (let tries = SHOWN_WITHIN_MS / LOOK_MS; ; tries--) {
+    try {
+      return await lookFor(admin, names)
+    } catch (error) {
+      if (!isMissingTopic(error) || tries <= 0) throw error
+      await wait(LOOK_MS)
+    }
+  }
 }
 
 export const surveyTopics = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<readonly TopicReport[]> =>
