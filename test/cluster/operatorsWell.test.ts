@@ -1,0 +1,70 @@
+/** The doctor beside a service that is well, and after somebody has killed a part of it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Finding } from '../../src/cli/doctorCheck.ts'
+import type { ControlMember, Ground, Member } from '../support/cluster.ts'
+import { controlMember, hostMember } from '../support/cluster.ts'
+import { freshPrefix, kafkaServer } from '../support/kafka.ts'
+import { describeWith } from '../support/needs.ts'
+import { freshDatabase } from '../support/postgres.ts'
+import type { Database } from '../support/postgres.ts'
+import { runProgram, tempFolder } from '../support/program.ts'
+
+const folder = tempFolder('doctor')
+let ground: Ground
+let [database, control, host] = [{} as Database, {} as ControlMember, {} as Member]
+
+const doctor = async () => {
+  const kafka = ['--kafka', ground.brokers.join(','), '--kafka-prefix', ground.prefix]
+  const own = ['doctor', '--json', '--database', ground.database, ...kafka, '--api', control.origin]
+  const program = runProgram({ args: own })
+  const { code } = await program.exited
+  return { code, findings: JSON.parse(program.stdout()) as readonly Finding[] }
+}
+const of = (findings: readonly Finding[], check: string) => findings.find((each) => each.check === check)
+const until = async (holds: (findings: readonly Finding[]) => boolean) => {
+  for (let tries = 0; tries < 40; tries++) {
+    const found = await doctor()
+    if (holds(found.findings)) return found
+    await sleep(250)
+  }
+  return doctor()
+}
+
+describeWith('postgres', 'the doctor', (bin) =>
+  describeWith('kafka', 'beside a service', (rig) => {
+    beforeAll(async () => {
+      database = await freshDatabase(bin)
+      const { options } = await kafkaServer(rig)
+      ground = { database: database.url, brokers: options.brokers, prefix: freshPrefix(), folder: folder.path }
+      control = await controlMember(ground, 'control-1')
+      host = hostMember(ground, 'compute1', { devices: 1, handles: 4, hostWork: true })
+      await Promise.all([control.start(), host.start()])
+    })
+    afterAll(async () => {
+      await Promise.all([control, host].filter((each) => each.running() !== null).map((each) => each.end('SIGKILL')))
+      await database.drop()
+      folder.remove()
+    })
+
+    test('has no problem to tell: who relays, who reads, which host is up', async () => {
+      const { code, findings } = await until((found) => of(found, 'hosts')?.says === '1 host, all up')
+      expect(findings.filter(({ verdict }) => verdict === 'problem')).toEqual([])
+      expect(code).toBe(0)
+      expect(of(findings, 'hosts')?.says).toBe('1 host, all up')
+      expect(of(findings, 'relay')?.says).toMatch(/ holds the lease \(epoch \d+\)/)
+      expect(of(findings, 'controls')?.says).toMatch(/^1 member in group \S+control \(Stable\)/)
+      expect(of(findings, 'host groups')?.says).toMatch(/^1 with a host/)
+      expect(of(findings, 'api')?.verdict).toBe('ok')
+      expect(of(findings, 'clock of the api')?.verdict).toBe('ok')
+    })
+    test('says that nobody answers and nobody takes reports once the control is gone', async () => {
+      await control.end('SIGKILL')
+      const { code, findings } = await until((found) => of(found, 'controls')?.verdict === 'problem')
+      expect(code).toBe(1)
+      expect(of(findings, 'controls')).toMatchObject({ verdict: 'problem', says: expect.stringContaining('0 members') })
+      expect(of(findings, 'api')).toMatchObject({ verdict: 'problem', says: expect.stringContaining('ECONNREFUSED') })
+      expect(of(findings, 'relay')?.says).toMatch(/^the lease of .* ended .* ago and nobody took it/)
+    })
+  }),
+)
