@@ -4,6 +4,7 @@ import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
 import { arqsOver } from './arq/front.ts'
 import type { Control } from './control.ts'
+import { type Counts, noCounts } from './counts.ts'
 import { attributesOver, deployablesOver } from './deployable/front.ts'
 import { handlesOver } from './deployable/handles.ts'
 import { devicesOver } from './device/front.ts'
@@ -11,18 +12,21 @@ import { deciderOf } from './entities.ts'
 import { hostsOver } from './host/front.ts'
 import { livenessOver } from './host/liveness.ts'
 import { takingOutOver } from './host/outOfService.ts'
-import { CONTROL_DEFAULTS, type ControlOptions, type Kernel } from './kernel.ts'
+import { CONTROL_DEFAULTS, type ControlOptions, type Kernel, PACES, type Paces } from './kernel.ts'
 import type { Images, Journal, Nova, Reads } from './ports.ts'
 import { profilesOver } from './profile/front.ts'
 import { openReaders } from './readers.ts'
 import { REGION_DEFAULTS, type Region, type RegionOptions, openRegion } from './region.ts'
 import { type Reports, reportsOver } from './reports.ts'
+import { counted } from './settle.ts'
+import type { Sharing } from './sharing.ts'
 import { type Sweeper, sweeperOver } from './sweeper.ts'
 import { unitsOver } from './unit.ts'
 
 export type ControlPlaneParts = {
   readonly journal: Journal
   readonly reads: Reads
+  readonly sharing: Sharing
   readonly clock: Clock
   readonly ids: Ids
   readonly images: Images
@@ -30,7 +34,7 @@ export type ControlPlaneParts = {
   readonly publish: Kernel['publish']
   readonly log: Log
   readonly tracer?: Tracer
-  readonly options?: Partial<ControlOptions>
+  readonly options?: Partial<ControlOptions & Paces>
   readonly region?: Partial<RegionOptions>
 }
 export type ControlPlane = {
@@ -38,21 +42,27 @@ export type ControlPlane = {
   readonly reports: Reports
   readonly sweeper: Sweeper
   readonly region: Region
+  /** What was met since the start. */
+  readonly counts: () => Readonly<Counts>
   readonly start: () => Promise<void>
   /** Takes nothing new, ends what is in hand; the journal is closed by whoever opened it. */
   readonly stop: () => Promise<void>
 }
 
 export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
-  const { journal, reads, clock, log } = parts
+  const { reads, clock, log } = parts
+  const counts = noCounts()
+  const journal = counted(parts.journal, counts)
   const crashed = (key: string, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   const region = openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...parts.region } })
   const readers = openReaders(reads)
   let sweeper: Sweeper | null = null
   const kernel: Kernel = {
     ...parts,
+    journal,
+    counts,
     tracer: parts.tracer ?? untraced,
-    options: { ...CONTROL_DEFAULTS, ...parts.options },
+    options: { ...CONTROL_DEFAULTS, ...PACES, ...parts.options },
     region,
     readers,
     units: unitsOver(region, journal, deciderOf),
@@ -79,6 +89,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     reports: reportsOver(kernel, liveness),
     sweeper: sweeping,
     region,
+    counts: () => ({ ...counts }),
     start: async () => {
       await sweeping.start()
       ready = true

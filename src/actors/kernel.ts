@@ -4,9 +4,11 @@ import type { Log } from '../log.ts'
 import { type Tracer, traceField } from '../trace.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Caller } from './control.ts'
+import type { Counts } from './counts.ts'
 import type { Cause, Images, Journal, Nova, Reads } from './ports.ts'
 import type { Readers } from './readers.ts'
 import type { Region } from './region.ts'
+import type { Sharing } from './sharing.ts'
 import type { Plan, Work } from './settle.ts'
 import type { Units } from './unit.ts'
 
@@ -42,11 +44,31 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   timelineKeptMs: 7 * 24 * 3_600_000,
 }
 
+/** How processes share the work. No operator needs to choose. */
+export type Paces = {
+  /** Due work that was claimed and not ended by then is free for other processes: whoever had it is dead, or very slow. */
+  readonly claimMs: number
+  /** Who recorded due work begins with it at once; other processes leave it alone for this long. */
+  readonly headStartMs: number
+  /** The hosts that were heard of are noted for all processes at most so often. */
+  readonly noteSeenEveryMs: number
+  /** Some views are compared with the journal, by one process, so often; 0: never. */
+  readonly checkEveryMs: number
+}
+export const PACES: Paces = {
+  claimMs: 30_000,
+  headStartMs: 3000,
+  noteSeenEveryMs: 2000,
+  checkEveryMs: 60_000,
+}
+
 export type Kernel = {
   readonly region: Region
   readonly units: Units
   readonly journal: Journal
   readonly reads: Reads
+  readonly sharing: Sharing
+  readonly counts: Counts
   readonly readers: Readers
   readonly clock: Clock
   readonly ids: Ids
@@ -54,7 +76,7 @@ export type Kernel = {
   /** Null: no Nova is configured; that is recorded as such. */
   readonly nova: Nova | null
   readonly publish: (records: readonly BusRecord[]) => Promise<void>
-  readonly options: ControlOptions
+  readonly options: ControlOptions & Paces
   readonly log: Log
   readonly tracer: Tracer
   /** There may be something to do for the sweeper now. */

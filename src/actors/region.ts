@@ -12,8 +12,7 @@ import type { Clock } from '../clock.ts'
 import type { Outcome } from '../fault.ts'
 import { engineOver } from './engine.ts'
 import type { AnyDecider, Loan, Memory } from './memory.ts'
-import type { Journal } from './ports.ts'
-import { UNAVAILABLE, type Work } from './settle.ts'
+import { type Counted, UNAVAILABLE, type Work } from './settle.ts'
 import { type Message, bounded, spawnEntity } from './shell.ts'
 
 export type RegionOptions = {
@@ -35,7 +34,7 @@ type Entry = {
   looking: { readonly fresh: boolean; readonly answer: Promise<Memory | null> } | null
 }
 type Ports = {
-  readonly journal: Journal
+  readonly journal: Counted
   readonly clock: Clock
   readonly deciderOf: (key: string) => AnyDecider
   readonly crashed: (key: string, error: unknown) => void

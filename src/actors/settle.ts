@@ -6,6 +6,7 @@
  * T3 after `unknown` one tail read tells; if the store cannot be read the outcome stays unknown and the memories are doubted.
  */
 import type { Fault, Outcome } from '../fault.ts'
+import type { Counts } from './counts.ts'
 import { type Draft, Refusal, openDraft, toAppend } from './draft.ts'
 import { type AnyDecider, type Loan, recallInto } from './memory.ts'
 import type { Append, Cause, Journal, Verdict } from './ports.ts'
@@ -18,7 +19,20 @@ export type Work<Value> = {
   readonly cause: Cause
   readonly plan: Plan<Value>
 }
-export type Store = Pick<Journal, 'recall' | 'exclusive'> & { readonly append: (append: Append) => Promise<Verdict> }
+export type Store = Pick<Journal, 'recall' | 'exclusive'> & {
+  readonly append: (append: Append) => Promise<Verdict>
+  readonly counts: Counts
+}
+/** The journal, and what this process meets with it. */
+export type Counted = Journal & { readonly counts: Counts }
+export const counted = (journal: Journal, counts: Counts): Counted => ({
+  ...journal,
+  // it may end: asked each time
+  get exclusive() {
+    return journal.exclusive
+  },
+  counts,
+})
 /** `value` null: the command was carried out before, and what it answered is not known any more. */
 export type Settled<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
 
@@ -56,33 +70,59 @@ const drawUp = <Value>(
   }
 }
 
+/** What this work met so far. */
+type Met = { readonly fenced: boolean; readonly refused: boolean }
+const noteRefusal = (counts: Counts, met: Met): void => {
+  if (met.fenced) counts.refusedAfterFence++
+  else if (met.refused) counts.refusedAfterLook++
+}
+const note = (counts: Counts, verdict: Verdict, met: Met): void => {
+  if (verdict === 'stale') counts.fences++
+  if (verdict === 'unknown') counts.unknown++
+  if (verdict !== 'appended') return
+  counts.appends++
+  if (met.fenced) counts.retries++
+  if (met.refused) counts.savedByLook++
+}
+
 export const settle = async <Value>(
   borrowed: Loan,
   deciderOf: (key: string) => AnyDecider,
   store: Store,
   work: Work<Value>,
 ): Promise<Settled<Value>> => {
+  const { counts } = store
   let loan = borrowed
   let fresh = store.exclusive && ![...borrowed.values()].some(({ unread }) => unread)
+  let [fenced, refused] = [false, false]
   const ended = (outcome: Outcome<Value | null>): Settled<Value> => ({ loan, outcome })
   for (let round = 0; round < ROUNDS_MAX; round++) {
     if (seen(loan, work.commandId)) return ended({ ok: true, value: null })
     const drawn = drawUp(loan, deciderOf, work)
     if (drawn.fenced || fresh) {
-      if (!drawn.ok) return ended({ ok: false, fault: drawn.fault })
+      if (!drawn.ok) {
+        noteRefusal(counts, { fenced, refused })
+        return ended({ ok: false, fault: drawn.fault })
+      }
       const { append, after, value } = drawn
       if (append.rows.length === 0) return ended({ ok: true, value })
       const verdict = await store.append(append)
+      note(counts, verdict, { fenced, refused })
       if (verdict === 'appended') return { loan: after, outcome: { ok: true, value } }
       if (verdict === 'busy') return ended({ ok: false, fault: BUSY })
       if (typeof verdict === 'object')
         return ended({ ok: false, fault: { kind: 'conflict', reason: verdict.conflict } })
+      fenced = true
       loan = await catchUp(loan, store, deciderOf)
       if (verdict === 'seen') return ended({ ok: true, value: null })
       if (verdict === 'unknown')
         return ended(seen(loan, work.commandId) ? { ok: true, value } : { ok: false, fault: UNAVAILABLE })
-    } else loan = await catchUp(loan, store, deciderOf)
+    } else {
+      refused = !drawn.ok
+      loan = await catchUp(loan, store, deciderOf)
+    }
     fresh = true
   }
+  counts.givenUp++
   return ended({ ok: false, fault: BUSY })
 }

@@ -10,8 +10,8 @@ import type { Outcome } from '../fault.ts'
 import type { Clock } from '../clock.ts'
 import type { Persisting } from './engine.ts'
 import { type AnyDecider, type Loan, type Memory } from './memory.ts'
-import type { Append, Journal, Verdict } from './ports.ts'
-import { type Work, catchUp, settle } from './settle.ts'
+import type { Append, Verdict } from './ports.ts'
+import { type Counted, type Work, catchUp, settle } from './settle.ts'
 
 export type Message =
   /** `fresh`: after one read of the tail, so that a copy in another process is never stale. */
@@ -26,7 +26,7 @@ export type Message =
   | { readonly kind: 'lend'; readonly reply: (memory: Memory) => void; readonly returned: Promise<Loan | 'doubt'> }
 
 export type ShellPorts = {
-  readonly journal: Journal
+  readonly journal: Counted
   readonly clock: Clock
   readonly deciderOf: (key: string) => AnyDecider
   readonly holdMs: number

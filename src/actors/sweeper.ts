@@ -1,10 +1,16 @@
 /**
  * What time brings: recorded deadlines, Nova's next try, orders without an answer, silent hosts, idle actors.
  *
- * W1 nothing is kept in timers alone: after a restart the same reads find the same work;
- * W2 every round is bounded, and an entity is worked on once at a time.
+ * W1 nothing is kept in timers alone: after a restart the same reads find the same work, and so does any other process;
+ * W2 every round is bounded, and an entity is worked on once at a time: within a process by a list, among processes by claims;
+ * W3 who recorded due work is told of it at once and begins without a claim; other processes leave it alone for `headStartMs`;
+ * W4 a claim ends when the work is done, whatever came of it, and by itself when its process is dead;
+ * W5 orders are sent again at a start only by a process that is alone with its store: its bus may have died with the one before.
+ *    Otherwise what was sent lies on a bus that outlives us all, and each restart would flood the hosts with what others have just
+ *    sent: what has no answer after `resendMs` is found by the rounds.
  */
 import type { Order } from '../wire/orders.ts'
+import { checksOver } from './checks.ts'
 import { deployable } from './deployable/decider.ts'
 import type { Liveness } from './host/liveness.ts'
 import { conclude } from './instance/conclude.ts'
@@ -38,9 +44,10 @@ const SLOW_ROUNDS = 8
 
 /** Works on an entity once at a time. */
 const attendant = (kernel: Kernel) => {
-  const { region, log } = kernel
+  const { region, sharing, log } = kernel
   const inHand = new Set<string>()
   const running = new Set<Promise<void>>()
+  const claimed = new Set<string>()
   const attendInstance = async (entity: string) => {
     const looked = await region.look(entity)
     if (!looked.ok) return
@@ -71,25 +78,39 @@ const attendant = (kernel: Kernel) => {
   const ended = async () => {
     while (running.size > 0) await Promise.allSettled(running)
   }
-  return { begin, ended, inHand: () => inHand.size }
+  /** Ends the claims on what is not in hand any more. */
+  const letGo = async () => {
+    const over = [...claimed].filter((entity) => !inHand.has(entity))
+    if (over.length === 0) return
+    await sharing.unclaim(over)
+    for (const entity of over) claimed.delete(entity)
+  }
+  const claim = async (before: number, forMs: number) => {
+    // those in hand may be claimed as well, once: they must not hide the others
+    const limit = Math.min(DUE_MAX, IN_HAND_MAX - inHand.size)
+    if (limit === 0) return
+    for (const { entity } of await sharing.claimDue(before, limit, forMs)) {
+      claimed.add(entity)
+      begin(entity)
+    }
+  }
+  return { begin, ended, letGo, claim }
 }
 
 /** Orders are numbered, so sending one again is harmless; hosts answer with what they did. Returns how many were sent. */
 const resendOver =
-  ({ clock, reads, publish }: Kernel) =>
+  ({ clock, sharing, publish }: Kernel) =>
   async (before: number): Promise<number> => {
-    const waiting = await reads.ordersBefore(before, ORDERS_MAX)
-    if (waiting.length === 0) return 0
-    const slots = waiting.map(({ slot }) => slot)
-    await reads.markOrdersSent(slots, clock.now())
-    await publish(waiting.map(({ body }) => orderMessage(body as Order, clock.now())))
+    const waiting = await sharing.takeOrders(before, clock.now(), ORDERS_MAX)
+    if (waiting.length > 0) await publish(waiting.map(({ body }) => orderMessage(body as Order, clock.now())))
     return waiting.length
   }
 
 export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
-  const { clock, reads, region, options, log } = kernel
+  const { clock, journal, region, options, log } = kernel
   const attending = attendant(kernel)
   const resend = resendOver(kernel)
+  const checks = checksOver(kernel)
   let [stopped, rounds] = [false, 0]
   let cancel = () => {}
 
@@ -97,13 +118,14 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
     if (!stopped) attending.begin(entity)
   }
   const round = async () => {
-    // those in hand are due as well: they must not hide the others
-    const due = await reads.dueBefore(clock.now(), DUE_MAX + attending.inHand())
-    for (const { entity } of due) nudge(entity)
+    await attending.letGo()
+    await attending.claim(clock.now() - (journal.exclusive ? 0 : options.headStartMs), options.claimMs)
     await resend(clock.now() - options.resendMs)
+    await liveness.note()
     if (rounds++ % SLOW_ROUNDS !== 0) return
     region.passivate()
     await liveness.sweep()
+    await checks.now()
   }
   const loop = async () => {
     await round().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.round'))
@@ -119,13 +141,15 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
     round,
     idle: attending.ended,
     start: async () => {
-      await resendAll().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.resend'))
+      if (journal.exclusive)
+        await resendAll().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.resend'))
       void loop()
     },
     stop: async () => {
       stopped = true
       cancel()
       await attending.ended()
+      await attending.letGo().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.claims'))
     },
   }
 }

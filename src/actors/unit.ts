@@ -7,9 +7,8 @@
  */
 import type { Outcome } from '../fault.ts'
 import { type AnyDecider, type Loan, type Memory, blank, unread } from './memory.ts'
-import type { Journal } from './ports.ts'
 import type { Region } from './region.ts'
-import { UNAVAILABLE, Unreadable, type Work, settle } from './settle.ts'
+import { type Counted, UNAVAILABLE, Unreadable, type Work, settle } from './settle.ts'
 
 export type Units = {
   /**
@@ -26,7 +25,7 @@ export type Units = {
   readonly plant: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
 }
 
-export const unitsOver = (region: Region, journal: Journal, deciderOf: (key: string) => AnyDecider): Units => ({
+export const unitsOver = (region: Region, journal: Counted, deciderOf: (key: string) => AnyDecider): Units => ({
   together: async (keys, work, fresh = [], likelyNew = []) => {
     const { promise: returned, resolve: giveBack } = Promise.withResolvers<Loan | 'doubt'>()
     try {

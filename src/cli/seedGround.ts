@@ -73,6 +73,7 @@ export const layGround = async (
   const plane = openControlPlane({
     journal: store.journal,
     reads: store.reads,
+    sharing: store.sharing,
     clock: systemClock,
     ids: systemIds,
     images: { find: async () => ({ found: false, why: 'none' }) },

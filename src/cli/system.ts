@@ -1,6 +1,6 @@
 /** The whole system in one process, without listeners: store, bus, relay, inbox, control plane, hosts. */
 import { type ControlPlane, openControlPlane } from '../actors/controlPlane.ts'
-import type { ControlOptions } from '../actors/kernel.ts'
+import type { ControlOptions, Paces } from '../actors/kernel.ts'
 import type { Images, Nova } from '../actors/ports.ts'
 import { latestOver } from '../actors/latest.ts'
 import { isUrgent, reactions } from '../actors/reactions.ts'
@@ -27,7 +27,7 @@ export type SystemParts = {
   readonly bus?: Bus
   /** When reports are taken from the bus: now, unless somebody knows a better moment. */
   readonly join?: (begin: () => Promise<void>) => Promise<void>
-  readonly control?: Partial<ControlOptions>
+  readonly control?: Partial<ControlOptions & Paces>
   readonly region?: Partial<RegionOptions>
   readonly watching?: Watching
 }
@@ -46,6 +46,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
   const opened = openControlPlane({
     journal: meter ? observedJournal(store.journal, meter) : store.journal,
     reads: store.reads,
+    sharing: store.sharing,
     clock,
     ids,
     images,

@@ -3,7 +3,8 @@ import { type Decider, accept, refuse } from '../../src/actors/decider.ts'
 import type { AnyDecider, Memory } from '../../src/actors/memory.ts'
 import type { Journal } from '../../src/actors/ports.ts'
 import { openRegion, REGION_DEFAULTS, type RegionOptions } from '../../src/actors/region.ts'
-import type { Work } from '../../src/actors/settle.ts'
+import { noCounts } from '../../src/actors/counts.ts'
+import { type Work, counted } from '../../src/actors/settle.ts'
 import { unitsOver } from '../../src/actors/unit.ts'
 import { systemClock } from '../../src/clock.ts'
 import { type MemoryOptions, memoryStore } from '../../src/persistence/memory.ts'
@@ -39,8 +40,10 @@ export const adding = (by: number, ...names: readonly string[]): Work<number> =>
   },
 })
 
-export const regionOver = (journal: Journal, options: Partial<RegionOptions> = {}) => {
+export const regionOver = (store: Journal, options: Partial<RegionOptions> = {}) => {
   const crashes: string[] = []
+  const counts = noCounts()
+  const journal = counted(store, counts)
   const ports = { journal, clock: systemClock, deciderOf, crashed: (name: string) => void crashes.push(name) }
   const region = openRegion({ ...ports, options: { ...REGION_DEFAULTS, ...options } })
   const units = unitsOver(region, journal, deciderOf)
@@ -50,7 +53,7 @@ export const regionOver = (journal: Journal, options: Partial<RegionOptions> = {
     const looked = await region.look(key(name))
     return looked.ok ? countOf(looked.value) : looked.fault.kind
   }
-  return { region, units, journal, crashes, add, addAll, count }
+  return { region, units, journal, counts, crashes, add, addAll, count }
 }
 export const openCounters = (store: MemoryOptions = {}, options: Partial<RegionOptions> = {}) =>
   regionOver(memoryStore(store).journal, options)

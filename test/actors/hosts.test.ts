@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../../src/persistence/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { GPU, openCloud } from './cloud.ts'
@@ -100,7 +101,6 @@ describe('a result', () => {
     await cloud.stop()
   })
   it('that cannot be recorded now is to come again', async () => {
-    const { memoryStore } = await import('../../src/persistence/memory.ts')
     let broken = false
     const store = memoryStore({ beforeRead: async () => { if (broken) throw new Error('no connection') } }) // prettier-ignore
     const world = await openPlane({}, store)

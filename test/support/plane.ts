@@ -30,7 +30,7 @@ export const TENANT: Caller = {
 type Answering = 'at once' | 'when told'
 export const openPlane = async (
   parts: Partial<ControlPlaneParts> = {},
-  store: Store = memoryStore(),
+  store: Store = memoryStore({ now: (parts.clock ?? systemClock).now }),
   answering: Answering = 'at once',
 ) => {
   const orders: Order[] = []
@@ -39,6 +39,7 @@ export const openPlane = async (
   const plane = openControlPlane({
     journal: store.journal,
     reads: store.reads,
+    sharing: store.sharing,
     clock: systemClock,
     ids: systemIds,
     images: { find: async () => ({ found: false, why: 'none' }) },
