@@ -25,7 +25,7 @@ const command = async (...args: readonly string[]): Promise<Ended> => {
   const { code } = await program.exited
   return { code, said: program.stdout(), complained: program.stderr() }
 }
-const json = <Value>({ said }: Ended): Value => JSON.parse(said) as Value
+const findingsOf = ({ said }: Ended) => JSON.parse(said) as readonly Finding[]
 const of = (findings: readonly Finding[], check: string) => findings.find((each) => each.check === check)
 
 let kafka: KafkaOptions
@@ -35,7 +35,7 @@ const onKafka = (partitions = 4) => [
 const asked = <T>(work: (admin: Admin) => Promise<T>): Promise<T> => lookup(kafka, silent).asking(work)
 const topics = async (verb: string, ...more: readonly string[]) => {
   const ended = await command('topics', verb, ...onKafka(), ...more, '--json')
-  return { code: ended.code, reports: json<readonly TopicReport[]>(ended) }
+  return { code: ended.code, reports: JSON.parse(ended.said) as readonly TopicReport[] }
 }
 const stateOf = (reports: readonly TopicReport[], topic: string) =>
   reports.find((report) => report.topic === kafka.prefix + topic)?.state
@@ -91,7 +91,7 @@ describeWith('postgres', 'the doctor', (bin) => {
   const onDatabase = () => ['--database', database.url]
   const found = async (...more: readonly string[]) => {
     const ended = await command('doctor', '--json', ...onDatabase(), ...more)
-    return { code: ended.code, findings: json<readonly Finding[]>(ended) }
+    return { code: ended.code, findings: findingsOf(ended) }
   }
   beforeAll(async () => {
     database = await freshDatabase(bin)
@@ -110,7 +110,7 @@ describeWith('postgres', 'the doctor', (bin) => {
     const asRole = new URL(database.url)
     asRole.username = role
     expect((await command('migrate', ...onDatabase())).said).toContain('made    0001_journal_and_views')
-    const refused = json<readonly Finding[]>(await command('doctor', '--json', '--database', asRole.href))
+    const refused = findingsOf(await command('doctor', '--json', '--database', asRole.href))
     expect(of(refused, 'rights')).toMatchObject({
       verdict: 'problem',
       says: expect.stringContaining(`role ${role} lacks`),
@@ -180,7 +180,7 @@ describeWith('postgres', 'the doctor', (bin) => {
 describeWith('kafka', 'the doctor on a real broker', (rig) => {
   const doctor = async (...more: readonly string[]) => {
     const ended = await command('doctor', '--json', ...onKafka(), ...more)
-    return { code: ended.code, findings: json<readonly Finding[]>(ended) }
+    return { code: ended.code, findings: findingsOf(ended) }
   }
   /** A broker shows a deletion a moment after the controller has taken it. */
   const untilFound = async (check: string, verdict: Finding['verdict'], tries = 20): ReturnType<typeof doctor> => {

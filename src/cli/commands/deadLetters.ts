@@ -1,0 +1,69 @@
+/** `accelerando dead-letters list` and `dead-letters retry`. */
+import type { Command } from 'commander'
+import type { KafkaOptions } from '../../bus/kafka/options.ts'
+import { silent } from '../../log.ts'
+import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { addFlags, PROGRAM_FLAGS } from '../configFlags.ts'
+
+type List = Flags & { readonly json?: true; readonly since?: string; readonly limit: string; readonly topic?: string }
+type Retry = Flags & { readonly all?: true; readonly topic?: string }
+
+const LIMIT_MAX = 10_000
+
+/** Null: what is wrong was said. */
+const kafkaOf = (flags: Flags): KafkaOptions | null => {
+  const config = configured(flags)
+  if (!config) return null
+  if (config.kafka === null) throw new Error('kafka.brokers is not set: name them with --kafka')
+  return config.kafka
+}
+const momentOf = (text: string | undefined): number | null => {
+  if (text === undefined) return null
+  const at = Date.parse(text)
+  if (Number.isNaN(at))
+    throw new Error(`--since: must be a moment in ISO 8601, such as 2026-11-21T12:00:00Z (is ${text})`)
+  return at
+}
+const limitOf = (text: string): number => {
+  const limit = Number(text)
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit
+  throw new Error(`--limit: must be a whole number from 1 to ${LIMIT_MAX} (is ${text})`)
+}
+
+const list = async ({ json, since, limit, topic, ...flags }: List) => {
+  const listed = { since: momentOf(since), limit: limitOf(limit), topic: topic ?? null }
+  const kafka = kafkaOf(flags)
+  if (kafka === null) return
+  const { letterLines, listLetters } = await import('../deadLetters.ts')
+  const letters = await listLetters(kafka, silent, listed)
+  if (json) return out(JSON.stringify(letters))
+  for (const letter of letters) for (const line of letterLines(letter)) out(line)
+  out(letters.length === 0 ? 'there are none' : `${letters.length} shown`)
+}
+
+const again = async (ids: readonly string[], { all, topic, ...flags }: Retry) => {
+  if (ids.length > 0 === (all === true)) throw new Error('name the letters to send again, or all of them with --all')
+  const kafka = kafkaOf(flags)
+  if (kafka === null) return
+  const { retry } = await import('../deadLetters.ts')
+  if (!(await retry(kafka, silent, { ids, all: all === true, topic: topic ?? null }, out))) process.exitCode = 1
+}
+
+const common = (command: Command): Command =>
+  addFlags(command, PROGRAM_FLAGS.letters).option('--topic <TOPIC>', 'only those that came from this topic')
+
+export const deadLetters: Register = (program) => {
+  const family = program.command('dead-letters').description('Messages that could not be read or handled.')
+  common(family.command('list').description('Shows them, oldest first, with the reason and the beginning of each.'))
+    .option('--json', 'one JSON value with all there is of each')
+    .option('--since <TIME>', 'only those from then on, ISO 8601')
+    .option('--limit <N>', 'only so many of the newest', '100')
+    .action(told(list))
+  common(
+    family
+      .command('retry [ID...]')
+      .description('Sends them again to their topic, under their key, one at a time, and marks them as retried.'),
+  )
+    .option('--all', 'all that were not sent again yet, and can be')
+    .action(told(again))
+}
