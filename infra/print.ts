@@ -10,6 +10,7 @@ import { manualPage, sampleFile } from '../src/cli/configText.ts'
 import { openapi } from '../src/http/openapi.ts'
 import { ROUTES } from '../src/http/routes.ts'
 import { asyncapi } from '../src/wire/asyncapi.ts'
+import { consolePage, dashboard, metricsPage } from './observe/print.ts'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const CONTRACTS = join(ROOT, 'infra/contracts')
@@ -39,6 +40,9 @@ const printed = async (): Promise<readonly Printed[]> => [
   json('asyncapi.json', asyncapi()),
   { path: 'accelerando.sample.toml', text: sampleFile() },
   { path: '../../docs/configuration.md', text: manualPage() },
+  json('../observe/dashboard.json', dashboard()),
+  { path: '../observe/consoles/accelerando.html', text: consolePage() },
+  { path: '../../docs/metrics.md', text: metricsPage() },
   ...(await Promise.all(nouns().map(diagramOf))).flat(),
 ]
 

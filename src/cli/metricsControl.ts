@@ -1,4 +1,5 @@
 /** What a control shows of its state: read at the scrape, and from the database no more often than it can bear. */
+import type { Counts } from '../actors/counts.ts'
 import type { Reads } from '../actors/ports.ts'
 import { systemClock } from '../clock.ts'
 import { type Meter, cached } from './metrics.ts'
@@ -61,8 +62,30 @@ const beginAtZero = (meter: Meter): void => {
     for (const labels of series) meter.count(name as keyof typeof AT_ZERO, labels as never, 0)
 }
 
+const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
+  meter.show('fenced_works_total', () => {
+    const { retries, refusedAfterFence, givenUp } = counts()
+    return [
+      [{ outcome: 'written' }, retries],
+      [{ outcome: 'refused' }, refusedAfterFence],
+      [{ outcome: 'given_up' }, givenUp],
+    ]
+  })
+  meter.show('refusals_checked_total', () => {
+    const { refusedAfterLook, savedByLook } = counts()
+    return [
+      [{ outcome: 'confirmed' }, refusedAfterLook],
+      [{ outcome: 'withdrawn' }, savedByLook],
+    ]
+  })
+  meter.show('views_checked_total', () => counts().viewsChecked)
+  meter.show('views_differing_total', () => counts().viewsDiffer)
+  meter.show('orphan_handles_total', () => counts().orphans)
+}
+
 export const showSystem = (meter: Meter, { plane, relay, inbox, bus, reads }: Shown): void => {
   beginAtZero(meter)
+  showCounts(meter, plane.counts)
   meter.show('actors_resident', () => plane.region.counts().resident)
   meter.show('actors_spawned_total', () => plane.region.counts().spawned)
   meter.show('actors_passivated_total', () => plane.region.counts().passivated)

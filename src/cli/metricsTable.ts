@@ -78,7 +78,17 @@ export const CONTROL_METRICS = {
   actors_resident: gauge('Persistent actors in memory.'),
   actors_spawned_total: counter('Actors made.'),
   actors_passivated_total: counter('Idle actors that left the memory.'),
-  view_differences_total: counter('View rows found to differ from the journal.'),
+  fenced_works_total: counter(
+    'Decisions that another process had overtaken, by how they ended when decided again.',
+    'outcome',
+  ),
+  refusals_checked_total: counter(
+    'Refusals from memory, by whether the tail of the journal confirmed them.',
+    'outcome',
+  ),
+  views_checked_total: counter('Entities whose view rows were compared with their journal.'),
+  views_differing_total: counter('Entities whose view rows were found to differ from their journal.'),
+  orphan_handles_total: counter('Handles found held for an accelerator request that does not hold them.'),
   scrape_failures_total: counter(
     'Reads for this page that failed or took too long; the last known values are shown.',
     'read',
