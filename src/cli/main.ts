@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import type { Register } from './command.ts'
 import { arqs } from './commands/arqs.ts'
 import { control } from './commands/control.ts'
+import { deadLetters } from './commands/deadLetters.ts'
 import { doctor } from './commands/doctor.ts'
 import { handles } from './commands/handles.ts'
 import { host } from './commands/host.ts'
@@ -20,6 +21,7 @@ const COMMANDS: readonly Register[] = [
   host,
   store,
   topics,
+  deadLetters,
   doctor,
   migrate,
   hosts,
