@@ -47,7 +47,9 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
       for (const number of numbers(20))
         await bus.publish(keys.flatMap((key) => [say(key, 2 * number), say(key, 2 * number + 1)]))
       await until(() => heard.length >= 200)
-      for (const key of keys) expect(values(heard, key)).toEqual(numbers(40))
+      await until(() => keys.every((key) => new Set(values(heard, key)).size === 40))
+      // a publish that a broker's moment of weakness made twice comes twice
+      for (const key of keys) expect([...new Set(values(heard, key))]).toEqual(numbers(40))
     })
 
     test('a record comes as it was published', async () => {

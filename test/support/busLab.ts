@@ -1,6 +1,6 @@
 /** What tests of the bus on a real broker say and hear: numbers by key, and whether any is missing or came out of turn. */
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
-import type { KafkaBus, KafkaBusOptions } from '../../src/bus/kafka/bus.ts'
+import type { KafkaBusOptions } from '../../src/bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import type { Bus, ConsumeOptions, Delivered } from '../../src/bus/port.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -13,7 +13,7 @@ export const say = (key: string, value: number): BusRecord => ({ topic: TOPIC, k
 
 export const openBus = (options: KafkaOptions, more: Partial<KafkaBusOptions> = {}) => {
   const log = memoryLog()
-  return { log, bus: kafkaBus({ options, clock: systemClock, log, ...more }) as KafkaBus }
+  return { log, bus: kafkaBus({ options, clock: systemClock, log, ...more }) }
 }
 
 export const listen = async (bus: Bus, group: string, more: Partial<ConsumeOptions> = {}) => {

@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts'
 import type { Retry } from '../cursor.ts'
 import type { Bus, ConsumeOptions, Consumer } from '../port.ts'
 import { placeRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
-import type { Lookup } from './lookup.ts'
+import type { Lookup, Questions } from './lookup.ts'
 import { lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
 import { Publisher } from './publisher.ts'
@@ -51,6 +51,16 @@ const DEFAULTS = {
 }
 
 type Settings = KafkaBusOptions & typeof DEFAULTS
+
+const lagOf = async (ask: Questions, consumer: Subscription): Promise<Lag> => {
+  const { topic, group, own } = consumer.names
+  const ends = await ask.ends(topic)
+  const done = own ?? (await ask.committed(group, topic))
+  const { partitions, ...state } = consumer.state
+  const open = [...ends].filter(([at]) => own === null || partitions.includes(at))
+  const messages = open.reduce((sum, [at, end]) => sum + Math.max(0, end - (done.get(at) ?? 0)), 0)
+  return { topic: state.topic, group: state.group, messages }
+}
 
 class Exchange {
   readonly #settings: Settings
@@ -112,16 +122,8 @@ class Exchange {
       consumers,
     }
   }
-  readonly lag = (): Promise<readonly Lag[]> => Promise.all([...this.#consumers].map((each) => this.#lagOf(each)))
-  async #lagOf(consumer: Subscription): Promise<Lag> {
-    const { topic, group, own } = consumer.names
-    const ends = await this.#lookup.ends(topic)
-    const done = own ?? (await this.#lookup.committed(group, topic))
-    const { partitions, ...state } = consumer.state
-    const open = [...ends].filter(([at]) => own === null || partitions.includes(at))
-    const messages = open.reduce((sum, [at, end]) => sum + Math.max(0, end - (done.get(at) ?? 0)), 0)
-    return { topic: state.topic, group: state.group, messages }
-  }
+  readonly lag = (): Promise<readonly Lag[]> =>
+    this.#lookup.asking((_admin, ask) => Promise.all([...this.#consumers].map((consumer) => lagOf(ask, consumer))))
   readonly stop = (): Promise<void> => {
     const ends = (): readonly Promise<void>[] => [...this.#consumers].map((consumer) => consumer.stop())
     this.#stopped ??= Promise.all([...ends(), this.#publisher.stop()]).then(() => undefined)

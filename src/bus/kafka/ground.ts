@@ -1,7 +1,7 @@
 /** What a consumer has to know before its first join: which partition is its, and where it begins. */
 import { partitionOf } from '../murmur2.ts'
 import type { ConsumeOptions } from '../port.ts'
-import type { Lookup } from './lookup.ts'
+import type { Lookup, Questions } from './lookup.ts'
 
 export type Ground = {
   /** The one partition it reads; null: its share. */
@@ -13,23 +13,20 @@ export type Ground = {
 }
 
 /** Fixed once, so that what comes between the start and a later join is not passed over. */
-const ends = async (lookup: Lookup, topic: string, group: string | null): Promise<readonly [number, number][]> => {
-  const committed = group === null ? null : await lookup.committed(group, topic)
-  return [...(await lookup.ends(topic))].filter(([partition]) => (committed?.get(partition) ?? null) === null)
+const endsOf = async (ask: Questions, topic: string, group: string | null): Promise<readonly [number, number][]> => {
+  const committed = group === null ? null : await ask.committed(group, topic)
+  return [...(await ask.ends(topic))].filter(([partition]) => (committed?.get(partition) ?? null) === null)
 }
 
 /** `topic` and `group` as the broker knows them. */
-export const survey = async (
-  lookup: Lookup,
-  { onlyKey, place, from }: ConsumeOptions,
-  topic: string,
-  group: string,
-): Promise<Ground> => {
-  const count = await lookup.partitions(topic)
-  const only = onlyKey === undefined ? null : partitionOf(onlyKey, count)
-  const bus = place === undefined ? '' : `${await lookup.clusterId()}/${topic}`
-  const starts = new Map(from === 'latest' ? await ends(lookup, topic, place === undefined ? group : null) : [])
-  const kept = place?.from ?? null
-  if (kept !== null && kept.bus === bus && kept.partition === only) starts.set(kept.partition, kept.offset)
-  return { only, bus, starts }
-}
+export const survey = (lookup: Lookup, wanted: ConsumeOptions, topic: string, group: string): Promise<Ground> =>
+  lookup.asking(async (_admin, ask) => {
+    const { onlyKey, place, from } = wanted
+    const count = await ask.partitions(topic)
+    const only = onlyKey === undefined ? null : partitionOf(onlyKey, count)
+    const bus = place === undefined ? '' : `${await ask.clusterId()}/${topic}`
+    const starts = new Map(from === 'latest' ? await endsOf(ask, topic, place === undefined ? group : null) : [])
+    const kept = place?.from ?? null
+    if (kept !== null && kept.bus === bus && kept.partition === only) starts.set(kept.partition, kept.offset)
+    return { only, bus, starts }
+  })

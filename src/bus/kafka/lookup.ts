@@ -1,15 +1,13 @@
-/** What has to be known of a broker before its topics are read or written, asked by a connection that is closed again. */
+/** What has to be known of a broker before its topics are read or written, asked over a connection that is closed again. */
 import type { Admin } from 'kafkajs'
 import type { Log } from '../../log.ts'
 import { kafkaClient } from './client.ts'
 import type { KafkaOptions } from './options.ts'
-import { isMissingTopic, isRefused, Misconfigured, missingTopic, reasonOf } from './trouble.ts'
+import { isMissingTopic, isOfClient, isRefused, Misconfigured, missingTopic, reasonOf } from './trouble.ts'
 
 const RETRY = { retries: 3, initialRetryTime: 100, maxRetryTime: 500 }
 
-export type Lookup = {
-  /** Ask with a connection of their own. Reject with a sentence an operator can use. */
-  readonly asking: <T>(work: (admin: Admin) => Promise<T>) => Promise<T>
+export type Questions = {
   /** How many partitions the topic has. */
   readonly partitions: (topic: string) => Promise<number>
   readonly clusterId: () => Promise<string>
@@ -18,49 +16,53 @@ export type Lookup = {
   /** By partition: what the group committed, null for nothing. */
   readonly committed: (group: string, topic: string) => Promise<ReadonlyMap<number, number | null>>
 }
-
-const countOf = async (admin: Admin, topic: string, brokers: readonly string[]): Promise<number> => {
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] }).catch((error: unknown) => {
-    throw isMissingTopic(error) ? missingTopic(topic, brokers) : error
-  })
-  return topics[0]!.partitions.length
+export type Lookup = {
+  /** Asks over a connection of its own. Rejects with a sentence an operator can use; what `work` throws itself stays as it is. */
+  readonly asking: <T>(work: (admin: Admin, questions: Questions) => Promise<T>) => Promise<T>
 }
 
+const byPartition = <T>(
+  rows: readonly { readonly partition: number; readonly offset: string }[],
+  of: (offset: number) => T,
+): ReadonlyMap<number, T> => new Map(rows.map(({ partition, offset }) => [partition, of(Number(offset))]))
+
+const questionsTo = (admin: Admin, brokers: readonly string[]): Questions => ({
+  partitions: async (topic) => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] }).catch((error: unknown) => {
+      throw isMissingTopic(error) ? missingTopic(topic, brokers) : error
+    })
+    return topics[0]!.partitions.length
+  },
+  clusterId: async () => (await admin.describeCluster()).clusterId,
+  ends: async (topic) => byPartition(await admin.fetchTopicOffsets(topic), (offset) => offset),
+  committed: async (groupId, topic) => {
+    const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
+    return byPartition(found?.partitions ?? [], (offset) => (offset < 0 ? null : offset))
+  },
+})
+
 export const lookup = (options: KafkaOptions, log: Log): Lookup => {
-  const { brokers } = options
-  const explained = (error: unknown): Error => {
-    if (error instanceof Misconfigured) return error
+  const { brokers, sasl } = options
+  const explained = (cause: unknown, connected: boolean): unknown => {
+    if (!isOfClient(cause)) return cause
     const at = `Kafka at ${brokers.join(', ')}`
-    return isRefused(error)
-      ? new Misconfigured(`${at} refuses user ${options.sasl?.username ?? '(none)'}: ${reasonOf(error)}`, {
-          cause: error,
-        })
-      : new Error(`${at} cannot be reached: ${reasonOf(error)}`, { cause: error })
+    const reason = reasonOf(cause)
+    if (isRefused(cause))
+      return new Misconfigured(`${at} refuses user ${sasl?.username ?? '(none)'}: ${reason}`, { cause })
+    return new Error(`${at} ${connected ? 'failed' : 'cannot be reached'}: ${reason}`, { cause })
   }
-  const asking = async <T>(work: (admin: Admin) => Promise<T>): Promise<T> => {
+  const asking: Lookup['asking'] = async (work) => {
     const admin = kafkaClient(options, log, RETRY).admin()
+    let connected = false
     try {
       await admin.connect()
-      return await work(admin)
+      connected = true
+      return await work(admin, questionsTo(admin, brokers))
     } catch (error) {
-      throw explained(error)
+      throw explained(error, connected)
     } finally {
       void admin.disconnect().catch(() => undefined)
     }
   }
-  const offsets = <T>(
-    rows: readonly { readonly partition: number; readonly offset: string }[],
-    of: (at: number) => T,
-  ) => new Map(rows.map(({ partition, offset }) => [partition, of(Number(offset))]))
-  return {
-    asking,
-    partitions: (topic) => asking((admin) => countOf(admin, topic, brokers)),
-    clusterId: () => asking(async (admin) => (await admin.describeCluster()).clusterId),
-    ends: (topic) => asking(async (admin) => offsets(await admin.fetchTopicOffsets(topic), (at) => at)),
-    committed: (groupId, topic) =>
-      asking(async (admin) => {
-        const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
-        return offsets(found?.partitions ?? [], (at) => (at < 0 ? null : at))
-      }),
-  }
+  return { asking }
 }

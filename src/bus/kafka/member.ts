@@ -3,7 +3,9 @@
  *
  * M1 the handler neither throws nor works: an error in it can end the consumer for good, and its slowness blocks other partitions;
  * M2 it never restarts by itself: an end by crash and an end by silence are the same to its owner;
- * M3 offsets are committed through the newest batch, once each: kafkajs's own commit repeats itself past a rebalance.
+ * M3 offsets are committed through the newest batch, once each: kafkajs's own commit repeats itself past a rebalance;
+ * M4 it is disconnected again when its start is over: a disconnect during the first join does not stop kafkajs, which joins all
+ *    the same and keeps partitions that nobody reads.
  */
 import type { Consumer, EachBatchPayload, KafkaMessage, PartitionAssigner } from 'kafkajs'
 import { AssignerProtocol, PartitionAssigners } from 'kafkajs'
@@ -90,6 +92,8 @@ export class Member {
   #silentMs = 0
   #assigned: readonly number[] = []
   #in = false
+  #over = false
+  #starting: Promise<void> = Promise.resolve()
 
   constructor(settings: MemberOptions) {
     const { options, group, only, log } = settings
@@ -97,6 +101,7 @@ export class Member {
     const { promise, resolve } = Promise.withResolvers<Error>()
     this.ended = promise
     this.#end = (reason) => {
+      this.#over = true
       this.#in = false
       this.#cancelWatch()
       resolve(reason)
@@ -123,12 +128,18 @@ export class Member {
   }
 
   /** Rejects, or ends later: a failed join is told as an end. */
-  async start(): Promise<void> {
-    const { topic } = this.#settings
+  start(): Promise<void> {
     this.#watch()
+    this.#starting = this.#start()
+    return this.#starting
+  }
+  async #start(): Promise<void> {
+    const { topic } = this.#settings
     await this.#consumer.connect()
+    if (this.#over) return
     // without a committed offset kafkajs would begin anywhere: who begins elsewhere is moved at the join
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true })
+    if (this.#over) return
     const eachBatch = (payload: EachBatchPayload): Promise<void> => this.#handle(payload)
     await this.#consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch })
   }
@@ -155,9 +166,15 @@ export class Member {
     }
   }
   async leave(): Promise<void> {
+    const { clock, log, group } = this.#settings
     this.#end(new Error('left'))
-    if (!(await within(this.#settings.clock, LEAVE_MS, this.#consumer.disconnect())))
-      this.#settings.log.info({ group: this.#settings.group }, 'kafka.leftUnheard')
+    if (!(await within(clock, LEAVE_MS, this.#gone()))) log.info({ group }, 'kafka.leavesLater')
+  }
+  /** M4 */
+  async #gone(): Promise<void> {
+    await this.#consumer.disconnect().catch(() => undefined)
+    await this.#starting.catch(() => undefined)
+    await this.#consumer.disconnect().catch(() => undefined)
   }
 
   #listen(): void {
@@ -166,6 +183,7 @@ export class Member {
     const sign = (): void => void (this.#silentMs = 0)
     this.#consumer.on(GROUP_JOIN, ({ payload }) => {
       sign()
+      if (this.#over) return
       this.#in = true
       this.#assigned = payload.memberAssignment[topic] ?? []
       joined(this.#assigned)

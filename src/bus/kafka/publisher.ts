@@ -171,7 +171,7 @@ export class Publisher {
   async #check(topic: string): Promise<Error | null> {
     const { lookup, options } = this.#settings
     try {
-      await lookup.partitions(options.prefix + topic)
+      await lookup.asking((_admin, ask) => ask.partitions(options.prefix + topic))
       return null
     } catch (error) {
       if (isMissing(error)) return error

@@ -60,6 +60,8 @@ export class Subscription {
   readonly #lanes = new Map<number, Lane>()
   readonly #paused = new Set<number>()
   readonly #committed = new Map<number, number>()
+  /** Partitions of which the broker has a position, and kafkajs begins there. */
+  readonly #known = new Set<number>()
   readonly #leaving = new Set<Promise<void>>()
   readonly #first = Promise.withResolvers<void>()
   #ground: Ground | null = null
@@ -180,7 +182,7 @@ export class Subscription {
   #startOf(partition: number): number | null {
     const lane = this.#lanes.get(partition)
     if (this.#settings.wanted.place !== undefined && lane !== undefined) return lane.next
-    if (this.#committed.has(partition)) return null
+    if (this.#known.has(partition)) return null
     return this.#ground?.starts.get(partition) ?? null
   }
   #give(partition: number): void {
@@ -253,7 +255,10 @@ export class Subscription {
       const open = [...this.#lanes].filter(([at, { position }]) => position > (this.#committed.get(at) ?? 0))
       const offsets = new Map(open.map(([at, { position }]) => [at, position]))
       if (!(await this.#member?.commit(offsets))) return
-      for (const [at, offset] of offsets) if (this.#lanes.has(at)) this.#committed.set(at, offset)
+      for (const [at, offset] of offsets) {
+        this.#known.add(at)
+        if (this.#lanes.has(at)) this.#committed.set(at, offset)
+      }
     }
     if (this.#settings.wanted.place !== undefined) return Promise.resolve()
     this.#committing = (this.#committing ?? Promise.resolve()).then(commit)

@@ -19,6 +19,8 @@ export class Misconfigured extends Error {}
 export class MissingTopic extends Misconfigured {}
 
 export const isMissing = (error: unknown): error is MissingTopic => error instanceof MissingTopic
+/** Thrown by kafkajs, not by us. */
+export const isOfClient = (error: unknown): boolean => error instanceof Error && error.name.startsWith('KafkaJS')
 export const isRefused = (error: unknown): boolean =>
   chain(error).some(
     ({ name, type }) => name === 'KafkaJSSASLAuthenticationError' || type === 'UNSUPPORTED_SASL_MECHANISM',
