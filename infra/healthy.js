@@ -1,6 +1,10 @@
-// Exit code 0 when the program in this container answers on its admin listener; plain JavaScript, at once on any Node.
+// Exit code 0 when the program in this container answers on its admin listener. Plain JavaScript, and not `fetch`, which refuses
+// some ports on principle, the default one among them.
+import { get } from 'node:http'
+
 const [, port] = /:(\d+)$/.exec(process.env.ACCELERANDO_ADMIN_LISTEN ?? '') ?? [null, '6667']
-fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(2500) }).then(
-  (answer) => process.exit(answer.ok ? 0 : 1),
-  () => process.exit(1),
+get({ host: '127.0.0.1', port, path: '/healthz', timeout: 2500 }, ({ statusCode }) =>
+  process.exit(statusCode === 200 ? 0 : 1),
 )
+  .on('timeout', () => process.exit(1))
+  .on('error', () => process.exit(1))
