@@ -2,6 +2,7 @@
 import { check } from '../../src/actors/invariants/check.ts'
 import type { Evidence, Violation } from '../../src/actors/invariants/evidence.ts'
 import { mend, strike } from './faults.ts'
+import { interventionSession } from './operators.ts'
 import {
   ADMIN,
   PROFILES,
@@ -63,7 +64,8 @@ const startLoad = (world: World, seed: number): Load => {
       await survey(tools)
     }
     const novas = Array.from({ length: NOVAS }, (_, at) => novaSession(toolsOf(`nova ${at}`)))
-    await Promise.all([...novas, operatorSession(tools), tenantSession(toolsOf('tenant'))])
+    const others = [interventionSession(toolsOf('interventions')), tenantSession(toolsOf('tenant'))]
+    await Promise.all([...novas, operatorSession(tools), ...others])
   }
   const load: Load = { tools, faults: 0, ended: Promise.resolve() }
   return Object.assign(load, { ended: sessions() })

@@ -22,7 +22,7 @@ const detailOf = (held: Deployable, uuid: string): HandleDetail | null => {
     ...handleRow(held, handle),
     type,
     info,
-    last_arq: lastArq,
+    last_arq: handle.state === 'releasing' || handle.state === 'quarantined' ? lastArq : null,
     order: pending?.number ?? null,
     quarantine: quarantine ?? null,
   }

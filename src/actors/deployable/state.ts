@@ -187,7 +187,10 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
       return { attributes: held.attributes.filter(({ uuid }) => uuid !== event.uuid) }
     case 'HandleQuarantined': {
       const { handle, until, by, reason } = event
-      return move(held, handle, 'quarantine', until === 'released' ? { quarantine: { by, reason, at } } : {})
+      // one that was free has no release that could matter any more
+      const free = held.handles[handle]?.state === 'free' ? { lastArq: null } : {}
+      const kept = until === 'released' ? { quarantine: { by, reason, at } } : {}
+      return move(held, handle, 'quarantine', { ...kept, ...free })
     }
     case 'HandleCleared':
       return move(givenBack(held, event.handle), event.handle, 'clear', { pending: null, lastArq: null })

@@ -1,0 +1,57 @@
+/** What operators decide past hosts and clients: hosts go out of service, handles are kept back, binds are ended by force. */
+import type { Reply } from './client.ts'
+import { ADMIN, type Tools, survey } from './sessions.ts'
+
+const BECAUSE = { reason: 'simulated' }
+const unsure = ({ status }: Reply): boolean => status === null || status === 503
+const ROUNDS = 20
+
+/** Asked for until there is an answer: what an operator began, an operator ends. */
+const insist = async ({ client }: Tools, line: string, body?: object): Promise<Reply> => {
+  let reply = await client.ask(ADMIN, 'other', line, body)
+  for (let round = 0; round < ROUNDS && unsure(reply); round++) {
+    await client.sleep(2000)
+    reply = await client.ask(ADMIN, 'other', line, body)
+  }
+  return reply
+}
+
+const outOfService = async (tools: Tools): Promise<void> => {
+  const { client, random, places } = tools
+  const { host } = random.pick(places)
+  const path = `/v2/hosts/${host}`
+  if (random.chance(0.5)) await insist(tools, `POST ${path}/retire`, BECAUSE)
+  else await insist(tools, `DELETE ${path}?reason=simulated&force=${random.chance(0.5)}`)
+  await client.sleep(random.below(10_000))
+  await insist(tools, `POST ${path}/restore`, BECAUSE)
+  await client.sleep(random.below(10_000))
+  await survey(tools)
+}
+
+/** Only what was free when it was kept back is known to be clean. */
+const keptBack = async (tools: Tools): Promise<void> => {
+  const { client, random } = tools
+  const listed = await client.ask(ADMIN, 'other', 'GET /v2/handles?state=free')
+  if (listed.status !== 200 || listed.json.handles.length === 0) return
+  const { uuid } = random.pick(listed.json.handles as { uuid: string }[])
+  const kept = await insist(tools, `POST /v2/handles/${uuid}/quarantine`, BECAUSE)
+  await client.sleep(random.below(10_000))
+  if (kept.status === 200 && kept.json.last_arq_uuid === null)
+    await insist(tools, `POST /v2/handles/${uuid}/release`, BECAUSE)
+}
+
+const byForce = async ({ client, random }: Tools): Promise<void> => {
+  const listed = await client.ask(ADMIN, 'list', 'GET /v2/accelerator_requests?limit=20')
+  if (listed.status !== 200 || listed.json.arqs.length === 0) return
+  const { uuid } = random.pick(listed.json.arqs as { uuid: string }[])
+  const line = `POST /v2/accelerator_requests/${uuid}/force_unbind`
+  await client.ask(ADMIN, 'unbind', line, BECAUSE, { arqs: [uuid] })
+}
+
+const interventions = [outOfService, keptBack, keptBack, byForce]
+export const interventionSession = async (tools: Tools): Promise<void> => {
+  while (!tools.over()) {
+    await tools.client.sleep(tools.random.below(20_000))
+    if (tools.places.length > 0) await tools.random.pick(interventions)(tools)
+  }
+}
