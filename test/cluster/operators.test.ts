@@ -134,7 +134,10 @@ describeWith('postgres', 'the doctor', (bin) => {
       database.url,
       `insert into journal (key, version, pos, command, data, at, cause) values ('arq/1', 1, 1, gen_random_uuid(), '[]', 0, '{}')`,
     )
-    const facts = await inspectDatabase(database.url, systemClock, { relay: 'relay', bindDeadlineMs: 1000 })
+    const look = () => inspectDatabase(database.url, systemClock, { relay: 'relay', bindDeadlineMs: 1000 })
+    // other tests use the same server, and the oldest transaction of all databases is the one that counts
+    let facts = await look()
+    for (let tries = 0; tries < 50 && facts.holder?.name !== 'forgotten'; tries++) facts = await look()
     await client.query('rollback')
     await client.end()
     expect(facts.holder).toMatchObject({ pid: rows[0]!.pid, name: 'forgotten', state: 'idle in transaction' })
