@@ -84,9 +84,9 @@ export const SECTIONS: readonly Section[] = [
       },
       {
         title: 'Relay',
-        unit: 's',
+        unit: 'short',
         lines: [
-          line('max(accelerando_relay_lag_seconds)', 'lag'),
+          line('max(accelerando_relay_lag_seconds)', 'lag, s'),
           line('sum(accelerando_relay_active)', 'active relays'),
           line('max(accelerando_relay_failures)', 'failed rounds'),
         ],

@@ -48,7 +48,7 @@ const showDatabase = (meter: Meter, reads: Reads): void => {
 /** Groups of hosts have names of hosts. */
 const groupOf = (group: string): string => (group.startsWith('host-') ? 'host' : group)
 
-const showBus = (meter: Meter, { state, lag }: BusInsight): void => {
+export const showBus = (meter: Meter, { state, lag }: BusInsight): void => {
   meter.show('bus_up', () => (state().connected ? 1 : 0))
   const lags = reading(meter, 'lag', lag)
   meter.show('bus_consumer_lag_messages', async () => {

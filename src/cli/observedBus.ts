@@ -10,9 +10,11 @@ const TOPICS = new Set<string>(Object.values(CATALOGUE).map(({ topic }) => topic
 const known = (topic: string): string => (TOPICS.has(topic) ? topic : 'other')
 
 const countStored = (meter: Meter, batch: readonly BusRecord[]): void => {
-  for (const record of batch) {
-    meter.count('bus_messages_total', { topic: known(record.topic) })
-    if (record.topic !== CATALOGUE.deadLetters.topic) continue
+  const stored = new Map<string, number>()
+  for (const { topic } of batch) stored.set(topic, (stored.get(topic) ?? 0) + 1)
+  for (const [topic, messages] of stored) meter.count('bus_messages_total', { topic: known(topic) }, messages)
+  if (!stored.has(CATALOGUE.deadLetters.topic)) return
+  for (const record of batch.filter(({ topic }) => topic === CATALOGUE.deadLetters.topic)) {
     const letter = readDeadLetter(record)
     meter.count('dead_letters_total', { topic: letter.ok ? known(letter.value.body.topic) : 'other' })
   }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Bus } from '../../src/bus/port.ts'
 import { cached, openMeter } from '../../src/cli/metrics.ts'
+import { showBus } from '../../src/cli/metricsControl.ts'
 import { observedBus } from '../../src/cli/observedBus.ts'
 import { observedJournal } from '../../src/cli/metricsJournal.ts'
 import { memoryJournal } from '../../src/persistence/memory.ts'
@@ -89,6 +90,22 @@ describe('a meter', () => {
     const shown = await page(meter)
     expect(total(shown, 'accelerando_dead_letters_total', { topic: 'host.reports.v1' })).toBe(2)
     expect(total(shown, 'accelerando_dead_letters_total', { topic: 'other' })).toBe(1)
+  })
+  test('shows how far consumers are behind, hosts as one group, and nothing while the bus does not tell', async () => {
+    const meter = openMeter()
+    const behind = { topic: 'host.reports.v1', group: 'control', messages: 12 }
+    const host = { topic: 'host.orders.v1', group: 'host-compute-1-0f3c', messages: 1 }
+    showBus(meter, { state: () => ({ connected: true }), lag: async () => [behind, host] })
+    const shown = await page(meter)
+    expect(total(shown, 'accelerando_bus_up')).toBe(1)
+    expect(total(shown, 'accelerando_bus_consumer_lag_messages', { group: 'control' })).toBe(12)
+    expect(total(shown, 'accelerando_bus_consumer_lag_messages', { group: 'host' })).toBe(1)
+
+    const away = openMeter()
+    showBus(away, { state: () => ({ connected: false }), lag: () => Promise.reject(new Error('the broker is away')) })
+    const blind = await page(away)
+    expect(blind.samples.filter(({ name }) => name.includes('lag_messages'))).toEqual([])
+    expect(total(await page(away), 'accelerando_scrape_failures_total', { read: 'lag' })).toBe(1)
   })
   test('times a publish that fails, and lets it fail', async () => {
     const meter = openMeter()

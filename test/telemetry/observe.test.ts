@@ -1,0 +1,72 @@
+/** What is watched exists: every metric of the alerts, the dashboard, the console page and the manual is a row of the table. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { SECTIONS } from '../../infra/observe/panels.ts'
+import { consolePage, dashboard, metricsPage } from '../../infra/observe/print.ts'
+import { METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/metricsTable.ts'
+
+const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+
+const PARTS = { counter: [''], gauge: [''], histogram: ['_bucket', '_sum', '_count'] } as const
+const table: ReadonlyMap<string, MetricRow> = new Map(
+  Object.entries<MetricRow>(METRICS).flatMap(([name, row]) =>
+    PARTS[row.type].map((part) => [`${METRIC_PREFIX}${name}${part}`, row] as const),
+  ),
+)
+/** A label that is no label of its metric finds nothing, silently. */
+const TARGET = ['le', 'instance', 'job']
+const problems = (expr: string): readonly string[] => {
+  const rows = [...expr.matchAll(/accelerando_\w+/g)].map(([name]) => [name, table.get(name)] as const)
+  const unknown = rows.flatMap(([name, row]) => (row ? [] : [`no metric ${name}`]))
+  const labels = [...expr.matchAll(/\bby \(([^)]*)\)|(\w+)=~?"/g)].flatMap(([, by, label]) => label ?? by!.split(', '))
+  const known = new Set([...TARGET, ...rows.flatMap(([, row]) => row?.labels ?? [])])
+  return [...unknown, ...labels.filter((label) => !known.has(label)).map((label) => `no label ${label} in ${expr}`)]
+}
+
+/** Each alert with its expression, however many lines that takes. */
+const alertsIn = (text: string): readonly { readonly name: string; readonly expr: string }[] =>
+  text
+    .split(/^ {6}- alert: /m)
+    .slice(1)
+    .map((rule) => ({
+      name: rule.split('\n', 1)[0]!,
+      expr: /^ {8}expr: (.*(?:\n {10}.*)*)/m.exec(rule)![1]!.replaceAll(/\s+/g, ' '),
+    }))
+const alerts = alertsIn(read('infra/observe/alerts.yml'))
+const lines = SECTIONS.flatMap(({ panels }) => panels).flatMap((panel) => panel.lines)
+
+describe('what watches the service', () => {
+  test('alerts use metrics and labels that exist', () => {
+    expect(alerts.length).toBeGreaterThan(15)
+    expect(alerts.flatMap(({ expr }) => problems(expr))).toEqual([])
+  })
+  test('panels use metrics and labels that exist', () => {
+    expect(lines.length).toBeGreaterThan(20)
+    expect(lines.flatMap(({ expr }) => problems(expr))).toEqual([])
+    for (const { expr, legend } of lines)
+      for (const [, label] of legend.matchAll(/{{(\w+)}}/g))
+        expect(problems(`${expr} by (${label})`), `${legend} of ${expr}`).toEqual([])
+  })
+  test('dashboard and console page are what the rows print', () => {
+    expect(JSON.parse(read('infra/observe/dashboard.json'))).toEqual(dashboard())
+    expect(read('infra/observe/consoles/accelerando.html')).toBe(consolePage())
+  })
+  test('the manual names metrics that exist, and says of every alert what to do', () => {
+    expect(read('docs/metrics.md')).toBe(metricsPage())
+    const manual = read('docs/operations.md')
+    const named = [...manual.matchAll(/accelerando_\w+/g)].map(([name]) => name)
+    const rows = new Set(Object.keys(METRICS).map((name) => `${METRIC_PREFIX}${name}`))
+    expect(named.filter((name) => !rows.has(name) && !table.has(name))).toEqual([])
+    expect(alerts.filter(({ name }) => !manual.includes(`| ${name} |`)).map(({ name }) => name)).toEqual([])
+  })
+  test('a name that is wrong is found', () => {
+    expect(problems('rate(accelerando_binds_total[5m])')).toEqual(['no metric accelerando_binds_total'])
+    expect(problems('sum(accelerando_bind_seconds)')).toEqual(['no metric accelerando_bind_seconds'])
+    expect(problems('accelerando_hosts{state="up"}')).toEqual(['no label state in accelerando_hosts{state="up"}'])
+    expect(problems('sum by (host) (accelerando_hosts)')).toHaveLength(1)
+    const planted =
+      '      - alert: A\n        expr: >-\n          sum(x)\n          / accelerando_no\n        for: 1m\n'
+    expect(alertsIn(planted).flatMap(({ expr }) => problems(expr))).toEqual(['no metric accelerando_no'])
+  })
+})
