@@ -245,15 +245,14 @@ export class Subscription {
     })
   }
   #place(partition: number): void {
-    const { place } = this.#settings.wanted
     const offset = this.#lanes.get(partition)!.position
-    if (offset >= 0) place!.moved({ bus: this.#ground!.bus, partition, offset })
+    if (offset >= 0) this.#settings.wanted.place!.moved({ bus: this.#ground!.bus, partition, offset })
   }
   /** One commit at a time; what failed is tried with the next. */
   #flush(): Promise<void> {
     const commit = async (): Promise<void> => {
-      const open = [...this.#lanes].filter(([at, { position }]) => position > (this.#committed.get(at) ?? 0))
-      const offsets = new Map(open.map(([at, { position }]) => [at, position]))
+      const places = [...this.#lanes].map(([at, { position }]) => [at, position] as const)
+      const offsets = new Map(places.filter(([at, position]) => position > (this.#committed.get(at) ?? 0)))
       if (!(await this.#member?.commit(offsets))) return
       for (const [at, offset] of offsets) {
         this.#known.add(at)
