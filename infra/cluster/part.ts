@@ -1,4 +1,5 @@
 /** One part of a cluster on this machine: a process, or a server with processes of its own. */
+import { readFileSync } from 'node:fs'
 
 export type Part = {
   readonly name: string
@@ -12,11 +13,20 @@ export type Part = {
   readonly stop: () => Promise<void>
 }
 
-export const isRunning = (pid: number | null): boolean => {
-  if (pid === null) return false
+/** One that has ended and that nobody asked about yet: on Linux, where a container's first process may never ask. */
+const isZombie = (pid: number): boolean => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat[stat.lastIndexOf(')') + 2] === 'Z'
+  } catch {
+    return false
+  }
+}
+
+export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
-    return true
+    return !isZombie(pid)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }

@@ -8,6 +8,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { type FolderLock, lockFolder } from '../../src/persistence/folder-lock.ts'
 import { freePorts } from './ports.ts'
 import { checked } from './check.ts'
 import { type Front, openFront } from './front.ts'
@@ -64,9 +65,12 @@ const begun = async (parts: readonly Part[]): Promise<void> => {
   await Promise.all(watching.map(({ first }) => first))
 }
 let front: Front | null = null
+/** Two clusters on one folder would take each other's servers down. */
+let lock: FolderLock | null = null
 const end = async (): Promise<void> => {
   await front?.close()
   for (const step of steps) await Promise.all(step.map(({ stop }) => stop()))
+  lock?.release()
 }
 
 const numbered = (name: string, count: number): readonly string[] =>
@@ -74,6 +78,8 @@ const numbered = (name: string, count: number): readonly string[] =>
 
 const open = async (): Promise<string> => {
   const [controls, hosts, listen, data] = [countOf('controls'), countOf('hosts'), listenOf(), resolve(values.data)]
+  mkdirSync(join(data, 'log'), { recursive: true })
+  lock = lockFolder(data)
   const bin = findPostgres()
   if (bin === null)
     throw new Error(
@@ -81,7 +87,6 @@ const open = async (): Promise<string> => {
     )
   const lacking = kafkaLacks()
   if (lacking !== null) throw new Error(lacking)
-  mkdirSync(join(data, 'log'), { recursive: true })
   const postgres = postgresIn({
     bin,
     folder: join(data, 'postgres'),
