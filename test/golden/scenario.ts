@@ -56,7 +56,7 @@ const novaOf = (known: (instance: string) => boolean) => {
 const openCloud = async () => {
   const clock = handClock()
   const ids = countedIds(clock.now)
-  const store = memoryStore()
+  const store = memoryStore({ now: clock.now })
   const gone = new Set<string>()
   const nova = novaOf((instance) => !gone.has(instance))
   const images = { find: async () => ({ found: true as const, path: `/images/${IMAGE}` }) }

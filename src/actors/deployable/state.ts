@@ -185,19 +185,24 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
       return { attributes: [...held.attributes, { ...event.attribute, createdAt: at }] }
     case 'AttributeRemoved':
       return { attributes: held.attributes.filter(({ uuid }) => uuid !== event.uuid) }
-    case 'HandleQuarantined': {
-      const { handle, until, by, reason } = event
-      // one that was free has no release that could matter any more
-      const free = held.handles[handle]?.state === 'free' ? { lastArq: null } : {}
-      const kept = until === 'released' ? { quarantine: { by, reason, at } } : {}
-      return move(held, handle, 'quarantine', { ...kept, ...free })
-    }
+    case 'HandleQuarantined':
+      return quarantined(held, event, at)
     case 'HandleCleared':
       return move(givenBack(held, event.handle), event.handle, 'clear', { pending: null, lastArq: null })
     default:
       // of a later release than this one: it says nothing here
       return null
   }
+}
+const quarantined = (
+  held: Deployable,
+  { handle, until, by, reason }: Extract<DeployableEvent, { type: 'HandleQuarantined' }>,
+  at: number,
+): Partial<Deployable> => {
+  // one that was free has no release that could matter any more
+  const free = held.handles[handle]?.state === 'free' ? { lastArq: null } : {}
+  const kept = until === 'released' ? { quarantine: { by, reason, at } } : {}
+  return move(held, handle, 'quarantine', { ...kept, ...free })
 }
 const givenBack = (held: Deployable, uuid: string): Deployable => {
   const { quarantine: _, ...handle } = held.handles[uuid]!
