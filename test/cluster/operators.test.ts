@@ -12,6 +12,7 @@ import { judgeAll } from '../../src/cli/doctorCheck.ts'
 import { DATABASE_CHECKS } from '../../src/cli/doctorDatabase.ts'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
+import { bringUp } from '../../src/persistence/bringUp.ts'
 import { inspectDatabase } from '../../src/persistence/inspect.ts'
 import { freshPrefix, kafkaServer, makeTopics } from '../support/kafka.ts'
 import { describeWith } from '../support/needs.ts'
@@ -95,33 +96,36 @@ describeWith('postgres', 'the doctor', (bin) => {
   }
   beforeAll(async () => {
     database = await freshDatabase(bin)
+    await bringUp(database.url)
   })
   afterAll(() => database.drop())
 
   test('finds a database without its schema; migrate makes it, and lets a role in that may do no more', async () => {
-    const before = await found()
-    expect(before.code).toBe(1)
-    expect(of(before.findings, 'schema')).toMatchObject({ verdict: 'problem', advice: 'run accelerando migrate' })
-    const check = await command('migrate', '--check', ...onDatabase())
+    const empty = await freshDatabase(bin)
+    const at = ['--database', empty.url]
+    const before = findingsOf(await command('doctor', '--json', ...at))
+    expect(of(before, 'schema')).toMatchObject({ verdict: 'problem', advice: 'run accelerando migrate' })
+    const check = await command('migrate', '--check', ...at)
     expect(check.code).toBe(1)
     expect(check.said).toContain('pending 0001_journal_and_views')
     const role = `app_${randomUUID().replaceAll('-', '')}`
-    await sqlOnce(database.url, `create role ${role} login`)
-    const asRole = new URL(database.url)
+    await sqlOnce(empty.url, `create role ${role} login`)
+    const asRole = new URL(empty.url)
     asRole.username = role
-    expect((await command('migrate', ...onDatabase())).said).toContain('made    0001_journal_and_views')
+    expect((await command('migrate', ...at)).said).toContain('made    0001_journal_and_views')
     const refused = findingsOf(await command('doctor', '--json', '--database', asRole.href))
     expect(of(refused, 'rights')).toMatchObject({
       verdict: 'problem',
       says: expect.stringContaining(`role ${role} lacks`),
     })
-    expect((await command('migrate', '--grant-to', role, ...onDatabase())).said).toContain(`granted role ${role}`)
-    expect((await command('migrate', '--check', ...onDatabase())).code).toBe(0)
+    expect((await command('migrate', '--grant-to', role, ...at)).said).toContain(`granted role ${role}`)
+    expect((await command('migrate', '--check', ...at)).code).toBe(0)
     const ended = await command('doctor', '--database', asRole.href)
     expect(ended.said).toMatch(/0 problems, 0 warnings, \d+ ok\n$/)
     expect(ended.code).toBe(0)
-    await sqlOnce(database.url, `drop owned by ${role}`)
-    await sqlOnce(database.url, `drop role ${role}`)
+    await sqlOnce(empty.url, `drop owned by ${role}`)
+    await sqlOnce(empty.url, `drop role ${role}`)
+    await empty.drop()
   })
   test('names the open transaction that holds the journal back, and how many rows wait', async () => {
     const client = new Client({ connectionString: database.url, application_name: 'forgotten' })
