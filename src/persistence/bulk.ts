@@ -1,6 +1,7 @@
 /** Work on whole tables: loading histories, folding all views anew, and their text. */
 import type { Append, JournalRow, Position } from '../actors/ports.ts'
 import type { ViewName } from '../actors/views.ts'
+import { WHOLE } from './archive.ts'
 import { positionOf } from './journal.ts'
 import { journalRow } from './recall.ts'
 import { cellsOf, dumpedViews, dumpLine, lastChanges, viewNames, viewOf } from './rules.ts'
@@ -52,12 +53,12 @@ export const bulkLoad = async (database: Database, appends: Stream<Append>): Pro
 }
 
 export const journalEnd = async (database: Database): Promise<Position> => {
-  const text = 'select xid::text as xid, pos from journal order by journal.xid desc, journal.pos desc limit 1'
+  const text = `select xid::text as xid, pos from ${WHOLE} journal order by journal.xid desc, journal.pos desc limit 1`
   const [last] = await database.read(plain(text))
   return last === undefined ? '' : positionOf(last)
 }
 
-const JOURNAL_PAGE = `select key, version, command, data, at, cause from journal
+const JOURNAL_PAGE = `select key, version, command, data, at, cause from ${WHOLE} journal
   where (key, version) > ($1, $2::int) order by key, version limit ${PAGE}`
 
 /** All rows of the journal, key by key; a key is never cut in two. */

@@ -1,5 +1,6 @@
 /** The journal on SQL: the writer and the tail reader, the feed in commit order, and the checkpoints of its readers. */
 import type { FeedRow, Journal, Position } from '../actors/ports.ts'
+import { WHOLE } from './archive.ts'
 import { journalRow, recallOf } from './recall.ts'
 import type { Database, Rows } from './sql.ts'
 import { writerOf } from './writer.ts'
@@ -11,7 +12,7 @@ const IN_COMMIT_ORDER = 'order by journal.xid, journal.pos'
 /** Rows of a transaction that is still open would appear before rows already read: nothing past the oldest open one is fed. */
 const FEED = `select ${COLUMNS} from journal where (xid, pos) > ($1::xid8, $2::int)
   and xid < pg_snapshot_xmin(pg_current_snapshot()) ${IN_COMMIT_ORDER} limit $3::int`
-const HISTORY = `select ${COLUMNS} from journal
+const HISTORY = `select ${COLUMNS} from ${WHOLE} journal
   where key in (select json_array_elements_text($1::json)) ${IN_COMMIT_ORDER} limit $2::int`
 const SAVE = `insert into checkpoints (reader, position) values ($1, $2)
   on conflict (reader) do update set position = excluded.position`

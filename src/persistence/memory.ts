@@ -2,6 +2,7 @@
 import type { Append, FeedRow, Journal, JournalRow, Position, Reads, Recalled, Verdict } from '../actors/ports.ts'
 import { SNAPSHOT_SCHEMA } from '../actors/views.ts'
 import type { Row } from '../actors/views.ts'
+import { archiveMemory } from './memory-archive.ts'
 import { memorySharing } from './memory-sharing.ts'
 import { memoryTables } from './memory-tables.ts'
 import type { Tables } from './memory-tables.ts'
@@ -25,6 +26,8 @@ type Kept = {
   readonly commands: Set<string>
   readonly tables: Tables
   readonly checkpoints: Map<string, Position>
+  /** Positions of rows that are not fed any more. */
+  readonly archived: Set<Position>
 }
 
 const commandOf = ({ key, commandId }: JournalRow): string => `${key} ${commandId}`
@@ -60,6 +63,12 @@ const tail = ({ byKey, tables }: Kept, key: string, after: number): Recalled => 
   return { snapshot, rows: (byKey.get(key) ?? []).filter(({ version }) => version > from) }
 }
 
+const fed = ({ log, archived }: Kept, after: number, limit: number): readonly FeedRow[] => {
+  if (archived.size === 0) return log.slice(after, after + limit)
+  const left = log.slice(after).filter(({ position }) => !archived.has(position))
+  return left.slice(0, limit)
+}
+
 const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
   const listeners = new Set<Parameters<Journal['onAppended']>[0]>()
   let closed = false
@@ -87,7 +96,7 @@ const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
       const wanted = new Set(keys)
       return read(() => kept.log.filter(({ key }) => wanted.has(key)).slice(0, limit))
     },
-    feed: (after, limit) => read(() => kept.log.slice(Number(after), Number(after) + limit)),
+    feed: (after, limit) => read(() => fed(kept, Number(after), limit)),
     checkpoint: (reader) => read(() => kept.checkpoints.get(reader) ?? ''),
     saveCheckpoint: async (reader, position) => void kept.checkpoints.set(reader, position),
     onAppended: (listener) => {
@@ -154,6 +163,7 @@ export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
     commands: new Set(),
     tables: memoryTables(),
     checkpoints: new Map(),
+    archived: new Set(),
   }
   const sharing = memorySharing(kept, options.now ?? Date.now)
   return () => {
@@ -167,6 +177,7 @@ export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
       bulkLoad: (appends) => bulkLoad(kept, appends),
       journalEnd: async () => kept.log.at(-1)?.position ?? '',
       rebuildViews: (fold) => rebuildViews(kept, fold),
+      archiveEnded: (order) => archiveMemory(kept, order),
       dumpViews: () => dumpViews(kept),
       close: journal.close,
     }

@@ -40,6 +40,7 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
     journalEnd: () => bulk.journalEnd(database),
     rebuildViews: (fold) => bulk.rebuildViews(database, fold),
+    archiveEnded: async (order) => (await import('./archive.ts')).archiveEnded(database, order),
     dumpViews: () => bulk.dumpViews(database),
     close: async () => {
       await journal.close()

@@ -43,13 +43,30 @@ export const tailStatement = (wishes: readonly Wish[]): Statement => ({
   name: 'tails',
 })
 
+const ARCHIVED = `select k.i, a.key, a.version, a.command, a.data, a.at, a.cause
+  from json_to_recordset($1::json) k(i int, key text, after int, upto int)
+  join journal_archive a on a.key = k.key and a.version > k.after and a.version < k.upto order by k.i, a.version`
+
+type Found = { snapshot: Recalled['snapshot']; rows: JournalRow[] }
+/** A tail that does not follow on what is known: what is between was moved to the archive. */
+const completed = async (database: Database, wishes: readonly Wish[], found: readonly Found[]): Promise<void> => {
+  const gaps = found.flatMap(({ snapshot, rows: [first] }, i) => {
+    const after = snapshot?.version ?? wishes[i]!.after
+    return first === undefined || first.version === after + 1 ? [] : [{ i, key: first.key, after, upto: first.version }]
+  })
+  if (gaps.length === 0) return
+  const rows = await database.read({ text: ARCHIVED, params: [JSON.stringify(gaps)], name: 'archived' })
+  for (const [i, own] of Map.groupBy(rows, (row) => row['i'] as number)) found[i]!.rows.unshift(...own.map(journalRow))
+}
+
 const read = async (database: Database, wishes: readonly Wish[]): Promise<readonly Recalled[]> => {
-  const found = wishes.map(() => ({ snapshot: null as Recalled['snapshot'], rows: [] as JournalRow[] }))
+  const found = wishes.map((): Found => ({ snapshot: null, rows: [] }))
   for (const row of await database.read(tailStatement(wishes))) {
     const one = found[row['i'] as number]!
     if (row['command'] === null) one.snapshot = { version: row['version'] as number, memory: row['data'] }
     else one.rows.push(journalRow(row))
   }
+  await completed(database, wishes, found)
   return found
 }
 

@@ -28,7 +28,7 @@ export type Snapshot = {
 }
 
 const PAGE = 5_000
-const JOURNAL = `select key, version, command, data, at, cause, xid::text as xid, pos from journal
+const JOURNAL = `select key, version, command, data, at, cause, xid::text as xid, pos from ${WHOLE} journal
   where (xid, pos) > ($1::xid8, $2::int) order by journal.xid, journal.pos limit ${PAGE}`
 
 const plain = (text: string) => ({ text, params: [] })

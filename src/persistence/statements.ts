@@ -67,9 +67,12 @@ const journalParam = (rows: readonly JournalRow[]): string =>
 const holds = (condition: string): string =>
   `((select j.version from journal j where j.key = r.key and ${condition}) is not null)`
 
+/** An entity whose beginning was moved away is not new: whoever takes it for new is fenced as well. */
+const BEGAN = `((select a.version from journal_archive a where a.key = r.key and a.version = 1) is not null)`
+
 const journalInsert = (fenced: boolean): string => {
   const names = Object.keys(JOURNAL)
-  const follows = `where r.version = 1 or ${holds('j.version = r.version - 1')}`
+  const follows = `where case r.version when 1 then not ${BEGAN} else ${holds('j.version = r.version - 1')} end`
   return `insert into journal (${quotedAll(names)}) select ${quotedAll(names, 'r.')} from ${recordset(1, JOURNAL)} ${fenced ? follows : ''}`
 }
 
@@ -148,7 +151,8 @@ export const siftStatement = (appends: readonly Append[]): Statement => {
   )
   const text = `select a, bool_or(seen) as seen from (
       select r.a, ${holds('j.command = r.command')} as seen,
-        ${holds('j.version = r.version')} or (r.version > 1 and not ${holds('j.version = r.version - 1')}) as stale
+        ${holds('j.version = r.version')} or
+          case r.version when 1 then ${BEGAN} else not ${holds('j.version = r.version - 1')} end as stale
       from ${recordset(1, { a: 'int', key: 'text', version: 'int', command: 'uuid' })}) found
     where seen or stale group by a`
   return { text, params: [JSON.stringify(rows)], name: 'sift' }

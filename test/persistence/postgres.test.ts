@@ -134,7 +134,7 @@ describeWith('postgres', 'stores on one server', (bin) => {
     expect(second).toEqual(first)
     expect((await sample.fedAll(store.journal, start)).map(({ key, version }) => `${key} ${version}`)).toEqual(first)
     for (const key of keys)
-      expect(first!.filter((row) => row.startsWith(key))).toEqual(
+      expect(first.filter((row) => row.startsWith(key))).toEqual(
         Array.from({ length: 25 }, (_, n) => `${key} ${n + 1}`),
       )
     await other.close()

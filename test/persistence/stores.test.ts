@@ -6,6 +6,7 @@ import { describe } from 'vitest'
 import { memoryStores } from '../../src/persistence/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
+import { archiveContract } from '../contracts/archive.contract.ts'
 import { journalContract } from '../contracts/journal.contract.ts'
 import type { Opened } from '../contracts/journal.contract.ts'
 import { sharingContract } from '../contracts/sharing.contract.ts'
@@ -16,6 +17,7 @@ import { freshDatabase } from '../support/postgres.ts'
 const contracts = (open: () => Promise<Opened>): void => {
   journalContract(open)
   wholeTablesContract(open)
+  archiveContract(open)
 }
 
 const twice = (store: Store): readonly [Store, Store] => [store, store]

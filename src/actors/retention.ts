@@ -1,0 +1,25 @@
+/** What of an ended entity's journal nobody needs to live on with. Pure. */
+import type { Arq } from './arq/decider.ts'
+import { arq } from './arq/decider.ts'
+import { remember } from './entities.ts'
+import type { Instance } from './instance/decider.ts'
+import { instance } from './instance/decider.ts'
+import { kindOf } from './memory.ts'
+import type { JournalRow } from './ports.ts'
+
+/** Kinds whose entities end. */
+export const ENDING: readonly string[] = [arq.kind, instance.kind]
+
+const isOver = ({ arqs, open, telling }: Instance): boolean =>
+  Object.keys(arqs).length === 0 && open === null && telling === null
+
+/**
+ * How many of the rows, oldest first, may leave the journal for the archive. Of an ARQ that is gone all, as its UUID never comes
+ * again. An instance may be bound again: its last row stays, so that the next follows on it and processes that remember it are fenced.
+ */
+export const leavable = (key: string, rows: readonly JournalRow[]): number => {
+  const { state } = remember(key, rows)
+  if (kindOf(key) === arq.kind) return (state as Arq).status === 'Gone' ? rows.length : 0
+  if (kindOf(key) === instance.kind) return isOver(state as Instance) ? rows.length - 1 : 0
+  return 0
+}

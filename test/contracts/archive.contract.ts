@@ -1,0 +1,115 @@
+/** What every store must do with journals of what ended (A1-A3), under a control plane that goes on. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { Store } from '../../src/persistence/store.ts'
+import { type Cloud, FPGA, NOVA, openCloud, value } from '../actors/cloud.ts'
+import { expectRebuilt } from '../actors/rebuilt.ts'
+import { openPlane } from '../support/plane.ts'
+import type { Opened } from './journal.contract.ts'
+
+const LATER = 8_000_000_000_000
+
+const allOf = async ({ archiveEnded }: Store, before = LATER, limit = 7): Promise<number> => {
+  const { rows, more } = await archiveEnded({ before, limit })
+  return more ? rows + (await allOf({ archiveEnded } as Store, before, limit)) : rows
+}
+const fedKeys = async ({ journal }: Store): Promise<ReadonlySet<string>> =>
+  new Set((await journal.feed('', 1000)).map(({ key }) => key))
+const told = async (store: Store): Promise<void> => store.journal.saveCheckpoint('relay', await store.journalEnd())
+/** Hosts have answered all orders; the feed of a server may come a moment late. */
+const answered = async (store: Store, pump: () => Promise<void>): Promise<void> => {
+  const end = performance.now() + 20_000
+  for (;;) {
+    await pump()
+    if ((await store.reads.ordersBefore(Number.MAX_SAFE_INTEGER, 1)).length === 0) return
+    if (performance.now() > end) throw new Error('an order has no answer')
+    await wait(20)
+  }
+}
+/** Bound to its instance, unbound, deleted, and its handle released. */
+const lifeOf = async (cloud: Cloud, instance?: string) => {
+  const [arq] = await cloud.create()
+  const at = instance ?? crypto.randomUUID()
+  value(await cloud.bind([arq!], at))
+  await answered(cloud.store, cloud.pump)
+  value(await cloud.control.arqs.unbind(NOVA, [arq!]))
+  await answered(cloud.store, cloud.pump)
+  value(await cloud.control.arqs.remove(NOVA, [arq!]))
+  await answered(cloud.store, cloud.pump)
+  return { arq: `arq/${arq!}`, instance: `instance/${at}`, at }
+}
+/** Whole rows without the place, which only an order has. */
+const history = async ({ journal }: Store, key: string) => journal.history([key], 1000)
+const folded = async ({ journal }: Store, key: string) => (await journal.recall([{ key, after: 0 }])).get(key)!.rows
+
+export const archiveContract = (open: () => Promise<Opened>): void => {
+  const opened = async () => {
+    const { store, dispose } = await open()
+    const cloud = await openCloud(FPGA, { 'resources:FPGA': '1' }, {}, store)
+    const close = async () => {
+      await cloud.stop()
+      await dispose()
+    }
+    return { store, cloud, close, dispose }
+  }
+
+  test('what ended leaves the feed and stays in histories; what lives stays', async () => {
+    const { store, cloud, close } = await opened()
+    const living = await cloud.start()
+    await answered(cloud.store, cloud.pump)
+    const ended = await lifeOf(cloud)
+    const was = [await history(store, ended.arq), await history(store, ended.instance)]
+    await told(store)
+    const rows = await allOf(store)
+    expect(rows).toBe(was[0]!.length + was[1]!.length - 1)
+    const keys = await fedKeys(store)
+    expect(keys.has(ended.arq)).toBe(false)
+    expect(keys.has(`arq/${living.arq}`)).toBe(true)
+    expect(keys.has(`instance/${living.instance}`)).toBe(true)
+    expect([await history(store, ended.arq), await history(store, ended.instance)]).toEqual(was)
+    expect(await cloud.states([living.arq])).toEqual(['Bound'])
+    expect(await allOf(store)).toBe(0)
+    await expectRebuilt(store)
+    await close()
+  })
+
+  test('nothing moves that a reader has not passed, or that ended too late', async () => {
+    const { store, cloud, close } = await opened()
+    const ended = await lifeOf(cloud)
+    expect(await allOf(store)).toBe(0)
+    const rows = await history(store, ended.arq)
+    await store.journal.saveCheckpoint('relay', await store.journalEnd())
+    await store.journal.saveCheckpoint('relay.unsettled', `from ${rows.at(-2)!.position}`)
+    expect(await allOf(store)).toBe(0)
+    await store.journal.saveCheckpoint('relay.unsettled', 'settled')
+    expect(await allOf(store, rows[0]!.at)).toBe(0)
+    expect(await history(store, ended.arq)).toEqual(rows)
+    expect((await fedKeys(store)).has(ended.arq)).toBe(true)
+    expect(await allOf(store)).toBeGreaterThan(0)
+    await close()
+  })
+
+  test('an instance is bound again, by who remembers it and by who does not', async () => {
+    const { store, cloud, dispose } = await opened()
+    const first = await lifeOf(cloud)
+    await told(store)
+    expect(await allOf(store)).toBeGreaterThan(0)
+    const versions = async () => (await folded(store, first.instance)).map(({ version }) => version)
+    const count = (await versions()).length
+    await lifeOf(cloud, first.at)
+    await told(store)
+    expect(await allOf(store)).toBeGreaterThan(0)
+    const [arq] = await cloud.create()
+    await cloud.stop()
+    const cold = await openPlane({}, store)
+    value(await cold.control.arqs.bind(NOVA, [cloud.bindingOf(arq!, first.at)]))
+    await answered(store, cold.pump)
+    expect(value(await cold.control.arqs.get(NOVA, arq!)).state).toBe('Bound')
+    const now = await versions()
+    expect(now.length).toBeGreaterThan(2 * count)
+    expect(now).toEqual(now.map((_, index) => index + 1))
+    await expectRebuilt(store)
+    await cold.plane.stop()
+    await dispose()
+  })
+}
