@@ -25,7 +25,9 @@ export const openDatabase = async (options: PostgresOptions, clock: Clock, log: 
   const end = clock.now() + PATIENCE_MS
   for (;;) {
     try {
-      return await openStore({ kind: 'postgres', ...options })
+      const store = await openStore({ kind: 'postgres', ...options })
+      if (store.newer.length > 0) log.warn({ migrations: store.newer }, 'database.newer')
+      return store
     } catch (error) {
       const reason = inWords(error)
       if (!isPassing(error) || clock.now() >= end) throw new StartProblem(`database: cannot be used: ${reason}`)
