@@ -11,7 +11,9 @@
  * R6 the checkpoint is saved under the epoch of the lease. Refused, the relay knows nothing any more, and waits for the lease;
  * R7 a new holder begins at the stored checkpoint. So whatever a former holder tells late was told before, or is told by both in
  *    the same order: for readers, first occurrences of a key are in commit order;
- * R8 a relay that stops gives the lease away.
+ * R8 a relay that stops gives the lease away;
+ * R9 so does one whose rounds have failed for `asideAfterMs`: it may be the only one that is cut off. Is the bus away for all, the
+ *    lease goes round.
  */
 import { DEFAULTS, type RelayOptions, type RelayState } from './relayOptions.ts'
 import { Rounds } from './relayRounds.ts'

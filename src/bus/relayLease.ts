@@ -4,7 +4,8 @@
  * E1 the holder trusts the lease for `trustMs` from the moment it asked for it, by its own monotonic clock: less than the store
  *    keeps it, so that nobody relies on a lease that another may have by now;
  * E2 a lease of another epoch is another tenure: nothing is carried over;
- * E3 that the store does not answer changes nothing until trust is over; that another has the lease ends the tenure at once.
+ * E3 that the store does not answer changes nothing until trust is over; that another has the lease ends the tenure at once;
+ * E4 who steps aside gives the lease away and does not ask for it for a while.
  */
 import type { Sharing } from '../actors/sharing.ts'
 import type { Cancel, Clock } from '../clock.ts'
@@ -32,6 +33,7 @@ export class Leasehold {
   #next: Cancel = () => {}
   #asking: Promise<void> = Promise.resolve()
   #unanswered = false
+  #asideUntil = -Infinity
 
   constructor(options: LeaseOptions) {
     this.#options = options
@@ -54,6 +56,13 @@ export class Leasehold {
     this.#running = false
     this.#next()
     await this.#asking
+    await this.#giveAway()
+  }
+  readonly stepAside = (forMs: number): void => {
+    this.#asideUntil = this.#options.clock.monotonic() + forMs
+    this.#asking = this.#asking.then(() => this.#giveAway())
+  }
+  async #giveAway(): Promise<void> {
     if (this.#tenure === null) return
     this.#tenure = null
     const { sharing, name, holder, log } = this.#options
@@ -80,6 +89,7 @@ export class Leasehold {
   async #renew(): Promise<void> {
     const { clock, renewMs, log } = this.#options
     const began = clock.monotonic()
+    if (began < this.#asideUntil) return this.#later(renewMs)
     try {
       await this.#ask()
       this.#unanswered = false

@@ -32,6 +32,9 @@ export type RelayOptions = {
   readonly saveEveryMs?: number
   readonly retry?: { readonly firstMs: number; readonly maxMs: number }
   readonly lease?: LeaseTimes
+  /** Whose rounds have failed for so long gives the lease away, and does not ask for it for `asideForMs`. */
+  readonly asideAfterMs?: number
+  readonly asideForMs?: number
   /** After this long nothing that a former holder sent can arrive any more: longer than any publish may take. */
   readonly graceMs?: number
 }
@@ -64,6 +67,9 @@ export const DEFAULTS = {
   saveEveryMs: 100,
   retry: { firstMs: 20, maxMs: 5000 },
   lease: { leaseMs: 5000, trustMs: 3500, renewMs: 1000 },
+  asideAfterMs: 6000,
+  // others ask every second
+  asideForMs: 2500,
   graceMs: 60_000,
 }
 export type Settings = Omit<RelayOptions, keyof typeof DEFAULTS> & typeof DEFAULTS

@@ -36,6 +36,8 @@ export class Rounds {
   #rows = 0
   #messages = 0
   #failures = 0
+  /** When the first of the rounds began that failed since the last good one. */
+  #failingSince: number | null = null
   #oldest: number | null = null
   #lastRows = -Infinity
 
@@ -132,17 +134,27 @@ export class Rounds {
       if (tenure === null) this.#forget()
       return 'barred'
     }
+    const began = this.#settings.clock.monotonic()
     try {
       if (this.#tenure !== tenure) await this.#begin(tenure)
       const ended = await this.#round(tenure)
       this.#failures = 0
+      this.#failingSince = null
       return ended
     } catch (error) {
       this.#failures++
       const { log } = this.#settings
       log.warn({ reason: textOf(error), failures: this.#failures, after: this.#position }, 'relay.again')
+      this.#leaveToOthers((this.#failingSince ??= began))
       return 'failed'
     }
+  }
+  #leaveToOthers(failingSince: number): void {
+    const { clock, asideAfterMs, asideForMs, log } = this.#settings
+    if (clock.monotonic() - failingSince < asideAfterMs) return
+    log.warn({ failures: this.#failures, forMs: asideForMs }, 'relay.aside')
+    this.#failingSince = null
+    this.#lease.stepAside(asideForMs)
   }
   async #begin(tenure: Tenure): Promise<void> {
     const { journal, reader } = this.#settings

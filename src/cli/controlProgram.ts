@@ -29,6 +29,8 @@ export type ControlConfig = Config & {
   readonly kafka: NonNullable<Config['kafka']>
   readonly database: NonNullable<Config['database']>
 }
+/** What is not stored by then has failed; it is tried again, perhaps by a control that reaches Kafka. */
+const PUBLISH_MS = 8000
 const LOOK = { everyMs: 1000, lateMs: 4000 }
 /** A load balancer that asks every second or two has noticed by then. */
 const DRAIN_MS = 1500
@@ -131,7 +133,7 @@ export const startControl = async (config: ControlConfig, log: Log): Promise<Run
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
     const kafka = { ...config.kafka, clientId: `accelerando-control-${process.pid}` }
-    const bus = kafkaBus({ options: kafka, clock: systemClock, log })
+    const bus = kafkaBus({ options: kafka, clock: systemClock, log, publishTimeoutMs: PUBLISH_MS })
     const link = kafkaLink({ kafka, bus, topics: config.topics, clock: systemClock, log })
     return await serve({ config: { ...config, kafka }, log, clock, open, store, bus, link, watching })
   } catch (error) {

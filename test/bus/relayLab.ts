@@ -100,6 +100,7 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
     const { through } = process
     const sharing = lie(store.sharing)
     const log = memoryLog()
+    const way = { cut: false }
     const isState = (batch: readonly BusRecord[]) => batch[0]?.topic.includes('.state.') ?? false
     const asks: Pick<Journal, 'feed' | 'checkpoint' | 'onAppended' | 'exclusive'> = {
       feed: (after, limit) => through('feed', () => journal.feed(after, limit)),
@@ -109,7 +110,10 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
     }
     const bus: Pick<Bus, 'publish'> = {
       publish: (batch) =>
-        through(isState(batch) ? 'publish states' : 'publish', async () => void stored.push(...batch)),
+        through(isState(batch) ? 'publish states' : 'publish', async () => {
+          if (way.cut) throw new Error('no way to the bus')
+          stored.push(...batch)
+        }),
     }
     const page: Reads['page'] = (query) => through('read', () => reads.page(query))
     const one = relay({
@@ -134,7 +138,9 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
       ...more,
     })
     await one.start()
-    return { ...process, relay: one, log }
+    /** This process alone does not reach the bus. */
+    const cutOff = (cut: boolean) => void (way.cut = cut)
+    return { ...process, relay: one, log, cutOff }
   }
   const facts = (key?: string) =>
     stored

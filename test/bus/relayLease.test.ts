@@ -83,6 +83,41 @@ test('R8 a relay that is stopped lets the next one go on at once', async () => {
   await two.relay.stop()
 })
 
+describe('R9 a relay that does not reach the bus', () => {
+  test('leaves the lease to one that does, in order and with nothing left out', async () => {
+    const world = openRelays()
+    const one = await world.start('one')
+    const two = await world.start('two')
+    await fill(world, 4)
+    await world.pass(200)
+    one.cutOff(true)
+    await fill(world, 4)
+    await world.pass(5900)
+    expect(two.relay.state().active).toBe(false)
+    await world.pass(6000)
+    expect(two.relay.state()).toMatchObject({ active: true, epoch: 2 })
+    expect(one.relay.state().active).toBe(false)
+    await fill(world, 4)
+    await world.pass(500)
+    expect(world.first()).toEqual(positions(12))
+    one.cutOff(false)
+    await Promise.all([one.relay.stop(), two.relay.stop()])
+  })
+  test('has it again when nobody reaches the bus, and all is told when it is back', async () => {
+    const world = openRelays()
+    const one = await world.start('one')
+    const two = await world.start('two')
+    for (const each of [one, two]) each.cutOff(true)
+    await fill(world, 4)
+    await world.pass(60_000)
+    expect(world.facts()).toEqual([])
+    for (const each of [one, two]) each.cutOff(false)
+    await world.pass(8000)
+    expect(world.first()).toEqual(positions(4))
+    await Promise.all([one.relay.stop(), two.relay.stop()])
+  })
+})
+
 describe('R5 the lease is trusted by the own clock', () => {
   test('for 3.5 s after it was asked for, then nothing is told; and again when the store answers', async () => {
     const world = openRelays()
