@@ -24,6 +24,7 @@ const STEP_MS = 60_000
 
 export type Broker = {
   readonly options: KafkaOptions
+  readonly pid: () => number
   /** With `secure`: SASL over TLS. */
   readonly secured: KafkaOptions
   /** SIGKILL. */
@@ -84,6 +85,7 @@ const brokerIn = (rig: string, folder: string, port: number, secure: boolean): B
   })
   return {
     options: plain(port),
+    pid: () => Number(readFileSync(join(data, '1/pid'), 'utf8')),
     secured: secure ? secured() : plain(port),
     kill: step('kill'),
     pause: step('pause'),

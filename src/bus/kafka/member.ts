@@ -149,8 +149,13 @@ export class Member {
   pause(partition: number, paused: boolean): void {
     if (!this.#in) return
     const these = [{ topic: this.#settings.topic, partitions: [partition] }]
-    if (paused) this.#consumer.pause(these)
-    else this.#consumer.resume(these)
+    try {
+      if (paused) this.#consumer.pause(these)
+      else this.#consumer.resume(these)
+    } catch (error) {
+      // kafkajs has no group any more when it is on its way to a crash; the next member begins with nothing paused
+      this.#settings.log.debug({ group: this.#settings.group, reason: reasonOf(error) }, 'kafka.unpaused')
+    }
   }
   /** Whether they are stored. Without a batch since the start there is nothing that can be committed. */
   async commit(offsets: ReadonlyMap<number, number>): Promise<boolean> {

@@ -125,11 +125,10 @@ export class Subscription {
       const member = this.#member
       this.#member = null
       this.#settings.told(reasonOf(reason))
-      const detail = { topic: this.#topic, group: this.#group, reason: reasonOf(reason) }
-      if (isMisconfigured(reason) && this.#awaited) return this.#first.reject(reason)
-      this.#settings.log.warn(detail, 'bus.consumerLost')
       // the end of the old one is not waited for: what it was connected to may be what failed
       if (member !== null) void this.#gone(member.leave())
+      if (isMisconfigured(reason) && this.#awaited) return this.#first.reject(reason)
+      this.#settings.log.warn({ topic: this.#topic, group: this.#group, reason: reasonOf(reason) }, 'bus.consumerLost')
       await this.#pause(Math.min(BACKOFF.maxMs, BACKOFF.firstMs * 2 ** Math.min(failures - 1, 10)))
     }
   }
