@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import type { Register } from './command.ts'
 import { arqs } from './commands/arqs.ts'
+import { audit } from './commands/audit.ts'
 import { control } from './commands/control.ts'
 import { deadLetters } from './commands/deadLetters.ts'
 import { doctor } from './commands/doctor.ts'
@@ -12,6 +13,7 @@ import { migrate } from './commands/migrate.ts'
 import { profiles } from './commands/profiles.ts'
 import { start } from './commands/start.ts'
 import { store } from './commands/store.ts'
+import { tail } from './commands/tail.ts'
 import { topics } from './commands/topics.ts'
 
 const VERSION = '0.1.0'
@@ -24,6 +26,8 @@ const COMMANDS: readonly Register[] = [
   deadLetters,
   doctor,
   migrate,
+  audit,
+  tail,
   hosts,
   handles,
   arqs,

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FeedRow, Journal, Position } from '../actors/ports.ts'
 import type { Row, ViewName } from '../actors/views.ts'
+import { WHOLE } from './archive.ts'
 import { journalEnd } from './bulk.ts'
 import { positionOf, sqlJournal } from './journal.ts'
 import { journalRow } from './recall.ts'
@@ -28,19 +29,20 @@ export type Snapshot = {
 }
 
 const PAGE = 5_000
-const JOURNAL = `select key, version, command, data, at, cause, xid::text as xid, pos from ${WHOLE} journal
-  where (xid, pos) > ($1::xid8, $2::int) order by journal.xid, journal.pos limit ${PAGE}`
+/** Archived rows are part of the journal. One sort, whatever its length. */
+const JOURNAL = `declare journal_rows no scroll cursor for
+  select key, version, command, data, at, cause, xid::text as xid, pos from ${WHOLE} journal order by journal.xid, journal.pos`
 
 const plain = (text: string) => ({ text, params: [] })
 
 async function* journalOf(run: Run): AsyncGenerator<FeedRow> {
-  let place: readonly unknown[] = ['0', 0]
+  await run(plain(JOURNAL))
   let page: Rows
   do {
-    page = await run({ text: JOURNAL, params: place })
+    page = await run(plain(`fetch ${PAGE} from journal_rows`))
     for (const row of page) yield { ...journalRow(row), position: positionOf(row) }
-    place = [page.at(-1)?.['xid'], page.at(-1)?.['pos']]
   } while (page.length === PAGE)
+  await run(plain('close journal_rows'))
 }
 
 async function* viewRows<N extends ViewName>(run: Run, name: N): AsyncGenerator<Row<N>> {

@@ -32,7 +32,7 @@ const stoppedBefore =
   (kind: string, type: string): Forge =>
   ({ journal, now }) => ({
     journal: journal.slice(0, journal.findIndex(is(kind, type))),
-    now: now + 3_600_000,
+    now: now + 1_000_000_000,
     pauses: [],
   })
 const added =

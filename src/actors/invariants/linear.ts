@@ -14,6 +14,7 @@ export type HandleOperation = Operation<Held> & { readonly asked: Asked; readonl
 const holderOf = (held: Held): string => held.replace('!', '')
 const FREE: Held = ''
 
+const NEVER_HOLDS: ReadonlySet<string> = new Set(['Initial', 'Unbound'])
 const RELEASES: ReadonlySet<Asked['act']> = new Set(['unbind', 'remove', 'removeByInstance'])
 /** An answer says that it happened, or that it did not; else nobody knows. */
 const certain = ({ status }: Asked): boolean => status !== null && status < 300
@@ -24,8 +25,9 @@ const sightings = (asked: Asked, handle: string, arq: string): readonly HandleOp
   (asked.shown ?? []).flatMap((shown) => {
     if (shown.uuid !== arq) return []
     const holds = shown.handle === handle && (shown.state === 'Bound' || shown.state === 'BindStarted')
-    // a failed bind shows its handle for a while, whoever has it by now
-    if (!holds && shown.handle === handle) return []
+    // one that is being bound may not show its handle yet, and a failed one shows it for a while, whoever has it by now
+    const free = shown.handle === null ? NEVER_HOLDS.has(shown.state) : shown.handle !== handle
+    if (!holds && !free) return []
     const apply = (held: Held): Held | null => {
       if (!holds) return holderOf(held) === arq ? null : held
       if (holderOf(held) !== arq || (shown.state === 'BindStarted' && held.endsWith('!'))) return null

@@ -1,0 +1,69 @@
+/** `accelerando tail`: shows what happens, a line each. */
+import { join } from 'node:path'
+import { type Flags, type Register, configured, out, told } from '../command.ts'
+import type { Config } from '../config.ts'
+import { addFlags } from '../configFlags.ts'
+import type { Key } from '../configTable.ts'
+import { openLog } from '../logger.ts'
+import type { TailSource } from '../tail.ts'
+
+const TAIL_FLAGS: readonly Key[] = ['kafka.brokers', 'kafka.prefix', 'database', 'data', 'config', 'log.level']
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const POSITION = /^\d+(\.\d+)?$/
+
+type Given = {
+  readonly arq?: string
+  readonly since?: string
+  readonly json?: true
+  readonly once?: true
+}
+const sourceOf = ({ kafka, database, data }: Config): TailSource => {
+  if (kafka) return { kind: 'kafka', kafka }
+  const store = database
+    ? ({ kind: 'postgres', url: database.url } as const)
+    : ({ kind: 'pglite', dir: join(data, 'store') } as const)
+  return { kind: 'journal', store }
+}
+const checked = ({ arq, since }: Given): void => {
+  if (arq !== undefined && !UUID.test(arq)) throw new Error(`--arq: must be a UUID, and is ${arq}`)
+  if (since !== undefined && !POSITION.test(since))
+    throw new Error(`--since: must be a position as tail shows it behind @, and is ${since}`)
+}
+/** The first Ctrl-C ends; whoever reads our output may end, too. */
+const untilAsked = (): AbortSignal => {
+  const asked = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => asked.abort())
+  process.stdout.on('error', () => asked.abort())
+  return asked.signal
+}
+
+export const tail: Register = (program) => {
+  addFlags(
+    program
+      .command('tail')
+      .description('Shows what happens, a line each: from the topics, or from the journal when no Kafka is named.')
+      .argument('[topic]', 'one topic, such as arq.events; all on which facts are told, when not given'),
+    TAIL_FLAGS,
+  )
+    .option('--arq <UUID>', 'only what names this accelerator request')
+    .option('--since <POSITION>', 'everything after this position, as shown behind @')
+    .option('--json', 'a JSON object a line')
+    .option('--once', 'end when all that is there was shown')
+    .action(
+      told(async (topic: string | undefined, flags: Flags) => {
+        const given = flags as Given
+        checked(given)
+        const config = configured(flags)
+        if (!config) return
+        const options = {
+          topic: topic ?? null,
+          arq: given.arq ?? null,
+          since: given.since ?? null,
+          json: given.json ?? false,
+          once: given.once ?? false,
+        }
+        const work = await import('../tail.ts')
+        await work.tail(sourceOf(config), options, out, untilAsked(), openLog(config.log))
+      }),
+    )
+}

@@ -1,0 +1,127 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { INVARIANTS } from '../../src/actors/invariants/check.ts'
+import type { Evidence } from '../../src/actors/invariants/evidence.ts'
+import type { Verdict } from '../../src/cli/auditText.ts'
+import { FORGERIES, soundEvidence } from './forgeries.ts'
+import { runAudit, writeEvidence, writeStore } from './written.ts'
+import { describeWith } from '../support/needs.ts'
+import { type Database, freshDatabase } from '../support/postgres.ts'
+import { runProgram } from '../support/program.ts'
+
+const GOLDEN = join(import.meta.dirname, '../golden/0.1.0.ndjson')
+/** What only a store can show. */
+const IN_STORE = ['S13', 'I8']
+/** What the command has no file for: what a driver did, what Nova wrote down. */
+const UNWRITTEN = [
+  'an old order is carried out',
+  'a result is told before it is noted',
+  'Nova hears of it too early',
+  'Nova took nothing',
+]
+const WRITTEN = FORGERIES.filter(([, what]) => !UNWRITTEN.includes(what))
+
+describe('accelerando audit', () => {
+  let evidence: Evidence
+  const root = mkdtempSync(join(tmpdir(), 'accelerando-audit-'))
+  let made = 0
+  const folder = () => join(root, String(made++))
+  beforeAll(async () => {
+    const { pauses: _, unable: __, nova: ___, memories: ____, ...rest } = await soundEvidence()
+    evidence = rest
+  })
+  afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+  it('finds nothing in evidence that nobody touched, and ends with 0', async () => {
+    const { code, said, complained } = await runAudit(...(await writeEvidence(folder(), evidence)))
+    expect(complained).toBe('')
+    const { figures, violations } = JSON.parse(said) as Verdict
+    expect(violations).toEqual([])
+    expect(code).toBe(0)
+    expect(figures.rows).toBe(evidence.journal.length)
+    expect(figures.clients).toMatchObject({ requests: evidence.clients!.length, undecided: 0 })
+    expect(figures.clients!.handles).toBeGreaterThan(3)
+    expect(figures.topics!['arq.events.v1']).toMatchObject({ repeats: 0 })
+  })
+  describe.concurrent('names what was planted, shows the entries, and ends with 1', () => {
+    it.each(WRITTEN.filter(([name]) => !IN_STORE.includes(name)))('%s: %s', async (name, _, forge) => {
+      const { code, names, said } = await runAudit(
+        ...(await writeEvidence(folder(), { ...evidence, ...forge(evidence) })),
+      )
+      expect(names).toContain(name)
+      expect(code).toBe(1)
+      const proofs = (JSON.parse(said) as Verdict).violations.filter(({ invariant }) => invariant === name)
+      expect(proofs.every(({ proof }) => proof.length > 0)).toBe(true)
+    })
+  })
+  it('has a planted violation of every invariant', () => {
+    const shown = new Set(WRITTEN.map(([name]) => name))
+    expect(INVARIANTS.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([])
+  })
+
+  it('reads a stopped folder, and writes its journal so that it can be read again', { timeout: 120_000 }, async () => {
+    const [dir, file] = [folder(), join(root, 'dump.ndjson')]
+    mkdirSync(dir)
+    await writeStore({ kind: 'pglite', dir: join(dir, 'store') }, { journal: evidence.journal.slice(0, 60) })
+    const first = await runAudit('--data', dir, '--write', file, '--slack', '100000')
+    expect(first).toMatchObject({ code: 0, names: [] })
+    const again = await runAudit('--file', file, '--slack', '100000')
+    expect(again).toMatchObject({ code: 0, names: [] })
+    const figures = ({ said }: { readonly said: string }) => (JSON.parse(said) as Verdict).figures
+    expect(figures(again)).toEqual(figures(first))
+  })
+  it('reads what earlier releases wrote, and prints figures and verdict for people', async () => {
+    const program = runProgram({ args: ['audit', '--file', GOLDEN] })
+    expect((await program.exited).code).toBe(0)
+    expect(program.stdout()).toMatch(
+      /^journal {4}99 rows, .*\n(.*\n)*ARQs .*Bound 1.*\n(.*\n)*clean: \d+ invariants hold/m,
+    )
+  })
+  it('ends with 2 and says why when it cannot read', async () => {
+    const broken = join(root, 'broken.ndjson')
+    writeFileSync(broken, '{"key":"arq/1","version":0}\n')
+    const cases: readonly (readonly [readonly string[], RegExp])[] = [
+      [['--file', join(root, 'nowhere')], /ENOENT/],
+      [['--file', broken], /line 1: version: /],
+      [['--data', join(root, 'nowhere')], /holds no store/],
+      [['--file', GOLDEN, '--slack', 'x'], /--slack: must be a number of seconds/],
+      [['--file', GOLDEN, '--host-data', root], /no ledger/],
+      [['--database', 'postgresql://nobody@127.0.0.1:1/none'], /ECONNREFUSED/],
+      [['--kafka', 'nonsense'], /kafka/],
+    ]
+    for (const [args, why] of cases) {
+      const { code, complained } = await runAudit(...args)
+      expect(complained).toMatch(why)
+      expect(code).toBe(2)
+    }
+  })
+})
+
+describeWith('postgres', 'accelerando audit of a database', (bin) => {
+  let evidence: Evidence
+  const databases: Database[] = []
+  const databaseOf = async (views: Evidence['views'] = {}): Promise<string> => {
+    const database = await freshDatabase(bin)
+    databases.push(database)
+    await writeStore({ kind: 'postgres', url: database.url }, { journal: evidence.journal, views })
+    return database.url
+  }
+  beforeAll(async () => {
+    evidence = await soundEvidence()
+  })
+  afterAll(async () => void (await Promise.all(databases.map(({ drop }) => drop()))))
+
+  it('finds nothing where nothing is wrong, views included', async () => {
+    expect(await runAudit('--database', await databaseOf(), '--stopped', '--slack', '100000')).toMatchObject({
+      code: 0,
+      names: [],
+    })
+  })
+  it.each(FORGERIES.filter(([name]) => IN_STORE.includes(name)))('names %s: %s', async (name, _, forge) => {
+    const { code, names } = await runAudit('--database', await databaseOf(forge(evidence).views!))
+    expect(names).toContain(name)
+    expect(code).toBe(1)
+  })
+})

@@ -1,0 +1,102 @@
+/** Evidence as an operator would have it: files, folders, a store. And the command over it. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Evidence, HostTrace, TopicMessage } from '../../src/actors/invariants/evidence.ts'
+import { rebuild } from '../../src/actors/entities.ts'
+import { type ViewName, put } from '../../src/actors/views.ts'
+import type { Raw } from '../../src/bus/kafka/read.ts'
+import { writeJournal } from '../../src/cli/auditFiles.ts'
+import type { Verdict } from '../../src/cli/auditText.ts'
+import { effectsPath } from '../../src/drivers/effects.ts'
+import type { Entry } from '../../src/host/entry.ts'
+import { type StoreConfig, openStore } from '../../src/persistence/open.ts'
+import { runProgram } from '../support/program.ts'
+
+const lines = (path: string, items: readonly unknown[]): string => {
+  writeFileSync(path, items.map((item) => `${JSON.stringify(item)}\n`).join(''))
+  return path
+}
+export const rawOf = ({ id, type, position, time, body, key, ...place }: TopicMessage): Raw => {
+  const envelope = {
+    specversion: '1.0',
+    id,
+    source: '/control',
+    type,
+    subject: key,
+    time: new Date(time!).toISOString(),
+    datacontenttype: 'application/json',
+    ...(position === null ? {} : { position }),
+    data: body,
+  }
+  return { ...place, key, value: body === null ? null : JSON.stringify(envelope), time: time! }
+}
+
+/** The ledger that leads to these numbers on the disk; what was done on the hardware is in no ledger. */
+const writeHost = (dir: string, { name, steps, prepared = [] }: HostTrace): string => {
+  mkdirSync(join(dir, 'drivers'), { recursive: true })
+  const entries = steps.flatMap((step): readonly Entry[] =>
+    step.did === 'noted'
+      ? [
+          {
+            slot: step.slot,
+            number: step.number,
+            type: 'PrepareSlot',
+            driver: 'simulated_driver',
+            deployable: 'd',
+            deployableUuid: step.slot,
+            handle: '',
+            state: step.done ? 'done' : 'in-hand',
+            startedAt: 0,
+            finishedAt: 0,
+            sent: false,
+          },
+        ]
+      : [],
+  )
+  lines(join(dir, 'ledger.jsonl'), [{ ledger: 1, host: name }, ...entries])
+  const slots = Object.fromEntries(prepared.map((slot) => [slot, { deployable: 'd', info: {} }]))
+  writeFileSync(effectsPath(join(dir, 'drivers'), 'simulated_driver'), JSON.stringify({ prepared: slots }))
+  return dir
+}
+
+/** A store with this journal and these views. */
+export const writeStore = async (config: StoreConfig, { journal, views = {} }: Pick<Evidence, 'journal' | 'views'>) => {
+  const store = await openStore(config)
+  await store.bulkLoad(journal.map(({ position: _, ...row }) => ({ rows: [row], changes: [] })))
+  await store.rebuildViews(rebuild)
+  const changes = (Object.keys(views) as ViewName[]).flatMap((name) =>
+    (views[name] ?? []).map((row) => put(name, row as never)),
+  )
+  if (changes.length > 0) await store.bulkLoad([{ rows: [], changes }])
+  await store.close()
+}
+
+/** The arguments that show the command all of the evidence that can be written down. */
+export const writeEvidence = async (dir: string, evidence: Evidence): Promise<readonly string[]> => {
+  mkdirSync(dir, { recursive: true })
+  const journal = join(dir, 'journal.ndjson')
+  await writeJournal(journal, evidence.journal)
+  const hosts = (evidence.hosts ?? []).map((trace) => writeHost(join(dir, trace.name), trace))
+  const messages = evidence.topics?.messages.map(rawOf)
+  return [
+    ...['--file', journal, '--now', new Date(evidence.now).toISOString(), '--slack', '100000'],
+    ...(messages ? ['--topics', lines(join(dir, 'topics.ndjson'), messages)] : []),
+    ...(evidence.clients ? ['--client', lines(join(dir, 'clients.ndjson'), evidence.clients)] : []),
+    ...hosts.flatMap((host) => ['--host-data', host]),
+    ...(evidence.quiet ? ['--settled'] : []),
+  ]
+}
+
+export type Audited = {
+  readonly code: number | null
+  readonly names: readonly string[]
+  readonly said: string
+  readonly complained: string
+}
+export const runAudit = async (...args: readonly string[]): Promise<Audited> => {
+  const program = runProgram({ args: ['audit', ...args, '--json'] })
+  const { code } = await program.exited
+  const said = program.stdout()
+  const names = code === 2 ? [] : (JSON.parse(said) as Verdict).violations.map(({ invariant }) => invariant)
+  return { code, names, said, complained: program.stderr() }
+}
