@@ -59,7 +59,7 @@ export const RELAY = 'relay'
 export const DEFAULTS = {
   reader: RELAY,
   pollMs: 500,
-  // a look that finds nothing costs the database about a tenth of a millisecond: half a percent of a core at 20 ms
+  // a look that finds nothing costs a quarter of a millisecond of own CPU: 1.2% of a core at 20 ms, 0.2% at 150 ms
   poll: { busyMs: 20, idleMs: 150, busyForMs: 2000 },
   gatherMs: 25,
   urgent: (_row: JournalRow): boolean => true,
