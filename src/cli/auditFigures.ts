@@ -34,16 +34,18 @@ const bindsOf = (journal: Evidence['journal']) => {
   const counts: Record<string, number> = {}
   const since = new Map<string, number>()
   const took: number[] = []
+  const settled = (arq: string, at: number): void => {
+    if (since.has(arq)) took.push(at - since.get(arq)!)
+    since.delete(arq)
+  }
+  const count = (event: InstanceEvent, at: number): void => {
+    if (event.type === 'BindAccepted') for (const { arq } of event.parts) since.set(arq, at)
+    if (event.type !== 'BindSettled') return
+    counts[event.outcome] = (counts[event.outcome] ?? 0) + event.arqs.length
+    for (const arq of event.arqs) settled(arq, at)
+  }
   for (const { key, events, at } of journal)
-    for (const event of kindOf(key) === 'instance' ? (events as readonly InstanceEvent[]) : []) {
-      if (event.type === 'BindAccepted') for (const { arq } of event.parts) since.set(arq, at)
-      if (event.type !== 'BindSettled') continue
-      counts[event.outcome] = (counts[event.outcome] ?? 0) + event.arqs.length
-      for (const arq of event.arqs) {
-        if (since.has(arq)) took.push(at - since.get(arq)!)
-        since.delete(arq)
-      }
-    }
+    if (kindOf(key) === 'instance') for (const event of events as readonly InstanceEvent[]) count(event, at)
   took.sort((a, b) => a - b)
   const part = (share: number): number => took[Math.min(took.length - 1, Math.floor(took.length * share))]!
   return {

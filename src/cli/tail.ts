@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicMessage } from '../actors/invariants/evidence.ts'
 import { comesBefore } from '../actors/invariants/positions.ts'
-import type { Position } from '../actors/ports.ts'
+import type { FeedRow, Position } from '../actors/ports.ts'
 import { reactions } from '../actors/reactions.ts'
 import type { KafkaOptions } from '../bus/kafka/options.ts'
 import type { Log } from '../log.ts'
@@ -103,13 +103,16 @@ const tailJournal = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const journal = await followJournal(store)
+  const tell = (rows: readonly FeedRow[]): void => {
+    for (const record of rows.flatMap(reactions))
+      if (topics.includes(record.topic))
+        show(messageOf({ ...record, partition: 0, offset: 0, time: 0 }), record.value, null)
+  }
   try {
     let position = since ?? (once ? '' : await journal.end())
     for (;;) {
       const rows = signal.aborted ? [] : await journal.feed(position, ROWS)
-      for (const record of rows.flatMap(reactions))
-        if (topics.includes(record.topic))
-          show(messageOf({ ...record, partition: 0, offset: 0, time: 0 }), record.value, null)
+      tell(rows)
       position = rows.at(-1)?.position ?? position
       if (signal.aborted || (once && rows.length === 0)) return
       if (rows.length === 0) await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)

@@ -59,22 +59,22 @@ const content = ({ topic, key, body }: TopicMessage): readonly [string, string] 
   return [key, `${String(type)} ${details(rest)}`]
 }
 const causeOf = ({ body }: TopicMessage): string => {
-  const { by, requestId } = ((body as Fields | null)?.['cause'] ?? {}) as Fields
-  return [by === undefined ? '' : `by ${String(by)}`, requestId === undefined ? '' : String(requestId)]
-    .filter(Boolean)
-    .join(' ')
+  const { by, requestId } = ((body as Fields | null)?.['cause'] ?? {}) as {
+    readonly by?: string
+    readonly requestId?: string
+  }
+  return [by === undefined ? '' : `by ${by}`, requestId ?? ''].filter(Boolean).join(' ')
 }
 
 /** `storedAt`: when the broker took it; null: it comes from the journal itself. */
 export const tailLine = (message: TopicMessage, storedAt: number | null): string => {
-  const { time, position, id, body } = message
+  const { time, position } = message
   const [who, what] = content(message)
   const lateMs = storedAt === null || time === null ? 0 : storedAt - time
-  const unreadable = id === null && body === null && time !== null && message.type === null
   return [
     new Date(time ?? 0).toISOString(),
     who,
-    unreadable ? what : what.trim(),
+    what.trim(),
     causeOf(message),
     position === null ? '' : `@${position}`,
     lateMs >= LATE_MS ? `(${(lateMs / 1000).toFixed(1)} s late)` : '',

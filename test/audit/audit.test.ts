@@ -120,7 +120,7 @@ describeWith('postgres', 'accelerando audit of a database', (bin) => {
     })
   })
   it.each(FORGERIES.filter(([name]) => IN_STORE.includes(name)))('names %s: %s', async (name, _, forge) => {
-    const { code, names } = await runAudit('--database', await databaseOf(forge(evidence).views!))
+    const { code, names } = await runAudit('--database', await databaseOf(forge(evidence).views))
     expect(names).toContain(name)
     expect(code).toBe(1)
   })

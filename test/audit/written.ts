@@ -62,7 +62,7 @@ const writeHost = (dir: string, { name, steps, prepared = [] }: HostTrace): stri
 /** A store with this journal and these views. */
 export const writeStore = async (config: StoreConfig, { journal, views = {} }: Pick<Evidence, 'journal' | 'views'>) => {
   const store = await openStore(config)
-  await store.bulkLoad(journal.map(({ position: _, ...row }) => ({ rows: [row], changes: [] })))
+  await store.bulkLoad(journal.map((row) => ({ rows: [{ ...row, position: undefined }], changes: [] })))
   await store.rebuildViews(rebuild)
   const changes = (Object.keys(views) as ViewName[]).flatMap((name) =>
     (views[name] ?? []).map((row) => put(name, row as never)),
