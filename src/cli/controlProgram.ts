@@ -20,7 +20,7 @@ import { openDatabase } from './database.ts'
 import { watch } from './health.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
 import { listen, urlOf } from './listen.ts'
-import { GRACE_MS, type Running, endAtOnce } from './start.ts'
+import { type Running, endAtOnce } from './start.ts'
 import { openSystem } from './system.ts'
 import { type Watching, openWatching } from './watching.ts'
 
@@ -34,6 +34,9 @@ const PUBLISH_MS = 8000
 const LOOK = { everyMs: 1000, lateMs: 4000 }
 /** A load balancer that asks every second or two has noticed by then. */
 const DRAIN_MS = 1500
+/** With the drain and what closes the store they stay below ten seconds. */
+const REQUESTS_MS = 3000
+const STOP_MS = 3500
 
 type Opened = {
   readonly config: ControlConfig
@@ -63,7 +66,8 @@ const openPlane = async ({ config, log, clock, open, store, bus, link, watching 
     region,
     watching,
   })
-  open.add(system.stop)
+  // a broker that stands still answers no farewell; what is cut is found again by the next process
+  open.add(system.stop, STOP_MS)
   open.add(link.stop)
   return system
 }
@@ -105,7 +109,7 @@ const serve = async (opened: Opened): Promise<Running> => {
     notReady,
     degraded: link.ailing,
   })
-  open.add(() => admin.close(GRACE_MS))
+  open.add(() => admin.close(0))
   const api = await listen(
     createApp({
       control: { ...control, notReady: () => notReady() ?? control.notReady() },
@@ -118,7 +122,7 @@ const serve = async (opened: Opened): Promise<Running> => {
     }),
     config.listen,
   )
-  open.add(() => api.close(GRACE_MS))
+  open.add(() => api.close(REQUESTS_MS))
   open.add(draining.begin)
   log.info({ api: urlOf(api), admin: urlOf(admin), store: store.kind, kafka: config.kafka.brokers }, 'started')
   return { base: `${urlOf(api)}/v2`, stop: open.close }
@@ -133,7 +137,13 @@ export const startControl = async (config: ControlConfig, log: Log): Promise<Run
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
     const kafka = { ...config.kafka, clientId: `accelerando-control-${process.pid}` }
-    const bus = kafkaBus({ options: kafka, clock: systemClock, log, publishTimeoutMs: PUBLISH_MS })
+    const bus = kafkaBus({
+      options: kafka,
+      clock: systemClock,
+      log,
+      publishTimeoutMs: PUBLISH_MS,
+      stopTimeoutMs: STOP_MS,
+    })
     const link = kafkaLink({ kafka, bus, topics: config.topics, clock: systemClock, log })
     return await serve({ config: { ...config, kafka }, log, clock, open, store, bus, link, watching })
   } catch (error) {

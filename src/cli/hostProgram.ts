@@ -22,6 +22,10 @@ import { observedBus } from './observedBus.ts'
 import { StartProblem } from './startProblem.ts'
 import { type Watching, openWatching } from './watching.ts'
 
+/** A broker that stands still answers no farewell; orders in hand get their time. Together below ten seconds. */
+const STOP_MS = 2000
+const HOST_STOP_MS = 7000
+
 /** What `lacks` has made sure of. */
 export type HostConfig = Config & { readonly kafka: NonNullable<Config['kafka']> }
 export type RunningHost = { readonly name: string; readonly stop: () => Promise<void> }
@@ -71,15 +75,15 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     const folder = openHostFolder(config.data, name)
     open.add(folder.release)
     const watching = await openWatching('accelerando-host', log, open)
-    const bus = observedBus(kafkaBus({ options: kafka, clock: systemClock, log }), watching)
-    open.add(bus.stop)
+    const bus = observedBus(kafkaBus({ options: kafka, clock: systemClock, log, stopTimeoutMs: STOP_MS }), watching)
+    open.add(bus.stop, STOP_MS)
     const link = kafkaLink({ kafka, bus, topics: null, clock: systemClock, log })
     open.add(link.stop)
     const boot = { bootId: null as string | null }
     const url = await admin(config, watching, link, open, () => boot)
     const parts = { config, bus: patient(bus, link), images: imageFolder(config.images, log), log, clock, watching }
     const host = await startHostIn(parts, name, config.data, drivers)
-    open.add(host.stop)
+    open.add(host.stop, HOST_STOP_MS)
     showHosts(watching.meter, [host])
     await link.well()
     boot.bootId = host.bootId

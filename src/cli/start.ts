@@ -21,7 +21,7 @@ import { openWatching } from './watching.ts'
 
 export type Running = { readonly base: string; readonly stop: () => Promise<void> }
 /** All of it, requests in hand included, ends within ten seconds. */
-export const GRACE_MS = 4000
+const GRACE_MS = 4000
 const RECORDED_MS = 10_000
 
 /** The first picture of every host is recorded, so that who reads after `ready` sees the hardware. Bounded: a slow driver delays nobody for ever. */

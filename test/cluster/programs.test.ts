@@ -131,7 +131,7 @@ describeWith('postgres', 'a service of several processes', (bin) =>
       const waiting = await accepted(at(1), 'compute1')
       expect((await shown(at(2), waiting)).state).toBe('BindStarted')
       await broker.start()
-      expect((await ended(at(2), waiting)).state).toBe('Bound')
+      expect((await ended(at(2), waiting, 60_000)).state).toBe('Bound')
       for (const { admin } of controls)
         await until(
           () => readyz(admin),

@@ -17,8 +17,8 @@ export type Member<P extends Program = Program> = {
   readonly name: string
   /** Null: it does not run. */
   readonly running: () => P | null
-  /** Resolves when it said that it is ready. */
-  readonly start: () => Promise<P>
+  /** Resolves when it said that it is ready. `more`: settings for this life alone. */
+  readonly start: (more?: Env) => Promise<P>
   readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<Exit>
   /** It stands still, and knows nothing of it when it goes on. */
   readonly pause: () => void
@@ -33,13 +33,13 @@ export type ControlMember = Member<Service> & {
 /** So that a test need not wait as long as people do. */
 const QUICK = {
   ACCELERANDO_BIND_RESEND_SECONDS: '1',
-  ACCELERANDO_BIND_DEADLINE_SECONDS: '40',
+  ACCELERANDO_BIND_DEADLINE_SECONDS: '100',
   ACCELERANDO_HOST_REPORT_EVERY_SECONDS: '1',
   ACCELERANDO_HOST_HEARTBEAT_EVERY_SECONDS: '0.5',
 }
 const HOST_READY_MS = 60_000
 
-const member = <P extends Program>(name: string, begin: () => Promise<P>): Member<P> => {
+const member = <P extends Program>(name: string, begin: (more: Env) => Promise<P>): Member<P> => {
   let program: P | null = null
   const signal = (how: 'SIGSTOP' | 'SIGCONT'): void => {
     if (program !== null) process.kill(program.pid, how)
@@ -47,8 +47,8 @@ const member = <P extends Program>(name: string, begin: () => Promise<P>): Membe
   return {
     name,
     running: () => program,
-    start: async () => {
-      const begun = await begin()
+    start: async (more = {}) => {
+      const begun = await begin(more)
       program = begun
       const gone = (): void => {
         if (program === begun) program = null
@@ -76,7 +76,7 @@ export const controlMember = async (ground: Ground, name: string, more: Env = {}
   const own = ['--listen', listen, '--admin-listen', adminListen, '--database', ground.database, '--auth', 'noauth']
   const run = { args: ['control', ...own, ...args], env }
   return {
-    ...member(name, () => startService(run)),
+    ...member(name, (once) => startService({ ...run, env: { ...env, ...once } })),
     origin: `http://${listen}`,
     admin: `http://${adminListen}`,
     client: clientOf(`http://${listen}/v2`),
@@ -95,8 +95,8 @@ export const hostArgs = (ground: Ground, name: string): readonly string[] => [
 export const hostMember = (ground: Ground, name: string, size: Devices, more: Env = {}): Member => {
   const { env } = shared(ground, { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork), ...more })
   const sized = ['--demo-devices', String(size.devices), '--demo-handles', String(size.handles)]
-  return member(name, async () => {
-    const program = runProgram({ args: [...hostArgs(ground, name), ...sized], env })
+  return member(name, async (once) => {
+    const program = runProgram({ args: [...hostArgs(ground, name), ...sized], env: { ...env, ...once } })
     await program.said(new RegExp(`^ready ${name}$`, 'm'), HOST_READY_MS)
     return program
   })
