@@ -59,6 +59,22 @@ describeWith('postgres', 'under a role of least rights', (bin) => {
     await dispose()
   })
 
+  test('it archives', async () => {
+    const { url, dispose } = await limited()
+    const store = await openStore({ kind: 'postgres', url })
+    expect(await store.journal.append(sample.one(`device/${randomUUID()}`, 1))).toBe('appended')
+    const end = await store.journalEnd()
+    await store.journal.saveCheckpoint('relay', end)
+    expect(await store.archiveEnded({ before: 2 * sample.AT, limit: 10 })).toEqual({
+      entities: 0,
+      rows: 0,
+      more: false,
+    })
+    expect(await store.journal.checkpoint('archive')).toBe(end)
+    await store.close()
+    await dispose()
+  })
+
   test('on a database that is not migrated it says who has to do what', async () => {
     const { url, dispose } = await limited(false)
     await expect(openStore({ kind: 'postgres', url })).rejects.toThrow(
