@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { INVARIANTS } from '../../src/actors/invariants/check.ts'
 import type { Evidence } from '../../src/actors/invariants/evidence.ts'
+import { readJournal } from '../../src/cli/auditFiles.ts'
 import type { Verdict } from '../../src/cli/auditText.ts'
 import { FORGERIES, soundEvidence } from './forgeries.ts'
 import { runAudit, writeEvidence, writeStore } from './written.ts'
@@ -64,7 +65,7 @@ describe('accelerando audit', () => {
   it('reads a stopped folder, and writes its journal so that it can be read again', { timeout: 120_000 }, async () => {
     const [dir, file] = [folder(), join(root, 'dump.ndjson')]
     mkdirSync(dir)
-    await writeStore({ kind: 'pglite', dir: join(dir, 'store') }, { journal: evidence.journal.slice(0, 60) })
+    await writeStore({ kind: 'pglite', dir: join(dir, 'store') }, { journal: await readJournal(GOLDEN) })
     const first = await runAudit('--data', dir, '--write', file, '--slack', '100000')
     expect(first).toMatchObject({ code: 0, names: [] })
     const again = await runAudit('--file', file, '--slack', '100000')
