@@ -13,6 +13,7 @@ import { type Host, startHost } from '../host/host.ts'
 import type { Log } from '../log.ts'
 import type { Config } from './config.ts'
 import { ordersCounted, timedDriver } from './metricsHost.ts'
+import { VERSION } from './version.ts'
 import type { Watching } from './watching.ts'
 
 export type HostParts = {
@@ -57,7 +58,7 @@ export const startHostIn = (
     ids: idsBy(clock),
     log,
     ...(watching ? { tracer: watching.tracer, ended: ordersCounted(watching.meter) } : {}),
-    options: { images, reportEveryMs, heartbeatEveryMs },
+    options: { version: VERSION, images, reportEveryMs, heartbeatEveryMs },
   })
 }
 const start = (parts: HostParts, name: string, drivers: readonly Driver[]): Promise<Host> =>

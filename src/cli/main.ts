@@ -15,8 +15,8 @@ import { start } from './commands/start.ts'
 import { store } from './commands/store.ts'
 import { tail } from './commands/tail.ts'
 import { topics } from './commands/topics.ts'
+import { VERSION } from './version.ts'
 
-const VERSION = '0.1.0'
 const COMMANDS: readonly Register[] = [
   start,
   control,

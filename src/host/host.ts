@@ -30,7 +30,8 @@ import { Watch } from './sections.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 const DEFAULTS = {
-  version: '0.1.0',
+  /** Of the program, as it tells its control side. */
+  version: 'unknown',
   reportEveryMs: 60_000,
   heartbeatEveryMs: 5000,
   discoverMs: 30_000,

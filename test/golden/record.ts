@@ -1,30 +1,44 @@
 /**
- * Records what this release writes, for all later ones to read:
+ * Names the commit at hand as a release, and records what it writes, for all later ones to read (docs/upgrade.md):
  *
- *   node test/golden/record.ts 0.1.0
+ *   node test/golden/record.ts 0.2.0
  */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { VERSION } from '../../src/cli/version.ts'
 import { missingIn } from './events.ts'
 import { journalText, viewsText } from './fold.ts'
+import { type Release, goldenFile, migrationDigests, releases } from './releases.ts'
 import { playScenario } from './scenario.ts'
+import { missingKinds, playTopics, topicsText } from './topics.ts'
 
-type Releases = Record<string, { commit: string | null; journal: string }>
-const file = (name: string) => join(import.meta.dirname, name)
+/** All that a release is; what only proves it may have changed. */
+const SHIPPED = ['src', 'bin', 'package.json', 'package-lock.json']
+const git = (...args: readonly string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
 
 const release = process.argv[2] ?? ''
-if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('which release? such as 0.1.0')
-const releases = JSON.parse(readFileSync(file('releases.json'), 'utf8')) as Releases
-const known = releases[release]
+if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('which release? such as 0.2.0')
+if (release !== VERSION)
+  throw new Error(`package.json says ${VERSION}: \`npm version ${release} --no-git-tag-version\` first`)
+const known = releases()
 // What was shipped is what later releases meet; it cannot be recorded anew.
-if (known?.commit) throw new Error(`${release} was released as ${known.commit}: its journal stays as it is`)
+if (known[release]) throw new Error(`${release} was released as ${known[release].commit}: what it wrote stays as it is`)
+const changed = git('status', '--porcelain', '--', ...SHIPPED)
+if (changed !== '') throw new Error(`a release is a commit; not committed is:\n${changed}`)
 
 const rows = await playScenario()
-const missing = missingIn(rows)
+const records = await playTopics(rows)
+const missing = [...missingIn(rows), ...missingKinds(records)]
 if (missing.length > 0) throw new Error(`the scenario does not produce: ${missing.join(', ')}`)
-writeFileSync(file(`${release}.ndjson`), journalText(rows))
-writeFileSync(file(`${release}.views.txt`), viewsText(rows))
-releases[release] = { commit: null, journal: `${release}.ndjson` }
-writeFileSync(file('releases.json'), `${JSON.stringify(releases, null, 2)}\n`)
-process.stdout.write(`${release}: ${rows.length} rows\n`)
+const shipped: Release = {
+  commit: git('rev-parse', 'HEAD'),
+  journal: `${release}.ndjson`,
+  topics: `${release}.topics.ndjson`,
+  migrations: migrationDigests(),
+}
+writeFileSync(goldenFile(shipped.journal), journalText(rows))
+writeFileSync(goldenFile(`${release}.views.txt`), viewsText(rows))
+writeFileSync(goldenFile(shipped.topics), topicsText(records))
+writeFileSync(goldenFile('releases.json'), `${JSON.stringify({ ...known, [release]: shipped }, null, 2)}\n`)
+process.stdout.write(`${release} is ${shipped.commit}: ${rows.length} rows, ${records.length} messages\n`)
 process.exit()
