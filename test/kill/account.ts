@@ -65,6 +65,8 @@ export type Account = {
   /** ARQs whose end is recorded as impossible to tell. */
   readonly undeliverable: Set<string>
   readonly deadlineMs: number
+  /** How late a client may see an end for reasons of its own; the judge knows what is usual. */
+  readonly graceMs?: number
   listedAtEnd: readonly Listed[]
 }
 

@@ -13,14 +13,14 @@ const LONGEST_MS = 120_000
 /** An actor's death costs nearly nothing, so there are so many for one of the process. */
 const PER_KILL = 10
 
-const inFlight = ({ lives }: Account): readonly Life[] =>
+export const inFlight = ({ lives }: Account): readonly Life[] =>
   lives.filter(
     ({ arqs, bindSentAt, seen, leaveSentAt, refused }) =>
       bindSentAt !== null && seen.size < arqs.length && leaveSentAt === null && !refused,
   )
 
 /** True when there was such an actor. */
-const killActor = async (admin: string, key: string): Promise<boolean> => {
+export const killActor = async (admin: string, key: string): Promise<boolean> => {
   const response = await fetch(`${admin}/doors/kill-actor`, {
     method: 'POST',
     body: JSON.stringify({ key }),

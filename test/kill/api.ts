@@ -20,12 +20,12 @@ export type Api = {
   readonly onSend: (listener: (call: OpenCall) => void) => () => void
 }
 
-const answerOf = async (url: string, method: Method, body: unknown): Promise<Answer> => {
+const answerOf = async (url: string, method: Method, body: unknown, answerMs: number): Promise<Answer> => {
   try {
     const response = await fetch(url, {
       method,
       headers: HEADERS,
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(answerMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -38,8 +38,8 @@ const answerOf = async (url: string, method: Method, body: unknown): Promise<Ans
   }
 }
 
-/** `serving` resolves when the service answers again. */
-export const openApi = (base: string, serving: () => Promise<void>): Api => {
+/** `base`: asked for at each call. `serving` resolves when the service answers again. */
+export const openApi = (base: () => string, serving: () => Promise<void>, answerMs = ANSWER_MS): Api => {
   const open = new Set<OpenCall>()
   const listeners = new Set<(call: OpenCall) => void>()
   return {
@@ -50,7 +50,7 @@ export const openApi = (base: string, serving: () => Promise<void>): Api => {
     },
     call: async (method, path, body, instance) => {
       const call = { method, path, instance: instance ?? null }
-      const answer = answerOf(`${base}${path}`, method, body)
+      const answer = answerOf(`${base()}${path}`, method, body, answerMs)
       open.add(call)
       for (const listener of [...listeners]) listener(call)
       return answer.finally(() => open.delete(call))

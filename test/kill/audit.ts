@@ -27,7 +27,7 @@ const linesOf = async (store: Store): Promise<readonly string[]> => {
   for await (const line of store.dumpViews()) lines.push(comparable(line))
   return lines
 }
-const viewsDiffer = async (store: Store): Promise<readonly string[]> => {
+export const viewsDiffer = async (store: Store): Promise<readonly string[]> => {
   const before = await linesOf(store)
   await store.rebuildViews(rebuild)
   const after = await linesOf(store)

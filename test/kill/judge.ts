@@ -23,7 +23,7 @@ const endsInTime: Rule = (account) =>
   accepted(account).flatMap((life) => {
     const due = life.acceptedAt! + account.deadlineMs
     const late = servedBetween(account.served, due, waitedUntil(life))
-    return late > GRACE_MS
+    return late > (account.graceMs ?? GRACE_MS)
       ? [
           `the bind of instance ${life.instance}, accepted ${at(life.acceptedAt)}, had not ended ${late} ms of service after its deadline`,
         ]

@@ -54,7 +54,7 @@ export const openGround = async ({ seed }: PartOptions, env: Readonly<Record<str
     const settings = { ACCELERANDO_NOVA_URL: nova.url, ACCELERANDO_BIND_DEADLINE_SECONDS: String(DEADLINE_SECONDS) }
     const run = { data: data.path, args: ['--demo', '--log-level', 'info'], env: { ...settings, ...env } }
     const service = await supervise(run, account)
-    const api = openApi(`${service.origin}/v2`, service.serving)
+    const api = openApi(() => `${service.origin}/v2`, service.serving)
     const cloud = await readCloud(api)
     await makeProfiles(api, cloud, [1, 2])
     const client = { api, account, nova }

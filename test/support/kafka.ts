@@ -59,11 +59,18 @@ const guard = (rig: string, folder: string): void => {
   spawn('bash', ['-c', script, 'guard', rig, folder], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
 }
 
-const startIn = async (rig: string, folder: string, secure: boolean): Promise<number> => {
+/** Settings of the broker, given the first of its ports. */
+type Settings = (port: number) => readonly string[]
+const startIn = async (
+  rig: string,
+  folder: string,
+  secure: boolean,
+  settings: Settings = () => [],
+): Promise<number> => {
   guard(rig, folder)
   const port = await freePorts()
   const env = { ...process.env, ...(secure ? { SECURE: '1' } : {}) }
-  await run(rig, ['start', join(folder, 'data'), String(port)], { env, timeout: START_MS, cwd: '/' })
+  await run(rig, ['start', join(folder, 'data'), String(port), ...settings(port)], { env, timeout: START_MS, cwd: '/' })
   return port
 }
 
@@ -95,10 +102,11 @@ const brokerIn = (rig: string, folder: string, port: number, secure: boolean): B
   }
 }
 
+type Own = { readonly secure?: boolean; readonly settings?: Settings }
 /** A broker of one's own, gone at the latest with the run. */
-export const ownBroker = async (rig: string, { secure = false } = {}): Promise<Broker> => {
+export const ownBroker = async (rig: string, { secure = false, settings }: Own = {}): Promise<Broker> => {
   const folder = mkdtempSync(join(tmpdir(), 'accelerando-kafka-own-'))
-  return brokerIn(rig, folder, await startIn(rig, folder, secure), secure)
+  return brokerIn(rig, folder, await startIn(rig, folder, secure, settings), secure)
 }
 
 /** The run's broker. */

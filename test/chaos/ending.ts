@@ -1,0 +1,114 @@
+/** When nothing goes wrong any more: what was promised is there, and every record agrees with every other. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { check } from '../../src/actors/invariants/check.ts'
+import type { Evidence, Violation } from '../../src/actors/invariants/evidence.ts'
+import { gatherEvidence } from '../../src/cli/auditGather.ts'
+import { silent } from '../../src/log.ts'
+import { openStore } from '../../src/persistence/open.ts'
+import type { Account } from '../kill/account.ts'
+import { viewsDiffer } from '../kill/audit.ts'
+import type { Cloud } from '../kill/cloud.ts'
+import { allTold, fillUp, listAll } from '../kill/ending.ts'
+import { type Client, stillSo } from '../kill/life.ts'
+import { HOSTS } from './plan.ts'
+import type { Line } from './recorded.ts'
+import { statesDiffer } from './states.ts'
+import { type Struck, outagesOf } from './struck.ts'
+import type { World } from './world.ts'
+
+/** Of deadlines in the journal: clocks are up to 10 s wrong, and a paused sweeper may have had the work in hand. */
+const SLACK_MS = 20_000
+/** Between the client's clock and those of controls, which are set wrong by up to 10 s. */
+const SKEW_MS = 12_000
+const SETTLE_MS = 60_000
+const LOOK_MS = 1000
+const END_MS = 10_000
+
+type Audited = { readonly violations: readonly string[]; readonly evidence: Evidence }
+
+const lineOf = ({ invariant, meaning, found, proof }: Violation): string =>
+  `audit ${invariant} (${meaning}): ${found}; ${JSON.stringify(proof).slice(0, 900)}`
+
+const auditOnce = async (world: World, lines: readonly Line[], struck: readonly Struck[]): Promise<Audited> => {
+  const { url, broker, prefix, folder } = world
+  const client = join(folder, 'client.ndjson')
+  writeFileSync(client, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const { evidence } = await gatherEvidence(
+    {
+      config: { database: { url }, data: folder, kafka: { ...broker.options, prefix } },
+      folder: false,
+      file: null,
+      topicFile: null,
+      hostData: HOSTS.map((name) => join(folder, 'hosts', name)),
+      clients: [client],
+      now: null,
+      stopped: false,
+      settled: true,
+      slackMs: SLACK_MS,
+      skewMs: SKEW_MS,
+    },
+    silent,
+  )
+  const judged = { ...evidence, pauses: outagesOf(struck) }
+  return { evidence, violations: [...check(judged).map(lineOf), ...statesDiffer(evidence)] }
+}
+
+/** What is only not over yet is over soon; what is wrong stays wrong. */
+const auditSettled = async (world: World, lines: readonly Line[], struck: readonly Struck[]): Promise<Audited> => {
+  const until = Date.now() + SETTLE_MS
+  for (;;) {
+    const audited = await auditOnce(world, lines, struck)
+    if (audited.violations.length === 0 || Date.now() > until) return audited
+    await sleep(LOOK_MS)
+  }
+}
+
+const ended = async ({ controls, hosts }: World, account: Account): Promise<void> => {
+  for (const member of [...controls, ...hosts]) {
+    if (member.running() === null) {
+      account.contradictions.push(`${member.name} does not run any more`)
+      continue
+    }
+    const { code, tookMs } = await member.end('SIGTERM')
+    if (code !== 0 || tookMs > END_MS)
+      account.contradictions.push(`SIGTERM ended ${member.name} with ${code} after ${tookMs.toFixed(0)} ms`)
+  }
+}
+
+const viewsOf = async ({ url }: World): Promise<readonly string[]> => {
+  const store = await openStore({ kind: 'postgres', url, sole: true })
+  try {
+    return await viewsDiffer(store)
+  } finally {
+    await store.close()
+  }
+}
+
+export type Scene = {
+  readonly world: World
+  readonly client: Client
+  readonly cloud: Cloud
+  readonly lines: readonly Line[]
+  readonly struck: readonly Struck[]
+  readonly say: (line: string) => void
+}
+/** Returns what the records say; the client's own judgement is another's business. */
+export const settle = async ({ world, client, cloud, lines, struck, say }: Scene): Promise<readonly string[]> => {
+  const { account, api, nova } = client
+  nova.steady()
+  await allTold(client)
+  const filled = await fillUp(client, cloud, () => true)
+  await allTold(client)
+  for (const life of account.lives) if (life.leaveSentAt === null) await stillSo(client, life)
+  account.listedAtEnd = await listAll(api)
+  say(`settled: ${filled} binds more filled every place`)
+  const { violations, evidence } = await auditSettled(world, lines, struck)
+  say(
+    `audited: ${evidence.journal.length} rows, ${evidence.topics?.messages.length ?? 0} messages, ` +
+      `${evidence.hosts?.length ?? 0} hosts, ${evidence.clients?.length ?? 0} requests of the client`,
+  )
+  await ended(world, account)
+  return [...violations, ...(await viewsOf(world))]
+}

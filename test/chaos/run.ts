@@ -1,0 +1,76 @@
+/**
+ * The chaos test: three controls and four hosts over a real broker and a real database, under load, while everything goes wrong.
+ *
+ *   npm run chaos -- --minutes 3 --seed 1 [--binds 500] [--logs DIR]
+ *
+ * The last line is the summary; exit 1 on any violation; it ends within --minutes and 8 more.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { needs } from '../support/needs.ts'
+import { type Chaos, openChaos } from './chaos.ts'
+import { planLine, planOf } from './plan.ts'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '3' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    binds: { type: 'string', default: '500' },
+    logs: { type: 'string' },
+  },
+})
+const whole = (name: 'minutes' | 'seed' | 'binds'): number => {
+  const value = Number(values[name])
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1`)
+  return value
+}
+const began = performance.now()
+const seconds = () => ((performance.now() - began) / 1000).toFixed(0)
+const say = (line: string) => void process.stdout.write(`${seconds().padStart(4)} s  ${line}\n`)
+const SHOWN_MAX = 40
+/** The rest of the 8 minutes is for taking it all down. */
+const OVERTIME_MS = 7.5 * 60_000
+
+const placeOf = (part: 'postgres' | 'kafka'): string => {
+  const { at, lacking } = needs(part)
+  if (at === undefined) throw new Error(`chaos needs ${part}: ${lacking}`)
+  return at
+}
+
+const keepLogs = (folder: string, { world, lines, struck }: Chaos): void => {
+  mkdirSync(folder, { recursive: true })
+  for (const [index, { name, program }] of world.lives.entries())
+    writeFileSync(join(folder, `${String(index).padStart(3, '0')}-${name}.log`), program.stdout() + program.stderr())
+  writeFileSync(join(folder, 'client.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  writeFileSync(join(folder, 'faults.json'), JSON.stringify(struck, null, 1))
+}
+
+const options = { minutes: whole('minutes'), seed: whole('seed'), binds: whole('binds'), say }
+say(`seed ${options.seed}`)
+const plan = planOf(options.seed, options.minutes)
+for (const step of plan) process.stdout.write(`        ${planLine(step)}\n`)
+
+const chaos = await openChaos(options, placeOf('postgres'), placeOf('kafka'))
+const tell = (found: readonly string[]): never => {
+  for (const violation of found.slice(0, SHOWN_MAX)) say(`VIOLATION ${violation}`)
+  if (found.length > SHOWN_MAX) say(`... and ${found.length - SHOWN_MAX} more`)
+  if (values.logs !== undefined) keepLogs(values.logs, chaos)
+  process.stdout.write(`${chaos.summary()}, ${found.length} violations, seed ${options.seed}, ${seconds()} s\n`)
+  process.exit(found.length > 0 ? 1 : 0)
+}
+const overdue = setTimeout(
+  () => {
+    tell([`it was not over ${OVERTIME_MS / 60_000} minutes after its time: ${chaos.doing()}`, ...chaos.judged()])
+  },
+  options.minutes * 60_000 + OVERTIME_MS,
+)
+const broke = await chaos.run(plan).then(
+  () => [],
+  (error: unknown) => [`it broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`],
+)
+clearTimeout(overdue)
+const found = [...broke, ...chaos.judged()]
+if (values.logs !== undefined) keepLogs(values.logs, chaos)
+await chaos.close()
+tell(found)

@@ -1,0 +1,30 @@
+/** The state topics against the views: what a reader of either takes for the present is the same. Pure. */
+import type { Evidence, TopicMessage } from '../../src/actors/invariants/evidence.ts'
+import { canonicalJson } from '../../src/wire/canonical.ts'
+import { CATALOGUE } from '../../src/wire/catalogue.ts'
+
+type Row = Readonly<Record<string, unknown>>
+const PAIRS = [
+  ['arqs', CATALOGUE.arqState.topic, 'uuid'],
+  ['devices', CATALOGUE.deviceState.topic, 'uuid'],
+  ['hosts', CATALOGUE.hostState.topic, 'name'],
+] as const
+/** These are not told. */
+const over = ({ presence, liveness }: Row): boolean => presence === 'retired' || liveness === 'removed'
+
+const lastOf = (messages: readonly TopicMessage[], topic: string): ReadonlyMap<string, TopicMessage> =>
+  new Map(messages.filter((message) => message.topic === topic).map((message) => [message.key, message]))
+
+export const statesDiffer = ({ topics, views }: Pick<Evidence, 'topics' | 'views'>): readonly string[] =>
+  PAIRS.flatMap(([view, topic, key]) => {
+    const rows = ((views?.[view] ?? []) as readonly Row[]).filter((row) => !over(row))
+    const shown = new Map(rows.map((row) => [String(row[key]), canonicalJson(row)]))
+    const told = lastOf(topics?.messages ?? [], topic)
+    const silent = [...shown.keys()].filter((id) => !told.has(id)).map((id) => `${topic} tells nothing of ${id}`)
+    const other = [...told].flatMap(([id, { body }]) => {
+      const state = body === null ? 'absent' : canonicalJson((body as { readonly state: unknown }).state)
+      const row = shown.get(id) ?? 'absent'
+      return state === row ? [] : [`${topic} tells of ${id} ${state}, the view has ${row}`]
+    })
+    return [...silent, ...other]
+  })
