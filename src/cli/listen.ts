@@ -18,7 +18,7 @@ const KEEP_ALIVE_MS = 75_000
 
 /** Rejects when the address cannot be listened on. */
 export const listen = async (app: App, { host, port }: Address): Promise<Listening> => {
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server
+  const server = createAdaptorServer({ fetch: app.fetch, hostname: host }) as Server
   server.requestTimeout = REQUEST_MS
   server.headersTimeout = HEADERS_MS
   server.keepAliveTimeout = KEEP_ALIVE_MS
