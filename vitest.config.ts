@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // They have commands of their own.
-    exclude: ['test/cluster/**', 'test/containers/**', '**/node_modules/**'],
+    exclude: ['test/cluster/**', 'test/upgrade/**', 'test/containers/**', '**/node_modules/**'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 10_000,

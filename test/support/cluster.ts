@@ -70,11 +70,17 @@ const shared = ({ brokers, prefix }: Ground, more: Env) => ({
   env: { ...QUICK, ACCELERANDO_KAFKA_PREFIX: prefix, ...more },
 })
 
-export const controlMember = async (ground: Ground, name: string, more: Env = {}): Promise<ControlMember> => {
+/** `launcher`: of another release. */
+export const controlMember = async (
+  ground: Ground,
+  name: string,
+  more: Env = {},
+  launcher?: string,
+): Promise<ControlMember> => {
   const [listen, adminListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
   const { args, env } = shared(ground, more)
   const own = ['--listen', listen, '--admin-listen', adminListen, '--database', ground.database, '--auth', 'noauth']
-  const run = { args: ['control', ...own, ...args], env }
+  const run = { args: ['control', ...own, ...args], env, launcher }
   return {
     ...member(name, (once) => startService({ ...run, env: { ...env, ...once } })),
     origin: `http://${listen}`,
@@ -92,11 +98,17 @@ export const hostArgs = (ground: Ground, name: string): readonly string[] => [
   join(ground.folder, name),
   ...shared(ground, {}).args,
 ]
-export const hostMember = (ground: Ground, name: string, size: Devices, more: Env = {}): Member => {
+export const hostMember = (
+  ground: Ground,
+  name: string,
+  size: Devices,
+  more: Env = {},
+  launcher?: string,
+): Member => {
   const { env } = shared(ground, { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork), ...more })
   const sized = ['--demo-devices', String(size.devices), '--demo-handles', String(size.handles)]
   return member(name, async (once) => {
-    const program = runProgram({ args: [...hostArgs(ground, name), ...sized], env: { ...env, ...once } })
+    const program = runProgram({ args: [...hostArgs(ground, name), ...sized], env: { ...env, ...once }, launcher })
     await program.said(new RegExp(`^ready ${name}$`, 'm'), HOST_READY_MS)
     return program
   })

@@ -34,6 +34,8 @@ export type Run = {
   readonly env?: Readonly<Record<string, string>>
   /** Another way to run the launcher than this process's own Node. */
   readonly runtime?: readonly [string, ...string[]]
+  /** Of another release; this checkout's, when not given. */
+  readonly launcher?: string | undefined
 }
 
 /** Settings of whoever runs the tests are not the program's. */
@@ -73,9 +75,9 @@ const gathered = (child: ChildProcess) => {
 const running = new Set<ChildProcess>()
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
-export const runProgram = ({ args, env = {}, runtime }: Run): Program => {
+export const runProgram = ({ args, env = {}, runtime, launcher = LAUNCHER }: Run): Program => {
   const [command, ...before] = runtime ?? [process.execPath]
-  const child = spawn(command, [...before, LAUNCHER, ...args], {
+  const child = spawn(command, [...before, launcher, ...args], {
     // The fourth is the pipe by whose end the program learns that this process is gone.
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: environment(env, runtime === undefined),

@@ -1,0 +1,73 @@
+/** The program as another commit has it, beside today's: its files in a folder of their own, with the packages of this checkout. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { inOrder } from '../golden/releases.ts'
+import type { Found, Part } from '../support/needs.ts'
+import { tempFolder } from '../support/program.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ARCHIVE_MAX_BYTES = 256 * 1024 * 1024
+/** Names the commit to upgrade from, instead of a release. */
+const FROM = 'UPGRADE_FROM'
+const CONTROL = 'src/cli/commands/control.ts'
+
+const has = (commit: string, path = ''): boolean =>
+  spawnSync('git', ['cat-file', '-e', path === '' ? `${commit}^{commit}` : `${commit}:${path}`], { cwd: ROOT }).status === 0
+
+/** `at`: the commit. Under `CI=true` a checkout without the history it needs fails. */
+const commitPart = (name: string, commit: string): Part => ({
+  name,
+  installable: true,
+  find: () => (has(commit) ? { at: commit } : { lacking: `this checkout has no commit ${commit}: fetch its history` }),
+})
+
+export const firstRelease: Part = commitPart('release 0.1.0', inOrder()[0]![1].commit)
+
+/** The newest release that has controls, unless the environment names a commit. */
+export const lastWithControls = (): Part => {
+  const named = process.env[FROM]
+  if (named !== undefined) return commitPart(`the commit of ${FROM}`, named)
+  const known = inOrder().toReversed()
+  const fitting = known.find(([, { commit }]) => has(commit, CONTROL))
+  if (fitting !== undefined) return commitPart(`release ${fitting[0]}`, fitting[1].commit)
+  const lacking = `none of ${known.map(([release]) => release).join(', ')} has a control program; ${FROM}=COMMIT names another`
+  const find = (): Found => ({ lacking })
+  return { name: 'a release of several processes', installable: false, find }
+}
+
+type Manifest = { readonly version: string; readonly dependencies?: Readonly<Record<string, string>> }
+const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+
+/** What the commit would be run with, and is not here in that version. */
+const lackingPackages = ({ dependencies = {} }: Manifest): readonly string[] =>
+  Object.entries(dependencies).flatMap(([name, version]) => {
+    const installed = join(ROOT, 'node_modules', name)
+    return existsSync(installed) && manifestIn(installed).version === version ? [] : [`${name} ${version}`]
+  })
+
+export type Tree = {
+  readonly folder: string
+  readonly launcher: string
+  readonly version: string
+  readonly remove: () => void
+}
+/** `git worktree` would leave its mark in the repository of whoever kills the test; an archive of the commit has the same files. */
+export const treeOf = (commit: string): Tree => {
+  const { path, remove } = tempFolder('release')
+  const folder = join(path, 'accelerando')
+  mkdirSync(folder)
+  try {
+    const archive = execFileSync('git', ['archive', commit], { cwd: ROOT, maxBuffer: ARCHIVE_MAX_BYTES })
+    execFileSync('tar', ['-x', '-C', folder], { input: archive })
+    const manifest = manifestIn(folder)
+    const lacking = lackingPackages(manifest)
+    if (lacking.length > 0) throw new Error(`${commit} runs with ${lacking.join(', ')}, which this checkout has not`)
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir')
+    return { folder, launcher: join(folder, 'bin', 'accelerando.js'), version: manifest.version, remove }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
