@@ -20,6 +20,8 @@ type Options = {
   readonly minutes: number
   readonly seed: number
   readonly binds: number
+  /** Instances that are led at a time. */
+  readonly clients: number
   readonly say: (line: string) => void
 }
 export type Chaos = {
@@ -34,7 +36,8 @@ export type Chaos = {
   readonly close: () => Promise<void>
 }
 
-const CONCURRENCY = 14
+/** The broker stands still while everybody starts. */
+const SLOW_START_MS = 6000
 /** A control that has the request and does not answer by then is taken for dead by Nova's own client, too. */
 const ANSWER_MS = 15_000
 /** The client's clock and the control's differ by up to 10 s, and an end may be seen only at the second GET. */
@@ -72,6 +75,17 @@ const cloudOf = async ({ api }: Client) => {
   }
 }
 
+/** Topics are made by three at once, once the broker answers. */
+const startedSlowly = async ({ broker, controls, hosts }: World): Promise<void> => {
+  await broker.pause()
+  const started = Promise.all([...controls, ...hosts].map((member) => member.start()))
+  // whoever fails while the broker stands still is heard of below
+  started.catch(() => undefined)
+  await sleep(SLOW_START_MS)
+  await broker.resume()
+  await started
+}
+
 const drained = async (load: Load): Promise<void> => {
   const late = new AbortController()
   const over = sleep(DRAIN_MS, 'over', { signal: late.signal }).catch(() => null)
@@ -81,7 +95,7 @@ const drained = async (load: Load): Promise<void> => {
 }
 
 export const openChaos = async (options: Options, bin: string, rig: string): Promise<Chaos> => {
-  const { seed, minutes, binds, say } = options
+  const { seed, minutes, binds, clients, say } = options
   const account = { ...newAccount(DEADLINE_MS), graceMs: GRACE_MS }
   const [lines, hung, struck]: [Line[], Hung[], Struck[]] = [[], [], []]
   const nova = await openNova(account, random(seed + 1))
@@ -95,13 +109,13 @@ export const openChaos = async (options: Options, bin: string, rig: string): Pro
   }
   const run = async (plan: readonly Step[]): Promise<void> => {
     begin(`starting; the disk of one host is made full by ${world.disk.how}`)
-    await Promise.all([...world.controls, ...world.hosts].map((member) => member.start()))
+    await startedSlowly(world)
     const cloud = await cloudOf(client)
     await makeProfiles(client.api, cloud, [1, 2])
     const from = Date.now()
     const chance = random(seed + 2)
     const load = openLoad(client, cloud, chance, {
-      concurrency: CONCURRENCY,
+      concurrency: clients,
       hostWork: true,
       stuck: { host: '', binds: 0 },
     })

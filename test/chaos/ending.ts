@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { check } from '../../src/actors/invariants/check.ts'
 import type { Evidence, Violation } from '../../src/actors/invariants/evidence.ts'
+import { judgeHandles } from '../../src/actors/invariants/linear.ts'
 import { gatherEvidence } from '../../src/cli/auditGather.ts'
 import { silent } from '../../src/log.ts'
 import { openStore } from '../../src/persistence/open.ts'
@@ -109,6 +110,10 @@ export const settle = async ({ world, client, cloud, lines, struck, say }: Scene
     `audited: ${evidence.journal.length} rows, ${evidence.topics?.messages.length ?? 0} messages, ` +
       `${evidence.hosts?.length ?? 0} hosts, ${evidence.clients?.length ?? 0} requests of the client`,
   )
+  const handles = judgeHandles(evidence)
+  const undecided = handles.filter(({ judged }) => judged.verdict === 'undecided').map(({ handle }) => handle)
+  say(`ownership of ${handles.length} handles judged by the client's record, ${undecided.length} undecided`)
   await ended(world, account)
-  return [...violations, ...(await viewsOf(world))]
+  const open = undecided.map((handle) => `ownership of handle ${handle} could not be judged`)
+  return [...violations, ...open, ...(await viewsOf(world))]
 }

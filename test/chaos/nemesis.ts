@@ -87,9 +87,17 @@ const skewed: Strike = async (scene, { target, byMs }) => {
   await restarted(scene, member, { ACCELERANDO_CLOCK_OFFSET_MS: String(byMs) })
   return () => restarted(scene, member)
 }
-const filled: Strike = async ({ world }) => {
+/** The number of an order is on the disk before it is carried out, so what a client saw Bound is there, however full it is. */
+const filled: Strike = async ({ world, account }, { target }) => {
   world.disk.fill()
-  return world.disk.free
+  return () => {
+    const bound = account.lives.filter(({ host }) => host === target).filter(({ leaveSentAt }) => leaveSentAt === null)
+    const arqs = bound.flatMap(({ seen }) => [...seen].flatMap(([arq, { state }]) => (state === 'Bound' ? [arq] : [])))
+    const { done } = world.inHand()
+    for (const arq of arqs.filter((one) => !done.has(one)))
+      account.contradictions.push(`ARQ ${arq} is Bound, and the full disk of ${target} knows nothing of it`)
+    world.disk.free()
+  }
 }
 /** Of a bind in flight; which of the controls has it in memory is found by asking. */
 const actorKilled: Strike = async ({ world, account, random }, { kind, target }) => {

@@ -1,7 +1,7 @@
 /**
  * The chaos test: three controls and four hosts over a real broker and a real database, under load, while everything goes wrong.
  *
- *   npm run chaos -- --minutes 3 --seed 1 [--binds 500] [--logs DIR]
+ *   npm run chaos -- --minutes 3 --seed 1 [--binds 500] [--clients 14] [--logs DIR]
  *
  * The last line is the summary; exit 1 on any violation; it ends within --minutes and 8 more.
  */
@@ -17,10 +17,11 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '3' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     binds: { type: 'string', default: '500' },
+    clients: { type: 'string', default: '14' },
     logs: { type: 'string' },
   },
 })
-const whole = (name: 'minutes' | 'seed' | 'binds'): number => {
+const whole = (name: 'minutes' | 'seed' | 'binds' | 'clients'): number => {
   const value = Number(values[name])
   if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1`)
   return value
@@ -46,7 +47,13 @@ const keepLogs = (folder: string, { world, lines, struck }: Chaos): void => {
   writeFileSync(join(folder, 'faults.json'), JSON.stringify(struck, null, 1))
 }
 
-const options = { minutes: whole('minutes'), seed: whole('seed'), binds: whole('binds'), say }
+const options = {
+  minutes: whole('minutes'),
+  seed: whole('seed'),
+  binds: whole('binds'),
+  clients: whole('clients'),
+  say,
+}
 say(`seed ${options.seed}`)
 const plan = planOf(options.seed, options.minutes)
 for (const step of plan) process.stdout.write(`        ${planLine(step)}\n`)

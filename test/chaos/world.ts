@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hostsIn } from '../kill/hosts.ts'
+import { type InHand, hostsIn } from '../kill/hosts.ts'
 import { type ControlMember, type Ground, type Member, controlMember, hostMember } from '../support/cluster.ts'
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
 import { type OwnServer, ownServer } from '../support/postgresOwn.ts'
@@ -34,6 +34,8 @@ export type World = {
   readonly hosts: readonly Member[]
   readonly wires: ReadonlyMap<string, Wires>
   readonly disk: Disk
+  /** What the hosts' own disks say of their orders. */
+  readonly inHand: () => InHand
   /** Every process that was ever started, in order. */
   readonly lives: readonly { readonly name: string; readonly program: Program }[]
   readonly close: () => Promise<void>
@@ -180,5 +182,5 @@ export const openWorld = async (bin: string, rig: string, novaUrl: string): Prom
     disk.close()
     folder.remove()
   }
-  return { database, url, broker, prefix, folder: folder.path, ...members, disk, close }
+  return { database, url, broker, prefix, folder: folder.path, ...members, disk, inHand: trouble.read, close }
 }
