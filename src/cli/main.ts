@@ -1,6 +1,7 @@
 /** The command line: every command is a file in `commands/`. */
 import { Command } from 'commander'
 import type { Register } from './command.ts'
+import { archiveCommand } from './commands/archive.ts'
 import { arqs } from './commands/arqs.ts'
 import { audit } from './commands/audit.ts'
 import { control } from './commands/control.ts'
@@ -26,6 +27,7 @@ const COMMANDS: readonly Register[] = [
   deadLetters,
   doctor,
   migrate,
+  archiveCommand,
   audit,
   tail,
   hosts,

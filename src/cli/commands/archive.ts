@@ -1,0 +1,56 @@
+/** `accelerando archive`: what ended long ago leaves the journal, beside running programs. */
+import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { addFlags } from '../configFlags.ts'
+import type { Config } from '../config.ts'
+
+type Given = Flags & { readonly endedDays: string; readonly portion: string }
+
+const DAY_MS = 86_400_000
+const PORTION_MAX = 10_000
+
+const number = (name: string, text: string, min: number, max: number): number => {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= min && value <= max) return value
+  throw new Error(`${name}: must be a number from ${min} to ${max}`)
+}
+
+const archive = async (database: NonNullable<Config['database']>, days: number, limit: number) => {
+  const { openStore } = await import('../../persistence/open.ts')
+  const store = await openStore({ kind: 'postgres', ...database })
+  const [before, began] = [Date.now() - days * DAY_MS, performance.now()]
+  let [entities, rows, more] = [0, 0, true]
+  try {
+    // in portions: each is a transaction of its own, so that nobody waits long and an interrupted run loses nothing
+    while (more) {
+      const moved = await store.archiveEnded({ before, limit })
+      entities += moved.entities
+      rows += moved.rows
+      more = moved.more
+    }
+  } finally {
+    await store.close()
+  }
+  out(`archived ${rows} rows of ${entities} entities, ${((performance.now() - began) / 1000).toFixed(1)} s`)
+}
+
+export const archiveCommand: Register = (program) => {
+  addFlags(
+    program
+      .command('archive')
+      .description('Moves the journals of ARQs that ended long ago out of the way of the living. Nothing is deleted.'),
+    ['database', 'config', 'log.level'],
+  )
+    .option('--ended-days <N>', 'only what ended so many days ago; timelines can be read for 7', '30')
+    .option('--portion <ROWS>', 'journal rows looked at in one step', '1000')
+    .action(
+      told(async (given: Given) => {
+        const days = number('--ended-days', given.endedDays, 0, 36_500)
+        const portion = Math.floor(number('--portion', given.portion, 1, PORTION_MAX))
+        const { endedDays: _, portion: __, ...flags } = given
+        const config = configured(flags)
+        if (!config) return
+        if (config.database === null) throw new Error('database is not set: name it with --database')
+        await archive(config.database, days, portion)
+      }),
+    )
+}
