@@ -26,7 +26,7 @@ type Ports = {
   readonly processes: readonly Process[]
   readonly committed: () => number
   readonly say: (line: string) => void
-  readonly complain: (line: string) => void
+  readonly complain: (line: string, rule?: string) => void
 }
 
 /** Longer than any request may take: beyond it the client gives up and never learns of the answer. */
@@ -68,7 +68,7 @@ export const openClient = ({ schedule, random, processes, committed, say, compla
     return reply
   }
   const ask: Client['ask'] = async (who, act, line, body, about = {}) => {
-    const [id, from] = [++sent, committed()]
+    const [id, from, fromMs] = [++sent, committed(), schedule.elapsed()]
     say(`client ${id}: ${line}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`)
     const reply = await send(who, line, body)
     say(
@@ -84,6 +84,8 @@ export const openClient = ({ schedule, random, processes, committed, say, compla
       act,
       from,
       to: committed(),
+      fromMs,
+      toMs: schedule.elapsed(),
       caller,
       status: reply.status,
       ...about,

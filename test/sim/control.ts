@@ -18,6 +18,9 @@ export type Process = {
   readonly up: () => boolean
   readonly start: () => void
   readonly kill: () => void
+  /** Nothing of it runs until it goes on with all it had in hand. */
+  readonly hold: () => void
+  readonly resume: () => void
   /** Rejects when the process dies, or is not there. */
   readonly request: (
     asker: Life,
@@ -102,6 +105,8 @@ export const openProcess = (ports: Ports): Process => {
       void running?.system.plane.region.stop()
       running = null
     },
+    hold: () => schedule.hold(life),
+    resume: () => schedule.resume(life),
     request: (asker, line, headers, body) => {
       const text = body === undefined ? undefined : JSON.stringify(body)
       const init: RequestInit =

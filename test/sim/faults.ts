@@ -5,6 +5,7 @@ import type { Network } from './network.ts'
 import type { SimNova } from './nova.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
+import { MOMENTS, type Snare } from './snare.ts'
 import type { SimStore } from './store.ts'
 
 export type Pause = { readonly from: number; to: number }
@@ -19,6 +20,7 @@ export type Stage = {
   /** Everything on the bus is lost, and a new one takes its place. */
   readonly loseBus: () => void
   readonly store: SimStore
+  readonly snare: Snare
   readonly nova: SimNova
   readonly now: () => number
   readonly pauses: Pause[]
@@ -80,6 +82,7 @@ const hostDies: Fault = (stage) => {
   const { machines, random } = stage
   const machine = random.pick(machines)
   machine.crash(random.pick(FATES))
+  if (random.chance(0.25)) machine.losePlace()
   later(stage, random.below(random.chance(0.7) ? 3000 : 180_000), machine.start)
 }
 const controlDies: Fault = (stage) => {
@@ -89,6 +92,65 @@ const controlDies: Fault = (stage) => {
   process.kill()
   pause(stage, down + 5000)
   later(stage, down, process.start)
+}
+/** Longer than a broker waits for a member, and it gives the member's partitions to others; it joins anew when it is back. */
+const SESSION_MS = 6000
+/** The whole process stands still and goes on with all it had in hand. */
+const stands = (stage: Stage, { name }: Pick<Process, 'name'>, resume: () => void): void => {
+  const { random, say, network } = stage
+  const ms = random.between(1000, 30_000)
+  say(`fault: ${name} stands still for ${ms} ms`)
+  // the others go on with its work
+  if (stage.processes.length === 1) pause(stage, ms)
+  if (ms > SESSION_MS) later(stage, SESSION_MS, () => network().rebalance())
+  later(stage, ms, () => {
+    resume()
+    say(`${name} goes on`)
+    if (ms > SESSION_MS) network().rebalance()
+  })
+}
+const controlPauses: Fault = (stage) => {
+  const process = stage.random.pick(stage.processes)
+  process.hold()
+  stands(stage, process, process.resume)
+}
+/** With a read that is not published yet, a publish it does not know of yet, a checkpoint that is not saved yet. */
+const controlCaught: Fault = (stage) => {
+  const { random, snare, schedule, say } = stage
+  const at = random.pick(MOMENTS)
+  say(`fault: the next process at ${at} is to stand still`)
+  snare.set(at, (life) => stands(stage, life, () => schedule.resume(life)))
+}
+const rebalances: Fault = (stage) => {
+  const { random, say, network } = stage
+  const times = random.between(1, 6)
+  say(`fault: the members of the group join anew, ${times} times`)
+  for (let left = times; left > 0; left--) later(stage, random.below(8000), () => network().rebalance())
+}
+const brokerAway: Fault = (stage) => {
+  const { random, say, network, schedule } = stage
+  const [mine, ms] = [network(), random.between(500, 12_000)]
+  say(`fault: the broker is away for ${ms} ms`)
+  schedule.hold(mine.life)
+  later(stage, ms, () => {
+    schedule.resume(mine.life)
+    if (ms > SESSION_MS) mine.rebalance()
+  })
+}
+const brokerLies: Fault = (stage) => {
+  const { random, say, network } = stage
+  const [mine, ms] = [network(), random.between(3000, 40_000)]
+  mine.mischief = random.unit()
+  say(`fault: the broker lies (${mine.mischief.toFixed(2)}) for ${ms} ms`)
+  later(stage, ms, () => (mine.mischief = 0))
+}
+const storeAway: Fault = (stage) => {
+  const { random, say, store, schedule } = stage
+  const ms = random.between(500, 10_000)
+  say(`fault: the store is away for ${ms} ms`)
+  schedule.hold(store.life)
+  pause(stage, ms + 8000)
+  later(stage, ms, () => schedule.resume(store.life))
 }
 /** As one process that holds all of them, or a power cut: what is not on a disk is gone. */
 const allDies: Fault = (stage) => {
@@ -104,7 +166,7 @@ const allDies: Fault = (stage) => {
 const novaMoody: Fault = (stage) => {
   const { nova, random, say } = stage
   const ms = random.between(5000, random.chance(0.2) ? 400_000 : 60_000)
-  nova.mood = random.pick(['failing', 'picky', 'deaf'] as const)
+  nova.mood = random.pick(['failing', 'picky', 'deaf', 'slow'] as const)
   say(`fault: nova is ${nova.mood} for ${ms} ms`)
   later(stage, ms, () => (nova.mood = 'well'))
 }
@@ -166,6 +228,16 @@ const FAULTS: readonly Fault[] = [
   hostDies,
   controlDies,
   controlDies,
+  controlPauses,
+  controlPauses,
+  controlCaught,
+  controlCaught,
+  rebalances,
+  rebalances,
+  brokerAway,
+  brokerLies,
+  brokerLies,
+  storeAway,
   allDies,
   novaMoody,
   clockJumps,
@@ -179,8 +251,12 @@ const FAULTS: readonly Fault[] = [
 export const strike = (stage: Stage): void => stage.random.pick(FAULTS)(stage)
 
 /** No more faults: all are up, and nothing is in the way. */
-export const mend = ({ processes, machines, network, store, nova, say }: Stage): void => {
+export const mend = ({ processes, machines, network, schedule, snare, store, nova, say }: Stage): void => {
   say('all is mended')
+  for (const life of [store.life, network().life]) schedule.resume(life)
+  for (const process of processes) process.resume()
+  network().mischief = 0
+  snare.clear()
   Object.assign(store.trouble, { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 })
   nova.mood = 'well'
   network().unrest = 0

@@ -17,13 +17,15 @@ import { IMAGES, imagesOf } from './images.ts'
 import type { Network } from './network.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
-import type { Bite } from './store.ts'
+import type { Bite } from './lies.ts'
 
 export type Machine = {
   readonly name: string
   readonly up: () => boolean
   readonly start: () => void
   readonly crash: (fate: Fate) => void
+  /** The next start reads its orders from the earliest that is kept. */
+  readonly losePlace: () => void
   /** Changes what goes wrong with its hardware, now and after the next start. */
   readonly hurt: (change: (trouble: Trouble) => void) => void
   readonly refuseWrites: (count: number) => void
@@ -37,6 +39,7 @@ type Ports = {
   readonly schedule: Schedule
   readonly random: Random
   readonly ids: Ids
+  readonly skewMs: number
   readonly network: () => Network
   readonly bite: Bite | null
   readonly log: Log
@@ -106,7 +109,7 @@ export const openMachine = (ports: Ports): Machine => {
   // there from the start: each miss would cost an error with its trace
   for (const path of [troublePath(tree), effectsPath(STATE_DIR, DRIVER)]) void tree.write(path, '{}')
   let life = schedule.life(name)
-  let skewMs = 0
+  let { skewMs } = ports
   let running: Host | null = null
   life.alive = false
   const disk = slowDisk({
@@ -171,6 +174,7 @@ export const openMachine = (ports: Ports): Machine => {
       running = null
       schedule.end(life)
     },
+    losePlace: () => void disk.files.delete(`${STATE_DIR}/place.json`),
     refuseWrites: (count) => void (disk.refusals = count),
     report: () => void (running && life.alive && schedule.soon(life, () => void running?.reportNow())),
     jump: (ms) => void (skewMs += ms),

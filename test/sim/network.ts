@@ -1,54 +1,151 @@
-/** The bus between processes: the in-process one, reached over a wire, repeating, delaying and reordering as the seed says. */
+/** The broker between processes: the in-process bus, reached over a wire, repeating, delaying, reordering, sharing out anew and lying as the seed says. */
+import type { TopicMessage } from '../../src/actors/invariants/evidence.ts'
 import type { Mangle } from '../../src/bus/cursor.ts'
 import { inProcessBus } from '../../src/bus/inProcess.ts'
-import type { Bus, Consumer } from '../../src/bus/port.ts'
+import { partitionOf } from '../../src/bus/murmur2.ts'
+import type { Bus, ConsumeOptions, Consumer, Delivered } from '../../src/bus/port.ts'
+import type { BusRecord } from '../../src/wire/envelope.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
+import type { Snare } from './snare.ts'
 
 export type Network = {
   /** How unruly it is, from 0 to 1. */
   unrest: number
+  /** How often a publish goes wrong, from 0 to 1. */
+  mischief: number
   readonly life: Life
   readonly seenBy: (life: Life) => Bus
+  /** The members of groups are asked to join anew: those that are held do not, and what all had in hand comes again. */
+  readonly rebalance: () => void
+  /** Straight to the bus, and in nobody's record. */
+  readonly poison: (record: BusRecord) => void
+  /** All that was ever stored, offset after offset. */
+  readonly stored: readonly TopicMessage[]
+}
+type Member = { readonly life: Life; readonly options: ConsumeOptions; consumer: Consumer | null }
+
+const PARTITIONS = 12
+const PUBLISH_TIMEOUT_MS = 8000
+/** A message that is late is on its way for so long; below the grace that relays count on. */
+const LATE_MS = 25_000
+/** So many of the last messages come again to whoever gets their partition next. */
+const CHUNK = 12
+const ENDLESS = { count: Infinity, bytes: Infinity }
+
+/** What lies on topics, written down as it is stored. */
+const openRecord = (generation: number) => {
+  const stored: TopicMessage[] = []
+  const ends = new Map<string, number>()
+  const note = ({ topic, key, value, tombstone }: BusRecord): void => {
+    const partition = generation * PARTITIONS + partitionOf(key, PARTITIONS)
+    const offset = ends.get(`${topic}/${partition}`) ?? 0
+    ends.set(`${topic}/${partition}`, offset + 1)
+    const place = { topic, partition, offset, key }
+    if (tombstone) return void stored.push({ ...place, id: null, type: null, position: null, time: null, body: null })
+    const { id, type, position = null, time, data } = JSON.parse(value)
+    stored.push({ ...place, id, type, position, time: Date.parse(time), body: data })
+  }
+  return { stored, note }
 }
 
-export const openNetwork = (schedule: Schedule, random: Random): Network => {
-  const server = schedule.life('bus')
-  const delayMs = (): number => (random.chance(0.2) ? random.below(5) : 0)
-  const mangle: Mangle = (candidates) => {
-    const late = random.chance(0.02 + network.unrest * 0.3)
-    const again = random.chance(0.1 + network.unrest * 0.3)
+const mangleOf =
+  (random: Random, trouble: { readonly unrest: number }): Mangle =>
+  (candidates) => {
+    const late = random.chance(0.02 + trouble.unrest * 0.3)
+    const again = random.chance(0.1 + trouble.unrest * 0.3)
     // most repeats follow soon; some come when everything has moved on
     const latest = random.chance(0.6) ? 3000 : 120_000
     return {
       index: random.below(candidates.length),
-      ...(late ? { delayMs: random.below(50 + network.unrest * 8000) } : {}),
+      ...(late ? { delayMs: random.below(50 + trouble.unrest * 8000) } : {}),
       ...(again ? { againAfterMs: random.below(latest) } : {}),
     }
   }
-  const bus = inProcessBus({ clock: schedule.clockOf(server), mangle })
 
+type Ports = {
+  readonly schedule: Schedule
+  readonly random: Random
+  readonly snare: Snare
+  /** Which it is, after so many that were lost. */
+  readonly generation: number
+}
+
+export const openNetwork = ({ schedule, random, snare, generation }: Ports): Network => {
+  const server = schedule.life('bus')
+  const trouble = { unrest: 0, mischief: 0 }
+  const delayMs = (): number => (random.chance(0.2) ? random.below(5) : 0)
+  const { stored, note } = openRecord(generation)
+  const bus = inProcessBus({
+    clock: schedule.clockOf(server),
+    mangle: mangleOf(random, trouble),
+    partitions: PARTITIONS,
+    // so that what is published is stored at once
+    room: { room: ENDLESS, retain: ENDLESS },
+  })
+  const members = new Set<Member>()
+  const recent: Delivered[] = []
+
+  let round = 0
+
+  const store = async (batch: readonly BusRecord[]): Promise<void> => {
+    await bus.publish(batch)
+    for (const record of batch) note(record)
+  }
+  const publish = async (life: Life, batch: readonly BusRecord[]): Promise<void> => {
+    await snare.pass(life, 'publish')
+    const fate = random.chance(trouble.mischief) ? random.pick(['refused', 'untold', 'late'] as const) : 'well'
+    const work = fate === 'refused' ? () => Promise.reject(new Error('the broker refuses')) : () => store(batch)
+    const wait = fate === 'late' ? () => random.below(LATE_MS) : delayMs
+    const sent = schedule.across(life, server, wait, work)
+    await snare.pass(life, 'published')
+    await schedule.within(life, PUBLISH_TIMEOUT_MS, sent, 'the broker does not answer')
+    if (fate === 'untold') throw new Error('the answer of the broker is lost')
+  }
+  const join = async (member: Member, mine: number): Promise<void> => {
+    if (mine === round && member.life.alive && members.has(member)) member.consumer = await bus.consume(member.options)
+  }
+  const rebalance = (): void => {
+    const mine = ++round
+    for (const group of new Set([...members].map(({ options }) => options.group))) bus.kill(group)
+    const there = [...members].filter(({ life }) => life.alive && !life.parked)
+    // whoever is asked first gets the first partitions
+    for (let left = there.length; left > 0; left--) {
+      const [member] = there.splice(random.below(left), 1)
+      schedule.soon(server, () => void join(member!, mine))
+    }
+    if (members.size === 0) return
+    const heir = random.pick([...members])
+    for (const message of recent.splice(0, random.below(CHUNK))) heir.options.take(message).catch(() => {})
+  }
   const seenBy = (life: Life): Bus => {
     const consumers = new Set<Consumer>()
     const leave = (): void => {
       for (const consumer of consumers) void consumer.stop()
+      for (const member of members) if (member.life === life && members.delete(member)) void member.consumer?.stop()
     }
     life.mourners.add(() => schedule.soon(server, leave))
-    return {
-      publish: (batch) => schedule.across(life, server, delayMs, () => bus.publish(batch)),
-      consume: (options) =>
-        schedule.across(life, server, delayMs, async () => {
-          // a consumer that dies has not taken what it had in hand: that comes again
-          const take: typeof options.take = (message) =>
-            schedule.across(server, life, delayMs, () => options.take(message))
-          const consumer = await bus.consume({ ...options, take })
-          consumers.add(consumer)
-          if (!life.alive) leave()
-          return { stop: () => schedule.across(life, server, delayMs, () => consumer.stop()) }
-        }),
-      stop: async () => {},
-    }
+    const consume: Bus['consume'] = (options) =>
+      schedule.across(life, server, delayMs, async () => {
+        // a consumer that dies has not taken what it had in hand: that comes again
+        const take: typeof options.take = (message) => {
+          if (options.place === undefined && recent.push(message) > CHUNK) recent.shift()
+          return schedule.across(server, life, delayMs, () => options.take(message))
+        }
+        const member: Member = { life, options: { ...options, take }, consumer: null }
+        if (options.place === undefined) members.add(member)
+        const consumer = await bus.consume(member.options)
+        if (options.place === undefined) member.consumer = consumer
+        else consumers.add(consumer)
+        if (!life.alive) leave()
+        const stop = (): Promise<void> => {
+          members.delete(member)
+          return (member.consumer ?? consumer).stop()
+        }
+        return { stop: () => schedule.across(life, server, delayMs, stop) }
+      })
+    return { publish: (batch) => publish(life, batch), consume, stop: async () => {} }
   }
-  const network: Network = { unrest: 0, life: server, seenBy }
-  return network
+  const poison = (record: BusRecord): void => schedule.soon(server, () => void bus.publish([record]))
+  return Object.assign(trouble, { life: server, seenBy, rebalance, poison, stored })
 }

@@ -4,11 +4,11 @@ import type { Nova, NovaEvent, NovaVerdict } from '../../src/actors/ports.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 
-export type NovaMood = 'well' | 'failing' | 'picky' | 'deaf'
+export type NovaMood = 'well' | 'failing' | 'picky' | 'deaf' | 'slow'
 export type SimNova = {
   readonly heard: readonly Heard[]
   readonly instances: Set<string>
-  /** `failing`: 5xx to all; `picky`: some refused, some unknown; `deaf`: takes all, and its answer is lost. */
+  /** `failing`: 5xx to all; `picky`: some refused, some unknown; `deaf`: takes all, and its answer is lost; `slow`: takes seconds. */
   mood: NovaMood
   readonly seenBy: (life: Life) => Nova
   /** Resolves when something was heard of the instance, or the time is over. */
@@ -20,6 +20,8 @@ type Ports = {
   readonly committed: () => number
   readonly say: (line: string) => void
 }
+
+const SLOW_MS = 15_000
 
 export const simNova = ({ schedule, random, committed, say }: Ports): SimNova => {
   const server = schedule.life('nova')
@@ -59,7 +61,7 @@ export const simNova = ({ schedule, random, committed, say }: Ports): SimNova =>
         schedule.across(
           life,
           server,
-          () => random.below(20),
+          () => random.below(nova.mood === 'slow' ? SLOW_MS : 20),
           () => take(events),
         ),
     }),

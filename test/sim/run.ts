@@ -1,7 +1,11 @@
-/** `npm run sim -- --seeds N --first-seed S`, or `--seed S` to replay one and read its story. */
+/**
+ * `npm run sim -- --seeds N --first-seed S`, or `--seed S` to replay one and read its story; `--plant NAME` breaks something on
+ * purpose and fails when no seed finds it.
+ */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { BITES, type Bite } from './lies.ts'
 import { type Played, play } from './simulate.ts'
 
 type Brief = Omit<Played, 'story' | 'evidence'>
@@ -11,9 +15,14 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '100' },
     'first-seed': { type: 'string', default: '1' },
     seed: { type: 'string' },
+    plant: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism()) },
   },
 })
+
+const planted: Bite | null = BITES.find((bite) => bite === values.plant) ?? null
+if (values.plant !== undefined && planted === null)
+  throw new Error(`--plant: must be one of ${BITES.join(', ')}; it is ${values.plant}`)
 
 /** A worker plays so many seeds and ends, so that what the engine keeps of dead actors does not pile up. */
 const CHUNK = 20
@@ -51,7 +60,7 @@ const sum = (items: readonly Brief[], of: (one: Brief) => number): number =>
 
 const main = async (): Promise<void> => {
   const began = performance.now()
-  const one = values.seed === undefined ? null : await play(Number(values.seed))
+  const one = values.seed === undefined ? null : await play(Number(values.seed), planted)
   if (one) console.log(one.story.join('\n'))
   if (one && one.violations.length > 0) console.log(describe(one))
   const played = one
@@ -64,8 +73,13 @@ const main = async (): Promise<void> => {
   console.log(
     `${played.length} seeds, ${sum(played, ({ requests }) => requests)} requests, ${sum(played, ({ faults }) => faults)} faults, ${violations} violations, ${(played.length / minutes).toFixed(0)} seeds/min`,
   )
+  if (planted) {
+    console.log(`planted: ${planted}; found by ${failed.length} of ${played.length} seeds`)
+    if (failed.length === 0) process.exitCode = 1
+    return
+  }
   if (violations > 0 || (!one && played.length < Number(values.seeds))) process.exitCode = 1
 }
 
 if (isMainThread) await main()
-else for (const seed of workerData as readonly number[]) parentPort!.postMessage(brief(await play(seed)))
+else for (const seed of workerData as readonly number[]) parentPort!.postMessage(brief(await play(seed, planted)))

@@ -4,7 +4,8 @@
  * D1 nact and the rooms schedule through the global `setImmediate` and `setTimeout`; while a world runs, both are its own;
  * D2 one task runs at a time, and all promises it settled are followed to their end before the next one is chosen;
  * D3 time stands still while something can run, but for a slow step now and then, and jumps to the next timer when nothing can;
- * D4 every task belongs to a life; when a life ends, nothing of it ever runs again, as after a kill of its process.
+ * D4 every task belongs to a life; when a life ends, nothing of it ever runs again, as after a kill of its process;
+ * D5 while a life is held, nothing of it runs, and time goes on: as a process that is stopped and goes on with all it had in hand.
  */
 import type { Cancel, Clock } from '../../src/clock.ts'
 import type { Random } from './random.ts'
@@ -12,6 +13,8 @@ import type { Random } from './random.ts'
 export type Life = {
   readonly name: string
   alive: boolean
+  /** What it would have done while it is held; null: it is not. */
+  parked: Task[] | null
   /** Called when it ends, by those who wait for it. */
   readonly mourners: Set<() => void>
 }
@@ -65,6 +68,8 @@ const timerHeap = () => {
 export type Schedule = {
   readonly life: (name: string) => Life
   readonly end: (life: Life) => void
+  readonly hold: (life: Life) => void
+  readonly resume: (life: Life) => void
   /** Milliseconds since the world began; no clock jump changes it. */
   readonly elapsed: () => number
   readonly jump: (ms: number) => void
@@ -78,6 +83,8 @@ export type Schedule = {
     delayMs: () => number,
     work: () => Promise<Value>,
   ) => Promise<Value>
+  /** What `work` comes to, or a rejection when that takes longer. */
+  readonly within: <Value>(asker: Life, ms: number, work: Promise<Value>, late: string) => Promise<Value>
   /** Runs until `over` holds; false: nothing is left to run. */
   readonly run: (over: () => boolean) => Promise<boolean>
   readonly steps: () => number
@@ -93,7 +100,7 @@ export const openSchedule = (
   const real: Globals = { setImmediate, clearImmediate, setTimeout, clearTimeout }
   const runnable: Task[] = []
   const timers = timerHeap()
-  const nobody: Life = { name: 'nobody', alive: true, mourners: new Set() }
+  const nobody: Life = { name: 'nobody', alive: true, parked: null, mourners: new Set() }
   let current = nobody
   let [elapsed, offset, order, steps] = [0, 0, 0, 0]
 
@@ -141,7 +148,9 @@ export const openSchedule = (
       const task = runnable[at]!
       runnable[at] = runnable.at(-1)!
       runnable.pop()
-      if (!task.dropped && task.life.alive) return task
+      if (task.dropped || !task.life.alive) continue
+      if (!task.life.parked) return task
+      task.life.parked.push(task)
     }
     return null
   }
@@ -204,10 +213,22 @@ export const openSchedule = (
     enqueueAfter(server, delayMs(), () => void carryOut())
     return promise
   }
+  const within = <Value>(asker: Life, ms: number, work: Promise<Value>, late: string): Promise<Value> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Value>()
+    const timer = enqueueAfter(asker, ms, () => reject(new Error(late)))
+    work.then(resolve, reject).finally(() => drop(timer))
+    return promise
+  }
   return {
-    life: (name) => ({ name, alive: true, mourners: new Set() }),
+    life: (name) => ({ name, alive: true, parked: null, mourners: new Set() }),
+    hold: (life) => void (life.parked ??= []),
+    resume: (life) => {
+      runnable.push(...(life.parked ?? []))
+      life.parked = null
+    },
     end: (life) => {
       life.alive = false
+      life.parked = null
       for (const mourn of life.mourners) mourn()
       life.mourners.clear()
     },
@@ -228,6 +249,7 @@ export const openSchedule = (
     },
     soon: (life, work) => void enqueue(life, work),
     across,
+    within,
     run,
     steps: () => steps,
     release: () => void Object.assign(globalThis, real),

@@ -1,12 +1,13 @@
 /** The store in memory, as a process sees it over a wire: late, failing before or after the commit, and broken on purpose. */
 import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/ports.ts'
-import { memoryStore } from '../../src/persistence/memory.ts'
+import { memoryStores } from '../../src/persistence/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
+import { type Bite, lyingJournal, lyingSharing, unfenced } from './lies.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
+import type { Snare } from './snare.ts'
+import { watchedSharing } from './witness.ts'
 
-/** Faults for tests of the tests: the invariants must find each. */
-export type Bite = 'fence off' | 'numbers forgotten' | 'append torn'
 export type StoreTrouble = {
   /** So many of the next appends are lost on the way there. */
   failBefore: number
@@ -22,28 +23,28 @@ export type SimStore = {
   /** All rows, in commit order. */
   readonly rows: () => readonly FeedRow[]
   readonly committed: () => number
+  /** It does not answer while this is held. */
+  readonly life: Life
   /** What the process of that life uses. */
   readonly seenBy: (life: Life) => Store
 }
 type Ports = {
   readonly schedule: Schedule
   readonly random: Random
+  readonly snare: Snare
   readonly exclusive: boolean
   readonly bite: Bite | null
   readonly say: (line: string) => void
+  readonly complain: (line: string, rule?: string) => void
 }
 
-/** Versions as they would have been, had the writer known: nothing is stale any more. */
-const unfenced = async (journal: Journal, { rows, changes }: Append): Promise<Append> => {
-  const tails = await journal.recall(rows.map(({ key }) => ({ key, after: 0 })))
-  return {
-    rows: rows.map((row) => ({ ...row, version: (tails.get(row.key)?.rows.at(-1)?.version ?? 0) + 1 })),
-    changes,
-  }
-}
+/** Whoever asks while it is away gives up after so long; what was asked is done all the same when it is back. */
+const TIMEOUT_MS = 4000
 
-export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): SimStore => {
-  const store = memoryStore({ exclusive, now: schedule.elapsed })
+export const simStore = ({ schedule, random, snare, exclusive, bite, say, complain }: Ports): SimStore => {
+  const open = memoryStores({ exclusive, now: schedule.elapsed })
+  const store = open()
+  const watched = watchedSharing({ now: schedule.elapsed, complain })
   const trouble: StoreTrouble = { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 }
   const server = schedule.life('store')
   const log: FeedRow[] = []
@@ -58,7 +59,7 @@ export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): Sim
       )
     }
   }
-  const append = async (wanted: Append): Promise<Verdict> => {
+  const append = async (journal: Journal, wanted: Append): Promise<Verdict> => {
     if (trouble.failBefore > 0) {
       trouble.failBefore--
       say(`store: an append of ${wanted.rows[0]?.key} is lost before the commit`)
@@ -66,7 +67,7 @@ export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): Sim
     }
     const torn = bite === 'append torn' && wanted.rows.length > 1 && random.chance(0.02)
     const given = torn ? { ...wanted, rows: wanted.rows.slice(0, -1) } : wanted
-    const verdict = await store.journal.append(bite === 'fence off' ? await unfenced(store.journal, given) : given)
+    const verdict = await journal.append(bite === 'fence off' ? await unfenced(journal, given) : given)
     await note()
     if (verdict !== 'appended')
       say(
@@ -86,20 +87,25 @@ export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): Sim
     }
 
   const seenBy = (life: Life): Store => {
-    const ask = <Value>(work: () => Promise<Value>): Promise<Value> => schedule.across(life, server, delayMs, work)
-    const { journal: real, reads } = store
+    const own = open()
+    const ask = <Value>(work: () => Promise<Value>): Promise<Value> => {
+      const asked = schedule.across(life, server, delayMs, work)
+      return server.parked ? schedule.within(life, TIMEOUT_MS, asked, 'the store does not answer') : asked
+    }
+    const { reads } = store
+    const real = lyingJournal(bite, own.journal, store)
+    const sharing = watched(life, lyingSharing(bite, own.sharing, reads))
     const journal: Journal = {
-      append: (wanted) => ask(() => append(wanted)),
+      append: (wanted) => ask(() => append(real, wanted)).catch(() => 'unknown'),
       recall: (keys) => ask(read(() => real.recall(keys))),
       history: (keys, limit) => ask(read(() => real.history(keys, limit))),
       feed: (after, limit) => ask(read(() => real.feed(after, limit))),
       checkpoint: (reader) => ask(() => real.checkpoint(reader)),
       saveCheckpoint: (reader, position) => ask(() => real.saveCheckpoint(reader, position)),
-      onAppended: (listener) => real.onAppended(() => schedule.soon(life, listener)),
+      onAppended: (listener) => real.onAppended((appends) => schedule.soon(life, () => listener(appends))),
       exclusive: real.exclusive,
       close: real.close,
     }
-    const { sharing } = store
     const page = ((query: never) => ask(() => reads.page(query))) as Reads['page']
     return {
       ...store,
@@ -114,7 +120,10 @@ export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): Sim
       sharing: {
         acquire: (name, holder, forMs) => ask(() => sharing.acquire(name, holder, forMs)),
         release: (name, holder) => ask(() => sharing.release(name, holder)),
-        saveUnder: (lease, reader, position) => ask(() => sharing.saveUnder(lease, reader, position)),
+        saveUnder: async (lease, reader, position) => {
+          await snare.pass(life, 'save')
+          return ask(() => sharing.saveUnder(lease, reader, position))
+        },
         claimDue: (now, limit, forMs) => ask(() => sharing.claimDue(now, limit, forMs)),
         unclaim: (claimed) => ask(() => sharing.unclaim(claimed)),
         takeOrders: (before, at, limit) => ask(() => sharing.takeOrders(before, at, limit)),
@@ -123,5 +132,5 @@ export const simStore = ({ schedule, random, exclusive, bite, say }: Ports): Sim
       },
     }
   }
-  return { store, trouble, rows: () => log, committed: () => log.length, seenBy }
+  return { store, trouble, rows: () => log, committed: () => log.length, life: server, seenBy }
 }

@@ -1,5 +1,5 @@
 /** A whole cloud in one process: control processes, compute nodes, Nova and clients, over one store and one bus, out of one seed. */
-import type { Evidence } from '../../src/actors/invariants/evidence.ts'
+import type { Evidence, Violation } from '../../src/actors/invariants/evidence.ts'
 import type { Row, ViewName } from '../../src/actors/views.ts'
 import { VIEWS } from '../../src/actors/views.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated.ts'
@@ -12,19 +12,33 @@ import { type Network, openNetwork } from './network.ts'
 import { simNova } from './nova.ts'
 import { seeded, seededIds } from './random.ts'
 import { openSchedule } from './schedule.ts'
-import { type Bite, simStore } from './store.ts'
+import { openSnare } from './snare.ts'
+import { type Bite, needsSeveral } from './lies.ts'
+import { simStore } from './store.ts'
 
 export type World = {
   readonly stage: Stage
   readonly client: Client
   readonly story: readonly string[]
   /** Bugs that no invariant has a name for: a request that broke, an error that nobody caught. */
-  readonly complaints: readonly string[]
-  readonly complain: (line: string) => void
+  readonly complaints: readonly Violation[]
+  readonly complain: (line: string, rule?: string) => void
   readonly evidence: (quiet: boolean) => Promise<Evidence>
   readonly uuid: () => string
   readonly close: () => void
 }
+
+/** Rules that are judged where they are played, and not from evidence. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  bug: 'nothing breaks, and nothing is thrown that nobody catches',
+  H2: 'the checkpoint of the relay never goes back',
+  H3: 'what one process claimed, no other gets until the claim is over',
+  L6: 'what is bound to a dead host can be deleted',
+  L7: 'what is poisoned delays others by a bounded time at most',
+}
+/** How many processes there are. */
+const CONTROLS = [1, 1, 1, 2, 2, 2, 3, 3, 4] as const
+const SKEW_MS = 2000
 
 const PLANS: readonly SimulatedPlan['devices'][] = [
   [
@@ -64,31 +78,36 @@ const viewsOf = async (stage: Stage): Promise<NonNullable<Evidence['views']>> =>
 export const openWorld = (seed: number, bite: Bite | null = null): World => {
   const chance = seeded(`${seed}`)
   const story: string[] = []
-  const complaints: string[] = []
+  const complaints: Violation[] = []
   const say = (line: string): void => void story.push(`${(schedule.elapsed() / 1000).toFixed(3)} ${line}`)
-  const complain = (line: string): void => {
-    complaints.push(line)
-    say(`complaint: ${line}`)
+  const complain: World['complain'] = (found, invariant = 'bug') => {
+    complaints.push({ invariant, meaning: MEANINGS[invariant] ?? '', found, proof: [] })
+    say(`complaint: ${invariant}: ${found}`)
   }
   const uncaught = (error: unknown): void =>
     complain(`nobody caught ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   const schedule = openSchedule(chance.fork('schedule'), uncaught)
   const fates = chance.fork('fates')
-  // two processes share one store, as in a cluster; one may know that it is alone, as with the embedded store
-  const alone = fates.chance(0.5)
+  // several processes share one store, as in a cluster; one may know that it is alone, as with the embedded store
+  const count = needsSeveral(bite) ? fates.between(2, 4) : fates.pick(CONTROLS)
   const life = schedule.life('fate')
+  const snare = openSnare(schedule)
   const clock = schedule.clockOf(life)
   const ids = seededIds(chance.fork('ids'), clock.now)
-  const store = simStore({ schedule, random: chance.fork('store'), exclusive: alone && fates.chance(0.6), bite, say })
+  const exclusive = count === 1 && fates.chance(0.6)
+  const store = simStore({ schedule, random: chance.fork('store'), snare, exclusive, bite, say, complain })
   const nova = simNova({ schedule, random: chance.fork('nova'), committed: store.committed, say })
-  let network: Network = openNetwork(schedule, chance.fork('bus'))
+  const networks = [openNetwork({ schedule, random: chance.fork('bus'), snare, generation: 0 })]
+  const network = (): Network => networks.at(-1)!
   const loseBus = (): void => {
-    schedule.end(network.life)
-    network = openNetwork(schedule, chance.fork(`bus ${story.length}`))
+    schedule.end(network().life)
+    const generation = networks.length
+    networks.push(openNetwork({ schedule, random: chance.fork(`bus ${generation}`), snare, generation }))
   }
-  const shared = { schedule, ids, network: () => network, log: logTo(say), say }
-  const processes = (alone ? ['control'] : ['control-1', 'control-2']).map((name, at) =>
-    openProcess({ ...shared, name, random: chance.fork(name), skewMs: at * 30, store, nova }),
+  const skewMs = (): number => fates.between(-SKEW_MS, SKEW_MS)
+  const shared = { schedule, ids, network, log: logTo(say), say }
+  const processes = Array.from({ length: count }, (_, at) => `control-${at + 1}`).map((name) =>
+    openProcess({ ...shared, name, random: chance.fork(name), skewMs: skewMs(), store, nova }),
   )
   const machines = PLANS.map((devices, at) =>
     openMachine({
@@ -96,6 +115,7 @@ export const openWorld = (seed: number, bite: Bite | null = null): World => {
       name: `h${at + 1}`,
       plan: { seed: `${seed}/${at}`, devices },
       random: chance.fork(`h${at}`),
+      skewMs: skewMs(),
       bite,
     }),
   )
@@ -114,9 +134,10 @@ export const openWorld = (seed: number, bite: Bite | null = null): World => {
     life,
     processes,
     machines,
-    network: () => network,
+    network,
     loseBus,
     store,
+    snare,
     nova,
     now: clock.now,
     pauses,
@@ -142,6 +163,13 @@ export const openWorld = (seed: number, bite: Bite | null = null): World => {
       hosts: await Promise.all(machines.map(({ trace }) => trace())),
       nova: [...nova.heard],
       clients: [...client.asked],
+      topics: {
+        messages: networks.flatMap(({ stored }) => stored),
+        cut: new Set(),
+        told: await store.store.journal.checkpoint('relay'),
+        settled: (await store.store.journal.checkpoint('relay.unsettled')) === 'settled',
+        open: null,
+      },
     }),
     close: () => {
       for (const each of processes) each.kill()

@@ -1,0 +1,38 @@
+/** What processes get of the ports they share, judged where they get it: the rules of `src/actors/sharing.ts`. */
+import type { Sharing } from '../../src/actors/sharing.ts'
+import type { Life } from './schedule.ts'
+
+type Ports = { readonly now: () => number; readonly complain: (line: string, rule: string) => void }
+
+const RELAY = 'relay'
+
+/** One for all processes. */
+export const watchedSharing = ({ now, complain }: Ports): ((life: Life, sharing: Sharing) => Sharing) => {
+  const claims = new Map<string, { readonly life: Life; readonly until: number }>()
+  let told = 0
+  return (life, sharing) => ({
+    ...sharing,
+    saveUnder: async (lease, reader, position) => {
+      const saved = await sharing.saveUnder(lease, reader, position)
+      if (!saved || reader !== RELAY) return saved
+      if (Number(position) < told)
+        complain(`${life.name}, epoch ${lease.epoch}: the checkpoint went from ${told} back to ${position}`, 'H2')
+      told = Number(position)
+      return saved
+    },
+    claimDue: async (moment, limit, forMs) => {
+      const found = await sharing.claimDue(moment, limit, forMs)
+      for (const { entity } of found) {
+        const other = claims.get(entity)
+        if (other && other.until > now())
+          complain(`${entity} was given to ${life.name} and to ${other.life.name}`, 'H3')
+        claims.set(entity, { life, until: now() + forMs })
+      }
+      return found
+    },
+    unclaim: async (entities) => {
+      await sharing.unclaim(entities)
+      for (const entity of entities) claims.delete(entity)
+    },
+  })
+}
