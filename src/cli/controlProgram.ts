@@ -116,6 +116,7 @@ const serve = async (opened: Opened): Promise<Running> => {
       options: config.http,
       log,
       metrics: meter.registry,
+      hindered: () => (database.ailing() === null ? null : 'the database does not answer'),
       tracer,
       ids: idsBy(clock),
       now: clock.now,

@@ -25,6 +25,8 @@ export type AppParts = {
   readonly identify?: Identify
   readonly ids?: Ids
   readonly now?: () => number
+  /** Why nothing can be asked of the actors; null: nothing is known that hinders. */
+  readonly hindered?: () => string | null
   readonly tracer?: Tracer
 }
 
@@ -39,6 +41,7 @@ export const createApp = (parts: AppParts): Hono => {
     identify: parts.identify ?? noauth,
     ids: parts.ids ?? systemIds,
     now: parts.now ?? systemClock.now,
+    hindered: parts.hindered ?? (() => null),
     log: parts.log,
     observe: parts.metrics === undefined ? null : observer(parts.metrics),
     tracer: parts.tracer ?? untraced,

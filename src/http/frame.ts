@@ -20,6 +20,7 @@ export type Ports = {
   readonly identify: Identify
   readonly ids: Ids
   readonly now: () => number
+  readonly hindered: () => string | null
   readonly log: Log
   readonly observe: Observe | null
   readonly tracer: Tracer

@@ -1,4 +1,7 @@
-/** The order in which a request is judged: identity, microversion, policy, path, arguments, body, and only then the handler. */
+/**
+ * The order in which a request is judged: identity, microversion, policy, path, arguments, body, and only then the handler.
+ * While the store is known to be away nobody is let wait for what cannot be answered.
+ */
 import type { Context } from 'hono'
 import { readJson } from './body.ts'
 import { refused } from './faults.ts'
@@ -48,6 +51,9 @@ const paramsOf = (c: Context, row: Route): Params => {
   return { ok: true, params }
 }
 
+/** Whether it still is away is looked at about as often. */
+const HINDERED_SECONDS = 1
+
 const NOBODY: Identity = { userId: '', projectId: '', roles: [], serviceRoles: [] }
 const UNSCOPED: HttpRefused = refused({ kind: 'forbidden', rule: 'This needs a token with the scope of a project.' })
 
@@ -68,6 +74,8 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   const caller = callerOf(identity, projectId, requestId, ports.options.serviceTokenRoles, frame.span.trace)
   const body = row.body === undefined ? null : await readBody(c, row, ports, { minor, isAdmin: caller.isAdmin })
   if (body !== null && !body.ok) return body
+  const reason = row.rule === null ? null : ports.hindered()
+  if (reason !== null) return refused({ kind: 'unavailable', reason, retryAfterSeconds: HINDERED_SECONDS })
   const call: Call<{}, unknown> = {
     control: ports.control,
     options: ports.options,
