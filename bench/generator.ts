@@ -1,17 +1,20 @@
-/** The load generator, as seen from the process that directs it. */
+/** A load generator, as seen from the process that directs it. */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Measured, Task } from './tasks.ts'
 
-export type LoadGenerator = {
+export type LoadGenerator<Asked = Task> = {
   /** One task at a time. Rejects when the task could not be carried out at all. */
-  readonly run: (task: Task) => Promise<Measured>
+  readonly run: (task: Asked) => Promise<Measured>
+  /** What it says by itself, before the first task. */
+  readonly greeting: () => Promise<string>
   readonly close: () => void
 }
-type Reply = { readonly measured: Measured } | { readonly broken: string }
+export type Reply = { readonly measured: Measured } | { readonly broken: string }
 
-export const openGenerator = (): LoadGenerator => {
-  const child = fork(fileURLToPath(new URL('load.ts', import.meta.url)), { serialization: 'advanced' })
+/** `script`: a module of the bench that answers each task with a `Reply`. */
+export const openGenerator = <Asked = Task>(script = new URL('load.ts', import.meta.url)): LoadGenerator<Asked> => {
+  const child = fork(fileURLToPath(script), { serialization: 'advanced' })
   process.on('exit', () => child.kill('SIGKILL'))
   return {
     run: (task) =>
@@ -19,8 +22,9 @@ export const openGenerator = (): LoadGenerator => {
         child.once('message', (reply: Reply) =>
           'measured' in reply ? resolve(reply.measured) : reject(new Error(reply.broken)),
         )
-        child.send(task)
+        child.send(task as object)
       }),
+    greeting: () => new Promise((resolve) => child.once('message', (text: string) => resolve(text))),
     close: () => child.disconnect(),
   }
 }

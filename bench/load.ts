@@ -1,70 +1,26 @@
 /** The load generator: a process of its own, so that what it costs is not counted as the program's. */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Connection, connection } from './http.ts'
+import {
+  ARQS,
+  type Ask,
+  type Kept,
+  type Lane,
+  accepted,
+  created,
+  dispenser,
+  record,
+  removeLane,
+  settleLane,
+  stateOf,
+} from './calls.ts'
+import { connection } from './http.ts'
 import { cpuMs } from './proc.ts'
-import type { Made, Measured, Target, Task } from './tasks.ts'
+import type { Measured, Target, Task } from './tasks.ts'
 
-const ARQS = '/v2/accelerator_requests'
-const REMOVED_AT_ONCE = 50
-const FAILURES_KEPT = 20
 const BOUND_WITHIN_MS = 30_000
 
-const record = () => {
-  const made: Made[] = []
-  const stages: Record<string, number[]> = {}
-  const states: Record<string, number> = {}
-  const failures: string[] = []
-  return {
-    made,
-    stages,
-    states,
-    failures,
-    time: (stage: string, ms: number): void => void (stages[stage] ??= []).push(ms),
-    fail: (text: string): void => {
-      if (failures.length < FAILURES_KEPT) failures.push(text)
-    },
-  }
-}
-type Kept = ReturnType<typeof record>
-
-/** Deployables in turn, each as often as it has free handles. */
-const dispenser = (targets: readonly Target[]) => {
-  const left = targets.map(({ free }) => free)
-  let [at, total] = [0, left.reduce((sum, free) => sum + free, 0)]
-  return (): Target | null => {
-    if (total === 0) return null
-    while (left[at % left.length] === 0) at++
-    const chosen = at++ % left.length
-    left[chosen]!--
-    total--
-    return targets[chosen]!
-  }
-}
-
-const created = async (ask: Connection['ask'], profile: string): Promise<string> => {
-  const { status, body } = await ask('POST', ARQS, { device_profile_name: profile })
-  if (status !== 201) throw new Error(`POST ${status} ${body.slice(0, 200)}`)
-  return (JSON.parse(body) as { arqs: { uuid: string }[] }).arqs[0]!.uuid
-}
-const accepted = async (ask: Connection['ask'], arq: string, { hostname, rp }: Target): Promise<string> => {
-  const instance = randomUUID()
-  const fields = Object.entries({ hostname, device_rp_uuid: rp, instance_uuid: instance })
-  const patch = { [arq]: fields.map(([name, value]) => ({ op: 'add', path: `/${name}`, value })) }
-  const { status, body } = await ask('PATCH', ARQS, patch)
-  if (status !== 202) throw new Error(`PATCH ${status} ${body.slice(0, 200)}`)
-  return instance
-}
-const stateOf = async (ask: Connection['ask'], arq: string): Promise<string> => {
-  const { status, body } = await ask('GET', `${ARQS}/${arq}`)
-  if (status !== 200) throw new Error(`GET ${status} ${body.slice(0, 200)}`)
-  return (JSON.parse(body) as { state: string }).state
-}
-
-type Lane = (ask: Connection['ask'], over: () => boolean, kept: Kept, lane: number) => Promise<void>
-
 const bindLane = (profile: string, next: () => Target | null): Lane => {
-  const bindOne = async (ask: Connection['ask'], target: Target, kept: Kept) => {
+  const bindOne = async (ask: Ask, target: Target, kept: Kept) => {
     const began = performance.now()
     const arq = await created(ask, profile)
     const posted = performance.now()
@@ -125,33 +81,6 @@ const floodLane = (profile: string, next: () => Target | null, count: number): L
       const target = next()
       if (target === null) throw new Error('there are fewer free handles than binds asked for')
       kept.made.push({ arq, instance: await accepted(ask, arq, target) })
-    }
-  }
-}
-
-const removeLane = (arqs: readonly string[]): Lane => {
-  let at = 0
-  return async (ask, _over, kept) => {
-    while (at < arqs.length) {
-      const some = arqs.slice(at, (at += REMOVED_AT_ONCE))
-      const { status, body } = await ask('DELETE', `${ARQS}?arqs=${some.join(',')}`)
-      if (status !== 204) kept.fail(`DELETE ${status} ${body.slice(0, 200)}`)
-    }
-  }
-}
-
-const settleLane = (arqs: readonly string[], limitMs: number): Lane => {
-  const end = performance.now() + limitMs
-  let at = 0
-  return async (ask, _over, kept) => {
-    while (at < arqs.length) {
-      const arq = arqs[at++]!
-      let state = await stateOf(ask, arq)
-      while (['Initial', 'BindStarted'].includes(state) && performance.now() < end) {
-        await sleep(5)
-        state = await stateOf(ask, arq)
-      }
-      kept.states[state] = (kept.states[state] ?? 0) + 1
     }
   }
 }

@@ -1,7 +1,7 @@
 /** What a run of the bench measures, as its command line says. */
 
 export type StoreKind = 'postgres' | 'pglite'
-export const PARTS = ['binds', 'reads', 'reports', 'start', 'kill', 'rebuild', 'memory'] as const
+export const PARTS = ['binds', 'reads', 'reports', 'start', 'kill', 'rebuild', 'memory', 'cluster', 'scale'] as const
 export type Part = (typeof PARTS)[number]
 
 export type Options = {
@@ -13,6 +13,8 @@ export type Options = {
   /** Measured time of each figure. */
   readonly seconds: number
   readonly parts: readonly Part[]
+  /** How long a cluster is kept under half of the load it bears. */
+  readonly steadySeconds: number
   /** In flight at the kill. */
   readonly inFlight: number
   /** Folder for CPU profiles of the measured program; null: none are taken. */
@@ -27,12 +29,18 @@ const FULL: Options = {
   concurrency: [1, 8, 32],
   hostWork: [false, true],
   seconds: 6,
-  parts: PARTS,
+  parts: PARTS.filter((part) => part !== 'cluster' && part !== 'scale'),
+  steadySeconds: 300,
   inFlight: 1_000,
   profile: null,
   write: null,
 }
-const QUICK: Partial<Options> = { arqs: [0, 1_000], seconds: 2, parts: ['binds', 'reads', 'reports', 'start', 'kill'] }
+const QUICK: Partial<Options> = {
+  arqs: [0, 1_000],
+  seconds: 2,
+  parts: ['binds', 'reads', 'reports', 'start', 'kill'],
+  steadySeconds: 20,
+}
 const SMOKE: Partial<Options> = {
   arqs: [0],
   stores: ['pglite'],
@@ -50,7 +58,9 @@ export const USAGE = `npm run bench -- [options]
   --concurrency N,...  callers at once (default 1,8,32)
   --host-work W,W      no, yes: devices that need their host at a bind
   --seconds S          measured time of each figure (default 6)
-  --parts P,P          ${PARTS.join(', ')}
+  --parts P,P          ${PARTS.join(', ')};
+                       cluster (controls and hosts over Kafka) and scale (costs of a unit) only when named
+  --steady-seconds S   how long a cluster is kept under half of the load it bears (default 300)
   --in-flight N        binds in flight at the kill (default 1000)
   --profile DIR        CPU profiles of the program, one a start
   --write FILE         the tables, as Markdown; in a page with marks (docs/performance.md) only between them`
@@ -69,17 +79,21 @@ const READ: Readonly<Record<string, (text: string) => Partial<Options>>> = {
   '--host-work': (text) => ({ hostWork: words(text, ['no', 'yes']).map((word) => word === 'yes') }),
   '--seconds': (text) => ({ seconds: Number(text) }),
   '--parts': (text) => ({ parts: words(text, PARTS) }),
+  '--steady-seconds': (text) => ({ steadySeconds: Number(text) }),
   '--in-flight': (text) => ({ inFlight: Number(text) }),
   '--profile': (text) => ({ profile: text }),
   '--write': (text) => ({ write: text }),
 }
 
-/** Throws with the usage when an argument is not understood. Later ones win. */
+const PRESETS: Readonly<Record<string, Partial<Options>>> = { '--quick': QUICK, '--smoke': SMOKE }
+
+/** Throws with the usage when an argument is not understood. Later ones win, and each wins over `--quick` and `--smoke`. */
 export const readOptions = (args: readonly string[]): Options => {
-  let options = FULL
-  for (let at = 0; at < args.length; at++) {
-    const name = args[at]!
-    const set = name === '--quick' ? QUICK : name === '--smoke' ? SMOKE : READ[name]?.(args[++at] ?? '')
+  let options = args.reduce((from, name) => ({ ...from, ...PRESETS[name] }), FULL)
+  const rest = args.filter((name) => PRESETS[name] === undefined)
+  for (let at = 0; at < rest.length; at++) {
+    const name = rest[at]!
+    const set = READ[name]?.(rest[++at] ?? '')
     if (set === undefined) throw new Error(`${name} is not understood\n\n${USAGE}`)
     options = { ...options, ...set }
   }

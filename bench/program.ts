@@ -56,7 +56,43 @@ export const command = async (name: string, place: Place, args: readonly string[
   return said.trim()
 }
 
-const READY = /^ready http:\/\/127\.0\.0\.1:(\d+)\/v2$/m
+export type Begin = {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Where standard error goes. */
+  readonly log: string
+  /** The line that says it. */
+  readonly ready: RegExp
+  readonly flags?: string[]
+}
+export type Begun = {
+  readonly pid: number
+  readonly found: RegExpExecArray
+  readonly readyMs: number
+  readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
+}
+export const begin = async ({ args, env, log, ready, flags = [] }: Begin): Promise<Begun> => {
+  const began = performance.now()
+  const { child, exited } = launch(args, env, log, flags)
+  let said = ''
+  const line = new Promise<RegExpExecArray>((resolve) =>
+    child.stdout!.setEncoding('utf8').on('data', (part: string) => {
+      said += part
+      const found = ready.exec(said)
+      if (found !== null) resolve(found)
+    }),
+  )
+  const late = sleep(READY_MS, null, { ref: false })
+  const found = await Promise.race([line, exited.then(() => null), late])
+  if (found === null) throw new Error(`the program did not get ready; its last words:\n${lastWords(log)}`)
+  const end: Begun['end'] = async (signal) => {
+    child.kill(signal)
+    await exited
+  }
+  return { pid: child.pid!, found, readyMs: performance.now() - began, end }
+}
+
+export const READY = /^ready http:\/\/127\.0\.0\.1:(\d+)\/v2$/m
 
 export type Start = {
   readonly place: Place
@@ -66,30 +102,10 @@ export type Start = {
   readonly profile?: string | null
 }
 export const start = async ({ place, args = [], env = {}, profile = null }: Start): Promise<Program> => {
-  const began = performance.now()
   const flags = profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
   const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
-  const { child, exited, log } = launch(
-    ['start', ...placed(place), ...listen, ...args],
-    env,
-    join(place.data, '..', 'program.log'),
-    flags,
-  )
-  let said = ''
-  const ready = new Promise<RegExpExecArray>((resolve) =>
-    child.stdout!.setEncoding('utf8').on('data', (part: string) => {
-      said += part
-      const found = READY.exec(said)
-      if (found !== null) resolve(found)
-    }),
-  )
-  const late = sleep(READY_MS, null, { ref: false })
-  const found = await Promise.race([ready, exited.then(() => null), late])
-  if (found === null) throw new Error(`the program did not get ready; its last words:\n${lastWords(log)}`)
-  const readyMs = performance.now() - began
-  const end: Program['end'] = async (signal) => {
-    child.kill(signal)
-    await exited
-  }
-  return { pid: child.pid!, port: Number(found[1]), readyMs, end }
+  const log = join(place.data, '..', 'program.log')
+  const own = ['start', ...placed(place), ...listen, ...args]
+  const { pid, found, readyMs, end } = await begin({ args: own, env, log, ready: READY, flags })
+  return { pid, port: Number(found[1]), readyMs, end }
 }

@@ -2,13 +2,15 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { markdown } from './figures.ts'
+import { measureCluster } from './cluster/part.ts'
+import { clusterFailures, clusterTables } from './cluster/tables.ts'
+import { type Table, markdown } from './figures.ts'
 import { openGenerator } from './generator.ts'
-import { type Options, type StoreKind, readOptions } from './options.ts'
+import { type Options, PARTS, type Part, type StoreKind, readOptions } from './options.ts'
 import { type Floor, type Server, between, findPostgres, openServer } from './postgres.ts'
 import { type Memory, load, machine } from './proc.ts'
 import { measureReports } from './report.ts'
-import { type Results, noResults } from './results.ts'
+import { noResults } from './results.ts'
 import { type Scripts, measureStand } from './script.ts'
 import { openStand } from './stand.ts'
 import { tables } from './tables.ts'
@@ -50,36 +52,54 @@ const measureStore = async (kind: StoreKind, parts: Scripts): Promise<void> => {
   }
 }
 
-const report = (results: Results, server: Server | null, began: string): string =>
+const report = (found: readonly Table[], server: Server | null, before: string, after: string): string =>
   [
-    `Machine: ${machine()}${server === null ? '' : `, PostgreSQL ${server.version}`}. Load average before ${began}, after ${load()}.`,
+    `Machine: ${machine()}${server === null ? '' : `, PostgreSQL ${server.version}`}. Load average before ${before}, after ${after}.`,
     '',
-    ...tables(results).map(markdown),
+    ...found.map(markdown),
   ].join('\n')
 
 /** A page with prose keeps it: only what stands between the two marks is written anew. */
-const keep = (path: string, text: string): void => {
-  const [before, , after] = existsSync(path)
-    ? readFileSync(path, 'utf8').split(/(?<=<!-- bench -->)|(?=<!-- \/bench -->)/)
-    : []
-  writeFileSync(path, after === undefined ? `${text}\n` : `${before}\n${text}\n${after}`)
+const keep = (path: string, mark: string, text: string): void => {
+  const page = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const [before, , after] = page.split(new RegExp(`(?<=<!-- ${mark} -->)|(?=<!-- /${mark} -->)`))
+  writeFileSync(path, after === undefined ? `${page}${text}\n` : `${before}\n${text}\n${after}`)
+}
+const tell = (options: Options, mark: string, text: string): void => {
+  process.stdout.write(`${text}\n`)
+  if (options.write !== null) keep(options.write, mark, text)
 }
 
-const run = async (options: Options): Promise<void> => {
+/** One program with all in it; the number of failures. */
+const measureProgram = async (options: Options, server: Server | null): Promise<number> => {
   const began = load()
-  const bin = options.stores.includes('postgres') ? findPostgres() : null
-  const server = bin === null ? null : await openServer(bin)
-  if (server === null && options.stores.includes('postgres')) say('no PostgreSQL with pgbench was found: left out')
   const results = noResults()
   const generator = openGenerator()
   if (options.parts.includes('reports')) results.unchanged = await measureReports(options.seconds)
   if (options.parts.includes('memory')) results.memory.push({ what: 'host program alone', found: hostAlone() })
   for (const kind of options.stores)
     if (kind === 'pglite' || server !== null) await measureStore(kind, { options, results, server, generator, say })
-  const text = report(results, server, began)
-  process.stdout.write(`${text}\n`)
-  if (options.write !== null) keep(options.write, text)
-  process.exit(results.binds.some(({ found }) => found.failures.length > 0) ? 1 : 0)
+  generator.close()
+  tell(options, 'bench', report(tables(results), server, began, load()))
+  return results.binds.reduce((sum, { found }) => sum + found.failures.length, 0)
+}
+
+const onCluster = async (options: Options, server: Server): Promise<number> => {
+  const began = load()
+  const results = await measureCluster(server, options, say)
+  tell(options, 'cluster', report(clusterTables(results), server, began, load()))
+  return clusterFailures(results)
+}
+
+const run = async (options: Options): Promise<void> => {
+  const bin = options.stores.includes('postgres') ? findPostgres() : null
+  const server = bin === null ? null : await openServer(bin)
+  if (server === null && options.stores.includes('postgres')) say('no PostgreSQL with pgbench was found: left out')
+  const wants = (some: readonly Part[]): boolean => some.some((part) => options.parts.includes(part))
+  let failures = 0
+  if (wants(PARTS.filter((part) => part !== 'cluster'))) failures += await measureProgram(options, server)
+  if (wants(['cluster']) && server !== null) failures += await onCluster(options, server)
+  process.exit(failures > 0 ? 1 : 0)
 }
 
 try {

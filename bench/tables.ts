@@ -6,7 +6,7 @@ const STORES = { postgres: 'PostgreSQL', pglite: 'embedded' } as const
 const WORK = (hostWork: boolean): string => (hostWork ? 'yes' : 'no')
 
 /** Alone it is the time that counts, with several callers the rate. */
-const floorRatio = ({ lanes, found, floor }: BindResult): string => {
+export const floorRatio = ({ lanes, found, floor }: Pick<BindResult, 'lanes' | 'found' | 'floor'>): string => {
   const base = floor?.binds.get(lanes)
   if (base === undefined) return '-'
   return lanes === 1
