@@ -25,6 +25,16 @@ export type Units = {
   readonly plant: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
 }
 
+/** That the journal cannot be read is said to the caller; whatever else is thrown is a bug. */
+const answered = async <Value>(work: Promise<Outcome<Value>>): Promise<Outcome<Value>> => {
+  try {
+    return await work
+  } catch (cause) {
+    if (cause instanceof Unreadable) return { ok: false, fault: UNAVAILABLE }
+    throw cause
+  }
+}
+
 export const unitsOver = (region: Region, journal: Counted, deciderOf: (key: string) => AnyDecider): Units => ({
   together: async (keys, work, fresh = [], likelyNew = []) => {
     const { promise: returned, resolve: giveBack } = Promise.withResolvers<Loan | 'doubt'>()
@@ -33,20 +43,25 @@ export const unitsOver = (region: Region, journal: Counted, deciderOf: (key: str
       const borrowed = await region.borrow(keys, returned)
       if (!borrowed) return { ok: false, fault: UNAVAILABLE }
       const made = fresh.map((key) => [key, blank(key, deciderOf(key))] as const)
-      const { loan, outcome } = await settle(new Map([...borrowed, ...made]), deciderOf, journal, work)
-      giveBack(loan)
-      return outcome
-    } catch (cause) {
-      if (cause instanceof Unreadable) return { ok: false, fault: UNAVAILABLE }
-      throw cause
+      const settled = settle(new Map([...borrowed, ...made]), deciderOf, journal, work)
+      return await answered(
+        settled.then(({ loan, outcome }) => {
+          giveBack(loan)
+          return outcome
+        }),
+      )
     } finally {
       giveBack('doubt')
     }
   },
   plant: async (keys, work) => {
     const fresh: Loan = new Map<string, Memory>(keys.map((key) => [key, blank(key, deciderOf(key))]))
-    const { loan, outcome } = await settle(fresh, deciderOf, journal, work)
-    if (outcome.ok) for (const memory of loan.values()) region.warm(memory)
-    return outcome
+    const settled = settle(fresh, deciderOf, journal, work)
+    return answered(
+      settled.then(({ loan, outcome }) => {
+        if (outcome.ok) for (const memory of loan.values()) region.warm(memory)
+        return outcome
+      }),
+    )
   },
 })

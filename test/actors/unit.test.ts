@@ -183,6 +183,12 @@ describe('an acknowledgement that is lost', () => {
     expect([await count('a'), await count('b')]).toEqual([1, 1])
     await region.stop()
   })
+  it('of what was planted, while the store cannot be read either, is answered as not known', async () => {
+    const gone = (): Promise<never> => Promise.reject(new Error('no connection'))
+    const { units, region } = openCounters({ afterCommit: gone, beforeRead: gone })
+    expect(await units.plant([key('a')], adding(1, 'a'))).toMatchObject(unavailable)
+    await region.stop()
+  })
   it('of a journal that is full or closed is one answer at once: nothing was sent', async () => {
     let reads = 0
     const { add, count, region, journal } = openCounters({ beforeRead: async () => void reads++ })
