@@ -16,14 +16,18 @@ type Raw = { readonly status: number; readonly retryAfter: string | undefined; r
 /** A connection for each call, as pooled ones may be closed by a server that ends in the moment they are used again. */
 const ask = (url: string, method: string, body: unknown, timeoutMs: number): Promise<Raw> => {
   const { promise, resolve, reject } = Promise.withResolvers<Raw>()
-  const asked = request(url, { method, headers: HEADERS, agent: false, signal: AbortSignal.timeout(timeoutMs) }, (got) => {
-    let text = ''
-    got.setEncoding('utf8').on('data', (part: string) => {
-      text += part
-    })
-    got.on('error', reject)
-    got.on('end', () => resolve({ status: got.statusCode!, retryAfter: got.headers['retry-after'], text }))
-  })
+  const asked = request(
+    url,
+    { method, headers: HEADERS, agent: false, signal: AbortSignal.timeout(timeoutMs) },
+    (got) => {
+      let text = ''
+      got.setEncoding('utf8').on('data', (part: string) => {
+        text += part
+      })
+      got.on('error', reject)
+      got.on('end', () => resolve({ status: got.statusCode!, retryAfter: got.headers['retry-after'], text }))
+    },
+  )
   asked.on('error', reject)
   asked.end(body === undefined ? undefined : JSON.stringify(body))
   return promise
@@ -44,6 +48,7 @@ export type Balanced = Api & {
     /** Calls that failed, in words. */
     readonly failed: readonly string[]
   }
+  /** Who still waits for an answer gets none any more. */
   readonly close: () => Promise<void>
 }
 
@@ -73,8 +78,10 @@ const openLooks = () => {
       for (const gone of [...ready].filter((origin) => !next.includes(origin))) ready.delete(gone)
     },
     next: (): string | undefined => [...ready][turn++ % Math.max(1, ready.size)],
+    closed: () => closed,
     close: async () => {
       closed = true
+      ready.clear()
       await looking
     },
   }
@@ -126,7 +133,7 @@ export const openBalancer = (): Balanced => {
     again: async () => {
       const until = Date.now() + SERVICE_MS
       do {
-        if (Date.now() > until) throw new Error(`nobody was ready for ${SERVICE_MS} ms`)
+        if (looks.closed() || Date.now() > until) throw new Error(`nobody was ready for ${SERVICE_MS} ms`)
         await sleep(LOOK_MS)
       } while (looks.ready.size === 0)
     },

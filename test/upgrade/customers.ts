@@ -48,7 +48,9 @@ export const openCustomers = async (seed: number) => {
   /** Resolves when each of the hosts has taken so many more instances. */
   const more = async (binds: number, ...hosts: readonly string[]): Promise<void> => {
     const due = hosts.map((host) => [host, boundOn(host) + binds] as const)
-    await until(`${binds} more binds on ${hosts.join(', ')}`, () => due.every(([host, count]) => boundOn(host) >= count))
+    await until(`${binds} more binds on ${hosts.join(', ')}`, () =>
+      due.every(([host, count]) => boundOn(host) >= count),
+    )
   }
   const unserved = async (change: () => Promise<void>): Promise<void> => {
     account.served.at(-1)!.to = Date.now()
@@ -65,8 +67,8 @@ export const openCustomers = async (seed: number) => {
     return [...judge(account), ...api.figures.failed]
   }
   const close = async (): Promise<void> => {
-    await load?.drain().catch(() => undefined)
     await api.close()
+    await load?.drain().catch(() => undefined)
     await nova.close()
   }
   return { account, nova, api, begin, more, unserved, settle, close, boundOn }
@@ -74,7 +76,9 @@ export const openCustomers = async (seed: number) => {
 export type Customers = Awaited<ReturnType<typeof openCustomers>>
 
 /** `accelerando audit`, asked again while something is still under way. Resolves to what it said last, and how it ended. */
-export const audited = async (...args: readonly string[]): Promise<{ readonly code: number | null; readonly said: string }> => {
+export const audited = async (
+  ...args: readonly string[]
+): Promise<{ readonly code: number | null; readonly said: string }> => {
   const end = performance.now() + AUDIT_MS
   for (;;) {
     const program = runProgram({ args: ['audit', ...args] })

@@ -1,4 +1,4 @@
-/** The program as another commit has it, beside today's: its files in a folder of their own, with the packages of this checkout. */
+/** The program as another commit has it, beside today's: its files in a folder of their own. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,13 +8,15 @@ import type { Found, Part } from '../support/needs.ts'
 import { tempFolder } from '../support/program.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const INSTALL_MS = 120_000
 const ARCHIVE_MAX_BYTES = 256 * 1024 * 1024
 /** Names the commit to upgrade from, instead of a release. */
 const FROM = 'UPGRADE_FROM'
 const CONTROL = 'src/cli/commands/control.ts'
 
 const has = (commit: string, path = ''): boolean =>
-  spawnSync('git', ['cat-file', '-e', path === '' ? `${commit}^{commit}` : `${commit}:${path}`], { cwd: ROOT }).status === 0
+  spawnSync('git', ['cat-file', '-e', path === '' ? `${commit}^{commit}` : `${commit}:${path}`], { cwd: ROOT })
+    .status === 0
 
 /** `at`: the commit. Under `CI=true` a checkout without the history it needs fails. */
 const commitPart = (name: string, commit: string): Part => ({
@@ -38,14 +40,20 @@ export const lastWithControls = (): Part => {
 }
 
 type Manifest = { readonly version: string; readonly dependencies?: Readonly<Record<string, string>> }
-const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
 
-/** What the commit would be run with, and is not here in that version. */
-const lackingPackages = ({ dependencies = {} }: Manifest): readonly string[] =>
-  Object.entries(dependencies).flatMap(([name, version]) => {
-    const installed = join(ROOT, 'node_modules', name)
-    return existsSync(installed) && manifestIn(installed).version === version ? [] : [`${name} ${version}`]
-  })
+const isHere = ([name, version]: readonly [string, string]): boolean => {
+  const installed = join(ROOT, 'node_modules', name)
+  return existsSync(installed) && manifestIn(installed).version === version
+}
+const INSTALL = ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund']
+/** Those of this checkout while they are the same; its own when they are not. */
+const givePackages = (folder: string, { dependencies = {} }: Manifest): void => {
+  if (Object.entries(dependencies).every(isHere))
+    return symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir')
+  execFileSync('npm', INSTALL, { cwd: folder, stdio: 'pipe', timeout: INSTALL_MS })
+}
 
 export type Tree = {
   readonly folder: string
@@ -62,9 +70,7 @@ export const treeOf = (commit: string): Tree => {
     const archive = execFileSync('git', ['archive', commit], { cwd: ROOT, maxBuffer: ARCHIVE_MAX_BYTES })
     execFileSync('tar', ['-x', '-C', folder], { input: archive })
     const manifest = manifestIn(folder)
-    const lacking = lackingPackages(manifest)
-    if (lacking.length > 0) throw new Error(`${commit} runs with ${lacking.join(', ')}, which this checkout has not`)
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir')
+    givePackages(folder, manifest)
     return { folder, launcher: join(folder, 'bin', 'accelerando.js'), version: manifest.version, remove }
   } catch (error) {
     remove()

@@ -7,7 +7,7 @@ import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { tempFolder } from '../support/program.ts'
 import { type Customers, DEADLINE_SECONDS, audited, openCustomers, until } from './customers.ts'
-import { type Tree, lastWithControls, treeOf } from './release.ts'
+import { lastWithControls, treeOf } from './release.ts'
 
 const LONG = 240_000
 const SIZE = { devices: 2, handles: 16, hostWork: true }
@@ -64,7 +64,9 @@ const exchange = async (before: Member, after: Member): Promise<void> => {
 }
 const errorsOf = ({ members }: World): readonly string[] =>
   members.flatMap((member) =>
-    (member.running()?.logged() ?? []).flatMap((line) => (line.level >= 50 ? [`${member.name}: ${JSON.stringify(line)}`] : [])),
+    (member.running()?.logged() ?? []).flatMap((line) =>
+      line.level >= 50 ? [`${member.name}: ${JSON.stringify(line)}`] : [],
+    ),
   )
 
 const play = async (world: World): Promise<void> => {
@@ -104,7 +106,9 @@ describeWith('postgres', 'an upgrade, process by process', (bin) =>
           const { account, api } = customers
           await play(world)
           expect(await customers.settle()).toEqual([])
-          const answered = [...old.controls, ...today.controls].map(({ origin }) => api.figures.answered.get(origin) ?? 0)
+          const answered = [...old.controls, ...today.controls].map(
+            ({ origin }) => api.figures.answered.get(origin) ?? 0,
+          )
           for (const calls of answered) expect(calls).toBeGreaterThan(0)
           const kafka = ['--kafka', ground.brokers.join(','), '--kafka-prefix', ground.prefix]
           const ledgers = HOSTS.flatMap((name) => ['--host-data', join(ground.folder, name)])
