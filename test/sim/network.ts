@@ -98,6 +98,7 @@ export const openNetwork = ({ schedule, random, snare, generation }: Ports): Net
     const work = fate === 'refused' ? () => Promise.reject(new Error('the broker refuses')) : () => store(batch)
     const wait = fate === 'late' ? () => random.below(LATE_MS) : delayMs
     const sent = schedule.across(life, server, wait, work)
+    sent.catch(() => {})
     await snare.pass(life, 'published')
     await schedule.within(life, PUBLISH_TIMEOUT_MS, sent, 'the broker does not answer')
     if (fate === 'untold') throw new Error('the answer of the broker is lost')

@@ -1,4 +1,4 @@
-/** What operators decide past hosts and clients: hosts go out of service, handles are kept back, binds are ended by force. */
+/** What operators decide past hosts and clients: hosts go out of service, handles are kept back, binds are ended by force, traits get other names. */
 import type { Reply } from './client.ts'
 import { ADMIN, type Tools, survey } from './sessions.ts'
 
@@ -49,7 +49,14 @@ const byForce = async ({ client, random }: Tools): Promise<void> => {
   await client.ask(ADMIN, 'unbind', line, BECAUSE, { arqs: [uuid] })
 }
 
-const interventions = [outOfService, keptBack, keptBack, byForce]
+/** As after an upgrade, and back again. */
+const renamed = async (tools: Tools): Promise<void> => {
+  const names = tools.random.chance(0.5) ? ['CUSTOM_FAST', 'CUSTOM_FASTER'] : ['CUSTOM_FASTER', 'CUSTOM_FAST']
+  const traits = { [names[0]!]: names[1]! }
+  await insist(tools, 'POST /v2/profile_migrations', { traits, apply: true, ...BECAUSE })
+}
+
+const interventions = [renamed, outOfService, keptBack, keptBack, byForce]
 export const interventionSession = async (tools: Tools): Promise<void> => {
   while (!tools.over()) {
     await tools.client.sleep(tools.random.below(20_000))

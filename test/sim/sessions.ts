@@ -22,7 +22,7 @@ export type Tools = {
   readonly places: Place[]
   readonly say: (line: string) => void
 }
-type Bind = {
+export type Bind = {
   readonly instance: string
   readonly project: string
   readonly body: Readonly<Record<string, readonly object[]>>
@@ -31,6 +31,7 @@ type Bind = {
 
 export const ADMIN: Who = { project: 'admin-project', role: 'admin', service: false }
 export const PROJECTS = ['project-1', 'project-2'] as const
+const FAST = 'fast'
 /** Profile name -> what each of its groups asks for. */
 export const PROFILES: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {
   gpu: [{ 'resources:PGPU': '1' }],
@@ -38,13 +39,17 @@ export const PROFILES: Readonly<Record<string, readonly Readonly<Record<string, 
   'two-fpgas': [{ 'resources:FPGA': '2' }],
   nic: [{ 'resources:CUSTOM_NIC': '1' }],
   mixed: [{ 'resources:FPGA': '1' }, { 'resources:PGPU': '1' }],
+  // no device has it, and operators rename it
+  [FAST]: [{ 'resources:CUSTOM_NIC': '1', 'trait:CUSTOM_FAST': 'required' }],
   loaded: [{ 'resources:FPGA': '1', 'accel:bitstream_id': IMAGES[0] }],
 }
 
+const USUAL = Object.keys(PROFILES).filter((name) => name !== FAST)
+
 const asNova = (project: string): Who => ({ project, role: 'member', service: true })
 const asTenant = (project: string): Who => ({ project, role: 'member', service: false })
-const ok = ({ status }: Reply): boolean => status !== null && status < 300
-const unsure = ({ status }: Reply): boolean => status === null || status === 503
+export const ok = ({ status }: Reply): boolean => status !== null && status < 300
+export const unsure = ({ status }: Reply): boolean => status === null || status === 503
 
 const RC = 'resources:'
 const classOf = (group: Readonly<Record<string, string>>): string =>
@@ -94,7 +99,7 @@ const insist = async (tools: Tools, bind: Bind): Promise<Reply> => {
   return reply
 }
 
-const look = ({ client }: Tools, { instance, project }: Bind, resolved = false): Promise<Reply> =>
+export const look = ({ client }: Tools, { instance, project }: Bind, resolved = false): Promise<Reply> =>
   client.ask(
     asNova(project),
     resolved ? 'other' : 'list',
@@ -115,7 +120,7 @@ const wait = async (tools: Tools, bind: Bind): Promise<void> => {
   }
 }
 
-const leave = async (tools: Tools, { instance, project, arqs }: Bind): Promise<void> => {
+export const leave = async (tools: Tools, { instance, project, arqs }: Bind): Promise<boolean> => {
   const { client, random } = tools
   const nova = asNova(project)
   if (random.chance(0.3)) {
@@ -137,9 +142,10 @@ const leave = async (tools: Tools, { instance, project, arqs }: Bind): Promise<v
     const reply = byUuid
       ? await client.ask(nova, 'remove', `DELETE ${PATH}?arqs=${arqs.join(',')}`, undefined, { arqs })
       : await client.ask(nova, 'removeByInstance', `DELETE ${PATH}?instance=${instance}`, undefined, { instance })
-    if (!unsure(reply)) return
+    if (!unsure(reply)) return true
     await client.sleep(random.below(4000))
   }
+  return false
 }
 
 /** The exact repeat, another bind of the same instance, or the same ARQs for another: all at once with the bind itself. */
@@ -161,9 +167,13 @@ const rivals = (tools: Tools, bind: Bind): readonly Promise<unknown>[] => {
 }
 
 /** A bind that was asked for, and what came back; null when there was nothing to bind, or nowhere. */
-const begin = async (tools: Tools): Promise<{ readonly bind: Bind; readonly reply: Reply } | null> => {
+export const begin = async (tools: Tools): Promise<{ readonly bind: Bind; readonly reply: Reply } | null> => {
   const { client, nova, random, uuid } = tools
-  const [project, profile, instance] = [random.pick(PROJECTS), random.pick(Object.keys(PROFILES)), uuid()]
+  const [project, profile, instance] = [
+    random.pick(PROJECTS),
+    random.pick(random.chance(0.05) ? [FAST] : USUAL),
+    uuid(),
+  ]
   nova.instances.add(instance)
   const made = await client.ask(asNova(project), 'create', `POST ${PATH}`, { device_profile_name: profile })
   if (!ok(made)) return null

@@ -3,19 +3,20 @@ import { check } from '../../src/actors/invariants/check.ts'
 import type { Evidence, Violation } from '../../src/actors/invariants/evidence.ts'
 import { mend, strike } from './faults.ts'
 import type { Bite } from './lies.ts'
+import { poisoned, silence } from './hardships.ts'
 import { interventionSession } from './operators.ts'
 import {
   ADMIN,
   PROFILES,
   type Tools,
   ensureProfile,
-  forsaken,
   novaSession,
   operatorSession,
   survey,
   tenantSession,
 } from './sessions.ts'
 import { seeded } from './random.ts'
+import { pass, until } from './until.ts'
 import { type World, openWorld } from './world.ts'
 
 export type Played = {
@@ -36,11 +37,6 @@ const NOVAS = 5
 /** Longer than a bind's deadline, Nova's patience and the retries of a release. */
 const SETTLE_MS = 350_000
 const CLEAR_MS = 40_000
-/** Longer than a bind's deadline and what may be late about it. */
-const SILENCE_MS = 155_000
-/** What takes longer, by the clock or by the number of tasks, turns in circles. */
-const LONG_MS = 3_600_000
-const STEPS_MAX = 600_000
 
 type Load = { readonly tools: Tools; faults: number; readonly ended: Promise<unknown> }
 
@@ -108,30 +104,6 @@ const clearOut = async ({ tools: { client } }: Load): Promise<void> => {
   }
 }
 
-/** Resolves when the work is done; what does not end is a violation, and the rest of the seed is spent without it. */
-const until = async ({ stage: { schedule }, complain }: World, what: string, work: Promise<unknown>): Promise<void> => {
-  let over = false
-  const end = (): void => void (over = true)
-  work.then(end, end)
-  const [steps, elapsed] = [schedule.steps() + STEPS_MAX, schedule.elapsed() + LONG_MS]
-  await schedule.run(() => over || schedule.steps() > steps || schedule.elapsed() > elapsed)
-  if (over) await work
-  else complain(`${what} did not end`)
-}
-/** A host goes and stays away; what was bound to it meanwhile has to end without it. */
-const silence = async (world: World, { tools }: Load): Promise<void> => {
-  const { stage } = world
-  const rest = stage.random.pick(stage.machines)
-  mend(stage)
-  rest.crash(stage.random.pick(['kept', 'lost']))
-  await until(world, 'the binds of a silent host', Promise.all([forsaken(tools), forsaken(tools)]))
-  await pass(world, SILENCE_MS)
-}
-const pass = ({ stage, client }: World, ms: number): Promise<unknown> => {
-  const end = stage.schedule.elapsed() + ms
-  client.sleep(ms).catch(() => {})
-  return stage.schedule.run(() => stage.schedule.elapsed() >= end)
-}
 const gather = async (world: World): Promise<Evidence> => {
   const gathered = world.evidence(true)
   await until(world, 'the gathering of evidence', gathered)
@@ -145,7 +117,8 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     const load = startLoad(world, seed)
     makeFaults(world, load)
     await until(world, 'the load', load.ended)
-    if (stage.random.chance(0.3)) await silence(world, load)
+    if (stage.random.chance(0.3)) await silence(world, load.tools)
+    if (stage.random.chance(0.2)) await poisoned(world, load.tools)
     mend(stage)
     await pass(world, SETTLE_MS)
     const evidence = await gather(world)

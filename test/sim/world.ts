@@ -56,9 +56,10 @@ const PLANS: readonly SimulatedPlan['devices'][] = [
   ],
 ]
 
+const plain = (_: string, value: unknown): unknown => (value instanceof Error ? (value.stack ?? value.message) : value)
 const logTo = (say: (line: string) => void): Log => {
   const at = (level: string) => (detail: object, message: string) =>
-    say(`${level}: ${message} ${JSON.stringify(detail)}`)
+    say(`${level}: ${message} ${JSON.stringify(detail, plain)}`)
   return { debug: () => {}, info: () => {}, warn: at('warn'), error: at('error') }
 }
 

@@ -1,0 +1,26 @@
+/** Time and work of a world, driven from outside; both have an end. */
+import type { World } from './world.ts'
+
+/** What takes longer, by the clock or by the number of tasks, turns in circles. */
+const LONG_MS = 3_600_000
+const STEPS_MAX = 600_000
+
+/** Resolves when the work is done; what does not end is a violation, and the rest of the seed is spent without it. */
+export const until = async (
+  { stage: { schedule }, complain }: World,
+  what: string,
+  work: Promise<unknown>,
+): Promise<void> => {
+  let over = false
+  const end = (): void => void (over = true)
+  work.then(end, end)
+  const [steps, elapsed] = [schedule.steps() + STEPS_MAX, schedule.elapsed() + LONG_MS]
+  await schedule.run(() => over || schedule.steps() > steps || schedule.elapsed() > elapsed)
+  if (over) await work
+  else complain(`${what} did not end`)
+}
+export const pass = ({ stage, client }: World, ms: number): Promise<unknown> => {
+  const end = stage.schedule.elapsed() + ms
+  client.sleep(ms).catch(() => {})
+  return stage.schedule.run(() => stage.schedule.elapsed() >= end)
+}
