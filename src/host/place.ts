@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot'
 import type { OwnPlace, Place } from '../bus/port.ts'
+import { textOf } from '../bus/reason.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Disk } from './disk.ts'
@@ -70,7 +71,7 @@ class PlaceKeeper {
     try {
       await disk.replace(path, JSON.stringify(place))
     } catch (error) {
-      log.warn({ path, error }, 'host.placeNotKept')
+      log.warn({ path, reason: textOf(error) }, 'host.placeNotKept')
     }
   }
 }
