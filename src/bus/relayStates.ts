@@ -7,7 +7,9 @@
  *    all that was touched since that holder's checkpoint once more after `graceMs`. Until then the store keeps where that began
  *    (reader `<reader>.unsettled`), so that it is not forgotten when this holder ends as well;
  * T4 who finds that its own states came late tells them until what it told is still true when it reads again: whoever told something
- *    older meanwhile is, as its rows come, about to tell something newer.
+ *    older meanwhile is, as its rows come, about to tell something newer;
+ * T5 a portion of which nobody knows whether it was stored may come late as well, after a newer one of the same relay: it is told once
+ *    more after `graceMs`, and what T3 keeps says so before the checkpoint moves past it.
  */
 import type { Latest } from '../actors/latest.ts'
 import type { FeedRow, Journal, Position } from '../actors/ports.ts'
@@ -49,11 +51,15 @@ export class States {
   readonly #ports: Ports
   #touched = new Map<string, Mark>()
   readonly #late = new Map<string, Mark>()
-  #healing: Promise<void> = Promise.resolve()
+  #healing: Promise<void> | null = null
   /** Touched by rows a former holder may have had under way; null: all of them are known. */
   #unsettled: Map<string, Mark> | null = null
-  /** Told once more, and not recorded yet. */
+  /** To be told once more when the grace is over. */
+  #again = new Map<string, Mark>()
+  /** The grace is over and that is not recorded yet. */
   #settling = false
+  /** The store says that something may come late. */
+  #marked = false
   #grace: Cancel = () => {}
   #stopped = false
   #told = 0
@@ -68,6 +74,7 @@ export class States {
   async begin(checkpoint: Position): Promise<void> {
     const { journal, reader, rowsMax, save } = this.#ports
     this.forget()
+    this.#marked = true
     const kept = await journal.checkpoint(`${reader}.unsettled`)
     const from = kept.startsWith(FROM) ? kept.slice(FROM.length) : checkpoint
     if (!kept.startsWith(FROM)) await save(`${reader}.unsettled`, FROM + checkpoint)
@@ -87,19 +94,16 @@ export class States {
     if (this.#unsettled === null) return
     this.#note(rows, this.#unsettled)
     if (!all) return
-    const again = this.#unsettled
+    const unsettled = this.#unsettled
     this.#unsettled = null
-    this.#grace = this.#ports.clock.after(this.#ports.graceMs, () => {
-      for (const [key, mark] of again) if (!this.#touched.has(key)) this.#touched.set(key, mark)
-      this.#settling = true
-      this.#ports.wake()
-    })
+    this.#tellAgain(unsettled.values())
   }
   /** The tenure is over. */
   forget(): void {
     this.#grace()
     this.#touched = new Map()
     this.#unsettled = null
+    this.#again = new Map()
     this.#settling = false
   }
   get waiting(): boolean {
@@ -110,6 +114,7 @@ export class States {
   }
   /** Tells what was touched until now; false: trust was over, and the rest was not told. Rejects when it is not certain. */
   async flush(trusted: () => boolean): Promise<boolean> {
+    await this.#mark()
     const settling = this.#settling
     // what is told leaves it, what is not told stays
     const open = this.#touched
@@ -119,7 +124,7 @@ export class States {
     } finally {
       for (const [key, mark] of open) if (!this.#touched.has(key)) this.#touched.set(key, mark)
     }
-    if (settling && (await this.#ports.save(`${this.#ports.reader}.unsettled`, SETTLED))) this.#settling = false
+    if (settling && this.#settling && this.#unsettled === null) await this.#settled()
     return true
   }
   async stop(): Promise<void> {
@@ -129,6 +134,29 @@ export class States {
     await this.#healing
   }
 
+  #tellAgain(marks: Iterable<Mark>): void {
+    for (const mark of marks) this.#again.set(mark.key, mark)
+    this.#settling = false
+    this.#grace()
+    this.#grace = this.#ports.clock.after(this.#ports.graceMs, () => {
+      for (const [key, mark] of this.#again) if (!this.#touched.has(key)) this.#touched.set(key, mark)
+      this.#again = new Map()
+      this.#settling = true
+      this.#ports.wake()
+    })
+  }
+  /** Until it is done nothing is told, so that the checkpoint stays before what may come late. */
+  async #mark(): Promise<void> {
+    const { journal, reader, save } = this.#ports
+    if (this.#marked || this.#again.size === 0) return
+    this.#marked = await save(`${reader}.unsettled`, FROM + (await journal.checkpoint(reader)))
+  }
+  async #settled(): Promise<void> {
+    const { reader, save } = this.#ports
+    if (!(await save(`${reader}.unsettled`, SETTLED))) return
+    this.#settling = false
+    this.#marked = false
+  }
   #note(rows: readonly FeedRow[], into: Map<string, Mark>): void {
     const { source, log } = this.#ports
     for (const { key, version, at, position } of rows) {
@@ -151,6 +179,9 @@ export class States {
     try {
       await bus.publish(this.#records(marks, latest))
       this.#told += marks.length
+    } catch (error) {
+      if (trusted()) this.#tellAgain(marks)
+      throw error
     } finally {
       if (!trusted()) this.#cameLate(marks)
     }
@@ -164,19 +195,26 @@ export class States {
   }
   #cameLate(marks: readonly Mark[]): void {
     this.#ports.log.warn({ entities: marks.length }, 'relay.statesLate')
-    const idle = this.#late.size === 0
     for (const mark of marks) this.#late.set(mark.key, mark)
-    if (idle) this.#healing = this.#heal()
+    this.#healing ??= this.#heal()
   }
   async #heal(): Promise<void> {
-    const { log } = this.#ports
-    for (let tries = 0; this.#late.size > 0 && tries < LATE_TRIES && !this.#stopped; tries++)
+    const { log, graceMs } = this.#ports
+    const doubted = new Map<string, Mark>()
+    for (let tries = 0; this.#late.size > 0 && tries < LATE_TRIES && !this.#stopped; tries++) {
       await this.#tellLate().catch((error: unknown) => {
+        for (const [key, mark] of this.#late) doubted.set(key, mark)
         log.warn({ reason: textOf(error) }, 'relay.statesLateAgain')
-        return this.#pause()
+        return this.#pause(LATE_PAUSE_MS)
       })
+      if (this.#late.size > 0 || doubted.size === 0) continue
+      await this.#pause(graceMs)
+      for (const [key, mark] of doubted) this.#late.set(key, mark)
+      doubted.clear()
+    }
     if (this.#late.size > 0 && !this.#stopped) log.error({ entities: this.#late.size }, 'relay.statesOld')
     this.#late.clear()
+    this.#healing = null
   }
   async #tellLate(): Promise<void> {
     const { source, bus } = this.#ports
@@ -188,9 +226,9 @@ export class States {
     const now = await source.read(keys)
     for (const key of keys) if (now.get(key) === latest.get(key)) this.#late.delete(key)
   }
-  async #pause(): Promise<void> {
+  async #pause(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#ports.clock.after(LATE_PAUSE_MS, resolve)
+    const cancel = this.#ports.clock.after(ms, resolve)
     this.#hurry = resolve
     await promise
     cancel()
