@@ -40,7 +40,7 @@ export type Fault = {
 export type Step = { readonly restMs: number; readonly faults: readonly Fault[] }
 
 /** Of steps with two faults. */
-const TWO_AT_A_TIME = 0.3
+const TWO_AT_A_TIME = 0.5
 const REST_MS = { from: 800, to: 3000 }
 const MIN_MS = 60_000
 
