@@ -37,7 +37,7 @@ export type Balanced = Api & {
   /** Who is behind it from now on. */
   readonly behind: (...origins: readonly string[]) => void
   readonly isReady: (origin: string) => boolean
-  /** While somebody is killed, calls to it may break off. */
+  /** Who is killed, or ends without notice, may break off calls. */
   readonly excuse: (origin: string) => void
   readonly figures: {
     /** By origin. */
