@@ -19,12 +19,16 @@ const readOr = (path: string, otherwise: string): string => {
   }
 }
 
-/** Clock ticks from boot to the start of the process: with the pid it names one process for good. Linux only, else ''. */
-const startOf = (pid: number): string => {
+/** What the kernel says of the process from its third field on. Linux only, else nothing. */
+const statOf = (pid: number): readonly string[] => {
   const stat = readOr(`/proc/${pid}/stat`, '')
   // The name of the program, in brackets, may hold anything.
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
+/** Clock ticks from boot to the start of the process: with the pid it names one process for good. */
+const startOf = (pid: number): string => statOf(pid)[19] ?? ''
+/** It has ended, and whoever started it has not asked how yet; in a container nobody may ever ask. */
+const isOver = (pid: number): boolean => /^[ZX]/.test(statOf(pid)[0] ?? '')
 const bootOf = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
 const holderOf = (pid: number): Holder => ({ pid, started: startOf(pid), boot: bootOf() })
 
@@ -46,7 +50,7 @@ const parsed = (text: string): Holder | null => {
 }
 
 const alive = (holder: Holder): boolean => {
-  if (!exists(holder.pid)) return false
+  if (!exists(holder.pid) || isOver(holder.pid)) return false
   const now = holderOf(holder.pid)
   return now.boot === holder.boot && now.started === holder.started
 }
