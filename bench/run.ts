@@ -12,6 +12,8 @@ import { type Memory, load, machine } from './proc.ts'
 import { measureReports } from './report.ts'
 import { noResults } from './results.ts'
 import { type Scripts, measureStand } from './script.ts'
+import { measureScale } from './scale/part.ts'
+import { scaleTables } from './scale/tables.ts'
 import { openStand } from './stand.ts'
 import { tables } from './tables.ts'
 
@@ -91,14 +93,22 @@ const onCluster = async (options: Options, server: Server): Promise<number> => {
   return clusterFailures(results)
 }
 
+const onScale = async (options: Options, server: Server): Promise<void> => {
+  const began = load()
+  const results = await measureScale(server, options, say)
+  tell(options, 'scale', report(scaleTables(results), server, began, load()))
+}
+
 const run = async (options: Options): Promise<void> => {
   const bin = options.stores.includes('postgres') ? findPostgres() : null
   const server = bin === null ? null : await openServer(bin)
   if (server === null && options.stores.includes('postgres')) say('no PostgreSQL with pgbench was found: left out')
   const wants = (some: readonly Part[]): boolean => some.some((part) => options.parts.includes(part))
   let failures = 0
-  if (wants(PARTS.filter((part) => part !== 'cluster'))) failures += await measureProgram(options, server)
+  if (wants(PARTS.filter((part) => part !== 'cluster' && part !== 'scale')))
+    failures += await measureProgram(options, server)
   if (wants(['cluster']) && server !== null) failures += await onCluster(options, server)
+  if (wants(['scale']) && server !== null) await onScale(options, server)
   process.exit(failures > 0 ? 1 : 0)
 }
 

@@ -27,7 +27,7 @@ export const remove = async ({ stand, ground }: Scene, made: readonly Made[]): P
 }
 
 const PARTS = ['controls', 'hosts', 'broker', 'database'] as const
-const shared = (all: readonly Cpu[], count: number): Cpu => {
+export const shared = (all: readonly Cpu[], count: number): Cpu => {
   const each = PARTS.map((part) => [part, all.reduce((sum, one) => sum + one[part], 0) / count] as const)
   return Object.fromEntries(each) as Cpu
 }

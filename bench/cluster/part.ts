@@ -21,6 +21,8 @@ const RIG = join(import.meta.dirname, '../../infra/rig/kafka/kafka')
 /** How many controls run for the figures of a whole cluster, and with how many the cost of one bind is compared. */
 const CONTROLS = 3
 const COMPARED = [1, 2, 4]
+/** Ratios of short measurements tell little. */
+const COMPARE_SECONDS = 6
 const LAG_PER_SECOND = 50
 const REST_MS = 5000
 const PAGE = 100
@@ -54,7 +56,7 @@ const compareControls = async (run: Run): Promise<void> => {
     await controlsUpTo(run, count)
     await warmUp(scene, targets, options.seconds)
     const restMs = await atRest(scene.stand)
-    const taken = await measureWhole(scene, targets, lanes, options.seconds)
+    const taken = await measureWhole(scene, targets, lanes, Math.max(COMPARE_SECONDS, options.seconds))
     say(`${count} controls, host work, ${lanes} callers: ${told(taken)}; at rest ${digits(restMs)} ms CPU/s`)
     results.controls.push({ controls: count, lanes, restMs, ...taken })
   }

@@ -37,7 +37,13 @@ export type Control = Process & { readonly port: number; readonly page: () => Pr
 export type ClusterStand = {
   readonly arqs: number
   readonly seeded: string
+  /** Hosts the seed has recorded: `sim-1` and so on. */
+  readonly seededHosts: number
+  /** A command on the stopped store; what it said. */
+  readonly command: (name: string) => Promise<string>
   readonly database: Database
+  /** Holds what each host keeps. */
+  readonly folder: string
   readonly kafka: KafkaOptions
   /** Those that run, in the order of their starts. */
   readonly controls: readonly Control[]
@@ -72,15 +78,20 @@ const targetsOf = async (control: Control, hostWork: boolean): Promise<readonly 
   throw new Error(`not all of ${names.join(', ')} have reported within ${KNOWN_MS} ms`)
 }
 
-export const openClusterStand = async ({ server, broker, nova }: Ground, arqs: number): Promise<ClusterStand> => {
+export const openClusterStand = async (
+  { server, broker, nova }: Ground,
+  arqs: number,
+  hostsMin = 1,
+): Promise<ClusterStand> => {
   const folder = mkdtempSync(join(tmpdir(), 'accelerando-bench-cluster-'))
   const data = join(folder, 'seed')
   mkdirSync(data)
   const database = await server.fresh()
   const kafka = { ...broker.options, prefix: freshPrefix() }
-  const size = { hosts: Math.max(1, Math.ceil(arqs / (SEEDED.devices * SEEDED.handles))), ...SEEDED, arqs }
+  const size = { hosts: Math.max(hostsMin, Math.ceil(arqs / (SEEDED.devices * SEEDED.handles))), ...SEEDED, arqs }
   const flags = Object.entries(size).flatMap(([name, value]) => [`--${name}`, String(value)])
-  const seeded = await command('seed', { data, database: database.url }, [...flags, '--log-level', 'warn'])
+  const place = { data, database: database.url }
+  const seeded = await command('seed', place, [...flags, '--log-level', 'warn'])
   const env = { ACCELERANDO_KAFKA_PREFIX: kafka.prefix }
   const link = ['--kafka', kafka.brokers.join(',')]
   let [controls, hosts]: [readonly Control[], readonly Process[]] = [[], []]
@@ -108,7 +119,10 @@ export const openClusterStand = async ({ server, broker, nova }: Ground, arqs: n
   return {
     arqs,
     seeded,
+    seededHosts: size.hosts,
+    command: (name) => command(name, place, []),
     database,
+    folder,
     kafka,
     startControl,
     get controls() {

@@ -2,7 +2,7 @@
 import { type Summary, type Table, digits, ratio } from '../figures.ts'
 import { floorRatio } from '../tables.ts'
 import type { Fences } from './page.ts'
-import type { ClusterResults, WholeResult } from './results.ts'
+import type { ClusterResults, ControlsResult, WholeResult } from './results.ts'
 import type { Cpu } from './stand.ts'
 
 const yes = (value: boolean): string => (value ? 'yes' : 'no')
@@ -61,11 +61,28 @@ const growth = ({ whole: all }: ClusterResults): Table => ({
   rows: all.map((one) => grownFrom(one, all)).filter((row) => row !== null),
 })
 
+/** CPU of a bind without what the controls use anyway while it is made. */
+const beyondRest = ({ cpu, restMs, found }: ControlsResult): number => cpu.controls - restMs / found.perSecond
+const comparedRow = (one: ControlsResult, first: ControlsResult): readonly string[] => {
+  const { controls, found, cpu, fences, restMs } = one
+  return [
+    String(controls),
+    ratio(cpu.controls, first.cpu.controls),
+    ratio(beyondRest(one), beyondRest(first)),
+    digits(found.perSecond),
+    digits(whole(found).p50),
+    digits(whole(found).p99),
+    costs(cpu, found),
+    `${fences.stale} of ${fences.appends} (${share(fences)})`,
+    `${digits(restMs)} ms CPU/s`,
+  ]
+}
 const compared = ({ controls: all }: ClusterResults): Table => ({
   title: 'More controls, the same callers: what one bind with host work costs',
   head: [
     'controls',
     'CPU of controls, to one control',
+    'less what they need at rest',
     'binds/s',
     'p50 ms',
     'p99 ms',
@@ -73,16 +90,7 @@ const compared = ({ controls: all }: ClusterResults): Table => ({
     'appends fenced',
     'at rest',
   ],
-  rows: all.map(({ controls, found, cpu, fences, restMs }) => [
-    String(controls),
-    ratio(cpu.controls, all[0]!.cpu.controls),
-    digits(found.perSecond),
-    digits(whole(found).p50),
-    digits(whole(found).p99),
-    costs(cpu, found),
-    `${fences.stale} of ${fences.appends} (${share(fences)})`,
-    `${digits(restMs)} ms CPU/s`,
-  ]),
+  rows: all.map((one) => comparedRow(one, all[0]!)),
 })
 
 type Row = readonly [string, string]
