@@ -64,9 +64,18 @@ export const stateOf = async (ask: Ask, arq: string): Promise<string> => {
   if (status !== 200) throw new Error(`GET ${status} ${body.slice(0, 200)}`)
   return (JSON.parse(body) as { state: string }).state
 }
+const TRIES = 20
+/** How often, among the counted states. */
+export const TRIED_AGAIN = 'DELETE tried again'
+/** Asks again when it is told to: many at once on the same devices can be too much for one round. */
 export const removed = async (ask: Ask, arqs: readonly string[], kept: Kept): Promise<void> => {
-  const { status, body } = await ask('DELETE', `${ARQS}?arqs=${arqs.join(',')}`)
-  if (status !== 204) kept.fail(`DELETE ${status} ${body.slice(0, 200)}`)
+  for (let tried = 1; ; tried++) {
+    const { status, body } = await ask('DELETE', `${ARQS}?arqs=${arqs.join(',')}`)
+    if (status === 204) return
+    if (status !== 503 || tried === TRIES) return kept.fail(`DELETE ${status} ${body.slice(0, 200)}`)
+    kept.states[TRIED_AGAIN] = (kept.states[TRIED_AGAIN] ?? 0) + 1
+    await sleep(20 * tried)
+  }
 }
 
 export const removeLane = (arqs: readonly string[]): Lane => {

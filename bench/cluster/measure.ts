@@ -1,4 +1,5 @@
 /** What a cluster does under load: rounds of binds at so many callers, and a steady stream of them. */
+import { TRIED_AGAIN } from '../calls.ts'
 import { type Summary, summary } from '../figures.ts'
 import { memoryOf, quiet } from '../proc.ts'
 import { PROFILE } from '../stand.ts'
@@ -78,7 +79,13 @@ export const measureWhole = async (
 }
 
 export type Grown = { readonly name: string; readonly residentMb: readonly [number, number, number] }
-export type Steady = Taken & { readonly perSecond: number; readonly seconds: number; readonly grown: readonly Grown[] }
+export type Steady = Taken & {
+  readonly perSecond: number
+  readonly seconds: number
+  /** Removals that were told to come again. */
+  readonly triedAgain: number
+  readonly grown: readonly Grown[]
+}
 const STEADY_LANES = 96
 
 /** A stream of binds that does not wait for the answers to the earlier ones. Memory at its begin, middle and end. */
@@ -112,6 +119,7 @@ export const measureSteady = async (
     ...together([first, second]),
     perSecond,
     seconds,
+    triedAgain: [first, second].reduce((sum, { measured }) => sum + (measured.states[TRIED_AGAIN] ?? 0), 0),
     grown: processes.map(({ name }, at) => ({ name, residentMb: [before[at]!, middle[at]!, after[at]!] })),
   }
 }

@@ -96,12 +96,12 @@ const compared = ({ controls: all }: ClusterResults): Table => ({
 type Row = readonly [string, string]
 const steadyRows = ({ steady }: ClusterResults): readonly Row[] => {
   if (steady === null) return []
-  const { found, perSecond, seconds, arqs, cpu, fences, grown } = steady
+  const { found, perSecond, seconds, arqs, cpu, fences, grown, triedAgain } = steady
   const { p50, p99 } = whole(found)
   return [
     [
       `${digits(perSecond)} binds/s for ${digits(seconds)} s (half of the maximum), each deleted again, ${arqs.toLocaleString('en')} ARQs present`,
-      `${found.count} binds, ${found.failures.length} errors, p50 ${digits(p50)} ms, p99 ${digits(p99)} ms; ${COSTS} ${costs(cpu, found)}; appends fenced ${share(fences)}`,
+      `${found.count} binds, ${found.failures.length} errors, ${triedAgain} deletions of 50 told to come again, p50 ${digits(p50)} ms, p99 ${digits(p99)} ms; ${COSTS} ${costs(cpu, found)}; appends fenced ${share(fences)}`,
     ],
     ...grown.map(({ name, residentMb: [first, middle, last] }): Row => [
       `resident memory of ${name} over that time`,
