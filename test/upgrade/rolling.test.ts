@@ -84,7 +84,9 @@ const play = async (world: World): Promise<void> => {
   // one host of each
   await exchange(old.hosts[0]!, today.hosts[0]!)
   await more(BINDS, ...HOSTS)
+  // an old host whose orders all come from new controls
   await replace(customers, oldSecond, newSecond)
+  await more(BINDS, ...HOSTS)
   await exchange(old.hosts[1]!, today.hosts[1]!)
   await more(BINDS, ...HOSTS)
   // a step back: an old control and an old host on what the new ones have written
