@@ -7,8 +7,10 @@
  * W4 a claim ends when the work is done, whatever came of it, and by itself when its process is dead;
  * W5 orders are sent again at a start only by a process that is alone with its store: its bus may have died with the one before.
  *    Otherwise what was sent lies on a bus that outlives us all, and each restart would flood the hosts with what others have just
- *    sent: what has no answer after `resendMs` is found by the rounds.
+ *    sent: what has no answer after `resendMs` is found by the rounds;
+ * W6 no deadline waits for the bus: orders are sent again in rounds of their own.
  */
+import type { Cancel } from '../clock.ts'
 import type { Order } from '../wire/orders.ts'
 import { checksOver } from './checks.ts'
 import { deployable } from './deployable/decider.ts'
@@ -112,24 +114,28 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const resend = resendOver(kernel)
   const checks = checksOver(kernel)
   let [stopped, rounds] = [false, 0]
-  let cancel = () => {}
+  const timers = new Map<() => Promise<unknown>, Cancel>()
 
   const nudge = (entity: string) => {
     if (!stopped) attending.begin(entity)
   }
-  const round = async () => {
+  const orders = () => resend(clock.now() - options.resendMs)
+  const dues = async () => {
     await attending.letGo()
     await attending.claim(clock.now() - (journal.exclusive ? 0 : options.headStartMs), options.claimMs)
-    await resend(clock.now() - options.resendMs)
     await liveness.note()
     if (rounds++ % SLOW_ROUNDS !== 0) return
     region.passivate()
     await liveness.sweep()
     await checks.now()
   }
-  const loop = async () => {
-    await round().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.round'))
-    if (!stopped) cancel = clock.after(options.sweepEveryMs, () => void loop())
+  const loop = async (work: () => Promise<unknown>) => {
+    await work().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.round'))
+    if (!stopped)
+      timers.set(
+        work,
+        clock.after(options.sweepEveryMs, () => void loop(work)),
+      )
   }
   /** What was sent before this process started may have been lost with the last one: all of it, portion by portion. */
   const resendAll = async () => {
@@ -138,16 +144,20 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
   }
   return {
     nudge,
-    round,
+    round: async () => {
+      await dues()
+      await orders()
+    },
     idle: attending.ended,
     start: async () => {
       if (journal.exclusive)
         await resendAll().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.resend'))
-      void loop()
+      void loop(dues)
+      void loop(orders)
     },
     stop: async () => {
       stopped = true
-      cancel()
+      for (const cancel of timers.values()) cancel()
       await attending.ended()
       await attending.letGo().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.claims'))
     },

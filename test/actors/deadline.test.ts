@@ -39,6 +39,28 @@ describe('a bind whose host does not answer', () => {
     expect(await cloud.handleStates()).toEqual(['free', 'free', 'free', 'free'])
     await cloud.stop()
   })
+  it('fails at its deadline while the bus lets everybody wait who sends an order again', async () => {
+    const clock = handClock()
+    let sending = 0
+    const publish = () => {
+      sending++
+      return new Promise<void>(() => {})
+    }
+    const swept = { sweepEveryMs: 1000, resendMs: 5000 }
+    const stuck = await openCloud(
+      FPGA,
+      { 'resources:FPGA': '1' },
+      { clock, options: swept, publish },
+      memoryStore(),
+      'when told',
+    )
+    const { arqs } = await stuck.start()
+    await clock.pass(121_000)
+    await stuck.plane.sweeper.idle()
+    expect(sending).toBe(1)
+    expect(await stuck.states(arqs)).toEqual(['BindFailed'])
+    await Promise.all([stuck.stop(), clock.pass(HOUR)])
+  })
   it('fails too when the process was dead at its deadline (L1)', async () => {
     const store = memoryStore()
     const first = await opened(store)
