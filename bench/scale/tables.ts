@@ -1,5 +1,6 @@
 /** What one unit costs, as tables. Pure. */
 import { type Table, digits } from '../figures.ts'
+import { fanouts } from './fanout.ts'
 import type { ScaleResults, Sizes } from './results.ts'
 
 const units = ({ units: all }: ScaleResults): Table => ({
@@ -38,4 +39,27 @@ const sizes = ({ growth, present }: ScaleResults): Table => ({
         ]),
   ],
 })
-export const scaleTables = (results: ScaleResults): readonly Table[] => [units(results), sizes(results)]
+/** As measured, with its headers. */
+const ORDER_BYTES = 717
+const fans = (): Table => ({
+  title: 'Simulated: orders that hosts read, each the whole of its partition',
+  head: [
+    'hosts',
+    'orders/s',
+    'partitions',
+    'fullest partition, to the mean',
+    'answers of the broker/s',
+    'orders read/s: by all hosts / by each',
+    'bytes/s from the broker',
+  ],
+  rows: fanouts().map(({ hosts, partitions, ordersPerSecond, skew, answersPerSecond, readPerHost, readPerSecond }) => [
+    hosts.toLocaleString('en'),
+    digits(ordersPerSecond),
+    String(partitions),
+    `${digits(skew)}x`,
+    digits(answersPerSecond),
+    `${digits(readPerSecond)} / ${digits(readPerHost)}`,
+    `${digits((readPerSecond * ORDER_BYTES) / 1e6)} MB`,
+  ]),
+})
+export const scaleTables = (results: ScaleResults): readonly Table[] => [units(results), sizes(results), fans()]
