@@ -6,6 +6,9 @@ import type { Control } from './stand.ts'
 
 export type ClusterKill = {
   readonly inFlight: number
+  /** How long the hosts stood still before: beyond 6 s the broker has given them up, and they join anew first. */
+  readonly stoodMs: number
+  /** From the kill to the end of the last bind. */
   readonly allMs: number
   readonly states: Readonly<Record<string, number>>
 }
@@ -30,15 +33,21 @@ export const measureClusterKill = async (
   const victim = await relaying(stand.controls)
   const { made: asked } = await callers.run({ kind: 'create', ports, lanes: LANES, profile: PROFILE, count })
   const signal = (how: 'SIGSTOP' | 'SIGCONT'): void => stand.hosts.forEach(({ pid }) => process.kill(pid, how))
-  signal('SIGSTOP')
   const arqs = asked.map(({ arq }) => arq)
-  const { made } = await callers.run({ kind: 'accept', ports, lanes: LANES, arqs, targets })
+  signal('SIGSTOP')
+  const stood = performance.now()
+  try {
+    await callers.run({ kind: 'accept', ports, lanes: LANES, arqs, targets })
+  } catch (cause) {
+    signal('SIGCONT')
+    throw cause
+  }
+  const began = performance.now()
   await stand.endControl(victim, 'SIGKILL')
   signal('SIGCONT')
-  const began = performance.now()
   const settle = { kind: 'settle', ports: portsOf(stand), lanes: 8, arqs, limitMs: LIMIT_MS } as const
   const { states } = await callers.run(settle)
   const allMs = performance.now() - began
-  await remove(scene, made)
-  return { inFlight: made.length, allMs, states }
+  await remove(scene, asked)
+  return { inFlight: asked.length, stoodMs: began - stood, allMs, states }
 }

@@ -37,8 +37,9 @@ const watched = async ({ stand, ground }: Scene, work: () => Promise<Measured>) 
   const [fences, from] = [await fencesOf(stand.controls), cpuOf(stand, ground)]
   const measured = await work()
   const cpu = cpuBetween(from, cpuOf(stand, ground))
-  const { appends, stale } = await fencesOf(stand.controls)
-  return { measured, cpu, fences: { appends: appends - fences.appends, stale: stale - fences.stale } }
+  const { appends, stale, recalls } = await fencesOf(stand.controls)
+  const fenced = { appends: appends - fences.appends, stale: stale - fences.stale, recalls: recalls - fences.recalls }
+  return { measured, cpu, fences: fenced }
 }
 type Watched = Awaited<ReturnType<typeof watched>>
 const together = (rounds: readonly Watched[]): Taken => {
@@ -55,7 +56,7 @@ const together = (rounds: readonly Watched[]): Taken => {
       rounds.map(({ cpu }) => cpu),
       found.count,
     ),
-    fences: { appends: sum('appends'), stale: sum('stale') },
+    fences: { appends: sum('appends'), stale: sum('stale'), recalls: sum('recalls') },
   }
 }
 

@@ -21,11 +21,11 @@ export const parsePage = (text: string): Page => {
 }
 export const readPage = async (url: string): Promise<Page> => parsePage(await (await fetch(url)).text())
 
-/** Appends of all controls so far, and those that another had overtaken. */
-export type Fences = { readonly appends: number; readonly stale: number }
+/** Appends of all controls so far, those that another had overtaken, and reads of the journal's tail. */
+export type Fences = { readonly appends: number; readonly stale: number; readonly recalls: number }
 export const fencesOf = async (controls: readonly { readonly page: () => Promise<Page> }[]): Promise<Fences> => {
   const pages = await Promise.all(controls.map(({ page }) => page()))
-  const total = (labels?: string): number =>
-    pages.reduce((sum, page) => sum + page.sum('accelerando_journal_appends_total', labels), 0)
-  return { appends: total(), stale: total('verdict="stale"') }
+  const total = (name: string, labels?: string): number =>
+    pages.reduce((sum, page) => sum + page.sum(`accelerando_journal_${name}_total`, labels), 0)
+  return { appends: total('appends'), stale: total('appends', 'verdict="stale"'), recalls: total('recalls') }
 }

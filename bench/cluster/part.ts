@@ -110,7 +110,9 @@ const onEmpty = async (run: Run): Promise<readonly Whole[]> => {
   )
   const kill = await measureClusterKill(scene, targets, options.inFlight)
   results.kill = kill
-  say(`${kill.inFlight} in flight at a SIGKILL of the relaying control: all ended after ${digits(kill.allMs / 1000)} s`)
+  say(
+    `${kill.inFlight} in flight at a SIGKILL of the relaying control: all ended after ${digits(kill.allMs / 1000)} s, hosts stood still for ${digits(kill.stoodMs / 1000)} s`,
+  )
   return found
 }
 const onFull = async (run: Run): Promise<readonly Whole[]> => {

@@ -74,6 +74,7 @@ const comparedRow = (one: ControlsResult, first: ControlsResult): readonly strin
     digits(whole(found).p99),
     costs(cpu, found),
     `${fences.stale} of ${fences.appends} (${share(fences)})`,
+    digits(fences.recalls / found.count),
     `${digits(restMs)} ms CPU/s`,
   ]
 }
@@ -88,6 +89,7 @@ const compared = ({ controls: all }: ClusterResults): Table => ({
     'p99 ms',
     COSTS,
     'appends fenced',
+    'tails read a bind',
     'at rest',
   ],
   rows: all.map((one) => comparedRow(one, all[0]!)),
@@ -130,7 +132,7 @@ const rest = (results: ClusterResults): Table => ({
       : [
           [
             `${results.kill.inFlight.toLocaleString('en')} binds in flight at a SIGKILL of the control that relays, two others left`,
-            `all ended ${digits(results.kill.allMs / 1000)} s after it: ${JSON.stringify(results.kill.states)}`,
+            `all ended ${digits(results.kill.allMs / 1000)} s after it (the hosts had stood still for ${digits(results.kill.stoodMs / 1000)} s until then): ${JSON.stringify(results.kill.states)}`,
           ],
         ]),
     ...results.lists.map(({ arqs, what, found }) => [
