@@ -19,8 +19,8 @@ import { statesDiffer } from './states.ts'
 import { type Struck, outagesOf } from './struck.ts'
 import type { World } from './world.ts'
 
-/** Of deadlines in the journal: clocks are up to 10 s wrong, and a paused sweeper may have had the work in hand. */
-const SLACK_MS = 20_000
+/** Of deadlines in the journal: other controls leave due work alone for 3 s, and the machine has much to do. */
+const SLACK_MS = 10_000
 /** Between the client's clock and those of controls, which are set wrong by up to 10 s. */
 const SKEW_MS = 12_000
 const SETTLE_MS = 60_000

@@ -14,6 +14,7 @@ export type Scene = {
   readonly account: Account
   readonly struck: Struck[]
   readonly random: Random
+  readonly accepted: () => number
   readonly say: (line: string) => void
 }
 /** Returns how it is mended. `null`: it did not come about. */
@@ -130,7 +131,7 @@ const strikeOf = (kind: Kind): Strike => STRIKES.find(([pattern]) => pattern.tes
 
 /** Resolves when it is mended. */
 export const strike = async (scene: Scene, fault: Fault): Promise<void> => {
-  const { account, struck, say } = scene
+  const { account, struck, accepted, say } = scene
   const until = Date.now() + PATIENCE_MS
   while (inFlight(account).length === 0 && Date.now() < until) await sleep(5)
   const met = inFlight(account).length
@@ -145,7 +146,7 @@ export const strike = async (scene: Scene, fault: Fault): Promise<void> => {
   await mend?.()
   one.to = Date.now()
   const took = (what: string, ms: number) => (ms > SHOWN_MS ? `, ${what} ${(ms / 1000).toFixed(1)} s` : '')
-  const line = `${inWords(fault).padEnd(52)} ${String(met).padStart(3)} binds in flight`
+  const line = `${inWords(fault).padEnd(52)} ${String(met).padStart(3)} binds in flight, ${accepted()} accepted`
   say(`${line}${took('struck in', beganMs)}${took('back in', one.to - mending)}`)
 }
 

@@ -47,6 +47,9 @@ const keepLogs = (folder: string, { world, lines, struck }: Chaos): void => {
   writeFileSync(join(folder, 'faults.json'), JSON.stringify(struck, null, 1))
 }
 
+// what was started and mounted ends with the process
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
 const options = {
   minutes: whole('minutes'),
   seed: whole('seed'),

@@ -70,12 +70,9 @@ const smallDisk = (folder: string, pid: () => number | undefined): Disk => {
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       }
   }
-  return {
-    how: 'a small file system',
-    fill,
-    free: () => rmSync(ballast, { force: true }),
-    close: () => void attempt('umount', '-l', folder),
-  }
+  const close = () => void attempt('umount', '-l', folder)
+  process.once('exit', close)
+  return { how: 'a small file system', fill, free: () => rmSync(ballast, { force: true }), close }
 }
 
 type Ports = ReadonlyMap<string, { readonly own: number; readonly proxy: Proxy }>
