@@ -126,6 +126,20 @@ const heartbeats = async ({ scene, results, say }: Run, rest: Cpu): Promise<void
   say(`heartbeats: ${digits(unit.perSecond)}/s, ${digits(unit.cpu.controls * 1000)} us CPU of the controls each`)
 }
 
+/** Without a limit, as older clients ask. */
+const listAll = async ({ scene, results, say }: Run, rest: Cpu): Promise<void> => {
+  const [{ port } = { port: 0 }] = scene.stand.controls
+  const { arqs } = scene.stand
+  const unit = await unitOf(scene, rest, async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/v2/accelerator_requests`)
+    const { byteLength } = await answer.arrayBuffer()
+    if (!answer.ok) throw new Error(`the list of all ARQs answers ${answer.status}`)
+    return { what: 'ARQ in a list of all in one answer', count: arqs, bytes: byteLength / arqs }
+  })
+  results.units.push(unit)
+  say(`list of ${arqs}: ${digits(unit.cpu.controls * 1000)} us CPU and ${digits(unit.bytes)} bytes each`)
+}
+
 /** Bound, and then unbound and deleted. */
 const lives = async ({ scene, results, say }: Run): Promise<void> => {
   const { stand, ground } = scene
@@ -171,6 +185,7 @@ export const measureScale = async (server: Server, options: Options, say: Say): 
     const rest = await restOf(run.scene)
     await readForeign(run, rest)
     await heartbeats(run, rest)
+    await listAll(run, rest)
     await present(run)
   } finally {
     await stand.drop()
