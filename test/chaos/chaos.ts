@@ -10,11 +10,12 @@ import { openNova } from '../kill/nova.ts'
 import { random } from '../kill/random.ts'
 import { figuresOf, sentence } from '../kill/table.ts'
 import { settle } from './ending.ts'
+import { openFront } from './front.ts'
 import { rampage } from './nemesis.ts'
 import { HOSTS, KINDS, type Step } from './plan.ts'
 import { type Line, recorded } from './recorded.ts'
 import { type Hung, type Struck, countsOf, judgeRun, outagesOf, servedIn } from './struck.ts'
-import { DEADLINE_MS, SIZE, type World, allReady, openWorld, serves } from './world.ts'
+import { DEADLINE_MS, SIZE, type World, allReady, openWorld } from './world.ts'
 
 type Options = {
   readonly minutes: number
@@ -47,22 +48,6 @@ const DRAIN_MS = 150_000
 /** Binds that the faults left time for too few of are made afterwards. */
 const MORE_MS = 90_000
 const LOOK_MS = 250
-
-const serving = async ({ controls }: World): Promise<void> => {
-  while (!(await Promise.all(controls.map(serves))).some(Boolean)) await sleep(LOOK_MS)
-}
-
-/** The client asks the controls in turn. */
-const clientOf = async (world: World, seed: number, hung: Hung[], lines: Line[], client: Omit<Client, 'api'>) => {
-  let turn = seed
-  const base = () => `${world.controls[turn++ % world.controls.length]!.origin}/v2`
-  const api = recorded(
-    openApi(base, () => serving(world), ANSWER_MS),
-    lines,
-    hung,
-  )
-  return { ...client, api }
-}
 
 const cloudOf = async ({ api }: Client) => {
   const until = Date.now() + PLACES_MS
@@ -100,7 +85,9 @@ export const openChaos = async (options: Options, bin: string, rig: string): Pro
   const [lines, hung, struck]: [Line[], Hung[], Struck[]] = [[], [], []]
   const nova = await openNova(account, random(seed + 1))
   const world = await openWorld(bin, rig, nova.url)
-  const client = await clientOf(world, seed, hung, lines, { account, nova })
+  const front = openFront(world.controls)
+  const api = recorded(openApi(front.base, front.serving, ANSWER_MS), lines, hung)
+  const client: Client = { account, nova, api }
   let doing = 'starting'
   const found: string[] = []
   const begin = (what: string) => {
@@ -151,6 +138,7 @@ export const openChaos = async (options: Options, bin: string, rig: string): Pro
     },
     doing: () => doing,
     close: async () => {
+      front.close()
       await world.close()
       await nova.close()
     },
