@@ -3,6 +3,7 @@ import type { Cancel } from '../../src/clock.ts'
 import type { Disk } from '../../src/host/disk.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
+import type { Tap } from './tap.ts'
 
 export type Fate = 'kept' | 'lost' | 'torn'
 export type SlowDisk = {
@@ -15,13 +16,14 @@ export type SlowDisk = {
 }
 type Ports = {
   readonly schedule: Schedule
+  readonly tap: Tap
   readonly random: Random
   /** What was added to a file, or all of its new text. */
   readonly written: (path: string, text: string, whole: boolean) => void
 }
 type Write = { readonly land: (part: number) => void; readonly cancel: Cancel }
 
-export const slowDisk = ({ schedule, random, written }: Ports): SlowDisk => {
+export const slowDisk = ({ schedule, tap, random, written }: Ports): SlowDisk => {
   const files = new Map<string, string>()
   const writes = new Set<Write>()
   const write = (life: Life, path: string, text: string, whole: boolean): Promise<void> => {
@@ -49,7 +51,7 @@ export const slowDisk = ({ schedule, random, written }: Ports): SlowDisk => {
     usedBy: (life) => ({
       read: async (path) => files.get(path) ?? null,
       replace: (path, text) => write(life, path, text, true),
-      append: (path, text) => write(life, path, text, false),
+      append: (path, text) => tap.pass(life, 'ledger', () => write(life, path, text, false)),
     }),
     crash: (fate) => {
       for (const { land, cancel } of writes) {

@@ -18,6 +18,7 @@ import type { Network } from './network.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 import type { Bite } from './lies.ts'
+import type { Tap } from './tap.ts'
 
 export type Machine = {
   readonly name: string
@@ -40,6 +41,7 @@ type Ports = {
   readonly random: Random
   readonly ids: Ids
   readonly skewMs: number
+  readonly tap: Tap
   readonly network: () => Network
   readonly bite: Bite | null
   readonly log: Log
@@ -81,22 +83,23 @@ const openTrace = () => {
   return { steps, written, sent, did, forget: () => noted.clear() }
 }
 
-const watched = (driver: PretendedDriver, { did }: ReturnType<typeof openTrace>): PretendedDriver => ({
+type Step = <Value>(work: () => Promise<Value>) => Promise<Value>
+const watched = (driver: PretendedDriver, { did }: ReturnType<typeof openTrace>, step: Step): PretendedDriver => ({
   ...driver,
   prepare: (io, slot, signal) => {
     did('prepare', (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot')
-    return driver.prepare(io, slot, signal)
+    return step(() => driver.prepare(io, slot, signal))
   },
   release: (io, slot, signal) => {
     did('release', (entry) => entry.slot === slot.uuid && entry.type === 'ReleaseSlot')
-    return driver.release(io, slot, signal)
+    return step(() => driver.release(io, slot, signal))
   },
   program: (io, deployable, image, signal) => {
     did(
       'program',
       (entry) => entry.deployable === deployable && (entry.type === 'Program' || entry.type === 'PrepareSlot'),
     )
-    return driver.program(io, deployable, image, signal)
+    return step(() => driver.program(io, deployable, image, signal))
   },
 })
 
@@ -114,11 +117,17 @@ export const openMachine = (ports: Ports): Machine => {
   life.alive = false
   const disk = slowDisk({
     schedule,
+    tap: ports.tap,
     random: ports.random,
     written: (path, text, whole) => (path === ledger ? trace.written(text, whole) : undefined),
   })
   /** Where the driver keeps what the hardware holds. */
-  const board = slowDisk({ schedule, random: ports.random, written: (path, text) => void tree.write(path, text) })
+  const board = slowDisk({
+    schedule,
+    tap: ports.tap,
+    random: ports.random,
+    written: (path, text) => void tree.write(path, text),
+  })
   const made = (mine: Life): PretendedDriver => simulatedDriver({ ...plan, trouble, clock: schedule.clockOf(mine) })
   let driver = made(life)
   let starts = 0
@@ -136,7 +145,7 @@ export const openMachine = (ports: Ports): Machine => {
           return bus.publish(batch)
         },
       },
-      drivers: [watched(driver, trace)],
+      drivers: [watched(driver, trace, (work) => ports.tap.pass(mine, 'driver', work))],
       io,
       disk: disk.usedBy(mine),
       clock: schedule.clockOf(mine, skewMs),

@@ -8,6 +8,7 @@ import type { BusRecord } from '../../src/wire/envelope.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 import type { Snare } from './snare.ts'
+import type { Tap } from './tap.ts'
 
 export type Network = {
   /** How unruly it is, from 0 to 1. */
@@ -32,6 +33,9 @@ const LATE_MS = 25_000
 /** So many of the last messages come again to whoever gets their partition next. */
 const CHUNK = 12
 const ENDLESS = { count: Infinity, bytes: Infinity }
+
+/** Said over and over, whatever is asked for. */
+const isIdle = ({ value }: Pick<BusRecord, 'value'>): boolean => value.includes('"type":"Heartbeat"')
 
 /** What lies on topics, written down as it is stored. */
 const openRecord = (generation: number) => {
@@ -67,18 +71,21 @@ type Ports = {
   readonly schedule: Schedule
   readonly random: Random
   readonly snare: Snare
+  readonly tap: Tap
+  /** Nothing is repeated, delayed or reordered unless somebody says so. */
+  readonly calm: boolean
   /** Which it is, after so many that were lost. */
   readonly generation: number
 }
 
-export const openNetwork = ({ schedule, random, snare, generation }: Ports): Network => {
+export const openNetwork = ({ schedule, random, snare, tap, calm, generation }: Ports): Network => {
   const server = schedule.life('bus')
   const trouble = { unrest: 0, mischief: 0 }
   const delayMs = (): number => (random.chance(0.2) ? random.below(5) : 0)
   const { stored, note } = openRecord(generation)
   const bus = inProcessBus({
     clock: schedule.clockOf(server),
-    mangle: mangleOf(random, trouble),
+    ...(calm ? {} : { mangle: mangleOf(random, trouble) }),
     partitions: PARTITIONS,
     // so that what is published is stored at once
     room: { room: ENDLESS, retain: ENDLESS },
@@ -103,6 +110,8 @@ export const openNetwork = ({ schedule, random, snare, generation }: Ports): Net
     await schedule.within(life, PUBLISH_TIMEOUT_MS, sent, 'the broker does not answer')
     if (fate === 'untold') throw new Error('the answer of the broker is lost')
   }
+  const send = (life: Life, batch: readonly BusRecord[]): Promise<void> =>
+    batch.every(isIdle) ? publish(life, batch) : tap.pass(life, 'publish', () => publish(life, batch))
   const join = async (member: Member, mine: number): Promise<void> => {
     if (mine === round && member.life.alive && members.has(member)) member.consumer = await bus.consume(member.options)
   }
@@ -131,7 +140,8 @@ export const openNetwork = ({ schedule, random, snare, generation }: Ports): Net
         // a consumer that dies has not taken what it had in hand: that comes again
         const take: typeof options.take = (message) => {
           if (options.place === undefined && recent.push(message) > CHUNK) recent.shift()
-          return schedule.across(server, life, delayMs, () => options.take(message))
+          const taken = (): Promise<void> => schedule.across(server, life, delayMs, () => options.take(message))
+          return isIdle(message) ? taken() : tap.pass(life, 'deliver', taken)
         }
         const member: Member = { life, options: { ...options, take }, consumer: null }
         if (options.place === undefined) members.add(member)
@@ -145,7 +155,7 @@ export const openNetwork = ({ schedule, random, snare, generation }: Ports): Net
         }
         return { stop: () => schedule.across(life, server, delayMs, stop) }
       })
-    return { publish: (batch) => publish(life, batch), consume, stop: async () => {} }
+    return { publish: (batch) => send(life, batch), consume, stop: async () => {} }
   }
   const poison = (record: BusRecord): void => schedule.soon(server, () => void bus.publish([record]))
   return Object.assign(trouble, { life: server, seenBy, rebalance, poison, stored })

@@ -3,6 +3,7 @@ import type { Heard } from '../../src/actors/invariants/evidence.ts'
 import type { Nova, NovaEvent, NovaVerdict } from '../../src/actors/ports.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
+import type { Tap } from './tap.ts'
 
 export type NovaMood = 'well' | 'failing' | 'picky' | 'deaf' | 'slow'
 export type SimNova = {
@@ -16,6 +17,7 @@ export type SimNova = {
 }
 type Ports = {
   readonly schedule: Schedule
+  readonly tap: Tap
   readonly random: Random
   readonly committed: () => number
   readonly say: (line: string) => void
@@ -23,7 +25,7 @@ type Ports = {
 
 const SLOW_MS = 15_000
 
-export const simNova = ({ schedule, random, committed, say }: Ports): SimNova => {
+export const simNova = ({ schedule, tap, random, committed, say }: Ports): SimNova => {
   const server = schedule.life('nova')
   const heard: Heard[] = []
   const instances = new Set<string>()
@@ -58,11 +60,13 @@ export const simNova = ({ schedule, random, committed, say }: Ports): SimNova =>
     mood: 'well',
     seenBy: (life) => ({
       notify: (events) =>
-        schedule.across(
-          life,
-          server,
-          () => random.below(nova.mood === 'slow' ? SLOW_MS : 20),
-          () => take(events),
+        tap.pass(life, 'nova', () =>
+          schedule.across(
+            life,
+            server,
+            () => random.below(nova.mood === 'slow' ? SLOW_MS : 20),
+            () => take(events),
+          ),
         ),
     }),
     news: async (life, instance, ms) => {

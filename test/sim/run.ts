@@ -1,12 +1,15 @@
 /**
  * `npm run sim -- --seeds N --first-seed S`, or `--seed S` to replay one and read its story; `--plant NAME` breaks something on
- * purpose and fails when no seed finds it.
+ * purpose and fails when no seed finds it; `--sagas` plays every operation with each of its steps harmed.
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
 import { BITES, type Bite } from './lies.ts'
+import { SAGAS, sagaOf } from './sagaTable.ts'
+import { type Case, casesOf, playSaga } from './sagas.ts'
 import { type Played, play } from './simulate.ts'
+import { HARMS } from './tap.ts'
 
 type Brief = Omit<Played, 'story' | 'evidence'>
 
@@ -16,6 +19,7 @@ const { values } = parseArgs({
     'first-seed': { type: 'string', default: '1' },
     seed: { type: 'string' },
     plant: { type: 'string' },
+    sagas: { type: 'boolean', default: false },
     jobs: { type: 'string', default: String(availableParallelism()) },
   },
 })
@@ -31,34 +35,71 @@ const brief = ({ story: _story, evidence: _evidence, ...rest }: Played): Brief =
 const describe = ({ seed, violations }: Brief): string =>
   violations.map(({ invariant, meaning, found }) => `seed ${seed}: ${invariant} (${meaning}): ${found}`).join('\n')
 
-const inWorker = (seeds: readonly number[], note: (played: Brief) => void): Promise<void> =>
+type Portion = { readonly seeds: readonly number[] } | { readonly cases: readonly Case[] }
+const inWorker = (portion: Portion, note: (result: never) => void): Promise<void> =>
   new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(import.meta.url), { workerData: seeds, argv: process.argv.slice(2) })
-    worker.on('message', note)
+    const worker = new Worker(new URL(import.meta.url), { workerData: portion, argv: process.argv.slice(2) })
+    worker.on('message', (result) => note(result as never))
     worker.on('error', reject)
     worker.on('exit', () => resolve())
   })
-
-const many = async (first: number, count: number, jobs: number): Promise<readonly Brief[]> => {
-  const chunks = Array.from({ length: Math.ceil(count / CHUNK) }, (_, at) =>
-    Array.from({ length: Math.min(CHUNK, count - at * CHUNK) }, (_one, inside) => first + at * CHUNK + inside),
-  )
-  const played: Brief[] = []
-  const note = (one: Brief): void => {
-    played.push(one)
-    if (one.violations.length > 0) console.log(describe(one))
-  }
+const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
+  Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, at) => items.slice(at * CHUNK, (at + 1) * CHUNK))
+const shared = async (portions: Portion[], jobs: number, note: (result: never) => void): Promise<void> => {
   const next = async (): Promise<void> => {
-    for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) await inWorker(chunk, note)
+    for (let portion = portions.shift(); portion; portion = portions.shift()) await inWorker(portion, note)
   }
   await Promise.all(Array.from({ length: jobs }, next))
+}
+
+const many = async (first: number, count: number, jobs: number): Promise<readonly Brief[]> => {
+  const seeds = Array.from({ length: count }, (_, at) => first + at)
+  const played: Brief[] = []
+  const portions = chunksOf(seeds).map((chunk) => ({ seeds: chunk }))
+  await shared(portions, jobs, (one: Brief) => {
+    played.push(one)
+    if (one.violations.length > 0) console.log(describe(one))
+  })
   return played
+}
+
+/** Each is played once to count its steps, and then once for each step and harm. */
+const sagas = async (jobs: number): Promise<void> => {
+  const began = performance.now()
+  const cases: Case[] = []
+  const bad: string[] = []
+  for (const saga of SAGAS) {
+    const { name } = saga
+    const { steps, wrong } = await playSaga(saga, null)
+    bad.push(...wrong.map((line) => `${name}: ${line}`))
+    if (wrong.length > 0) console.log(bad.at(-1))
+    cases.push(...casesOf({ saga: name, steps }))
+  }
+  let played = 0
+  await shared(
+    chunksOf(cases).map((chunk) => ({ cases: chunk })),
+    jobs,
+    (lines: readonly string[]) => {
+      played++
+      bad.push(...lines)
+      if (lines.length > 0) console.log(lines.join('\n'))
+    },
+  )
+  const seconds = ((performance.now() - began) / 1000).toFixed(0)
+  console.log(
+    `${SAGAS.length} sagas, ${cases.length / HARMS.length} steps, ${played} of ${cases.length} cases, ${bad.length} violations, ${seconds} s`,
+  )
+  if (bad.length > 0 || played < cases.length) process.exitCode = 1
+}
+const sagaLines = async (one: Case): Promise<readonly string[]> => {
+  const { wrong, harmed } = await playSaga(sagaOf(one.saga), one)
+  return wrong.map((line) => `${one.saga}, step ${one.at} (${harmed?.step.kind ?? '?'}) ${one.harm}: ${line}`)
 }
 
 const sum = (items: readonly Brief[], of: (one: Brief) => number): number =>
   items.reduce((total, one) => total + of(one), 0)
 
-const main = async (): Promise<void> => {
+const seeds = async (): Promise<void> => {
   const began = performance.now()
   const one = values.seed === undefined ? null : await play(Number(values.seed), planted)
   if (one) console.log(one.story.join('\n'))
@@ -81,5 +122,11 @@ const main = async (): Promise<void> => {
   if (violations > 0 || (!one && played.length < Number(values.seeds))) process.exitCode = 1
 }
 
-if (isMainThread) await main()
-else for (const seed of workerData as readonly number[]) parentPort!.postMessage(brief(await play(seed, planted)))
+const work = async (portion: Portion): Promise<void> => {
+  if ('seeds' in portion) for (const seed of portion.seeds) parentPort!.postMessage(brief(await play(seed, planted)))
+  else for (const one of portion.cases) parentPort!.postMessage(await sagaLines(one))
+}
+
+if (!isMainThread) await work(workerData as Portion)
+else if (values.sagas) await sagas(Number(values.jobs))
+else await seeds()

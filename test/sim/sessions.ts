@@ -84,7 +84,7 @@ const patchOf = (
   return body
 }
 
-const PATH = '/v2/accelerator_requests'
+export const PATH = '/v2/accelerator_requests'
 const patch = ({ client }: Tools, { project, body, instance, arqs }: Bind): Promise<Reply> =>
   client.ask(asNova(project), 'bind', `PATCH ${PATH}`, body, { arqs, instance })
 

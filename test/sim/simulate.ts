@@ -110,7 +110,7 @@ const gather = async (world: World): Promise<Evidence> => {
   return gathered
 }
 export const play = async (seed: number, bite: Bite | null = null): Promise<Played> => {
-  const world = openWorld(seed, bite)
+  const world = openWorld(seed, { bite })
   try {
     const { stage, client, story, complaints } = world
     for (const each of [...stage.processes, ...stage.machines]) each.start()

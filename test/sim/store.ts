@@ -6,6 +6,7 @@ import { type Bite, lyingJournal, lyingSharing, unfenced } from './lies.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 import type { Snare } from './snare.ts'
+import type { Tap } from './tap.ts'
 import { watchedSharing } from './witness.ts'
 
 export type StoreTrouble = {
@@ -32,6 +33,7 @@ type Ports = {
   readonly schedule: Schedule
   readonly random: Random
   readonly snare: Snare
+  readonly tap: Tap
   readonly exclusive: boolean
   readonly bite: Bite | null
   readonly say: (line: string) => void
@@ -41,7 +43,7 @@ type Ports = {
 /** Whoever asks while it is away gives up after so long; what was asked is done all the same when it is back. */
 const TIMEOUT_MS = 4000
 
-export const simStore = ({ schedule, random, snare, exclusive, bite, say, complain }: Ports): SimStore => {
+export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, complain }: Ports): SimStore => {
   const open = memoryStores({ exclusive, now: schedule.elapsed })
   const store = open()
   const watched = watchedSharing({ now: schedule.elapsed, complain })
@@ -96,7 +98,7 @@ export const simStore = ({ schedule, random, snare, exclusive, bite, say, compla
     const real = lyingJournal(bite, own.journal, store)
     const sharing = watched(life, lyingSharing(bite, own.sharing, reads))
     const journal: Journal = {
-      append: (wanted) => ask(() => append(real, wanted)).catch(() => 'unknown'),
+      append: (wanted) => tap.pass(life, 'journal', () => ask(() => append(real, wanted))).catch(() => 'unknown'),
       recall: (keys) => ask(read(() => real.recall(keys))),
       history: (keys, limit) => ask(read(() => real.history(keys, limit))),
       feed: (after, limit) => ask(read(() => real.feed(after, limit))),
@@ -122,7 +124,7 @@ export const simStore = ({ schedule, random, snare, exclusive, bite, say, compla
         release: (name, holder) => ask(() => sharing.release(name, holder)),
         saveUnder: async (lease, reader, position) => {
           await snare.pass(life, 'save')
-          return ask(() => sharing.saveUnder(lease, reader, position))
+          return tap.pass(life, 'checkpoint', () => ask(() => sharing.saveUnder(lease, reader, position)))
         },
         claimDue: (now, limit, forMs) => ask(() => sharing.claimDue(now, limit, forMs)),
         unclaim: (claimed) => ask(() => sharing.unclaim(claimed)),

@@ -13,11 +13,13 @@ import { simNova } from './nova.ts'
 import { seeded, seededIds } from './random.ts'
 import { openSchedule } from './schedule.ts'
 import { openSnare } from './snare.ts'
+import { openTap, type Tap } from './tap.ts'
 import { type Bite, needsSeveral } from './lies.ts'
 import { simStore } from './store.ts'
 
 export type World = {
   readonly stage: Stage
+  readonly tap: Tap
   readonly client: Client
   readonly story: readonly string[]
   /** Bugs that no invariant has a name for: a request that broke, an error that nobody caught. */
@@ -76,7 +78,19 @@ const viewsOf = async (stage: Stage): Promise<NonNullable<Evidence['views']>> =>
   >
 }
 
-export const openWorld = (seed: number, bite: Bite | null = null): World => {
+export type Setting = {
+  readonly bite?: Bite | null
+  /** How many processes there are, and they all know that. When not given, the seed says. */
+  readonly controls?: number
+  readonly plans?: readonly SimulatedPlan['devices'][]
+  /** Nothing goes wrong unless somebody says so. */
+  readonly calm?: boolean
+}
+
+export const openWorld = (
+  seed: number,
+  { bite = null, controls, plans = PLANS, calm = false }: Setting = {},
+): World => {
   const chance = seeded(`${seed}`)
   const story: string[] = []
   const complaints: Violation[] = []
@@ -90,33 +104,36 @@ export const openWorld = (seed: number, bite: Bite | null = null): World => {
   const schedule = openSchedule(chance.fork('schedule'), uncaught)
   const fates = chance.fork('fates')
   // several processes share one store, as in a cluster; one may know that it is alone, as with the embedded store
-  const count = needsSeveral(bite) ? fates.between(2, 4) : fates.pick(CONTROLS)
+  const count = controls ?? (needsSeveral(bite) ? fates.between(2, 4) : fates.pick(CONTROLS))
   const life = schedule.life('fate')
   const snare = openSnare(schedule)
+  const tap = openTap(say)
   const clock = schedule.clockOf(life)
   const ids = seededIds(chance.fork('ids'), clock.now)
-  const exclusive = count === 1 && fates.chance(0.6)
-  const store = simStore({ schedule, random: chance.fork('store'), snare, exclusive, bite, say, complain })
-  const nova = simNova({ schedule, random: chance.fork('nova'), committed: store.committed, say })
-  const networks = [openNetwork({ schedule, random: chance.fork('bus'), snare, generation: 0 })]
+  const exclusive = controls === undefined && count === 1 && fates.chance(0.6)
+  const store = simStore({ schedule, random: chance.fork('store'), snare, tap, exclusive, bite, say, complain })
+  const nova = simNova({ schedule, tap, random: chance.fork('nova'), committed: store.committed, say })
+  const open = (generation: number): Network =>
+    openNetwork({ schedule, random: chance.fork(`bus ${generation}`), snare, tap, calm, generation })
+  const networks = [open(0)]
   const network = (): Network => networks.at(-1)!
   const loseBus = (): void => {
     schedule.end(network().life)
-    const generation = networks.length
-    networks.push(openNetwork({ schedule, random: chance.fork(`bus ${generation}`), snare, generation }))
+    networks.push(open(networks.length))
   }
-  const skewMs = (): number => fates.between(-SKEW_MS, SKEW_MS)
+  const skewMs = (): number => (calm ? 0 : fates.between(-SKEW_MS, SKEW_MS))
   const shared = { schedule, ids, network, log: logTo(say), say }
   const processes = Array.from({ length: count }, (_, at) => `control-${at + 1}`).map((name) =>
     openProcess({ ...shared, name, random: chance.fork(name), skewMs: skewMs(), store, nova }),
   )
-  const machines = PLANS.map((devices, at) =>
+  const machines = plans.map((devices, at) =>
     openMachine({
       ...shared,
       name: `h${at + 1}`,
       plan: { seed: `${seed}/${at}`, devices },
       random: chance.fork(`h${at}`),
       skewMs: skewMs(),
+      tap,
       bite,
     }),
   )
@@ -149,6 +166,7 @@ export const openWorld = (seed: number, bite: Bite | null = null): World => {
   process.on('uncaughtException', uncaught)
   return {
     stage,
+    tap,
     client,
     story,
     complaints,
