@@ -125,6 +125,11 @@ export const measureSteady = async (
   }
 }
 
-/** Until the hot code of the newest control is compiled, and the groups have settled. */
-export const warmUp = async (scene: Scene, targets: readonly Target[], seconds: number): Promise<void> =>
-  void (await measureWhole(scene, targets, 8, Math.max(2, seconds / 2)))
+const WARM = { lanes: 16, binds: 400, seconds: 15 }
+/** Until the hot code of each control is compiled, and the groups have settled. */
+export const warmUp = async (scene: Scene, targets: readonly Target[]): Promise<void> => {
+  const wanted = WARM.binds * scene.stand.controls.length
+  const end = performance.now() + WARM.seconds * 1000
+  for (let done = 0; done < wanted && performance.now() < end;)
+    done += (await measureWhole(scene, targets, WARM.lanes, 2)).found.count
+}

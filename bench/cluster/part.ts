@@ -20,7 +20,7 @@ type Run = { readonly options: Options; readonly results: ClusterResults; readon
 const RIG = join(import.meta.dirname, '../../infra/rig/kafka/kafka')
 /** How many controls run for the figures of a whole cluster, and with how many the cost of one bind is compared. */
 const CONTROLS = 3
-const COMPARED = [1, 2, 4]
+const COMPARED = [4, 2, 1]
 /** Ratios of short measurements tell little. */
 const COMPARE_SECONDS = 6
 const LAG_PER_SECOND = 50
@@ -47,20 +47,19 @@ const controlsUpTo = async (run: Run, count: number): Promise<void> => {
   while (stand.controls.length > count) await stand.endControl(stand.controls.at(-1)!, 'SIGTERM')
 }
 
-/** The same callers against more and more controls. */
+/** The same callers against fewer and fewer controls, so that none is newer than the others. */
 const compareControls = async (run: Run): Promise<void> => {
   const { scene, options, results, say } = run
   const lanes = options.concurrency.at(-1)!
   const targets = await scene.stand.targets(true)
   for (const count of COMPARED) {
     await controlsUpTo(run, count)
-    await warmUp(scene, targets, options.seconds)
+    await warmUp(scene, targets)
     const restMs = await atRest(scene.stand)
     const taken = await measureWhole(scene, targets, lanes, Math.max(COMPARE_SECONDS, options.seconds))
     say(`${count} controls, host work, ${lanes} callers: ${told(taken)}; at rest ${digits(restMs)} ms CPU/s`)
     results.controls.push({ controls: count, lanes, restMs, ...taken })
   }
-  await controlsUpTo(run, CONTROLS)
 }
 
 type Whole = Omit<ClusterResults['whole'][number], 'floor'>
@@ -69,7 +68,7 @@ const wholeWays = async ({ scene, options, say }: Run): Promise<readonly Whole[]
   const found: Whole[] = []
   for (const hostWork of options.hostWork) {
     const targets = await scene.stand.targets(hostWork)
-    await warmUp(scene, targets, options.seconds)
+    await warmUp(scene, targets)
     for (const lanes of options.concurrency) {
       const taken = await measureWhole(scene, targets, lanes, options.seconds)
       say(`${arqs} ARQs, ${hostWork ? 'host work' : 'no host work'}, ${lanes} callers: ${told(taken)}`)
@@ -100,7 +99,7 @@ const lists = async ({ scene, results }: Run): Promise<void> => {
 
 const onEmpty = async (run: Run): Promise<readonly Whole[]> => {
   const { scene, options, results, say } = run
-  await compareControls(run)
+  await controlsUpTo(run, CONTROLS)
   const found = await wholeWays(run)
   const targets = await scene.stand.targets(true)
   const lag = await measureLag(scene, targets, LAG_PER_SECOND, Math.min(30, options.steadySeconds / 2))

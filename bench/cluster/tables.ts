@@ -78,7 +78,9 @@ const comparedRow = (one: ControlsResult, first: ControlsResult): readonly strin
     `${digits(restMs)} ms CPU/s`,
   ]
 }
-const compared = ({ controls: all }: ClusterResults): Table => ({
+const byControls = ({ controls }: ClusterResults): readonly ControlsResult[] =>
+  controls.toSorted((a, b) => a.controls - b.controls)
+const compared = (results: ClusterResults): Table => ({
   title: 'More controls, the same callers: what one bind with host work costs',
   head: [
     'controls',
@@ -92,7 +94,7 @@ const compared = ({ controls: all }: ClusterResults): Table => ({
     'tails read a bind',
     'at rest',
   ],
-  rows: all.map((one) => comparedRow(one, all[0]!)),
+  rows: byControls(results).map((one, _at, all) => comparedRow(one, all[0]!)),
 })
 
 type Row = readonly [string, string]

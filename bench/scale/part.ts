@@ -144,7 +144,7 @@ const listAll = async ({ scene, results, say }: Run, rest: Cpu): Promise<void> =
 const lives = async ({ scene, results, say }: Run): Promise<void> => {
   const { stand, ground } = scene
   const targets = await stand.targets(true)
-  await warmUp(scene, targets, 2)
+  await warmUp(scene, targets)
   const ports = stand.controls.map(({ port }) => port)
   const few = targets.map((target) => ({ ...target, free: Math.floor(BINDS / targets.length) }))
   const before = await sizesOf(stand)
