@@ -35,8 +35,9 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 const launch = (args: readonly string[], more: Readonly<Record<string, string>>, log: string, flags: string[] = []) => {
   const errors = openSync(log, 'a')
   const child = spawn(process.execPath, [...flags, LAUNCHER, ...args], {
-    stdio: ['ignore', 'pipe', errors],
-    env: environment(more),
+    // the fourth is the pipe by whose end the program learns that the bench is gone
+    stdio: ['ignore', 'pipe', errors, 'pipe'],
+    env: environment({ ACCELERANDO_PARENT_FD: '3', ...more }),
   })
   running.add(child)
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))

@@ -188,6 +188,7 @@ const perform = async (task: ClusterTask): Promise<Measured> => {
   return { made, stages, states, failures, tookMs, serverCpuMs: 0, ownCpuMs: (user + system) / 1000 }
 }
 
+process.once('disconnect', () => process.exit())
 process.send!(nova.url)
 process.on('message', (task: ClusterTask) => {
   perform(task).then(

@@ -112,6 +112,7 @@ const onEmpty = async (run: Run): Promise<readonly Whole[]> => {
   say(
     `${kill.inFlight} in flight at a SIGKILL of the relaying control: all ended after ${digits(kill.allMs / 1000)} s, hosts stood still for ${digits(kill.stoodMs / 1000)} s`,
   )
+  await compareControls(run)
   return found
 }
 const onFull = async (run: Run): Promise<readonly Whole[]> => {
