@@ -8,9 +8,9 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['numbers forgotten', ['S5', 'S12'], 1],
   ['append torn', ['I1', 'I2', 'I4', 'I5', 'I15', 'S13', 'S16'], 1],
   ['relay without checkpoint', ['T1'], 1],
-  ['relay without epoch', ['H2'], 5],
+  ['relay without epoch', ['H2'], 2],
   ['refusal without reading the tail', ['S6', 'S7', 'S9'], 1],
-  ['claims ignored', ['H3'], 11],
+  ['claims ignored', ['H3'], 9],
 ]
 /** Chance moves on with each change of the code. */
 const SEEDS_MAX = 60

@@ -52,15 +52,13 @@ const shared = async (portions: Portion[], jobs: number, note: (result: never) =
   await Promise.all(Array.from({ length: jobs }, next))
 }
 
-const many = async (first: number, count: number, jobs: number): Promise<readonly Brief[]> => {
+const many = async (played: Brief[], first: number, count: number, jobs: number): Promise<void> => {
   const seeds = Array.from({ length: count }, (_, at) => first + at)
-  const played: Brief[] = []
   const portions = chunksOf(seeds).map((chunk) => ({ seeds: chunk }))
   await shared(portions, jobs, (one: Brief) => {
     played.push(one)
     if (one.violations.length > 0) console.log(describe(one))
   })
-  return played
 }
 
 /** Each is played once to count its steps, and then once for each step and harm. */
@@ -99,14 +97,7 @@ const sagaLines = async (one: Case): Promise<readonly string[]> => {
 const sum = (items: readonly Brief[], of: (one: Brief) => number): number =>
   items.reduce((total, one) => total + of(one), 0)
 
-const seeds = async (): Promise<void> => {
-  const began = performance.now()
-  const one = values.seed === undefined ? null : await play(Number(values.seed), planted)
-  if (one) console.log(one.story.join('\n'))
-  if (one && one.violations.length > 0) console.log(describe(one))
-  const played = one
-    ? [brief(one)]
-    : await many(Number(values['first-seed']), Number(values.seeds), Number(values.jobs))
+const summary = (played: readonly Brief[], wanted: number, began: number): void => {
   const minutes = (performance.now() - began) / 60_000
   const failed = played.filter(({ violations }) => violations.length > 0).map(({ seed }) => seed)
   if (failed.length > 0) console.log(`replay with: ${failed.map((seed) => `npm run sim -- --seed ${seed}`).join('; ')}`)
@@ -114,12 +105,27 @@ const seeds = async (): Promise<void> => {
   console.log(
     `${played.length} seeds, ${sum(played, ({ requests }) => requests)} requests, ${sum(played, ({ faults }) => faults)} faults, ${violations} violations, ${(played.length / minutes).toFixed(0)} seeds/min`,
   )
-  if (planted) {
-    console.log(`planted: ${planted}; found by ${failed.length} of ${played.length} seeds`)
-    if (failed.length === 0) process.exitCode = 1
-    return
-  }
-  if (violations > 0 || (!one && played.length < Number(values.seeds))) process.exitCode = 1
+  if (planted) console.log(`planted: ${planted}; found by ${failed.length} of ${played.length} seeds`)
+  const bad = planted ? failed.length === 0 : violations > 0 || played.length < wanted
+  if (bad) process.exitCode = 1
+}
+const told = async (seed: number): Promise<Brief> => {
+  const one = await play(seed, planted)
+  console.log(one.story.join('\n'))
+  if (one.violations.length > 0) console.log(describe(one))
+  return brief(one)
+}
+const seeds = async (): Promise<void> => {
+  const began = performance.now()
+  if (values.seed !== undefined) return summary([await told(Number(values.seed))], 1, began)
+  const [played, wanted]: [Brief[], number] = [[], Number(values.seeds)]
+  // who stops it learns what was played until then
+  process.once('SIGTERM', () => {
+    summary(played, wanted, began)
+    process.exit()
+  })
+  await many(played, Number(values['first-seed']), wanted, Number(values.jobs))
+  summary(played, wanted, began)
 }
 
 const work = async (portion: Portion): Promise<void> => {

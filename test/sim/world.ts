@@ -39,7 +39,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   L7: 'what is poisoned delays others by a bounded time at most',
 }
 /** How many processes there are. */
-const CONTROLS = [1, 1, 1, 2, 2, 2, 3, 3, 4] as const
+const CONTROLS = [1, 1, 1, 2, 2, 2, 3, 4] as const
 const SKEW_MS = 2000
 
 const PLANS: readonly SimulatedPlan['devices'][] = [
