@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { manualPage, sampleFile } from '../src/cli/configText.ts'
+import { manualPage, sampleFile } from '../src/cli/config/text.ts'
 import { openapi } from '../src/http/openapi.ts'
 import { ROUTES } from '../src/http/routes.ts'
 import { asyncapi } from '../src/wire/asyncapi.ts'

@@ -1,5 +1,5 @@
 /** The dashboard as Grafana imports it, and as a console page that Prometheus itself can show; the manual page of the metrics. */
-import { CONTROL_METRICS, HOST_METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/metricsTable.ts'
+import { CONTROL_METRICS, HOST_METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/observe/metricsTable.ts'
 import { type Panel, SECTIONS } from './panels.ts'
 
 const [WIDTH, HEIGHT, COLUMNS] = [8, 8, 3]

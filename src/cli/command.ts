@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
-import { type Config, loadConfig } from './config.ts'
-import { lacks } from './configPrograms.ts'
+import { type Config, loadConfig } from './config/config.ts'
+import { lacks } from './config/programs.ts'
 
 /** Adds one command, or a family of them, to the program. What it works with is loaded when it is called. */
 export type Register = (program: Command) => void

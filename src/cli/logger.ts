@@ -1,6 +1,6 @@
 /** Structured logs on standard error: JSON, or lines for people when standard error is a terminal. */
 import { type Logger, pino } from 'pino'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 
 const PRETTY = {
   target: 'pino-pretty',

@@ -1,6 +1,6 @@
 /** What the owner of the tables does to them: brings the schema up, and lets the role of the programs in. */
 import { migrate, newer, pending } from './migrate.ts'
-import { postgresDatabase } from './postgres.ts'
+import { postgresDatabase } from './postgres/postgres.ts'
 import { roleGrants } from './roles.ts'
 import type { Database } from './sql.ts'
 

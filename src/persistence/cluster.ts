@@ -58,7 +58,7 @@ export const adopt = async (run: Run): Promise<Adopted> => {
 
 /** By the owner of the tables, while no program uses them. */
 export const adoptCluster = async (url: string): Promise<Adopted> => {
-  const { postgresDatabase } = await import('./postgres.ts')
+  const { postgresDatabase } = await import('./postgres/postgres.ts')
   const database = await postgresDatabase({ url, readers: 1 })
   try {
     return await database.transaction(adopt)

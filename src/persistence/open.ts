@@ -1,6 +1,6 @@
 /** The one way to a store. What a store is made of is loaded only when it is asked for. */
-import type { MemoryOptions } from './memory.ts'
-import type { PostgresOptions } from './postgres.ts'
+import type { MemoryOptions } from './memory/memory.ts'
+import type { PostgresOptions } from './postgres/postgres.ts'
 import type { Database } from './sql.ts'
 import type { Store } from './store.ts'
 
@@ -50,7 +50,7 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
 }
 
 const openPglite = async (dir: string): Promise<Store> => {
-  const { pgliteDatabase } = await import('./pglite.ts')
+  const { pgliteDatabase } = await import('./pglite/pglite.ts')
   const database = await pgliteDatabase(dir)
   return storeOn(database, async () => {
     const { migrateUp, ormOnPglite } = await import('./orm.ts')
@@ -59,7 +59,7 @@ const openPglite = async (dir: string): Promise<Store> => {
 }
 
 const openPostgres = async (options: PostgresOptions): Promise<Store> => {
-  const { postgresDatabase } = await import('./postgres.ts')
+  const { postgresDatabase } = await import('./postgres/postgres.ts')
   const { sole = false, ...rest } = options
   const database = await postgresDatabase({ ...rest, presence: sole ? 'alone' : 'together' })
   return storeOn(database, async () => {
@@ -71,6 +71,6 @@ const openPostgres = async (options: PostgresOptions): Promise<Store> => {
 export const openStore = async (config: StoreConfig): Promise<Store> => {
   if (config.kind === 'pglite') return openPglite(config.dir)
   if (config.kind === 'postgres') return openPostgres(config)
-  const { memoryStore } = await import('./memory.ts')
+  const { memoryStore } = await import('./memory/memory.ts')
   return memoryStore(config)
 }

@@ -4,7 +4,7 @@ import { Migrator } from '@mikro-orm/migrations'
 import type { Migration } from '@mikro-orm/migrations'
 import { entities } from './entities.ts'
 import { MIGRATION_TABLE, migrationNames, MIGRATIONS } from './migrate.ts'
-import type { Embedded } from './pglite.ts'
+import type { Embedded } from './pglite/pglite.ts'
 
 /** Who waits for a table holds up all that come after: not for long. */
 const MIGRATION_LOCK_MS = 2_000

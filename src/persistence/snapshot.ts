@@ -63,11 +63,11 @@ async function* viewRows<N extends ViewName>(run: Run, name: N): AsyncGenerator<
 const open = async (source: SnapshotSource): Promise<Database> => {
   if (source.kind === 'postgres') {
     const { kind: _, ...options } = source
-    return (await import('./postgres.ts')).postgresDatabase({ ...options, readers: 1 })
+    return (await import('./postgres/postgres.ts')).postgresDatabase({ ...options, readers: 1 })
   }
   // opening would make it
   if (!existsSync(join(source.dir, 'pglite'))) throw new Error(`${source.dir} holds no store`)
-  return (await import('./pglite.ts')).pgliteDatabase(source.dir)
+  return (await import('./pglite/pglite.ts')).pgliteDatabase(source.dir)
 }
 
 const UNDEFINED = new Set(['42P01', '42703'])

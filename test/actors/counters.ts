@@ -7,7 +7,7 @@ import { noCounts } from '../../src/actors/counts.ts'
 import { type Work, counted } from '../../src/actors/settle.ts'
 import { unitsOver } from '../../src/actors/unit.ts'
 import { systemClock } from '../../src/clock.ts'
-import { type MemoryOptions, memoryStore } from '../../src/persistence/memory.ts'
+import { type MemoryOptions, memoryStore } from '../../src/persistence/memory/memory.ts'
 
 type Counter = { readonly count: number }
 type Add = { readonly type: 'Add'; readonly by: number }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { arqsOf, bitstreamOf, mismatch } from '../../src/actors/arq/groups.ts'
-import { memoryStore } from '../../src/persistence/memory.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 
 const XILINX = { 'trait:CUSTOM_FPGA_XILINX': 'required' }

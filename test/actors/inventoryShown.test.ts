@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, named, part, shown } from './cards.ts'
 import { expectRebuilt } from './rebuilt.ts'

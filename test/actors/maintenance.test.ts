@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock, quiet, until } from '../support/lab.ts'
 import { card, inventoryOf, part } from './cards.ts'
 import { door } from './counters.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { JournalRow } from '../../src/actors/ports.ts'
-import { memoryStore } from '../../src/persistence/memory.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { openCloud } from './cloud.ts'
 import { expectRebuilt } from './rebuilt.ts'

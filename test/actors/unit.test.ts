@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Append } from '../../src/actors/ports.ts'
-import { memoryStore } from '../../src/persistence/memory.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { until } from '../support/lab.ts'
 import { adding, counter, door, key, openCounters, regionOver } from './counters.ts'
 

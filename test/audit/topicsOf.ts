@@ -5,7 +5,7 @@ import type { FeedRow } from '../../src/actors/ports.ts'
 import { reactions } from '../../src/actors/reactions.ts'
 import { rebuild } from '../../src/actors/entities.ts'
 import type { Raw } from '../../src/bus/kafka/read.ts'
-import { messageOf } from '../../src/cli/auditTopics.ts'
+import { messageOf } from '../../src/cli/audit/topics.ts'
 import { latestOver } from '../../src/actors/latest.ts'
 
 const VIEW: Readonly<Record<string, string>> = { arq: 'arqs', device: 'devices', host: 'hosts' }

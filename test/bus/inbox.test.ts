@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { inbox } from '../../src/bus/inbox.ts'
 import type { InboxOptions } from '../../src/bus/inbox.ts'
-import { inProcessBus } from '../../src/bus/inProcess.ts'
+import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { done, refuse } from '../../src/fault.ts'
 import type { DeadLetter } from '../../src/wire/catalogue.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { loadConfig } from '../../src/cli/config.ts'
-import { lacks } from '../../src/cli/configPrograms.ts'
+import { loadConfig } from '../../src/cli/config/config.ts'
+import { lacks } from '../../src/cli/config/programs.ts'
 
 const load = (flags: Record<string, unknown>, env: Record<string, string> = {}, files: Record<string, string> = {}) =>
   loadConfig({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { loadConfig } from '../../src/cli/config.ts'
+import { loadConfig } from '../../src/cli/config/config.ts'
 
 type Given = { readonly flags?: Record<string, unknown>; readonly env?: Record<string, string>; readonly file?: string }
 const problems = ({ flags = {}, env = {}, file }: Given): readonly string[] => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { loadConfig } from '../../src/cli/config.ts'
-import { addFlags, PROGRAM_FLAGS } from '../../src/cli/configFlags.ts'
-import { envName, flagField, flagName, KEYS, rowOf } from '../../src/cli/configTable.ts'
-import { manualPage, sampleFile } from '../../src/cli/configText.ts'
+import { loadConfig } from '../../src/cli/config/config.ts'
+import { addFlags, PROGRAM_FLAGS } from '../../src/cli/config/flags.ts'
+import { envName, flagField, flagName, KEYS, rowOf } from '../../src/cli/config/table.ts'
+import { manualPage, sampleFile } from '../../src/cli/config/text.ts'
 
 const committed = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const load = (text: string | null, flags: Record<string, unknown> = {}) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { watch } from '../../src/cli/health.ts'
+import { watch } from '../../src/cli/programs/health.ts'
 import type { Log } from '../../src/log.ts'
 import { silent } from '../../src/log.ts'
 import { handClock } from '../support/lab.ts'

@@ -1,7 +1,7 @@
 /** The listener of the API and of the admin page, as balancers and old clients speak to it. */
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { type Listening, listen, urlOf } from '../../src/cli/listen.ts'
+import { type Listening, listen, urlOf } from '../../src/cli/programs/listen.ts'
 
 let open: Listening | null = null
 afterEach(() => open?.close(100))

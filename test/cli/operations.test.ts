@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listen, urlOf } from '../../src/cli/listen.ts'
+import { listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { openWorkshop } from '../http/cloud.ts'
 import { freePort, runProgram, tempFolder } from '../support/program.ts'
 

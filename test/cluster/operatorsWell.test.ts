@@ -1,7 +1,7 @@
 /** The doctor beside a service that is well, and after somebody has killed a part of it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Finding } from '../../src/cli/doctorCheck.ts'
+import type { Finding } from '../../src/cli/doctor/check.ts'
 import type { ControlMember, Ground, Member } from '../support/cluster.ts'
 import { controlMember, hostMember } from '../support/cluster.ts'
 import { freshPrefix, kafkaServer } from '../support/kafka.ts'

@@ -1,7 +1,7 @@
 /** Messages that earlier releases have left on the topics are read for ever; and what a later one adds to a message stops nobody. */
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { journalOf, messageOf } from '../../src/cli/auditTopics.ts'
+import { journalOf, messageOf } from '../../src/cli/audit/topics.ts'
 import { CATALOGUE, Fact, State } from '../../src/wire/catalogue.ts'
 import { type BusRecord, Envelope } from '../../src/wire/envelope.ts'
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Letter } from '../../src/bus/kafka/deadLetters.ts'
 import { letterBox, refusalOf, retryLetters } from '../../src/bus/kafka/deadLetters.ts'
-import { choose, letterLines, pick } from '../../src/cli/deadLetters.ts'
+import { choose, letterLines, pick } from '../../src/cli/operators/deadLetters.ts'
 import { deadLetterRecord, readDeadLetter, retriedRecord } from '../../src/wire/message.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 

@@ -1,9 +1,9 @@
 /** Each judgement on facts made up for it; what is found on real parts is in test/cluster. */
 import { describe, expect, test } from 'vitest'
-import type { Finding } from '../../src/cli/doctorCheck.ts'
-import { judgeAll, listed, size, span } from '../../src/cli/doctorCheck.ts'
-import { DATABASE_CHECKS } from '../../src/cli/doctorDatabase.ts'
-import { WORK_CHECKS } from '../../src/cli/doctorWork.ts'
+import type { Finding } from '../../src/cli/doctor/check.ts'
+import { judgeAll, listed, size, span } from '../../src/cli/doctor/check.ts'
+import { DATABASE_CHECKS } from '../../src/cli/doctor/database.ts'
+import { WORK_CHECKS } from '../../src/cli/doctor/work.ts'
 import type { DatabaseFacts } from '../../src/persistence/inspect.ts'
 import type { WorkFacts } from '../../src/persistence/inspectWork.ts'
 

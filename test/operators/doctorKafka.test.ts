@@ -3,10 +3,10 @@ import { lagsOf } from '../../src/bus/kafka/groups.ts'
 import type { KafkaFacts } from '../../src/bus/kafka/inspect.ts'
 import { differencesOf, wantedTopics } from '../../src/bus/kafka/topics.ts'
 import type { FoundTopic } from '../../src/bus/kafka/topics.ts'
-import { hasProblems, reportLines } from '../../src/cli/doctor.ts'
-import { judgeAll } from '../../src/cli/doctorCheck.ts'
-import { KAFKA_CHECKS } from '../../src/cli/doctorKafka.ts'
-import { API_CHECKS, NOVA_CHECKS } from '../../src/cli/doctorNeighbours.ts'
+import { hasProblems, reportLines } from '../../src/cli/doctor/doctor.ts'
+import { judgeAll } from '../../src/cli/doctor/check.ts'
+import { KAFKA_CHECKS } from '../../src/cli/doctor/kafka.ts'
+import { API_CHECKS, NOVA_CHECKS } from '../../src/cli/doctor/neighbours.ts'
 
 const [ORDERS] = wantedTopics('', { partitions: 12, replicas: 1, retentionMs: null }).filter(
   ({ topic }) => topic === 'host.orders.v1',

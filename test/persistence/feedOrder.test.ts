@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sqlJournal } from '../../src/persistence/journal.ts'
 import { migrate } from '../../src/persistence/migrate.ts'
 import { migrateUp, ormOnPglite } from '../../src/persistence/orm.ts'
-import { pgliteDatabase } from '../../src/persistence/pglite.ts'
+import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
 import * as sample from './samples.ts'
 
 let dir: string

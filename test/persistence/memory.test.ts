@@ -1,6 +1,6 @@
 /** What a simulation may do to the store in memory. */
 import { expect, test } from 'vitest'
-import { memoryJournal } from '../../src/persistence/memory.ts'
+import { memoryJournal } from '../../src/persistence/memory/memory.ts'
 import * as sample from './samples.ts'
 
 test('a commit that fails before leaves nothing, one that fails after leaves all, and both are unknown', async () => {

@@ -2,7 +2,7 @@
 import type { Hono } from 'hono'
 import type { Memory } from '../../src/actors/memory.ts'
 import type { Ids } from '../../src/clock.ts'
-import { type System, openSystem } from '../../src/cli/system.ts'
+import { type System, openSystem } from '../../src/cli/programs/system.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { Log } from '../../src/log.ts'
 import { imagesOf } from './images.ts'

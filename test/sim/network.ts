@@ -1,7 +1,7 @@
 /** The broker between processes: the in-process bus, reached over a wire, repeating, delaying, reordering, sharing out anew and lying as the seed says. */
 import type { TopicMessage } from '../../src/actors/invariants/evidence.ts'
-import type { Mangle } from '../../src/bus/cursor.ts'
-import { inProcessBus } from '../../src/bus/inProcess.ts'
+import type { Mangle } from '../../src/bus/inProcess/cursor.ts'
+import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { partitionOf } from '../../src/bus/murmur2.ts'
 import type { Bus, ConsumeOptions, Consumer, Delivered } from '../../src/bus/port.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'

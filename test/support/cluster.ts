@@ -98,13 +98,7 @@ export const hostArgs = (ground: Ground, name: string): readonly string[] => [
   join(ground.folder, name),
   ...shared(ground, {}).args,
 ]
-export const hostMember = (
-  ground: Ground,
-  name: string,
-  size: Devices,
-  more: Env = {},
-  launcher?: string,
-): Member => {
+export const hostMember = (ground: Ground, name: string, size: Devices, more: Env = {}, launcher?: string): Member => {
   const { env } = shared(ground, { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork), ...more })
   const sized = ['--demo-devices', String(size.devices), '--demo-handles', String(size.handles)]
   return member(name, async (once) => {

@@ -1,5 +1,5 @@
 /** A host program over a simulated driver, a disk and a bus in memory, and a control side that listens. Time stands still until told. */
-import { inProcessBus } from '../../src/bus/inProcess.ts'
+import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { systemIds } from '../../src/clock.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { effectsPath, readEffects } from '../../src/drivers/effects.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { METRICS, METRIC_PREFIX } from '../../src/cli/metricsTable.ts'
+import { METRICS, METRIC_PREFIX } from '../../src/cli/observe/metricsTable.ts'
 import { ROUTES } from '../../src/http/routes.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import { clientOf, type Deployable } from '../e2e/client.ts'

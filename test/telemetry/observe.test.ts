@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { SECTIONS } from '../../infra/observe/panels.ts'
 import { consolePage, dashboard, metricsPage } from '../../infra/observe/print.ts'
-import { METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/metricsTable.ts'
+import { METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/observe/metricsTable.ts'
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 

@@ -1,7 +1,7 @@
 /** The bus on Kafka. */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import type { Retry } from '../cursor.ts'
+import type { Retry } from '../inProcess/cursor.ts'
 import type { Bus, ConsumeOptions, Consumer } from '../port.ts'
 import { placeRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
 import type { Lookup, Questions } from './lookup.ts'

@@ -4,7 +4,7 @@
  * nothing is begun while something is in hand or waits for its next try; C3 with more, one that failed holds back its key.
  */
 import type { Cancel, Clock } from '../../clock.ts'
-import type { Retry } from '../cursor.ts'
+import type { Retry } from '../inProcess/cursor.ts'
 import type { Delivered } from '../port.ts'
 
 export type LaneOptions = {

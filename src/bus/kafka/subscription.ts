@@ -8,7 +8,7 @@
  */
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import type { Retry } from '../cursor.ts'
+import type { Retry } from '../inProcess/cursor.ts'
 import type { ConsumeOptions, Delivered } from '../port.ts'
 import { textOf } from '../reason.ts'
 import type { Ground } from './ground.ts'

@@ -1,7 +1,7 @@
 /** `accelerando archive`: what ended long ago leaves the journal, beside running programs. */
 import { type Flags, type Register, configured, out, told } from '../command.ts'
-import { addFlags } from '../configFlags.ts'
-import type { Config } from '../config.ts'
+import { addFlags } from '../config/flags.ts'
+import type { Config } from '../config/config.ts'
 
 type Given = Flags & { readonly endedDays: string; readonly portion: string }
 

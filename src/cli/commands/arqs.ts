@@ -1,6 +1,6 @@
 /** `accelerando arqs`: what became of an accelerator request, and ending a bind that nobody else will end. */
-import { type Api, type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../api.ts'
-import type { Arq, Timeline } from '../apiShapes.ts'
+import { type Api, type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
+import type { Arq, Timeline } from '../operators/apiShapes.ts'
 import { type Register, told } from '../command.ts'
 
 const fields = (json: Json): readonly string[] => {

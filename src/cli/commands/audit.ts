@@ -1,7 +1,7 @@
 /** `accelerando audit`: checks every invariant over the journal, the topics, and what hosts and clients wrote down. */
 import { type Flags, type Register, configured, out } from '../command.ts'
-import { addFlags } from '../configFlags.ts'
-import type { Key } from '../configTable.ts'
+import { addFlags } from '../config/flags.ts'
+import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
 
 const AUDIT_FLAGS: readonly Key[] = ['database', 'data', 'kafka.brokers', 'kafka.prefix', 'config', 'log.level']
@@ -57,7 +57,7 @@ const run = async (flags: Flags, given: Given): Promise<void> => {
     slackMs: secondsOf('slack', given.slack),
     skewMs: secondsOf('skew', given.skew),
   }
-  const [{ audit }, { auditLines }] = await Promise.all([import('../audit.ts'), import('../auditText.ts')])
+  const [{ audit }, { auditLines }] = await Promise.all([import('../audit/audit.ts'), import('../audit/text.ts')])
   const verdict = await audit(options, given.write ?? null, openLog(config.log))
   process.exitCode = verdict.violations.length === 0 ? CLEAN : VIOLATED
   if (given.json) return out(JSON.stringify(verdict))

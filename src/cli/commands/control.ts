@@ -1,8 +1,8 @@
 /** `accelerando control`. */
 import { type Flags, type Register, configured, lacking, out, told } from '../command.ts'
-import { PROGRAM_FLAGS, addFlags } from '../configFlags.ts'
+import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
-import { untilEnded } from '../untilEnded.ts'
+import { untilEnded } from '../programs/untilEnded.ts'
 
 export const control: Register = (program) => {
   addFlags(
@@ -17,7 +17,7 @@ export const control: Register = (program) => {
       const log = openLog(config.log)
       const { database, kafka } = config
       await untilEnded(log, config.listen, async () => {
-        const { startControl } = await import('../controlProgram.ts')
+        const { startControl } = await import('../programs/control.ts')
         const running = await startControl({ ...config, database: database!, kafka: kafka! }, log)
         out(`ready ${running.base}`)
         return running

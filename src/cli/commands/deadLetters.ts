@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { silent } from '../../log.ts'
 import { type Flags, type Register, configured, out, told } from '../command.ts'
-import { addFlags, PROGRAM_FLAGS } from '../configFlags.ts'
+import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 
 type List = Flags & { readonly json?: true; readonly since?: string; readonly limit: string; readonly topic?: string }
 type Retry = Flags & { readonly all?: true; readonly topic?: string }
@@ -34,7 +34,7 @@ const list = async ({ json, since, limit, topic, ...flags }: List) => {
   const listed = { since: momentOf(since), limit: limitOf(limit), topic: topic ?? null }
   const kafka = kafkaOf(flags)
   if (kafka === null) return
-  const { letterLines, listLetters } = await import('../deadLetters.ts')
+  const { letterLines, listLetters } = await import('../operators/deadLetters.ts')
   const letters = await listLetters(kafka, silent, listed)
   if (json) return out(JSON.stringify(letters))
   for (const letter of letters) for (const line of letterLines(letter)) out(line)
@@ -45,7 +45,7 @@ const again = async (ids: readonly string[], { all, topic, ...flags }: Retry) =>
   if (ids.length > 0 === (all === true)) throw new Error('name the letters to send again, or all of them with --all')
   const kafka = kafkaOf(flags)
   if (kafka === null) return
-  const { retry } = await import('../deadLetters.ts')
+  const { retry } = await import('../operators/deadLetters.ts')
   if (!(await retry(kafka, silent, { ids, all: all === true, topic: topic ?? null }, out))) process.exitCode = 1
 }
 

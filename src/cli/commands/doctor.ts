@@ -1,7 +1,7 @@
 /** `accelerando doctor`. */
 import { systemClock } from '../../clock.ts'
 import { type Flags, type Register, configured, out, told } from '../command.ts'
-import { addFlags, PROGRAM_FLAGS } from '../configFlags.ts'
+import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 
 type Given = Flags & { readonly api?: string; readonly json?: true; readonly mend?: true }
 
@@ -31,7 +31,7 @@ export const doctor: Register = (program) => {
         const api = urlOf(given.api)
         if (config.database === null && config.kafka === null && api === null)
           throw new Error('nothing to look at: name --database, --kafka or --api')
-        const { examine, hasProblems, reportLines } = await import('../doctor.ts')
+        const { examine, hasProblems, reportLines } = await import('../doctor/doctor.ts')
         const findings = await examine({ ...config, api, mend: given.mend === true, clock: systemClock })
         if (given.json) out(JSON.stringify(findings))
         else for (const line of reportLines(findings)) out(line)

@@ -1,6 +1,6 @@
 /** `accelerando handles`: which attach handles are in which state, and what an operator decides of them. */
-import { type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../api.ts'
-import { type Handle, type HandleDetail, wordLine } from '../apiShapes.ts'
+import { type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
+import { type Handle, type HandleDetail, wordLine } from '../operators/apiShapes.ts'
 import { type Register, told } from '../command.ts'
 
 type Listing = ApiFlags & { readonly state?: string; readonly host?: string }

@@ -1,8 +1,8 @@
 /** `accelerando host`. */
 import { type Flags, type Register, configured, lacking, out, told } from '../command.ts'
-import { PROGRAM_FLAGS, addFlags } from '../configFlags.ts'
+import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
-import { untilEnded } from '../untilEnded.ts'
+import { untilEnded } from '../programs/untilEnded.ts'
 
 export const host: Register = (program) => {
   addFlags(
@@ -14,7 +14,7 @@ export const host: Register = (program) => {
       if (!config || lacking('host', config)) return
       const log = openLog(config.log)
       await untilEnded(log, config.adminListen, async () => {
-        const { startHostProgram } = await import('../hostProgram.ts')
+        const { startHostProgram } = await import('../programs/host.ts')
         const running = await startHostProgram({ ...config, kafka: config.kafka! }, log)
         out(`ready ${running.name}`)
         return running

@@ -1,7 +1,7 @@
 /** `accelerando hosts`: what hosts there are, and taking them in and out of service. */
 import type { Command } from 'commander'
-import { type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../api.ts'
-import { type Host, type HostDetail, wordLine } from '../apiShapes.ts'
+import { type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
+import { type Host, type HostDetail, wordLine } from '../operators/apiShapes.ts'
 import { type Register, out, told } from '../command.ts'
 
 const at = (name: string) => `/hosts/${encodeURIComponent(name)}`

@@ -1,6 +1,6 @@
 /** `accelerando migrate`. */
 import { type Flags, type Register, configured, out, told } from '../command.ts'
-import { addFlags } from '../configFlags.ts'
+import { addFlags } from '../config/flags.ts'
 
 type Given = Flags & { readonly check?: true; readonly grantTo?: string; readonly adopt?: true }
 

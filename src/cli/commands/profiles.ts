@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import * as v from 'valibot'
-import { type ApiFlags, addApiFlags, apiOf, show } from '../api.ts'
-import type { Migration } from '../apiShapes.ts'
+import { type ApiFlags, addApiFlags, apiOf, show } from '../operators/api.ts'
+import type { Migration } from '../operators/apiShapes.ts'
 import { type Register, told } from '../command.ts'
 
 const Names = v.optional(v.record(v.string(), v.string()), {})

@@ -1,6 +1,6 @@
 /** `accelerando start`, the default. */
 import { type Flags, type Register, configured, out, told } from '../command.ts'
-import { PROGRAM_FLAGS, addFlags } from '../configFlags.ts'
+import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
 
 export const start: Register = (program) => {
@@ -11,7 +11,7 @@ export const start: Register = (program) => {
     told(async (flags: Flags) => {
       const config = configured(flags)
       if (!config) return
-      const { run } = await import('../run.ts')
+      const { run } = await import('../programs/run.ts')
       await run(config, openLog(config.log), out)
     }),
   )

@@ -1,7 +1,7 @@
 /** Work on a store that no service uses: `seed` and `rebuild-views`. */
 import { type Flags, type Register, configured, out, told } from '../command.ts'
-import { addFlags } from '../configFlags.ts'
-import type { Key } from '../configTable.ts'
+import { addFlags } from '../config/flags.ts'
+import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
 
 const STORE_FLAGS: readonly Key[] = ['data', 'database', 'config', 'log.level']
@@ -17,7 +17,7 @@ const seed: Register = (program) => {
       told(async ({ hosts, devices, handles, arqs, projects, ...flags }: Record<string, string>) => {
         const config = configured(flags)
         if (!config) return
-        const { seedStore } = await import('../stopped.ts')
+        const { seedStore } = await import('../store/stopped.ts')
         await seedStore(config, { hosts, devices, handles, arqs, projects } as never, openLog(config.log), out)
       }),
     )
@@ -33,7 +33,7 @@ const rebuildViews: Register = (program) => {
     told(async (flags: Flags) => {
       const config = configured(flags)
       if (!config) return
-      const { rebuildStore } = await import('../stopped.ts')
+      const { rebuildStore } = await import('../store/stopped.ts')
       await rebuildStore(config, out)
     }),
   )

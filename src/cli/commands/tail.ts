@@ -1,11 +1,11 @@
 /** `accelerando tail`: shows what happens, a line each. */
 import { join } from 'node:path'
 import { type Flags, type Register, configured, out, told } from '../command.ts'
-import type { Config } from '../config.ts'
-import { addFlags } from '../configFlags.ts'
-import type { Key } from '../configTable.ts'
+import type { Config } from '../config/config.ts'
+import { addFlags } from '../config/flags.ts'
+import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
-import type { TailSource } from '../tail.ts'
+import type { TailSource } from '../operators/tail.ts'
 
 const TAIL_FLAGS: readonly Key[] = ['kafka.brokers', 'kafka.prefix', 'database', 'data', 'config', 'log.level']
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -62,7 +62,7 @@ export const tail: Register = (program) => {
           json: given.json ?? false,
           once: given.once ?? false,
         }
-        const work = await import('../tail.ts')
+        const work = await import('../operators/tail.ts')
         await work.tail(sourceOf(config), options, out, untilAsked(), openLog(config.log))
       }),
     )

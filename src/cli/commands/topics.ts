@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { TopicReport } from '../../bus/kafka/topics.ts'
 import { silent } from '../../log.ts'
 import { type Flags, type Register, configured, out, told } from '../command.ts'
-import { addFlags, PROGRAM_FLAGS } from '../configFlags.ts'
+import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 
 /** One line a topic, one below for each thing that differs, and what to do at the end, once. */
 const lines = (reports: readonly TopicReport[]): readonly string[] => {

@@ -1,0 +1,187 @@
+/**
+ * One group's way through one partition.
+ *
+ * C1 the position moves past a message only after its take resolved, and never back;
+ * C2 with a window of one, nothing is begun while something is in hand or waits for its next try;
+ * C3 with more, messages are begun in order; one that failed holds back what is not begun yet under the same key;
+ * C4 what a killed member had in hand is begun again by the next one, and the killed one's outcome counts no more.
+ */
+import type { Cancel, Clock } from '../../clock.ts'
+import type { Partition, Reader } from './partition.ts'
+import type { Delivered } from '../port.ts'
+
+export type Member = {
+  readonly take: (message: Delivered) => Promise<void>
+  readonly window: number
+  /** Takes begun and not ended. */
+  inHand: number
+  /** Called when a take ended. */
+  readonly ended: () => void
+}
+
+/** For simulations: which of the messages that may come next comes, when, and whether once more later. */
+export type Choice = { readonly index: number; readonly delayMs?: number; readonly againAfterMs?: number }
+/** The candidates are the oldest open message of each key; never empty. A delayed message comes when its time is over. */
+export type Mangle = (candidates: readonly Delivered[], group: string) => Choice
+
+export type Retry = { readonly firstMs: number; readonly maxMs: number }
+export type CursorOptions = {
+  readonly partition: Partition
+  readonly group: string
+  readonly start: number
+  /** The member whose turn it is here, if there is one. */
+  readonly owner: () => Member | undefined
+  readonly clock: Clock
+  readonly retry: Retry
+  readonly mangle?: Mangle | undefined
+  readonly failed: (message: Delivered, error: unknown) => void
+  /** All before the offset are taken. */
+  readonly moved: (offset: number) => void
+}
+
+/** `spare`: a message that was taken already and comes again. */
+type Run = {
+  readonly member: Member
+  readonly message: Delivered
+  readonly spare: boolean
+  readonly againAfterMs?: number | undefined
+}
+const LOOK_AHEAD = 16
+
+export class Cursor implements Reader {
+  readonly #options: CursorOptions
+  readonly #runs = new Set<Run>()
+  /** Offsets: in hand, done above the position, waiting for their time, and those whose time has come. */
+  readonly #active = new Set<number>()
+  readonly #finished = new Set<number>()
+  readonly #held = new Map<number, Cancel>()
+  readonly #ripe = new Set<number>()
+  readonly #tries = new Map<number, number>()
+  readonly #spares: Delivered[] = []
+  #position: number
+  #scheduled = false
+
+  constructor(options: CursorOptions) {
+    this.#options = options
+    this.#position = options.start
+  }
+
+  get position(): number {
+    return this.#position
+  }
+  get live(): boolean {
+    return this.#options.owner() !== undefined
+  }
+  readonly wake = (): void => {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(this.#pump)
+  }
+  /** The member is gone as a killed process is. */
+  drop(member: Member): void {
+    for (const run of [...this.#runs].filter((run) => run.member === member)) this.#forget(run)
+    this.wake()
+  }
+  close(): void {
+    for (const cancel of this.#held.values()) cancel()
+    this.#held.clear()
+  }
+
+  readonly #pump = (): void => {
+    this.#scheduled = false
+    const { base } = this.#options.partition
+    // what was forgotten before it was read (P3) is passed over
+    if (this.#position < base) this.#position = base
+    this.#settle()
+    while (this.#step()) continue
+  }
+  #step(): boolean {
+    const member = this.#options.owner()
+    if (member === undefined || this.#runs.size >= member.window) return false
+    const spare = this.#spares.shift()
+    if (spare === undefined) return this.#choose(member, this.#candidates(member.window))
+    this.#begin({ member, message: spare, spare: true })
+    return true
+  }
+  #candidates(window: number): readonly Delivered[] {
+    const { partition, mangle } = this.#options
+    const until = Math.min(partition.end, this.#position + (mangle ? Math.max(window, LOOK_AHEAD) : window))
+    const barred = new Set<string>()
+    const found: Delivered[] = []
+    for (let offset = this.#position; offset < until; offset++) {
+      const message = partition.at(offset)!
+      if (this.#finished.has(offset)) continue
+      const busy = this.#active.has(offset)
+      if (!busy && !this.#held.has(offset) && !barred.has(message.key)) found.push(message)
+      if (!mangle && found.length > 0) return found
+      // with a window, the next of a key may begin while the one before is in hand
+      if (!busy || window === 1) barred.add(message.key)
+    }
+    return found
+  }
+  #choose(member: Member, found: readonly Delivered[]): boolean {
+    const { mangle, group } = this.#options
+    const message = mangle ? found.find(({ offset }) => this.#ripe.has(offset)) : found[0]
+    if (message !== undefined) this.#begin({ member, message, spare: false })
+    if (message !== undefined || !mangle || found.length === 0) return message !== undefined
+    const { index, delayMs = 0, againAfterMs } = mangle(found, group)
+    const chosen = found[Math.abs(Math.trunc(index)) % found.length]!
+    if (delayMs > 0) this.#hold(chosen.offset, delayMs)
+    else this.#begin({ member, message: chosen, spare: false, againAfterMs })
+    return true
+  }
+  #begin(run: Run): void {
+    const { member, message, spare } = run
+    this.#runs.add(run)
+    if (!spare) this.#active.add(message.offset)
+    this.#ripe.delete(message.offset)
+    member.inHand++
+    const ok = (): void => this.#ended(run, () => this.#taken(run))
+    const fail = (error: unknown): void => this.#ended(run, () => this.#again(run, error))
+    void Promise.resolve(message).then(member.take).then(ok, fail)
+  }
+  #ended(run: Run, follow: () => void): void {
+    const counts = this.#forget(run)
+    run.member.inHand--
+    run.member.ended()
+    if (!counts) return
+    if (!run.spare) follow()
+    this.wake()
+  }
+  #forget(run: Run): boolean {
+    if (!run.spare && this.#runs.has(run)) this.#active.delete(run.message.offset)
+    return this.#runs.delete(run)
+  }
+  #taken({ message, againAfterMs }: Run): void {
+    this.#tries.delete(message.offset)
+    this.#finished.add(message.offset)
+    this.#settle()
+    this.#options.partition.moved()
+    if (againAfterMs === undefined) return
+    this.#options.clock.after(againAfterMs, () => {
+      this.#spares.push(message)
+      this.wake()
+    })
+  }
+  #again({ message }: Run, error: unknown): void {
+    const { retry, failed } = this.#options
+    const tried = this.#tries.get(message.offset) ?? 0
+    this.#tries.set(message.offset, tried + 1)
+    failed(message, error)
+    this.#hold(message.offset, Math.min(retry.maxMs, retry.firstMs * 2 ** Math.min(tried, 20)))
+  }
+  #hold(offset: number, ms: number): void {
+    const cancel = this.#options.clock.after(ms, () => {
+      this.#held.delete(offset)
+      this.#ripe.add(offset)
+      this.wake()
+    })
+    this.#held.set(offset, cancel)
+  }
+  #settle(): void {
+    for (const offset of this.#finished) if (offset < this.#position) this.#finished.delete(offset)
+    const before = this.#position
+    while (this.#finished.delete(this.#position)) this.#position++
+    if (this.#position > before) this.#options.moved(this.#position)
+  }
+}

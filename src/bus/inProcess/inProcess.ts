@@ -1,0 +1,217 @@
+/**
+ * The bus within one process, made like the real one: topics of partitions, groups with positions, messages again after a failure.
+ * Nothing outlives the process: what must not be lost is in the journal and on the hosts' disks, and is sent again from there.
+ *
+ * I1 a key's partition is Kafka's; only text crosses;
+ * I2 members of a group share the partitions; a member with `onlyKey` takes only the partition of that key;
+ * I3 a publisher waits behind earlier ones of the same partition only, so that one full partition does not stop the others.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Cancel, Clock } from '../../clock.ts'
+
+import type { BusRecord } from '../../wire/envelope.ts'
+import type { Mangle, Member, Retry } from './cursor.ts'
+import { Cursor } from './cursor.ts'
+import { textOf } from '../reason.ts'
+import type { Log } from '../../log.ts'
+import { partitionOf } from '../murmur2.ts'
+import type { Room } from './partition.ts'
+import { Partition } from './partition.ts'
+import type { Bus, ConsumeOptions, Consumer } from '../port.ts'
+import { placeRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
+
+export type InProcessOptions = {
+  readonly clock: Clock
+  readonly partitions?: number
+  readonly publishTimeoutMs?: number
+  /** How long a stopping consumer waits for what is in hand. */
+  readonly stopTimeoutMs?: number
+  readonly retry?: Retry
+  /** Per partition. */
+  readonly room?: Room
+  readonly mangle?: Mangle
+  readonly log?: Pick<Log, 'warn'>
+}
+export type InProcessBus = Bus & {
+  /** The group's members are gone as killed processes are: what they have in hand comes again to the next one. */
+  readonly kill: (group: string) => void
+  /** Messages the group has not done with yet. */
+  readonly lag: (topic: string, group: string) => number
+}
+
+const MIB = 1024 * 1024
+const DEFAULTS = {
+  partitions: 12,
+  publishTimeoutMs: 30_000,
+  stopTimeoutMs: 10_000,
+  retry: { firstMs: 20, maxMs: 2000 },
+  room: { room: { count: 8192, bytes: 16 * MIB }, retain: { count: 512, bytes: MIB } },
+}
+type Seat = Member & { readonly only: number | null; killed: boolean }
+type Group = {
+  readonly seats: Seat[]
+  readonly cursors: Map<number, Cursor>
+  /** The key of a consumer that keeps its own place: its next start is another group, and replaces this one. */
+  readonly placeOf: string | null
+}
+type Topic = { readonly partitions: readonly Partition[]; readonly groups: Map<string, Group> }
+type Settings = Omit<InProcessOptions, keyof typeof DEFAULTS> & typeof DEFAULTS
+
+class Exchange {
+  readonly #settings: Settings
+  readonly #name = randomUUID()
+  readonly #topics = new Map<string, Topic>()
+  readonly #stops = new Set<() => Promise<void>>()
+  readonly #publishing = new Set<(error: Error) => void>()
+  #stopped = false
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+  }
+
+  readonly publish = async (batch: readonly BusRecord[]): Promise<void> => {
+    if (this.#stopped) throw new Error('the bus is stopped')
+    const refused = batch.map(recordRefusal).find((reason) => reason !== null)
+    if (refused !== undefined) throw new Error(refused)
+    const portions = Map.groupBy(batch, ({ topic, key }) => this.#partition(topic, key))
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    let open = portions.size
+    if (open === 0) resolve()
+    const stored = (): void => (--open === 0 ? resolve() : undefined)
+    const withdraws = [...portions].map(([partition, records]) => partition.put({ records, stored }))
+    if (open > 0) await this.#bounded(promise, reject).finally(() => withdraws.forEach((withdraw) => withdraw()))
+  }
+  async #bounded(promise: Promise<void>, reject: (error: Error) => void): Promise<void> {
+    const { clock, publishTimeoutMs } = this.#settings
+    const late = clock.after(publishTimeoutMs, () =>
+      reject(new Error(`no room on the bus within ${publishTimeoutMs} ms`)),
+    )
+    this.#publishing.add(reject)
+    try {
+      await promise
+    } finally {
+      late()
+      this.#publishing.delete(reject)
+    }
+  }
+
+  readonly consume = async (options: ConsumeOptions): Promise<Consumer> => {
+    if (this.#stopped) throw new Error('the bus is stopped')
+    const refused = topicRefusal(options.topic) ?? placeRefusal(options)
+    if (refused !== null) throw new Error(refused)
+    const topic = this.#topic(options.topic)
+    if (options.place !== undefined) forgetEarlier(topic, options)
+    const placeOf = options.place === undefined ? null : options.onlyKey!
+    const group: Group = topic.groups.get(options.group) ?? { seats: [], cursors: new Map(), placeOf }
+    topic.groups.set(options.group, group)
+    let idle: () => void = () => {}
+    const seat: Seat = {
+      take: options.take,
+      window: Math.max(1, options.window ?? 1),
+      only: options.onlyKey === undefined ? null : partitionOf(options.onlyKey, topic.partitions.length),
+      inHand: 0,
+      killed: false,
+      ended: () => (seat.inHand === 0 ? idle() : undefined),
+    }
+    group.seats.push(seat)
+    const mine = topic.partitions.filter(({ index }) => seat.only === null || seat.only === index)
+    for (const partition of mine) if (!group.cursors.has(partition.index)) this.#open(group, partition, options)
+    for (const cursor of group.cursors.values()) cursor.wake()
+    const stop = (): Promise<void> => {
+      this.#stops.delete(stop)
+      leave(topic, group, seat)
+      return this.#drained(seat, (then) => (idle = then))
+    }
+    this.#stops.add(stop)
+    return { stop }
+  }
+  #open(group: Group, partition: Partition, options: ConsumeOptions): void {
+    const { clock, retry, mangle, log } = this.#settings
+    const owner = (): Seat | undefined => {
+      const seats = group.seats.filter(({ only }) => only === null || only === partition.index)
+      return seats[partition.index % seats.length]
+    }
+    const { topic, group: name, from, place } = options
+    const start = this.#placed(partition, place) ?? (from === 'earliest' ? partition.base : partition.end)
+    const moved = (offset: number): void => place?.moved({ bus: this.#name, partition: partition.index, offset })
+    const failed = ({ offset, key }: { readonly offset: number; readonly key: string }, error: unknown): void =>
+      log?.warn({ topic, group: name, key, partition: partition.index, offset, reason: textOf(error) }, 'bus.again')
+    const cursor = new Cursor({ partition, group: name, start, owner, clock, retry, mangle, failed, moved })
+    group.cursors.set(partition.index, cursor)
+    partition.join(cursor)
+  }
+  #placed({ index, end }: Partition, place: ConsumeOptions['place']): number | null {
+    const from = place?.from ?? null
+    if (from === null || from.bus !== this.#name || from.partition !== index) return null
+    return Math.min(from.offset, end)
+  }
+  async #drained(seat: Seat, onIdle: (then: () => void) => void): Promise<void> {
+    if (seat.inHand === 0 || seat.killed) return
+    const { clock, stopTimeoutMs } = this.#settings
+    const { promise, resolve } = Promise.withResolvers<void>()
+    onIdle(resolve)
+    const late: Cancel = clock.after(stopTimeoutMs, resolve)
+    await promise
+    late()
+  }
+
+  readonly kill = (name: string): void => {
+    for (const topic of this.#topics.values()) {
+      const group = topic.groups.get(name)
+      for (const seat of group?.seats.slice() ?? []) {
+        seat.killed = true
+        leave(topic, group!, seat)
+        for (const cursor of group!.cursors.values()) cursor.drop(seat)
+      }
+    }
+  }
+  readonly lag = (topic: string, name: string): number => {
+    const known = this.#topics.get(topic)
+    const cursors = [...(known?.groups.get(name)?.cursors ?? [])]
+    return cursors.reduce((sum, [index, cursor]) => sum + known!.partitions[index]!.end - cursor.position, 0)
+  }
+  readonly stop = async (): Promise<void> => {
+    this.#stopped = true
+    for (const reject of this.#publishing) reject(new Error('the bus is stopped'))
+    await Promise.all([...this.#stops].map((stop) => stop()))
+    for (const { groups } of this.#topics.values())
+      for (const { cursors } of groups.values()) cursors.forEach((cursor) => cursor.close())
+  }
+
+  #topic(name: string): Topic {
+    const made = Array.from({ length: this.#topics.has(name) ? 0 : this.#settings.partitions })
+    const topic = this.#topics.get(name) ?? {
+      partitions: made.map((_, index) => new Partition(name, index, this.#settings.room)),
+      groups: new Map<string, Group>(),
+    }
+    this.#topics.set(name, topic)
+    return topic
+  }
+  #partition(name: string, key: string): Partition {
+    const { partitions } = this.#topic(name)
+    return partitions[partitionOf(key, partitions.length)]!
+  }
+}
+
+/** Until its next start a consumer with its own place holds back what it has not read, as a real broker keeps it. */
+const forgetEarlier = ({ groups, partitions }: Topic, { group: name, onlyKey }: ConsumeOptions): void => {
+  for (const [earlier, { seats, cursors, placeOf }] of groups) {
+    if (placeOf !== onlyKey || earlier === name || seats.length > 0) continue
+    for (const [index, cursor] of cursors) partitions[index]!.leave(cursor)
+    for (const cursor of cursors.values()) cursor.close()
+    groups.delete(earlier)
+  }
+}
+
+/** The others take over, and a partition nobody reads any more may give up what the leaving one held back. */
+const leave = ({ partitions }: Topic, group: Group, seat: Seat): void => {
+  const place = group.seats.indexOf(seat)
+  if (place >= 0) group.seats.splice(place, 1)
+  for (const cursor of group.cursors.values()) cursor.wake()
+  for (const partition of partitions) partition.moved()
+}
+
+export const inProcessBus = (options: InProcessOptions): InProcessBus => {
+  const { publish, consume, stop, kill, lag } = new Exchange({ ...DEFAULTS, ...options })
+  return { publish, consume, stop, kill, lag }
+}

@@ -1,0 +1,24 @@
+/** `accelerando audit`: every invariant over what was recorded. */
+import { INVARIANTS, check } from '../../actors/invariants/check.ts'
+import type { Log } from '../../log.ts'
+import { figuresOf } from './figures.ts'
+import { writeJournal } from './files.ts'
+import { type AuditOptions, gatherEvidence } from './gather.ts'
+import type { Verdict } from './text.ts'
+
+/** `write`: a file the journal is written to, too. */
+export const audit = async (options: AuditOptions, write: string | null, log: Log): Promise<Verdict> => {
+  const began = performance.now()
+  const { evidence, sources } = await gatherEvidence(options, log)
+  if (write !== null) await writeJournal(write, evidence.journal)
+  const figures = figuresOf(evidence)
+  const violations = check(evidence)
+  return {
+    sources,
+    figures,
+    invariants: INVARIANTS.length,
+    violations,
+    seconds: (performance.now() - began) / 1000,
+    memoryMb: process.resourceUsage().maxRSS / 1024,
+  }
+}

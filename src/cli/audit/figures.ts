@@ -1,0 +1,88 @@
+/** What an audit counts. Pure. */
+import type { Evidence, TopicMessage } from '../../actors/invariants/evidence.ts'
+import { historyOf } from '../../actors/invariants/history.ts'
+import { judgeHandles } from '../../actors/invariants/linear.ts'
+import type { Arq } from '../../actors/arq/decider.ts'
+import type { InstanceEvent } from '../../actors/instance/messages.ts'
+import { kindOf } from '../../actors/memory.ts'
+
+type Counts = Readonly<Record<string, number>>
+export type Figures = {
+  readonly rows: number
+  readonly lastPosition: string | null
+  readonly from: string | null
+  readonly to: string | null
+  readonly entities: Counts
+  readonly arqs: Counts
+  /** ARQs by how their binds ended, and those of binds still open. */
+  readonly binds: Counts
+  /** From acceptance to end, ms. */
+  readonly bindMs: { readonly p50: number; readonly p99: number; readonly max: number } | null
+  readonly topics: Readonly<Record<string, { readonly messages: number; readonly repeats: number }>> | null
+  readonly hosts: number | null
+  readonly clients: { readonly requests: number; readonly handles: number; readonly undecided: number } | null
+}
+
+const countBy = <Item>(items: Iterable<Item>, name: (item: Item) => string): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const item of items) counts[name(item)] = (counts[name(item)] ?? 0) + 1
+  return counts
+}
+const iso = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())
+
+const bindsOf = (journal: Evidence['journal']) => {
+  const counts: Record<string, number> = {}
+  const since = new Map<string, number>()
+  const took: number[] = []
+  const settled = (arq: string, at: number): void => {
+    if (since.has(arq)) took.push(at - since.get(arq)!)
+    since.delete(arq)
+  }
+  const count = (event: InstanceEvent, at: number): void => {
+    if (event.type === 'BindAccepted') for (const { arq } of event.parts) since.set(arq, at)
+    if (event.type !== 'BindSettled') return
+    counts[event.outcome] = (counts[event.outcome] ?? 0) + event.arqs.length
+    for (const arq of event.arqs) settled(arq, at)
+  }
+  for (const { key, events, at } of journal)
+    if (kindOf(key) === 'instance') for (const event of events as readonly InstanceEvent[]) count(event, at)
+  took.sort((a, b) => a - b)
+  const part = (share: number): number => took[Math.min(took.length - 1, Math.floor(took.length * share))]!
+  return {
+    binds: since.size > 0 ? { ...counts, 'open or left': since.size } : counts,
+    bindMs: took.length === 0 ? null : { p50: part(0.5), p99: part(0.99), max: took.at(-1)! },
+  }
+}
+
+const topicsOf = (messages: readonly TopicMessage[]): NonNullable<Figures['topics']> =>
+  Object.fromEntries(
+    [...Map.groupBy(messages, ({ topic }) => topic)].map(([topic, own]) => {
+      const ids = own.flatMap(({ id }) => id ?? [])
+      return [topic, { messages: own.length, repeats: ids.length - new Set(ids).size }]
+    }),
+  )
+
+export const figuresOf = ({ journal, topics, hosts, clients }: Evidence): Figures => {
+  const last = new Map<string, number>()
+  for (const [index, { key }] of journal.entries()) last.set(key, index)
+  const { reached } = historyOf(journal.filter(({ key }) => kindOf(key) === 'arq'))
+  const judged = clients ? judgeHandles({ clients }) : []
+  return {
+    rows: journal.length,
+    lastPosition: journal.at(-1)?.position ?? null,
+    from: iso(journal[0]?.at),
+    to: iso(journal.at(-1)?.at),
+    entities: countBy(last.keys(), kindOf),
+    arqs: countBy(reached.values(), (states) => (states.at(-1)!.state as Arq).status),
+    ...bindsOf(journal),
+    topics: topics ? topicsOf(topics.messages) : null,
+    hosts: hosts?.length ?? null,
+    clients: clients
+      ? {
+          requests: clients.length,
+          handles: judged.length,
+          undecided: judged.filter(({ judged: { verdict } }) => verdict === 'undecided').length,
+        }
+      : null,
+  }
+}

@@ -1,0 +1,124 @@
+/** Where the evidence of an audit comes from: a store, topics, files. */
+import { join } from 'node:path'
+import type { Asked, Evidence, HostTrace, Topics } from '../../actors/invariants/evidence.ts'
+import type { FeedRow } from '../../actors/ports.ts'
+import type { Row, ViewName } from '../../actors/views.ts'
+import { VIEWS } from '../../actors/views.ts'
+import { RELAY } from '../../bus/relay/options.ts'
+import type { Log } from '../../log.ts'
+import { readSnapshot } from '../../persistence/snapshot.ts'
+import type { SnapshotSource } from '../../persistence/snapshot.ts'
+import { readClients, readHost, readJournal, readTopicFile } from './files.ts'
+import { gatherTopics, journalOf } from './topics.ts'
+import type { Config } from '../config/config.ts'
+
+export type AuditOptions = {
+  readonly config: Pick<Config, 'database' | 'data' | 'kafka'>
+  /** The data folder was named, not only its default. */
+  readonly folder: boolean
+  readonly file: string | null
+  readonly topicFile: string | null
+  readonly hostData: readonly string[]
+  readonly clients: readonly string[]
+  /** Judge as of this moment, ms since the epoch; null: the clock of the database, or the last entry of what nobody runs. */
+  readonly now: number | null
+  /** Nothing runs: deadlines after the last entry say nothing. */
+  readonly stopped: boolean
+  /** Faults are over and time was given. */
+  readonly settled: boolean
+  readonly slackMs: number
+  readonly skewMs: number
+}
+export type Gathered = {
+  readonly evidence: Evidence
+  /** What was read, in words. */
+  readonly sources: readonly string[]
+}
+
+type Read = Pick<Evidence, 'journal' | 'views'> & {
+  readonly now: number | null
+  readonly source: string
+  readonly marks: Pick<Topics, 'told' | 'open' | 'settled'>
+}
+const UNKNOWN = { told: null, open: null, settled: false }
+
+const collect = async <Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> => {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+export const sourceOf = ({ config, folder }: Pick<AuditOptions, 'config' | 'folder'>): SnapshotSource | null => {
+  const { database, kafka, data } = config
+  if (database) return { kind: 'postgres', url: database.url }
+  return kafka && !folder ? null : { kind: 'pglite', dir: join(data, 'store') }
+}
+
+const fromStore = (source: SnapshotSource): Promise<Read> =>
+  readSnapshot(source, async (snapshot) => {
+    const told = await snapshot.checkpoint(RELAY)
+    const unsettled = await snapshot.checkpoint(`${RELAY}.unsettled`)
+    const journal = await collect<FeedRow>(snapshot.journal())
+    const views: { [N in ViewName]?: readonly Row<N>[] } = {}
+    for (const name of Object.keys(VIEWS) as ViewName[]) views[name] = (await collect(snapshot.view(name))) as never
+    const alone = source.kind === 'pglite'
+    return {
+      journal,
+      views,
+      now: alone ? null : snapshot.now,
+      source: alone ? `the store in ${source.dir}` : 'the database',
+      marks: { told, open: alone ? null : snapshot.settledBefore, settled: !unsettled.startsWith('from') },
+    }
+  })
+
+const fromFile = async (path: string): Promise<Read> => {
+  const journal = await readJournal(path)
+  const last = journal.at(-1)?.position ?? null
+  return { journal, now: null, source: path, marks: { told: last, open: null, settled: true } }
+}
+
+type Lying = Awaited<ReturnType<typeof gatherTopics>> & { readonly source: string }
+const topicsOf = async ({ config, topicFile }: AuditOptions, log: Log): Promise<Lying | null> => {
+  if (topicFile !== null) return { ...(await readTopicFile(topicFile)), source: topicFile }
+  if (config.kafka === null) return null
+  return { ...(await gatherTopics(config.kafka, log)), source: `the topics on ${config.kafka.brokers.join(', ')}` }
+}
+
+/** The journal is read first: then what it says was told must be on the topics. */
+const read = async (
+  options: AuditOptions,
+  log: Log,
+): Promise<{ readonly main: Read; readonly topics: Lying | null }> => {
+  const source = options.file === null ? sourceOf(options) : null
+  const main = options.file === null ? source && (await fromStore(source)) : await fromFile(options.file)
+  const topics = options.file === null || options.topicFile !== null ? await topicsOf(options, log) : null
+  if (main) return { main, topics }
+  if (!topics) throw new Error('nothing to read: name --database, --data, --kafka or --file')
+  if (topics.cut.size > 0)
+    throw new Error(
+      `${[...topics.cut].join(', ')}: the oldest messages are gone, so the topics alone do not tell the whole journal; name --database too`,
+    )
+  const journal = journalOf(topics.messages)
+  return { main: { journal, now: Date.now(), source: 'facts on the topics', marks: UNKNOWN }, topics }
+}
+
+export const gatherEvidence = async (options: AuditOptions, log: Log): Promise<Gathered> => {
+  const { main, topics } = await read(options, log)
+  const hosts: readonly HostTrace[] = await Promise.all(options.hostData.map(readHost))
+  const clients: readonly Asked[] = await readClients(options.clients, main.journal, options.skewMs)
+  const last = main.journal.reduce((latest, { at }) => Math.max(latest, at), 0)
+  const evidence: Evidence = {
+    journal: main.journal,
+    now: options.now ?? (options.stopped ? last : (main.now ?? last)),
+    quiet: options.settled,
+    slackMs: options.slackMs,
+    ...(main.views ? { views: main.views } : {}),
+    ...(hosts.length > 0 ? { hosts } : {}),
+    ...(clients.length > 0 ? { clients } : {}),
+    ...(topics ? { topics: { messages: topics.messages, cut: topics.cut, ...main.marks } } : {}),
+  }
+  const sources = [main.source, topics?.source, ...options.hostData, ...options.clients].filter(
+    (one) => one !== undefined,
+  )
+  return { evidence, sources }
+}

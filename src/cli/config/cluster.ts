@@ -1,0 +1,93 @@
+/** The options of a service of several processes: how they find Kafka, and what only such processes take. */
+import type { KafkaOptions } from '../../bus/kafka/options.ts'
+import * as k from './kinds.ts'
+import { optional, row } from './row.ts'
+import type { Row } from './row.ts'
+
+const DAY_MS = 86_400_000
+
+export const CLUSTER = {
+  auth: optional(k.choice(['noauth']), {
+    flag: true,
+    about:
+      'How callers of the API are known; `control` asks for it. noauth: nobody is authenticated, so it listens on this ' +
+      'machine only.',
+    example: 'noauth',
+  }),
+  clock_offset_ms: row(k.count(-DAY_MS, DAY_MS, 'milliseconds'), 0, {
+    flag: true,
+    only: 'environment and flag',
+    about: 'The clock of the process goes wrong by so much. Only with test_doors.',
+  }),
+  'kafka.brokers': optional(k.brokers, {
+    flag: '--kafka',
+    about: 'Brokers by which `control` and `host` find each other.',
+    example: ['kafka-1:9092', 'kafka-2:9092'],
+  }),
+  'kafka.prefix': row(k.topicPrefix, '', {
+    flag: true,
+    about: 'Stands before the name of every topic and group, so that several systems can share a Kafka.',
+  }),
+  'kafka.create_topics': row(k.toggle, true, {
+    about: 'A `control` makes the topics that are missing. Without it, it does not start before they are made.',
+  }),
+  'kafka.partitions': row(k.count(1, 1000), 12, { flag: '--partitions', about: 'Partitions of topics that are made.' }),
+  'kafka.replicas': row(k.count(1, 15), 1, {
+    flag: '--replicas',
+    about: 'Brokers that keep each message of topics that are made.',
+  }),
+  'kafka.retention_days': optional(k.days(0.01, 3650), {
+    about:
+      'Messages of topics that are made are kept for so long. Without it, as long as the kind of topic asks for; ' +
+      'the last state of each key stays for ever either way.',
+    example: 7,
+  }),
+  'kafka.tls': row(k.toggle, false, { about: 'Speak TLS with the brokers. So does whoever sets kafka.ca_file.' }),
+  'kafka.ca_file': optional(k.file, {
+    about: 'Certificates in PEM that are believed besides those of the system when a broker shows its own.',
+    example: '/etc/accelerando/kafka-ca.pem',
+  }),
+  'kafka.sasl_mechanism': optional(k.choice(['plain', 'scram-sha-256', 'scram-sha-512']), {
+    about: 'How to log in to the brokers. Without it nobody logs in.',
+    example: 'scram-sha-512',
+  }),
+  'kafka.sasl_username': optional(k.word, { about: 'Who logs in to the brokers.', example: 'accelerando' }),
+  'kafka.sasl_password': optional(k.word, {
+    secret: true,
+    about: 'The password of that user.',
+    example: 'change me',
+  }),
+}
+
+type Cluster = { readonly [K in keyof typeof CLUSTER]: (typeof CLUSTER)[K] extends Row<infer Value> ? Value : never }
+export type TopicOptions = {
+  readonly partitions: number
+  readonly replicas: number
+  /** Null: as long as each topic asks for. */
+  readonly retentionMs: number | null
+  /** Who starts makes the topics that are missing. */
+  readonly create: boolean
+}
+
+/** Null: no Kafka. Every program says who it is with a `clientId` of its own. `ca`: what the file of certificates holds. */
+export const kafkaOf = (s: Cluster, ca: string | null): KafkaOptions | null => {
+  if (s['kafka.brokers'] === null) return null
+  const mechanism = s['kafka.sasl_mechanism']
+  return {
+    brokers: s['kafka.brokers'],
+    prefix: s['kafka.prefix'],
+    clientId: 'accelerando',
+    tls: s['kafka.tls'] || ca !== null ? { ca } : null,
+    sasl:
+      mechanism === null
+        ? null
+        : { mechanism, username: s['kafka.sasl_username'] ?? '', password: s['kafka.sasl_password'] ?? '' },
+  }
+}
+
+export const topicsOf = (s: Cluster): TopicOptions => ({
+  partitions: s['kafka.partitions'],
+  replicas: s['kafka.replicas'],
+  retentionMs: s['kafka.retention_days'],
+  create: s['kafka.create_topics'],
+})

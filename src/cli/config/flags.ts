@@ -1,0 +1,59 @@
+/** The flags of the command line, derived from the options. */
+import { type Command, Option } from 'commander'
+import { envName, flagName, KEYS, rowOf } from './table.ts'
+import type { Plain } from './row.ts'
+import type { Key } from './table.ts'
+
+const placeholder = (form: string): string => {
+  if (form === 'true or false') return ''
+  const known: Readonly<Record<string, string>> = {
+    folder: 'DIR',
+    file: 'FILE',
+    count: 'N',
+    URL: 'URL',
+    'HOST:PORT': form,
+    'list of HOST:PORT': 'HOST:PORT,...',
+    milliseconds: 'N',
+    name: 'NAME',
+  }
+  return ` <${known[form] ?? 'VALUE'}>`
+}
+const textOf = (standard: Plain): string => (typeof standard === 'string' ? standard : JSON.stringify(standard))
+
+/** The values stay texts: they are judged with those of file and environment. */
+const optionOf = (key: Key): Option => {
+  const { about, form, standard } = rowOf(key)
+  const choices = form.includes(', ') ? ` One of ${form}.` : ''
+  const usual = standard === null || standard === false ? '' : `default ${textOf(standard)}; `
+  return new Option(`${flagName(key)}${placeholder(form)}`, `${about}${choices} (${usual}${envName(key)})`)
+}
+
+export const FLAG_KEYS: readonly Key[] = KEYS.filter((key) => rowOf(key).flag)
+
+const SEVERAL: readonly Key[] = ['kafka.brokers', 'auth', 'clock_offset_ms']
+/** For commands on the topics: a program has them from its file or environment. */
+const TOPICS: readonly Key[] = ['kafka.prefix', 'kafka.partitions', 'kafka.replicas']
+const EVERY: readonly Key[] = ['config', 'log.level', 'images']
+/** What each program takes. */
+export const PROGRAM_FLAGS = {
+  start: FLAG_KEYS.filter((key) => ![...SEVERAL, ...TOPICS].includes(key)),
+  control: [
+    ...(['listen', 'admin_listen', 'database', 'nova.url', 'noauth_anywhere'] satisfies Key[]),
+    ...SEVERAL,
+    ...EVERY,
+  ],
+  doctor: ['database', 'kafka.brokers', ...TOPICS, 'nova.url', 'config', 'log.level'],
+  letters: ['kafka.brokers', 'kafka.prefix', 'config', 'log.level'],
+  topics: ['kafka.brokers', ...TOPICS, 'config', 'log.level'],
+  host: [
+    ...(['host.name', 'kafka.brokers', 'data', 'admin_listen', 'clock_offset_ms'] satisfies Key[]),
+    ...(['demo_devices', 'demo_handles', 'demo_seed'] satisfies Key[]),
+    ...EVERY,
+  ],
+} as const satisfies Readonly<Record<string, readonly Key[]>>
+
+/** Adds the flags named; `command.opts()` is then what `loadConfig` takes as `flags`. */
+export const addFlags = (command: Command, keys: readonly Key[]): Command => {
+  for (const key of keys) command.addOption(optionOf(key))
+  return command
+}

@@ -1,0 +1,115 @@
+/** Collects what file, environment and command line say, judges each value, and keeps the strongest of each option. */
+import { parse } from 'smol-toml'
+import * as v from 'valibot'
+import { ENV_PREFIX, envName, flagField, flagName, isKey, KEYS, rowOf } from './table.ts'
+import type { Key, Settings } from './table.ts'
+
+export type Env = Readonly<Record<string, string | undefined>>
+export type ConfigSources = {
+  /** Values by the names that the parser of the command line gives them; others are ignored. */
+  readonly flags?: Readonly<Record<string, unknown>>
+  readonly env: Env
+  /** Throws when the file cannot be read. */
+  readonly readFile: (path: string) => string
+}
+/** A value as a file would hold it, and where it was found. */
+type Found = { readonly key: Key; readonly value: unknown; readonly origin: string }
+export type Gathered = {
+  readonly settings: Settings
+  readonly problems: readonly string[]
+  /** Who set an option; nobody: its default holds. */
+  readonly originOf: (key: Key) => string | undefined
+  /** Values that broke their rule; what depends on them need not be judged. */
+  readonly broken: ReadonlySet<Key>
+}
+
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!.trim()
+
+/** A value as a message shows it. */
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text
+}
+export const problem = (key: Key, rule: string, origin: string, value?: unknown): string => {
+  const is = value === undefined || rowOf(key).secret ? '' : `is ${shown(value)}, `
+  return `${key}: ${rule} (${is}from ${origin})`
+}
+
+const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+const inFile = (
+  table: Readonly<Record<string, unknown>>,
+  origin: string,
+  problems: string[],
+  prefix = '',
+): readonly Found[] =>
+  Object.entries(table).flatMap(([name, value]): readonly Found[] => {
+    const key = `${prefix}${name}`
+    if (isKey(key) && rowOf(key).only === undefined) return [{ key, value, origin }]
+    const section = KEYS.some((each) => each.startsWith(`${key}.`))
+    if (section && isTable(value)) return inFile(value, origin, problems, `${key}.`)
+    const rule = isKey(key) ? `may be set by ${rowOf(key).only} only` : section ? 'must be a table' : 'unknown option'
+    problems.push(`${key}: ${rule} (from ${origin})`)
+    return []
+  })
+
+const ofFile = (path: string, { readFile }: ConfigSources, problems: string[]): readonly Found[] => {
+  try {
+    return inFile(parse(readFile(path)), path, problems)
+  } catch (error) {
+    const place = error instanceof Error && 'line' in error ? `line ${String(error.line)}: ` : ''
+    problems.push(`config: cannot be read: ${place}${firstLine(error)} (from ${path})`)
+    return []
+  }
+}
+
+/** An empty variable sets nothing, as everywhere. */
+const ofEnv = (env: Env, problems: string[]): readonly Found[] => {
+  const known = new Map(KEYS.map((key) => [envName(key), key]))
+  return Object.entries(env).flatMap(([name, text]) => {
+    if (!name.startsWith(ENV_PREFIX) || text === undefined || text === '') return []
+    const key = known.get(name)
+    if (key === undefined) problems.push(`${name}: unknown option (from the environment)`)
+    return key === undefined ? [] : [{ key, value: rowOf(key).fromText(text), origin: name }]
+  })
+}
+
+const ofFlags = (flags: Readonly<Record<string, unknown>>): readonly Found[] =>
+  KEYS.flatMap((key) => {
+    const given = flags[flagField(key)]
+    if (given === undefined) return []
+    return [{ key, value: typeof given === 'string' ? rowOf(key).fromText(given) : given, origin: flagName(key) }]
+  })
+
+const standardOf = (key: Key): unknown => {
+  const { schema, standard } = rowOf(key)
+  return standard === null ? null : v.parse(schema, standard)
+}
+
+/** A bad value is told even where a stronger one hides it: it waits for the day that one is gone. */
+export const gather = (sources: ConfigSources): Gathered => {
+  const problems: string[] = []
+  const beyondFile = [...ofEnv(sources.env, problems), ...ofFlags(sources.flags ?? {})]
+  const path = beyondFile.findLast(({ key }) => key === 'config')?.value
+  const inOrder = [...(typeof path === 'string' ? ofFile(path, sources, problems) : []), ...beyondFile]
+  const origins = new Map<Key, string>()
+  const broken = new Set<Key>()
+  const values = new Map(KEYS.map((key) => [key, standardOf(key)]))
+  for (const { key, value, origin } of inOrder) {
+    const judged = v.safeParse(rowOf(key).schema, value, { abortEarly: true })
+    origins.set(key, origin)
+    if (judged.success) values.set(key, judged.output)
+    else {
+      broken.add(key)
+      problems.push(problem(key, judged.issues[0].message, origin, value))
+    }
+  }
+  return {
+    settings: Object.fromEntries(values) as unknown as Settings,
+    problems,
+    originOf: (key) => origins.get(key),
+    broken,
+  }
+}

@@ -1,0 +1,206 @@
+/** Every option there is, one row each. File keys, environment, flags, help, sample and manual are derived from here. */
+import { CONTROL_DEFAULTS as CONTROL } from '../../actors/kernel.ts'
+import { REGION_DEFAULTS as REGION } from '../../actors/region.ts'
+import { DEFAULTS as HTTP } from '../../http/options.ts'
+import * as k from './kinds.ts'
+import { optional, row } from './row.ts'
+import type { Row } from './row.ts'
+import { CLUSTER } from './cluster.ts'
+
+const inSeconds = (ms: number): number => ms / 1000
+const DAY_MS = 86_400_000
+
+const PROGRAM = {
+  listen: row(k.listenAddress, '127.0.0.1:6666', { flag: true, about: 'Where the API listens.' }),
+  admin_listen: row(k.listenAddress, '127.0.0.1:6667', {
+    flag: true,
+    about:
+      'Where detail for operators and /metrics are answered. When nobody sets it and the port is taken, any free one.',
+  }),
+  data: row(k.folder, './data', { flag: true, about: 'Folder that holds everything that must outlive the process.' }),
+  config: optional(k.file, { flag: true, only: 'environment and flag', about: 'Configuration file in TOML.' }),
+  database: optional(k.postgresAddress, {
+    flag: true,
+    secret: true,
+    about: 'PostgreSQL that keeps journal and views. Without it they are kept in the data folder.',
+    example: 'postgresql://accelerando@127.0.0.1:5432/accelerando',
+  }),
+  images: optional(k.folder, {
+    flag: true,
+    about: 'Folder of bitstream images, each named by its UUID. Without it nothing can be programmed.',
+    example: '/var/lib/accelerando/images',
+  }),
+  enabled_drivers: row(k.names, ['pci_driver'], { about: 'Drivers that look at the hardware of this machine.' }),
+  noauth_anywhere: row(k.toggle, false, {
+    flag: true,
+    about: 'Listen beyond this machine although nobody is authenticated: whoever reaches the API rules the cloud.',
+  }),
+  demo: row(k.toggle, false, { flag: true, about: 'Adds a small mixed cloud of simulated hosts.' }),
+  demo_hosts: optional(k.count(1, 10_000), {
+    flag: true,
+    about: 'Instead of the mixed cloud, so many simulated hosts of FPGAs (1 when only the other sizes are set).',
+    example: 3,
+  }),
+  demo_devices: optional(k.count(1, 1000), {
+    flag: true,
+    about: 'FPGAs of each of these hosts (1 when only the other sizes are set).',
+    example: 2,
+  }),
+  demo_handles: optional(k.count(1, 4096), {
+    flag: true,
+    about: 'Attach handles of each of these FPGAs (16 when only the other sizes are set).',
+    example: 16,
+  }),
+  demo_host_work: row(k.toggle, true, {
+    about: 'Binding one of these FPGAs needs work on its host. Without it they are handed out as they are.',
+  }),
+  demo_seed: row(k.word, 'demo', { flag: true, about: 'The same seed shows the same simulated hardware.' }),
+  tour: row(k.toggle, false, {
+    flag: true,
+    about: 'Walks the main job as Nova would, says what happened, and stops.',
+  }),
+  test_doors: row(k.toggle, false, {
+    only: 'environment',
+    about: 'Opens doors on the admin listener with which tests break things. Never for production.',
+  }),
+}
+
+const API = {
+  'log.level': row(k.choice(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info', {
+    flag: true,
+    about: 'The least that is logged, on standard error.',
+  }),
+  'log.pretty': row(k.choice(['auto', 'always', 'never']), 'auto', {
+    about: 'Lines for people instead of JSON; auto: when standard error is a terminal.',
+  }),
+  'api.public_endpoint': optional(k.webAddress, {
+    about: 'Stands before /accelerator in every link. Without it, scheme and host of the request.',
+    example: 'https://cloud.example.org',
+  }),
+  'api.proxy_headers': row(k.toggle, HTTP.proxyHeaders, {
+    about: 'Believe X-Forwarded-Proto and X-Forwarded-Host. Only behind a proxy that sets them.',
+  }),
+  'api.body_limit_bytes': row(k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
+    about: 'A request body above it is answered 413.',
+  }),
+  'api.additive_microversion': row(k.toggle, HTTP.additiveMicroversion, {
+    about: 'Offer microversion 2.4, which shows UUIDs beside integer ids.',
+  }),
+  'compat.tempest_server_faults': row(k.toggle, HTTP.compat.tempestServerFaults, {
+    about: 'Answer 500 to the three client mistakes for which tests of existing clients expect it.',
+  }),
+  'keystone_authtoken.service_token_roles': row(k.names, HTTP.serviceTokenRoles, {
+    about: 'A service token must carry one of these roles.',
+  }),
+  'oslo_policy.enforce_new_defaults': row(k.toggle, HTTP.policy.enforceNewDefaults, {
+    about: 'Only the new default rules count; otherwise the older ones are accepted beside them.',
+  }),
+  'oslo_policy.policy_file': optional(k.file, {
+    about: 'Rules that replace the defaults: JSON, or one NAME: "RULE" a line.',
+    example: '/etc/accelerando/policy.yaml',
+  }),
+}
+
+const CONVERSATIONS = {
+  'bind.deadline_seconds': row(k.seconds(0.05, 299), inSeconds(CONTROL.bindDeadlineMs), {
+    about: 'An accepted bind without an answer by then has failed. Nova itself waits 300 seconds.',
+  }),
+  'bind.resend_seconds': row(k.seconds(0.05, 300), inSeconds(CONTROL.resendMs), {
+    about: 'An order to a host that was not answered is sent again after this long.',
+  }),
+  'program.wait_seconds': row(k.seconds(0, 300), inSeconds(CONTROL.programWaitMs), {
+    about: 'A call that programs a deployable waits this long for the end before it answers 202.',
+  }),
+  'program.deadline_seconds': row(k.seconds(1, 86_400), inSeconds(CONTROL.programDeadlineMs), {
+    about: 'Programming that has not ended by then has failed.',
+  }),
+  'timeline.kept_days': row(k.days(0, 3650), CONTROL.timelineKeptMs / DAY_MS, {
+    about: 'The timeline of a deleted accelerator request can be read for this long.',
+  }),
+  'sweep.every_seconds': row(k.seconds(0.01, 60), inSeconds(CONTROL.sweepEveryMs), {
+    about: 'How often deadlines, unanswered orders and untold events are looked for.',
+  }),
+  'actors.ask_seconds': row(k.seconds(0.1, 120), inSeconds(REGION.askMs), {
+    about: 'An actor that has not answered by then makes a request fail with 503.',
+  }),
+  'actors.hold_seconds': row(k.seconds(0.1, 120), inSeconds(REGION.holdMs), {
+    about: 'An actor takes part in one decision of several for at most this long.',
+  }),
+  'actors.idle_seconds': row(k.seconds(1, 86_400), inSeconds(REGION.idleMs), {
+    about: 'An actor that nobody asked for this long leaves the memory.',
+  }),
+  'actors.resident_max': row(k.count(100, 10_000_000), REGION.residentMax, {
+    about: 'Above so many actors in memory, those idle longest leave first.',
+  }),
+}
+
+const HOSTS = {
+  'host.name': optional(k.hostName, {
+    flag: '--name',
+    about: 'Name of this machine, as Nova calls it. Without it, the name of the operating system.',
+    example: 'compute-1',
+  }),
+  'host.report_every_seconds': row(k.seconds(0.1, 3600), 60, {
+    about: 'A host reports its full picture this often.',
+  }),
+  'host.heartbeat_every_seconds': row(k.seconds(0.05, 600), 5, { about: 'A host shows this often that it lives.' }),
+  'host.stale_after_seconds': row(k.seconds(0.1, 86_400), inSeconds(CONTROL.staleAfterMs), {
+    about: 'A host silent for this long is stale.',
+  }),
+  'host.down_after_seconds': row(k.seconds(0.1, 30 * 86_400), inSeconds(CONTROL.downAfterMs), {
+    about: 'A host silent for this long is down.',
+  }),
+  'host.missing_rounds': row(k.count(1, 1000), CONTROL.missingRounds, {
+    about: 'Complete reports in a row without a device before the device is retired.',
+  }),
+  'pci.passthrough_whitelist': optional(k.whitelist, {
+    about: 'Which PCI functions pci_driver may hand out: tables with vendor_id, product_id, address or devname.',
+    example: [{ vendor_id: '1af4', product_id: '1041' }],
+  }),
+  'pci.sysfs_root': row(k.folder, '/sys', { about: 'Where the kernel shows the hardware.' }),
+  'pci.check': row(k.toggle, false, { about: 'Every bind first makes sure that the device is still there.' }),
+  'fake.devices': row(k.count(1, 244), 1, { about: 'Devices that fake_driver shows.' }),
+  'fake.handles': row(k.count(1, 255), 16, { about: 'Attach handles of each of them.' }),
+  'fake.host_work': row(k.toggle, false, { about: 'Binding one of them needs work on the host.' }),
+}
+
+const NEIGHBOURS = {
+  'nova.url': optional(k.webAddress, {
+    flag: true,
+    about: 'Endpoint of Nova, told how binds end. Without it that is recorded, and nobody is told.',
+    example: 'http://127.0.0.1:8774/v2.1',
+  }),
+  'nova.timeout_seconds': row(k.seconds(0.05, 120), 10, { about: 'Nova has this long to answer one request.' }),
+  'nova.tell_for_seconds': row(k.seconds(0, 3600), inSeconds(CONTROL.tellForMs), {
+    about: 'Nova is told again for this long after the bind was accepted.',
+  }),
+  'nova.headers': row(k.headers, {}, { secret: true, about: 'Headers that go with every request to Nova.' }),
+  'nova.token_file': optional(k.file, {
+    about: 'File with the token for Nova, read before each request, so that it may be renewed.',
+    example: '/etc/accelerando/nova.token',
+  }),
+  'postgres.statement_timeout_seconds': row(k.seconds(0.1, 600), 5, {
+    about: 'A statement that takes longer is given up.',
+  }),
+  'postgres.readers': row(k.count(1, 100), 4, { about: 'Connections that read; one more writes.' }),
+}
+
+export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...CLUSTER }
+export type Key = keyof typeof OPTIONS
+export type Settings = { readonly [K in Key]: (typeof OPTIONS)[K] extends Row<infer Value> ? Value : never }
+
+export const KEYS = Object.keys(OPTIONS) as readonly Key[]
+export const rowOf = (key: Key): Row<unknown> => OPTIONS[key]
+export const isKey = (name: string): name is Key => Object.hasOwn(OPTIONS, name)
+
+export const ENV_PREFIX = 'ACCELERANDO_'
+export const envName = (key: Key): string => `${ENV_PREFIX}${key.replaceAll('.', '_').toUpperCase()}`
+export const flagName = (key: Key): string => {
+  const { flag } = rowOf(key)
+  return typeof flag === 'string' ? flag : `--${key.replaceAll(/[._]/g, '-')}`
+}
+/** What the parser of the command line calls the flag's value. */
+export const flagField = (key: Key): string =>
+  flagName(key)
+    .slice(2)
+    .replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())

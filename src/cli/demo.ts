@@ -1,8 +1,0 @@
-/** The simulated hosts of `--demo`: a small mixed cloud, or a sized one. The same command makes the same hosts again. */
-import { type SimulatedHost, mixedCloud, sizedCloud } from '../drivers/simulatedCloud.ts'
-import type { Demo } from './config.ts'
-
-export const demoHosts = (demo: Demo | null): readonly SimulatedHost[] => {
-  if (demo === null) return []
-  return demo.kind === 'sized' ? sizedCloud(demo.seed, demo) : mixedCloud(demo.seed)
-}

@@ -1,0 +1,106 @@
+/** Looks at everything a service of several processes stands on, and says what is wrong and what to do. */
+import type { Gone } from '../../bus/kafka/groups.ts'
+import { inspectKafka } from '../../bus/kafka/inspect.ts'
+import type { KafkaOptions } from '../../bus/kafka/options.ts'
+import { RELAY } from '../../bus/relay/options.ts'
+import type { Clock } from '../../clock.ts'
+import { inspectDatabase } from '../../persistence/inspect.ts'
+import type { Config } from '../config/config.ts'
+import type { Finding } from './check.ts'
+import { counted, judgeAll } from './check.ts'
+import { DATABASE_CHECKS } from './database.ts'
+import { KAFKA_CHECKS } from './kafka.ts'
+import { API_CHECKS, askFor, NOVA_CHECKS } from './neighbours.ts'
+import { WORK_CHECKS } from './work.ts'
+
+export type DoctorOptions = Pick<Config, 'database' | 'kafka' | 'topics' | 'nova' | 'control'> & {
+  /** Where a control answers; null: not looked at. */
+  readonly api: string | null
+  /** Delete left-over groups. */
+  readonly mend: boolean
+  readonly clock: Clock
+}
+
+/** What cannot even be asked is a finding too. */
+const orUnreachable = async (
+  check: string,
+  advice: string,
+  look: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> => {
+  try {
+    return await look()
+  } catch (error) {
+    const says = error instanceof Error ? error.message || String(error) : String(error)
+    return [{ check, verdict: 'problem', says, advice }]
+  }
+}
+
+const ofDatabase = (url: string, { clock, control }: DoctorOptions) =>
+  orUnreachable('database', 'is PostgreSQL running there, and do user, password and name fit?', async () => {
+    const questions = { relay: RELAY, bindDeadlineMs: control.bindDeadlineMs ?? 0 }
+    const facts = await inspectDatabase(url, clock, questions)
+    return [...judgeAll(DATABASE_CHECKS, facts), ...(facts.work === null ? [] : judgeAll(WORK_CHECKS, facts.work))]
+  })
+
+const ofMending = (gone: readonly Gone[]): readonly Finding[] => {
+  if (gone.length === 0) return []
+  const kept = gone.filter(({ reason }) => reason !== null)
+  const says = `${counted(gone.length - kept.length, 'left-over group')} deleted`
+  const [first] = kept
+  if (first === undefined) return [{ check: 'mended', verdict: 'ok', says }]
+  const why = `${says}, ${kept.length} not: ${first.group}: ${first.reason}`
+  return [
+    { check: 'mended', verdict: 'warning', says: why, advice: 'one that is in use again is not left over: look again' },
+  ]
+}
+
+const ofKafka = (kafka: KafkaOptions, { topics, mend }: DoctorOptions) =>
+  orUnreachable('kafka', 'is a broker running there, and do TLS and login fit?', async () => {
+    const { facts, gone } = await inspectKafka(kafka, topics, mend)
+    return [...judgeAll(KAFKA_CHECKS, facts), ...ofMending(gone)]
+  })
+
+const ofApi = async (api: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
+  judgeAll(API_CHECKS, await askFor(`${api.replace(/\/+$/, '')}/readyz`, clock))
+const ofNova = async (url: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
+  judgeAll(NOVA_CHECKS, await askFor(url, clock))
+
+/** What is not configured is not looked at. */
+const orNothing = async <Place>(
+  place: Place | null,
+  options: DoctorOptions,
+  look: (place: Place, options: DoctorOptions) => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> => (place === null ? [] : look(place, options))
+
+export const examine = async (options: DoctorOptions): Promise<readonly Finding[]> => {
+  const { database, kafka, api, nova } = options
+  const parts = await Promise.all([
+    orNothing(database?.url ?? null, options, ofDatabase),
+    orNothing(kafka, options, ofKafka),
+    orNothing(api, options, ofApi),
+    orNothing(nova?.url ?? null, options, ofNova),
+  ])
+  return parts.flat()
+}
+
+const of = (findings: readonly Finding[], verdict: Finding['verdict']): number =>
+  findings.filter((finding) => finding.verdict === verdict).length
+
+export const hasProblems = (findings: readonly Finding[]): boolean => of(findings, 'problem') > 0
+
+/** One line a finding, what to do below it, and a last line that sums up. */
+export const reportLines = (findings: readonly Finding[]): readonly string[] => {
+  const width = Math.max(0, ...findings.map(({ check }) => check.length))
+  const sum = [
+    counted(of(findings, 'problem'), 'problem'),
+    counted(of(findings, 'warning'), 'warning'),
+    `${of(findings, 'ok')} ok`,
+  ]
+  return [
+    ...findings.flatMap(({ check, verdict, says, advice }) => [
+      `${verdict.padEnd(8)} ${check.padEnd(width)}  ${says}`,
+      ...(advice === undefined ? [] : [`${' '.repeat(width + 11)}-> ${advice}`]),
+    ]),
+    sum.join(', '),
+  ]
+}

@@ -1,0 +1,67 @@
+/** Checks of what answers over HTTP: the API of a control, and Nova. */
+import type { Clock } from '../../clock.ts'
+import type { Check } from './check.ts'
+import { ok, problem, span, warning } from './check.ts'
+
+export type Answer = {
+  readonly url: string
+  /** Null: nobody answered, and `reason` says why. */
+  readonly status: number | null
+  readonly reason: string
+  /** The `date` it answered with minus our clock; null: none. */
+  readonly skewMs: number | null
+}
+
+const TIMEOUT_MS = 5000
+/** A date of HTTP is whole seconds. */
+const SKEW = { errorMs: 1000, warnMs: 2000 }
+
+const skewOf = (date: string | null, now: number): number | null => {
+  const told = Date.parse(date ?? '')
+  return Number.isNaN(told) ? null : told + 500 - now
+}
+
+export const askFor = async (url: string, clock: Clock): Promise<Answer> => {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'manual' })
+    await response.body?.cancel()
+    return { url, status: response.status, reason: '', skewMs: skewOf(response.headers.get('date'), clock.now()) }
+  } catch (error) {
+    const { message, cause } = error as Error
+    const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : message
+    return { url, status: null, reason: reason ?? message, skewMs: null }
+  }
+}
+
+const ready: Check<Answer> = {
+  name: 'api',
+  judge: ({ url, status, reason }) => {
+    if (status === null) return problem(`${url} does not answer: ${reason}`, 'is a control running there?')
+    if (status === 200) return ok(`${url} is ready`)
+    return status === 503
+      ? problem(`${url} is not ready`, 'its log and /readyz of its admin listener say why')
+      : problem(`${url} answered ${status}`, 'is that the API of a control?')
+  },
+}
+const clock: Check<Answer> = {
+  name: 'clock of the api',
+  judge: ({ skewMs }) => {
+    if (skewMs === null) return null
+    const off = Math.max(0, Math.abs(skewMs) - SKEW.errorMs)
+    const says = `${span(skewMs)} ${skewMs < 0 ? 'behind' : 'ahead of'} this machine (give or take 1 s)`
+    return off < SKEW.warnMs ? ok(says) : warning(says, 'set both clocks by NTP')
+  },
+}
+const nova: Check<Answer> = {
+  name: 'nova',
+  judge: ({ url, status, reason }) => {
+    if (status === null)
+      return problem(`${url} does not answer: ${reason}`, 'mend it or set nova.url: binds end without Nova being told')
+    return status >= 500
+      ? warning(`${url} answered ${status}`, 'Nova is told again until it takes the events, for nova.tell_for_seconds')
+      : ok(`${url} answers`)
+  },
+}
+
+export const API_CHECKS: readonly Check<Answer>[] = [ready, clock]
+export const NOVA_CHECKS: readonly Check<Answer>[] = [nova]

@@ -1,0 +1,108 @@
+/** Checks of the work that the processes share: relay, hosts, orders, binds. */
+import type { WorkFacts } from '../../persistence/inspectWork.ts'
+import type { Check } from './check.ts'
+import { counted, listed, ok, problem, span, warning } from './check.ts'
+
+const LAG = { warnMs: 5000, badMs: 60_000 }
+
+/** Null: somebody holds it. */
+const unheld = ({ lease }: WorkFacts): string | null => {
+  if (lease === null) return 'nobody has ever relayed'
+  if (lease.remainsMs === null) return `nobody relays: ${lease.holder} gave the lease back`
+  return lease.remainsMs > 0
+    ? null
+    : `the lease of ${lease.holder} ended ${span(lease.remainsMs)} ago and nobody took it`
+}
+
+const relay: Check<WorkFacts> = {
+  name: 'relay',
+  judge: (facts) => {
+    const { lease, lag } = facts
+    const behind = `${counted(lag.rows, 'row')} to tell, the oldest ${span(lag.oldestMs)} old`
+    const late = lag.rows > 0 && lag.oldestMs >= LAG.warnMs
+    const alone = unheld(facts)
+    if (alone !== null)
+      return late
+        ? problem(`${alone}; ${behind}`, 'no control runs, or none reaches database and Kafka: start one, read its log')
+        : ok(`${alone}; nothing waits for long`)
+    const says = `${lease!.holder} holds the lease (epoch ${lease!.epoch}); ${behind}`
+    if (!late) return ok(says)
+    const advice = `look into the log of ${lease!.holder}: is Kafka slow or away, or an old transaction open?`
+    return lag.oldestMs >= LAG.badMs ? problem(says, advice) : warning(says, advice)
+  },
+}
+
+const liveness: Check<WorkFacts> = {
+  name: 'hosts',
+  judge: ({ hosts }) => {
+    const there = hosts.filter((host) => host.liveness !== 'removed')
+    const named = (state: string) =>
+      there
+        .filter((host) => host.liveness === state)
+        .map(({ name, silentMs }) => (silentMs === null ? name : `${name} (silent for ${span(silentMs)})`))
+    const [down, stale] = [named('down'), named('stale')]
+    if (down.length > 0)
+      return problem(
+        `${down.length} of ${counted(there.length, 'host')} down: ${listed(down)}`,
+        'start the host program there, look into its log, or remove the host if it is gone for good',
+      )
+    return stale.length > 0
+      ? warning(
+          `${stale.length} of ${counted(there.length, 'host')} stale: ${listed(stale)}`,
+          'look at the host and its network',
+        )
+      : ok(`${counted(there.length, 'host')}, all up`)
+  },
+}
+
+const drivers: Check<WorkFacts> = {
+  name: 'drivers',
+  judge: ({ hosts }) => {
+    const failed = hosts
+      .filter((host) => host.liveness !== 'removed')
+      .flatMap(({ name, failed: theirs }) => theirs.map((each) => `${name}: ${each}`))
+    return failed.length === 0
+      ? ok('none has failed')
+      : problem(listed(failed), 'mend what the driver says on that host; until then its devices are as last seen')
+  },
+}
+
+const orders: Check<WorkFacts> = {
+  name: 'orders',
+  judge: ({ orders: all }) => {
+    const waiting = all.reduce((sum, host) => sum + host.waiting, 0)
+    const late = all.filter((host) => host.late > 0)
+    return late.length === 0
+      ? ok(`${waiting} without an answer, none past its deadline`)
+      : warning(
+          `past their deadline without an answer: ${listed(late.map((host) => `${host.host} ${host.late}`))}`,
+          'these hosts are away or cannot do the work: see their liveness and logs; a release goes on until it is answered',
+        )
+  },
+}
+
+const deadlines: Check<WorkFacts> = {
+  name: 'deadlines',
+  judge: ({ overdue }) =>
+    overdue.length === 0
+      ? ok('none was missed')
+      : problem(
+          listed(
+            overdue.map(({ kind, count, oldestMs }) => `${count} of kind ${kind} overdue for up to ${span(oldestMs)}`),
+          ),
+          'the sweeper of no control attends to them: is a control running, and does it reach the database?',
+        ),
+}
+
+const binds: Check<WorkFacts> = {
+  name: 'binds',
+  judge: ({ lateBinds }) =>
+    lateBinds.length === 0
+      ? ok('every accepted bind is within its time')
+      : problem(
+          `still being bound after their time: ${listed(lateBinds)}`,
+          'their deadline was not attended to: see deadlines, and accelerando audit for what was recorded',
+        ),
+}
+
+export const WORK_CHECKS: readonly Check<WorkFacts>[] = [relay, liveness, drivers, orders, deadlines, binds]

@@ -1,0 +1,103 @@
+/** What a control shows of its state: read at the scrape, and from the database no more often than it can bear. */
+import type { Counts } from '../../actors/counts.ts'
+import type { Reads } from '../../actors/ports.ts'
+import { systemClock } from '../../clock.ts'
+import { type Meter, cached } from './metrics.ts'
+import { AT_ZERO } from './metricsTable.ts'
+import type { System } from '../programs/system.ts'
+
+/** The state of a bus that is a program of its own, as far as it tells. */
+type BusInsight = {
+  readonly state: () => { readonly connected: boolean }
+  readonly lag: () => Promise<readonly { readonly topic: string; readonly group: string; readonly messages: number }[]>
+}
+type Shown = Pick<System, 'plane' | 'relay' | 'inbox' | 'bus'> & { readonly reads: Reads }
+
+/** A page that is read every second by three scrapers costs the database three small queries in ten seconds. */
+const FOR_MS = 10_000
+const WITHIN_MS = 1000
+
+const reading = <Value>(meter: Meter, name: string, read: () => Promise<Value>) =>
+  cached(read, {
+    forMs: FOR_MS,
+    withinMs: WITHIN_MS,
+    now: systemClock.now,
+    failed: () => meter.count('scrape_failures_total', { read: name }),
+  })
+
+const LIVENESS = ['up', 'stale', 'down', 'removed'] as const
+
+const showDatabase = (meter: Meter, reads: Reads): void => {
+  const hosts = reading(meter, 'hosts', () => reads.tally('hosts', 'liveness'))
+  const orders = reading(meter, 'orders', () => reads.tally('pending_orders', 'number'))
+  const due = reading(meter, 'due', () => reads.dueBefore(systemClock.now(), 1))
+  meter.show('hosts', async () => {
+    const found = await hosts()
+    return found && LIVENESS.map((liveness) => [{ liveness }, found.get(liveness) ?? 0] as const)
+  })
+  meter.show('orders_pending', async () => {
+    const found = await orders()
+    return found && [...found.values()].reduce((all, rows) => all + rows, 0)
+  })
+  meter.show('due_oldest_seconds', async () => {
+    const found = await due()
+    return found && Math.max(0, (systemClock.now() - (found[0]?.at ?? Number.POSITIVE_INFINITY)) / 1000)
+  })
+}
+
+/** Groups of hosts have names of hosts. */
+const groupOf = (group: string): string => (group.startsWith('host-') ? 'host' : group)
+
+export const showBus = (meter: Meter, { state, lag }: BusInsight): void => {
+  meter.show('bus_up', () => (state().connected ? 1 : 0))
+  const lags = reading(meter, 'lag', lag)
+  meter.show('bus_consumer_lag_messages', async () => {
+    const found = await lags()
+    return found && found.map(({ topic, group, messages }) => [{ topic, group: groupOf(group) }, messages] as const)
+  })
+}
+
+const beginAtZero = (meter: Meter): void => {
+  for (const [name, series] of Object.entries(AT_ZERO))
+    for (const labels of series) meter.count(name as keyof typeof AT_ZERO, labels as never, 0)
+}
+
+const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
+  meter.show('fenced_works_total', () => {
+    const { retries, refusedAfterFence, givenUp } = counts()
+    return [
+      [{ outcome: 'written' }, retries],
+      [{ outcome: 'refused' }, refusedAfterFence],
+      [{ outcome: 'given_up' }, givenUp],
+    ]
+  })
+  meter.show('refusals_checked_total', () => {
+    const { refusedAfterLook, savedByLook } = counts()
+    return [
+      [{ outcome: 'confirmed' }, refusedAfterLook],
+      [{ outcome: 'withdrawn' }, savedByLook],
+    ]
+  })
+  meter.show('views_checked_total', () => counts().viewsChecked)
+  meter.show('views_differing_total', () => counts().viewsDiffer)
+  meter.show('orphan_handles_total', () => counts().orphans)
+}
+
+export const showSystem = (meter: Meter, { plane, relay, inbox, bus, reads }: Shown): void => {
+  beginAtZero(meter)
+  showCounts(meter, plane.counts)
+  meter.show('actors_resident', () => plane.region.counts().resident)
+  meter.show('actors_spawned_total', () => plane.region.counts().spawned)
+  meter.show('actors_passivated_total', () => plane.region.counts().passivated)
+  meter.show('relay_active', () => (relay.state().active ? 1 : 0))
+  meter.show('relay_epoch', () => relay.state().epoch)
+  meter.show('relay_lag_seconds', () => relay.state().lagMs / 1000)
+  meter.show('relay_rows_total', () => relay.state().rows)
+  meter.show('relay_messages_total', () => relay.state().messages)
+  meter.show('relay_failures', () => relay.state().failures)
+  meter.show('inbox_messages_total', () =>
+    Object.entries(inbox.counts()).map(([outcome, messages]) => [{ outcome }, messages] as const),
+  )
+  showDatabase(meter, reads)
+  if ('state' in bus) showBus(meter, bus as BusInsight & typeof bus)
+}

@@ -1,0 +1,49 @@
+/** What a host program shows of itself. Several hosts of one process are shown as one: their names would be labels without end. */
+import type { Driver } from '../../drivers/driver.ts'
+import type { Host } from '../../host/host.ts'
+import type { OrderEnded } from '../../host/orders.ts'
+import type { Meter } from './metrics.ts'
+
+type Act = 'prepare' | 'release' | 'program' | 'discover'
+
+const timedBy =
+  (meter: Meter, driver: string) =>
+  async <Value>(call: Act, work: () => Promise<Value>): Promise<Value> => {
+    const began = performance.now()
+    const ended = (outcome: string) =>
+      meter.observe('host_driver_seconds', { driver, call, outcome }, (performance.now() - began) / 1000)
+    try {
+      const value = await work()
+      ended('done')
+      return value
+    } catch (error) {
+      ended('failed')
+      throw error
+    }
+  }
+
+/** Its calls are timed; it does what it did. */
+export const timedDriver = (driver: Driver, meter: Meter): Driver => {
+  const timed = timedBy(meter, driver.name)
+  const { program } = driver
+  return {
+    ...driver,
+    discover: (...given) => timed('discover', () => driver.discover(...given)),
+    prepare: (...given) => timed('prepare', () => driver.prepare(...given)),
+    release: (...given) => timed('release', () => driver.release(...given)),
+    ...(program ? { program: (...given) => timed('program', () => program(...given)) } : {}),
+  }
+}
+
+export const ordersCounted =
+  (meter: Meter): OrderEnded =>
+  (type, outcome, tookMs) => {
+    meter.count('host_orders_total', { type, outcome })
+    meter.observe('host_order_seconds', { type }, Math.max(0, tookMs) / 1000)
+  }
+
+export const showHosts = (meter: Meter, hosts: readonly Pick<Host, 'load'>[]): void => {
+  const sum = (part: 'ordersInHand' | 'resultsWaiting') => () => hosts.reduce((all, host) => all + host.load()[part], 0)
+  meter.show('host_orders_in_hand', sum('ordersInHand'))
+  meter.show('host_results_waiting', sum('resultsWaiting'))
+}

@@ -1,0 +1,115 @@
+/** Every metric there is, one row each. The registry, the manual page and the check of alerts and dashboard are derived from here. */
+import { HTTP_REQUESTS } from '../../http/metrics.ts'
+import { CATALOGUE } from '../../wire/catalogue.ts'
+
+export type MetricRow = {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly help: string
+  /** Their values come from closed lists: never a uuid, a project or the name of a host. */
+  readonly labels: readonly string[]
+  readonly buckets?: readonly number[]
+}
+
+/** Series that are there before anything happens: a counter that appears with its first count hides that count from `rate`. */
+export const AT_ZERO = {
+  binds_ended_total: [
+    { outcome: 'completed', reason: 'none' },
+    { outcome: 'failed', reason: 'host' },
+    { outcome: 'failed', reason: 'deadline' },
+  ],
+  bind_requests_total: [{ outcome: 'accepted', reason: 'none' }],
+  deadlines_missed_total: [{}],
+  journal_appends_total: ['appended', 'stale', 'seen', 'unknown', 'busy', 'conflict'].map((verdict) => ({ verdict })),
+  nova_events_total: ['delivered', 'gone', 'refused', 'undeliverable', 'retry'].map((outcome) => ({ outcome })),
+  dead_letters_total: [CATALOGUE.hostReports, CATALOGUE.hostOrders].map(({ topic }) => ({ topic })),
+  orders_resent_total: [{}],
+}
+const counter = <const L extends readonly string[]>(help: string, ...labels: L) =>
+  ({ type: 'counter', help, labels }) as const
+const gauge = <const L extends readonly string[]>(help: string, ...labels: L) =>
+  ({ type: 'gauge', help, labels }) as const
+const histogram = <const L extends readonly string[]>(help: string, buckets: readonly number[], ...labels: L) =>
+  ({ type: 'histogram', help, labels, buckets }) as const
+
+const SHORT = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] as const
+const LONG = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const
+const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512] as const
+
+export const CONTROL_METRICS = {
+  http_request_seconds: HTTP_REQUESTS,
+  bind_requests_total: counter(
+    'Binds asked for, by whether they were accepted, and else by the kind of refusal.',
+    'outcome',
+    'reason',
+  ),
+  binds_ended_total: counter('Accepted binds that this process ended, by outcome and reason.', 'outcome', 'reason'),
+  bind_seconds: histogram(
+    'From the acceptance of a bind to its end; host_work tells whether a host took part.',
+    LONG,
+    'host_work',
+    'outcome',
+  ),
+  deadlines_missed_total: counter('Binds that ended because their host did not answer in time.'),
+  nova_events_total: counter(
+    'Events to Nova by how each was judged; retry: not judged yet, to be told again.',
+    'outcome',
+  ),
+  journal_appends_total: counter('Appends by the verdict of the journal; stale: fenced, and decided again.', 'verdict'),
+  journal_append_seconds: histogram('Time from the wish to append to the verdict.', SHORT),
+  journal_batch_appends: histogram('Appends that one statement wrote together.', COUNTS),
+  journal_rows_total: counter('Journal rows written.'),
+  journal_recalls_total: counter('Reads of the tail of the journal, by outcome.', 'outcome'),
+  relay_active: gauge('1: this process puts the journal on the bus, 0: another does.'),
+  relay_epoch: gauge('Epoch of the lease under which this process last relayed.'),
+  relay_lag_seconds: gauge('Age of the oldest journal row that this relay read and has not put on the bus yet.'),
+  relay_rows_total: counter('Journal rows put on the bus.'),
+  relay_messages_total: counter('Messages put on the bus by the relay.'),
+  relay_failures: gauge('Rounds of the relay failed since the last good one.'),
+  bus_publish_seconds: histogram('Time to store a batch on the bus, by outcome.', SHORT, 'outcome'),
+  bus_messages_total: counter('Messages stored on the bus, by topic.', 'topic'),
+  bus_up: gauge('1: the bus answers. Absent where the bus is part of the process.'),
+  bus_consumer_lag_messages: gauge('Messages not taken yet, by topic and group.', 'topic', 'group'),
+  inbox_messages_total: counter('Reports of hosts by what became of them.', 'outcome'),
+  dead_letters_total: counter('Messages that nobody could take, by the topic they came from.', 'topic'),
+  hosts: gauge('Hosts by liveness.', 'liveness'),
+  orders_pending: gauge('Orders that their hosts have not answered yet.'),
+  orders_resent_total: counter('Orders sent again because no answer came.'),
+  due_oldest_seconds: gauge('For how long the oldest recorded deadline is over; 0 when none is.'),
+  actors_resident: gauge('Persistent actors in memory.'),
+  actors_spawned_total: counter('Actors made.'),
+  actors_passivated_total: counter('Idle actors that left the memory.'),
+  fenced_works_total: counter(
+    'Decisions that another process had overtaken, by how they ended when decided again.',
+    'outcome',
+  ),
+  refusals_checked_total: counter(
+    'Refusals from memory, by whether the tail of the journal confirmed them.',
+    'outcome',
+  ),
+  views_checked_total: counter('Entities whose view rows were compared with their journal.'),
+  views_differing_total: counter('Entities whose view rows were found to differ from their journal.'),
+  orphan_handles_total: counter('Handles found held for an accelerator request that does not hold them.'),
+  scrape_failures_total: counter(
+    'Reads for this page that failed or took too long; the last known values are shown.',
+    'read',
+  ),
+} as const satisfies Readonly<Record<string, MetricRow>>
+
+export const HOST_METRICS = {
+  host_orders_total: counter('Orders that ended on this host, by type and outcome.', 'type', 'outcome'),
+  host_order_seconds: histogram('From the acceptance of an order to its recorded result.', LONG, 'type'),
+  host_driver_seconds: histogram('Calls of drivers, by outcome.', LONG, 'driver', 'call', 'outcome'),
+  host_ready: gauge('1: this host takes orders.'),
+  host_orders_in_hand: gauge('Orders in hand now.'),
+  host_results_waiting: gauge('Results that the bus does not have yet.'),
+} as const satisfies Readonly<Record<string, MetricRow>>
+
+export const METRICS = { ...CONTROL_METRICS, ...HOST_METRICS }
+export const METRIC_PREFIX = 'accelerando_'
+
+type Table = typeof METRICS
+export type MetricName = keyof Table
+export type NameOf<Type extends MetricRow['type']> = {
+  [Name in MetricName]: Table[Name]['type'] extends Type ? Name : never
+}[MetricName]
+export type LabelsOf<Name extends MetricName> = Readonly<Record<Table[Name]['labels'][number], string>>

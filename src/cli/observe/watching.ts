@@ -1,0 +1,32 @@
+/** What a program is watched by: its metrics, always; its traces, when somebody wants them. */
+import type { ControlPlane } from '../../actors/controlPlane.ts'
+import type { Bus } from '../../bus/port.ts'
+import type { Log } from '../../log.ts'
+import type { Tracer } from '../../trace.ts'
+import { CATALOGUE } from '../../wire/catalogue.ts'
+import type { Closer } from '../programs/closer.ts'
+import { type Meter, openMeter, showProcess } from './metrics.ts'
+import { observedControl } from './metricsJournal.ts'
+import { openTelemetry } from './telemetry.ts'
+
+export type Watching = { readonly meter: Meter; readonly tracer: Tracer }
+
+export const openWatching = async (service: string, log: Log, open: Closer): Promise<Watching> => {
+  const { tracer, close } = await openTelemetry(service, log)
+  open.add(close)
+  const meter = openMeter()
+  showProcess(meter)
+  return { meter, tracer }
+}
+
+/** The control side itself publishes only orders that nobody answered. */
+export const resending =
+  (publish: Bus['publish'], meter: Meter | undefined): Bus['publish'] =>
+  async (batch) => {
+    await publish(batch)
+    const orders = batch.filter(({ topic }) => topic === CATALOGUE.hostOrders.topic)
+    meter?.count('orders_resent_total', {}, orders.length)
+  }
+
+export const watchedPlane = (plane: ControlPlane, meter: Meter | undefined): ControlPlane =>
+  meter ? { ...plane, control: observedControl(plane.control, meter) } : plane

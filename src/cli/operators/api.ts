@@ -1,0 +1,83 @@
+/** The API as a command asks for it: one call, its document, or in one sentence why not. */
+import type { Command } from 'commander'
+import * as v from 'valibot'
+import { out } from '../command.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+export type Api = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json) => Promise<Json>
+export type ApiFlags = { readonly api: string; readonly as?: string; readonly json?: true }
+
+/** A removal by force ends everything on a host one by one. */
+const CALL_MS = 120_000
+const Refusal = v.object({ errors: v.tupleWithRest([v.object({ detail: v.string() })], v.unknown()) })
+
+const addressOf = (given: string): string => {
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new Error(`--api: ${given} must be the address of the API, like http://127.0.0.1:6666/v2`)
+  return given.replace(/\/+$/, '')
+}
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+const causeOf = (error: unknown): string => {
+  const { message, cause } = error as Error
+  return cause instanceof Error && cause.message ? cause.message : message
+}
+
+/** Whom a command speaks for when it names somebody: an administrator, as an API without authentication believes it. */
+const identity = (user: string | undefined): Readonly<Record<string, string>> =>
+  user === undefined
+    ? {}
+    : { 'x-user-id': user, 'x-project-id': 'operations', 'x-roles': 'admin,manager,member,reader' }
+
+export const apiOf = ({ api, as: user }: ApiFlags): Api => {
+  const base = addressOf(api)
+  return async (method, path, body) => {
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: { ...identity(user), ...(body && { 'content-type': 'application/json' }) },
+      signal: AbortSignal.timeout(CALL_MS),
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch((error: unknown) => {
+      throw new Error(`the API at ${base} cannot be reached: ${causeOf(error)}`, { cause: error })
+    })
+    const text = await response.text()
+    const json = text === '' ? {} : parsed(text)
+    if (response.ok && json !== null) return json as Json
+    const refusal = v.safeParse(Refusal, json)
+    const said = refusal.success ? refusal.output.errors[0].detail : `it answered ${text.slice(0, 200) || 'nothing'}`
+    throw new Error(`${method} ${path}: ${response.status} ${said}`)
+  }
+}
+
+export const addApiFlags = (command: Command): Command =>
+  command
+    .option('--api <URL>', 'address of the API', 'http://127.0.0.1:6666/v2')
+    .option('--as <USER>', 'who asks, where the API authenticates nobody; kept with what is done')
+    .option('--json', 'the documents of the API instead of text')
+
+type Cell = string | number | null | undefined
+/** Columns as wide as what they hold. */
+export const tableOf = (heads: readonly string[], rows: readonly (readonly Cell[])[]): readonly string[] => {
+  const texts = [heads, ...rows.map((row) => row.map((cell) => String(cell ?? '-')))]
+  const widths = heads.map((_, at) => Math.max(...texts.map((row) => row[at]!.length)))
+  return texts.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+/** One field a line. */
+export const fieldsOf = (fields: Readonly<Record<string, Cell>>): readonly string[] =>
+  tableOf(['field', 'value'], Object.entries(fields)).slice(1)
+
+export const show = (flags: ApiFlags, json: unknown, lines: () => readonly string[]): void => {
+  if (flags.json) out(JSON.stringify(json, null, 2))
+  else for (const line of lines()) out(line)
+}

@@ -1,0 +1,63 @@
+/** What the command does with dead letters: picks them, shows them, sends them again. */
+import { kafkaBus } from '../../bus/kafka/bus.ts'
+import type { Letter } from '../../bus/kafka/deadLetters.ts'
+import { readLetters, retryLetters } from '../../bus/kafka/deadLetters.ts'
+import type { KafkaOptions } from '../../bus/kafka/options.ts'
+import { systemClock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+
+export type Listed = { readonly since: number | null; readonly limit: number; readonly topic: string | null }
+export type Wanted = { readonly ids: readonly string[]; readonly all: boolean; readonly topic: string | null }
+
+const SHOWN = 100
+/** Control characters would play with the terminal. */
+const inOneLine = (text: string): string => {
+  const plain = text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
+  return plain.length > SHOWN ? `${plain.slice(0, SHOWN)}...` : plain
+}
+
+/** The newest `limit` of them, oldest first. */
+export const pick = (letters: readonly Letter[], { since, limit, topic }: Listed): readonly Letter[] =>
+  letters
+    .filter((letter) => (since === null || letter.time >= since) && (topic === null || letter.topic === topic))
+    .slice(-limit)
+
+export const letterLines = ({ id, time, topic, key, reason, value, cut, retriedAt }: Letter): readonly string[] => [
+  `${id}  ${new Date(time).toISOString()}  ${topic}  key ${inOneLine(key)}${retriedAt === null ? '' : `  retried ${retriedAt}`}`,
+  `  ${inOneLine(reason)}`,
+  `  ${inOneLine(value)}${cut ? ' (cut: cannot be retried)' : ''}`,
+]
+
+export type Choice = { readonly letters: readonly Letter[]; readonly unknown: readonly string[] }
+/** Named ones are sent again however often; `all` takes those that were not yet and can be. */
+export const choose = (letters: readonly Letter[], { ids, all, topic }: Wanted): Choice => {
+  const known = new Set(letters.map(({ id }) => id))
+  const wanted = new Set(ids)
+  return {
+    letters: letters
+      .filter((letter) => topic === null || letter.topic === topic)
+      .filter(({ id, retriedAt, cut }) => wanted.has(id) || (all && retriedAt === null && !cut)),
+    unknown: ids.filter((id) => !known.has(id)),
+  }
+}
+
+export const listLetters = async (kafka: KafkaOptions, log: Log, listed: Listed): Promise<readonly Letter[]> =>
+  pick(await readLetters(kafka, log), listed)
+
+/** Whether all that was named was sent. */
+export const retry = async (kafka: KafkaOptions, log: Log, wanted: Wanted, say: (line: string) => void) => {
+  const { letters, unknown } = choose(await readLetters(kafka, log), wanted)
+  for (const id of unknown) say(`${id}  unknown: accelerando dead-letters list shows what there is`)
+  const bus = kafkaBus({ options: kafka, clock: systemClock, log })
+  let refusals = unknown.length
+  try {
+    await retryLetters(bus, systemClock, letters, ({ letter, refused }) => {
+      if (refused !== null) refusals++
+      say(`${letter.id}  ${refused === null ? `sent again to ${letter.topic}` : `not sent: ${refused}`}`)
+    })
+  } finally {
+    await bus.stop()
+  }
+  if (letters.length + unknown.length === 0) say('there is nothing to send again')
+  return refusals === 0
+}

@@ -1,0 +1,136 @@
+/** `accelerando tail`: what happens, as it is told on the topics, or as the journal of a database tells it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TopicMessage } from '../../actors/invariants/evidence.ts'
+import { comesBefore } from '../../actors/invariants/positions.ts'
+import type { FeedRow, Position } from '../../actors/ports.ts'
+import { reactions } from '../../actors/reactions.ts'
+import type { KafkaOptions } from '../../bus/kafka/options.ts'
+import type { Log } from '../../log.ts'
+import { type SnapshotSource, followJournal } from '../../persistence/snapshot.ts'
+import { CATALOGUE } from '../../wire/catalogue.ts'
+import { messageOf } from '../audit/topics.ts'
+import { tailLine } from './tailLine.ts'
+
+export type TailOptions = {
+  /** Null: all on which facts are told. */
+  readonly topic: string | null
+  /** Only what names it. */
+  readonly arq: string | null
+  /** Only what comes after this position of the journal. */
+  readonly since: Position | null
+  readonly json: boolean
+  /** Ends when all that is there was shown. */
+  readonly once: boolean
+}
+export type TailSource =
+  | { readonly kind: 'kafka'; readonly kafka: KafkaOptions }
+  | { readonly kind: 'journal'; readonly store: SnapshotSource }
+
+const TOPICS: readonly string[] = Object.values(CATALOGUE).map(({ topic }) => topic)
+const TOLD_BY_JOURNAL = (topic: string): boolean => topic.endsWith('.events.v1') || topic === CATALOGUE.hostOrders.topic
+
+/** `arq.events` is `arq.events.v1`. */
+export const topicsNamed = (topic: string | null, source: TailSource): readonly string[] => {
+  const offered = source.kind === 'kafka' ? TOPICS : TOPICS.filter(TOLD_BY_JOURNAL)
+  if (topic === null) return offered.filter((name) => name.endsWith('.events.v1'))
+  const found = offered.filter((name) => name === topic || name === `${topic}.v1`)
+  if (found.length === 0) throw new Error(`topic: must be one of ${offered.join(', ')}, and is ${topic}`)
+  return found
+}
+
+/** Entities whose last message is remembered, to know a repeat. */
+const KEYS_MAX = 200_000
+/**
+ * What was told again is not shown again: first occurrences of a key come in the order of their positions, so what is not later than the
+ * last of its key was shown before. Several messages of one row are told apart by their ids.
+ */
+const repeats = () => {
+  const last = new Map<string, { readonly position: Position; readonly ids: ReadonlySet<string> }>()
+  return ({ topic, key, position, id }: TopicMessage): boolean => {
+    if (position === null || id === null) return false
+    const name = `${topic} ${key}`
+    const known = last.get(name)
+    const same = known?.position === position
+    if (known && (same ? known.ids.has(id) : comesBefore(position, known.position))) return true
+    last.delete(name)
+    last.set(name, { position, ids: new Set(same ? [...known.ids, id] : [id]) })
+    if (last.size > KEYS_MAX) last.delete(last.keys().next().value!)
+    return false
+  }
+}
+
+type Show = (message: TopicMessage, text: string, storedAt: number | null) => void
+const shower = ({ arq, since, json }: TailOptions, out: (line: string) => void): Show => {
+  const repeated = repeats()
+  return (message, text, storedAt) => {
+    if (arq !== null && message.key !== arq && !text.includes(arq)) return
+    const { position } = message
+    const old = since !== null && position !== null && !comesBefore(since, position)
+    if (old || repeated(message)) return
+    out(json ? JSON.stringify(message) : tailLine(message, storedAt))
+  }
+}
+
+const tailKafka = async (
+  kafka: KafkaOptions,
+  topics: readonly string[],
+  { since, once }: TailOptions,
+  show: Show,
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> => {
+  const { readTopics } = await import('../../bus/kafka/read.ts')
+  const { missing } = await readTopics({
+    kafka,
+    log,
+    topics,
+    from: once || since !== null ? 'earliest' : 'latest',
+    follow: !once,
+    signal,
+    take: (raw) => show(messageOf(raw), raw.value ?? '', raw.time),
+  })
+  if (missing.length === topics.length)
+    throw new Error(`not on Kafka at ${kafka.brokers.join(', ')}: ${missing.join(', ')}`)
+}
+
+const ROWS = 500
+const LOOK_MS = 250
+const tailJournal = async (
+  store: SnapshotSource,
+  topics: readonly string[],
+  { since, once }: TailOptions,
+  show: Show,
+  signal: AbortSignal,
+): Promise<void> => {
+  const journal = await followJournal(store)
+  const tell = (rows: readonly FeedRow[]): void => {
+    for (const record of rows.flatMap(reactions))
+      if (topics.includes(record.topic))
+        show(messageOf({ ...record, partition: 0, offset: 0, time: 0 }), record.value, null)
+  }
+  try {
+    let position = since ?? (once ? '' : await journal.end())
+    for (;;) {
+      const rows = signal.aborted ? [] : await journal.feed(position, ROWS)
+      tell(rows)
+      position = rows.at(-1)?.position ?? position
+      if (signal.aborted || (once && rows.length === 0)) return
+      if (rows.length === 0) await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
+    }
+  } finally {
+    await journal.close()
+  }
+}
+
+export const tail = async (
+  source: TailSource,
+  options: TailOptions,
+  out: (line: string) => void,
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> => {
+  const topics = topicsNamed(options.topic, source)
+  const show = shower(options, out)
+  if (source.kind === 'kafka') return tailKafka(source.kafka, topics, options, show, signal, log)
+  return tailJournal(source.store, topics, options, show, signal)
+}

@@ -1,0 +1,84 @@
+/** One message as one line for people. Pure. */
+import type { TopicMessage } from '../../actors/invariants/evidence.ts'
+
+/** Fields of an event, an order or a report that say most, in the order in which they are shown. */
+const SHOWN = [
+  'number',
+  'slot',
+  'instance',
+  'arq',
+  'arqs',
+  'handle',
+  'outcome',
+  'status',
+  'presence',
+  'liveness',
+  'image',
+  'profileName',
+  'hostname',
+  'host',
+  'deployable',
+  'reason',
+  'by',
+]
+const TEXT_MAX = 120
+/** What took longer from its decision to the broker is told as late. */
+const LATE_MS = 1000
+
+type Fields = Readonly<Record<string, unknown>>
+const plain = (value: unknown): string | null => {
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(',')
+  const { status, uuid } = (value ?? {}) as Fields
+  if (typeof status === 'string') return status
+  return typeof uuid === 'string' ? uuid : null
+}
+const details = (fields: Fields): string =>
+  SHOWN.flatMap((name) => {
+    const text = plain(fields[name])
+    return text === null || text === ''
+      ? []
+      : `${name}=${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text}`
+  }).join(' ')
+
+/** Who and what: of a fact its entity and event, of a state the row, of an order or report its type. */
+const content = ({ topic, key, body }: TopicMessage): readonly [string, string] => {
+  if (body === null) return [key, 'is gone']
+  const { entity, event, state, type, ...rest } = body as Fields
+  if (event) {
+    const { type: happened, ...fields } = event as Fields
+    // what belongs together in an event is told with it
+    return [String(entity), `${String(happened)} ${details({ ...(fields['bond'] as Fields | undefined), ...fields })}`]
+  }
+  if (state)
+    return [
+      String(entity),
+      `is ${String((state as Fields)['state'] ?? (state as Fields)['status'] ?? (state as Fields)['liveness'])}`,
+    ]
+  if (topic.startsWith('dead-letters')) return [key, `from ${String(rest['topic'])}: ${String(rest['reason'])}`]
+  return [key, `${String(type)} ${details(rest)}`]
+}
+const causeOf = ({ body }: TopicMessage): string => {
+  const { by, requestId } = ((body as Fields | null)?.['cause'] ?? {}) as {
+    readonly by?: string
+    readonly requestId?: string
+  }
+  return [by === undefined ? '' : `by ${by}`, requestId ?? ''].filter(Boolean).join(' ')
+}
+
+/** `storedAt`: when the broker took it; null: it comes from the journal itself. */
+export const tailLine = (message: TopicMessage, storedAt: number | null): string => {
+  const { time, position } = message
+  const [who, what] = content(message)
+  const lateMs = storedAt === null || time === null ? 0 : storedAt - time
+  return [
+    new Date(time ?? 0).toISOString(),
+    who,
+    what.trim(),
+    causeOf(message),
+    position === null ? '' : `@${position}`,
+    lateMs >= LATE_MS ? `(${(lateMs / 1000).toFixed(1)} s late)` : '',
+  ]
+    .filter(Boolean)
+    .join('  ')
+}

@@ -1,0 +1,64 @@
+/** The admin listener: metrics, readiness with detail, and the doors through which tests break things. */
+import { type Doors, adminApp } from '../../http/admin.ts'
+import type { Reads } from '../../actors/ports.ts'
+import type { Host } from '../../host/host.ts'
+import type { Log } from '../../log.ts'
+import type { Config } from '../config/config.ts'
+import { type Listening, listen } from './listen.ts'
+import type { Meter } from '../observe/metrics.ts'
+import { showSystem } from '../observe/metricsControl.ts'
+import { showHosts } from '../observe/metricsHost.ts'
+import type { System } from './system.ts'
+
+type AdminParts = {
+  readonly config: Config
+  readonly meter: Meter
+  readonly reads: Reads
+  readonly system: System
+  readonly hosts: readonly Host[]
+  readonly log: Log
+  /** Why the service can do nothing, or not all; null: nothing is amiss that is known here. */
+  readonly notReady?: () => string | null
+  readonly degraded?: () => string | null
+}
+
+/** Only under ACCELERANDO_TEST_DOORS. */
+const doorsOf = ({ plane }: System): Doors => ({
+  'kill-actor': async (input) => ({ killed: plane.region.kill((input as { key: string }).key) }),
+  residents: async () => plane.region.residents(),
+})
+
+/** Nobody chose the default address, so when it is taken any free port will do. */
+const listenSomewhere = async (
+  app: Parameters<typeof listen>[0],
+  address: Config['adminListen'],
+  log: Log,
+): Promise<Listening> => {
+  try {
+    return await listen(app, address)
+  } catch (error) {
+    if (address.chosen) throw error
+    log.warn({ ...address, error: String(error) }, 'the default admin address is taken, any free port is used')
+    return listen(app, { ...address, port: 0 })
+  }
+}
+
+const nothing = (): null => null
+
+export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
+  const { config, meter, reads, system, hosts, log, notReady = nothing, degraded = nothing } = parts
+  showSystem(meter, { ...system, reads })
+  if (hosts.length > 0) showHosts(meter, hosts)
+  const readiness = () => ({
+    notReady: notReady() ?? system.plane.control.notReady(),
+    degraded: degraded(),
+    detail: {
+      relay: system.relay.state(),
+      inbox: system.inbox.counts(),
+      actors: system.plane.region.residents().length,
+      hosts: hosts.map(({ name, bootId }) => ({ name, bootId })),
+    },
+  })
+  const app = adminApp({ metrics: meter.registry, readiness, ...(config.testDoors ? { doors: doorsOf(system) } : {}) })
+  return listenSomewhere(app, config.adminListen, log)
+}

@@ -1,0 +1,38 @@
+/** A database that may come up a moment after the program that needs it. */
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import { openStore } from '../../persistence/open.ts'
+import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
+import type { Store } from '../../persistence/store.ts'
+import { StartProblem } from './startProblem.ts'
+
+const PATIENCE_MS = 30_000
+const AGAIN_MS = 500
+/** Nobody listens, the name is not known yet, or the server is just starting, ending, or full. */
+const PASSING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', '57P03', '57P01', '53300'])
+
+const isPassing = (error: unknown): boolean => {
+  const { code, errors } = error as { readonly code?: string; readonly errors?: readonly unknown[] }
+  return (code !== undefined && PASSING.has(code)) || (errors?.some(isPassing) ?? false)
+}
+/** Several addresses were tried, and none of the errors is the one. */
+const inWords = (error: unknown): string => {
+  const { errors, message } = error as { readonly errors?: readonly Error[]; readonly message: string }
+  return message === '' ? (errors ?? []).map((each) => each.message).join('; ') : message
+}
+
+export const openDatabase = async (options: PostgresOptions, clock: Clock, log: Log): Promise<Store> => {
+  const end = clock.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      const store = await openStore({ kind: 'postgres', ...options })
+      if (store.newer.length > 0) log.warn({ migrations: store.newer }, 'database.newer')
+      return store
+    } catch (error) {
+      const reason = inWords(error)
+      if (!isPassing(error) || clock.now() >= end) throw new StartProblem(`database: cannot be used: ${reason}`)
+      log.warn({ reason }, 'database.notThereYet')
+      await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve))
+    }
+  }
+}

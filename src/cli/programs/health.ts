@@ -1,0 +1,53 @@
+/** Whether a neighbour answers: asked again and again, one question at a time, and a change is logged. */
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+
+export type Health = {
+  /** Null: it answers; else why it does not, in a few words. */
+  readonly ailing: () => string | null
+  readonly stop: () => void
+}
+type Watched = {
+  /** As it is called in the log and in `/readyz`. */
+  readonly name: string
+  /** Rejects when it does not answer. */
+  readonly look: () => Promise<unknown>
+  readonly everyMs: number
+  /** Who has not answered by then does not answer. */
+  readonly lateMs: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const inWords = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!
+
+export const watch = ({ name, look, everyMs, lateMs, clock, log }: Watched): Health => {
+  let [stopped, reason] = [false, null as string | null]
+  let cancel = () => {}
+  const found = (now: string | null): void => {
+    if (stopped) return
+    if (reason === null && now !== null) log.warn({ reason: now }, `${name}.away`)
+    if (reason !== null && now === null) log.info({}, `${name}.back`)
+    reason = now
+  }
+  const once = async (): Promise<void> => {
+    const late = clock.after(lateMs, () => found(`no answer within ${lateMs} ms`))
+    try {
+      await look()
+      found(null)
+    } catch (error) {
+      found(inWords(error))
+    } finally {
+      late()
+    }
+    if (!stopped) cancel = clock.after(everyMs, () => void once())
+  }
+  void once()
+  return {
+    ailing: () => (reason === null ? null : `${name}: ${reason}`),
+    stop: () => {
+      stopped = true
+      cancel()
+    },
+  }
+}

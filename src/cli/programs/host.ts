@@ -1,0 +1,96 @@
+/**
+ * `accelerando host`: one host, its folder and its devices, over Kafka. It loads no database and no web framework.
+ *
+ * With Kafka away it waits, at its start and later: what it did is on its own disk.
+ */
+import { kafkaBus } from '../../bus/kafka/bus.ts'
+import type { Bus, ConsumeOptions, Consumer } from '../../bus/port.ts'
+import { shifted, systemClock } from '../../clock.ts'
+import type { Driver } from '../../drivers/driver.ts'
+import { simulatedDriver } from '../../drivers/simulated.ts'
+import type { Log } from '../../log.ts'
+import { imageFolder } from '../../neighbours/imageFolder.ts'
+import { type Closer, closer } from './closer.ts'
+import type { Config, Demo } from '../config/config.ts'
+import { demoHosts } from './demo.ts'
+import { openHostAdmin } from './hostAdmin.ts'
+import { openHostFolder } from './hostFolder.ts'
+import { localDrivers, startHostIn } from './hosts.ts'
+import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
+import { showHosts } from '../observe/metricsHost.ts'
+import { observedBus } from '../observe/observedBus.ts'
+import { StartProblem } from './startProblem.ts'
+import { type Watching, openWatching } from '../observe/watching.ts'
+
+/** A broker that stands still answers no farewell; orders in hand get their time. Together below ten seconds. */
+const STOP_MS = 2000
+const HOST_STOP_MS = 7000
+
+/** What `lacks` has made sure of. */
+export type HostConfig = Config & { readonly kafka: NonNullable<Config['kafka']> }
+export type RunningHost = { readonly name: string; readonly stop: () => Promise<void> }
+
+/** The devices of the first host of the demo, under this host's own name, so that no two hosts show the same ones. */
+const simulated = (demo: Demo, name: string): Driver => {
+  const [first] = demoHosts({ ...demo, seed: `${demo.seed}/${name}` })
+  return simulatedDriver(first!.plan)
+}
+const driversOf = (config: HostConfig): readonly Driver[] => {
+  if (config.demo !== null) return [simulated(config.demo, config.host.name)]
+  const local = localDrivers(config)
+  if (!local.ok) throw new StartProblem(local.problems.join('\n'))
+  return local.drivers
+}
+
+/** Whoever consumes waits until Kafka is there. */
+const patient = (bus: Bus, link: KafkaLink): Pick<Bus, 'publish' | 'consume'> => ({
+  publish: bus.publish,
+  consume: async (options: ConsumeOptions): Promise<Consumer> => {
+    const { promise, resolve } = Promise.withResolvers<Consumer>()
+    await link.join(async () => resolve(await bus.consume(options)))
+    return promise
+  },
+})
+
+const admin = async (config: HostConfig, { meter }: Watching, link: KafkaLink, open: Closer, detail: () => object) => {
+  if (!config.adminListen.chosen) return null
+  const { url, close } = await openHostAdmin({
+    address: config.adminListen,
+    notReady: link.ailing,
+    meter,
+    detail: () => ({ name: config.host.name, ...detail() }),
+  })
+  open.add(close)
+  return url
+}
+
+export const startHostProgram = async (given: HostConfig, log: Log): Promise<RunningHost> => {
+  const open = closer(log)
+  const { name } = given.host
+  const kafka = { ...given.kafka, clientId: `accelerando-host-${name}` }
+  const config = { ...given, kafka }
+  const clock = shifted(systemClock, config.clockOffsetMs)
+  try {
+    const drivers = driversOf(config)
+    const folder = openHostFolder(config.data, name)
+    open.add(folder.release)
+    const watching = await openWatching('accelerando-host', log, open)
+    const bus = observedBus(kafkaBus({ options: kafka, clock: systemClock, log, stopTimeoutMs: STOP_MS }), watching)
+    open.add(bus.stop, STOP_MS)
+    const link = kafkaLink({ kafka, bus, topics: null, clock: systemClock, log })
+    open.add(link.stop)
+    const boot = { bootId: null as string | null }
+    const url = await admin(config, watching, link, open, () => boot)
+    const parts = { config, bus: patient(bus, link), images: imageFolder(config.images, log), log, clock, watching }
+    const host = await startHostIn(parts, name, config.data, drivers)
+    open.add(host.stop, HOST_STOP_MS)
+    showHosts(watching.meter, [host])
+    await link.well()
+    boot.bootId = host.bootId
+    log.info({ host: name, bootId: host.bootId, data: config.data, kafka: kafka.brokers, admin: url }, 'started')
+    return { name, stop: open.close }
+  } catch (error) {
+    await open.close()
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+/** The folder of a host program: one process at a time, and one host for good. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { type FolderLock, lockFolder } from '../../persistence/folder-lock.ts'
+import { StartProblem } from './startProblem.ts'
+
+const FILE = 'host.json'
+const Identity = v.pipe(v.string(), v.parseJson(), v.object({ name: v.string() }))
+
+const rememberedIn = (path: string): string | null => {
+  try {
+    return v.parse(Identity, readFileSync(path, 'utf8')).name
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new StartProblem(`data: ${path} does not say whose folder this is: ${(error as Error).message}`)
+  }
+}
+const locked = (folder: string): FolderLock => {
+  try {
+    return lockFolder(folder)
+  } catch (error) {
+    throw new StartProblem(`data: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** What the ledger says of one host's devices must not be believed of another's. */
+export const openHostFolder = (folder: string, name: string): FolderLock => {
+  mkdirSync(folder, { recursive: true })
+  const lock = locked(folder)
+  const path = join(folder, FILE)
+  try {
+    const remembered = rememberedIn(path)
+    if (remembered !== null && remembered !== name)
+      throw new StartProblem(
+        `data: ${folder} belongs to the host ${remembered}: take another folder for ${name}, or --name ${remembered}`,
+      )
+    if (remembered === null) {
+      writeFileSync(`${path}.tmp`, `${JSON.stringify({ name })}\n`)
+      renameSync(`${path}.tmp`, path)
+    }
+    return lock
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}

@@ -1,0 +1,71 @@
+/** Host programs: this machine's own, and simulated ones. Each knows only the bus and its own folder. */
+import { join } from 'node:path'
+import type { Bus } from '../../bus/port.ts'
+import { type Clock, idsBy, systemClock } from '../../clock.ts'
+import type { Driver } from '../../drivers/driver.ts'
+import { realHostIo } from '../../drivers/hostIo.ts'
+import { driverByName } from '../../drivers/index.ts'
+import { simulatedDriver } from '../../drivers/simulated.ts'
+import type { SimulatedHost } from '../../drivers/simulatedCloud.ts'
+import type { Images } from '../../host/deeds.ts'
+import { fileDisk } from '../../host/disk.ts'
+import { type Host, startHost } from '../../host/host.ts'
+import type { Log } from '../../log.ts'
+import type { Config } from '../config/config.ts'
+import { ordersCounted, timedDriver } from '../observe/metricsHost.ts'
+import { VERSION } from '../version.ts'
+import type { Watching } from '../observe/watching.ts'
+
+export type HostParts = {
+  readonly config: Config
+  readonly bus: Pick<Bus, 'publish' | 'consume'>
+  readonly images: Images
+  readonly log: Log
+  readonly clock?: Clock
+  readonly watching?: Watching
+}
+type Found =
+  | { readonly ok: true; readonly drivers: readonly Driver[] }
+  | { readonly ok: false; readonly problems: readonly string[] }
+
+/** Problems are texts for the operator. */
+export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {
+  const found = enabledDrivers.map((name) => driverByName(name, drivers))
+  const problems = found.flatMap((one) => (one.ok ? [] : one.problems.map(({ field, rule }) => `${field}: ${rule}`)))
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, drivers: found.flatMap((one) => (one.ok ? [one.driver] : [])) }
+}
+
+/** `stateDir` is the host's own: nothing of another host lies there. */
+export const startHostIn = (
+  { config, bus, images, log, clock = systemClock, watching }: HostParts,
+  name: string,
+  stateDir: string,
+  drivers: readonly Driver[],
+): Promise<Host> => {
+  const warn = (event: string, detail: object) => log.warn({ host: name, ...detail }, event)
+  const { reportEveryMs, heartbeatEveryMs } = config.host
+  const meter = watching?.meter
+  return startHost({
+    name,
+    stateDir,
+    bus,
+    drivers: meter ? drivers.map((driver) => timedDriver(driver, meter)) : drivers,
+    io: realHostIo({ hostname: name, stateDir: join(stateDir, 'drivers'), warn }),
+    disk: fileDisk,
+    clock,
+    ids: idsBy(clock),
+    log,
+    ...(watching ? { tracer: watching.tracer, ended: ordersCounted(watching.meter) } : {}),
+    options: { version: VERSION, images, reportEveryMs, heartbeatEveryMs },
+  })
+}
+const start = (parts: HostParts, name: string, drivers: readonly Driver[]): Promise<Host> =>
+  startHostIn(parts, name, join(parts.config.data, 'hosts', name), drivers)
+
+export const startLocalHost = (parts: HostParts, drivers: readonly Driver[]): Promise<Host> =>
+  start(parts, parts.config.host.name, drivers)
+
+export const startSimulatedHosts = (parts: HostParts, hosts: readonly SimulatedHost[]): Promise<readonly Host[]> =>
+  Promise.all(hosts.map(({ hostname, plan }) => start(parts, hostname, [simulatedDriver(plan)])))

@@ -1,0 +1,47 @@
+/** The service until somebody ends it, or the tour until its last step. */
+import type { Log } from '../../log.ts'
+import type { Config } from '../config/config.ts'
+import { start } from './start.ts'
+import { runTour } from './tour.ts'
+import { openTourNova } from './tourNova.ts'
+import { ended, inWords, untilEnded } from './untilEnded.ts'
+
+type Out = (line: string) => void
+
+const hints = (base: string, config: Config): readonly string[] => [
+  '',
+  `  the API:   ${base}   (nobody is authenticated: loopback only${config.noauthAnywhere ? ', and --noauth-anywhere lifts that' : ''})`,
+  `  the data:  ${config.data}`,
+  '',
+  '  Try:',
+  `    curl -s ${base}/deployables`,
+  `    curl -s ${base.replace(/\/v2$/, '')}/v2/hosts`,
+  `    openstack --os-auth-type none --os-endpoint ${base} accelerator device list`,
+  '',
+]
+
+const serve = (config: Config, log: Log, out: Out) =>
+  untilEnded(log, config.listen, async () => {
+    const running = await start(config, log)
+    out(`ready ${running.base}`)
+    for (const line of hints(running.base, config)) out(line)
+    return running
+  })
+
+const tour = async (config: Config, log: Log, out: Out) => {
+  const nova = await openTourNova()
+  const running = await start(
+    { ...config, nova: { url: nova.url, timeoutMs: 5000, headers: {}, tokenFile: null } },
+    log,
+  ).catch((error: unknown) => {
+    throw inWords(error, config.listen)
+  })
+  out(`ready ${running.base}`)
+  const well = await runTour({ base: running.base, heard: nova.heard, say: out })
+  await ended(running.stop)
+  await nova.close()
+  process.exit(well ? 0 : 1)
+}
+
+/** Throws with a text for the operator when it cannot start. */
+export const run = (config: Config, log: Log, out: Out): Promise<void> => (config.tour ? tour : serve)(config, log, out)

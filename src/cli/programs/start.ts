@@ -1,0 +1,113 @@
+/** `accelerando start`: the whole system in one process, on its embedded store or a PostgreSQL. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Control } from '../../actors/control.ts'
+import { createApp } from '../../http/app.ts'
+import type { Host } from '../../host/host.ts'
+import type { Log } from '../../log.ts'
+import { imageFolder } from '../../neighbours/imageFolder.ts'
+import { novaOver } from '../../neighbours/nova.ts'
+import { type StoreConfig, openStore } from '../../persistence/open.ts'
+import { openAdmin } from './admin.ts'
+import { type Closer, closer } from './closer.ts'
+import type { Config } from '../config/config.ts'
+import { demoHosts } from './demo.ts'
+import { type HostParts, localDrivers, startLocalHost, startSimulatedHosts } from './hosts.ts'
+import { listen, urlOf } from './listen.ts'
+import { StartProblem } from './startProblem.ts'
+import { openSystem } from './system.ts'
+import { openWatching } from '../observe/watching.ts'
+
+export type Running = { readonly base: string; readonly stop: () => Promise<void> }
+/** All of it, requests in hand included, ends within ten seconds. */
+const GRACE_MS = 4000
+const RECORDED_MS = 10_000
+
+/** The first picture of every host is recorded, so that who reads after `ready` sees the hardware. Bounded: a slow driver delays nobody for ever. */
+const recorded = async (control: Control, hosts: readonly Host[], log: Log) => {
+  const end = Date.now() + RECORDED_MS
+  for (;;) {
+    const listed = await control.hosts.list({})
+    const boots = new Set(listed.ok ? listed.value.items.map(({ boot_id: boot }) => boot) : [])
+    const missing = hosts.filter(({ bootId }) => !boots.has(bootId))
+    if (missing.length === 0) return
+    if (Date.now() >= end)
+      return log.warn(
+        { hosts: missing.map(({ name }) => name) },
+        'ready before the first picture of these hosts is recorded',
+      )
+    await sleep(10)
+  }
+}
+
+export const storeConfig = ({ database, data }: Pick<Config, 'database' | 'data'>): StoreConfig =>
+  database === null ? { kind: 'pglite', dir: join(data, 'store') } : { kind: 'postgres', ...database, sole: true }
+
+/** Without its store the service can do nothing; whoever supervises it starts it again, and the folder opens as after any kill. */
+export const endAtOnce = (error: Error, log: Log) => {
+  log.error({ error: error.message }, 'the store is lost, the process ends')
+  process.exit(70)
+}
+
+/** Lists are in order of recording, so the demo's first host is recorded before the others, and all of them before the real one. */
+const startDemo = async (
+  parts: HostParts,
+  open: Closer,
+  seen: (hosts: readonly Host[]) => Promise<void>,
+): Promise<readonly Host[]> => {
+  const [first, ...others] = demoHosts(parts.config.demo)
+  const started: Host[] = []
+  open.add(() => Promise.all(started.map((host) => host.stop())))
+  for (const some of [first ? [first] : [], others]) {
+    started.push(...(await startSimulatedHosts(parts, some)))
+    await seen(started)
+  }
+  return started
+}
+
+export const start = async (config: Config, log: Log): Promise<Running> => {
+  const local = localDrivers(config)
+  if (!local.ok) throw new StartProblem(local.problems.join('\n'))
+  const open = closer(log)
+  try {
+    await mkdir(join(config.data, 'hosts'), { recursive: true })
+    const store = await openStore(storeConfig(config))
+    open.add(store.close)
+    void store.lost?.then((error) => endAtOnce(error, log))
+    const images = imageFolder(config.images, log)
+    const nova = config.nova === null ? null : novaOver(config.nova)
+    const watching = await openWatching('accelerando', log, open)
+    const { meter, tracer } = watching
+    const { control, region } = config
+    const system = await openSystem({ store, images, nova, log, control, region, watching })
+    open.add(system.stop)
+    const parts = { config, bus: system.bus, images, log, watching }
+    const simulated = await startDemo(parts, open, (hosts) => recorded(system.plane.control, hosts, log))
+    const own = await startLocalHost(parts, local.drivers)
+    open.add(own.stop)
+    await recorded(system.plane.control, [own], log)
+    const hosts = [...simulated, own]
+    const api = await listen(
+      createApp({ control: system.plane.control, options: config.http, log, metrics: meter.registry, tracer }),
+      config.listen,
+    )
+    open.add(() => api.close(GRACE_MS))
+    const admin = await openAdmin({ config, meter, reads: store.reads, system, hosts, log })
+    open.add(() => admin.close(GRACE_MS))
+    log.info(
+      {
+        api: urlOf(api),
+        admin: urlOf(admin),
+        data: config.data,
+        store: store.kind,
+        hosts: hosts.map(({ name }) => name),
+      },
+      'started',
+    )
+    return { base: `${urlOf(api)}/v2`, stop: open.close }
+  } catch (error) {
+    await open.close()
+    throw error
+  }
+}

@@ -1,0 +1,99 @@
+/** The whole system in one process, without listeners: store, bus, relay, inbox, control plane, hosts. */
+import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.ts'
+import type { ControlOptions, Paces } from '../../actors/kernel.ts'
+import type { Images, Nova } from '../../actors/ports.ts'
+import { latestOver } from '../../actors/latest.ts'
+import { isUrgent, reactions } from '../../actors/reactions.ts'
+import type { RegionOptions } from '../../actors/region.ts'
+import { inProcessBus } from '../../bus/inProcess/inProcess.ts'
+import { type Inbox, inbox } from '../../bus/inbox.ts'
+import type { Bus } from '../../bus/port.ts'
+import { type Relay, relay } from '../../bus/relay/relay.ts'
+import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { Store } from '../../persistence/store.ts'
+import { untraced } from '../../trace.ts'
+import { observedJournal } from '../observe/metricsJournal.ts'
+import { observedBus } from '../observe/observedBus.ts'
+import { type Watching, resending, watchedPlane } from '../observe/watching.ts'
+
+export type SystemParts = {
+  readonly store: Store
+  readonly images: Images
+  readonly nova: Nova | null
+  readonly log: Log
+  readonly clock?: Clock
+  readonly ids?: Ids
+  readonly bus?: Bus
+  /** When reports are taken from the bus: now, unless somebody knows a better moment. */
+  readonly join?: (begin: () => Promise<void>) => Promise<void>
+  readonly control?: Partial<ControlOptions & Paces>
+  readonly region?: Partial<RegionOptions>
+  readonly watching?: Watching
+}
+export type System = {
+  readonly plane: ControlPlane
+  readonly bus: Bus
+  readonly relay: Relay
+  readonly inbox: Inbox
+  readonly stop: () => Promise<void>
+}
+
+export const openSystem = async (parts: SystemParts): Promise<System> => {
+  const { store, images, nova, log, clock = systemClock, ids = systemIds } = parts
+  const { meter, tracer = untraced } = parts.watching ?? {}
+  const bus = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
+  const opened = openControlPlane({
+    journal: meter ? observedJournal(store.journal, meter) : store.journal,
+    reads: store.reads,
+    sharing: store.sharing,
+    clock,
+    ids,
+    images,
+    nova,
+    publish: resending(bus.publish, meter),
+    log,
+    tracer,
+    ...(parts.control ? { options: parts.control } : {}),
+    ...(parts.region ? { region: parts.region } : {}),
+  })
+  const plane = watchedPlane(opened, meter)
+  const relaying = relay({
+    journal: store.journal,
+    sharing: store.sharing,
+    holder: ids.uuid(),
+    bus,
+    reactions,
+    urgent: isUrgent,
+    // on a bus of its own nobody reads them
+    ...(parts.bus ? { states: latestOver(store.reads) } : {}),
+    clock,
+    log,
+  })
+  const receiving = inbox({
+    bus,
+    clock,
+    log,
+    unchanged: plane.reports.unchanged,
+    take: async (report, messageId) => {
+      await plane.reports.take(report, messageId)
+      return { ok: true, value: null }
+    },
+  })
+  await relaying.start()
+  await (parts.join ?? ((begin) => begin()))(receiving.start)
+  await plane.start()
+  return {
+    plane,
+    bus,
+    relay: relaying,
+    inbox: receiving,
+    /** Intake first, then what is in hand, then what it left to be told. */
+    stop: async () => {
+      await receiving.stop()
+      await plane.stop()
+      await relaying.stop()
+      await bus.stop()
+    },
+  }
+}

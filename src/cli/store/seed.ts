@@ -1,0 +1,64 @@
+/**
+ * Brings a stopped store to exactly N bound ARQs, in bulk: decided by the same deciders as at run time, so that journal and views agree.
+ * Hosts are those of a sized demo (`--demo-hosts` ...), recorded through their reports. Run again with the same figures it adds nothing.
+ */
+import type { Caller } from '../../actors/control.ts'
+import { boundOn, freeHandles } from '../../actors/instance/prebound.ts'
+import type { Append } from '../../actors/ports.ts'
+import { systemClock, systemIds } from '../../clock.ts'
+import { RELAY } from '../../bus/relay/options.ts'
+import type { Log } from '../../log.ts'
+import type { Store } from '../../persistence/store.ts'
+import { type Ground, type SeedSize, layGround } from './seedGround.ts'
+
+export type Seeded = { readonly bound: number; readonly added: number; readonly rows: number }
+
+const SEED_PROFILE = 'seed-fpga'
+const projectOf = (at: number, projects: number) => `5eed0000-0000-4000-8000-${String(at % projects).padStart(12, '0')}`
+
+/** Deployable after deployable, each filled up. */
+function* histories(ground: Ground, missing: number, projects: number): Generator<Append> {
+  let made = 0
+  for (const start of ground.places) {
+    let place = start
+    for (let free = freeHandles(place); free > 0 && made < missing; free--) {
+      const asked = { profile: ground.profile, group: ground.group, projectId: projectOf(made++, projects) }
+      const { appends, memory } = boundOn(systemIds, systemClock.now(), place, asked)
+      yield* appends
+      place = { ...place, memory }
+    }
+  }
+}
+
+/** What is loaded was told long ago: the relay begins behind it, unless it had something left to tell before. */
+const toldAlready = async ({ journal, journalEnd }: Store) => {
+  const position = await journal.checkpoint(RELAY)
+  const [untold] = await journal.feed(position, 1)
+  return async () => {
+    if (!untold) await journal.saveCheckpoint(RELAY, await journalEnd())
+  }
+}
+
+/** Throws with a text for the operator when the figures do not fit. The store must have no other user. */
+export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seeded> => {
+  const operator: Caller = {
+    userId: 'seed',
+    projectId: projectOf(0, 1),
+    isAdmin: true,
+    isService: true,
+    requestId: 'seed',
+  }
+  const settle = await toldAlready(store)
+  const ground = await layGround(store, size, operator, SEED_PROFILE, log)
+  const missing = size.arqs - ground.bound
+  if (missing < 0)
+    throw new Error(`the store holds ${ground.bound} bound ARQs already, more than the ${size.arqs} asked for`)
+  const free = ground.places.reduce((sum, place) => sum + freeHandles(place), 0)
+  if (free < missing)
+    throw new Error(
+      `${missing} ARQs need as many free attach handles, and there are ${free}: give more hosts, devices or handles`,
+    )
+  const loaded = missing > 0 ? await store.bulkLoad(histories(ground, missing, size.projects)) : { journalRows: 0 }
+  if (missing > 0) await settle()
+  return { bound: size.arqs, added: missing, rows: loaded.journalRows }
+}

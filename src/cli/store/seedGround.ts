@@ -1,0 +1,97 @@
+/** What a seeded store stands on: simulated hosts as their reports would have recorded them, and a profile. */
+import type { Caller } from '../../actors/control.ts'
+import { openControlPlane } from '../../actors/controlPlane.ts'
+import { deployableKey } from '../../actors/deployable/decider.ts'
+import type { Memory } from '../../actors/memory.ts'
+import type { Row } from '../../actors/views.ts'
+import { systemClock, systemIds } from '../../clock.ts'
+import { realHostIo } from '../../drivers/hostIo.ts'
+import { simulatedDriver } from '../../drivers/simulated.ts'
+import { type SimulatedHost, sizedCloud } from '../../drivers/simulatedCloud.ts'
+import type { Outcome } from '../../fault.ts'
+import type { Log } from '../../log.ts'
+import type { Store } from '../../persistence/store.ts'
+import { OPTIONS } from '../config/table.ts'
+
+export type SeedSize = {
+  readonly hosts: number
+  readonly devices: number
+  readonly handles: number
+  readonly arqs: number
+  readonly projects: number
+}
+export type Ground = {
+  /** ARQs that are bound already. */
+  readonly bound: number
+  readonly profile: Row<'profiles'>
+  readonly group: Readonly<Record<string, string>>
+  readonly places: readonly { readonly memory: Memory; readonly row: Row<'deployables'> }[]
+}
+
+const value = <Value>(outcome: Outcome<Value>): Value => {
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.fault))
+  return outcome.value
+}
+
+type Plane = ReturnType<typeof openControlPlane>
+const reportHost = async (plane: Plane, { hostname, plan }: SimulatedHost, at: number) => {
+  const io = realHostIo({ hostname, stateDir: '/nonexistent', warn: () => {} })
+  const devices = await simulatedDriver(plan).discover(io)
+  const bootId = systemIds.uuid()
+  const drivers = [{ driver: 'simulated_driver', status: 'ok' as const, devices: devices as never }]
+  const report = {
+    type: 'Inventory' as const,
+    host: hostname,
+    bootId,
+    number: 1,
+    observedAt: at,
+    version: 'seed',
+    aliases: [],
+    drivers,
+  }
+  await plane.reports.take(report, `${hostname}.${bootId}.1`)
+}
+
+const GROUP = { 'resources:FPGA': '1' }
+const profileOf = async ({ control }: Plane, operator: Caller, name: string) => {
+  const found = await control.profiles.byName(name)
+  return found.ok
+    ? found.value
+    : value(await control.profiles.create(operator, { name, description: 'made by seed', groups: [GROUP] }))
+}
+
+const boundNow = async ({ control }: Plane, operator: Caller) =>
+  value(await control.arqs.list(operator, {}, {})).items.filter(({ state }) => state === 'Bound').length
+
+export const layGround = async (
+  store: Store,
+  size: SeedSize,
+  operator: Caller,
+  profileName: string,
+  log: Log,
+): Promise<Ground> => {
+  const plane = openControlPlane({
+    journal: store.journal,
+    reads: store.reads,
+    sharing: store.sharing,
+    clock: systemClock,
+    ids: systemIds,
+    images: { find: async () => ({ found: false, why: 'none' }) },
+    nova: null,
+    publish: async () => {},
+    log,
+  })
+  try {
+    const hosts = sizedCloud(OPTIONS.demo_seed.standard as string, size)
+    for (const host of hosts) await reportHost(plane, host, systemClock.now())
+    const profile = await profileOf(plane, operator, profileName)
+    const names = new Set(hosts.map(({ hostname }) => hostname))
+    const rows = value(await plane.control.deployables.list({}, {})).items.filter(({ hostname }) => names.has(hostname))
+    const places = await Promise.all(
+      rows.map(async (row) => ({ row, memory: value(await plane.region.look(deployableKey(row.uuid))) })),
+    )
+    return { bound: await boundNow(plane, operator), profile, group: GROUP, places }
+  } finally {
+    await plane.stop()
+  }
+}

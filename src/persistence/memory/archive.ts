@@ -1,0 +1,35 @@
+/** The archive of the store in memory: rows stay where they are, and are no longer fed. */
+import type { FeedRow, Position } from '../../actors/ports.ts'
+import { ENDING, leavable } from '../../actors/retention.ts'
+import type { Tables } from './tables.ts'
+import type { Archived, ArchiveOrder } from '../store.ts'
+
+type Kept = {
+  readonly byKey: ReadonlyMap<string, readonly FeedRow[]>
+  readonly checkpoints: ReadonlyMap<string, Position>
+  readonly archived: Set<Position>
+  readonly tables: Tables
+}
+
+/** The earliest place any reader has come to. */
+const toldUpTo = (checkpoints: Kept['checkpoints']): number =>
+  Math.min(...[...checkpoints.values()].flatMap((text) => /\d+$/.exec(text)?.map(Number) ?? []))
+
+export const archiveMemory = async (kept: Kept, { before, limit }: ArchiveOrder): Promise<Archived> => {
+  const { byKey, checkpoints, archived, tables } = kept
+  const told = toldUpTo(checkpoints)
+  let [entities, rows] = [0, 0]
+  for (const [key, own] of byKey) {
+    const last = own.at(-1)!
+    const ending = ENDING.some((kind) => key.startsWith(`${kind}/`))
+    if (!ending || last.at >= before || !(Number(last.position) <= told) || told === Infinity) continue
+    const leaving = own.slice(0, leavable(key, own)).filter(({ position }) => !archived.has(position))
+    if (leaving.length === 0) continue
+    if (rows >= limit) return { entities, rows, more: true }
+    for (const { position } of leaving) archived.add(position)
+    if (leaving.at(-1) === last) tables.write([{ view: 'snapshots', key, row: null }])
+    entities++
+    rows += leaving.length
+  }
+  return { entities, rows, more: false }
+}

@@ -1,0 +1,193 @@
+/** Journal and views in memory: the store of simulations and of tests. No timers; it waits only for its hooks. */
+import type { Append, FeedRow, Journal, JournalRow, Position, Reads, Recalled, Verdict } from '../../actors/ports.ts'
+import { SNAPSHOT_SCHEMA } from '../../actors/views.ts'
+import type { Row } from '../../actors/views.ts'
+import { archiveMemory } from './archive.ts'
+import { memorySharing } from './sharing.ts'
+import { memoryTables } from './tables.ts'
+import type { Tables } from './tables.ts'
+import { breaksTextRule, dumpedViews, dumpLine, TEXT_RULE } from '../rules.ts'
+import type { Fold, Loaded, Store, Stream } from '../store.ts'
+
+export type MemoryOptions = {
+  readonly exclusive?: boolean
+  /** The store's own clock, for leases, claims and silences; ms. */
+  readonly now?: () => number
+  /** Awaited before an append is judged. A rejection: nothing is written, the verdict is `unknown`. */
+  readonly beforeCommit?: (append: Append) => Promise<void>
+  /** Awaited after an append is written. A rejection: it stays written, the verdict is `unknown`. */
+  readonly afterCommit?: (append: Append) => Promise<void>
+  /** Awaited before each read of the journal; a rejection fails the read. */
+  readonly beforeRead?: () => Promise<void>
+}
+type Kept = {
+  readonly log: FeedRow[]
+  readonly byKey: Map<string, FeedRow[]>
+  readonly commands: Set<string>
+  readonly tables: Tables
+  readonly checkpoints: Map<string, Position>
+  /** Positions of rows that are not fed any more. */
+  readonly archived: Set<Position>
+}
+
+const commandOf = ({ key, commandId }: JournalRow): string => `${key} ${commandId}`
+
+const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append): Verdict => {
+  if (rows.some((row) => commands.has(commandOf(row)))) return 'seen'
+  const next = new Map<string, number>()
+  for (const { key, version } of rows) {
+    const expected = next.get(key) ?? (byKey.get(key)?.at(-1)?.version ?? 0) + 1
+    if (version !== expected) return 'stale'
+    next.set(key, version + 1)
+  }
+  const conflict = breaksTextRule(JSON.stringify({ rows, changes })) ? TEXT_RULE : tables.write(changes)
+  if (conflict !== null) return { conflict }
+  for (const row of rows) {
+    const fed: FeedRow = { ...(JSON.parse(JSON.stringify(row)) as JournalRow), position: String(log.length + 1) }
+    log.push(fed)
+    const ofKey = byKey.get(row.key)
+    if (ofKey === undefined) byKey.set(row.key, [fed])
+    else ofKey.push(fed)
+    commands.add(commandOf(row))
+  }
+  return 'appended'
+}
+
+const tail = ({ byKey, tables }: Kept, key: string, after: number): Recalled => {
+  const kept = tables.row('snapshots', key) as Row<'snapshots'> | undefined
+  const snapshot =
+    kept === undefined || kept.version <= after || kept.schema !== SNAPSHOT_SCHEMA
+      ? null
+      : { version: kept.version, memory: kept.memory }
+  const from = snapshot?.version ?? after
+  return { snapshot, rows: (byKey.get(key) ?? []).filter(({ version }) => version > from) }
+}
+
+const fed = ({ log, archived }: Kept, after: number, limit: number): readonly FeedRow[] => {
+  if (archived.size === 0) return log.slice(after, after + limit)
+  const left = log.slice(after).filter(({ position }) => !archived.has(position))
+  return left.slice(0, limit)
+}
+
+const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
+  const listeners = new Set<Parameters<Journal['onAppended']>[0]>()
+  let closed = false
+  const read = async <T>(look: () => T): Promise<T> => {
+    await options.beforeRead?.()
+    return look()
+  }
+  const append = async (wanted: Append): Promise<Verdict> => {
+    if (closed) return 'busy'
+    try {
+      await options.beforeCommit?.(wanted)
+      const verdict = write(kept, wanted)
+      if (verdict !== 'appended') return verdict
+      await options.afterCommit?.(wanted)
+    } catch {
+      return 'unknown'
+    }
+    for (const listener of listeners) listener([wanted])
+    return 'appended'
+  }
+  return {
+    append,
+    recall: (keys) => read(() => new Map(keys.map(({ key, after }) => [key, tail(kept, key, after)]))),
+    history: (keys, limit) => {
+      const wanted = new Set(keys)
+      return read(() => kept.log.filter(({ key }) => wanted.has(key)).slice(0, limit))
+    },
+    feed: (after, limit) => read(() => fed(kept, Number(after), limit)),
+    checkpoint: (reader) => read(() => kept.checkpoints.get(reader) ?? ''),
+    saveCheckpoint: async (reader, position) => void kept.checkpoints.set(reader, position),
+    onAppended: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    exclusive: options.exclusive ?? true,
+    close: async () => void (closed = true),
+  }
+}
+
+const readsOf = ({ tables }: Kept): Reads => ({
+  tally: async (view, by) => {
+    const found = new Map<string, number>()
+    for (const cells of tables.rows(view)) found.set(String(cells[by]), (found.get(String(cells[by])) ?? 0) + 1)
+    return found
+  },
+  page: async (query) => tables.page(query),
+  dueBefore: async (now, limit) =>
+    (tables.page({ view: 'due', where: {}, sort: 'at', limit: Infinity }) ?? [])
+      .filter(({ at }) => at <= now)
+      .slice(0, limit),
+  ordersBefore: async (before, limit) =>
+    (tables.page({ view: 'pending_orders', where: {}, sort: 'sent_at', limit: Infinity }) ?? [])
+      .filter(({ sent_at }) => sent_at <= before)
+      .slice(0, limit),
+  markOrdersSent: async (slots, at) => {
+    const rows = slots.flatMap(
+      (slot) => (tables.row('pending_orders', slot) as Row<'pending_orders'> | undefined) ?? [],
+    )
+    tables.write(rows.map((row) => ({ view: 'pending_orders', key: row.slot, row: { ...row, sent_at: at } })))
+  },
+})
+
+const bulkLoad = async (kept: Kept, appends: Stream<Append>): Promise<Loaded> => {
+  let [journalRows, viewRows] = [0, 0]
+  for await (const wanted of appends) {
+    const verdict = write(kept, wanted)
+    if (verdict !== 'appended')
+      throw new Error(`bulk load: ${JSON.stringify(verdict)} at ${wanted.rows[0]?.key ?? 'a view row'}`)
+    journalRows += wanted.rows.length
+    viewRows += wanted.changes.length
+  }
+  return { journalRows, viewRows }
+}
+
+const rebuildViews = async ({ log, byKey, tables }: Kept, fold: Fold): Promise<Loaded> => {
+  const changes = [...byKey.keys()].toSorted().flatMap((key) => fold(key, byKey.get(key)!))
+  tables.clear()
+  const conflict = tables.write(changes)
+  if (conflict !== null) throw new Error(`rebuild of the views: the journal breaks ${conflict}`)
+  return { journalRows: log.length, viewRows: changes.length }
+}
+
+async function* dumpViews({ tables }: Kept): AsyncGenerator<string> {
+  for (const view of dumpedViews) for (const cells of tables.rows(view)) yield dumpLine(view, cells)
+}
+
+/** Stores of several processes over the same rows: each call is a process of its own, and is closed by itself. */
+export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
+  const kept: Kept = {
+    log: [],
+    byKey: new Map(),
+    commands: new Set(),
+    tables: memoryTables(),
+    checkpoints: new Map(),
+    archived: new Set(),
+  }
+  const sharing = memorySharing(kept, options.now ?? Date.now)
+  return () => {
+    const journal = journalOf(kept, options)
+    return {
+      kind: 'memory',
+      newer: [],
+      journal,
+      reads: readsOf(kept),
+      sharing,
+      bulkLoad: (appends) => bulkLoad(kept, appends),
+      journalEnd: async () => kept.log.at(-1)?.position ?? '',
+      rebuildViews: (fold) => rebuildViews(kept, fold),
+      archiveEnded: (order) => archiveMemory(kept, order),
+      dumpViews: () => dumpViews(kept),
+      close: journal.close,
+    }
+  }
+}
+
+export const memoryStore = (options: MemoryOptions = {}): Store => memoryStores(options)()
+
+/** Both ports in one object, for tests that need no more. */
+export const memoryJournal = (options: MemoryOptions = {}): Journal & Reads => {
+  const { journal, reads } = memoryStore(options)
+  return { ...journal, ...reads }
+}

@@ -1,0 +1,113 @@
+/** The views in memory: rows by key, unique rules, filter and keyset page. Deterministic: rows come in key order. */
+import type { PageQuery, Scalar } from '../../actors/ports.ts'
+import type { Row, ViewChange, ViewName } from '../../actors/views.ts'
+import { cellsOf, lastChanges, notNullRule, nullable, uniqueRule, viewNames, viewOf } from '../rules.ts'
+import type { Cells } from '../rules.ts'
+
+type Table = Map<string, Cells>
+/** Rule and values -> key of the row that holds them. */
+type Taken = Map<string, string>
+
+export type Tables = {
+  /** All changes, or the name of the rule they break and no change. */
+  readonly write: (changes: readonly ViewChange[]) => string | null
+  readonly row: (view: ViewName, key: string) => Cells | undefined
+  readonly rows: (view: ViewName) => readonly Cells[]
+  readonly page: <N extends ViewName>(query: PageQuery<N>) => readonly Row<N>[] | null
+  readonly clear: () => void
+}
+
+const byValue = (a: unknown, b: unknown): number => {
+  if (a === b) return 0
+  return (a as string | number) < (b as string | number) ? -1 : 1
+}
+
+const matches = (cell: unknown, wanted: Scalar | readonly Scalar[]): boolean =>
+  Array.isArray(wanted) ? wanted.includes(cell) : cell === wanted
+
+/** `rule: value` for each unique rule the row falls under; a null in it exempts the row, as in SQL. */
+const claims = (view: ViewName, row: Cells): readonly { readonly rule: string; readonly id: string }[] =>
+  viewOf(view).unique.flatMap((columns) => {
+    const values = columns.map((column) => row[column])
+    const rule = uniqueRule(view, columns)
+    return values.includes(null) ? [] : [{ rule, id: `${rule} ${JSON.stringify(values)}` }]
+  })
+
+const emptyCell = (view: ViewName, row: Cells): string | null => {
+  const column = Object.entries(viewOf(view).columns).find(([name, kind]) => row[name] === null && !nullable(kind))
+  return column === undefined ? null : notNullRule(view, column[0])
+}
+
+/** The rule these changes would break, judged on the state after all of them. */
+const brokenRule = (changes: readonly Change[], tables: Map<ViewName, Table>, taken: Taken): string | null => {
+  const freed = new Set<string>()
+  for (const { view, key } of changes) {
+    const before = tables.get(view)!.get(key)
+    if (before !== undefined) for (const { id } of claims(view, before)) freed.add(id)
+  }
+  const claimed = new Set<string>()
+  for (const { view, cells } of changes) {
+    if (cells === null) continue
+    const empty = emptyCell(view, cells)
+    if (empty !== null) return empty
+    const lost = claims(view, cells).find(({ id }) => claimed.has(id) || (taken.has(id) && !freed.has(id)))
+    if (lost !== undefined) return lost.rule
+    for (const { id } of claims(view, cells)) claimed.add(id)
+  }
+  return null
+}
+
+type Change = { readonly view: ViewName; readonly key: string; readonly cells: Cells | null }
+/** Through JSON, as every other store: what is kept shares nothing with what was handed in. */
+const kept = ({ view, key, row }: ViewChange): Change => ({
+  view,
+  key,
+  cells: row === null ? null : cellsOf(view, JSON.parse(JSON.stringify(row)) as object),
+})
+
+export const memoryTables = (): Tables => {
+  const tables = new Map<ViewName, Table>(viewNames.map((name) => [name, new Map()]))
+  const taken: Taken = new Map()
+
+  const forget = (view: ViewName, key: string): void => {
+    const before = tables.get(view)!.get(key)
+    if (before === undefined) return
+    for (const { id } of claims(view, before)) taken.delete(id)
+    tables.get(view)!.delete(key)
+  }
+  const write = (changes: readonly ViewChange[]): string | null => {
+    const last = lastChanges(changes).map(kept)
+    const rule = brokenRule(last, tables, taken)
+    if (rule !== null) return rule
+    for (const { view, key } of last) forget(view, key)
+    for (const { view, key, cells } of last) {
+      if (cells === null) continue
+      tables.get(view)!.set(key, cells)
+      for (const { id } of claims(view, cells)) taken.set(id, key)
+    }
+    return null
+  }
+  const row = (view: ViewName, key: string) => tables.get(view)!.get(key)
+  const rows = (view: ViewName) =>
+    [...tables.get(view)!.entries()].toSorted(([a], [b]) => byValue(a, b)).map(([, cells]) => cells)
+
+  const page = <N extends ViewName>(query: PageQuery<N>): readonly Row<N>[] | null => {
+    const { key } = viewOf(query.view)
+    const order = (a: Cells, b: Cells) =>
+      (byValue(a[query.sort], b[query.sort]) || byValue(a[key], b[key])) * (query.descending === true ? -1 : 1)
+    const { after } = query
+    const passed = after && ({ [query.sort]: after.value, [viewOf(query.view).key]: after.key } as Cells)
+    const marker = query.marker === undefined ? (passed ?? null) : row(query.view, query.marker)
+    if (marker === undefined) return null
+    const where = Object.entries(query.where as Record<string, Scalar | readonly Scalar[] | undefined>)
+    const found = [...tables.get(query.view)!.values()]
+      .filter((cells) => where.every(([column, wanted]) => wanted === undefined || matches(cells[column], wanted)))
+      .filter((cells) => marker === null || order(cells, marker) > 0)
+    return found.toSorted(order).slice(0, query.limit) as unknown as readonly Row<N>[]
+  }
+  const clear = (): void => {
+    for (const table of tables.values()) table.clear()
+    taken.clear()
+  }
+  return { write, row, rows, page, clear }
+}

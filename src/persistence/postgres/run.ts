@@ -1,0 +1,32 @@
+/** A statement of ours on a client or pool of `pg`. */
+import type { Client, Pool } from 'pg'
+import { setTimeout as wait } from 'node:timers/promises'
+import { rolledBack, sessionLost } from '../sql.ts'
+import type { Rows, Run, Statement } from '../sql.ts'
+
+export const runOn =
+  (client: Client | Pool): Run =>
+  async ({ text, params, name }: Statement): Promise<Rows> => {
+    const query = { text, values: [...params], ...(name === undefined ? {} : { name }) }
+    return (await client.query<Record<string, unknown>>(query)).rows
+  }
+
+/** A server that starts again is back in about a second; callers wait a little longer than this. */
+const PATIENCE_MS = 3_000
+const BACKOFF_MS = [50, 100, 200, 400, 800]
+
+/** For reads, which do no harm twice: again when the session was lost or refused, or the server let it go by chance. */
+export const again =
+  (run: Run): Run =>
+  async (statement) => {
+    const end = performance.now() + PATIENCE_MS
+    for (let tries = 0; ; tries++) {
+      try {
+        return await run(statement)
+      } catch (cause) {
+        const pause = BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!
+        if (!(rolledBack(cause) || sessionLost(cause)) || performance.now() + pause > end) throw cause
+        await wait(pause)
+      }
+    }
+  }

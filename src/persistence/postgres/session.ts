@@ -1,0 +1,193 @@
+/**
+ * The session that writes, over its lives. When it is lost, what was under way may still be committed by a server process
+ * that has not noticed; so the next life begins by ending that process and seeing it gone. Then what can be read is final.
+ *
+ * A sole writer holds a lock in this session. What it remembers is true as long as its first session stands: nobody else can
+ * have written. After that it goes on as one of many, if nobody has taken the lock meanwhile. Those that are many from the start
+ * share the lock: work on whole tables, which a sole writer does, is refused beside them.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { Client } from 'pg'
+import type { ClientConfig } from 'pg'
+import { NotSent, sessionLost } from '../sql.ts'
+import type { Rows, Run } from '../sql.ts'
+import { runOn } from './run.ts'
+
+/** How long a write waits for a session, and a read for what was written to settle. */
+const PATIENCE_MS = 2_000
+/** The server process of a writer that was killed may need a moment to notice. */
+const TAKEN_MS = 5_000
+/** A sole writer makes sure this often that its session stands; the server gives the lock of a silent one away later. */
+const LOOK_MS = 2_000
+const KEEPALIVE =
+  '-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=30000'
+const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000]
+
+type Backend = { readonly pid: number; readonly since: string }
+type Session = { readonly client: Client; readonly run: Run; readonly backend: Backend }
+
+export type WriterSession = {
+  readonly run: Run
+  /** The first session; rejects with the server's own words. */
+  readonly ready: () => Promise<void>
+  readonly settled: () => Promise<void>
+  /** A sole writer, and nobody else can have written since it opened. */
+  readonly undisturbed: () => boolean
+  /** The lock is another's. */
+  readonly displaced: Promise<Error>
+  readonly close: () => Promise<void>
+}
+
+const SELF = `select pid, backend_start::text as since from pg_stat_activity where pid = pg_backend_pid()`
+const END = `select pg_terminate_backend(pid) from pg_stat_activity where pid = $1::int and backend_start = $2::timestamptz`
+
+/** `alone` keeps all others out; of those that are there together each keeps out who wants to be alone. */
+export type Presence = 'alone' | 'together'
+const LOCK: Readonly<Record<Presence, string>> = {
+  alone: `select pg_try_advisory_lock(hashtextextended('accelerando', 0)) as held`,
+  together: `select pg_try_advisory_lock_shared(hashtextextended('accelerando', 0)) as held`,
+}
+const HOLDER = `select pid from pg_locks where locktype = 'advisory' and granted
+  and database = (select oid from pg_database where datname = current_database())`
+const PING = { text: 'select 1', params: [] }
+
+const takeLock = async ({ run }: Session, presence: Presence): Promise<void> => {
+  const end = performance.now() + TAKEN_MS
+  for (;;) {
+    const [lock] = await run({ text: LOCK[presence], params: [] })
+    if (lock!['held'] === true) return
+    if (performance.now() >= end) break
+    await wait(100)
+  }
+  const [holder] = await run({ text: HOLDER, params: [] })
+  const pid = (holder?.['pid'] as number | undefined) ?? 'unknown'
+  throw new Displaced(`another accelerando uses this database: server process ${pid} holds its lock`)
+}
+
+/** The lock is somebody else's. */
+class Displaced extends Error {}
+
+const connect = async (config: ClientConfig): Promise<Session> => {
+  const client = new Client(config)
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const run = runOn(client)
+    const [self] = await run({ text: SELF, params: [] })
+    return { client, run, backend: { pid: self!['pid'] as number, since: self!['since'] as string } }
+  } catch (cause) {
+    hangUp(client)
+    throw cause
+  }
+}
+
+/** Without a farewell: the other end may not listen any more. */
+const hangUp = (client: Client): void => {
+  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy: () => void } } }
+  connection?.stream?.destroy()
+}
+
+const outlive = async ({ run }: Session, { pid, since }: Backend): Promise<void> => {
+  while ((await run({ text: END, params: [pid, since] })).length > 0) await wait(20)
+}
+
+const patiently = async <T>(promised: Promise<T>): Promise<T> => {
+  const timer = new AbortController()
+  const late = wait(PATIENCE_MS, null, { signal: timer.signal, ref: false }).then(() => {
+    throw new NotSent('no session with the database')
+  })
+  late.catch(() => undefined)
+  return Promise.race([promised, late]).finally(() => timer.abort())
+}
+
+class Writer {
+  readonly #config: ClientConfig
+  readonly #presence: Presence | null
+  readonly #ending = new AbortController()
+  readonly #displaced = Promise.withResolvers<Error>()
+  readonly #lost = new WeakSet<Session>()
+  readonly #looking: NodeJS.Timeout | undefined
+  #undisturbed: boolean
+  #current: Promise<Session>
+  /** Null while there is none: then it is waited for. */
+  #standing: Session | null = null
+
+  constructor(given: ClientConfig, presence: Presence | null) {
+    const sole = presence === 'alone'
+    this.#config = sole ? { ...given, options: `${given.options ?? ''} ${KEEPALIVE}` } : given
+    this.#presence = presence
+    this.#undisturbed = sole
+    this.#current = this.#open()
+    this.#current.catch(() => undefined)
+    if (sole) this.#looking = setInterval(() => void this.run(PING).catch(() => undefined), LOOK_MS).unref()
+  }
+  async #open(): Promise<Session> {
+    const session = await connect(this.#config)
+    if (this.#presence !== null)
+      await takeLock(session, this.#presence).catch((cause: unknown) => {
+        hangUp(session.client)
+        throw cause
+      })
+    return this.#watched(session)
+  }
+  #watched(session: Session): Session {
+    this.#standing = session
+    session.client.on('end', () => this.#lose(session))
+    return session
+  }
+  #lose(session: Session): void {
+    if (this.#ending.signal.aborted || this.#lost.has(session)) return
+    this.#lost.add(session)
+    this.#standing = null
+    this.#undisturbed = false
+    hangUp(session.client)
+    this.#current = this.#revive(session.backend)
+    this.#current.catch(() => undefined)
+  }
+  /** Whether the session before is gone for good and nobody came in who wants to be alone. */
+  async #inherits(session: Session, before: Backend): Promise<boolean> {
+    try {
+      await outlive(session, before)
+      if (this.#presence !== null) await takeLock(session, this.#presence)
+      return true
+    } catch (cause) {
+      if (cause instanceof Displaced) this.#displaced.resolve(cause)
+      return false
+    }
+  }
+  async #revive(before: Backend): Promise<Session> {
+    for (let tries = 0; !this.#ending.signal.aborted; tries++) {
+      const session = await connect(this.#config).catch(() => null)
+      if (session !== null && (await this.#inherits(session, before))) return this.#watched(session)
+      if (session !== null) hangUp(session.client)
+      await wait(BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)], null, { ref: false })
+    }
+    throw new NotSent('closed')
+  }
+  readonly run: Run = async (statement): Promise<Rows> => {
+    const session = this.#standing ?? (await patiently(this.#current))
+    try {
+      return await session.run(statement)
+    } catch (cause) {
+      if (sessionLost(cause)) this.#lose(session)
+      throw cause
+    }
+  }
+  readonly ready = async (): Promise<void> => void (await this.#current)
+  readonly settled = async (): Promise<void> => {
+    if (this.#standing === null) await patiently(this.#current)
+  }
+  readonly undisturbed = (): boolean => this.#undisturbed
+  get displaced(): Promise<Error> {
+    return this.#displaced.promise
+  }
+  readonly close = async (): Promise<void> => {
+    this.#ending.abort()
+    clearInterval(this.#looking)
+    const session = await patiently(this.#current).catch(() => null)
+    await session?.client.end().catch(() => undefined)
+  }
+}
+
+export const writerSession = (given: ClientConfig, presence: Presence | null = null): WriterSession =>
+  new Writer(given, presence)
