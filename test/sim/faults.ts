@@ -106,7 +106,8 @@ const stands = (stage: Stage, { name }: Pick<Process, 'name'>, resume: () => voi
   later(stage, ms, () => {
     resume()
     say(`${name} goes on`)
-    if (ms > SESSION_MS) network().rebalance()
+    // others may have made it lose its place meanwhile, however short it was
+    network().rebalance()
   })
 }
 const controlPauses: Fault = (stage) => {
@@ -257,6 +258,7 @@ export const mend = ({ processes, machines, network, schedule, snare, store, nov
   for (const process of processes) process.resume()
   network().mischief = 0
   snare.clear()
+  network().rebalance()
   Object.assign(store.trouble, { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 })
   nova.mood = 'well'
   network().unrest = 0
