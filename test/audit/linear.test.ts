@@ -108,6 +108,10 @@ describe('ownership of a handle as clients saw it', () => {
     expect(verdicts([...first, ...second])).toEqual(['impossible'])
     const lost = ask({ act: 'unbind', from: 4, to: 5, status: null, arqs: ['a'] })
     expect(verdicts([...first, lost, ...second])).toEqual(['fits'])
+    // answered 404 for another one of its ARQs, it removed this one all the same; any other refusal changed nothing
+    const removal = (status: number) => ask({ act: 'remove', from: 4, to: 5, status, arqs: ['a', 'unknown'] })
+    expect(verdicts([...first, removal(404), ...second])).toEqual(['fits'])
+    expect(verdicts([...first, removal(403), ...second])).toEqual(['impossible'])
   })
   it('is not taken before anybody asked, nor after the answer', () => {
     const bind = ask({ act: 'bind', from: 5, to: 6, status: 202, arqs: ['a'], instance: 'i' })

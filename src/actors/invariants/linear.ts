@@ -19,6 +19,8 @@ const RELEASES: ReadonlySet<Asked['act']> = new Set(['unbind', 'remove', 'remove
 /** An answer says that it happened, or that it did not; else nobody knows. */
 const certain = ({ status }: Asked): boolean => status !== null && status < 300
 const refused = ({ status }: Asked): boolean => status !== null && status >= 300 && status < 500
+/** A removal that does not find some of its ARQs has removed the others (rest-api 4.6). */
+const partly = ({ act, status }: Asked): boolean => act === 'remove' && status === 404
 
 const between = ({ from, to, fromMs, toMs }: Asked) => ({ from: fromMs ?? from, to: toMs ?? to })
 const sightings = (asked: Asked, handle: string, arq: string): readonly HandleOperation[] =>
@@ -38,9 +40,9 @@ const sightings = (asked: Asked, handle: string, arq: string): readonly HandleOp
 
 const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
   const { act } = asked
-  if (refused(asked)) return []
+  if (refused(asked) && !partly(asked)) return []
   const { from, to } = between(asked)
-  const window = { from, to: certain(asked) ? to : Infinity, asked, arq }
+  const window = { from, to: certain(asked) || partly(asked) ? to : Infinity, asked, arq }
   if (RELEASES.has(act))
     // nobody knows whether an ARQ whose bind was not answered was of the instance
     return [
