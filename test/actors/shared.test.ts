@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { PACES } from '../../src/actors/kernel.ts'
 import type { ControlPlane } from '../../src/actors/controlPlane.ts'
 import type { Liveness } from '../../src/actors/host/decider.ts'
 import { livenessNow } from '../../src/actors/host/liveness.ts'
@@ -85,7 +86,7 @@ describe('what a dead process has left undone', () => {
     await dead.plane.sweeper.round()
     await quiet()
     expect(hung.heard).toHaveLength(1)
-    await shared.clock.pass(29_999)
+    await shared.clock.pass(PACES.claimMs - 1)
     await shared.sweep(two)
     expect(told.heard).toEqual([])
     await shared.clock.pass(1)
