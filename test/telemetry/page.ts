@@ -6,7 +6,8 @@ export type Sample = {
 }
 export type Page = { readonly samples: readonly Sample[]; readonly types: ReadonlyMap<string, string> }
 
-const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (NaN|[+-]Inf|-?[\d.]+(?:e[+-]?\d+)?)(?: \d+)?$/
+/** Prometheus takes `nan` in any case; the library writes `Nan`. */
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? ([Nn]a[Nn]|[+-]Inf|-?[\d.]+(?:e[+-]?\d+)?)(?: \d+)?$/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)",?/y
 
 const labelsOf = (text: string, line: string): Record<string, string> => {
