@@ -7,8 +7,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chownSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -16,6 +14,9 @@ import { promisify } from 'node:util'
 import { isMainThread } from 'node:worker_threads'
 import { Client } from 'pg'
 import type { QueryResult } from 'pg'
+import { freePort } from './port.ts'
+
+export { freePort }
 
 const run = promisify(execFile)
 const asRoot = process.getuid?.() === 0
@@ -34,14 +35,6 @@ export const startedAt = (pid: number): string => {
 /** PostgreSQL refuses to run as root. */
 const asPostgres = (program: string, args: readonly string[]): [string, string[]] =>
   asRoot ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  const { port } = server.address() as AddressInfo
-  await new Promise((closed) => server.close(closed))
-  return port
-}
 
 const makeFolder = async (folder: string): Promise<void> => {
   mkdirSync(join(folder, 'data'), { mode: 0o700 })

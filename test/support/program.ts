@@ -1,12 +1,13 @@
 /** The program as an operator runs it: a process of its own, which does not outlive the one that started it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from './port.ts'
+
+export { freePort }
 
 /** As in bin/parent.js: names the descriptor whose end means that the parent is gone. */
 const PARENT_FD = 'ACCELERANDO_PARENT_FD'
@@ -150,14 +151,6 @@ export const startService = async (run: Run, withinMs = READY_MS): Promise<Servi
 export const tempFolder = (name: string) => {
   const path = mkdtempSync(join(tmpdir(), `accelerando-${name}-`))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
-}
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  const { port } = server.address() as AddressInfo
-  await new Promise((closed) => server.close(closed))
-  return port
 }
 
 /** Field 4 of stat is the parent; the name in brackets before it may hold anything. */

@@ -1,12 +1,10 @@
 /** Controls and hosts of the last release beside today's, replaced one after another under load, and one of each put back. */
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type ControlMember, type Ground, type Member, controlMember, hostMember } from '../support/cluster.ts'
-import { freshPrefix, kafkaServer } from '../support/kafka.ts'
+import { type ControlMember, type Member, controlMember, hostMember } from '../support/cluster.ts'
 import { describeWith } from '../support/needs.ts'
-import { freshDatabase } from '../support/postgres.ts'
-import { tempFolder } from '../support/program.ts'
-import { type Customers, DEADLINE_SECONDS, audited, openCustomers, until } from './customers.ts'
+import { type Customers, DEADLINE_SECONDS, audited, until } from './customers.ts'
+import { openGround } from './ground.ts'
 import { lastWithControls, treeOf } from './release.ts'
 
 const LONG = 240_000
@@ -16,15 +14,8 @@ const HOSTS = ['compute1', 'compute2']
 const BINDS = 5
 
 const open = async (bin: string, rig: string, commit: string) => {
-  const folder = tempFolder('rolling')
   const tree = treeOf(commit)
-  const [{ url }, { options }, customers] = await Promise.all([freshDatabase(bin), kafkaServer(rig), openCustomers(7)])
-  const ground: Ground = {
-    database: url,
-    brokers: options.brokers,
-    prefix: freshPrefix(),
-    folder: join(folder.path, 'hosts'),
-  }
+  const { folder, ground, customers } = await openGround('rolling', bin, rig, 7)
   const env = {
     ACCELERANDO_NOVA_URL: customers.nova.url,
     ACCELERANDO_BIND_DEADLINE_SECONDS: String(DEADLINE_SECONDS),

@@ -2,12 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type ControlMember, type Ground, controlMember, hostArgs } from '../support/cluster.ts'
-import { freshPrefix, kafkaServer } from '../support/kafka.ts'
+import { type ControlMember, controlMember, hostArgs } from '../support/cluster.ts'
 import { describeWith } from '../support/needs.ts'
-import { freshDatabase } from '../support/postgres.ts'
-import { type Program, type Service, freePort, runProgram, startService, tempFolder } from '../support/program.ts'
-import { DEADLINE_SECONDS, audited, openCustomers } from './customers.ts'
+import { type Program, type Service, freePort, runProgram, startService } from '../support/program.ts'
+import { DEADLINE_SECONDS, audited } from './customers.ts'
+import { openGround } from './ground.ts'
 import { firstRelease, treeOf } from './release.ts'
 
 const LONG = 240_000
@@ -29,15 +28,8 @@ const ledgerIn = (folder: string): Ledger => {
 }
 
 const open = async (bin: string, rig: string, commit: string) => {
-  const folder = tempFolder('succession')
   const tree = treeOf(commit)
-  const [{ url }, { options }, customers] = await Promise.all([freshDatabase(bin), kafkaServer(rig), openCustomers(11)])
-  const ground: Ground = {
-    database: url,
-    brokers: options.brokers,
-    prefix: freshPrefix(),
-    folder: join(folder.path, 'hosts'),
-  }
+  const { folder, ground, customers } = await openGround('succession', bin, rig, 11)
   const env = {
     ACCELERANDO_NOVA_URL: customers.nova.url,
     ACCELERANDO_BIND_DEADLINE_SECONDS: String(DEADLINE_SECONDS),
@@ -59,7 +51,7 @@ const open = async (bin: string, rig: string, commit: string) => {
   /** Each life at an address of its own. */
   const starting = async (launcher?: string) => {
     const listen = ['--listen', `127.0.0.1:${await freePort()}`, '--admin-listen', `127.0.0.1:${await freePort()}`]
-    const args = ['start', '--database', url, '--data', folder.path, ...listen]
+    const args = ['start', '--database', ground.database, '--data', folder.path, ...listen]
     return { args, env, launcher }
   }
   const started = async (launcher?: string): Promise<Service> =>

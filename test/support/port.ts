@@ -1,0 +1,19 @@
+/** A port that nobody listens on, below those the system gives to outgoing connections: one of these could take it meanwhile. */
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
+
+const isFree = (port: number): Promise<boolean> => {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const server = createServer()
+  server.once('error', () => resolve(false))
+  server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  return promise
+}
+
+export const freePort = async (): Promise<number> => {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = randomInt(12_000, 30_000)
+    if (await isFree(port)) return port
+  }
+  throw new Error('no free port from 12000 to 30000')
+}
