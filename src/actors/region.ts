@@ -5,7 +5,7 @@
  * G2 whoever waits on an actor that dies is answered `unavailable`;
  * G3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
  * G4 all who look before the actor comes to it share one look, so that a read of the tail serves many;
- * G5 an actor that was stopped may still write: when it has ended, its successor reads the tail.
+ * G5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended whoever looks reads the tail.
  */
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
 import type { Clock } from '../clock.ts'
@@ -30,6 +30,9 @@ type Entry = {
   inflight: number
   lastUsed: number
   readonly waiting: Set<() => void>
+  acting: boolean
+  /** Of one that was stopped while it acted. */
+  ended: () => void
   /** The look that waits in the mailbox, shared by all who ask before it begins. */
   looking: { readonly fresh: boolean; readonly answer: Promise<Memory | null> } | null
 }
@@ -72,8 +75,27 @@ const shardOf = (key: string) => {
   return Math.abs(hash) % SHARDS
 }
 
-/** Who is there: spawns, forgets, retires. `doubted`: what the actor of this key knows may be overtaken. */
-const populationOf = ({ journal, clock, deciderOf, crashed, options }: Ports, doubted: (key: string) => void) => {
+/** Keys somebody else than their actor may be writing to. */
+const doubtsOver = (reread: (key: string) => void) => {
+  const writers = new Map<string, number>()
+  return {
+    has: (key: string): boolean => writers.has(key),
+    /** The answer is to be called when that writer has ended. */
+    begin: (key: string): (() => void) => {
+      writers.set(key, (writers.get(key) ?? 0) + 1)
+      return () => {
+        const left = writers.get(key)! - 1
+        if (left > 0) writers.set(key, left)
+        else writers.delete(key)
+        reread(key)
+      }
+    },
+  }
+}
+type Doubts = ReturnType<typeof doubtsOver>
+
+/** Who is there: spawns, forgets, retires. */
+const populationOf = ({ journal, clock, deciderOf, crashed, options }: Ports, doubts: Doubts) => {
   const engine = engineOver(journal, deciderOf)
   const system = start(configurePersistence(engine))
   const shards = Array.from({ length: SHARDS }, (_, at) =>
@@ -96,22 +118,27 @@ const populationOf = ({ journal, clock, deciderOf, crashed, options }: Ports, do
       lastUsed: clock.now(),
       waiting: new Set(),
       looking: null,
+      acting: false,
+      ended: () => {},
     }
+    const started = () => void (entry.acting = true)
     const finished = () => {
+      entry.acting = false
       entry.inflight--
       entry.lastUsed = clock.now()
-      if (entries.get(key) !== entry) doubted(key)
+      entry.ended()
     }
-    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, doubted: () => doubted(key) }
+    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, overdue: () => doubts.begin(key) }
     // a name of its own: nact would hand what is meant for one that has stopped to the next of the same name
     const name = `${nameOf(key)}.${++born}`
-    const hooks = { started: () => {}, finished, stopped: () => forget(key, entry) }
+    const hooks = { started, finished, stopped: () => forget(key, entry) }
     entry.ref = spawnEntity(shards[shardOf(key)]!, key, name, ports, hooks)
     entries.set(key, entry)
     return entry
   }
   const retire = (key: string, entry: Entry) => {
     entries.delete(key)
+    if (entry.acting) entry.ended = doubts.begin(key)
     stop(entry.ref)
   }
   const warm = (memory: Memory) => {
@@ -174,13 +201,14 @@ export const openRegion = (ports: Ports): Region => {
   const reread = (key: string) => {
     if (entries.has(key)) void look(key, true)
   }
-  const population = populationOf(ports, reread)
+  const doubts = doubtsOver(reread)
+  const population = populationOf(ports, doubts)
   const { entries, retire } = population
   const ask = askOver(population, ports, () => stopped)
   const look = lookOver(population, ask)
 
   return {
-    look: async (key) => found(await look(key, !journal.exclusive)),
+    look: async (key) => found(await look(key, !journal.exclusive || doubts.has(key))),
     peek: async (key) => found(await look(key, false)),
     tell: async (key, work) => {
       const outcome = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))

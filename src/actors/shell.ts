@@ -31,8 +31,8 @@ export type ShellPorts = {
   readonly deciderOf: (key: string) => AnyDecider
   readonly holdMs: number
   readonly crashed: (key: string, error: unknown) => void
-  /** What this actor knows may be overtaken: whoever is the actor then has to read the tail. */
-  readonly doubted: () => void
+  /** A borrower may still write although its time is over; the answer is called when it has ended. */
+  readonly overdue: () => () => void
 }
 type Persist = (persisting: Persisting) => Promise<void>
 
@@ -53,7 +53,7 @@ export const bounded = async <Value, Otherwise>(
 }
 
 const handle = async (
-  { journal, clock, deciderOf, holdMs, doubted }: ShellPorts,
+  { journal, clock, deciderOf, holdMs, overdue }: ShellPorts,
   memory: Memory,
   message: Message,
   persist: Persist,
@@ -70,9 +70,10 @@ const handle = async (
     case 'lend': {
       message.reply(memory)
       const back = await bounded(clock, message.returned, holdMs, 'doubt' as const)
+      if (back !== 'doubt') return mine(back)
       // the borrower may append long after nobody waits for it any more
-      if (back === 'doubt') void message.returned.then((late) => late !== 'doubt' && doubted())
-      return mine(back === 'doubt' ? await catchUp(alone, journal, deciderOf) : back)
+      void message.returned.then(overdue())
+      return mine(await catchUp(alone, journal, deciderOf))
     }
     case 'tell': {
       const append = async (rows: Append): Promise<Verdict> => {

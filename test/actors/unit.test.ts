@@ -68,6 +68,20 @@ describe('a unit', () => {
     expect(await world.add(-5, 'a')).toMatchObject({ ok: true })
     await world.region.stop()
   })
+  it.each(['outlives the hold', 'loses its lender'])('that %s is seen as soon as it is written (S7)', async (how) => {
+    const [before, after] = [door(), door()]
+    const world = openCounters({ beforeCommit: before.pass, afterCommit: after.pass }, { ...SHORT, askMs: 5000 })
+    const late = world.addAll(5, 'a', 'b')
+    await until(() => before.knocks() === 1)
+    if (how === 'loses its lender') world.region.kill(key('a'))
+    expect(await world.count('a')).toBe(0)
+    before.open()
+    await until(() => after.knocks() === 1)
+    expect(await world.count('a')).toBe(5)
+    after.open()
+    expect(await late).toMatchObject({ ok: true })
+    await world.region.stop()
+  })
   it('whose lender is killed meanwhile is seen by the lender’s successor', async () => {
     const gate = door()
     const world = openCounters({ beforeCommit: gate.pass })
