@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Asked } from '../../src/actors/invariants/evidence.ts'
-import { judgeHandles } from '../../src/actors/invariants/linear.ts'
+import { type HandleOperation, judgeHandles, operationsOf } from '../../src/actors/invariants/linear.ts'
 
 const HANDLE = 'handle'
 const caller = { projectId: 'p', isAdmin: false, isService: true }
@@ -18,26 +18,28 @@ const shows = (arq: string, from: number, to: number, state: string, handle: str
   ask({ act: 'get', from, to, shown: [{ uuid: arq, state, projectId: 'p', handle }] })
 
 /** One owner after another, each for a while. */
-const tenures = fc
-  .array(
-    fc.record({
-      pause: fc.nat(20),
-      binding: fc.integer({ min: 1, max: 20 }),
-      held: fc.integer({ min: 1, max: 50 }),
-      fails: fc.boolean(),
-    }),
-    { minLength: 1, maxLength: 12 },
-  )
-  .map((parts) => {
-    let now = 100
-    return parts.map(({ pause, binding, held, fails }, at): Tenure => {
-      const taken = now + pause + 1
-      const bound = taken + binding
-      const left = fails ? bound : bound + held
-      now = left
-      return { arq: `arq-${at}`, taken, bound, left, fails }
+const tenuresOf = (minLength: number, maxLength: number) =>
+  fc
+    .array(
+      fc.record({
+        pause: fc.nat(20),
+        binding: fc.integer({ min: 1, max: 20 }),
+        held: fc.integer({ min: 1, max: 50 }),
+        fails: fc.boolean(),
+      }),
+      { minLength, maxLength },
+    )
+    .map((parts) => {
+      let now = 100
+      return parts.map(({ pause, binding, held, fails }, at): Tenure => {
+        const taken = now + pause + 1
+        const bound = taken + binding
+        const left = fails ? bound : bound + held
+        now = left
+        return { arq: `arq-${at}`, taken, bound, left, fails }
+      })
     })
-  })
+const tenures = tenuresOf(1, 12)
 /** What somebody sees of it: each moment blurred into an interval, some answers lost. */
 const blur = fc.infiniteStream(
   fc.record({ before: fc.nat(30), after: fc.nat(30), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
@@ -69,6 +71,34 @@ const observed = (
     ]
   })
 const verdicts = (clients: readonly Asked[]) => judgeHandles({ clients }).map(({ judged }) => judged.verdict)
+
+/** Whatever was asked, of few ARQs within a short time: whether it makes sense or not. */
+const anything = fc.array(
+  fc
+    .record({
+      act: fc.constantFrom<Asked['act']>('bind', 'bind', 'unbind', 'get', 'get', 'get'),
+      arq: fc.constantFrom('a', 'b', 'c'),
+      from: fc.nat(12),
+      length: fc.nat(6),
+      status: fc.constantFrom(200, 200, null),
+      state: fc.constantFrom('Initial', 'BindStarted', 'Bound', 'Bound', 'BindFailed'),
+    })
+    .map(({ act, arq, from, length, status, state }) =>
+      act === 'get'
+        ? shows(arq, from, from + length, state, state === 'Initial' ? null : HANDLE)
+        : ask({ act, from, to: from + length, status, arqs: [arq], instance: arq }),
+    ),
+  { minLength: 2, maxLength: 7 },
+)
+/** Every order, one after another. */
+const someOrderFits = (left: readonly HandleOperation[], held = '', moment = -Infinity): boolean =>
+  left.every(({ must }) => !must) ||
+  left.some((one) => {
+    const after = one.apply(held)
+    const now = Math.max(moment, one.from)
+    if (after === null || now > one.to || (one.repeats && after === held)) return false
+    return someOrderFits(one.repeats ? left : left.filter((other) => other !== one), after, now)
+  })
 
 describe('ownership of a handle as clients saw it', () => {
   it('fits whenever the handle went from one ARQ to the next, however blurred', () =>
@@ -120,4 +150,29 @@ describe('ownership of a handle as clients saw it', () => {
     const late = [shows('a', 7, 8, 'Initial', null), shows('a', 9, 10, 'BindStarted', HANDLE)]
     expect(verdicts([bind, ...late])).toEqual(['impossible'])
   })
+  it('is judged as by trying every order', () => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(anything, (clients) => {
+        for (const operations of operationsOf(clients).values()) {
+          const expected = someOrderFits(operations) ? 'fits' : 'impossible'
+          seen.add(expected)
+          expect(verdicts(clients)).toEqual([expected])
+        }
+      }),
+      { seed: 6, numRuns: 2000 },
+    )
+    expect(seen.size).toBe(2)
+  })
+  it('is judged in the end, however much was seen at once', () =>
+    fc.assert(
+      fc.property(tenuresOf(150, 150), blur, (all, noise) => {
+        const lasting = all.filter(({ fails }) => !fails)
+        const crowd = lasting.flatMap(({ arq, bound, left }) =>
+          Array.from({ length: 20 }, (_, at) => shows(arq, bound - at, left + at, 'Bound', HANDLE)),
+        )
+        expect(verdicts([...observed(all, noise[Symbol.iterator]()), ...crowd])).toEqual(['fits'])
+      }),
+      { seed: 7, numRuns: 5, endOnFailure: true },
+    ))
 })

@@ -35,7 +35,7 @@ const sightings = (asked: Asked, handle: string, arq: string): readonly HandleOp
       if (holderOf(held) !== arq || (shown.state === 'BindStarted' && held.endsWith('!'))) return null
       return shown.state === 'Bound' ? `${arq}!` : held
     }
-    return [{ ...between(asked), must: true, apply, asked, arq }]
+    return [{ ...between(asked), must: true, sees: true, apply, asked, arq }]
   })
 
 const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
@@ -56,8 +56,8 @@ const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
   return [
     // it may have been given another handle
     { ...window, must: false, apply: (held) => (held === FREE ? arq : null) },
-    // a bind may fail by itself, as long as it is not Bound
-    { ...window, to: Infinity, must: false, apply: (held) => (held === arq ? FREE : null) },
+    // a bind may fail by itself, as long as it is not Bound; as often as it is taken
+    { ...window, to: Infinity, must: false, repeats: true, apply: (held) => (held === arq ? FREE : null) },
   ]
 }
 

@@ -1,12 +1,15 @@
 /**
  * Whether what several observers saw of one thing, each within an interval, fits one order of events. Pure; a bounded search.
  *
- * An operation takes effect at one moment between `from` and `to`. `must: false`: or never.
+ * An operation takes effect at one moment between `from` and `to`. `must: false`: or never. `repeats`: or several times. `sees`: where it
+ * changes nothing, the others lose nothing if it comes before them.
  */
 export type Operation<State> = {
   readonly from: number
   readonly to: number
   readonly must: boolean
+  readonly repeats?: boolean
+  readonly sees?: boolean
   /** The state it leads to, or null where it cannot have happened. */
   readonly apply: (state: State) => State | null
 }
@@ -36,7 +39,7 @@ const marks = (count: number): readonly bigint[] => {
   })
 }
 
-/** Those that may come next: begun before any that must be over by then has ended. What must happen goes first. */
+/** Those that may come next: begun before any that must be over by then has ended. */
 const nextOf = <State>(sorted: readonly Operation<State>[], { done, moment }: Node<State>): readonly number[] => {
   let limit = Infinity
   const open: number[] = []
@@ -46,9 +49,33 @@ const nextOf = <State>(sorted: readonly Operation<State>[], { done, moment }: No
     open.push(index)
     if (must) limit = Math.min(limit, to)
   }
-  return open
-    .filter((index) => sorted[index]!.from <= limit)
-    .toSorted((a, b) => Number(sorted[b]!.must) - Number(sorted[a]!.must) || sorted[a]!.to - sorted[b]!.to)
+  return open.filter((index) => sorted[index]!.from <= limit)
+}
+
+/**
+ * What to try of them. One that changes nothing is no reason to branch: if it may be left out it is, and if it only sees and every other
+ * one can still come after its begin, it is taken at once, since whatever order follows without it follows with it too. What must
+ * happen goes first.
+ */
+const branchesOf = <State>(
+  sorted: readonly Operation<State>[],
+  node: Node<State>,
+): readonly { readonly index: number; readonly state: State }[] => {
+  const next = nextOf(sorted, node)
+  const earliestEnd = next.reduce((least, index) => Math.min(least, sorted[index]!.to), Infinity)
+  const led = next.flatMap((index) => {
+    const { must, apply } = sorted[index]!
+    const state = apply(node.state)
+    return state === null || (!must && state === node.state) ? [] : [{ index, state }]
+  })
+  const idle = led.find(
+    ({ index, state }) =>
+      sorted[index]!.sees && state === node.state && sorted[index]!.from <= Math.max(node.moment, earliestEnd),
+  )
+  if (idle) return [idle]
+  const order = ({ index: a }: { index: number }, { index: b }: { index: number }): number =>
+    Number(sorted[b]!.must) - Number(sorted[a]!.must) || sorted[a]!.to - sorted[b]!.to
+  return led.toSorted(order)
 }
 
 export const linearize = <State extends string>(
@@ -67,15 +94,15 @@ export const linearize = <State extends string>(
     const node = open.pop()!
     if (node.left === 0) return { verdict: 'fits' }
     if (node.left < best.left) best = node
-    for (const index of nextOf(sorted, node).toReversed()) {
-      const { apply, from, must } = sorted[index]!
-      const state = apply(node.state)
-      const hash = node.hash ^ mark[index]!
-      if (state === null || seen.has(`${hash} ${state}`)) continue
-      seen.add(`${hash} ${state}`)
+    for (const { index, state } of branchesOf(sorted, node).toReversed()) {
+      const { from, must, repeats = false } = sorted[index]!
+      const hash = repeats ? node.hash : node.hash ^ mark[index]!
+      const key = `${hash} ${state} ${Math.max(node.moment, from)}`
+      if (seen.has(key)) continue
+      seen.add(key)
       open.push({
         state,
-        done: new Set([...node.done, index]),
+        done: repeats ? node.done : new Set([...node.done, index]),
         hash,
         left: node.left - Number(must),
         moment: Math.max(node.moment, from),
