@@ -52,6 +52,8 @@ describeWith('kafka', 'topics of a real broker', (rig) => {
     const all = await tail('--once')
     expect(all).toMatchObject({ code: 0, complained: '' })
     expect(all.lines).toHaveLength(facts.length)
+    const shown = all.lines.map((line) => Number(/@(\d+)/.exec(line)![1]))
+    expect(shown).toEqual(shown.toSorted((a, b) => a - b))
     const middle = evidence.journal[Math.floor(evidence.journal.length / 2)]!.position!
     const rest = await tail('--once', '--since', middle, '--json')
     const positions = rest.lines.map((line) => Number((JSON.parse(line) as { position: string }).position))

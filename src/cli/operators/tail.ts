@@ -59,15 +59,33 @@ const repeats = () => {
   }
 }
 
+/** Lines of a bounded read that wait for their place among the others; what is beyond is shown in portions. */
+const GATHERED_MAX = 100_000
+/** Partitions are read one after the other: what is complete is shown in the order of the journal. */
+const inOrder = (out: (line: string) => void) => {
+  let gathered: { readonly line: string; readonly position: Position | null }[] = []
+  const end = (): void => {
+    const order = (a: Position | null, b: Position | null): number =>
+      a === b ? 0 : a === null || (b !== null && comesBefore(a, b)) ? -1 : 1
+    for (const { line } of gathered.toSorted((a, b) => order(a.position, b.position))) out(line)
+    gathered = []
+  }
+  const put = (line: string, position: Position | null): void => {
+    gathered.push({ line, position })
+    if (gathered.length >= GATHERED_MAX) end()
+  }
+  return { put, end }
+}
+
 type Show = (message: TopicMessage, text: string, storedAt: number | null) => void
-const shower = ({ arq, since, json }: TailOptions, out: (line: string) => void): Show => {
+const shower = ({ arq, since, json }: TailOptions, out: (line: string, position: Position | null) => void): Show => {
   const repeated = repeats()
   return (message, text, storedAt) => {
     if (arq !== null && message.key !== arq && !text.includes(arq)) return
     const { position } = message
     const old = since !== null && position !== null && !comesBefore(since, position)
     if (old || repeated(message)) return
-    out(json ? JSON.stringify(message) : tailLine(message, storedAt))
+    out(json ? JSON.stringify(message) : tailLine(message, storedAt), position)
   }
 }
 
@@ -130,7 +148,9 @@ export const tail = async (
   log: Log,
 ): Promise<void> => {
   const topics = topicsNamed(options.topic, source)
-  const show = shower(options, out)
-  if (source.kind === 'kafka') return tailKafka(source.kafka, topics, options, show, signal, log)
-  return tailJournal(source.store, topics, options, show, signal)
+  if (source.kind === 'journal') return tailJournal(source.store, topics, options, shower(options, out), signal)
+  const ordered = inOrder(out)
+  const show = shower(options, options.once ? ordered.put : out)
+  await tailKafka(source.kafka, topics, options, show, signal, log)
+  ordered.end()
 }
