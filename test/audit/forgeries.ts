@@ -11,6 +11,9 @@ const NOBODY = '00000000-0000-4000-8000-00000000dead'
 const eventsOf = ({ events }: JournalRow) => events as readonly Event[]
 const is = (kind: string, type: string) => (row: JournalRow) =>
   row.key.startsWith(`${kind}/`) && eventsOf(row).some((event) => event.type === type)
+/** Of a bind that waits for a host; others are accepted and settled in one row. */
+const waits = (type: string) => (row: JournalRow) =>
+  is('instance', type)(row) && !(is('instance', 'BindAccepted')(row) && is('instance', 'BindSettled')(row))
 
 /** The first (or `last`) event of a kind and type, as somebody would have liked it. */
 const forge =
@@ -29,12 +32,13 @@ const description = (change: (given: Record<string, unknown>) => object) => (eve
 const counted = (by: number) => description((given) => ({ numAccelerators: (given['numAccelerators'] as number) + by }))
 /** As the journal was before the first row like this, long ago. */
 const stoppedBefore =
-  (kind: string, type: string): Forge =>
+  (like: (row: JournalRow) => boolean): Forge =>
   ({ journal, now }) => ({
-    journal: journal.slice(0, journal.findIndex(is(kind, type))),
+    journal: journal.slice(0, journal.findIndex(like)),
     now: now + 1_000_000_000,
     pauses: [],
   })
+const unaccepted: Forge = ({ journal }) => ({ journal: journal.toSpliced(journal.findIndex(waits('BindAccepted')), 1) })
 const added =
   (kind: string, type: string, more: Event): Forge =>
   ({ journal }) => {
@@ -149,14 +153,14 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     forge('arq', 'ArqCreated', (event) => ({ ...event, group: { 'resources:GPU': '9' } })),
   ],
   ['S16', 'one of a bind is left out', forge('instance', 'BindSettled', (event) => ({ ...event, arqs: [] }))],
-  ['L1', 'a bind never ends', stoppedBefore('instance', 'BindSettled')],
-  ['L2', 'Nova is never told', stoppedBefore('instance', 'NovaTold')],
+  ['L1', 'a bind never ends', stoppedBefore(waits('BindSettled'))],
+  ['L2', 'Nova is never told', stoppedBefore(is('instance', 'NovaTold'))],
   ['L2', 'Nova took nothing', () => ({ nova: [] })],
   ['L4', 'a free slot is prepared', (evidence) => host(() => ({ prepared: [slot(evidence)] }))(evidence)],
   [
     'L5',
     'a release is never answered',
-    (evidence) => ({ ...stoppedBefore('deployable', 'OrderDone')(evidence), quiet: true }),
+    (evidence) => ({ ...stoppedBefore(is('deployable', 'OrderDone'))(evidence), quiet: true }),
   ],
   [
     'L6',
@@ -168,7 +172,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ['I2', 'a handle names another ARQ', forge('deployable', 'Granted', (event) => ({ ...event, arq: NOBODY }))],
   ['I3', 'a Bound ARQ names a foreign provider', forge('arq', 'BindStarted', bond({ deviceRpUuid: NOBODY }))],
   ['I4', 'an ARQ that left still takes part', forge('instance', 'ArqsLeft', () => null)],
-  ['I5', 'nobody waits for a bind', forge('instance', 'BindAccepted', () => null)],
+  ['I5', 'nobody waits for a bind', unaccepted],
   [
     'I6',
     'a handle is of another deployable',

@@ -134,8 +134,8 @@ const together: Invariant = {
   *check(history) {
     const found: Finding[] = []
     walk(history, (step, _, before) => {
-      for (const { key, after } of arqsIn(step)) {
-        if (after.status !== 'BindStarted' || !after.bond) continue
+      for (const { key, after, before: was } of arqsIn(step)) {
+        if (!after.bond || was.bond) continue
         const { deployable, handle } = after.bond
         if (!before.deployable(deployable).handles[handle.uuid])
           found.push(
