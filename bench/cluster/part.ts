@@ -47,18 +47,23 @@ const controlsUpTo = async (run: Run, count: number): Promise<void> => {
   while (stand.controls.length > count) await stand.endControl(stand.controls.at(-1)!, 'SIGTERM')
 }
 
-/** The same callers against fewer and fewer controls, so that none is newer than the others. */
+/**
+ * Callers against fewer and fewer controls, so that none is newer than the others: as many for each control, and all that the
+ * most controls have. The fewer callers a control has, the fewer appends share a statement, whatever else is so.
+ */
 const compareControls = async (run: Run): Promise<void> => {
   const { scene, options, results, say } = run
-  const lanes = options.concurrency.at(-1)!
+  const most = options.concurrency.at(-1)!
   const targets = await scene.stand.targets(true)
   for (const count of COMPARED) {
     await controlsUpTo(run, count)
     await warmUp(scene, targets)
     const restMs = await atRest(scene.stand)
-    const taken = await measureWhole(scene, targets, lanes, Math.max(COMPARE_SECONDS, options.seconds))
-    say(`${count} controls, host work, ${lanes} callers: ${told(taken)}; at rest ${digits(restMs)} ms CPU/s`)
-    results.controls.push({ controls: count, lanes, restMs, ...taken })
+    for (const lanes of new Set([most, Math.ceil((most / COMPARED[0]!) * count)])) {
+      const taken = await measureWhole(scene, targets, lanes, Math.max(COMPARE_SECONDS, options.seconds))
+      say(`${count} controls, host work, ${lanes} callers: ${told(taken)}; at rest ${digits(restMs)} ms CPU/s`)
+      results.controls.push({ controls: count, lanes, restMs, ...taken })
+    }
   }
 }
 

@@ -64,9 +64,10 @@ const growth = ({ whole: all }: ClusterResults): Table => ({
 /** CPU of a bind without what the controls use anyway while it is made. */
 const beyondRest = ({ cpu, restMs, found }: ControlsResult): number => cpu.controls - restMs / found.perSecond
 const comparedRow = (one: ControlsResult, first: ControlsResult): readonly string[] => {
-  const { controls, found, cpu, fences, restMs } = one
+  const { controls, lanes, found, cpu, fences, restMs } = one
   return [
     String(controls),
+    String(lanes),
     ratio(cpu.controls, first.cpu.controls),
     ratio(beyondRest(one), beyondRest(first)),
     digits(found.perSecond),
@@ -79,11 +80,15 @@ const comparedRow = (one: ControlsResult, first: ControlsResult): readonly strin
   ]
 }
 const byControls = ({ controls }: ClusterResults): readonly ControlsResult[] =>
-  controls.toSorted((a, b) => a.controls - b.controls)
-const compared = (results: ClusterResults): Table => ({
-  title: 'More controls, the same callers: what one bind with host work costs',
+  controls.toSorted((a, b) => a.controls - b.controls || a.lanes - b.lanes)
+/** Those with as many callers in all, or as many for each control, as the one with the most controls. */
+const alike = (all: readonly ControlsResult[], callers: (one: ControlsResult) => number): readonly ControlsResult[] =>
+  all.filter((one) => callers(one) === callers(all.at(-1)!))
+const compared = (title: string, results: readonly ControlsResult[]): Table => ({
+  title,
   head: [
     'controls',
+    'callers',
     'CPU of controls, to one control',
     'less what they need at rest',
     'binds/s',
@@ -94,7 +99,7 @@ const compared = (results: ClusterResults): Table => ({
     'tails read a bind',
     'at rest',
   ],
-  rows: byControls(results).map((one, _at, all) => comparedRow(one, all[0]!)),
+  rows: results.map((one) => comparedRow(one, results[0]!)),
 })
 
 type Row = readonly [string, string]
@@ -145,8 +150,24 @@ const rest = (results: ClusterResults): Table => ({
   ],
 })
 
+const more = 'what one bind with host work costs'
+const comparedBoth = (results: ClusterResults): readonly Table[] => {
+  const all = byControls(results)
+  if (all.length === 0) return []
+  return [
+    compared(
+      `More controls, as many callers for each: ${more}`,
+      alike(all, ({ lanes, controls }) => lanes / controls),
+    ),
+    compared(
+      `More controls, the same callers: ${more}`,
+      alike(all, ({ lanes }) => lanes),
+    ),
+  ]
+}
+
 export const clusterTables = (results: ClusterResults): readonly Table[] =>
-  [ways(results), growth(results), compared(results), rest(results)].filter(({ rows }) => rows.length > 0)
+  [ways(results), growth(results), ...comparedBoth(results), rest(results)].filter(({ rows }) => rows.length > 0)
 export const clusterFailures = ({ whole: ways, controls, steady, lag, kill }: ClusterResults): number =>
   failures([
     ...[...ways, ...controls].map(({ found }) => found),
