@@ -47,6 +47,8 @@ export type Region = {
   readonly look: (key: string) => Promise<Outcome<Memory>>
   /** As `look`, but what another process wrote may be missing: for a guess that is made sure of later. */
   readonly peek: (key: string) => Promise<Outcome<Memory>>
+  /** Whether its actor is here, so that a `peek` need not read. */
+  readonly has: (key: string) => boolean
   readonly tell: <Value>(key: string, work: Work<Value>) => Promise<Outcome<Value | null>>
   /** Borrows all; null when one did not answer in time. */
   readonly borrow: (keys: readonly string[], returned: Promise<Loan | 'doubt'>) => Promise<Loan | null>
@@ -210,6 +212,7 @@ export const openRegion = (ports: Ports): Region => {
   return {
     look: async (key) => found(await look(key, !journal.exclusive || doubts.has(key))),
     peek: async (key) => found(await look(key, false)),
+    has: (key) => entries.has(key),
     tell: async (key, work) => {
       const outcome = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))
       return (outcome ?? { ok: false, fault: UNAVAILABLE }) as never

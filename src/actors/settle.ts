@@ -90,10 +90,11 @@ export const settle = async <Value>(
   deciderOf: (key: string) => AnyDecider,
   store: Store,
   work: Work<Value>,
+  readFirst = false,
 ): Promise<Settled<Value>> => {
   const { counts } = store
-  let loan = borrowed
-  let fresh = store.exclusive && ![...borrowed.values()].some(({ unread }) => unread)
+  let loan = readFirst ? await catchUp(borrowed, store, deciderOf) : borrowed
+  let fresh = readFirst || (store.exclusive && ![...borrowed.values()].some(({ unread }) => unread))
   let [fenced, refused] = [false, false]
   const ended = (outcome: Outcome<Value | null>): Settled<Value> => ({ loan, outcome })
   for (let round = 0; round < ROUNDS_MAX; round++) {

@@ -8,7 +8,8 @@
  * W5 orders are sent again at a start only by a process that is alone with its store: its bus may have died with the one before.
  *    Otherwise what was sent lies on a bus that outlives us all, and each restart would flood the hosts with what others have just
  *    sent: what has no answer after `resendMs` is found by the rounds;
- * W6 no deadline waits for the bus: orders are sent again in rounds of their own.
+ * W6 no deadline waits for the bus: orders are sent again in rounds of their own;
+ * W7 who recorded due work remembers it: only what was claimed is looked up in the journal first.
  */
 import type { Cancel } from '../clock.ts'
 import type { Order } from '../wire/orders.ts'
@@ -21,6 +22,7 @@ import { tellNova } from './instance/notifier.ts'
 import { type Kernel, newWork } from './kernel.ts'
 import { idOf, kindOf } from './memory.ts'
 import { orderMessage } from './reactions.ts'
+import type { Region } from './region.ts'
 
 export type Sweeper = {
   readonly start: () => Promise<void>
@@ -50,12 +52,13 @@ const attendant = (kernel: Kernel) => {
   const inHand = new Set<string>()
   const running = new Set<Promise<void>>()
   const claimed = new Set<string>()
-  const attendInstance = async (entity: string) => {
-    const looked = await region.look(entity)
+  const attendInstance = async (entity: string, look: Region['look']) => {
+    const looked = await look(entity)
     if (!looked.ok) return
     const { open } = looked.value.state as Instance
     if (open) await conclude(kernel, idOf(entity))
-    await tellNova(kernel, idOf(entity))
+    // it was read a moment ago, if it had to be
+    await tellNova(kernel, idOf(entity), region.peek)
   }
   const attendDeployable = async (entity: string) => {
     const work = newWork(kernel, { by: 'sweeper' }, (draft) => {
@@ -64,12 +67,12 @@ const attendant = (kernel: Kernel) => {
     })
     await region.tell(entity, work)
   }
-  const attend = (entity: string) =>
-    kindOf(entity) === deployable.kind ? attendDeployable(entity) : attendInstance(entity)
-  const begin = (entity: string) => {
+  const attend = (entity: string, look: Region['look']) =>
+    kindOf(entity) === deployable.kind ? attendDeployable(entity) : attendInstance(entity, look)
+  const begin = (entity: string, look: Region['look']) => {
     if (inHand.has(entity) || inHand.size >= IN_HAND_MAX) return
     inHand.add(entity)
-    const work = attend(entity)
+    const work = attend(entity, look)
       .catch((error: unknown) => log.error({ entity, error: String(error) }, 'sweep.failed'))
       .finally(() => {
         inHand.delete(entity)
@@ -93,7 +96,7 @@ const attendant = (kernel: Kernel) => {
     if (limit === 0) return
     for (const { entity } of await sharing.claimDue(before, limit, forMs)) {
       claimed.add(entity)
-      begin(entity)
+      begin(entity, region.look)
     }
   }
   return { begin, ended, letGo, claim }
@@ -117,7 +120,7 @@ export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const timers = new Map<() => Promise<unknown>, Cancel>()
 
   const nudge = (entity: string) => {
-    if (!stopped) attending.begin(entity)
+    if (!stopped) attending.begin(entity, region.peek)
   }
   const orders = () => resend(clock.now() - options.resendMs)
   const dues = async () => {

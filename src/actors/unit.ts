@@ -3,7 +3,8 @@
  *
  * U1 a unit is a plain function, never run inside a participant; it borrows all keys at once and never one more later;
  * U2 only the unit appends: a borrow that times out has certainly written nothing;
- * U3 bounds in order: statement < hold < ask < HTTP.
+ * U3 bounds in order: statement < hold < ask < HTTP;
+ * U4 what nobody here remembers is read with the tails of all the others, at once: a read that is needed anyway spares a fence.
  */
 import type { Outcome } from '../fault.ts'
 import { type AnyDecider, type Loan, type Memory, blank, unread } from './memory.ts'
@@ -39,11 +40,12 @@ export const unitsOver = (region: Region, journal: Counted, deciderOf: (key: str
   together: async (keys, work, fresh = [], likelyNew = []) => {
     const { promise: returned, resolve: giveBack } = Promise.withResolvers<Loan | 'doubt'>()
     try {
-      for (const key of likelyNew) region.warm(unread(key, deciderOf(key)))
+      for (const key of keys) region.warm(unread(key, deciderOf(key)))
       const borrowed = await region.borrow(keys, returned)
       if (!borrowed) return { ok: false, fault: UNAVAILABLE }
+      const cold = keys.some((key) => borrowed.get(key)!.unread && !likelyNew.includes(key))
       const made = fresh.map((key) => [key, blank(key, deciderOf(key))] as const)
-      const settled = settle(new Map([...borrowed, ...made]), deciderOf, journal, work)
+      const settled = settle(new Map([...borrowed, ...made]), deciderOf, journal, work, cold)
       return await answered(
         settled.then(({ loan, outcome }) => {
           giveBack(loan)

@@ -262,6 +262,18 @@ describe('two processes over one journal', () => {
     expect(await one.units.together([key('a'), key('b')], { ...copy, plan })).toEqual({ ok: true, value: 2 })
     await Promise.all([one.region.stop(), other.region.stop()])
   })
+  it('read what one of them does not know with all it may know wrongly, at once, and meet no fence', async () => {
+    let reads = 0
+    const { journal } = memoryStore({ exclusive: false, beforeRead: async () => void reads++ })
+    const [one, other] = [regionOver(journal), regionOver(journal)]
+    await one.add(1, 'a')
+    await other.addAll(1, 'a', 'b')
+    reads = 0
+    expect(await one.addAll(-2, 'a', 'c')).toMatchObject({ ok: false, fault: { reason: '0 and -2' } })
+    expect(await one.addAll(1, 'b', 'a')).toEqual({ ok: true, value: 3 })
+    expect([reads, one.counts.fences]).toEqual([2, 0])
+    await Promise.all([one.region.stop(), other.region.stop()])
+  })
   it('carry out a command that both were given once', async () => {
     const [one, other] = pair()
     const work = adding(1, 'a', 'b')

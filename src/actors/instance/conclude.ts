@@ -46,8 +46,8 @@ const keysOf = (key: string, held: Instance): readonly string[] => [
 
 const ROUNDS = 3
 /**
- * Runs `plan` over the instance and all that take part in its conversation. Who takes part is looked at first and may change
- * before all is borrowed; then it is looked at again, and harder.
+ * Runs `plan` over the instance and all that take part in its conversation. Who takes part is a guess by what is remembered, or by
+ * `more` when nothing is; what was borrowed on a wrong guess is known better the next time.
  */
 const overConversation = async (
   { region, units, log }: Kernel,
@@ -59,22 +59,22 @@ const overConversation = async (
 ): Promise<boolean> => {
   const key = instanceKey(uuid)
   for (let round = 0; round < ROUNDS; round++) {
-    const looked = await (round === 0 ? region.peek : region.look)(key)
-    if (!looked.ok) return false
-    const keys = [...new Set([...keysOf(key, looked.value.state as Instance), ...more])]
+    const looked = round > 0 || more.length === 0 || region.has(key) ? await region.peek(key) : null
+    if (looked && !looked.ok) return false
+    const keys = [...new Set([...(looked ? keysOf(key, looked.value.state as Instance) : [key]), ...more])]
     const borrowed = new Set(keys)
     const done = await units.together(keys, {
       ...work,
       cause,
       plan: (draft) =>
-        keysOf(key, draft.state(instance, key)).every((one) => borrowed.has(one)) ? plan(draft, key) : null,
+        keysOf(key, draft.state(instance, key)).every((one) => borrowed.has(one)) ? plan(draft, key) : 'others',
     })
     if (!done.ok) {
       log.warn({ instance: uuid, fault: done.fault }, 'conversation.refused')
       if (done.fault.kind === 'unavailable') throw new Error(done.fault.reason)
       return false
     }
-    if (done.value !== null) return done.value
+    if (done.value !== 'others') return done.value ?? false
   }
   return false
 }

@@ -6,6 +6,7 @@ import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { Draft } from '../draft.ts'
 import { type Kernel, causeOf, newWork } from '../kernel.ts'
+import type { Region } from '../region.ts'
 import { type Instance, instance, instanceKey } from './decider.ts'
 
 type How = 'Unbind' | 'Remove'
@@ -55,9 +56,9 @@ const leavePlan =
   }
 
 const lookAllOver =
-  ({ region }: Kernel) =>
+  (look: Region['look']) =>
   async (uuids: readonly string[]): Promise<Outcome<ReadonlyMap<string, Arq>>> => {
-    const looked = await Promise.all(uuids.map((uuid) => region.look(arqKey(uuid))))
+    const looked = await Promise.all(uuids.map((uuid) => look(arqKey(uuid))))
     const refused = looked.find((one) => !one.ok)
     if (refused && !refused.ok) return refused
     return {
@@ -66,12 +67,12 @@ const lookAllOver =
     }
   }
 
-/** One append for all of them; who takes part is looked at first, and again when that changed meanwhile. `guard` decides on the states it finds. */
+/** One append for all of them; who takes part is what is remembered, and looked at when it was others. `guard` decides on the states it finds. */
 const leaveAllOver = (kernel: Kernel) => {
-  const lookAll = lookAllOver(kernel)
+  const [peekAll, lookAll] = [lookAllOver(kernel.region.peek), lookAllOver(kernel.region.look)]
   return async (caller: Caller, uuids: readonly string[], how: How, guard: Guard): Promise<Outcome<null>> => {
     for (let round = 0; round < ROUNDS; round++) {
-      const looked = await lookAll(uuids)
+      const looked = await (round === 0 ? peekAll : lookAll)(uuids)
       if (!looked.ok) return looked
       const keys = new Set([...looked.value].flatMap(([uuid, held]) => [arqKey(uuid), ...partners(held)]))
       const left = await kernel.units.together(
@@ -98,7 +99,7 @@ const unbindOver =
   }
 
 const removeOver = (kernel: Kernel, leaveAll: LeaveAll): Control['arqs']['remove'] => {
-  const lookAll = lookAllOver(kernel)
+  const lookAll = lookAllOver(kernel.region.look)
   return async (caller, uuids) => {
     const wanted = [...new Set(uuids)]
     const looked = await lookAll(wanted)
