@@ -11,7 +11,8 @@ import type { World } from './world.ts'
 const SILENCE_MS = 155_000
 /** In poisoned company a bind that would take a moment takes so long at most. */
 const DELAY_MAX_MS = 20_000
-const CALM_MS = 20_000
+/** Longer than a call that hung in the hardware when all was mended goes on hanging. */
+const CALM_MS = 65_000
 const BINDS = 5
 const POISONS = 40
 
