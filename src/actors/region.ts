@@ -8,12 +8,12 @@
  * G5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended whoever looks reads the tail.
  */
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
-import type { Clock } from '../clock.ts'
+import { type Clock, bounded } from '../clock.ts'
 import type { Outcome } from '../fault.ts'
 import { engineOver } from './engine.ts'
 import type { AnyDecider, Loan, Memory } from './memory.ts'
 import { type Counted, UNAVAILABLE, type Work } from './settle.ts'
-import { type Message, bounded, spawnEntity } from './shell.ts'
+import { type Message, spawnEntity } from './shell.ts'
 
 export type RegionOptions = {
   readonly askMs: number

@@ -7,7 +7,7 @@
  */
 import { type Ref, spawnPersistent } from 'nact'
 import type { Outcome } from '../fault.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, bounded } from '../clock.ts'
 import type { Persisting } from './engine.ts'
 import { type AnyDecider, type Loan, type Memory } from './memory.ts'
 import type { Append, Verdict } from './ports.ts'
@@ -35,22 +35,6 @@ export type ShellPorts = {
   readonly overdue: () => () => void
 }
 type Persist = (persisting: Persisting) => Promise<void>
-
-/** Resolves with `otherwise` when `promise` takes longer than `ms`. */
-export const bounded = async <Value, Otherwise>(
-  clock: Clock,
-  promise: Promise<Value>,
-  ms: number,
-  otherwise: Otherwise,
-) => {
-  const { promise: late, resolve } = Promise.withResolvers<Otherwise>()
-  const cancel = clock.after(ms, () => resolve(otherwise))
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    cancel()
-  }
-}
 
 const handle = async (
   { journal, clock, deciderOf, holdMs, overdue }: ShellPorts,

@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
 import type { Control } from '../actors/control.ts'
 import { systemClock, systemIds } from '../clock.ts'
-import type { Ids } from '../clock.ts'
+import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
 import { noauth } from './identity.ts'
@@ -24,7 +24,7 @@ export type AppParts = {
   /** Who is calling; without it the identity headers are believed. */
   readonly identify?: Identify
   readonly ids?: Ids
-  readonly now?: () => number
+  readonly clock?: Pick<Clock, 'now' | 'after'>
   /** Why nothing can be asked of the actors; null: nothing is known that hinders. */
   readonly hindered?: () => string | null
   readonly tracer?: Tracer
@@ -40,7 +40,7 @@ export const createApp = (parts: AppParts): Hono => {
     policy: readPolicy(options.policy),
     identify: parts.identify ?? noauth,
     ids: parts.ids ?? systemIds,
-    now: parts.now ?? systemClock.now,
+    clock: parts.clock ?? systemClock,
     hindered: parts.hindered ?? (() => null),
     log: parts.log,
     observe: parts.metrics === undefined ? null : observer(parts.metrics),

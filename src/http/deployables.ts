@@ -99,6 +99,7 @@ const programAt = (path: string, more: Route['uuids'] = {}): Route =>
     rule: 'cyborg:deployable:program',
     uuids: { ...UUIDS, ...more },
     body: program,
+    waits: true,
     docs: {
       summary: 'Programs a deployable with an image.',
       answers: { 200: schemas.Deployable, 202: schemas.Deployable },

@@ -1,7 +1,7 @@
 /** One request from its first header to its last: what it is called, what its answer carries, what is noted of it. */
 import type { Context } from 'hono'
 import type { Control } from '../actors/control.ts'
-import type { Ids } from '../clock.ts'
+import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Span, type Tracer, traceField } from '../trace.ts'
 import { errorAnswer, refused, withoutExpected500 } from './faults.ts'
@@ -19,7 +19,7 @@ export type Ports = {
   readonly policy: Policy
   readonly identify: Identify
   readonly ids: Ids
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now' | 'after'>
   readonly hindered: () => string | null
   readonly log: Log
   readonly observe: Observe | null
@@ -49,7 +49,7 @@ const open = (c: Context, row: string, ports: Ports, versioned: boolean): Frame 
   }
   const globalId = given !== undefined && REQUEST_ID.test(given) ? given : undefined
   const span = ports.tracer.enter(`${c.req.method} ${row}`, c.req.header('traceparent'))
-  return { requestId, globalId, headers, startedAt: ports.now(), span }
+  return { requestId, globalId, headers, startedAt: ports.clock.now(), span }
 }
 
 const respond = (answered: Answered, frame: Frame, options: Options): Response => {
@@ -79,7 +79,7 @@ const endSpan = (c: Context, row: string, { span, requestId, globalId }: Frame, 
   })
 
 const close = (c: Context, row: string, ports: Ports, frame: Frame, status: number): void => {
-  const tookMs = ports.now() - frame.startedAt
+  const tookMs = ports.clock.now() - frame.startedAt
   ports.observe?.(c.req.method, row, status, tookMs)
   if (frame.span.trace !== undefined) endSpan(c, row, frame, status)
   const fields = {

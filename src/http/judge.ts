@@ -3,6 +3,7 @@
  * While the store is known to be away nobody is let wait for what cannot be answered.
  */
 import type { Context } from 'hono'
+import { bounded } from '../clock.ts'
 import { readJson } from './body.ts'
 import { refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
@@ -51,6 +52,13 @@ const paramsOf = (c: Context, row: Route): Params => {
   return { ok: true, params }
 }
 
+/** Steps that each are in time may take too long together. What was begun goes on, and may be asked for again. */
+const LATE: HttpRefused = refused({
+  kind: 'unavailable',
+  reason: 'this takes too long; it may have been carried out all the same',
+  retryAfterSeconds: 1,
+})
+
 /** Whether it still is away is looked at about as often. */
 const HINDERED_SECONDS = 1
 
@@ -87,7 +95,8 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
     body: body?.value,
     base: baseOf(c, ports.options),
   }
-  return row.handle(call)
+  const answered = Promise.resolve(row.handle(call))
+  return row.waits ? answered : bounded(ports.clock, answered, ports.options.answerMs, LATE)
 }
 
 const readBody = async (

@@ -7,6 +7,8 @@ export type Options = {
   /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
   readonly proxyHeaders: boolean
   readonly bodyLimitBytes: number
+  /** Whoever has no answer by then is told to come again; more than an actor is waited for, or that would never be told. */
+  readonly answerMs: number
   /** Offer microversion 2.4, which adds UUIDs beside integer ids. */
   readonly additiveMicroversion: boolean
   readonly compat: {
@@ -22,6 +24,7 @@ export const DEFAULTS: Options = {
   publicEndpoint: null,
   proxyHeaders: false,
   bodyLimitBytes: 1024 * 1024,
+  answerMs: 13_000,
   additiveMicroversion: false,
   compat: { tempestServerFaults: true },
   policy: { enforceNewDefaults: false, rules: {} },

@@ -59,6 +59,8 @@ export type Route<A extends Args = Args, B = unknown> = {
   readonly uuids?: Readonly<Record<string, PathUuid>>
   readonly query?: A
   readonly body?: Body<B>
+  /** It waits for hardware, for as long as is set for that. */
+  readonly waits?: true
   readonly docs: Docs
   readonly handle: (call: Call<A, B>) => Answered | Promise<Answered>
 }

@@ -68,7 +68,7 @@ export const openProcess = (ports: Ports): Process => {
       bus: ports.network().seenBy(mine),
       control: CONTROL,
     })
-    const app = createApp({ control: system.plane.control, log, ids, now: clock.now })
+    const app = createApp({ control: system.plane.control, log, ids, clock })
     if (mine.alive) running = { system, app }
     say(`${name}: ready`)
   }

@@ -88,6 +88,7 @@ const httpOf = (s: Settings, rules: HttpOptions['policy']['rules']): HttpOptions
   publicEndpoint: s['api.public_endpoint'],
   proxyHeaders: s['api.proxy_headers'],
   bodyLimitBytes: s['api.body_limit_bytes'],
+  answerMs: s['api.answer_seconds'],
   additiveMicroversion: s['api.additive_microversion'],
   compat: { tempestServerFaults: s['compat.tempest_server_faults'] },
   policy: { enforceNewDefaults: s['oslo_policy.enforce_new_defaults'], rules },

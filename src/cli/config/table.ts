@@ -83,6 +83,9 @@ const API = {
   'api.body_limit_bytes': row(k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
     about: 'A request body above it is answered 413.',
   }),
+  'api.answer_seconds': row(k.seconds(0.1, 600), inSeconds(HTTP.answerMs), {
+    about: 'A request that has no answer by then is answered 503; it may be carried out all the same.',
+  }),
   'api.additive_microversion': row(k.toggle, HTTP.additiveMicroversion, {
     about: 'Offer microversion 2.4, which shows UUIDs beside integer ids.',
   }),

@@ -119,7 +119,7 @@ const serve = async (opened: Opened): Promise<Running> => {
       hindered: () => (database.ailing() === null ? null : 'the database does not answer'),
       tracer,
       ids: idsBy(clock),
-      now: clock.now,
+      clock,
     }),
     config.listen,
   )
