@@ -10,15 +10,15 @@ type Waiting = { readonly resolve: (answer: Answer) => void; readonly reject: (c
 
 const HEAD_END = '\r\n\r\n'
 
-/** Null: not all of it is there yet. Only answers that tell their length are understood, and ours do. */
-const parse = (text: Buffer): { readonly answer: Answer; readonly rest: Buffer } | null => {
+/** A number: so many bytes at least, where not all of it is there yet. Only answers that tell their length are understood, and ours do. */
+const parse = (text: Buffer): { readonly answer: Answer; readonly rest: Buffer } | number => {
   const end = text.indexOf(HEAD_END)
-  if (end < 0) return null
+  if (end < 0) return text.length + 1
   const head = text.toString('latin1', 0, end)
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)
   if (length === null) throw new Error(`an answer without its length:\n${head}`)
   const [from, to] = [end + HEAD_END.length, end + HEAD_END.length + Number(length[1])]
-  if (text.length < to) return null
+  if (text.length < to) return to
   return {
     answer: { status: Number(head.slice(9, 12)), body: text.toString('utf8', from, to) },
     rest: text.subarray(to),
@@ -34,7 +34,8 @@ const opened = (port: number): Promise<Socket> =>
 export const connection = async (port: number): Promise<Connection> => {
   const socket = await opened(port)
   let waiting: Waiting | null = null
-  let held: Buffer = Buffer.alloc(0)
+  let held: Buffer[] = []
+  let [size, wanted] = [0, 0]
   const fail = (cause: Error): void => {
     waiting?.reject(cause)
     waiting = null
@@ -42,10 +43,17 @@ export const connection = async (port: number): Promise<Connection> => {
   socket.on('error', fail)
   socket.on('close', () => fail(new Error('the connection was closed')))
   socket.on('data', (part: Buffer) => {
-    held = held.length === 0 ? part : Buffer.concat([held, part])
-    const parsed = parse(held)
-    if (parsed === null) return
-    held = Buffer.from(parsed.rest)
+    held.push(part)
+    size += part.length
+    // a large answer is put together once
+    if (size < wanted) return
+    const text = Buffer.concat(held)
+    const parsed = parse(text)
+    if (typeof parsed === 'number') {
+      ;[held, wanted] = [[text], parsed]
+      return
+    }
+    ;[held, size, wanted] = [[Buffer.from(parsed.rest)], parsed.rest.length, 0]
     const { resolve } = waiting!
     waiting = null
     resolve(parsed.answer)
