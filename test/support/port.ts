@@ -17,3 +17,9 @@ export const freePort = async (): Promise<number> => {
   }
   throw new Error('no free port from 12000 to 30000')
 }
+
+/** Of the ports that browsers and `fetch` refuse (https://fetch.spec.whatwg.org/#port-blocking), one that is free. */
+export const portThatFetchRefuses = async (): Promise<number> => {
+  for (const port of [6665, 6668, 6669, 6679, 6697, 10_080, 6667, 6666]) if (await isFree(port)) return port
+  throw new Error('none of the refused ports is free')
+}

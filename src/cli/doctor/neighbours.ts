@@ -1,5 +1,6 @@
 /** Checks of what answers over HTTP: the API of a control, and Nova. */
 import type { Clock } from '../../clock.ts'
+import { ask } from '../ask.ts'
 import type { Check } from './check.ts'
 import { ok, problem, span, warning } from './check.ts'
 
@@ -16,20 +17,17 @@ const TIMEOUT_MS = 5000
 /** A date of HTTP is whole seconds. */
 const SKEW = { errorMs: 1000, warnMs: 2000 }
 
-const skewOf = (date: string | null, now: number): number | null => {
+const skewOf = (date: string | undefined, now: number): number | null => {
   const told = Date.parse(date ?? '')
   return Number.isNaN(told) ? null : told + 500 - now
 }
 
 export const askFor = async (url: string, clock: Clock): Promise<Answer> => {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'manual' })
-    await response.body?.cancel()
-    return { url, status: response.status, reason: '', skewMs: skewOf(response.headers.get('date'), clock.now()) }
+    const { status, headers } = await ask(url, { timeoutMs: TIMEOUT_MS })
+    return { url, status, reason: '', skewMs: skewOf(headers.date, clock.now()) }
   } catch (error) {
-    const { message, cause } = error as Error
-    const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : message
-    return { url, status: null, reason: reason ?? message, skewMs: null }
+    return { url, status: null, reason: (error as Error).message, skewMs: null }
   }
 }
 

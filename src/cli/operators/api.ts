@@ -1,6 +1,7 @@
 /** The API as a command asks for it: one call, its document, or in one sentence why not. */
 import type { Command } from 'commander'
 import * as v from 'valibot'
+import { ask } from '../ask.ts'
 import { out } from '../command.ts'
 
 export type Json = Readonly<Record<string, unknown>>
@@ -24,10 +25,6 @@ const parsed = (text: string): unknown => {
     return null
   }
 }
-const causeOf = (error: unknown): string => {
-  const { message, cause } = error as Error
-  return cause instanceof Error && cause.message ? cause.message : message
-}
 
 /** Whom a command speaks for when it names somebody: an administrator, as an API without authentication believes it. */
 const identity = (user: string | undefined): Readonly<Record<string, string>> =>
@@ -38,20 +35,15 @@ const identity = (user: string | undefined): Readonly<Record<string, string>> =>
 export const apiOf = ({ api, as: user }: ApiFlags): Api => {
   const base = addressOf(api)
   return async (method, path, body) => {
-    const response = await fetch(`${base}${path}`, {
-      method,
-      headers: { ...identity(user), ...(body && { 'content-type': 'application/json' }) },
-      signal: AbortSignal.timeout(CALL_MS),
-      ...(body && { body: JSON.stringify(body) }),
-    }).catch((error: unknown) => {
-      throw new Error(`the API at ${base} cannot be reached: ${causeOf(error)}`, { cause: error })
+    const question = { method, headers: identity(user), body, timeoutMs: CALL_MS }
+    const { status, text } = await ask(`${base}${path}`, question).catch((error: Error) => {
+      throw new Error(`the API at ${base} cannot be reached: ${error.message}`, { cause: error })
     })
-    const text = await response.text()
     const json = text === '' ? {} : parsed(text)
-    if (response.ok && json !== null) return json as Json
+    if (status >= 200 && status < 300 && json !== null) return json as Json
     const refusal = v.safeParse(Refusal, json)
     const said = refusal.success ? refusal.output.errors[0].detail : `it answered ${text.slice(0, 200) || 'nothing'}`
-    throw new Error(`${method} ${path}: ${response.status} ${said}`)
+    throw new Error(`${method} ${path}: ${status} ${said}`)
   }
 }
 

@@ -1,5 +1,6 @@
 /** The main job, walked as Nova would walk it, over HTTP; each step says what it expected when it did not get it. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ask } from '../ask.ts'
 
 export type HeardEvent = {
   readonly name: string
@@ -18,7 +19,7 @@ type Json = Readonly<Record<string, unknown>>
 type Answer = { readonly status: number; readonly body: Json }
 
 const WAIT_MS = 15_000
-const HEADERS = { 'content-type': 'application/json', 'x-service-roles': 'service' }
+const HEADERS = { 'x-service-roles': 'service' }
 
 class Unexpected extends Error {}
 const expectThat: (holds: unknown, what: string) => asserts holds = (holds, what) => {
@@ -28,13 +29,8 @@ const expectThat: (holds: unknown, what: string) => asserts holds = (holds, what
 const caller =
   (base: string) =>
   async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const response = await fetch(`${base}${path}`, {
-      method,
-      headers: HEADERS,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Json }
+    const { status, text } = await ask(`${base}${path}`, { method, headers: HEADERS, body, timeoutMs: WAIT_MS })
+    return { status, body: (text === '' ? {} : JSON.parse(text)) as Json }
   }
 type Call = ReturnType<typeof caller>
 

@@ -1,0 +1,34 @@
+/** One question of a command over HTTP. Not by `fetch`: it refuses some ports on principle, and the API's own is one of them. */
+import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
+import { request as overHttps } from 'node:https'
+import { text } from 'node:stream/consumers'
+
+export type Question = {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+  readonly timeoutMs: number
+}
+export type Reply = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string }
+
+/** Redirects are not followed. Rejects, with a message that says why, when there is no whole answer in time. */
+export const ask = async (url: string, { method = 'GET', headers = {}, body, timeoutMs }: Question): Promise<Reply> => {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const sent = body === undefined ? undefined : JSON.stringify(body)
+  const about =
+    sent === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(sent) }
+  const over = new URL(url).protocol === 'https:' ? overHttps : overHttp
+  const signal = AbortSignal.timeout(timeoutMs)
+  over(url, { method, headers: { ...headers, ...about }, signal }, resolve)
+    .on('error', reject)
+    .end(sent)
+  try {
+    const answer = await promise
+    return { status: answer.statusCode!, headers: answer.headers, text: await text(answer) }
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException
+    const why = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : message || code
+    throw new Error(why, { cause: error })
+  }
+}
