@@ -47,7 +47,10 @@ export type Recalled = {
 export type Journal = {
   /** Group-committed with the others of the moment. Never rejects. */
   readonly append: (append: Append) => Promise<Verdict>
-  /** What was written after the given versions, for any number of keys in one read. Rejects when the store cannot be read. */
+  /**
+   * What was written after the given versions, for any number of keys in one read. Nothing this process asked for before can be
+   * written later. Rejects when the store cannot be read.
+   */
   readonly recall: (
     keys: readonly { readonly key: string; readonly after: number }[],
   ) => Promise<ReadonlyMap<string, Recalled>>

@@ -94,12 +94,28 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       const asked = schedule.across(life, server, delayMs, work)
       return server.parked ? schedule.within(life, TIMEOUT_MS, asked, 'the store does not answer') : asked
     }
+    const sent = new Set<Promise<void>>()
+    const send = (wanted: Append): Promise<Verdict> => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      sent.add(promise)
+      return ask(() =>
+        append(real, wanted).finally(() => {
+          sent.delete(promise)
+          resolve()
+        }),
+      )
+    }
+    /** Comes after what this process has sent, as the port promises. */
+    const recall: Journal['recall'] = async (keys) => {
+      await Promise.all(sent)
+      return real.recall(keys)
+    }
     const { reads } = store
     const real = lyingJournal(bite, own.journal, store)
     const sharing = watched(life, lyingSharing(bite, own.sharing, reads))
     const journal: Journal = {
-      append: (wanted) => tap.pass(life, 'journal', () => ask(() => append(real, wanted))).catch(() => 'unknown'),
-      recall: (keys) => ask(read(() => real.recall(keys))),
+      append: (wanted) => tap.pass(life, 'journal', () => send(wanted)).catch(() => 'unknown'),
+      recall: (keys) => ask(read(() => recall(keys))),
       history: (keys, limit) => ask(read(() => real.history(keys, limit))),
       feed: (after, limit) => ask(read(() => real.feed(after, limit))),
       checkpoint: (reader) => ask(() => real.checkpoint(reader)),
