@@ -57,8 +57,7 @@ const attendant = (kernel: Kernel) => {
     if (!looked.ok) return
     const { open } = looked.value.state as Instance
     if (open) await conclude(kernel, idOf(entity))
-    // it was read a moment ago, if it had to be
-    await tellNova(kernel, idOf(entity), region.peek)
+    await tellNova(kernel, idOf(entity))
   }
   const attendDeployable = async (entity: string) => {
     const work = newWork(kernel, { by: 'sweeper' }, (draft) => {

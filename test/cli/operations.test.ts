@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { openWorkshop } from '../http/cloud.ts'
-import { freePort, runProgram, tempFolder } from '../support/program.ts'
+import { freePort } from '../support/port.ts'
+import { runProgram, tempFolder } from '../support/program.ts'
 
 const folder = tempFolder('operations')
 let shop: Awaited<ReturnType<typeof openWorkshop>>

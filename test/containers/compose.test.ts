@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Compose, openCompose } from '../support/compose.ts'
 import { buildImage } from '../support/containers.ts'
 import { describeWith } from '../support/needs.ts'
-import { freePort } from '../support/program.ts'
+import { freePort } from '../support/port.ts'
 
 const UP_MS = 120_000
 type Json = Record<string, unknown>

@@ -1,6 +1,7 @@
 /** The real program under test: started, killed, started again by the same command, and looked after meanwhile. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Run, type Service, familyOf, freePort, isAlive, startService } from '../support/program.ts'
+import { freePort } from '../support/port.ts'
+import { type Run, type Service, familyOf, isAlive, startService } from '../support/program.ts'
 import type { Account } from './account.ts'
 
 const GONE_MS = 2000

@@ -1,7 +1,8 @@
 /** Controls and hosts as processes, over a database and a broker that somebody else has started. */
 import { join } from 'node:path'
 import { clientOf } from '../e2e/client.ts'
-import { type Exit, type Program, type Service, freePort, runProgram, startService } from './program.ts'
+import { freePort } from './port.ts'
+import { type Exit, type Program, type Service, runProgram, startService } from './program.ts'
 
 export type Ground = {
   readonly database: string

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
 import { type Database, sqlOnce } from './postgres.ts'
-import { freePort } from './program.ts'
+import { freePort } from './port.ts'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

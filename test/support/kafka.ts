@@ -16,7 +16,8 @@ import { promisify } from 'node:util'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import { createTopics } from '../../src/bus/kafka/topics.ts'
 import { silent } from '../../src/log.ts'
-import { freePort, runPid, startedAt } from './postgres.ts'
+import { freePort } from './port.ts'
+import { runPid, startedAt } from './postgres.ts'
 
 const run = promisify(execFile)
 const START_MS = 90_000

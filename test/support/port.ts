@@ -1,4 +1,4 @@
-/** A port that nobody listens on, below those the system gives to outgoing connections: one of these could take it meanwhile. */
+/** Ports that nobody listens on. */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
@@ -10,6 +10,7 @@ const isFree = (port: number): Promise<boolean> => {
   return promise
 }
 
+/** Below those the system gives to outgoing connections: one of these could take it meanwhile. */
 export const freePort = async (): Promise<number> => {
   for (let tries = 0; tries < 100; tries++) {
     const port = randomInt(12_000, 30_000)

@@ -16,8 +16,6 @@ import { Client } from 'pg'
 import type { QueryResult } from 'pg'
 import { freePort } from './port.ts'
 
-export { freePort }
-
 const run = promisify(execFile)
 const asRoot = process.getuid?.() === 0
 

@@ -5,9 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from './port.ts'
-
-export { freePort }
 
 /** As in bin/parent.js: names the descriptor whose end means that the parent is gone. */
 const PARENT_FD = 'ACCELERANDO_PARENT_FD'

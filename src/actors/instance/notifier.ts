@@ -1,7 +1,6 @@
 /** Tells Nova how binds ended: durable, judged element by element, again with back-off until the time is up (rest-api 8.5). */
 import { type Kernel, newWork } from '../kernel.ts'
 import type { Nova, NovaEvent, NovaVerdict } from '../ports.ts'
-import type { Region } from '../region.ts'
 import { storable } from '../text.ts'
 import { type Instance, instance, instanceKey } from './decider.ts'
 import { traceField, within } from '../../trace.ts'
@@ -61,11 +60,11 @@ const ask = async (
   }
 }
 
-/** One round for one instance; what is not due yet is left alone. `look` shows what is to be told: at worst it is told twice. */
-export const tellNova = async (kernel: Kernel, uuid: string, look: Region['look']): Promise<void> => {
+/** One round for one instance; what is not due yet is left alone. What is remembered is told: at worst it is told twice. */
+export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
   const { region, nova, clock, log, tracer } = kernel
   const key = instanceKey(uuid)
-  const looked = await look(key)
+  const looked = await region.peek(key)
   if (!looked.ok) return
   const held = looked.value.state as Instance
   const { telling } = held

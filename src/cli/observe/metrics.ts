@@ -1,6 +1,7 @@
 /** The registry of a process, filled from the table: what happens is counted at once, what only is is read at the scrape. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import { type LabelsOf, METRICS, METRIC_PREFIX, type MetricName, type MetricRow, type NameOf } from './metricsTable.ts'
+import { bounded, systemClock } from '../../clock.ts'
 
 export type Shown<Name extends MetricName> = number | readonly (readonly [LabelsOf<Name>, number])[]
 export type Meter = {
@@ -94,12 +95,7 @@ export const cached = <Value>(
   return async () => {
     if (limits.now() - readAt < limits.forMs && running === null) return known
     running ??= begin()
-    let late: NodeJS.Timeout | undefined
-    const over = new Promise<'late'>((resolve) => {
-      late = setTimeout(() => resolve('late'), limits.withinMs)
-    })
-    if ((await Promise.race([running, over])) === 'late') limits.failed()
-    clearTimeout(late)
+    if ((await bounded(systemClock, running, limits.withinMs, 'late' as const)) === 'late') limits.failed()
     return known
   }
 }

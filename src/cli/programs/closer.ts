@@ -1,5 +1,5 @@
 /** Last opened, first closed; one that fails to close, or does not come to an end, does not keep the others open. */
-import { systemClock } from '../../clock.ts'
+import { bounded, systemClock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 
 export type Closer = {
@@ -8,13 +8,10 @@ export type Closer = {
   readonly close: () => Promise<void>
 }
 
-const LATE = Symbol('late')
 /** Whether it came to its end in time. */
-const ends = async (work: Promise<unknown>, withinMs?: number): Promise<boolean> => {
-  if (withinMs === undefined) return work.then(() => true)
-  const { promise: late, resolve } = Promise.withResolvers<typeof LATE>()
-  const cancel = systemClock.after(withinMs, () => resolve(LATE))
-  return (await Promise.race([work, late]).finally(cancel)) !== LATE
+const ends = (work: Promise<unknown>, withinMs?: number): Promise<boolean> => {
+  const ended = work.then(() => true)
+  return withinMs === undefined ? ended : bounded(systemClock, ended, withinMs, false)
 }
 
 export const closer = (log: Log): Closer => {

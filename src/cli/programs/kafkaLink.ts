@@ -6,7 +6,7 @@ import type { KafkaBus } from '../../bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { createTopics } from '../../bus/kafka/topics.ts'
 import { isMisconfigured, isMissing } from '../../bus/kafka/trouble.ts'
-import type { Clock } from '../../clock.ts'
+import { type Clock, bounded } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { TopicOptions } from '../config/cluster.ts'
 import { StartProblem } from './startProblem.ts'
@@ -68,19 +68,15 @@ class Link {
   }
   readonly join = async (begin: () => Promise<unknown>): Promise<void> => {
     const first = this.#attempt(begin)
-    const { promise: late, resolve } = Promise.withResolvers<boolean>()
-    const cancel = this.#parts.clock.after(PATIENCE_MS, () => resolve(false))
     this.#trying = first.then(
       (done) => (done ? undefined : this.#again(begin)),
       () => undefined,
     )
-    await Promise.race([first, late]).finally(cancel)
+    await bounded(this.#parts.clock, first, PATIENCE_MS, false)
   }
   readonly stop = async (): Promise<void> => {
     this.#stopping.abort()
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#parts.clock.after(AGAIN_MS, resolve)
-    await Promise.race([this.#trying, late]).finally(cancel)
+    await bounded(this.#parts.clock, this.#trying, AGAIN_MS, undefined)
   }
 
   /** Rejects only with what the operator has to mend. */
