@@ -2,8 +2,8 @@
  * A look whether what is recorded twice says the same: view rows against the fold of their journal, a few of each view at a time,
  * and handles against the ARQs they are held for. What differs is counted and logged, never mended in silence.
  *
- * K1 one process looks at a time, the one that holds the lease `checks`; from round to round it goes on where it was;
- * K2 a view row is written with its journal row, so it is judged only if the journal of its entity ended at the same row before
+ * CHECKS-1 one process looks at a time, the one that holds the lease `checks`; from round to round it goes on where it was;
+ * CHECKS-2 a view row is written with its journal row, so it is judged only if the journal of its entity ended at the same row before
  *    and after it was read.
  */
 import { canonicalJson } from '../wire/canonical.ts'

@@ -1,11 +1,11 @@
 /**
  * key -> actor. Looks up or spawns and dispatches in one synchronous step; counts what is in flight; passivates the idle.
  *
- * G1 a message is never dispatched to an actor that was told to stop: the entry is replaced in the same step;
- * G2 whoever waits on an actor that dies is answered `unavailable`;
- * G3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
- * G4 all who look before the actor comes to it share one look, so that a read of the tail serves many;
- * G5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended whoever looks reads the tail.
+ * REGION-1 a message is never dispatched to an actor that was told to stop: the entry is replaced in the same step;
+ * REGION-2 whoever waits on an actor that dies is answered `unavailable`;
+ * REGION-3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
+ * REGION-4 all who look before the actor comes to it share one look, so that a read of the tail serves many;
+ * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended whoever looks reads the tail.
  */
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
 import { type Clock, bounded } from '../clock.ts'

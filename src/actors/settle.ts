@@ -1,9 +1,9 @@
 /**
  * Decide, append, and in doubt read the tail and decide again. The one place where decisions become rows.
  *
- * T1 a refusal, and that there is nothing to do, is final only when it was decided on what the journal says now ("refuse carefully");
- * T2 an append that was fenced wrote nothing, so deciding again is safe;
- * T3 after `unknown` one tail read tells; if the store cannot be read the outcome stays unknown and the memories are doubted.
+ * SETTLE-1 a refusal, and that there is nothing to do, is final only when it was decided on what the journal says now ("refuse carefully");
+ * SETTLE-2 an append that was fenced wrote nothing, so deciding again is safe;
+ * SETTLE-3 after `unknown` one tail read tells; if the store cannot be read the outcome stays unknown and the memories are doubted.
  */
 import type { Fault, Outcome } from '../fault.ts'
 import type { Counts } from './counts.ts'

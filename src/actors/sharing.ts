@@ -1,9 +1,9 @@
 /**
  * What processes over one store need to share the work. Each step is one statement, judged by the store's own clock.
  *
- * H1 a lease has one holder at a time; its epoch rises whenever it is taken anew, also by the same holder after it was over;
- * H2 who works under an older epoch can no longer move the checkpoint;
- * H3 what one process claimed, no other gets until the claim is over: work that a dead process began is found again.
+ * SHARING-1 a lease has one holder at a time; its epoch rises whenever it is taken anew, also by the same holder after it was over;
+ * SHARING-2 who works under an older epoch can no longer move the checkpoint;
+ * SHARING-3 what one process claimed, no other gets until the claim is over: work that a dead process began is found again.
  */
 import type { Position } from './ports.ts'
 import type { Row } from './views.ts'

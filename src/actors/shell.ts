@@ -1,9 +1,9 @@
 /**
  * Decider + nact + journal: the only place where they meet.
  *
- * A1 memory is a cache: whoever doubts reads the journal's tail;
- * A2 while its memory is lent, the actor serves nobody, bounded by `holdMs`;
- * A3 a handler that throws ends the incarnation (stop is the only policy); the region answers who waited.
+ * SHELL-1 memory is a cache: whoever doubts reads the journal's tail;
+ * SHELL-2 while its memory is lent, the actor serves nobody, bounded by `holdMs`;
+ * SHELL-3 a handler that throws ends the incarnation (stop is the only policy); the region answers who waited.
  */
 import { type Ref, spawnPersistent } from 'nact'
 import type { Outcome } from '../fault.ts'

@@ -1,15 +1,15 @@
 /**
  * What time brings: recorded deadlines, Nova's next try, orders without an answer, silent hosts, idle actors.
  *
- * W1 nothing is kept in timers alone: after a restart the same reads find the same work, and so does any other process;
- * W2 every round is bounded, and an entity is worked on once at a time: within a process by a list, among processes by claims;
- * W3 who recorded due work is told of it at once and begins without a claim; other processes leave it alone for `headStartMs`;
- * W4 a claim ends when the work is done, whatever came of it, and by itself when its process is dead;
- * W5 orders are sent again at a start only by a process that is alone with its store: its bus may have died with the one before.
+ * SWEEPER-1 nothing is kept in timers alone: after a restart the same reads find the same work, and so does any other process;
+ * SWEEPER-2 every round is bounded, and an entity is worked on once at a time: within a process by a list, among processes by claims;
+ * SWEEPER-3 who recorded due work is told of it at once and begins without a claim; other processes leave it alone for `headStartMs`;
+ * SWEEPER-4 a claim ends when the work is done, whatever came of it, and by itself when its process is dead;
+ * SWEEPER-5 orders are sent again at a start only by a process that is alone with its store: its bus may have died with the one before.
  *    Otherwise what was sent lies on a bus that outlives us all, and each restart would flood the hosts with what others have just
  *    sent: what has no answer after `resendMs` is found by the rounds;
- * W6 no deadline waits for the bus: orders are sent again in rounds of their own;
- * W7 who recorded due work remembers it: only what was claimed is looked up in the journal first.
+ * SWEEPER-6 no deadline waits for the bus: orders are sent again in rounds of their own;
+ * SWEEPER-7 who recorded due work remembers it: only what was claimed is looked up in the journal first.
  */
 import type { Cancel } from '../clock.ts'
 import type { Order } from '../wire/orders.ts'

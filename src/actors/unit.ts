@@ -1,10 +1,10 @@
 /**
  * Several entities, one append: borrow all memories, decide for all, append all rows at once, give the new memories back.
  *
- * U1 a unit is a plain function, never run inside a participant; it borrows all keys at once and never one more later;
- * U2 only the unit appends: a borrow that times out has certainly written nothing;
- * U3 bounds in order: statement < hold < ask < HTTP;
- * U4 what nobody here remembers is read with the tails of all the others, at once: a read that is needed anyway spares a fence.
+ * UNIT-1 a unit is a plain function, never run inside a participant; it borrows all keys at once and never one more later;
+ * UNIT-2 only the unit appends: a borrow that times out has certainly written nothing;
+ * UNIT-3 bounds in order: statement < hold < ask < HTTP;
+ * UNIT-4 what nobody here remembers is read with the tails of all the others, at once: a read that is needed anyway spares a fence.
  */
 import type { Outcome } from '../fault.ts'
 import { type AnyDecider, type Loan, type Memory, blank, unread } from './memory.ts'

@@ -1,11 +1,11 @@
 /**
  * The inbox: what hosts report becomes commands, each message once.
  *
- * N1 an inventory report whose digest the control side knows is told by its headers alone; its body is not parsed;
- * N2 what cannot be read, or is refused for good, goes to the dead letters with the reason, and the stream goes on;
- * N3 what finds nobody home (`unavailable`, or a throw) is tried again, at most `tries` times, then N2;
- * N4 reports of one host come in order by kind, results of orders in order by slot; different slots do not wait for each other;
- * N5 a message is done with, for the bus, only when it was taken or lies in the dead letters.
+ * INBOX-1 an inventory report whose digest the control side knows is told by its headers alone; its body is not parsed;
+ * INBOX-2 what cannot be read, or is refused for good, goes to the dead letters with the reason, and the stream goes on;
+ * INBOX-3 what finds nobody home (`unavailable`, or a throw) is tried again, at most `tries` times, then INBOX-2;
+ * INBOX-4 reports of one host come in order by kind, results of orders in order by slot; different slots do not wait for each other;
+ * INBOX-5 a message is done with, for the bus, only when it was taken or lies in the dead letters.
  */
 import type { Cancel, Clock } from '../clock.ts'
 import type { Fault, Outcome } from '../fault.ts'

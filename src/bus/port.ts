@@ -1,12 +1,12 @@
 /**
  * The bus, as its users see it. Two adapters (in-process, kafkajs) pass one contract suite.
  *
- * B1 messages of one key arrive in the order in which they were published;
- * B2 at least once: a message may come again, after a restart of its consumer or of the adapter;
- * B3 `take` runs for one message of a partition at a time, and the position is committed only after it resolved;
+ * BUS-1 messages of one key arrive in the order in which they were published;
+ * BUS-2 at least once: a message may come again, after a restart of its consumer or of the adapter;
+ * BUS-3 `take` runs for one message of a partition at a time, and the position is committed only after it resolved;
  *    with a `window`, messages are handed over in order without waiting, and the position is that of the oldest not resolved;
- * B4 a `take` that rejects is tried again (bounded back-off); it never blocks other partitions for ever;
- * B5 every queue is bounded: `publish` waits while there is no room, and rejects after `publishTimeoutMs`.
+ * BUS-4 a `take` that rejects is tried again (bounded back-off); it never blocks other partitions for ever;
+ * BUS-5 every queue is bounded: `publish` waits while there is no room, and rejects after `publishTimeoutMs`.
  */
 import type { BusRecord } from '../wire/envelope.ts'
 

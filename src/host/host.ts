@@ -1,9 +1,9 @@
 /**
  * The host program: it takes orders from the bus, carries them out through drivers, and tells what it sees and did.
  *
- * H1 it knows nothing of who listens: orders and reports go over the bus, and its own files lie under `stateDir`;
- * H2 an order is taken off the bus when its number is on disk (or it changes nothing), a result is told when it is on disk;
- * H3 every wait, queue and report has a limit.
+ * HOST-1 it knows nothing of who listens: orders and reports go over the bus, and its own files lie under `stateDir`;
+ * HOST-2 an order is taken off the bus when its number is on disk (or it changes nothing), a result is told when it is on disk;
+ * HOST-3 every wait, queue and report has a limit.
  */
 import type { Mailbox } from '../actors/mailbox.ts'
 import { mailbox } from '../actors/mailbox.ts'

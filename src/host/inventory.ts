@@ -1,9 +1,9 @@
 /**
  * What the host tells of itself: its whole picture and, apart from it, that it lives.
  *
- * V1 a report is the whole picture: every driver has a section, complete or failed;
- * V2 reports of one start are numbered upwards, and one is made at a time; asked for meanwhile, one more follows;
- * V3 a picture that could not be sent is not kept: a newer one takes its place, soon.
+ * REPORT-1 a report is the whole picture: every driver has a section, complete or failed;
+ * REPORT-2 reports of one start are numbered upwards, and one is made at a time; asked for meanwhile, one more follows;
+ * REPORT-3 a picture that could not be sent is not kept: a newer one takes its place, soon.
  */
 import type { Cancel, Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'

@@ -1,12 +1,12 @@
 /**
  * The fencing ledger: what this host was last told for each slot, on its own disk.
  *
- * L1 an order's number is on disk before the order has any effect, and its result before anybody is told;
- * L2 a write adds whole lines, the last line of a slot counts; a torn last line was never acted upon, and is left out;
+ * LEDGER-1 an order's number is on disk before the order has any effect, and its result before anybody is told;
+ * LEDGER-2 a write adds whole lines, the last line of a slot counts; a torn last line was never acted upon, and is left out;
  *    the file is replaced whole when it is new, torn, long, or after a failed write: nothing is added behind half a line;
- * L3 what is asked for in one moment is one write, and one is under way at a time;
- * L4 a ledger that cannot be read, or is another host's, stops the start: forgotten numbers would let old orders through;
- * L5 it is bounded: see `prune` and `ENTRIES_MAX`.
+ * LEDGER-3 what is asked for in one moment is one write, and one is under way at a time;
+ * LEDGER-4 a ledger that cannot be read, or is another host's, stops the start: forgotten numbers would let old orders through;
+ * LEDGER-5 it is bounded: see `prune` and `ENTRIES_MAX`.
  */
 import * as v from 'valibot'
 import type { Cancel, Clock } from '../clock.ts'

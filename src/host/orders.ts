@@ -1,12 +1,12 @@
 /**
  * Orders, from their arrival to their recorded result.
  *
- * F1 of a slot only the newest order counts: an older one is ignored, a newer one ends the one in hand and waits for its end;
- * F2 a repeated order is answered with its recorded result, or not at all while it is in hand;
- * F3 an order found in hand after a kill is carried out again when it is repeated; drivers can take that;
- * F4 of a device one order at a time; devices do not wait for each other;
- * F5 past its deadline an order touches nothing, unless it releases;
- * F6 an order that does not end keeps its device: what comes for it fails as busy rather than run beside it.
+ * ORDERS-1 of a slot only the newest order counts: an older one is ignored, a newer one ends the one in hand and waits for its end;
+ * ORDERS-2 a repeated order is answered with its recorded result, or not at all while it is in hand;
+ * ORDERS-3 an order found in hand after a kill is carried out again when it is repeated; drivers can take that;
+ * ORDERS-4 of a device one order at a time; devices do not wait for each other;
+ * ORDERS-5 past its deadline an order touches nothing, unless it releases;
+ * ORDERS-6 an order that does not end keeps its device: what comes for it fails as busy rather than run beside it.
  */
 import type { Cancel, Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -209,7 +209,7 @@ export class Orders {
       if (programs || order.type === 'Probe') changed()
     }
   }
-  /** A driver that was told to end and does not is no longer waited for; its device stays taken (F6). */
+  /** A driver that was told to end and does not is no longer waited for; its device stays taken (ORDERS-6). */
   async #orGivenUp(deed: Promise<Deed>, signal: AbortSignal, graceMs: number): Promise<Deed> {
     const { clock } = this.#options
     const { promise, reject } = Promise.withResolvers<never>()

@@ -1,9 +1,9 @@
 /**
  * Results on their way to the bus.
  *
- * O1 a result is told until the bus has it, also by the next start of the host: the ledger says what was not sent;
- * O2 of a slot only the last result is told, so there are never more than slots;
- * O3 one publish is under way at a time.
+ * OUTBOX-1 a result is told until the bus has it, also by the next start of the host: the ledger says what was not sent;
+ * OUTBOX-2 of a slot only the last result is told, so there are never more than slots;
+ * OUTBOX-3 one publish is under way at a time.
  */
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'

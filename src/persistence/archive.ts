@@ -1,9 +1,9 @@
 /**
  * Where journals of ended entities go, out of the way of the living.
  *
- * A1 a row is in the journal or in the archive, never in both or in none, and keeps its place in the order;
- * A2 nothing moves that some reader's checkpoint has not passed;
- * A3 what an entity is folded from is whole: a tail whose beginning was moved is completed from the archive.
+ * ARCHIVE-1 a row is in the journal or in the archive, never in both or in none, and keeps its place in the order;
+ * ARCHIVE-2 nothing moves that some reader's checkpoint has not passed;
+ * ARCHIVE-3 what an entity is folded from is whole: a tail whose beginning was moved is completed from the archive.
  */
 import type { JournalRow } from '../actors/ports.ts'
 import type { Archived, ArchiveOrder } from './store.ts'

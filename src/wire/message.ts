@@ -1,9 +1,9 @@
 /**
  * What is said, as a record of the bus, and back. Pure: ids and moments are handed in.
  *
- * M1 everything that crosses the bus is a CloudEvent in structured JSON, made and read here only;
- * M2 a bad message is a value that names the field, never a throw;
- * M3 the digest of an inventory report depends on what was seen alone: not on boot, number, moment or order of keys.
+ * MESSAGE-1 everything that crosses the bus is a CloudEvent in structured JSON, made and read here only;
+ * MESSAGE-2 a bad message is a value that names the field, never a throw;
+ * MESSAGE-3 the digest of an inventory report depends on what was seen alone: not on boot, number, moment or order of keys.
  */
 import * as v from 'valibot'
 import type { Outcome } from '../fault.ts'

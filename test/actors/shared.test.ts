@@ -58,7 +58,7 @@ const openShared = () => {
 }
 
 describe('what a dead process has left undone', () => {
-  it('is found by another: Nova hears of the bind, after the head start of who began with it (W3, L6)', async () => {
+  it('is found by another: Nova hears of the bind, after the head start of who began with it (SWEEPER-3, L2)', async () => {
     const shared = openShared()
     const [silent, told] = [hearing(false), hearing()]
     const one = await shared.first(GPU, { nova: silent.nova })
@@ -75,7 +75,7 @@ describe('what a dead process has left undone', () => {
     expect(told.heard).toHaveLength(1)
     await two.plane.stop()
   })
-  it('and claimed before it died is free when the claim is over (W4, H3)', async () => {
+  it('and claimed before it died is free when the claim is over (SWEEPER-4, SHARING-3)', async () => {
     const shared = openShared()
     const [silent, hung, told] = [hearing(false), hearing(false), hearing()]
     const one = await shared.first(GPU, { nova: silent.nova })
@@ -97,7 +97,7 @@ describe('what a dead process has left undone', () => {
 })
 
 describe('an order that waits for its answer', () => {
-  it('is not sent again by a process that starts beside others, and by one of them when it is time (W5)', async () => {
+  it('is not sent again by a process that starts beside others, and by one of them when it is time (SWEEPER-5)', async () => {
     const shared = openShared()
     const one = await shared.first(FPGA)
     await one.start()
@@ -162,7 +162,7 @@ describe('hosts of which each process hears some', () => {
     expect(clock.now() - h2!.last_seen_at!).toBeLessThan(24_000)
     await shared.stop()
   })
-  it('are not called silent by processes that come back after long, and not up either (V1, V2)', async () => {
+  it('are not called silent by processes that come back after long, and not up either (LIVENESS-1, LIVENESS-2)', async () => {
     const shared = await opened()
     await shared.slow(shared.one, shared.two)
     await shared.clock.pass(20_000)

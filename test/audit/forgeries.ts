@@ -246,10 +246,10 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     })),
   ],
   ['S1 clients', 'two ARQs are seen with one handle at once', sharedInSight],
-  ['T1', 'a fact was never told', topics((messages) => messages.toSpliced(factAt(messages), 1))],
-  ['T2', 'two facts of a key were told in the wrong order', topics(swapped)],
+  ['PUBLISHED-1', 'a fact was never told', topics((messages) => messages.toSpliced(factAt(messages), 1))],
+  ['PUBLISHED-2', 'two facts of a key were told in the wrong order', topics(swapped)],
   [
-    'T3',
+    'PUBLISHED-3',
     'a fact was told that nobody recorded',
     topics((messages) => {
       const fact = messages[factAt(messages)]!
@@ -257,7 +257,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     }),
   ],
   [
-    'T3',
+    'PUBLISHED-3',
     'a fact says something else',
     topics((messages) =>
       messages.with(factAt(messages), {
@@ -267,7 +267,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     ),
   ],
   [
-    'T4',
+    'PUBLISHED-4',
     'an old state is the last one',
     topics((messages) => {
       const state = messages.find(({ topic, body }) => topic === 'arq.state.v1' && body !== null)!
@@ -276,7 +276,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     }),
   ],
   [
-    'T5',
+    'PUBLISHED-5',
     'an order was sent that nobody recorded',
     topics((messages) => {
       const order = messages.find(({ topic }) => topic === 'host.orders.v1')!

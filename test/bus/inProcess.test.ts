@@ -50,7 +50,7 @@ test('a key lands on the partition that Kafka gives it', () => {
 })
 
 describe('bounds', () => {
-  test('B5 publish waits while a reader is behind, in turn, and goes on when it has read', async () => {
+  test('BUS-5 publish waits while a reader is behind, in turn, and goes on when it has read', async () => {
     const { bus, listen, clock } = start({ room: SMALL })
     let open = never()
     const gates: (() => void)[] = []
@@ -71,7 +71,7 @@ describe('bounds', () => {
     expect(heard).toEqual(['k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7'])
   })
 
-  test('B5 publish rejects when there is no room in time, and leaves its place in the queue', async () => {
+  test('BUS-5 publish rejects when there is no room in time, and leaves its place in the queue', async () => {
     const { bus, listen, clock } = start({ room: SMALL, publishTimeoutMs: 1000 })
     await listen('stuck', never)
     await bus.publish([1, 2, 3, 4].map((number) => say('k', number)))
@@ -86,7 +86,7 @@ describe('bounds', () => {
     expect(heard.at(-1)).toBe('k6')
   })
 
-  test('P3 a group that is gone does not block the others: it loses the oldest', async () => {
+  test('PARTITION-3 a group that is gone does not block the others: it loses the oldest', async () => {
     const { bus, listen } = start({ room: SMALL })
     const gone = await listen('gone', never)
     const alive = await listen('alive')
@@ -103,7 +103,7 @@ describe('bounds', () => {
     expect(back.heard.length).toBeLessThan(8)
   })
 
-  test('P2 what all have read is kept up to the limit only, and what nobody reads too', async () => {
+  test('PARTITION-2 what all have read is kept up to the limit only, and what nobody reads too', async () => {
     const { bus, listen } = start({ room: SMALL })
     await bus.publish([1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => say('k', number)))
     const { heard } = await listen('late')
@@ -126,7 +126,7 @@ describe('bounds', () => {
 })
 
 describe('a killed member', () => {
-  test('C4 what it had in hand comes to the next one, and its late success does not count', async () => {
+  test('CURSOR-4 what it had in hand comes to the next one, and its late success does not count', async () => {
     const { bus, listen, clock } = start()
     const gates: (() => void)[] = []
     const first = await listen('group', () => new Promise((resolve) => gates.push(resolve)))
@@ -196,7 +196,7 @@ describe('trouble for a simulation', () => {
   })
 })
 
-test('C2 C3 a failed message comes again after a growing time; in a window its key waits for it', async () => {
+test('CURSOR-2 CURSOR-3 a failed message comes again after a growing time; in a window its key waits for it', async () => {
   const { bus, listen, clock } = start({ retry: { firstMs: 100, maxMs: 300 } })
   let tries = 0
   const { heard } = await listen(

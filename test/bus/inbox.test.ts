@@ -72,7 +72,7 @@ test('each report is taken, with its message id, in order per host and kind', as
   expect(box.counts()).toEqual({ unchanged: 0, taken: 5, repeated: 0, retried: 0, dead: 0 })
 })
 
-describe('N1 an unchanged picture', () => {
+describe('INBOX-1 an unchanged picture', () => {
   const known = inventoryDigest(inventoryOf('h1', 1))
   test('is told by its headers alone: the body is never parsed', async () => {
     const seen: unknown[] = []
@@ -118,7 +118,7 @@ describe('N1 an unchanged picture', () => {
   })
 })
 
-describe('N2 dead letters', () => {
+describe('INBOX-2 dead letters', () => {
   test('what cannot be read goes there with the reason, and the stream goes on', async () => {
     const { say, taken, letters, box } = await start()
     const bad = tell(resultOf('h1', 1))
@@ -168,7 +168,7 @@ describe('N2 dead letters', () => {
   })
 })
 
-describe('N3 another try', () => {
+describe('INBOX-3 another try', () => {
   const busyFor = (count: number, taken: string[]) => {
     let left = count
     return async (report: Report, id: string) => {
@@ -202,7 +202,7 @@ describe('N3 another try', () => {
     expect(tries).toHaveLength(4)
     expect(letters.map(({ reason }) => reason)).toEqual([expect.stringMatching(/^after 4 tries: /)])
   })
-  test('N5 a stop ends the waiting at once and leaves the message to the next inbox', async () => {
+  test('INBOX-5 a stop ends the waiting at once and leaves the message to the next inbox', async () => {
     const tries: string[] = []
     const { say, box, make, clock, taken } = await start({ take: busyFor(100, tries) })
     await say(tell(resultOf('h1', 1)))

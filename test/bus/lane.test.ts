@@ -33,7 +33,7 @@ const open = (window: number) => {
 }
 
 describe('a lane', () => {
-  test('C1 the position is the oldest that is not taken, and goes over what a compacted topic lacks', async () => {
+  test('CURSOR-1 the position is the oldest that is not taken, and goes over what a compacted topic lacks', async () => {
     const { lane, begun, positions, end } = open(3)
     lane.put([message(4), message(9), message(10)], 20)
     await quiet()
@@ -55,7 +55,7 @@ describe('a lane', () => {
     await end(3)
     expect([begun, lane.position]).toEqual([[1, 2, 3], 4])
   })
-  test('C2 with a window of one nothing is begun while one waits for its next try, whose time grows', async () => {
+  test('CURSOR-2 with a window of one nothing is begun while one waits for its next try, whose time grows', async () => {
     const { clock, lane, begun, end } = open(1)
     lane.put([message(1, 'a'), message(2, 'b')], 3)
     await quiet()
@@ -70,7 +70,7 @@ describe('a lane', () => {
     await end(1)
     expect(begun.at(-1)).toBe(2)
   })
-  test('C3 with a window one that failed holds back its own key only', async () => {
+  test('CURSOR-3 with a window one that failed holds back its own key only', async () => {
     const { clock, lane, begun, end } = open(2)
     lane.put([message(1, 'a'), message(2, 'b'), message(3, 'a'), message(4, 'b')], 5)
     await quiet()

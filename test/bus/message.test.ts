@@ -20,7 +20,7 @@ const order: Order = {
 }
 const reports = [inventoryOf('h1', 7), heartbeatOf('h1'), resultOf('h1', 3)]
 
-test('M1 an order and every kind of report are CloudEvents, and come back as they were', () => {
+test('MESSAGE-1 an order and every kind of report are CloudEvents, and come back as they were', () => {
   const sent = message.orderRecord(order, 'id-1', 0, '17')
   expect(message.readOrder(sent)).toEqual({ ok: true, value: { id: 'id-1', body: order } })
   expect(sent.key).toBe('h1')
@@ -36,7 +36,7 @@ test('M1 an order and every kind of report are CloudEvents, and come back as the
   }
 })
 
-describe('M2 a bad message names the field', () => {
+describe('MESSAGE-2 a bad message names the field', () => {
   const record = message.orderRecord(order, 'id-1', 0)
   const envelope = JSON.parse(record.value)
   const { deadline: _, ...undated } = order
@@ -81,7 +81,7 @@ describe('headers of an inventory report', () => {
   })
 })
 
-describe('M3 digest', () => {
+describe('MESSAGE-3 digest', () => {
   const shuffled = (value: unknown): unknown =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
       ? Object.fromEntries(

@@ -57,7 +57,7 @@ test('what is appended is told at once, in commit order, without waiting for the
   await relay.stop()
 })
 
-test('R3 what another process wrote is found by looking', async () => {
+test('RELAY-3 what another process wrote is found by looking', async () => {
   const clock = handClock()
   const { append, told, make, journal } = start({ clock, pollMs: 400 })
   const deaf: Journal = { ...journal, onAppended: () => () => {} }
@@ -72,7 +72,7 @@ test('R3 what another process wrote is found by looking', async () => {
   await relay.stop()
 })
 
-test('R3 what nobody waits for is gathered, and goes with what is urgent', async () => {
+test('RELAY-3 what nobody waits for is gathered, and goes with what is urgent', async () => {
   const clock = handClock()
   const urgent: RelayOptions['urgent'] = ({ events }) => events.some(({ type }) => type === 'Ordered')
   const { append, told, make } = start({ clock, urgent, gatherMs: 25 })
@@ -117,7 +117,7 @@ test('drained waits for what was journaled before it was asked, also over failur
   await relay.drained()
 })
 
-describe('R1 no row is lost or out of order', () => {
+describe('RELAY-1 no row is lost or out of order', () => {
   test.each([1, 2, 3, 5, 8, 13, 21, 34])(
     'stopped and started again at every %s. moment, with failing publishes',
     async (stride) => {
@@ -197,7 +197,7 @@ describe('R1 no row is lost or out of order', () => {
   })
 })
 
-describe('R4 what cannot be told', () => {
+describe('RELAY-4 what cannot be told', () => {
   test('goes to the dead letters with its reason, and the rest goes on', async () => {
     const { append, make, log } = start()
     const records: BusRecord[] = []

@@ -19,7 +19,7 @@ test('of several relays one is active, the others wait', async () => {
   await Promise.all([one.relay.stop(), two.relay.stop()])
 })
 
-test('R3 what others wrote is found soon while there is something, seldom when it is quiet', async () => {
+test('RELAY-3 what others wrote is found soon while there is something, seldom when it is quiet', async () => {
   const world = openRelays()
   const one = await world.start('one')
   one.stopNow()
@@ -36,7 +36,7 @@ test('R3 what others wrote is found soon while there is something, seldom when i
 })
 
 describe('a relay that dies', () => {
-  test('is followed by another when the lease is over, which begins at the checkpoint (R7)', async () => {
+  test('is followed by another when the lease is over, which begins at the checkpoint (RELAY-7)', async () => {
     const world = openRelays()
     const one = await world.start('one')
     const two = await world.start('two')
@@ -69,7 +69,7 @@ describe('a relay that dies', () => {
   })
 })
 
-test('R8 a relay that is stopped lets the next one go on at once', async () => {
+test('RELAY-8 a relay that is stopped lets the next one go on at once', async () => {
   const world = openRelays()
   const one = await world.start('one')
   const two = await world.start('two')
@@ -83,7 +83,7 @@ test('R8 a relay that is stopped lets the next one go on at once', async () => {
   await two.relay.stop()
 })
 
-describe('R9 a relay that does not reach the bus', () => {
+describe('RELAY-9 a relay that does not reach the bus', () => {
   test('leaves the lease to one that does, in order and with nothing left out', async () => {
     const world = openRelays()
     const one = await world.start('one')
@@ -118,7 +118,7 @@ describe('R9 a relay that does not reach the bus', () => {
   })
 })
 
-describe('R5 the lease is trusted by the own clock', () => {
+describe('RELAY-5 the lease is trusted by the own clock', () => {
   test('for 3.5 s after it was asked for, then nothing is told; and again when the store answers', async () => {
     const world = openRelays()
     let [answers, asked] = [true, 0]
@@ -180,7 +180,7 @@ const paused = async (step: Step, lie?: (sharing: Sharing) => Sharing) => {
 describe.each(['feed', 'publish', 'saveUnder', 'publish states', 'read'] as const)(
   'a relay that stands still at: %s',
   (step) => {
-    test('is followed by another, and what it does late harms nobody (R5, R6, R7)', async () => {
+    test('is followed by another, and what it does late harms nobody (RELAY-5, RELAY-6, RELAY-7)', async () => {
       const { world, one, two, stood, taken, stop } = await paused(step)
       expect(stood).toBe(true)
       expect(taken.active).toBe(true)
@@ -200,7 +200,7 @@ describe.each(['feed', 'publish', 'saveUnder', 'publish states', 'read'] as cons
   },
 )
 
-test('what it read before it stood still is not told afterwards (R5)', async () => {
+test('what it read before it stood still is not told afterwards (RELAY-5)', async () => {
   const { world, taken, stop } = await paused('feed')
   const late = world.facts().slice(taken.facts)
   expect(late.map(({ position }) => Number(position))).toEqual([23])

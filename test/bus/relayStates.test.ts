@@ -37,7 +37,7 @@ test('an entity that is gone is a tombstone', async () => {
   await one.relay.stop()
 })
 
-test('T2 no checkpoint is saved before the states are told', async () => {
+test('STATES-2 no checkpoint is saved before the states are told', async () => {
   const world = openRelays()
   const one = await world.start('one')
   one.stopAt('publish states')
@@ -51,7 +51,7 @@ test('T2 no checkpoint is saved before the states are told', async () => {
   await one.relay.stop()
 })
 
-test('T3 after a change of holders all that may have been under way is told once more, after the grace', async () => {
+test('STATES-3 after a change of holders all that may have been under way is told once more, after the grace', async () => {
   const world = openRelays({ graceMs: 30_000 })
   const one = await world.start('one')
   const two = await world.start('two')
@@ -77,7 +77,7 @@ test('T3 after a change of holders all that may have been under way is told once
   await two.relay.stop()
 })
 
-test('T3 that is not forgotten when the next holder ends before the grace', async () => {
+test('STATES-3 that is not forgotten when the next holder ends before the grace', async () => {
   const world = openRelays({ graceMs: 30_000 })
   const [one, two] = [await world.start('one'), await world.start('two')]
   await world.pass(31_000)
@@ -97,7 +97,7 @@ test('T3 that is not forgotten when the next holder ends before the grace', asyn
   await three.relay.stop()
 })
 
-test('T4 a relay that goes on after long finds that its states came late, and tells what is true', async () => {
+test('STATES-4 a relay that goes on after long finds that its states came late, and tells what is true', async () => {
   const world = openRelays({ graceMs: 10_000 })
   const [one, two] = [await world.start('one'), await world.start('two')]
   one.stopAt('publish states')
@@ -126,7 +126,7 @@ test('a state that is too long for any bus goes to the dead letters, and the res
   await one.relay.stop()
 })
 
-test('T5 states that were given up and arrive all the same are told once more, after the grace, also by the next holder', async () => {
+test('STATES-5 states that were given up and arrive all the same are told once more, after the grace, also by the next holder', async () => {
   const world = openRelays({ graceMs: 30_000 })
   const one = await world.start('one')
   await world.pass(31_000)
@@ -148,7 +148,7 @@ test('T5 states that were given up and arrive all the same are told once more, a
   await Promise.all([one.relay.stop(), two.relay.stop()])
 })
 
-test('T5 one that was given up is told once more by the same holder', async () => {
+test('STATES-5 one that was given up is told once more by the same holder', async () => {
   const world = openRelays({ graceMs: 30_000 })
   const one = await world.start('one')
   one.slowDown()

@@ -108,6 +108,6 @@ describeWith('kafka', 'topics of a real broker are audited', (rig) => {
     ])
     const { code, names } = await runAudit(...onKafka(), '--slack', '1000000000')
     expect(code).toBe(1)
-    expect(names).toEqual(expect.arrayContaining(['T5', 'S4']))
+    expect(names).toEqual(expect.arrayContaining(['PUBLISHED-5', 'S4']))
   })
 })

@@ -41,7 +41,7 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
         .map(({ value }) => JSON.parse(value))
     const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index)
 
-    test('B1 messages of a key arrive in the order of publishing, over many publishes', async () => {
+    test('BUS-1 messages of a key arrive in the order of publishing, over many publishes', async () => {
       const { heard } = await listen('all')
       const keys = ['a', 'b', 'c', 'd', 'e']
       for (const number of numbers(20))
@@ -76,7 +76,7 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
       expect([...partitions(one.heard)].filter((index) => partitions(two.heard).has(index))).toEqual([])
     })
 
-    test('B2 who begins at the earliest gets what was published before, who begins at the latest does not', async () => {
+    test('BUS-2 who begins at the earliest gets what was published before, who begins at the latest does not', async () => {
       await bus.publish([say('k', 1)])
       const [early, late] = [await listen('early'), await listen('late', {}, 'latest')]
       await bus.publish([say('k', 2)])
@@ -84,7 +84,7 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
       expect(values(late.heard)).toEqual([2])
     })
 
-    test('B2 a group that comes back goes on where it was', async () => {
+    test('BUS-2 a group that comes back goes on where it was', async () => {
       const first = await listen('again')
       await bus.publish(numbers(5).map((number) => say('k', number)))
       await until(() => first.heard.length === 5)
@@ -96,7 +96,7 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
       expect(values(second.heard).slice(-5)).toEqual(numbers(5, 5))
     })
 
-    test('B3 one message of a key is in hand at a time, and several partitions are served at once', async () => {
+    test('BUS-3 one message of a key is in hand at a time, and several partitions are served at once', async () => {
       let [inHand, most, overlaps] = [0, 0, 0]
       const busy = new Set<string>()
       const take = async ({ key, headers }: Delivered): Promise<void> => {
@@ -117,7 +117,7 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
       expect(most).toBeGreaterThan(1)
     })
 
-    test('B3 with a window several of a partition are in hand, begun in order', async () => {
+    test('BUS-3 with a window several of a partition are in hand, begun in order', async () => {
       const begun: unknown[] = []
       const open: (() => void)[] = []
       const take = async ({ value, headers }: Delivered): Promise<void> => {
@@ -138,7 +138,7 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
       }
     })
 
-    test('B4 a take that fails is tried again, in order, and other partitions go on', async () => {
+    test('BUS-4 a take that fails is tried again, in order, and other partitions go on', async () => {
       const heard: string[] = []
       let failures = 0
       const take = async ({ key, value, headers }: Delivered): Promise<void> => {

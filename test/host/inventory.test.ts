@@ -14,7 +14,7 @@ beforeEach(async () => {
 const named = (name: string, discover: Driver['discover']): Driver => ({ ...lab.driver, name, discover })
 const digests = () => lab.heard.flatMap(({ headers }) => headers[REPORT_HEADERS.digest] ?? [])
 
-describe('V1 V2 the picture', () => {
+describe('REPORT-1 REPORT-2 the picture', () => {
   test('is whole, numbered, told at once after the start and every minute', async () => {
     const host = await lab.boot({ options: { aliases: ['node-1.example.org'], version: '9.9.9' } })
     expect(lab.inventories()).toEqual([
@@ -136,7 +136,7 @@ describe('a driver that fails', () => {
   })
 })
 
-describe('V3 a bus that takes nothing', () => {
+describe('REPORT-3 a bus that takes nothing', () => {
   test('gets a newer picture soon, and no heap of heartbeats', async () => {
     let away = true
     let heartbeats = 0

@@ -94,7 +94,7 @@ describe('ledger', () => {
     expect((await open(disk)).ledger.all()).toEqual(first.all())
     expect(first.all().map(({ slot, number }) => `${slot}${number}`)).toEqual(['b2', 'a3'])
   })
-  test('L3 what is asked for while a write is under way shares the next one', async () => {
+  test('LEDGER-3 what is asked for while a write is under way shares the next one', async () => {
     const memory = memoryDisk()
     let writes = 0
     const slow = (write: Disk['replace']) => async (path: string, text: string) => {
@@ -112,7 +112,7 @@ describe('ledger', () => {
     expect(writes).toBeLessThanOrEqual(3)
     expect((await open(memory)).ledger.all()).toHaveLength(50)
   })
-  test('L2 a torn last line is left out, and nothing is written behind it', async () => {
+  test('LEDGER-2 a torn last line is left out, and nothing is written behind it', async () => {
     const disk = memoryDisk()
     const first = (await open(disk)).ledger
     await first.write(entry('a', 1))
@@ -140,7 +140,7 @@ describe('ledger', () => {
     await ledger.write(entry('d', 1))
     expect((await open(disk)).ledger.all().map(({ slot }) => slot)).toEqual(['a', 'b', 'c', 'd'])
   })
-  test('L2 the file is written anew before it grows long', async () => {
+  test('LEDGER-2 the file is written anew before it grows long', async () => {
     const disk = memoryDisk()
     const { ledger } = await open(disk)
     let longest = 0
@@ -199,7 +199,7 @@ describe('ledger', () => {
     ['{"ledger":2,"host":"h1"}\n', 'line 1 cannot be read'],
     [`{"ledger":1,"host":"h1"}\n${JSON.stringify(entry('a', 1))}\n{"slot":\n`, 'line 3 cannot be read'],
     [`{"ledger":1,"host":"h1"}\n${JSON.stringify({ ...entry('a', 1), number: 0 })}\n`, 'line 2 cannot be read'],
-  ])('L4 case %#: it does not start over a ledger that is not whole or not its own', async (text, reason) => {
+  ])('LEDGER-4 case %#: it does not start over a ledger that is not whole or not its own', async (text, reason) => {
     const disk = memoryDisk()
     await disk.replace('/l', text)
     await expect(open(disk)).rejects.toThrow(reason)
@@ -207,7 +207,7 @@ describe('ledger', () => {
   })
 })
 
-describe('L5 pruning', () => {
+describe('LEDGER-5 pruning', () => {
   const WEEK = 7 * 24 * 3600 * 1000
   const slots = (entries: readonly Record<string, unknown>[]) => entries.length
   test('what is gone from the hardware, answered and quiet for a week is forgotten, with its number', async () => {
@@ -250,7 +250,7 @@ describe('L5 pruning', () => {
   })
 })
 
-test('F1 F2 F3 what follows for the next order', () => {
+test('ORDERS-1 ORDERS-2 ORDERS-3 what follows for the next order', () => {
   fc.assert(
     fc.property(fc.nat(5), fc.nat(5), fc.boolean(), fc.boolean(), (last, next, done, running) => {
       const known = last === 0 ? undefined : entry('a', last, { state: done ? 'done' : 'in-hand' })

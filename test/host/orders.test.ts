@@ -57,7 +57,7 @@ describe('an order', () => {
       },
     ])
   })
-  test('L1 has its number on disk before the device is touched, and its result before it is told', async () => {
+  test('LEDGER-1 has its number on disk before the device is touched, and its result before it is told', async () => {
     const { make, begun, pass } = gated(lab.driver)
     const seen: string[] = []
     const publish: typeof lab.bus.publish = async (batch) => {
@@ -98,7 +98,7 @@ describe('an order', () => {
   })
 })
 
-describe('F1 F2 numbers', () => {
+describe('ORDERS-1 ORDERS-2 numbers', () => {
   test('a repeated order is answered with the recorded result, under a new message id, and the device is left alone', async () => {
     const { make, begun, pass } = gated(lab.driver)
     await lab.boot({ drivers: [make()] })
@@ -170,7 +170,7 @@ describe('F1 F2 numbers', () => {
   })
 })
 
-describe('F4 devices', () => {
+describe('ORDERS-4 devices', () => {
   test('one order at a time on a device, all devices at once', async () => {
     const { make, begun, pass } = gated(lab.driver)
     await lab.boot({ drivers: [make()] })
@@ -198,7 +198,7 @@ describe('F4 devices', () => {
   })
 })
 
-describe('F5 deadlines', () => {
+describe('ORDERS-5 deadlines', () => {
   test('past its deadline an order fails for good, and nothing is touched', async () => {
     const { make, begun } = gated(lab.driver)
     await lab.boot({ drivers: [make()] })
@@ -243,7 +243,7 @@ describe('limits', () => {
     expect(lab.results()[0]!.result).toEqual({ status: 'failed', reason: 'took longer than 60000 ms', final: false })
     expect(await prepared()).toEqual([])
   })
-  test('F6 a driver that does not end keeps its device: what comes after fails as busy, other devices go on', async () => {
+  test('ORDERS-6 a driver that does not end keeps its device: what comes after fails as busy, other devices go on', async () => {
     const { make, begun, pass } = gated(lab.driver)
     await lab.boot({ drivers: [make(false)] })
     await lab.send(lab.order('PrepareSlot', 1))

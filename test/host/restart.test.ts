@@ -135,7 +135,7 @@ describe('started again', () => {
     return host
   }
 
-  test('F3 an order found in hand is carried out again when it is repeated, and not before', async () => {
+  test('ORDERS-3 an order found in hand is carried out again when it is repeated, and not before', async () => {
     const lab = await openHostLab()
     const first = await lab.boot({ drivers: [{ ...lab.driver, prepare: () => never() }] })
     const order = lab.order('PrepareSlot', 1)
@@ -166,7 +166,7 @@ describe('started again', () => {
       [2, 'done'],
     ])
   })
-  test('O1 results the bus never got are told by the next start, under its boot id', async () => {
+  test('OUTBOX-1 results the bus never got are told by the next start, under its boot id', async () => {
     const lab = await openHostLab()
     const first = await lab.boot({
       bus: { consume: lab.bus.consume, publish: () => Promise.reject(new Error('no broker')) },

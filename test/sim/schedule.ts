@@ -1,11 +1,11 @@
 /**
  * Who runs next, and what time it is, decided by a seed.
  *
- * D1 nact and the rooms schedule through the global `setImmediate` and `setTimeout`; while a world runs, both are its own;
- * D2 one task runs at a time, and all promises it settled are followed to their end before the next one is chosen;
- * D3 time stands still while something can run, but for a slow step now and then, and jumps to the next timer when nothing can;
- * D4 every task belongs to a life; when a life ends, nothing of it ever runs again, as after a kill of its process;
- * D5 while a life is held, nothing of it runs, and time goes on: as a process that is stopped and goes on with all it had in hand.
+ * SCHEDULE-1 nact and the rooms schedule through the global `setImmediate` and `setTimeout`; while a world runs, both are its own;
+ * SCHEDULE-2 one task runs at a time, and all promises it settled are followed to their end before the next one is chosen;
+ * SCHEDULE-3 time stands still while something can run, but for a slow step now and then, and jumps to the next timer when nothing can;
+ * SCHEDULE-4 every task belongs to a life; when a life ends, nothing of it ever runs again, as after a kill of its process;
+ * SCHEDULE-5 while a life is held, nothing of it runs, and time goes on: as a process that is stopped and goes on with all it had in hand.
  */
 import type { Cancel, Clock } from '../../src/clock.ts'
 import type { Random } from './random.ts'

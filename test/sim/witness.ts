@@ -16,7 +16,10 @@ export const watchedSharing = ({ now, complain }: Ports): ((life: Life, sharing:
       const saved = await sharing.saveUnder(lease, reader, position)
       if (!saved || reader !== RELAY) return saved
       if (Number(position) < told)
-        complain(`${life.name}, epoch ${lease.epoch}: the checkpoint went from ${told} back to ${position}`, 'H2')
+        complain(
+          `${life.name}, epoch ${lease.epoch}: the checkpoint went from ${told} back to ${position}`,
+          'SHARING-2',
+        )
       told = Number(position)
       return saved
     },
@@ -25,7 +28,7 @@ export const watchedSharing = ({ now, complain }: Ports): ((life: Life, sharing:
       for (const { entity } of found) {
         const other = claims.get(entity)
         if (other && other.until > now())
-          complain(`${entity} was given to ${life.name} and to ${other.life.name}`, 'H3')
+          complain(`${entity} was given to ${life.name} and to ${other.life.name}`, 'SHARING-3')
         claims.set(entity, { life, until: now() + forMs })
       }
       return found

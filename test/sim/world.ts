@@ -33,8 +33,8 @@ export type World = {
 /** Rules that are judged where they are played, and not from evidence. */
 const MEANINGS: Readonly<Record<string, string>> = {
   bug: 'nothing breaks, and nothing is thrown that nobody catches',
-  H2: 'the checkpoint of the relay never goes back',
-  H3: 'what one process claimed, no other gets until the claim is over',
+  'SHARING-2': 'the checkpoint of the relay never goes back',
+  'SHARING-3': 'what one process claimed, no other gets until the claim is over',
   L6: 'what is bound to a dead host can be deleted',
   L7: 'what is poisoned delays others by a bounded time at most',
 }

@@ -1,8 +1,8 @@
 /**
  * What an operator decides of attach handles, past what hosts and requests say.
  *
- * K1 a handle that may still be prepared on its host is given to nobody: it waits for the host's word, or for an operator's;
- * K2 what an operator keeps back by hand only an operator gives back.
+ * CARE-1 a handle that may still be prepared on its host is given to nobody: it waits for the host's word, or for an operator's;
+ * CARE-2 what an operator keeps back by hand only an operator gives back.
  */
 import { type Decision, accept, refuse } from '../decider.ts'
 import type { CareCommand, Word } from './careMessages.ts'

@@ -2,8 +2,8 @@
  * Who was heard of, and when. Each process hears of some hosts only; what each heard is noted in one record for all, and a host's
  * liveness is recorded in its journal only when it changes.
  *
- * V1 a host is up again only when somebody heard of it: a process that has just started knows nothing, and says nothing;
- * V2 a host is called silent only for as long as this process could have learned of it, so that hosts that lived on while no
+ * LIVENESS-1 a host is up again only when somebody heard of it: a process that has just started knows nothing, and says nothing;
+ * LIVENESS-2 a host is called silent only for as long as this process could have learned of it, so that hosts that lived on while no
  *    control did are not called silent when controls come back.
  */
 import { type Kernel, newWork } from '../kernel.ts'

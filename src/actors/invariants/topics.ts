@@ -78,7 +78,7 @@ const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null>
 }
 
 const told: Invariant = {
-  name: 'T1',
+  name: 'PUBLISHED-1',
   meaning: 'what the journal holds up to the checkpoint of the relay was told on its topics',
   *check(_, { journal, topics }) {
     if (!topics || topics.told === null) return
@@ -99,7 +99,7 @@ const told: Invariant = {
 }
 
 const ordered: Invariant = {
-  name: 'T2',
+  name: 'PUBLISHED-2',
   meaning: 'the first occurrences of the messages of a key are in the order of the journal',
   *check(_, { topics }) {
     const seen = new Set<string>()
@@ -156,12 +156,12 @@ const entityOf = ({ body }: TopicMessage): string => {
 }
 
 const known: Invariant = {
-  name: 'T3',
+  name: 'PUBLISHED-3',
   meaning: 'nothing is told that the journal does not hold',
   check: (_, evidence) => judged(evidence, ({ topic }) => topic !== ORDERS),
 }
 const given: Invariant = {
-  name: 'T5',
+  name: 'PUBLISHED-5',
   meaning: 'each order that was sent is a recorded order',
   check: (_, evidence) => judged(evidence, ({ topic }) => topic === ORDERS),
 }
@@ -208,7 +208,7 @@ function* lastStates({ reached }: History, journal: Evidence['journal'], topics:
   }
 }
 const latest: Invariant = {
-  name: 'T4',
+  name: 'PUBLISHED-4',
   meaning: 'the last message of a key on a state topic is the state the journal folds to',
   *check(history, { journal, topics }) {
     if (topics) yield* lastStates(history, journal, topics)

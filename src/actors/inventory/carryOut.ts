@@ -1,7 +1,7 @@
 /**
  * The steps of a reconciliation, as decisions of the devices and deployables they are about.
  *
- * N4 a device that an ARQ uses is marked missing, never retired (Q11, I9).
+ * CARRYOUT-1 a device that an ARQ uses is marked missing, never retired (Q11, I9).
  */
 import { rpUuidOf } from '../../rpUuid.ts'
 import type { ReportedDevice } from '../../wire/reports.ts'

@@ -2,8 +2,8 @@
  * From what is held of a host and what the host shows, the steps that make them agree. Pure, takes no hints: first discovery,
  * rediscovery and recovery are one path. Reconciling twice gives nothing the second time.
  *
- * N1 only a complete section of the device's own driver can say that a device is missing (Q11, 7.2 failure isolation);
- * N2 nothing is removed here: `gone` counts, and what is held by an ARQ is kept by whoever decides on the step.
+ * RECONCILE-1 only a complete section of the device's own driver can say that a device is missing (Q11; drivers 7.2);
+ * RECONCILE-2 nothing is removed here: `gone` counts, and what is held by an ARQ is kept by whoever decides on the step.
  */
 import { canonicalInfo } from '../../pci.ts'
 import type { InventoryReport, ReportedDevice } from '../../wire/reports.ts'

@@ -1,8 +1,8 @@
 /**
  * A host's full picture, recorded: one append for the host, its devices and its deployables.
  *
- * N3 the host's own row is part of every inventory change, so one writer wins per host and report (Q1);
- * N5 what could not be recorded is looked at again with the next report: its picture does not count as known.
+ * RECORD-1 the host's own row is part of every inventory change, so one writer wins per host and report (Q1);
+ * RECORD-2 what could not be recorded is looked at again with the next report: its picture does not count as known.
  */
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'

@@ -1,10 +1,10 @@
 /**
  * One group's way through one partition.
  *
- * C1 the position moves past a message only after its take resolved, and never back;
- * C2 with a window of one, nothing is begun while something is in hand or waits for its next try;
- * C3 with more, messages are begun in order; one that failed holds back what is not begun yet under the same key;
- * C4 what a killed member had in hand is begun again by the next one, and the killed one's outcome counts no more.
+ * CURSOR-1 the position moves past a message only after its take resolved, and never back;
+ * CURSOR-2 with a window of one, nothing is begun while something is in hand or waits for its next try;
+ * CURSOR-3 with more, messages are begun in order; one that failed holds back what is not begun yet under the same key;
+ * CURSOR-4 what a killed member had in hand is begun again by the next one, and the killed one's outcome counts no more.
  */
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Partition, Reader } from './partition.ts'
@@ -90,7 +90,7 @@ export class Cursor implements Reader {
   readonly #pump = (): void => {
     this.#scheduled = false
     const { base } = this.#options.partition
-    // what was forgotten before it was read (P3) is passed over
+    // what was forgotten before it was read (PARTITION-3) is passed over
     if (this.#position < base) this.#position = base
     this.#settle()
     while (this.#step()) continue

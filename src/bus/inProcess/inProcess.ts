@@ -2,9 +2,9 @@
  * The bus within one process, made like the real one: topics of partitions, groups with positions, messages again after a failure.
  * Nothing outlives the process: what must not be lost is in the journal and on the hosts' disks, and is sent again from there.
  *
- * I1 a key's partition is Kafka's; only text crosses;
- * I2 members of a group share the partitions; a member with `onlyKey` takes only the partition of that key;
- * I3 a publisher waits behind earlier ones of the same partition only, so that one full partition does not stop the others.
+ * INPROCESS-1 a key's partition is Kafka's; only text crosses;
+ * INPROCESS-2 members of a group share the partitions; a member with `onlyKey` takes only the partition of that key;
+ * INPROCESS-3 a publisher waits behind earlier ones of the same partition only, so that one full partition does not stop the others.
  */
 import { randomUUID } from 'node:crypto'
 import type { Cancel, Clock } from '../../clock.ts'

@@ -1,9 +1,9 @@
 /**
  * One partition in memory: an ordered log that forgets what everybody has read, and makes its writers wait when it is full.
  *
- * P1 what a living reader has not read is never forgotten: writers wait instead;
- * P2 what all readers have read, or nobody was ever here to read, is kept up to `retain`;
- * P3 a reader that is gone keeps its place, and holds messages back up to `room` only, so that it cannot block the others.
+ * PARTITION-1 what a living reader has not read is never forgotten: writers wait instead;
+ * PARTITION-2 what all readers have read, or nobody was ever here to read, is kept up to `retain`;
+ * PARTITION-3 a reader that is gone keeps its place, and holds messages back up to `room` only, so that it cannot block the others.
  */
 import type { BusRecord } from '../../wire/envelope.ts'
 import type { Delivered } from '../port.ts'

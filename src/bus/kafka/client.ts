@@ -1,9 +1,9 @@
 /**
  * A client of kafkajs, made as it has to be made.
  *
- * K1 the `sasl` object is new for each client: kafkajs writes into it, and a copy of a used one logs in with the old password;
- * K2 retries are said explicitly: kafkajs changes its own when NODE_ENV is `test`;
- * K3 what kafkajs says goes through our log, and the same sentence once in a while only.
+ * KAFKA-1 the `sasl` object is new for each client: kafkajs writes into it, and a copy of a used one logs in with the old password;
+ * KAFKA-2 retries are said explicitly: kafkajs changes its own when NODE_ENV is `test`;
+ * KAFKA-3 what kafkajs says goes through our log, and the same sentence once in a while only.
  */
 import type { KafkaConfig, LogEntry, RetryOptions, SASLOptions } from 'kafkajs'
 import { Kafka, logLevel } from 'kafkajs'

@@ -1,9 +1,9 @@
 /**
  * The dead letters on Kafka: read within bounds, and sent again.
  *
- * D1 one at a time: the original message goes to its topic under its key, and only when that is stored the letter is marked;
+ * DEADLETTER-1 one at a time: the original message goes to its topic under its key, and only when that is stored the letter is marked;
  *    killed between the two, it is sent twice, which every consumer bears;
- * D2 what is not whole, and what no consumer of ours would get, is not sent.
+ * DEADLETTER-2 what is not whole, and what no consumer of ours would get, is not sent.
  */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'

@@ -1,7 +1,7 @@
 /**
  * One partition in the hands of one member: what came and is not done with, begun in order, as many at once as the window allows.
- * The rules are those of the in-process bus (`cursor.ts`): C1 the position is that of the oldest not taken; C2 with a window of one
- * nothing is begun while something is in hand or waits for its next try; C3 with more, one that failed holds back its key.
+ * The rules are those of the in-process bus (`cursor.ts`): CURSOR-1 the position is that of the oldest not taken; CURSOR-2 with a window of one
+ * nothing is begun while something is in hand or waits for its next try; CURSOR-3 with more, one that failed holds back its key.
  */
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Retry } from '../inProcess/cursor.ts'

@@ -1,10 +1,10 @@
 /**
  * One life of a consumer of kafkajs: it joins, hands over what it fetches, and ends once. Whoever wants another makes a new one.
  *
- * M1 the handler neither throws nor works: an error in it can end the consumer for good, and its slowness blocks other partitions;
- * M2 it never restarts by itself: an end by crash and an end by silence are the same to its owner;
- * M3 offsets are committed through the newest batch, once each: kafkajs's own commit repeats itself past a rebalance;
- * M4 it is disconnected again when its start is over: a disconnect during the first join does not stop kafkajs, which joins all
+ * MEMBER-1 the handler neither throws nor works: an error in it can end the consumer for good, and its slowness blocks other partitions;
+ * MEMBER-2 it never restarts by itself: an end by crash and an end by silence are the same to its owner;
+ * MEMBER-3 offsets are committed through the newest batch, once each: kafkajs's own commit repeats itself past a rebalance;
+ * MEMBER-4 it is disconnected again when its start is over: a disconnect during the first join does not stop kafkajs, which joins all
  *    the same and keeps partitions that nobody reads.
  */
 import type { Consumer, EachBatchPayload, KafkaMessage, PartitionAssigner } from 'kafkajs'
@@ -175,7 +175,7 @@ export class Member {
     this.#end(new Error('left'))
     if (!(await within(clock, LEAVE_MS, this.#gone()))) log.info({ group }, 'kafka.leavesLater')
   }
-  /** M4 */
+  /** MEMBER-4 */
   async #gone(): Promise<void> {
     await this.#consumer.disconnect().catch(() => undefined)
     await this.#starting.catch(() => undefined)

@@ -1,10 +1,10 @@
 /**
  * Sends in rounds: what is said while a round is under way goes with the next one.
  *
- * P1 one round is outstanding at a time, so that messages of a partition are stored in order, whatever fails and is repeated;
- * P2 a round that failed is sent again, before anything else, until the time of each of its publishers is up;
- * P3 an answer that does not name each partition written to is a failure: kafkajs drops what it finds no partition for;
- * P4 after a failure the connection is made anew: the old one may be a black hole.
+ * PUBLISHER-1 one round is outstanding at a time, so that messages of a partition are stored in order, whatever fails and is repeated;
+ * PUBLISHER-2 a round that failed is sent again, before anything else, until the time of each of its publishers is up;
+ * PUBLISHER-3 an answer that does not name each partition written to is a failure: kafkajs drops what it finds no partition for;
+ * PUBLISHER-4 after a failure the connection is made anew: the old one may be a black hole.
  */
 import type { ICustomPartitioner, Message, Producer, RecordMetadata } from 'kafkajs'
 import { Partitioners } from 'kafkajs'

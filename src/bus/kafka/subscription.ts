@@ -1,10 +1,10 @@
 /**
  * A consumer of the bus: a member of a group for as long as it is wanted, whatever becomes of brokers and connections.
  *
- * S1 there is one member at a time; when it ends, another is made after a bounded wait, until the stop;
- * S2 what came stays in the lanes over rebalances and members, so that what is in hand is not begun twice here;
- * S3 a lane of a partition that went to another member begins nothing more, and its position is not committed;
- * S4 a lane that is full pauses its own partition, and no other.
+ * SUBSCRIPTION-1 there is one member at a time; when it ends, another is made after a bounded wait, until the stop;
+ * SUBSCRIPTION-2 what came stays in the lanes over rebalances and members, so that what is in hand is not begun twice here;
+ * SUBSCRIPTION-3 a lane of a partition that went to another member begins nothing more, and its position is not committed;
+ * SUBSCRIPTION-4 a lane that is full pauses its own partition, and no other.
  */
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'

@@ -1,8 +1,8 @@
 /**
  * The topics on the broker: what is wanted, what is there, and making the one the other.
  *
- * O1 the number of partitions of a topic that is there is never changed here: it decides which partition a host reads;
- * O2 settings of a topic that is there change only when asked for, and those that are not ours stay: Kafka replaces the whole set.
+ * TOPIC-1 the number of partitions of a topic that is there is never changed here: it decides which partition a host reads;
+ * TOPIC-2 settings of a topic that is there change only when asked for, and those that are not ours stay: Kafka replaces the whole set.
  */
 import type { Admin, IResourceConfigEntry } from 'kafkajs'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -1,11 +1,11 @@
 /**
  * Who relays: the lease, as its holder may rely on it.
  *
- * E1 the holder trusts the lease for `trustMs` from the moment it asked for it, by its own monotonic clock: less than the store
+ * LEASE-1 the holder trusts the lease for `trustMs` from the moment it asked for it, by its own monotonic clock: less than the store
  *    keeps it, so that nobody relies on a lease that another may have by now;
- * E2 a lease of another epoch is another tenure: nothing is carried over;
- * E3 that the store does not answer changes nothing until trust is over; that another has the lease ends the tenure at once;
- * E4 who steps aside gives the lease away and does not ask for it for a while.
+ * LEASE-2 a lease of another epoch is another tenure: nothing is carried over;
+ * LEASE-3 that the store does not answer changes nothing until trust is over; that another has the lease ends the tenure at once;
+ * LEASE-4 who steps aside gives the lease away and does not ask for it for a while.
  */
 import type { Sharing } from '../../actors/sharing.ts'
 import type { Cancel, Clock } from '../../clock.ts'

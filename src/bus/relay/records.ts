@@ -1,4 +1,4 @@
-/** What a journal row becomes on the bus. What cannot be told becomes a dead letter (R4), so that nothing stops. */
+/** What a journal row becomes on the bus. What cannot be told becomes a dead letter (RELAY-4), so that nothing stops. */
 import type { FeedRow } from '../../actors/ports.ts'
 import type { Log } from '../../log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'

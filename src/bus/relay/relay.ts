@@ -1,18 +1,18 @@
 /**
  * The relay: what the journal holds becomes messages, in commit order. Every process has one, and one of them is active.
  *
- * R1 the checkpoint moves past a row only after its messages are stored on the bus: a row may be told twice, never not at all;
- * R2 one round is under way at a time, and a failed one is done again from its first row, so the order per key holds;
- * R3 it starts at once when this process appended what is urgent, with the rest it waits `gatherMs` for more; for what others
+ * RELAY-1 the checkpoint moves past a row only after its messages are stored on the bus: a row may be told twice, never not at all;
+ * RELAY-2 one round is under way at a time, and a failed one is done again from its first row, so the order per key holds;
+ * RELAY-3 it starts at once when this process appended what is urgent, with the rest it waits `gatherMs` for more; for what others
  *    wrote it looks often while there is something to find, and seldom when there was nothing for a while;
- * R4 a row that cannot be told (a reaction throws, a message is too big) goes to the dead letters and stops nothing;
- * R5 only the holder of the lease publishes: it looks whether it may trust the lease right before each publish, and leaves the
+ * RELAY-4 a row that cannot be told (a reaction throws, a message is too big) goes to the dead letters and stops nothing;
+ * RELAY-5 only the holder of the lease publishes: it looks whether it may trust the lease right before each publish, and leaves the
  *    round when it may not (`lease.ts`);
- * R6 the checkpoint is saved under the epoch of the lease. Refused, the relay knows nothing any more, and waits for the lease;
- * R7 a new holder begins at the stored checkpoint. So whatever a former holder tells late was told before, or is told by both in
+ * RELAY-6 the checkpoint is saved under the epoch of the lease. Refused, the relay knows nothing any more, and waits for the lease;
+ * RELAY-7 a new holder begins at the stored checkpoint. So whatever a former holder tells late was told before, or is told by both in
  *    the same order: for readers, first occurrences of a key are in commit order;
- * R8 a relay that stops gives the lease away;
- * R9 so does one whose rounds have failed for `asideAfterMs`: it may be the only one that is cut off. Is the bus away for all, the
+ * RELAY-8 a relay that stops gives the lease away;
+ * RELAY-9 so does one whose rounds have failed for `asideAfterMs`: it may be the only one that is cut off. Is the bus away for all, the
  *    lease goes round.
  */
 import { DEFAULTS, type RelayOptions, type RelayState } from './options.ts'

@@ -1,15 +1,15 @@
 /**
  * State topics: of every entity a row touched, the latest state, read after the row and told soon.
  *
- * T1 the states of one relay are told one portion after another, each read after the one before was stored: they never go back;
- * T2 a checkpoint is saved only when the states its rows touched are told (`flush`); several rows of an entity are told as one state;
- * T3 what a former holder may have had under way can come late and leave an old state as the last one. A new holder therefore tells
+ * STATES-1 the states of one relay are told one portion after another, each read after the one before was stored: they never go back;
+ * STATES-2 a checkpoint is saved only when the states its rows touched are told (`flush`); several rows of an entity are told as one state;
+ * STATES-3 what a former holder may have had under way can come late and leave an old state as the last one. A new holder therefore tells
  *    all that was touched since that holder's checkpoint once more after `graceMs`. Until then the store keeps where that began
  *    (reader `<reader>.unsettled`), so that it is not forgotten when this holder ends as well;
- * T4 who finds that its own states came late tells them until what it told is still true when it reads again: whoever told something
+ * STATES-4 who finds that its own states came late tells them until what it told is still true when it reads again: whoever told something
  *    older meanwhile is, as its rows come, about to tell something newer;
- * T5 a portion of which nobody knows whether it was stored may come late as well, after a newer one of the same relay: it is told once
- *    more after `graceMs`, and what T3 keeps says so before the checkpoint moves past it.
+ * STATES-5 a portion of which nobody knows whether it was stored may come late as well, after a newer one of the same relay: it is told once
+ *    more after `graceMs`, and what STATES-3 keeps says so before the checkpoint moves past it.
  */
 import type { Latest } from '../../actors/latest.ts'
 import type { FeedRow, Journal, Position } from '../../actors/ports.ts'

@@ -1,10 +1,10 @@
 /**
  * `accelerando control`: one of several processes that answer the API over one database, with Kafka between them and the hosts.
  *
- * C1 Kafka away: requests are answered, and what needs a host waits within its deadline. The process stays ready, for all of its
+ * CONTROL-1 Kafka away: requests are answered, and what needs a host waits within its deadline. The process stays ready, for all of its
  *    kind are in the same case and a load balancer that took them all out would end what still works; it says `degraded`;
- * C2 the database away: nothing can be answered but 503, so it is not ready. Both are waited for;
- * C3 told to end, it first says that it is not ready, then answers what was asked until a load balancer has noticed.
+ * CONTROL-2 the database away: nothing can be answered but 503, so it is not ready. Both are waited for;
+ * CONTROL-3 told to end, it first says that it is not ready, then answers what was asked until a load balancer has noticed.
  */
 import { type KafkaBus, kafkaBus } from '../../bus/kafka/bus.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
