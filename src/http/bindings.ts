@@ -41,6 +41,7 @@ const fieldsOf = (arq: string, operations: readonly Operation[], asked: Asked): 
     const problem = name === 'project_id' ? projectProblem(asked) : null
     if (problem !== null) return problem
     if (!PATHS.has(name)) return invalid(`${arq}.path`, `there is no path ${path.slice(0, 60)}`)
+    if (Object.hasOwn(fields, name)) return invalid(`${arq}.path`, `the path ${name} is given twice`)
     if (op === 'add' && !('value' in rest)) return invalid(`${arq}.${name}`, 'its value is missing')
     fields[name] = rest['value']
   }

@@ -63,7 +63,8 @@ const respond = (answered: Answered, frame: Frame, options: Options): Response =
     return new Response(error.text, { status: error.status, headers })
   }
   if (answered.body === undefined) {
-    headers['content-length'] = '0'
+    // RFC 9110 8.6: a 204 must not carry a Content-Length.
+    if (answered.status !== 204) headers['content-length'] = '0'
     return new Response(null, { status: answered.status, headers })
   }
   headers['content-type'] = 'application/json'

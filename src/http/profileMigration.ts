@@ -3,11 +3,13 @@
  * Accelerator requests keep the group they were made with.
  */
 import * as v from 'valibot'
+import { askedFor } from '../actors/arq/groups.ts'
 import type { Caller, Control, ProfileRow, Renaming } from '../actors/control.ts'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { groupOf } from './profileGroups.ts'
 import type { Group } from './profileGroups.ts'
+import { sizeProblem } from './profileRules.ts'
 import { reasonProblem } from './reason.ts'
 import { reply, route } from './route.ts'
 import type { Answered, Body, Route } from './route.ts'
@@ -114,6 +116,9 @@ const changeOf = (row: ProfileRow, map: Asked): Read<Change> => {
     groups.push(after.value)
     steps.push(...moved)
   }
+  // An older profile may be too large already; renaming must not make one so.
+  const tooMany = askedFor(groups) > askedFor(was) ? sizeProblem(groups) : null
+  if (tooMany !== null) return invalid(`${row.name}.groups`, tooMany)
   return { ok: true, value: { uuid: row.uuid, name: row.name, was, groups, steps } }
 }
 

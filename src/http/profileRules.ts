@@ -1,4 +1,5 @@
 /** What a device profile may say, and the one form in which it is kept. Pure. */
+import { ARQS_MAX, askedFor } from '../actors/arq/groups.ts'
 import type { Fault } from '../fault.ts'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
@@ -42,6 +43,14 @@ const readName = (name: unknown): Read<string> => {
   return { ok: true, value: name }
 }
 
+/** A profile that asks for more could never be requested (rest-api 3.3). Null when it will do. */
+export const sizeProblem = (groups: readonly Group[]): string | null => {
+  const asked = askedFor(groups)
+  return asked > ARQS_MAX
+    ? `the amounts of a profile must not sum to more than ${ARQS_MAX}; these ask for ${asked}`
+    : null
+}
+
 const readGroups = (given: unknown): Read<readonly Group[]> => {
   if (!Array.isArray(given) || given.length === 0) return invalid('groups', 'it must be a list of at least one object')
   if (given.length > GROUPS_MAX) return invalid('groups', `there must not be more than ${GROUPS_MAX}`)
@@ -54,7 +63,8 @@ const readGroups = (given: unknown): Read<readonly Group[]> => {
   }
   if (JSON.stringify(groups).length > GROUPS_MAX_CHARS)
     return invalid('groups', `they must not be longer than ${GROUPS_MAX_CHARS} characters`)
-  return { ok: true, value: groups }
+  const tooMany = sizeProblem(groups)
+  return tooMany === null ? { ok: true, value: groups } : invalid('groups', tooMany)
 }
 
 const readDescription = (given: unknown): Read<string | null> => {

@@ -180,6 +180,17 @@ describe('other names in device profiles', () => {
     }
     expect(await groupsOf(fine)).toEqual([{ 'resources:FPGA': '1', 'trait:CUSTOM_P': 'required' }])
   })
+  test('that make a profile ask for more than one request may make are refused', async () => {
+    const name = freshName()
+    const groups = [{ 'resources:FPGA': '129', 'trait:CUSTOM_ONE_FUNCTION': 'required' }]
+    await shop.must(201, 'POST /v2/device_profiles', { body: [{ name, groups }] })
+    const got = await migrate({ traits: { CUSTOM_ONE_FUNCTION: 'CUSTOM_FPGA_XILINX' }, apply: true, reason })
+    expectRefusal(got, 400)
+    expect(got.fault).toBe(
+      `Invalid ${name}.groups: the amounts of a profile must not sum to more than 256; these ask for 258`,
+    )
+    expect(await groupsOf(name)).toEqual(groups)
+  })
   test.each([
     [{}, 'Invalid traits: neither traits nor classes are renamed'],
     [

@@ -38,6 +38,10 @@ const REFUSED: readonly (readonly [string, unknown, number, string])[] = [
   ['7 an unknown path', { [A]: [...bind(), op('/state', 'Bound')] }, 400, `${A}.path`],
   ['7 an unknown path to remove', { [A]: [op('/state', undefined, 'remove')] }, 400, `${A}.path`],
   ['7 a path of the language', { [A]: [...bind(), op('constructor', 'x')] }, 400, `${A}.path`],
+  ['7 a path given twice', { [A]: [...bind(), op('/hostname', 'h2')] }, 400, `${A}.path`],
+  ['7 a path given twice with the same value', { [A]: [...bind(), op('/hostname', 'h1')] }, 400, `${A}.path`],
+  ['7 a path given twice in two spellings', { [A]: [...bind(), op('device_rp_uuid', VM)] }, 400, `${A}.path`],
+  ['7 a path removed twice', { [A]: [...unbind, ...unbind] }, 400, `${A}.path`],
   ...['/hostname', '/device_rp_uuid', '/instance_uuid'].flatMap((path) => [
     [`8 no ${path}`, { [A]: without(path) }, 400, `${A}.${path.slice(1)}`] as const,
     [`8 ${path} null`, { [A]: bind({ [path]: null }) }, 400, `${A}.${path.slice(1)}`] as const,

@@ -69,6 +69,17 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
         'groups[0].resources:FPGA',
       ] as const,
   ),
+  ['8 amounts that sum to 257 in one group', withGroup({ 'resources:CUSTOM_MEMORY': 256 }), 'groups'],
+  [
+    '8 amounts that sum to 257 over the groups',
+    [profile({ groups: [{ 'resources:FPGA': 200 }, { 'resources:FPGA': 57 }] })],
+    'groups',
+  ],
+  [
+    '8 a Xilinx card of which each accelerator makes two requests',
+    [profile({ groups: [{ 'resources:FPGA': 129, 'trait:CUSTOM_FPGA_XILINX': 'required' }] })],
+    'groups',
+  ],
   ['9 no resources', [profile({ groups: [{ 'trait:CUSTOM_A': 'required' }] })], 'groups[0]'],
   ['9 an empty group', [profile({ groups: [{}] })], 'groups[0]'],
   [
@@ -130,6 +141,12 @@ describe('what is kept', () => {
       groups: [group],
     })
   })
+  test('amounts that sum to the most a profile may ask for, and one more names that limit', async () => {
+    const most = [{ 'resources:FPGA': 200 }, { 'resources:FPGA': 56 }]
+    expect(kept(profile({ groups: most })).groups).toHaveLength(2)
+    const got = await post([profile({ groups: [...most, { 'resources:PGPU': 1 }] })])
+    expect(got.fault).toBe('Invalid groups: the amounts of a profile must not sum to more than 256; these ask for 257')
+  })
   test('names at their longest', () => expect(kept(profile({ name: 'a'.repeat(255) })).name).toHaveLength(255))
   test.each([
     [{ 'resources: FPGA ': 2 }, { 'resources:FPGA': '2' }],
@@ -167,7 +184,7 @@ describe('what is kept', () => {
 
   test('what was kept once is kept unchanged ever after', () => {
     const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,30}$/)
-    const amount = fc.integer({ min: 1, max: 256 })
+    const amount = fc.integer({ min: 1, max: 51 })
     const entry = fc.oneof(
       fc.tuple(
         fc.stringMatching(/^trait: ?[cC]ustom[_-][a-zA-Z0-9_-]{1,8}$/),

@@ -32,7 +32,7 @@ describe('a device profile', () => {
     const listed = await cloud.must(200, 'GET /v2/device_profiles')
     expect(listed.json.device_profiles).toContainEqual(json)
     const gone = await cloud.must(204, `DELETE /v2/device_profiles/${json.uuid}`)
-    expect([gone.text, gone.headers.get('content-length'), gone.headers.has('content-type')]).toEqual(['', '0', false])
+    expect([gone.text, gone.headers.get('content-length'), gone.headers.has('content-type')]).toEqual(['', null, false])
     expectRefusal(await cloud.say(`GET /v2/device_profiles/${json.uuid}`), 404)
   })
 
@@ -123,6 +123,15 @@ describe('deleting', () => {
     await cloud.must(204, `DELETE /v2/device_profiles/${await cloud.newProfile()}`)
     expectRefusal(await cloud.say('DELETE /v2/device_profiles/nobody'), 404)
     expectRefusal(await cloud.say(`DELETE /v2/device_profiles/${randomUUID()}`), 404)
+  })
+  test('by a name that begins or ends with a UUID, which is a name all the same', async () => {
+    for (const name of [`${randomUUID()}-fast`, `fast-${randomUUID()}`]) {
+      const { json } = await cloud.must(201, 'POST /v2/device_profiles', { body: [{ name, groups }] })
+      const shown = await cloud.must(200, `GET /v2/device_profiles/${name}`, { headers: version(2) })
+      expect(shown.json.device_profile.uuid).toBe(json.uuid)
+      await cloud.must(204, `DELETE /v2/device_profiles/${name}`)
+      expect(await exists(name)).toBe(false)
+    }
   })
   test('several, by name or uuid, under either argument', async () => {
     for (const argument of ['value', 'name']) {

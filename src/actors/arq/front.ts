@@ -8,13 +8,11 @@ import type { Control as Asked } from '../control.ts'
 import type { TakingOut } from '../host/outOfService.ts'
 import { forceUnbindOver } from '../instance/force.ts'
 import { type Arq, arq, arqKey } from './decider.ts'
-import { arqsOf } from './groups.ts'
+import { ARQS_MAX, arqsOf } from './groups.ts'
 import { arqRow } from './rows.ts'
 import { RESOLVED, UNRESOLVED } from './states.ts'
 import { timelineOver } from './timeline.ts'
 
-/** One request makes at most so many ARQs: they are one append. */
-const ARQS_MAX = 256
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
 
 /** Judged before anything is made of the counts. */

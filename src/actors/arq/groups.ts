@@ -18,6 +18,21 @@ export const arqsOf = (group: Group): number | null => {
   return Number.isNaN(counted) ? null : counted
 }
 
+/** One request makes at most so many ARQs, because they are written in one append. */
+export const ARQS_MAX = 256
+
+/**
+ * The larger of what the groups ask for: the sum of all amounts, or the number of ARQs, which is higher for a Xilinx card.
+ * What cannot be counted adds nothing here.
+ */
+export const askedFor = (groups: readonly Group[]): number => {
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + (count || 0), 0)
+  const amounts = groups.flatMap((group) =>
+    Object.entries(group).map(([key, text]) => (key.startsWith('resources') ? amount(text) : 0)),
+  )
+  return Math.max(sum(amounts), sum(groups.map((group) => arqsOf(group) ?? 0)))
+}
+
 const names = (group: Group, prefix: string, wanted?: string) =>
   Object.entries(group).flatMap(([key, value]) =>
     key.startsWith(prefix) && (!wanted || value === wanted) ? [key.slice(prefix.length)] : [],
