@@ -19,10 +19,11 @@ const WAITING_MAX = 2048
 const UNREADABLE = refuse({ kind: 'unavailable', reason: 'the views cannot be read', retryAfterSeconds: 1 })
 const FULL = refuse({ kind: 'unavailable', reason: 'too many lists are being read', retryAfterSeconds: 1 })
 
-const hasId = (view: ViewName) => 'id' in VIEWS[view].columns
+/** Creation order unless another is wanted; a view that does not record it is read in the order of its keys. */
 const sortOf = (view: ViewName, wanted: string | undefined): string | null => {
-  if (wanted === undefined) return hasId(view) ? 'id' : 'created_at'
-  const kind = (VIEWS[view].columns as Record<string, string>)[wanted]
+  const columns: Readonly<Record<string, string>> = VIEWS[view].columns
+  if (wanted === undefined) return ['id', 'created_at'].find((column) => column in columns) ?? VIEWS[view].key
+  const kind = columns[wanted]
   return kind && !kind.endsWith('?') && kind !== 'json' ? wanted : null
 }
 const sortable = (view: ViewName) => Object.keys(VIEWS[view].columns).filter((column) => sortOf(view, column) !== null)
