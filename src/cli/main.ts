@@ -6,6 +6,7 @@ import { arqs } from './commands/arqs.ts'
 import { audit } from './commands/audit.ts'
 import { control } from './commands/control.ts'
 import { deadLetters } from './commands/deadLetters.ts'
+import { devices } from './commands/devices.ts'
 import { doctor } from './commands/doctor.ts'
 import { handles } from './commands/handles.ts'
 import { host } from './commands/host.ts'
@@ -25,6 +26,7 @@ const COMMANDS: readonly Register[] = [
   store,
   topics,
   deadLetters,
+  devices,
   doctor,
   migrate,
   archiveCommand,

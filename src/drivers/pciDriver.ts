@@ -1,11 +1,11 @@
 /** `pci_driver`: any whitelisted PCI function, read from sysfs and given to a guest whole. */
 import type { Driver, HostIo, ReportedDevice } from './driver.ts'
-import { findInterfaces } from './interfaces.ts'
 import { attributesOf, deployableName, traitName } from './names.ts'
 import { formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../pci.ts'
 import { spacedJson } from '../spacedJson.ts'
+import { seenFunctions } from './scan.ts'
 import { isPresent, type PciFunction, readPciFunctions } from './sysfs.ts'
-import { matchesEntry, type WhitelistEntry } from './whitelist.ts'
+import type { WhitelistEntry } from './whitelist.ts'
 import { whitelistHint } from './whitelistHint.ts'
 
 export type PciDriverOptions = {
@@ -59,16 +59,16 @@ const reported = (hostname: string, found: PciFunction, entry: WhitelistEntry, c
   ],
 })
 
-/** The driver of `[pci] passthrough_whitelist`. Without entries it reports nothing and says once how to whitelist what it saw. */
+/** The driver of `[pci] passthrough_whitelist`. Without entries it reports nothing and says once how many devices it saw. */
 export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciDriverOptions): Driver => {
-  const devnames = whitelist.flatMap(({ devname }) => devname ?? [])
   let hinted = false
 
   const hint = async (io: HostIo) => {
     if (hinted) return
     hinted = true
     try {
-      io.warn('pci_whitelist_empty', whitelistHint(await readPciFunctions(io, sysfsRoot)))
+      const seen = await readPciFunctions(io, sysfsRoot)
+      io.warn('pci_whitelist_empty', { hint: whitelistHint(seen.length) })
     } catch (error) {
       // Nothing was to be reported, so a host without a PCI bus is no failure.
       io.warn('pci_whitelist_empty', { hint: `No PCI device is whitelisted, and none can be seen: ${String(error)}` })
@@ -82,12 +82,8 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
         await hint(io)
         return []
       }
-      const functions = await readPciFunctions(io, sysfsRoot)
-      const interfaces = await findInterfaces(io, sysfsRoot, devnames)
-      return functions.flatMap((found) => {
-        const entry = whitelist.find((one) => matchesEntry(one, found, interfaces))
-        return entry ? [reported(io.hostname, found, entry, check)] : []
-      })
+      const seen = await seenFunctions(io, sysfsRoot, whitelist)
+      return seen.flatMap(({ found, entry }) => (entry ? [reported(io.hostname, found, entry, check)] : []))
     },
     prepare: async (io, slot, signal) => {
       signal.throwIfAborted()

@@ -2,7 +2,7 @@
  * A host from a recording: the port over a tree of folders (objects), files (texts) and symbolic links (`{"->": target}`).
  * What a driver writes stays in memory.
  */
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import type { HostIo } from '../../src/drivers/driver.ts'
 
@@ -107,9 +107,23 @@ export const recordedHostIo = (recording: Tree, hostname = 'compute1', stateDir 
   }
 }
 
+const recordingOf = (name: string): Tree =>
+  JSON.parse(readFileSync(join(import.meta.dirname, 'recorded', `${name}.json`), 'utf8')) as Tree
+
 /** A recorded sysfs, mounted at `/sys`, with images to program. */
 export const recordedHost = (recording: string, hostname?: string): RecordedHost => {
-  const text = readFileSync(join(import.meta.dirname, 'recorded', `${recording}.json`), 'utf8')
   const images = { 'design-one.gbs': 'bits', '4a3bd0ae-0000-4000-8000-000000000001': 'bits' }
-  return recordedHostIo({ sys: JSON.parse(text) as Tree, images }, hostname)
+  return recordedHostIo({ sys: recordingOf(recording), images }, hostname)
 }
+
+const unpack = (tree: Tree, into: string): void => {
+  mkdirSync(into, { recursive: true })
+  for (const [name, node] of Object.entries(tree)) {
+    const path = join(into, name)
+    if (typeof node === 'string') writeFileSync(path, node)
+    else if (typeof node['->'] === 'string') symlinkSync(node['->'], path)
+    else unpack(node, path)
+  }
+}
+/** Folders, files and links of a recorded sysfs, on a disk. */
+export const unpackRecording = (recording: string, into: string): void => unpack(recordingOf(recording), into)

@@ -1,8 +1,8 @@
 /** Hardware that is given to the program: a cloud of a chosen size, a recorded sysfs, and this machine's own PCI bus. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Tree } from '../drivers/recordedHostIo.ts'
+import { unpackRecording } from '../drivers/recordedHostIo.ts'
 import { type Part, describeWith } from '../support/needs.ts'
 import { type Service, startService, tempFolder } from '../support/program.ts'
 import { attributesOf, clientOf } from './client.ts'
@@ -26,17 +26,6 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** Folders, files and links of a recording, on a disk. */
-const unpack = (tree: Tree, into: string): void => {
-  mkdirSync(into, { recursive: true })
-  for (const [name, node] of Object.entries(tree)) {
-    const path = join(into, name)
-    if (typeof node === 'string') writeFileSync(path, node)
-    else if (typeof node['->'] === 'string') symlinkSync(node['->'], path)
-    else unpack(node, path)
-  }
-}
-
 const infoOf = (address: string) => {
   const [domain, bus, device, fn] = address.split(/[:.]/)
   return { domain, bus, device, function: fn }
@@ -56,14 +45,13 @@ const isOffered = async (service: Service, address: string, vendor: string): Pro
 }
 
 describe('a sized demo beside a recorded sysfs', () => {
-  const RECORDED = join(import.meta.dirname, '../drivers/recorded/mixed-host.json')
   /** The one function of the recording with this vendor and product. */
   const [VENDOR, PRODUCT, ADDRESS] = ['1af4', '1044', '0000:00:13.0']
   let service: Service
 
   beforeAll(async () => {
     const root = join(folder.path, 'sys')
-    unpack(JSON.parse(readFileSync(RECORDED, 'utf8')) as Tree, root)
+    unpackRecording('mixed-host', root)
     service = await started('sized', ['--demo', '--demo-hosts', '2', '--demo-devices', '3', '--demo-handles', '4'], {
       ACCELERANDO_PCI_SYSFS_ROOT: root,
       ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: JSON.stringify({ vendor_id: VENDOR, product_id: PRODUCT }),

@@ -109,6 +109,8 @@ const PARTS = {
   java: { name: 'Java', installable: true, find: () => findProgram('java', '-version') },
   /** `at`: a python3 that has pip. */
   pip: { name: 'pip', installable: true, find: () => findProgram('python3', '-m', 'pip', '--version') },
+  /** `at`: a python3 that can open a pseudo-terminal. */
+  terminal: { name: 'a pseudo-terminal', installable: true, find: () => findProgram('python3', '-c', 'import pty') },
   deno: { name: 'Deno', installable: true, find: () => findProgram('deno', '--version') },
 } as const satisfies Record<string, Part>
 

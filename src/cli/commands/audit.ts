@@ -58,7 +58,7 @@ const run = async (flags: Flags, given: Given): Promise<void> => {
     skewMs: secondsOf('skew', given.skew),
   }
   const [{ audit }, { auditLines }] = await Promise.all([import('../audit/audit.ts'), import('../audit/text.ts')])
-  const verdict = await audit(options, given.write ?? null, openLog(config.log))
+  const verdict = await audit(options, given.write ?? null, await openLog(config.log))
   process.exitCode = verdict.violations.length === 0 ? CLEAN : VIOLATED
   if (given.json) return out(JSON.stringify(verdict))
   for (const line of auditLines(verdict)) out(line)

@@ -14,7 +14,7 @@ export const control: Register = (program) => {
     told(async (flags: Flags) => {
       const config = configured(flags)
       if (!config || lacking('control', config)) return
-      const log = openLog(config.log)
+      const log = await openLog(config.log)
       const { database, kafka } = config
       await untilEnded(log, config.listen, async () => {
         const { startControl } = await import('../programs/control.ts')

@@ -12,7 +12,7 @@ export const host: Register = (program) => {
     told(async (flags: Flags) => {
       const config = configured(flags)
       if (!config || lacking('host', config)) return
-      const log = openLog(config.log)
+      const log = await openLog(config.log)
       await untilEnded(log, config.adminListen, async () => {
         const { startHostProgram } = await import('../programs/host.ts')
         const running = await startHostProgram({ ...config, kafka: config.kafka! }, log)

@@ -12,7 +12,7 @@ export const start: Register = (program) => {
       const config = configured(flags)
       if (!config) return
       const { run } = await import('../programs/run.ts')
-      await run(config, openLog(config.log), out)
+      await run(config, await openLog(config.log), out)
     }),
   )
 }

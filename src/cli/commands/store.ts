@@ -18,7 +18,7 @@ const seed: Register = (program) => {
         const config = configured(flags)
         if (!config) return
         const { seedStore } = await import('../store/stopped.ts')
-        await seedStore(config, { hosts, devices, handles, arqs, projects } as never, openLog(config.log), out)
+        await seedStore(config, { hosts, devices, handles, arqs, projects } as never, await openLog(config.log), out)
       }),
     )
 }

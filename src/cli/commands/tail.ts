@@ -63,7 +63,7 @@ export const tail: Register = (program) => {
           once: given.once ?? false,
         }
         const work = await import('../operators/tail.ts')
-        await work.tail(sourceOf(config), options, out, untilAsked(), openLog(config.log))
+        await work.tail(sourceOf(config), options, out, untilAsked(), await openLog(config.log))
       }),
     )
 }

@@ -132,7 +132,7 @@ const configOf = (s: Settings, chosen: (key: Key) => boolean, osHostname: string
   demo: demoOf(s),
   tour: s.tour,
   testDoors: s.test_doors,
-  log: { level: s['log.level'], pretty: s['log.pretty'] },
+  log: { level: s.tour && !chosen('log.level') ? 'warn' : s['log.level'], pretty: s['log.pretty'] },
   http: httpOf(s, rules),
   control: controlOf(s),
   region: {

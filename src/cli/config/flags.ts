@@ -45,6 +45,7 @@ export const PROGRAM_FLAGS = {
   doctor: ['database', 'kafka.brokers', ...TOPICS, 'nova.url', 'config', 'log.level'],
   letters: ['kafka.brokers', 'kafka.prefix', 'config', 'log.level'],
   topics: ['kafka.brokers', ...TOPICS, 'config', 'log.level'],
+  scan: ['config'],
   host: [
     ...(['host.name', 'kafka.brokers', 'data', 'admin_listen', 'clock_offset_ms'] satisfies Key[]),
     ...(['demo_devices', 'demo_handles', 'demo_seed'] satisfies Key[]),

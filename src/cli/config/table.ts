@@ -57,7 +57,8 @@ const PROGRAM = {
   demo_seed: row(k.word, 'demo', { flag: true, about: 'The same seed shows the same simulated hardware.' }),
   tour: row(k.toggle, false, {
     flag: true,
-    about: 'Walks the main job as Nova would, says what happened, and stops.',
+    about:
+      'Walks the main job as Nova would, says what happened, and stops. Logs only warnings when log.level is not set.',
   }),
   test_doors: row(k.toggle, false, {
     only: 'environment',

@@ -36,7 +36,6 @@ const tour = async (config: Config, log: Log, out: Out) => {
   ).catch((error: unknown) => {
     throw inWords(error, config.listen)
   })
-  out(`ready ${running.base}`)
   const well = await runTour({ base: running.base, heard: nova.heard, say: out })
   await ended(running.stop)
   await nova.close()
