@@ -72,10 +72,12 @@ export type PageQuery<N extends ViewName> = {
   readonly view: N
   /** All must hold; an array means any of these. `null` means is null. */
   readonly where: { readonly [C in keyof Row<N>]?: Scalar | readonly Scalar[] }
+  /** What the caller may see. Holds for the rows as `where` does, and for the row of the marker, which is unknown otherwise. */
+  readonly visible?: PageQuery<N>['where']
   /** Column to sort by; ties are broken by the view's key. It must not be nullable. */
   readonly sort: keyof Row<N> & string
   readonly descending?: boolean
-  /** Rows strictly after the row with this key. Unknown key: the page is `null`. */
+  /** Rows strictly after the row with this key. Unknown key, or a row that is not visible: the page is `null`. */
   readonly marker?: string
   /** Rows strictly after the place of a row that was read and may be gone by now: its `sort` value and its key. */
   readonly after?: { readonly value: Scalar; readonly key: string }
@@ -83,7 +85,7 @@ export type PageQuery<N extends ViewName> = {
   readonly limit: number
 }
 export type Reads = {
-  /** One indexed query. Null: the marker names no row of the view. */
+  /** One indexed query. Null: the marker names no visible row of the view. */
   readonly page: <N extends ViewName>(query: PageQuery<N>) => Promise<readonly Row<N>[] | null>
   /** Rows of `due` with `at <= now`, and pending orders with `sent_at <= before`, oldest first. */
   readonly dueBefore: (now: number, limit: number) => Promise<readonly Row<'due'>[]>

@@ -7,8 +7,13 @@ import { type Row, VIEWS, type ViewName } from './views.ts'
 
 type Where<N extends ViewName> = PageQuery<N>['where']
 export type Readers = {
-  /** Without a limit everything is read, page by page. Fault `invalid`: marker or sort key. */
-  readonly list: <N extends ViewName>(view: N, where: Where<N>, page: Page) => Promise<Outcome<Listed<Row<N>>>>
+  /** Without a limit everything is read, page by page. Fault `invalid`: marker or sort key. `visible`: as a page has it. */
+  readonly list: <N extends ViewName>(
+    view: N,
+    where: Where<N>,
+    page: Page,
+    visible?: Where<N>,
+  ) => Promise<Outcome<Listed<Row<N>>>>
   /** The first row that matches, or null. */
   readonly first: <N extends ViewName>(view: N, where: Where<N>) => Promise<Outcome<Row<N> | null>>
   readonly stop: () => Promise<void>
@@ -33,6 +38,7 @@ const collect = async <N extends ViewName>(
   view: N,
   where: Where<N>,
   page: Page,
+  visible: Where<N> = {},
 ): Promise<Outcome<Listed<Row<N>>>> => {
   const sort = sortOf(view, page.sort)
   if (!sort) return refuse({ kind: 'invalid', field: 'sort_key', rule: `one of ${sortable(view).join(', ')}` })
@@ -44,6 +50,7 @@ const collect = async <N extends ViewName>(
     const query = {
       view,
       where,
+      visible,
       sort: sort as never,
       limit,
       descending: page.descending ?? false,
@@ -82,7 +89,7 @@ export const openReaders = (reads: Reads): Readers => {
     return promise.finally(() => waiting.set(view, waiting.get(view)! - 1))
   }
   return {
-    list: (view, where, page) => through(view, () => collect(reads, view, where, page)),
+    list: (view, where, page, visible) => through(view, () => collect(reads, view, where, page, visible)),
     first: (view, where) =>
       through(view, async () => {
         const listed = await collect(reads, view, where, { limit: 1 })

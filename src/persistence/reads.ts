@@ -12,29 +12,33 @@ const MAX_LIMIT = 1_000
 type Where = Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>
 type Bind = (value: unknown) => string
 
-const condition = (column: string, type: string, wanted: Scalar | readonly Scalar[], bind: Bind): string => {
-  const name = quoted(column)
+const condition = (name: string, type: string, wanted: Scalar | readonly Scalar[], bind: Bind): string => {
   if (wanted === null) return `${name} is null`
   if (!Array.isArray(wanted)) return `${name} = ${bind(wanted)}::${type}`
   const some = `${name} = any(${bind(wanted.filter((each) => each !== null))}::${type}[])`
   return wanted.includes(null) ? `(${some} or ${name} is null)` : some
 }
 
+const conditionsOf = (view: ViewName, where: Where, bind: Bind, prefix = ''): readonly string[] =>
+  Object.entries(where).flatMap(([column, wanted]) =>
+    wanted === undefined ? [] : [condition(prefix + quoted(column), columnsOf(view)[column]!, wanted, bind)],
+  )
+
 export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statement => {
-  const { view, sort, marker, after: passed } = query
+  const { view, sort, marker, after: passed, visible = {} } = query
   const types = columnsOf(view)
   const key = quoted(viewOf(view).key)
   const params: unknown[] = []
   const bind: Bind = (value) => `$${params.push(value)}`
-  const conditions = Object.entries(query.where as Where).flatMap(([column, wanted]) =>
-    wanted === undefined ? [] : [condition(column, types[column]!, wanted, bind)],
-  )
+  const conditions = [query.where, visible].flatMap((where) => conditionsOf(view, where as Where, bind))
   const [direction, after] = query.descending === true ? ['desc', '<'] : ['asc', '>']
   // A column that is unique by itself needs no second to break ties, and then its own index gives the order.
   const tied = !viewOf(view).unique.some((columns) => columns.length === 1 && columns[0] === sort)
   if (marker !== undefined) {
     const id = `${bind(marker)}::${types[viewOf(view).key]!}`
-    const from = `(select m.${quoted(sort)} from ${quoted(view)} m where m.${key} = ${id})`
+    const seen = [`m.${key} = ${id}`, ...conditionsOf(view, visible, bind, 'm.')].join(' and ')
+    // null when the marker is not visible, and then no row comes after it
+    const from = `(select m.${quoted(sort)} from ${quoted(view)} m where ${seen})`
     const place = tied ? `(${quoted(sort)}, ${key}) ${after} (${from}, ${id})` : `${quoted(sort)} ${after} ${from}`
     conditions.push(place)
   }
@@ -55,10 +59,16 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
   return params.some(Array.isArray) ? { text, params } : prepared('page', text, text, params)
 }
 
-const exists = async (database: Database, view: ViewName, id: string): Promise<boolean> => {
-  const { key } = viewOf(view)
-  const text = `select 1 from ${quoted(view)} where ${quoted(key)} = $1::${columnsOf(view)[key]!}`
-  return (await database.read({ text, params: [id] })).length > 0
+const exists = async <N extends ViewName>(
+  database: Database,
+  { view, visible = {} }: PageQuery<N>,
+  id: string,
+): Promise<boolean> => {
+  const key = viewOf(view).key
+  const params: unknown[] = []
+  const conditions = conditionsOf(view, { ...(visible as Where), [key]: id }, (value) => `$${params.push(value)}`)
+  const text = `select 1 from ${quoted(view)} where ${conditions.join(' and ')}`
+  return (await database.read({ text, params })).length > 0
 }
 
 const page = async <N extends ViewName>(database: Database, query: PageQuery<N>): Promise<readonly Row<N>[] | null> => {
@@ -66,7 +76,7 @@ const page = async <N extends ViewName>(database: Database, query: PageQuery<N>)
   if (marker !== undefined && columnsOf(view)[viewOf(view).key] === 'uuid' && !UUID.test(marker)) return null
   const rows = await database.read(pageStatement(query))
   // An empty page may be the end, or an unknown marker.
-  if (rows.length === 0 && marker !== undefined && !(await exists(database, view, marker))) return null
+  if (rows.length === 0 && marker !== undefined && !(await exists(database, query, marker))) return null
   return rows as unknown as readonly Row<N>[]
 }
 

@@ -250,6 +250,34 @@ export const journalContract = (open: () => Promise<Opened>): void => {
     expect(await reads().page({ ...query, where: { ...query.where, state: [] } })).toEqual([])
   })
 
+  test('a marker that is not visible is as unknown as one that does not exist', async () => {
+    const instance = randomUUID()
+    const rows = ['p1', 'p2', 'p1', 'p2', 'p1'].map((project_id, index) =>
+      sample.arqRow({ instance_uuid: instance, project_id, created_at: sample.AT + index, state: 'Initial' }),
+    )
+    await append(sample.one(sample.newKey(), 1, rows.map(sample.arqChange)))
+    const visible = { project_id: 'p1' }
+    const query = { view: 'arqs', where: { instance_uuid: instance }, visible, limit: 3 } as const
+    const [first, foreign, second, , third] = rows.map(({ uuid }) => uuid)
+    for (const sort of ['created_at', 'uuid', 'state'] as const)
+      for (const descending of [false, true]) {
+        const page = (marker: string) => reads().page({ ...query, sort, descending, marker })
+        expect(await page(foreign!)).toBeNull()
+        expect(await page(randomUUID())).toBeNull()
+        expect(await page(first!)).not.toBeNull()
+      }
+    const seen = async (marker?: string, where: object = {}) => {
+      const more = marker === undefined ? {} : { marker }
+      const page = await reads().page({ ...query, where: { ...query.where, ...where }, sort: 'created_at', ...more })
+      return page!.map(({ uuid }) => uuid)
+    }
+    expect(await seen()).toEqual([first, second, third])
+    expect(await seen(first)).toEqual([second, third])
+    expect(await seen(third)).toEqual([])
+    // a filter is no question of what may be seen: the marker may have changed its state since it was read
+    expect(await seen(third, { state: 'Bound' })).toEqual([])
+  })
+
   test('a page holds whole rows', async () => {
     const row = sample.arqRow({ handle_info: { bus: '0c', domain: '0000' }, updated_at: sample.AT + 1 })
     await append(sample.one(sample.newKey(), 1, [sample.arqChange(row)]))

@@ -222,6 +222,25 @@ describe('listing', () => {
     await other.must(204, `DELETE /v2/accelerator_requests?instance=${instance}`, { headers: service })
     expect(await sees(one)).toEqual([])
   })
+  test('a marker of another project is answered as one that nobody has', async () => {
+    const [one, other] = [tenant('p-3'), tenant('p-4')]
+    const profile = await cloud.newProfile(2)
+    const [foreign] = await one.arqsOf(profile)
+    const [own, last] = await other.arqsOf(profile)
+    const page = async (marker: string, more = '', headers = {}) => {
+      const got = await other.say(`GET /v2/accelerator_requests?marker=${marker}${more}`, { headers })
+      return got.status === 200 ? got.json.arqs.map(({ uuid }: Arq) => uuid) : [got.status, got.fault]
+    }
+    for (const more of ['', '&limit=1', '&sort_dir=desc', '&sort_key=state', `&instance=${randomUUID()}`])
+      for (const headers of [{}, service]) {
+        const unknown = await page(randomUUID(), more, headers)
+        expect(unknown[0]).toBe(400)
+        expect(await page(foreign!.uuid, more, headers)).toEqual(unknown)
+      }
+    expect(await page(own!.uuid)).toEqual([last!.uuid])
+    const asAdmin = await cloud.must(200, `GET /v2/accelerator_requests?marker=${foreign!.uuid}`)
+    expect(asAdmin.json.arqs.length).toBeGreaterThan(0)
+  })
 })
 
 describe('deleting', () => {

@@ -60,6 +60,12 @@ const createOver =
     return made.ok ? { ok: true, value: made.value ?? [] } : made
   }
 
+/** Rest-api 9.5: a service request sees an instance whole, whoever owns its ARQs. */
+const visibleTo = ({ isAdmin, isService, projectId }: Caller, instance: string | undefined) => {
+  if (isAdmin) return {}
+  return isService && instance !== undefined ? { instance_uuid: instance } : { project_id: projectId }
+}
+
 const listOver = ({ readers }: Kernel): Control['arqs']['list'] => {
   /** Compute asks for the resolved ones of an instance to learn whether all of them are (rest-api 4.3). */
   const allResolved = async (
@@ -71,15 +77,14 @@ const listOver = ({ readers }: Kernel): Control['arqs']['list'] => {
     return waiting.value ? refuse({ kind: 'unresolved', instance }) : { ok: true, value: null }
   }
   return async (caller, { instance, uuids, resolvedOnly }, page) => {
-    const all = caller.isAdmin || (caller.isService && instance !== undefined)
+    const visible = visibleTo(caller, instance)
     const where = {
-      ...(all ? {} : { project_id: caller.projectId }),
-      ...(instance === undefined ? {} : { instance_uuid: instance }),
+      ...(instance === undefined || 'instance_uuid' in visible ? {} : { instance_uuid: instance }),
       ...(uuids === undefined ? {} : { uuid: uuids }),
     }
-    if (!resolvedOnly) return readers.list('arqs', where, page)
-    const settled = instance === undefined ? null : await allResolved(instance, where)
-    return settled && !settled.ok ? settled : readers.list('arqs', { ...where, state: RESOLVED }, page)
+    if (!resolvedOnly) return readers.list('arqs', where, page, visible)
+    const settled = instance === undefined ? null : await allResolved(instance, { ...where, ...visible })
+    return settled && !settled.ok ? settled : readers.list('arqs', { ...where, state: RESOLVED }, page, visible)
   }
 }
 

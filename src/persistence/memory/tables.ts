@@ -24,6 +24,10 @@ const byValue = (a: unknown, b: unknown): number => {
 
 const matches = (cell: unknown, wanted: Scalar | readonly Scalar[]): boolean =>
   Array.isArray(wanted) ? wanted.includes(cell) : cell === wanted
+const fulfils = (cells: Cells, where: object): boolean =>
+  Object.entries(where as Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>).every(
+    ([column, wanted]) => wanted === undefined || matches(cells[column], wanted),
+  )
 
 /** `rule: value` for each unique rule the row falls under; a null in it exempts the row, as in SQL. */
 const claims = (view: ViewName, row: Cells): readonly { readonly rule: string; readonly id: string }[] =>
@@ -95,13 +99,13 @@ export const memoryTables = (): Tables => {
     const { key } = viewOf(query.view)
     const order = (a: Cells, b: Cells) =>
       (byValue(a[query.sort], b[query.sort]) || byValue(a[key], b[key])) * (query.descending === true ? -1 : 1)
-    const { after } = query
+    const { after, where, visible = {} } = query
     const passed = after && ({ [query.sort]: after.value, [viewOf(query.view).key]: after.key } as Cells)
     const marker = query.marker === undefined ? (passed ?? null) : row(query.view, query.marker)
     if (marker === undefined) return null
-    const where = Object.entries(query.where as Record<string, Scalar | readonly Scalar[] | undefined>)
+    if (query.marker !== undefined && !fulfils(marker!, visible)) return null
     const found = [...tables.get(query.view)!.values()]
-      .filter((cells) => where.every(([column, wanted]) => wanted === undefined || matches(cells[column], wanted)))
+      .filter((cells) => fulfils(cells, where) && fulfils(cells, visible))
       .filter((cells) => marker === null || order(cells, marker) > 0)
     return found.toSorted(order).slice(0, query.limit) as unknown as readonly Row<N>[]
   }
