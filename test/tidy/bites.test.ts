@@ -45,6 +45,37 @@ test('cycles are found, also through types', () => {
   expect(checks.roomCycles(knot)).toEqual(['actors -> bus -> actors'])
 })
 
+test('folders of one parent that import each other are found, and the files beside them', () => {
+  const both = files({
+    'src/actors/arq/front.ts': `import { x } from '../device/x.ts'`,
+    'src/actors/device/x.ts': `import type { y } from '../arq/rows.ts'`,
+    'src/actors/arq/rows.ts': `import { shell } from '../shell.ts'`,
+    'src/actors/shell.ts': '',
+    'src/actors/world.ts': `import '../clock.ts'\nimport './arq/rows.ts'`,
+    'src/clock.ts': '',
+  })
+  const pairs = ['src/actors: (files) <-> arq', 'src/actors: arq <-> device']
+  expect(checks.folderCycles(both, [])).toEqual(pairs)
+  expect(checks.folderCycles(both, [...pairs, 'src/bus: kafka <-> relay'])).toEqual([
+    'mended, take it off the list: src/bus: kafka <-> relay',
+  ])
+  const round = files({
+    'src/bus/x/a.ts': `import '../y/b.ts'`,
+    'src/bus/y/b.ts': `import '../z/c.ts'`,
+    'src/bus/z/c.ts': `import '../x/d.ts'`,
+    'src/bus/x/d.ts': '',
+  })
+  expect(checks.folderCycles(round, [])).toEqual(['src/bus: x -> y -> z -> x'])
+})
+
+test('a rule about what is not there is found', () => {
+  const found = checks.ruled(files({ 'src/wire/catalogue.ts': '', 'src/host/disk.ts': '' }))
+  expect(found).toContain('rules.ts names drivers/hostIo.ts, which is not there')
+  expect(found).toContain('rules.ts names http, which is not there')
+  expect(found).not.toContain('rules.ts names host/disk.ts, which is not there')
+  expect(found.some((each) => each.endsWith('which matches no file'))).toBe(true)
+})
+
 test('a library away from home is found, and one without a home', () => {
   const found = checks.homes(
     files({
@@ -136,6 +167,7 @@ test('a long climb, an orphan, a leftover and a patched module are found', () =>
   const note = `// ${['TO', 'DO'].join('')} later`
   const planted = files({
     'src/cli/main.ts': `import '../a.ts'\nnew Worker(new URL('../persistence/worker.ts', import.meta.url))`,
+    'bin/start.js': `await import('../src/cli/main.ts')`,
     'src/a.ts': note,
     'src/actors/arq/deep/x.ts': `import '../../../a.ts'`,
     'src/persistence/worker.ts': '',

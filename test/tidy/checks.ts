@@ -1,10 +1,10 @@
 /** Each check takes parsed files and returns what is wrong, one line each. */
-import { cycles, fileGraph, grouped, reach } from './graph.ts'
+import { cycles, fileGraph, grouped, knots, reach, siblings } from './graph.ts'
 import type { Room } from './rules.ts'
 import {
+  BOTH_WAYS,
   BUDGET,
   DOOR_MODULES,
-  ENTRIES,
   GENERATED,
   HOMES,
   LEAN,
@@ -46,6 +46,26 @@ export const rooms: Check = (sources) =>
     })
   })
 
+/** What rules.ts names is in the tree: a rule about something that is gone checks nothing. */
+export const ruled: Check = (sources) => {
+  const paths = ofSrc(sources).map(({ path }) => inSrc(path))
+  const there = new Set(['vocabulary', '*', ...paths, ...paths.map(folderOf)])
+  const named = [
+    ...Object.entries(MAY_IMPORT).flat(2),
+    ...Object.values(HOMES).flat(),
+    ...Object.entries(ONE_DOOR).flat(),
+    LEAN.room,
+  ]
+  return [
+    ...[...new Set(named)]
+      .filter((name) => !there.has(name))
+      .map((name) => `rules.ts names ${name}, which is not there`),
+    ...[PURE, SHELL]
+      .filter((pattern) => !paths.some((path) => pattern.test(path)))
+      .map((pattern) => `rules.ts has ${pattern.source}, which matches no file`),
+  ]
+}
+
 export const resolved: Check = (sources) => {
   const known = new Set(sources.map(({ path }) => path))
   return sources.flatMap(({ path, imports }) =>
@@ -60,6 +80,24 @@ export const resolved: Check = (sources) => {
 
 export const fileCycles: Check = (sources) => cycles(fileGraph(ofSrc(sources)))
 export const roomCycles: Check = (sources) => cycles(grouped(fileGraph(ofSrc(sources)), roomOf))
+
+/** Pairs that import each other, and longer ways round, among the folders of each parent and the files beside them. */
+export const folderCycles = (sources: readonly Source[], known: readonly string[] = BOTH_WAYS): readonly string[] => {
+  const graph = fileGraph(ofSrc(sources))
+  const parents = new Set(
+    [...graph.keys()].flatMap((path) =>
+      path
+        .split('/')
+        .slice(0, -1)
+        .map((_, n, parts) => parts.slice(0, n + 1).join('/')),
+    ),
+  )
+  const found = [...parents].toSorted().flatMap((parent) => knots(parent, siblings(graph, parent)))
+  return [
+    ...found.filter((each) => !known.includes(each)),
+    ...known.filter((each) => !found.includes(each)).map((each) => `mended, take it off the list: ${each}`),
+  ]
+}
 
 export const homes: Check = (sources) =>
   ofSrc(sources).flatMap(({ path, imports }) =>
@@ -139,7 +177,7 @@ export const upwards: Check = (sources) =>
 export const orphans: Check = (sources) => {
   const wanted = new Set([...fileGraph(sources)].flatMap(([from, targets]) => targets.filter((to) => to !== from)))
   return byHand(ofSrc(sources))
-    .filter(({ path }) => !wanted.has(path) && !ENTRIES.includes(inSrc(path)))
+    .filter(({ path }) => !wanted.has(path))
     .map(({ path }) => `${path} is imported by nothing`)
 }
 
