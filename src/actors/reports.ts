@@ -12,7 +12,7 @@ import { reportPrepared } from './instance/conclude.ts'
 import { recordInventory } from './inventory/record.ts'
 import type { Kernel } from './kernel.ts'
 import { traceField, within } from '../trace.ts'
-import { storable } from './text.ts'
+import { storable } from '../text.ts'
 
 /** A release that failed is ordered again within this time. */
 const RELEASE_FOR_MS = 600_000

@@ -4,6 +4,7 @@ import type { AttributeRow, Control } from '../actors/control.ts'
 import { listBody, pageArgs, pageOf } from './pages.ts'
 import { INT_MAX, text } from './query.ts'
 import type { Arg } from './query.ts'
+import { brokenText } from '../text.ts'
 import { invalid } from './faults.ts'
 import { self, times } from './render.ts'
 import { answer, reply, route } from './route.ts'
@@ -108,10 +109,12 @@ const newAttribute: Body<NewAttribute> = {
     if (!parsed.ok) return parsed
     const deployable = deployableId(parsed.value.deployable_id)
     if (deployable === null) return invalid('deployable_id', 'it must be the integer id or the UUID of a deployable')
+    const { key } = parsed.value
+    const badKey = brokenText(key, { characters: KEY_MAX })
+    if (badKey !== null) return invalid('key', badKey.problem)
     const value = String(parsed.value.value)
-    if (Buffer.byteLength(value) > VALUE_MAX_BYTES)
-      return invalid('value', `it must not be longer than ${VALUE_MAX_BYTES} bytes`)
-    return { ok: true, value: { deployable, key: parsed.value.key, value } }
+    const badValue = brokenText(value, { bytes: VALUE_MAX_BYTES })
+    return badValue === null ? { ok: true, value: { deployable, key, value } } : invalid('value', badValue.problem)
   },
 }
 

@@ -1,6 +1,7 @@
 /** The body that binds or unbinds: per accelerator request a JSON patch. Pure; what needs the record is judged elsewhere. */
 import * as v from 'valibot'
 import type { Binding } from '../actors/control.ts'
+import { brokenText } from '../text.ts'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import type { Asked, Body } from './route.ts'
@@ -56,10 +57,10 @@ const uuidIn = (arq: string, fields: Fields, name: string): Read<string> => {
 
 const textIn = (arq: string, fields: Fields, name: string): Read<string> => {
   const given = fields[name]
-  const fits = typeof given === 'string' && given.trim() !== '' && given.length <= TEXT_MAX
-  return fits
-    ? { ok: true, value: given }
-    : invalid(`${arq}.${name}`, `it must be a text of 1 to ${TEXT_MAX} characters`)
+  if (typeof given !== 'string' || given.trim() === '')
+    return invalid(`${arq}.${name}`, `it must be a text of 1 to ${TEXT_MAX} characters`)
+  const broken = brokenText(given, { characters: TEXT_MAX })
+  return broken === null ? { ok: true, value: given } : invalid(`${arq}.${name}`, broken.problem)
 }
 
 const bindingOf = ({ arq, fields }: OnePatch): Read<Binding> => {
@@ -67,6 +68,7 @@ const bindingOf = ({ arq, fields }: OnePatch): Read<Binding> => {
   if (lacking !== undefined) return invalid(`${arq}.${lacking}`, 'it is missing')
   const hostname = textIn(arq, fields, 'hostname')
   if (!hostname.ok) return hostname
+  if (/\p{White_Space}/u.test(hostname.value)) return invalid(`${arq}.hostname`, 'it holds white space')
   const deviceRpUuid = uuidIn(arq, fields, 'device_rp_uuid')
   if (!deviceRpUuid.ok) return deviceRpUuid
   const instanceUuid = uuidIn(arq, fields, 'instance_uuid')

@@ -1,4 +1,5 @@
 /** One group of a device profile: what it asks for, in canonical form. Pure. */
+import { brokenText } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { canonicalUuid } from './uuid.ts'
@@ -52,6 +53,7 @@ const ACCEL_RULES: Readonly<Record<string, string>> = {
   bitstream_id: 'it must be the UUID of an image',
   attach_target: 'it must be VM, host or none',
 }
+const ACCEL_MAX_BYTES = 65_535
 /** Each of these alone says what an FPGA has to hold. */
 const SELECTORS = ['bitstream_id', 'bitstream_name', 'function_id', 'function_name'].map((key) => `accel:${key}`)
 
@@ -60,6 +62,8 @@ const accel = (name: string, value: unknown, field: string): Entry => {
     return invalid(field, 'its name may hold letters, digits, "_", ":" and "-" only')
   if (typeof value !== 'string' && typeof value !== 'number') return invalid(field, 'it must be a string')
   const check = Object.hasOwn(ACCEL, name) ? ACCEL[name] : undefined
+  const broken = brokenText(String(value), { bytes: ACCEL_MAX_BYTES })
+  if (broken !== null) return invalid(field, broken.problem)
   const kept = check === undefined ? String(value) : check(String(value))
   return kept === null
     ? invalid(field, ACCEL_RULES[name] ?? 'it must not be empty')

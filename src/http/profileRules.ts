@@ -1,6 +1,7 @@
 /** What a device profile may say, and the one form in which it is kept. Pure. */
 import { ARQS_MAX, askedFor } from '../actors/arq/groups.ts'
 import type { Fault } from '../fault.ts'
+import { brokenText } from '../text.ts'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { groupOf } from './profileGroups.ts'
@@ -70,9 +71,8 @@ const readGroups = (given: unknown): Read<readonly Group[]> => {
 const readDescription = (given: unknown): Read<string | null> => {
   if (given === undefined || given === null) return { ok: true, value: null }
   if (typeof given !== 'string') return invalid('description', 'it must be a string or null')
-  if (given.length > DESCRIPTION_MAX)
-    return invalid('description', `it must not be longer than ${DESCRIPTION_MAX} characters`)
-  return { ok: true, value: given }
+  const broken = brokenText(given, { characters: DESCRIPTION_MAX })
+  return broken === null ? { ok: true, value: given } : invalid('description', broken.problem)
 }
 
 const readUuid = (given: unknown): Read<string | null> => {

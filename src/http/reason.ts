@@ -1,6 +1,7 @@
 /** What an operator says of a decision that cannot be taken back easily: it is kept with it in the journal. */
 import * as v from 'valibot'
 import type { Caller } from '../actors/control.ts'
+import { brokenText } from '../text.ts'
 import { invalid } from './faults.ts'
 import { time } from './render.ts'
 import type { Body } from './route.ts'
@@ -11,11 +12,7 @@ export const Reason = v.pipe(v.string(), v.minLength(1), v.maxLength(REASON_MAX)
 
 /** Null when it will do. */
 export const reasonProblem = (reason: string): string | null =>
-  reason === ''
-    ? 'it is empty'
-    : reason.length > REASON_MAX
-      ? `it must not be longer than ${REASON_MAX} characters`
-      : null
+  reason === '' ? 'it is empty' : (brokenText(reason, { characters: REASON_MAX })?.problem ?? null)
 
 const Asked = v.looseObject({ reason: v.string() })
 export const reasonIn: Body<string> = {

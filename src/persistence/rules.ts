@@ -16,8 +16,6 @@ export const uniqueRule = (view: ViewName, columns: readonly string[]): string =
 export const notNullRule = (view: string, column: string): string => `${view}_${column}_not_null`
 /** Text that no PostgreSQL takes: with a NUL, or with half of a surrogate pair. */
 export const TEXT_RULE = 'text_unicode'
-/** Of JSON as `JSON.stringify` writes it: only the halves of a pair without their other half come escaped. */
-export const breaksTextRule = (json: string): boolean => /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/.test(json)
 
 /** All columns in their order, absent ones null, and nothing else. */
 export const cellsOf = (view: ViewName, row: object): Cells =>

@@ -45,7 +45,7 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
   ['5 more groups than anyone needs', [profile({ groups: Array.from({ length: 101 }, () => group) })], 'groups'],
   [
     '5 groups longer than a store takes',
-    [profile({ groups: [{ ...group, 'accel:x': 'y'.repeat(70_000) }] })],
+    [profile({ groups: [{ ...group, 'accel:x': 'y'.repeat(40_000), 'accel:y': 'y'.repeat(40_000) }] })],
     'groups',
   ],
   ['6 a key without a prefix', withGroup({ FPGA: '1' }), 'groups[0].FPGA'],
@@ -93,6 +93,7 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
   ['11 a function without a name', withGroup({ 'accel:function_id': '' }), 'groups[0].accel:function_id'],
   ['11 a strange accel key', withGroup({ 'accel:a b': 'x' }), 'groups[0].accel:a b'],
   ['11 an object for an accel value', withGroup({ 'accel:x': {} }), 'groups[0].accel:x'],
+  ['11 an accel value without end', withGroup({ 'accel:x': 'y'.repeat(65_536) }), 'groups[0].accel:x'],
   ['12 a number for a description', [profile({ description: 5 })], 'description'],
   ['12 a description without end', [profile({ description: 'x'.repeat(256) })], 'description'],
   ['13 a uuid that is none', [profile({ uuid: 'fpga' })], 'uuid'],

@@ -1,7 +1,7 @@
 /** Tells Nova how binds ended: durable, judged element by element, again with back-off until the time is up (rest-api 8.5). */
 import { type Kernel, newWork } from '../kernel.ts'
 import type { Nova, NovaEvent, NovaVerdict } from '../ports.ts'
-import { storable } from '../text.ts'
+import { storable } from '../../text.ts'
 import { type Instance, instance, instanceKey } from './decider.ts'
 import { traceField, within } from '../../trace.ts'
 import type { Ending } from './messages.ts'

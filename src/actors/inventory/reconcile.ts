@@ -8,7 +8,7 @@
 import { canonicalInfo } from '../../pci.ts'
 import type { InventoryReport, ReportedDevice } from '../../wire/reports.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
-import { isStorable } from '../text.ts'
+import { isStorable } from '../../text.ts'
 import { canonicalHandle, digestOf } from './digest.ts'
 
 export type Shown = {

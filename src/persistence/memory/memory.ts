@@ -2,11 +2,12 @@
 import type { Append, FeedRow, Journal, JournalRow, Position, Reads, Recalled, Verdict } from '../../actors/ports.ts'
 import { SNAPSHOT_SCHEMA } from '../../actors/views.ts'
 import type { Row } from '../../actors/views.ts'
+import { isStorable } from '../../text.ts'
 import { archiveMemory } from './archive.ts'
 import { memorySharing } from './sharing.ts'
 import { memoryTables } from './tables.ts'
 import type { Tables } from './tables.ts'
-import { breaksTextRule, dumpedViews, dumpLine, TEXT_RULE } from '../rules.ts'
+import { dumpedViews, dumpLine, TEXT_RULE } from '../rules.ts'
 import type { Fold, Loaded, Store, Stream } from '../store.ts'
 
 export type MemoryOptions = {
@@ -40,7 +41,7 @@ const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append
     if (version !== expected) return 'stale'
     next.set(key, version + 1)
   }
-  const conflict = breaksTextRule(JSON.stringify({ rows, changes })) ? TEXT_RULE : tables.write(changes)
+  const conflict = isStorable({ rows, changes }) ? tables.write(changes) : TEXT_RULE
   if (conflict !== null) return { conflict }
   for (const row of rows) {
     const fed: FeedRow = { ...(JSON.parse(JSON.stringify(row)) as JournalRow), position: String(log.length + 1) }

@@ -1,0 +1,46 @@
+/** Text from outside: the one rule for what is accepted as text, and what a store can hold. Pure. */
+
+export type TextRule = 'too_long' | 'lone_surrogate' | 'control_character' | 'format_character' | 'line_separator'
+/** Where a contract counts characters they are Unicode code points; everything else is counted in bytes of UTF-8. */
+export type TextLimit = { readonly bytes: number } | { readonly characters: number }
+/** `problem` says it in words that follow the name of a field: "Invalid hostname: it holds ...". */
+export type BrokenText = { readonly rule: TextRule; readonly problem: string }
+
+type Forbidden = { readonly rule: TextRule; readonly pattern: RegExp; readonly name: string }
+/** Unicode categories Cs, Cc, Cf, and Zl with Zp. None of them is visible, and some change how the text around them is shown. */
+const FORBIDDEN: readonly Forbidden[] = [
+  { rule: 'lone_surrogate', pattern: /\p{Cs}/u, name: 'half of a surrogate pair' },
+  { rule: 'control_character', pattern: /\p{Cc}/u, name: 'a control character' },
+  { rule: 'format_character', pattern: /\p{Cf}/u, name: 'an invisible format character' },
+  { rule: 'line_separator', pattern: /[\p{Zl}\p{Zp}]/u, name: 'a line or paragraph separator' },
+]
+
+const tooLong = (text: string, limit: TextLimit): string | null => {
+  if ('bytes' in limit) return Buffer.byteLength(text) > limit.bytes ? `${limit.bytes} bytes` : null
+  // a code point takes at most two units of a JavaScript string
+  const fits =
+    text.length <= limit.characters ||
+    (text.length <= 2 * limit.characters && Array.from(text).length <= limit.characters)
+  return fits ? null : `${limit.characters} characters`
+}
+
+/** The first rule that a text breaks; null when it breaks none. An empty text breaks none. */
+export const brokenText = (text: string, limit: TextLimit): BrokenText | null => {
+  const most = tooLong(text, limit)
+  if (most !== null) return { rule: 'too_long', problem: `it must not be longer than ${most}` }
+  for (const { rule, pattern, name } of FORBIDDEN) {
+    const found = pattern.exec(text)?.[0].codePointAt(0)
+    if (found === undefined) continue
+    return { rule, problem: `it holds ${name} (U+${found.toString(16).toUpperCase().padStart(4, '0')})` }
+  }
+  return null
+}
+
+/** NUL and halves of surrogate pairs, which no PostgreSQL takes, as `JSON.stringify` writes them. */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
+/** Of text that `JSON.stringify` wrote. */
+export const isStorableJson = (json: string): boolean => !UNSTORABLE.test(json)
+/** Of any value that is kept as JSON. */
+export const isStorable = (value: unknown): boolean => isStorableJson(JSON.stringify(value))
+/** For text that comes from hardware, may hold anything, and is kept for people to read. */
+export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
