@@ -7,6 +7,7 @@ import { bounded } from '../clock.ts'
 import { readJson } from './body.ts'
 import { refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
+import { originThrough } from './forwarded.ts'
 import type { Frame, Ports } from './frame.ts'
 import { callerOf } from './identity.ts'
 import type { Identify, Identity } from './identity.ts'
@@ -20,11 +21,7 @@ import { latestMinor, MAJOR, negotiate } from './versions.ts'
 const baseOf = (c: Context, options: Options): string => {
   if (options.publicEndpoint !== null) return options.publicEndpoint
   const origin = originOf(c.req.url)
-  if (!options.proxyHeaders) return origin
-  const [scheme, host] = origin.split('://') as [string, string]
-  const proto = c.req.header('x-forwarded-proto')?.split(',')[0]?.trim()
-  const forwarded = c.req.header('x-forwarded-host')?.split(',')[0]?.trim()
-  return `${proto === 'https' || proto === 'http' ? proto : scheme}://${forwarded || host}`
+  return options.proxyHeaders ? originThrough(origin, (name) => c.req.header(name)) : origin
 }
 
 export const identityOf = (c: Context, ports: Ports): ReturnType<Identify> =>

@@ -4,7 +4,7 @@ import type { PolicyOptions } from './policy/policy.ts'
 export type Options = {
   /** Stands before `/accelerator` in every link; null: scheme and host of the request. */
   readonly publicEndpoint: string | null
-  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
+  /** Believe `Forwarded`, or `X-Forwarded-Proto` and `X-Forwarded-Host` where it is not sent. */
   readonly proxyHeaders: boolean
   readonly bodyLimitBytes: number
   /** Whoever has no answer by then is told to come again; more than an actor is waited for, or that would never be told. */

@@ -79,7 +79,9 @@ const API = {
     example: 'https://cloud.example.org',
   }),
   'api.proxy_headers': row(k.toggle, HTTP.proxyHeaders, {
-    about: 'Believe X-Forwarded-Proto and X-Forwarded-Host. Only behind a proxy that sets them.',
+    about:
+      'Believe proto and host of the first element of Forwarded or, when that header is not sent, X-Forwarded-Proto and ' +
+      'X-Forwarded-Host. Only behind a proxy that sets them and removes what clients send under these names.',
   }),
   'api.body_limit_bytes': row(k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
     about: 'A request body above it is answered 413.',

@@ -1,0 +1,55 @@
+/**
+ * What proxies say the client asked for: `Forwarded` (RFC 7239), or the older X-Forwarded-Proto and X-Forwarded-Host. Read only when
+ * the service is told to believe proxies.
+ *
+ * `Forwarded` counts alone wherever it is sent: its first element, which is that of the proxy nearest to the client. When it cannot be
+ * read nothing is believed, because the older headers may then be the client's own. `for` is not used: nothing here depends on who
+ * the client was.
+ */
+import type { Header } from './identity.ts'
+
+type Element = ReadonlyMap<string, string>
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+/** Proxies write ports and IPv6 addresses without the quotes that the grammar asks for, so more than a token is let pass. */
+const BARE = '[^\\s;,"]+'
+/** At most one pair, and what ends it: `;` goes on in the same element, `,` begins the next. */
+const STEP = `[ \\t]*(?:(${TOKEN})=(?:(${BARE})|"((?:[^"\\\\]|\\\\.)*)")[ \\t]*)?([;,]|$)`
+
+/** The elements in their order, names in lower case, empty ones left out; null when the header breaks the grammar. */
+export const parseForwarded = (text: string): readonly Element[] | null => {
+  const elements: Map<string, string>[] = [new Map()]
+  const step = new RegExp(STEP, 'y')
+  for (let end = ','; end !== '';) {
+    const found = step.exec(text)
+    if (found === null) return null
+    const [, name, bare, quoted = ''] = found
+    const element = elements.at(-1)!
+    if (name !== undefined && element.has(name.toLowerCase())) return null
+    if (name !== undefined) element.set(name.toLowerCase(), bare ?? quoted.replace(/\\(.)/g, '$1'))
+    end = found[4]!
+    if (end === ',') elements.push(new Map())
+  }
+  return elements.filter((element) => element.size > 0)
+}
+
+/** A name or an address, IPv6 in brackets, and perhaps a port: nothing else may stand in a link. */
+const HOST = /^(?:[a-z0-9._~-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
+
+const told = (header: Header): readonly [proto: string | undefined, host: string | undefined] => {
+  const forwarded = header('forwarded')
+  if (forwarded !== undefined) {
+    const nearest = parseForwarded(forwarded)?.[0]
+    return [nearest?.get('proto'), nearest?.get('host')]
+  }
+  const first = (name: string) => header(name)?.split(',', 1)[0]?.trim()
+  return [first('x-forwarded-proto'), first('x-forwarded-host')]
+}
+
+/** Scheme and host as the client sees them; what the proxies do not say, or say badly, stays as in the request's own `origin`. */
+export const originThrough = (origin: string, header: Header): string => {
+  const [scheme, own] = origin.split('://') as [string, string]
+  const [proto = '', host = ''] = told(header)
+  const known = /^https?$/i.test(proto) ? proto.toLowerCase() : scheme
+  return `${known}://${HOST.test(host) ? host : own}`
+}
