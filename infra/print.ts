@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { manualPage, sampleFile } from '../src/cli/config/text.ts'
 import { openapi } from '../src/http/openapi.ts'
-import { ROUTES } from '../src/http/routes.ts'
+import { ROUTES } from '../src/http/routes/all.ts'
 import { asyncapi } from '../src/wire/asyncapi.ts'
 import { consolePage, dashboard, metricsPage } from './observe/print.ts'
 

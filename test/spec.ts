@@ -1,6 +1,6 @@
 /** Given these facts, when this is asked, then these facts follow, or the refusal. */
 import { expect } from 'vitest'
-import type { Decider, Event } from '../src/actors/decider.ts'
+import type { Decider, Event } from '../src/actors/runtime/decider.ts'
 
 export const specOf = <State, Command, E extends Event>(decider: Decider<State, Command, E>, at = 1) => ({
   given: (...facts: readonly E[]) => {

@@ -1,8 +1,8 @@
 /** What http may ask and command. Implemented over the actors; http knows nothing behind it. */
 import type { Outcome } from '../fault.ts'
-import type { Word } from './deployable/careMessages.ts'
+import type { Word } from './deployable/handleAdminMessages.ts'
 import type { HandleState } from './deployable/states.ts'
-import type { Row } from './views.ts'
+import type { Row } from './runtime/views.ts'
 
 export type Caller = {
   readonly userId: string

@@ -1,9 +1,9 @@
 /** The latest state of what has a state topic: its row as the lists show it, read when it is told. */
 import type { BusRecord } from '../wire/envelope.ts'
 import { type StateChannel, stateRecord } from '../wire/message.ts'
-import { idOf, kindOf } from './memory.ts'
-import type { FeedRow, PageQuery, Reads } from './ports.ts'
-import { VIEWS } from './views.ts'
+import { idOf, kindOf } from './runtime/memory.ts'
+import type { FeedRow, PageQuery, Reads } from './runtime/ports.ts'
+import { VIEWS } from './runtime/views.ts'
 
 type Told = 'arqs' | 'devices' | 'hosts'
 type Topic = { readonly channel: StateChannel; readonly view: Told; readonly gone: (row: Cells) => boolean }

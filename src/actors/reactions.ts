@@ -3,9 +3,9 @@ import type { BusRecord } from '../wire/envelope.ts'
 import { traceField } from '../trace.ts'
 import { type FactChannel, factRecord, orderRecord } from '../wire/message.ts'
 import type { Order } from '../wire/orders.ts'
-import type { Event } from './decider.ts'
-import { idOf, kindOf } from './memory.ts'
-import type { FeedRow, JournalRow } from './ports.ts'
+import type { Event } from './runtime/decider.ts'
+import { idOf, kindOf } from './runtime/memory.ts'
+import type { FeedRow, JournalRow } from './runtime/ports.ts'
 
 /** Kinds whose facts are told, and where. Names and numbers are our own bookkeeping. */
 const CHANNELS: Readonly<Record<string, FactChannel>> = {

@@ -4,8 +4,8 @@ import { arq } from './arq/decider.ts'
 import { remember } from './entities.ts'
 import type { Instance } from './instance/decider.ts'
 import { instance } from './instance/decider.ts'
-import { kindOf } from './memory.ts'
-import type { JournalRow } from './ports.ts'
+import { kindOf } from './runtime/memory.ts'
+import type { JournalRow } from './runtime/ports.ts'
 
 /** Kinds whose entities end. */
 export const ENDING: readonly string[] = [arq.kind, instance.kind]

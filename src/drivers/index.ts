@@ -1,9 +1,9 @@
 /** The drivers by entry-point name, as `enabled_drivers` lists them. */
 import type { Driver } from './driver.ts'
-import { type FakeOptions, fakeDriver } from './fake.ts'
-import { pciDriver } from './pciDriver.ts'
-import { type SimulatedPlan, simulatedDriver } from './simulated.ts'
-import { type Problem, readWhitelist } from './whitelist.ts'
+import { type FakeOptions, fakeDriver } from './simulated/fake.ts'
+import { pciDriver } from './pci/pciDriver.ts'
+import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
+import { type Problem, readWhitelist } from './pci/whitelist.ts'
 
 export type DriverOptions = {
   /** `whitelist` as it stands in the configuration: JSON text, decoded JSON, or a list of texts. */

@@ -7,7 +7,7 @@
  */
 import type { Cancel, Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { textOf } from '../bus/reason.ts'
+import { textOf } from '../errorText.ts'
 import type { Bus } from '../bus/port.ts'
 import { MESSAGE_MAX_BYTES, reportRecord } from '../wire/message.ts'
 import type { Heartbeat, InventoryReport } from '../wire/reports.ts'

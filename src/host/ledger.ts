@@ -10,7 +10,7 @@
  */
 import * as v from 'valibot'
 import type { Cancel, Clock } from '../clock.ts'
-import { textOf } from '../bus/reason.ts'
+import { textOf } from '../errorText.ts'
 import type { Log } from '../log.ts'
 import type { Disk } from './disk.ts'
 import { Entry } from './entry.ts'

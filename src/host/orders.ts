@@ -10,16 +10,16 @@
  */
 import type { Cancel, Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { textOf } from '../bus/reason.ts'
+import { textOf } from '../errorText.ts'
 import { type Span, type Tracer, traceField } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
-import type { Deed, Tools } from './deeds.ts'
-import { carryOut, Final } from './deeds.ts'
+import type { Deed, Tools } from './executeOrder.ts'
+import { carryOut, Final } from './executeOrder.ts'
 import type { Entry, Result } from './entry.ts'
 import { failed, finished, inHand, isLate, judge } from './entry.ts'
 import type { Ledger } from './ledger.ts'
-import type { Turns } from './turns.ts'
-import { turns } from './turns.ts'
+import type { Turns } from '../keyedMutex.ts'
+import { turns } from '../keyedMutex.ts'
 
 export type Limits = Readonly<Record<`${Order['type']}Ms`, number>> & {
   /** How long a driver may take to end after it was told to. */

@@ -7,7 +7,7 @@
  */
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { textOf } from '../bus/reason.ts'
+import { textOf } from '../errorText.ts'
 import type { Bus } from '../bus/port.ts'
 import { traceField } from '../trace.ts'
 import { reportRecord } from '../wire/message.ts'

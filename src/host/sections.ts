@@ -1,6 +1,6 @@
 /** What drivers see, as the sections of a report. An error is a section of its own, never a shorter list. */
 import * as v from 'valibot'
-import { textOf } from '../bus/reason.ts'
+import { textOf } from '../errorText.ts'
 import type { Clock } from '../clock.ts'
 import type { Driver, HostIo } from '../drivers/driver.ts'
 import { ReportedDevice } from '../wire/reports.ts'

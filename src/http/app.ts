@@ -14,7 +14,7 @@ import { withDefaults } from './options.ts'
 import type { Options } from './options.ts'
 import { pathOf } from './paths.ts'
 import { readPolicy } from './policy/policy.ts'
-import { ROUTES } from './routes.ts'
+import { ROUTES } from './routes/all.ts'
 
 export type AppParts = {
   readonly control: Control

@@ -5,7 +5,7 @@
  * ARCHIVE-2 nothing moves that some reader's checkpoint has not passed;
  * ARCHIVE-3 what an entity is folded from is whole: a tail whose beginning was moved is completed from the archive.
  */
-import type { JournalRow } from '../actors/ports.ts'
+import type { JournalRow } from '../actors/runtime/ports.ts'
 import type { Archived, ArchiveOrder } from './store.ts'
 import { journalRow } from './recall.ts'
 import type { Database, Rows, Statement } from './sql.ts'

@@ -1,5 +1,5 @@
 /** Which of the waiting appends go into the next statement. Pure. */
-import type { Append } from '../actors/ports.ts'
+import type { Append } from '../actors/runtime/ports.ts'
 
 const MAX_APPENDS = 512
 /** A few appends with very many rows each must not make a statement that outlives its timeout. */

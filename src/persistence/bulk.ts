@@ -1,6 +1,6 @@
 /** Work on whole tables: loading histories, folding all views anew, and their text. */
-import type { Append, JournalRow, Position } from '../actors/ports.ts'
-import type { ViewName } from '../actors/views.ts'
+import type { Append, JournalRow, Position } from '../actors/runtime/ports.ts'
+import type { ViewName } from '../actors/runtime/views.ts'
 import { WHOLE } from './archive.ts'
 import { positionOf } from './journal.ts'
 import { journalRow } from './recall.ts'

@@ -1,7 +1,7 @@
 /** What a look at a database finds: plain facts for somebody else to judge. Reads only, and leaves nothing behind. */
 import { Client } from 'pg'
 import type { Clock } from '../clock.ts'
-import { expectOwnCluster, Restored } from './cluster.ts'
+import { expectOwnCluster, Restored } from './serverIdentity.ts'
 import { newer, pending } from './migrate.ts'
 import { clientConfig } from './postgres/postgres.ts'
 import { runOn } from './postgres/run.ts'

@@ -1,5 +1,5 @@
 /** The journal on SQL: the writer and the tail reader, the feed in commit order, and the checkpoints of its readers. */
-import type { FeedRow, Journal, Position } from '../actors/ports.ts'
+import type { FeedRow, Journal, Position } from '../actors/runtime/ports.ts'
 import { WHOLE } from './archive.ts'
 import { journalRow, recallOf } from './recall.ts'
 import type { Database, Rows } from './sql.ts'

@@ -2,7 +2,7 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import type { Migration } from '@mikro-orm/migrations'
-import { entities } from './entities.ts'
+import { entities } from './ormEntities.ts'
 import { MIGRATION_TABLE, migrationNames, MIGRATIONS } from './migrate.ts'
 import type { Embedded } from './pglite/pglite.ts'
 

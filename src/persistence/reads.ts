@@ -1,6 +1,6 @@
 /** Lists over the views: each is one query along an index, from the row after the marker. */
-import type { PageQuery, Reads, Scalar } from '../actors/ports.ts'
-import type { Row, ViewName } from '../actors/views.ts'
+import type { PageQuery, Reads, Scalar } from '../actors/runtime/ports.ts'
+import type { Row, ViewName } from '../actors/runtime/views.ts'
 import { prepared } from './prepared.ts'
 import { viewOf } from './rules.ts'
 import type { Database, Rows, Statement } from './sql.ts'

@@ -1,6 +1,6 @@
 /** Reading tails: all that is asked in one turn of the event loop is one query, as actors recover many at a time. */
-import { SNAPSHOT_SCHEMA } from '../actors/views.ts'
-import type { Cause, JournalRow, Recalled } from '../actors/ports.ts'
+import { SNAPSHOT_SCHEMA } from '../actors/runtime/views.ts'
+import type { Cause, JournalRow, Recalled } from '../actors/runtime/ports.ts'
 import type { Database, Rows, Statement } from './sql.ts'
 
 type Wish = { readonly key: string; readonly after: number }

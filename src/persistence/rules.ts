@@ -1,6 +1,6 @@
 /** What the stores agree on about views: names of rules, column facts, and one canonical text of all rows. */
-import { VIEWS } from '../actors/views.ts'
-import type { Kind, View, ViewChange, ViewName } from '../actors/views.ts'
+import { VIEWS } from '../actors/runtime/views.ts'
+import type { Kind, View, ViewChange, ViewName } from '../actors/runtime/views.ts'
 
 /** A row as a store sees it: columns by name. */
 export type Cells = Readonly<Record<string, unknown>>

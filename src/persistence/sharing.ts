@@ -1,6 +1,6 @@
 /** Sharing over SQL: each step is one statement, and moments are the database's own, so that clocks of processes do not matter. */
-import type { Sharing } from '../actors/sharing.ts'
-import type { Row } from '../actors/views.ts'
+import type { Sharing } from '../actors/runtime/sharing.ts'
+import type { Row } from '../actors/runtime/views.ts'
 import type { Database, Statement } from './sql.ts'
 
 /** `n`: the parameter that holds a time in ms. */

@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FeedRow, Journal, Position } from '../actors/ports.ts'
-import type { Row, ViewName } from '../actors/views.ts'
+import type { FeedRow, Journal, Position } from '../actors/runtime/ports.ts'
+import type { Row, ViewName } from '../actors/runtime/views.ts'
 import { WHOLE } from './archive.ts'
 import { journalEnd } from './bulk.ts'
 import { positionOf, sqlJournal } from './journal.ts'

@@ -1,6 +1,6 @@
 /** The text of what writes: one statement for the journal rows and view rows of many appends, all or none. Pure. */
-import type { Append, JournalRow } from '../actors/ports.ts'
-import type { ViewChange, ViewName } from '../actors/views.ts'
+import type { Append, JournalRow } from '../actors/runtime/ports.ts'
+import type { ViewChange, ViewName } from '../actors/runtime/views.ts'
 import { baseOf, cellsOf, lastChanges, viewNames, viewOf } from './rules.ts'
 import type { Cells } from './rules.ts'
 import { prepared } from './prepared.ts'

@@ -1,7 +1,7 @@
 /** A store as the main program holds it: the ports of the actors, and the work on whole tables. */
-import type { Append, Journal, JournalRow, Position, Reads } from '../actors/ports.ts'
-import type { Sharing } from '../actors/sharing.ts'
-import type { ViewChange } from '../actors/views.ts'
+import type { Append, Journal, JournalRow, Position, Reads } from '../actors/runtime/ports.ts'
+import type { Sharing } from '../actors/runtime/sharing.ts'
+import type { ViewChange } from '../actors/runtime/views.ts'
 
 /** All view rows of one entity, from all its journal rows, oldest first. Pure. */
 export type Fold = (key: string, rows: readonly JournalRow[]) => readonly ViewChange[]

@@ -2,7 +2,7 @@
  * The one writer of a process: what gathers while a statement is under way goes into the next one. A batch that fails is
  * sifted by one query; what is at fault gets its verdict, the rest goes again.
  */
-import type { Append, Journal, Verdict } from '../actors/ports.ts'
+import type { Append, Journal, Verdict } from '../actors/runtime/ports.ts'
 import { pickBatch } from './batch.ts'
 import { failureOf, GAP_RULE, ruleOf } from './sql.ts'
 import type { Database } from './sql.ts'

@@ -4,7 +4,7 @@ import type { DeployableCommand, DeployableEvent } from '../../src/actors/deploy
 import { HANDLE_STATES, type HandleState } from '../../src/actors/deployable/states.ts'
 import { ENTITIES } from '../../src/actors/entities.ts'
 import { host, type HostCommand, type HostEvent, type Liveness } from '../../src/actors/host/decider.ts'
-import { fold } from '../../src/actors/memory.ts'
+import { fold } from '../../src/actors/runtime/memory.ts'
 import { profile, type ProfileEvent } from '../../src/actors/profile/decider.ts'
 import { specOf } from '../spec.ts'
 import { answer, done, failed, given, granted, quiet, release, released, stuck } from './deployableFacts.ts'

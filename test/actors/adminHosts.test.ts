@@ -1,8 +1,8 @@
 /** What an operator decides, over a whole control plane: hosts, handles and binds that nobody else will end. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { check } from '../../src/actors/invariants/check.ts'
-import type { Draft } from '../../src/actors/draft.ts'
+import { check } from '../../src/audit/check.ts'
+import type { Draft } from '../../src/actors/runtime/draft.ts'
 import { type Host, host, hostKey } from '../../src/actors/host/decider.ts'
 import { handClock } from '../support/lab.ts'
 import { type Cloud, FPGA, GPU, NOVA, openCloud, TENANT, value } from './cloud.ts'

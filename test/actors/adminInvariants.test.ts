@@ -1,8 +1,8 @@
 /** What the invariants make of an operator's word: the lawful passes, and the same without the word is found. */
 import { describe, expect, it } from 'vitest'
-import { check } from '../../src/actors/invariants/check.ts'
-import type { JournalRow } from '../../src/actors/ports.ts'
-import type { Event } from '../../src/actors/decider.ts'
+import { check } from '../../src/audit/check.ts'
+import type { JournalRow } from '../../src/actors/runtime/ports.ts'
+import type { Event } from '../../src/actors/runtime/decider.ts'
 import { bond, created, id, WORD } from './samples.ts'
 
 const row = (key: string, version: number, at: number, by: string, ...events: readonly Event[]): JournalRow => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SimulatedPlan } from '../../src/drivers/simulated.ts'
+import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 
 const GPU: SimulatedPlan = { seed: 1, devices: [{ kind: 'gpu', handles: 2 }] }

@@ -1,7 +1,7 @@
 /** A control plane with one host that has shown its devices, a profile for them, and what a test does with them again and again. */
 import { randomUUID } from 'node:crypto'
-import type { Row } from '../../src/actors/views.ts'
-import type { SimulatedPlan } from '../../src/drivers/simulated.ts'
+import type { Row } from '../../src/actors/runtime/views.ts'
+import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 
 export const GPU: SimulatedPlan = { seed: 1, devices: [{ kind: 'gpu', handles: 2 }] }

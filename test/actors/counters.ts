@@ -1,11 +1,11 @@
 /** The smallest entity there can be, in a region of its own: to watch shell, region and units and nothing else. */
-import { type Decider, accept, refuse } from '../../src/actors/decider.ts'
-import type { AnyDecider, Memory } from '../../src/actors/memory.ts'
-import type { Journal } from '../../src/actors/ports.ts'
-import { openRegion, REGION_DEFAULTS, type RegionOptions } from '../../src/actors/region.ts'
-import { noCounts } from '../../src/actors/counts.ts'
-import { type Work, counted } from '../../src/actors/settle.ts'
-import { unitsOver } from '../../src/actors/unit.ts'
+import { type Decider, accept, refuse } from '../../src/actors/runtime/decider.ts'
+import type { AnyDecider, Memory } from '../../src/actors/runtime/memory.ts'
+import type { Journal } from '../../src/actors/runtime/ports.ts'
+import { openRegion, REGION_DEFAULTS, type RegionOptions } from '../../src/actors/runtime/region.ts'
+import { noCounts } from '../../src/actors/runtime/counts.ts'
+import { type Work, counted } from '../../src/actors/runtime/commit.ts'
+import { unitsOver } from '../../src/actors/runtime/unit.ts'
 import { systemClock } from '../../src/clock.ts'
 import { type MemoryOptions, memoryStore } from '../../src/persistence/memory/memory.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { retryAfterMs } from '../../src/actors/instance/notifier.ts'
+import { retryAfterMs } from '../../src/actors/services/notifier.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type HeldDevice, host, type HostCommand, type HostEvent, type Picture } from '../../src/actors/host/decider.ts'
-import { livenessAfter } from '../../src/actors/host/liveness.ts'
+import { livenessAfter } from '../../src/actors/services/liveness.ts'
 import { specOf } from '../spec.ts'
 import { id } from './samples.ts'
 

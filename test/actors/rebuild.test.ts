@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { deciderOf, ENTITIES, rebuild, remember } from '../../src/actors/entities.ts'
-import { type AnyDecider, fold } from '../../src/actors/memory.ts'
-import type { JournalRow } from '../../src/actors/ports.ts'
-import type { ViewChange } from '../../src/actors/views.ts'
+import { type AnyDecider, fold } from '../../src/actors/runtime/memory.ts'
+import type { JournalRow } from '../../src/actors/runtime/ports.ts'
+import type { ViewChange } from '../../src/actors/runtime/views.ts'
 import { lifeOf } from './commands.ts'
 import { id } from './samples.ts'
 

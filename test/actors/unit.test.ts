@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Append } from '../../src/actors/ports.ts'
+import type { Append } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { until } from '../support/lab.ts'
 import { adding, counter, door, key, openCounters, regionOver } from './counters.ts'

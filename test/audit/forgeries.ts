@@ -1,6 +1,6 @@
 /** Evidence of a whole simulated life, and how it is spoilt: of each invariant at least one violation. */
-import type { Asked, Evidence, TopicMessage } from '../../src/actors/invariants/evidence.ts'
-import type { JournalRow } from '../../src/actors/ports.ts'
+import type { Asked, Evidence, TopicMessage } from '../../src/audit/evidence.ts'
+import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import { play } from '../sim/simulate.ts'
 import { topicsOf } from './topicsOf.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Asked } from '../../src/actors/invariants/evidence.ts'
-import { type HandleOperation, judgeHandles, operationsOf } from '../../src/actors/invariants/linear.ts'
+import type { Asked } from '../../src/audit/evidence.ts'
+import { type HandleOperation, judgeHandles, operationsOf } from '../../src/audit/linear.ts'
 
 const HANDLE = 'handle'
 const caller = { projectId: 'p', isAdmin: false, isService: true }

@@ -1,7 +1,7 @@
 /** What a relay would have told of a journal, as it would lie on the topics. */
-import { kindOf } from '../../src/actors/memory.ts'
-import type { Topics } from '../../src/actors/invariants/evidence.ts'
-import type { FeedRow } from '../../src/actors/ports.ts'
+import { kindOf } from '../../src/actors/runtime/memory.ts'
+import type { Topics } from '../../src/audit/evidence.ts'
+import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { reactions } from '../../src/actors/reactions.ts'
 import { rebuild } from '../../src/actors/entities.ts'
 import type { Raw } from '../../src/bus/kafka/read.ts'

@@ -1,7 +1,7 @@
 /** The judges of the chaos test find each lie that is planted in what they are shown; the plan is the seed's alone. */
 import { describe, expect, test } from 'vitest'
-import { check } from '../../src/actors/invariants/check.ts'
-import type { Evidence, TopicMessage } from '../../src/actors/invariants/evidence.ts'
+import { check } from '../../src/audit/check.ts'
+import type { Evidence, TopicMessage } from '../../src/audit/evidence.ts'
 import { type Answer, type Api, Lost } from '../kill/api.ts'
 import { KINDS, planLine, planOf } from './plan.ts'
 import { type Line, askingOf, recorded } from './recorded.ts'

@@ -1,5 +1,5 @@
 /** The state topics against the views: what a reader of either takes for the present is the same. Pure. */
-import type { Evidence, TopicMessage } from '../../src/actors/invariants/evidence.ts'
+import type { Evidence, TopicMessage } from '../../src/audit/evidence.ts'
 import { canonicalJson } from '../../src/wire/canonical.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { CONTROL_DEFAULTS } from '../../src/actors/kernel.ts'
-import { REGION_DEFAULTS } from '../../src/actors/region.ts'
+import { CONTROL_DEFAULTS } from '../../src/actors/services/kernel.ts'
+import { REGION_DEFAULTS } from '../../src/actors/runtime/region.ts'
 import { loadConfig, safeHostName } from '../../src/cli/config/config.ts'
 import type { Config } from '../../src/cli/config/config.ts'
 import { DEFAULTS } from '../../src/http/options.ts'

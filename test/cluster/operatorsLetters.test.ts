@@ -1,8 +1,8 @@
 /** What cannot be read or handled ends in the dead letters, is listed, and goes again when an operator says so. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Inbox } from '../../src/bus/inbox.ts'
-import { inbox } from '../../src/bus/inbox.ts'
+import type { Inbox } from '../../src/delivery/inbox.ts'
+import { inbox } from '../../src/delivery/inbox.ts'
 import type { KafkaBus } from '../../src/bus/kafka/bus.ts'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
 import type { Letter } from '../../src/bus/kafka/deadLetters.ts'

@@ -1,8 +1,8 @@
 /** What operators read of the topics of a real broker: `tail` and `audit`. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
-import type { FeedRow } from '../../src/actors/ports.ts'
-import type { Evidence } from '../../src/actors/invariants/evidence.ts'
+import type { FeedRow } from '../../src/actors/runtime/ports.ts'
+import type { Evidence } from '../../src/audit/evidence.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import { kafkaClient } from '../../src/bus/kafka/client.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'

@@ -1,8 +1,8 @@
 /** What every store must do. A store of its own per suite, keys of its own per test. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Append, FeedRow, Verdict } from '../../src/actors/ports.ts'
-import { drop, put, SNAPSHOT_SCHEMA } from '../../src/actors/views.ts'
+import type { Append, FeedRow, Verdict } from '../../src/actors/runtime/ports.ts'
+import { drop, put, SNAPSHOT_SCHEMA } from '../../src/actors/runtime/views.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import * as sample from '../persistence/samples.ts'
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Sharing } from '../../src/actors/sharing.ts'
-import { put } from '../../src/actors/views.ts'
+import type { Sharing } from '../../src/actors/runtime/sharing.ts'
+import { put } from '../../src/actors/runtime/views.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import * as sample from '../persistence/samples.ts'
 

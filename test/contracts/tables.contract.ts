@@ -1,7 +1,7 @@
 /** What every store must do with whole tables. */
 import { expect, test } from 'vitest'
-import { openReaders } from '../../src/actors/readers.ts'
-import { put, type ViewName, VIEWS } from '../../src/actors/views.ts'
+import { openReaders } from '../../src/actors/services/readers.ts'
+import { put, type ViewName, VIEWS } from '../../src/actors/runtime/views.ts'
 import * as sample from '../persistence/samples.ts'
 import type { Opened } from './journal.contract.ts'
 

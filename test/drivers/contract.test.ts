@@ -1,8 +1,8 @@
-import { fakeDriver } from '../../src/drivers/fake.ts'
-import { pciDriver } from '../../src/drivers/pciDriver.ts'
-import { simulatedDriver } from '../../src/drivers/simulated.ts'
-import { mixedCloud, sizedCloud } from '../../src/drivers/simulatedCloud.ts'
-import { readWhitelist } from '../../src/drivers/whitelist.ts'
+import { fakeDriver } from '../../src/drivers/simulated/fake.ts'
+import { pciDriver } from '../../src/drivers/pci/pciDriver.ts'
+import { simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
+import { mixedCloud, sizedCloud } from '../../src/drivers/simulated/cloud.ts'
+import { readWhitelist } from '../../src/drivers/pci/whitelist.ts'
 import { driverContract } from './driver.contract.ts'
 import { recordedHost } from './recordedHostIo.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fakeDriver } from '../../src/drivers/fake.ts'
+import { fakeDriver } from '../../src/drivers/simulated/fake.ts'
 import { recordedHostIo } from './recordedHostIo.ts'
 
 const hostNamed = (hostname: string) => recordedHostIo({ images: { 'a.gbs': '' } }, hostname)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { pciDriver } from '../../src/drivers/pciDriver.ts'
-import { readWhitelist } from '../../src/drivers/whitelist.ts'
+import { pciDriver } from '../../src/drivers/pci/pciDriver.ts'
+import { readWhitelist } from '../../src/drivers/pci/whitelist.ts'
 import { never, slotsOf } from './driver.contract.ts'
 import { recordedHost, recordedHostIo } from './recordedHostIo.ts'
 

@@ -1,8 +1,8 @@
 /** What a scan says of each PCI function: offered, or why not and what would offer it. */
 import { describe, expect, test } from 'vitest'
 import { scannedDevices, seenFunctions } from '../../src/drivers/scan.ts'
-import { readWhitelist } from '../../src/drivers/whitelist.ts'
-import { exampleSetting } from '../../src/drivers/whitelistHint.ts'
+import { readWhitelist } from '../../src/drivers/pci/whitelist.ts'
+import { exampleSetting } from '../../src/drivers/pci/whitelistHint.ts'
 import { recordedHost } from './recordedHostIo.ts'
 
 const entriesOf = (given: unknown) => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
 import { formatPciAddress } from '../../src/pci.ts'
-import { readPciFunctions } from '../../src/drivers/sysfs.ts'
+import { readPciFunctions } from '../../src/drivers/pci/sysfs.ts'
 import { describeWith } from '../support/needs.ts'
 import { recordedHost, recordedHostIo } from './recordedHostIo.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatPciAddress, hexText, parsePciAddress } from '../../src/pci.ts'
-import { matchesEntry, readWhitelist, type WhitelistEntry } from '../../src/drivers/whitelist.ts'
+import { matchesEntry, readWhitelist, type WhitelistEntry } from '../../src/drivers/pci/whitelist.ts'
 
 const entriesOf = (given: unknown): readonly WhitelistEntry[] => {
   const reading = readWhitelist(given)

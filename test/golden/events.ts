@@ -5,8 +5,8 @@ import type { DeviceEvent } from '../../src/actors/device/decider.ts'
 import { ENTITIES } from '../../src/actors/entities.ts'
 import type { HostEvent } from '../../src/actors/host/decider.ts'
 import type { InstanceEvent } from '../../src/actors/instance/messages.ts'
-import { kindOf } from '../../src/actors/memory.ts'
-import type { JournalRow } from '../../src/actors/ports.ts'
+import { kindOf } from '../../src/actors/runtime/memory.ts'
+import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import type { ProfileEvent } from '../../src/actors/profile/decider.ts'
 
 type All<Event extends { readonly type: string }> = Readonly<Record<Event['type'], true>>

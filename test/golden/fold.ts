@@ -1,6 +1,6 @@
 /** A recorded journal as text, and the views it folds to. */
 import { rebuild } from '../../src/actors/entities.ts'
-import type { JournalRow } from '../../src/actors/ports.ts'
+import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import { cellsOf, dumpLine, dumpedViews, lastChanges } from '../../src/persistence/rules.ts'
 
 export const journalText = (rows: readonly JournalRow[]): string =>

@@ -1,8 +1,8 @@
 /** Journals that earlier releases have written are read for ever, and fold to the same views. */
 import { describe, expect, test } from 'vitest'
 import { rebuild, remember } from '../../src/actors/entities.ts'
-import { check } from '../../src/actors/invariants/check.ts'
-import type { JournalRow } from '../../src/actors/ports.ts'
+import { check } from '../../src/audit/check.ts'
+import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { missingIn } from './events.ts'

@@ -1,8 +1,8 @@
 /** A short life of a small cloud in which everything happens that a journal can hold. Time and ids are counted, so that it can be repeated. */
-import type { FeedRow, NovaVerdict } from '../../src/actors/ports.ts'
+import type { FeedRow, NovaVerdict } from '../../src/actors/runtime/ports.ts'
 import type { Ids } from '../../src/clock.ts'
 import { orderedIds } from '../../src/clock.ts'
-import type { SimulatedPlan } from '../../src/drivers/simulated.ts'
+import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 import { handClock, quiet } from '../support/lab.ts'

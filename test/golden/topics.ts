@@ -1,7 +1,7 @@
 /** What a release says on its topics: facts and orders of a journal, the states it ends in, and a host that does one of everything. */
 import { rebuild } from '../../src/actors/entities.ts'
 import { latestOver } from '../../src/actors/latest.ts'
-import type { FeedRow } from '../../src/actors/ports.ts'
+import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { reactions } from '../../src/actors/reactions.ts'
 import { VERSION } from '../../src/cli/version.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'

@@ -8,7 +8,7 @@ import { fileDisk, memoryDisk } from '../../src/host/disk.ts'
 import type { Entry } from '../../src/host/entry.ts'
 import { judge } from '../../src/host/entry.ts'
 import { openLedger } from '../../src/host/ledger.ts'
-import { turns } from '../../src/host/turns.ts'
+import { turns } from '../../src/keyedMutex.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 import { openHostLab } from '../support/hostLab.ts'
 

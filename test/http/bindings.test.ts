@@ -1,6 +1,6 @@
 /** The patch that binds: everything that can be judged before the record is asked. */
 import { describe, expect, test } from 'vitest'
-import { patch } from '../../src/http/bindings.ts'
+import { patch } from '../../src/http/routes/bindings.ts'
 import { strictApp } from './app.ts'
 import { as, expectRefusal, send, service, version } from './steps.ts'
 

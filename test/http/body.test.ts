@@ -1,6 +1,6 @@
 /** Bodies: what they are written in, how long they may be, and what no field may hold. */
 import { describe, expect, test } from 'vitest'
-import { ROUTES } from '../../src/http/routes.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
 import { strictApp } from './app.ts'
 import { expectRefusal, send, service } from './steps.ts'
 import type { Sent } from './steps.ts'

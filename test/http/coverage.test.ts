@@ -1,7 +1,7 @@
 /** Each route has a case that is allowed and cases that are refused; a new row without them fails here. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROUTES } from '../../src/http/routes.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
 import { appOver } from './app.ts'
 import { anyImage, bindBody, freshName, openWorkshop, speaker } from './cloud.ts'
 import type { Sent } from './steps.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROUTES } from '../../src/http/routes.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
 import { bindBody, freshName, openCloud } from './cloud.ts'
 import type { Cloud } from './cloud.ts'
 import { service, version } from './steps.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { callerOf, noauth, NOAUTH_PROJECT } from '../../src/http/identity.ts'
 import type { Identity } from '../../src/http/identity.ts'
-import { ROUTES } from '../../src/http/routes.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
 import { strictApp } from './app.ts'
 import { as, expectRefusal, send } from './steps.ts'
 

@@ -1,7 +1,7 @@
 /** The printed description says what the rows do. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openapi } from '../../src/http/openapi.ts'
-import { ROUTES } from '../../src/http/routes.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
 import { appOver, strictApp } from './app.ts'
 import { openCloud } from './cloud.ts'
 import type { Cloud } from './cloud.ts'

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { readProfile } from '../../src/http/profileRules.ts'
-import { ROUTES } from '../../src/http/routes.ts'
+import { readProfile } from '../../src/http/routes/profileRules.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
 import { strictApp } from './app.ts'
 import { expectRefusal, send } from './steps.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { lockFolder } from '../../src/persistence/folder-lock.ts'
+import { lockFolder } from '../../src/persistence/folderLock.ts'
 
 let dir: string
 beforeEach(() => {

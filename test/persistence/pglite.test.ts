@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { lockFolder } from '../../src/persistence/folder-lock.ts'
+import { lockFolder } from '../../src/persistence/folderLock.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import * as sample from './samples.ts'
 

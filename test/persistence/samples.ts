@@ -1,9 +1,9 @@
 /** Appends for tests of the stores: small, valid, and each under keys of its own. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Append, FeedRow, Journal, JournalRow } from '../../src/actors/ports.ts'
-import type { Row, ViewChange } from '../../src/actors/views.ts'
-import { put } from '../../src/actors/views.ts'
+import type { Append, FeedRow, Journal, JournalRow } from '../../src/actors/runtime/ports.ts'
+import type { Row, ViewChange } from '../../src/actors/runtime/views.ts'
+import { put } from '../../src/actors/runtime/views.ts'
 
 export const AT = 1_790_000_000_000
 

@@ -1,6 +1,6 @@
 /** The writer without a database: what goes into a statement, and what each failure means to the appends in it. */
 import { describe, expect, test } from 'vitest'
-import type { Verdict } from '../../src/actors/ports.ts'
+import type { Verdict } from '../../src/actors/runtime/ports.ts'
 import { pickBatch } from '../../src/persistence/batch.ts'
 import { NotSent } from '../../src/persistence/sql.ts'
 import type { Database, Rows, Statement } from '../../src/persistence/sql.ts'

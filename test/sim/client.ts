@@ -1,5 +1,5 @@
 /** Clients of the API, and what they write down of each request. */
-import type { Asked } from '../../src/actors/invariants/evidence.ts'
+import type { Asked } from '../../src/audit/evidence.ts'
 import type { Process } from './control.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'

@@ -1,6 +1,6 @@
 /** A control process: the production assembly behind the production routes, started and killed as one. */
 import type { Hono } from 'hono'
-import type { Memory } from '../../src/actors/memory.ts'
+import type { Memory } from '../../src/actors/runtime/memory.ts'
 import type { Ids } from '../../src/clock.ts'
 import { type System, openSystem } from '../../src/cli/programs/system.ts'
 import { createApp } from '../../src/http/app.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { INVARIANTS, check } from '../../src/actors/invariants/check.ts'
-import type { Evidence } from '../../src/actors/invariants/evidence.ts'
+import { INVARIANTS, check } from '../../src/audit/check.ts'
+import type { Evidence } from '../../src/audit/evidence.ts'
 import { FORGERIES, soundEvidence } from '../audit/forgeries.ts'
 
 describe('invariants', () => {

@@ -1,6 +1,6 @@
 /** Faults for tests of the tests: ports that lie to the processes that use them. The invariants must find each. */
-import type { Append, Journal, Reads } from '../../src/actors/ports.ts'
-import type { Sharing } from '../../src/actors/sharing.ts'
+import type { Append, Journal, Reads } from '../../src/actors/runtime/ports.ts'
+import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import type { Store } from '../../src/persistence/store.ts'
 
 export const BITES = [

@@ -1,5 +1,5 @@
 /** The broker between processes: the in-process bus, reached over a wire, repeating, delaying, reordering, sharing out anew and lying as the seed says. */
-import type { TopicMessage } from '../../src/actors/invariants/evidence.ts'
+import type { TopicMessage } from '../../src/audit/evidence.ts'
 import type { Mangle } from '../../src/bus/inProcess/cursor.ts'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { partitionOf } from '../../src/bus/murmur2.ts'

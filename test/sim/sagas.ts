@@ -2,7 +2,7 @@
  * Every operation with each of its steps failed once, repeated once, and its process killed after it; then a clean slate, and the same
  * once more. The steps are not listed anywhere: each operation is played once to count them.
  */
-import { check } from '../../src/actors/invariants/check.ts'
+import { check } from '../../src/audit/check.ts'
 import { seeded } from './random.ts'
 import { type Bench, type Saga, begun, clear, surveyed } from './sagaTable.ts'
 import { PROFILES, ensureProfile } from './sessions.ts'

@@ -1,6 +1,6 @@
 /** One seed from beginning to end: load with faults, mending, time to settle, judgement. */
-import { check } from '../../src/actors/invariants/check.ts'
-import type { Evidence, Violation } from '../../src/actors/invariants/evidence.ts'
+import { check } from '../../src/audit/check.ts'
+import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 import { mend, strike } from './faults.ts'
 import type { Bite } from './lies.ts'
 import { poisoned, silence } from './hardships.ts'

@@ -1,5 +1,5 @@
 /** The store in memory, as a process sees it over a wire: late, failing before or after the commit, and broken on purpose. */
-import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/ports.ts'
+import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/runtime/ports.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { type Bite, lyingJournal, lyingSharing, unfenced } from './lies.ts'

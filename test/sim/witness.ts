@@ -1,5 +1,5 @@
-/** What processes get of the ports they share, judged where they get it: the rules of `src/actors/sharing.ts`. */
-import type { Sharing } from '../../src/actors/sharing.ts'
+/** What processes get of the ports they share, judged where they get it: the rules of `src/actors/runtime/sharing.ts`. */
+import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import type { Life } from './schedule.ts'
 
 type Ports = { readonly now: () => number; readonly complain: (line: string, rule: string) => void }

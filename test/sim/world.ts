@@ -1,8 +1,8 @@
 /** A whole cloud in one process: control processes, compute nodes, Nova and clients, over one store and one bus, out of one seed. */
-import type { Evidence, Violation } from '../../src/actors/invariants/evidence.ts'
-import type { Row, ViewName } from '../../src/actors/views.ts'
-import { VIEWS } from '../../src/actors/views.ts'
-import type { SimulatedPlan } from '../../src/drivers/simulated.ts'
+import type { Evidence, Violation } from '../../src/audit/evidence.ts'
+import type { Row, ViewName } from '../../src/actors/runtime/views.ts'
+import { VIEWS } from '../../src/actors/runtime/views.ts'
+import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import type { Log } from '../../src/log.ts'
 import { type Client, openClient } from './client.ts'
 import { openProcess } from './control.ts'

@@ -4,7 +4,7 @@ import { type ControlPlaneParts, openControlPlane } from '../../src/actors/contr
 import { reactions } from '../../src/actors/reactions.ts'
 import { systemClock, systemIds } from '../../src/clock.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
-import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated.ts'
+import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { silent } from '../../src/log.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'

@@ -11,7 +11,7 @@ const lines = (count: number): string => Array.from({ length: count }, (_, n) =>
 test('a forbidden import is found, also when it imports only a type', () => {
   const found = checks.rooms(
     files({
-      'src/http/arqs.ts': `import { open } from '../persistence/journal.ts'`,
+      'src/http/routes/arqs.ts': `import { open } from '../persistence/journal.ts'`,
       'src/actors/arq/view.ts': `import type { Row } from '../../persistence/rows.ts'`,
       'src/host/actor.ts': `import '../actors/mailbox.ts'\nexport * from '../actors/shell.ts'`,
       'src/cli/main.ts': `await import('../host/main.ts')`,
@@ -20,9 +20,9 @@ test('a forbidden import is found, also when it imports only a type', () => {
     }),
   )
   expect(found).toEqual([
-    'src/http/arqs.ts:1 may not import src/persistence/journal.ts',
+    'src/http/routes/arqs.ts:1 may not import src/persistence/journal.ts',
     'src/actors/arq/view.ts:1 may not import src/persistence/rows.ts',
-    'src/host/actor.ts:2 may not import src/actors/shell.ts',
+    'src/host/actor.ts:2 may not import src/actors/runtime/shell.ts',
     'src/common/helpers.ts: common is not a room',
     'src/bus/port.ts:1 may not import src/persistence/journal.ts',
   ])
@@ -47,10 +47,10 @@ test('cycles are found, also through types', () => {
 
 test('folders of one parent that import each other are found, and the files beside them', () => {
   const both = files({
-    'src/actors/arq/front.ts': `import { x } from '../device/x.ts'`,
+    'src/actors/services/arqs.ts': `import { x } from '../device/x.ts'`,
     'src/actors/device/x.ts': `import type { y } from '../arq/rows.ts'`,
     'src/actors/arq/rows.ts': `import { shell } from '../shell.ts'`,
-    'src/actors/shell.ts': '',
+    'src/actors/runtime/shell.ts': '',
     'src/actors/world.ts': `import '../clock.ts'\nimport './arq/rows.ts'`,
     'src/clock.ts': '',
   })
@@ -79,14 +79,14 @@ test('a rule about what is not there is found', () => {
 test('a library away from home is found, and one without a home', () => {
   const found = checks.homes(
     files({
-      'src/http/arqs.ts': `import { spawn } from 'nact'\nimport { Hono } from 'hono/tiny'`,
-      'src/actors/shell.ts': `import { spawn } from 'nact'\nimport type { EntityManager } from '@mikro-orm/postgresql'`,
+      'src/http/routes/arqs.ts': `import { spawn } from 'nact'\nimport { Hono } from 'hono/tiny'`,
+      'src/actors/runtime/shell.ts': `import { spawn } from 'nact'\nimport type { EntityManager } from '@mikro-orm/postgresql'`,
       'src/log.ts': `import pino from 'pino'\nimport left from 'left-pad'`,
     }),
   )
   expect(found).toEqual([
-    'src/http/arqs.ts:1 imports nact, which lives in actors',
-    'src/actors/shell.ts:2 imports @mikro-orm/postgresql, which lives in persistence',
+    'src/http/routes/arqs.ts:1 imports nact, which lives in actors',
+    'src/actors/runtime/shell.ts:2 imports @mikro-orm/postgresql, which lives in persistence',
     'src/log.ts:2 imports left-pad, which has no home',
   ])
 })
@@ -110,7 +110,7 @@ test('an impure line in a pure file is found, a word in a comment is not', () =>
   const text = `// the process. Date.now() and await are words here
 export const at = () => [Date.now(), Math.random(), new Date(), new Date(0), process.pid]
 export const later = async (wait: Promise<void>) => { await wait }`
-  const found = checks.purity(files({ 'src/actors/arq/decider.ts': text, 'src/actors/shell.ts': text }))
+  const found = checks.purity(files({ 'src/actors/arq/decider.ts': text, 'src/actors/runtime/shell.ts': text }))
   expect(found.map((each) => each.replace('src/actors/arq/decider.ts', ''))).toEqual([
     ':2 is pure but uses Date.now',
     ':2 is pure but uses Math.random',
@@ -125,15 +125,15 @@ test('a decider called past the shell is found', () => {
   const drafted = 'export const go = (draft: any) => draft.decide(1)'
   const found = checks.deciders(
     files({
-      'src/http/arqs.ts': direct,
+      'src/http/routes/arqs.ts': direct,
       'src/http/drafts.ts': drafted,
-      'src/actors/shell.ts': direct,
+      'src/actors/runtime/shell.ts': direct,
       'src/actors/bind.ts': drafted,
       'test/arq/spec.ts': direct,
     }),
   )
   expect(found).toEqual([
-    'src/http/arqs.ts:1 calls a decider: only the shell may',
+    'src/http/routes/arqs.ts:1 calls a decider: only the shell may',
     'src/http/drafts.ts:1 calls a decider: only the shell may',
   ])
 })

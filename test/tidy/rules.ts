@@ -21,7 +21,7 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly string[]>> = {
   drivers: ['vocabulary', 'drivers'],
   actors: ['vocabulary', 'wire', 'actors'],
   bus: ['vocabulary', 'wire', 'actors', 'bus'],
-  host: ['vocabulary', 'wire', 'drivers', 'bus', 'host', 'actors/mailbox.ts'],
+  host: ['vocabulary', 'wire', 'drivers', 'bus', 'host', 'actors/runtime/mailbox.ts'],
   persistence: ['vocabulary', 'actors', 'persistence'],
   http: ['vocabulary', 'wire/asyncapi.ts', 'actors', 'http'],
   neighbours: ['vocabulary', 'actors', 'neighbours'],

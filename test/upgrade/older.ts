@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type * as Entities from '../../src/actors/entities.ts'
-import type { JournalRow } from '../../src/actors/ports.ts'
+import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import type * as Message from '../../src/wire/message.ts'
 

@@ -1,5 +1,5 @@
 /** An accelerator request: who asked for which group of which profile, and what it is bound to. */
-import { type Decider, type Decision, accept, refuse } from '../decider.ts'
+import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { ArqCommand, ArqEvent } from './messages.ts'
 import { rows } from './rows.ts'
 import { type Arq, evolve, initial } from './state.ts'

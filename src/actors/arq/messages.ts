@@ -1,5 +1,5 @@
 /** What may be asked of an accelerator request, and what is recorded of it. */
-import type { Word } from '../deployable/careMessages.ts'
+import type { Word } from '../deployable/handleAdminMessages.ts'
 
 export type Group = Readonly<Record<string, string>>
 export type Handle = { readonly uuid: string; readonly type: string; readonly info: Readonly<Record<string, string>> }

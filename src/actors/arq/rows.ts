@@ -1,5 +1,5 @@
 /** What the outside sees of an accelerator request. */
-import { type Row, type ViewChange, drop, put } from '../views.ts'
+import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 import type { Arq } from './state.ts'
 
 /** The attach handle is shown only while Bound (rest-api 4.1). */

@@ -1,6 +1,6 @@
 /** A deployable: grants its handles, one ARQ each, and numbers the orders its host carries out. */
-import { type Decider, type Decision, accept, refuse } from '../decider.ts'
-import { careOf, forced } from './care.ts'
+import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
+import { careOf, forced } from './handleAdmin.ts'
 import { type OrderOf, orderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'

@@ -1,6 +1,6 @@
 /** What may be asked of a deployable, and what is recorded of it. It owns its attach handles and, for an FPGA, the region's content. */
 import type { Order } from '../../wire/orders.ts'
-import type { CareCommand, CareEvent } from './careMessages.ts'
+import type { CareCommand, CareEvent } from './handleAdminMessages.ts'
 
 export type Origin = 'driver' | 'operator' | 'bitstream'
 export type Attribute = {

@@ -1,6 +1,6 @@
 /** What the outside sees of a deployable: its own row, its attributes, its handles, and the orders that wait for its host. */
 import type { Order } from '../../wire/orders.ts'
-import { type Row, type ViewChange, drop, put } from '../views.ts'
+import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 import type { Attribute } from './messages.ts'
 import { type Deployable, type SlotHandle, dueAt } from './state.ts'
 

@@ -1,7 +1,7 @@
 /** A device: a physical card on a host, known by its control path. */
-import { type Decider, type Decision, accept, refuse } from '../decider.ts'
+import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DeviceStatus, Presence } from '../deployable/messages.ts'
-import { type Row, type ViewChange, drop, put } from '../views.ts'
+import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 
 export type DeviceFacts = {
   /** Entry-point name of the driver that shows it. */

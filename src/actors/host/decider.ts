@@ -1,7 +1,7 @@
 /** A host: liveness, other names, the last picture of its hardware that was recorded, and what that picture became here. */
-import { type Decider, type Decision, accept, refuse } from '../decider.ts'
-import type { Word } from '../deployable/careMessages.ts'
-import { type Row, put } from '../views.ts'
+import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
+import type { Word } from '../deployable/handleAdminMessages.ts'
+import { type Row, put } from '../runtime/views.ts'
 
 export type Liveness = 'up' | 'stale' | 'down' | 'removed'
 /** What was recorded of one device of the host, by canonical control path. */

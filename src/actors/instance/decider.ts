@@ -1,7 +1,7 @@
 /** An instance's bind conversation: who takes part, until when, and what Nova has still to hear. */
-import { type Decider, type Decision, accept, refuse } from '../decider.ts'
+import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { traceField } from '../../trace.ts'
-import { drop, put } from '../views.ts'
+import { drop, put } from '../runtime/views.ts'
 import type { InstanceCommand, InstanceEvent, Part, Told } from './messages.ts'
 
 export type Instance = {

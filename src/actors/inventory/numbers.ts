@@ -1,5 +1,5 @@
 /** The integer ids that REST shows for devices and deployables: one counter for the cloud, taken in blocks within the append that uses them. */
-import { type Decider, accept } from '../decider.ts'
+import { type Decider, accept } from '../runtime/decider.ts'
 
 type Numbers = { readonly last: number }
 type Command = { readonly type: 'Take'; readonly count: number }

@@ -3,7 +3,7 @@ import type { Admin } from 'kafkajs'
 import type { Log } from '../../log.ts'
 import { kafkaClient } from './client.ts'
 import type { KafkaOptions } from './options.ts'
-import { isMissingTopic, isOfClient, isRefused, Misconfigured, missingTopic, reasonOf } from './trouble.ts'
+import { isMissingTopic, isOfClient, isRefused, Misconfigured, missingTopic, reasonOf } from './errors.ts'
 
 const RETRY = { retries: 3, initialRetryTime: 100, maxRetryTime: 500 }
 

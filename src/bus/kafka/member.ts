@@ -14,7 +14,7 @@ import type { Log } from '../../log.ts'
 import type { Delivered } from '../port.ts'
 import { kafkaClient } from './client.ts'
 import type { KafkaOptions } from './options.ts'
-import { reasonOf } from './trouble.ts'
+import { reasonOf } from './errors.ts'
 import { within } from './within.ts'
 
 export type Fetched = {

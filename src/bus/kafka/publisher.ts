@@ -14,7 +14,7 @@ import type { BusRecord } from '../../wire/envelope.ts'
 import { kafkaClient } from './client.ts'
 import type { Lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
-import { isMisconfigured, isMissing, reasonOf } from './trouble.ts'
+import { isMisconfigured, isMissing, reasonOf } from './errors.ts'
 import { within } from './within.ts'
 
 export type PublisherOptions = {

@@ -10,7 +10,7 @@ import type { Log } from '../../log.ts'
 import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
 import { lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
-import { isMissingTopic, Misconfigured } from './trouble.ts'
+import { isMissingTopic, Misconfigured } from './errors.ts'
 
 export type TopicSettings = {
   readonly partitions: number

@@ -1,5 +1,5 @@
 /** `accelerando audit`: every invariant over what was recorded. */
-import { INVARIANTS, check } from '../../actors/invariants/check.ts'
+import { INVARIANTS, check } from '../../audit/check.ts'
 import type { Log } from '../../log.ts'
 import { figuresOf } from './figures.ts'
 import { writeJournal } from './files.ts'

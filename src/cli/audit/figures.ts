@@ -1,10 +1,10 @@
 /** What an audit counts. Pure. */
-import type { Evidence, TopicMessage } from '../../actors/invariants/evidence.ts'
-import { historyOf } from '../../actors/invariants/history.ts'
-import { judgeHandles } from '../../actors/invariants/linear.ts'
+import type { Evidence, TopicMessage } from '../../audit/evidence.ts'
+import { historyOf } from '../../audit/history.ts'
+import { judgeHandles } from '../../audit/linear.ts'
 import type { Arq } from '../../actors/arq/decider.ts'
 import type { InstanceEvent } from '../../actors/instance/messages.ts'
-import { kindOf } from '../../actors/memory.ts'
+import { kindOf } from '../../actors/runtime/memory.ts'
 
 type Counts = Readonly<Record<string, number>>
 export type Figures = {

@@ -1,5 +1,5 @@
 /** An audit for people. Pure. */
-import type { Proof, Violation } from '../../actors/invariants/evidence.ts'
+import type { Proof, Violation } from '../../audit/evidence.ts'
 import type { Figures } from './figures.ts'
 
 export type Verdict = {

@@ -1,9 +1,9 @@
 /** What lies on the topics, as evidence; and the journal as far as it can be made anew from the facts that were told. */
 import * as v from 'valibot'
-import type { TopicMessage, Topics } from '../../actors/invariants/evidence.ts'
-import { comesBefore } from '../../actors/invariants/positions.ts'
-import type { Event } from '../../actors/decider.ts'
-import type { Cause, FeedRow } from '../../actors/ports.ts'
+import type { TopicMessage, Topics } from '../../audit/evidence.ts'
+import { comesBefore } from '../../audit/positions.ts'
+import type { Event } from '../../actors/runtime/decider.ts'
+import type { Cause, FeedRow } from '../../actors/runtime/ports.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Raw } from '../../bus/kafka/read.ts'
 import type { Log } from '../../log.ts'

@@ -28,8 +28,8 @@ const scan = async (config: Config) => {
   const [{ realHostIo }, { scannedDevices, seenFunctions }, { readWhitelist }, { exampleSetting }] = await Promise.all([
     import('../../drivers/hostIo.ts'),
     import('../../drivers/scan.ts'),
-    import('../../drivers/whitelist.ts'),
-    import('../../drivers/whitelistHint.ts'),
+    import('../../drivers/pci/whitelist.ts'),
+    import('../../drivers/pci/whitelistHint.ts'),
   ])
   const { name } = config.host
   const stateDir = join(config.data, 'hosts', name, 'drivers')

@@ -5,7 +5,7 @@ import { addFlags } from '../config/flags.ts'
 type Given = Flags & { readonly check?: true; readonly grantTo?: string; readonly adopt?: true }
 
 const check = async (url: string) => {
-  const { schemaOf } = await import('../../persistence/bringUp.ts')
+  const { schemaOf } = await import('../../persistence/upgradeSchema.ts')
   const { pending, newer } = await schemaOf(url)
   for (const name of pending) out(`pending ${name}`)
   for (const name of newer) out(`newer   ${name}: made by a newer accelerando`)
@@ -14,7 +14,7 @@ const check = async (url: string) => {
 }
 
 const bringUp = async (url: string, { grantTo: role, adopt }: Given) => {
-  const schema = await import('../../persistence/bringUp.ts')
+  const schema = await import('../../persistence/upgradeSchema.ts')
   const { pending, newer } = await schema.bringUp(url)
   for (const name of pending) out(`made    ${name}`)
   for (const name of newer) out(`newer   ${name}: made by a newer accelerando`)
@@ -24,7 +24,7 @@ const bringUp = async (url: string, { grantTo: role, adopt }: Given) => {
     out(`granted role ${role} what the programs need (${statements.length} statements)`)
   }
   if (adopt) {
-    const { adoptCluster } = await import('../../persistence/cluster.ts')
+    const { adoptCluster } = await import('../../persistence/serverIdentity.ts')
     const { rows } = await adoptCluster(url)
     out(`adopted the journal of another server: ${rows} rows`)
   }

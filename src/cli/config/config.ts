@@ -1,6 +1,6 @@
 /** The configuration: flag over environment over file over default; all that is wrong with it at once, or what the rooms take. */
-import type { ControlOptions } from '../../actors/kernel.ts'
-import type { RegionOptions } from '../../actors/region.ts'
+import type { ControlOptions } from '../../actors/services/kernel.ts'
+import type { RegionOptions } from '../../actors/runtime/region.ts'
 import type { DriverOptions } from '../../drivers/index.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'

@@ -1,7 +1,7 @@
 /** Rules between options, and those that another room's own reader keeps. */
 import { driverByName } from '../../drivers/index.ts'
 import type { DriverOptions } from '../../drivers/index.ts'
-import { readWhitelist } from '../../drivers/whitelist.ts'
+import { readWhitelist } from '../../drivers/pci/whitelist.ts'
 import type { Address } from './kinds.ts'
 import type { Key, Settings } from './table.ts'
 

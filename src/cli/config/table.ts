@@ -1,6 +1,6 @@
 /** Every option there is, one row each. File keys, environment, flags, help, sample and manual are derived from here. */
-import { CONTROL_DEFAULTS as CONTROL } from '../../actors/kernel.ts'
-import { REGION_DEFAULTS as REGION } from '../../actors/region.ts'
+import { CONTROL_DEFAULTS as CONTROL } from '../../actors/services/kernel.ts'
+import { REGION_DEFAULTS as REGION } from '../../actors/runtime/region.ts'
 import { DEFAULTS as HTTP } from '../../http/options.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'

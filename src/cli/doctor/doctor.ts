@@ -2,7 +2,7 @@
 import type { Gone } from '../../bus/kafka/groups.ts'
 import { inspectKafka } from '../../bus/kafka/inspect.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
-import { RELAY } from '../../bus/relay/options.ts'
+import { RELAY } from '../../delivery/relay/options.ts'
 import type { Clock } from '../../clock.ts'
 import { inspectDatabase } from '../../persistence/inspect.ts'
 import type { Config } from '../config/config.ts'

@@ -1,6 +1,6 @@
 /** What a control shows of its state: read at the scrape, and from the database no more often than it can bear. */
-import type { Counts } from '../../actors/counts.ts'
-import type { Reads } from '../../actors/ports.ts'
+import type { Counts } from '../../actors/runtime/counts.ts'
+import type { Reads } from '../../actors/runtime/ports.ts'
 import { systemClock } from '../../clock.ts'
 import { type Meter, cached } from './metrics.ts'
 import { AT_ZERO } from './metricsTable.ts'

@@ -1,8 +1,8 @@
 /** What the journal is asked, and what is recorded in it, as counts: a wrapper that changes nothing. */
 import type { Control } from '../../actors/control.ts'
-import type { Append, Journal, JournalRow, Verdict } from '../../actors/ports.ts'
+import type { Append, Journal, JournalRow, Verdict } from '../../actors/runtime/ports.ts'
 import type { InstanceEvent } from '../../actors/instance/messages.ts'
-import { kindOf } from '../../actors/memory.ts'
+import { kindOf } from '../../actors/runtime/memory.ts'
 import { NOT_IN_TIME } from '../../actors/instance/decider.ts'
 import type { Meter } from './metrics.ts'
 

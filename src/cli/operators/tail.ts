@@ -1,8 +1,8 @@
 /** `accelerando tail`: what happens, as it is told on the topics, or as the journal of a database tells it. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TopicMessage } from '../../actors/invariants/evidence.ts'
-import { comesBefore } from '../../actors/invariants/positions.ts'
-import type { FeedRow, Position } from '../../actors/ports.ts'
+import type { TopicMessage } from '../../audit/evidence.ts'
+import { comesBefore } from '../../audit/positions.ts'
+import type { FeedRow, Position } from '../../actors/runtime/ports.ts'
 import { reactions } from '../../actors/reactions.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Log } from '../../log.ts'

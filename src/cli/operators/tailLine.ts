@@ -1,5 +1,5 @@
 /** One message as one line for people. Pure. */
-import type { TopicMessage } from '../../actors/invariants/evidence.ts'
+import type { TopicMessage } from '../../audit/evidence.ts'
 
 /** Fields of an event, an order or a report that say most, in the order in which they are shown. */
 const SHOWN = [

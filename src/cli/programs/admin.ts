@@ -1,6 +1,6 @@
 /** The admin listener: metrics, readiness with detail, and the doors through which tests break things. */
 import { type Doors, adminApp } from '../../http/admin.ts'
-import type { Reads } from '../../actors/ports.ts'
+import type { Reads } from '../../actors/runtime/ports.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
 import type { Config } from '../config/config.ts'

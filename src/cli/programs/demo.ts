@@ -1,5 +1,5 @@
 /** The simulated hosts of `--demo`: a small mixed cloud, or a sized one. The same command makes the same hosts again. */
-import { type SimulatedHost, mixedCloud, sizedCloud } from '../../drivers/simulatedCloud.ts'
+import { type SimulatedHost, mixedCloud, sizedCloud } from '../../drivers/simulated/cloud.ts'
 import type { Demo } from '../config/config.ts'
 
 export const demoHosts = (demo: Demo | null): readonly SimulatedHost[] => {

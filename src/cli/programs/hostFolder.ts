@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { type FolderLock, lockFolder } from '../../persistence/folder-lock.ts'
+import { type FolderLock, lockFolder } from '../../persistence/folderLock.ts'
 import { StartProblem } from './startProblem.ts'
 
 const FILE = 'host.json'

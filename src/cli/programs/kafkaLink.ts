@@ -5,7 +5,7 @@
 import type { KafkaBus } from '../../bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { createTopics } from '../../bus/kafka/topics.ts'
-import { isMisconfigured, isMissing } from '../../bus/kafka/trouble.ts'
+import { isMisconfigured, isMissing } from '../../bus/kafka/errors.ts'
 import { type Clock, bounded } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { TopicOptions } from '../config/cluster.ts'

@@ -3,10 +3,10 @@
  * Hosts are those of a sized demo (`--demo-hosts` ...), recorded through their reports. Run again with the same figures it adds nothing.
  */
 import type { Caller } from '../../actors/control.ts'
-import { boundOn, freeHandles } from '../../actors/instance/prebound.ts'
-import type { Append } from '../../actors/ports.ts'
+import { boundOn, freeHandles } from '../../actors/services/prebound.ts'
+import type { Append } from '../../actors/runtime/ports.ts'
 import { systemClock, systemIds } from '../../clock.ts'
-import { RELAY } from '../../bus/relay/options.ts'
+import { RELAY } from '../../delivery/relay/options.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import { type Ground, type SeedSize, layGround } from './seedGround.ts'

@@ -1,5 +1,5 @@
 /** The archive of the store in memory: rows stay where they are, and are no longer fed. */
-import type { FeedRow, Position } from '../../actors/ports.ts'
+import type { FeedRow, Position } from '../../actors/runtime/ports.ts'
 import { ENDING, leavable } from '../../actors/retention.ts'
 import type { Tables } from './tables.ts'
 import type { Archived, ArchiveOrder } from '../store.ts'

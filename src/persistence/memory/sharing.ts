@@ -1,7 +1,7 @@
 /** Sharing in memory: one for all processes of a simulation. Time is whatever clock is handed in. */
-import type { Position } from '../../actors/ports.ts'
-import type { Sharing } from '../../actors/sharing.ts'
-import type { Row } from '../../actors/views.ts'
+import type { Position } from '../../actors/runtime/ports.ts'
+import type { Sharing } from '../../actors/runtime/sharing.ts'
+import type { Row } from '../../actors/runtime/views.ts'
 import type { Tables } from './tables.ts'
 
 type Held = { readonly holder: string; readonly epoch: number; readonly until: number }

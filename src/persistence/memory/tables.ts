@@ -1,6 +1,6 @@
 /** The views in memory: rows by key, unique rules, filter and keyset page. Deterministic: rows come in key order. */
-import type { PageQuery, Scalar } from '../../actors/ports.ts'
-import type { Row, ViewChange, ViewName } from '../../actors/views.ts'
+import type { PageQuery, Scalar } from '../../actors/runtime/ports.ts'
+import type { Row, ViewChange, ViewName } from '../../actors/runtime/views.ts'
 import { cellsOf, lastChanges, notNullRule, nullable, uniqueRule, viewNames, viewOf } from '../rules.ts'
 import type { Cells } from '../rules.ts'
 

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { lockFolder } from '../folder-lock.ts'
+import { lockFolder } from '../folderLock.ts'
 import type { Ask, Reply, Start } from './protocol.ts'
 import { PLANNER } from '../planner.ts'
 import type { Database, Rows, Run, Statement } from '../sql.ts'

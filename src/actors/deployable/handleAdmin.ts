@@ -1,0 +1,63 @@
+/**
+ * What an operator decides of attach handles, past what hosts and requests say.
+ *
+ * CARE-1 a handle that may still be prepared on its host is given to nobody: it waits for the host's word, or for an operator's;
+ * CARE-2 what an operator keeps back by hand only an operator gives back.
+ */
+import { type Decision, accept, refuse } from '../runtime/decider.ts'
+import type { CareCommand, Word } from './handleAdminMessages.ts'
+import type { DeployableEvent } from './messages.ts'
+import type { Deployable, SlotHandle } from './state.ts'
+
+const no = (handle: SlotHandle, why: string) =>
+  refuse({ kind: 'conflict', reason: `handle ${handle.uuid} is ${handle.state}: ${why}` })
+const HELD = (handle: SlotHandle) =>
+  no(handle, `accelerator request ${handle.arq} has it; unbind that first, by force where nobody else can`)
+const MISSING = (handle: SlotHandle) => no(handle, 'its host does not show it, so it is given to nobody')
+
+const quarantine = (handle: SlotHandle, { by, reason }: Word): Decision<DeployableEvent> => {
+  if (handle.quarantine) return accept()
+  if (handle.state === 'held') return HELD(handle)
+  if (handle.state === 'missing') return MISSING(handle)
+  return accept({ type: 'HandleQuarantined', handle: handle.uuid, until: 'released', by, reason })
+}
+
+const clear = (handle: SlotHandle, { by, reason }: Word): Decision<DeployableEvent> => {
+  switch (handle.state) {
+    case 'free':
+      return accept()
+    case 'held':
+      return HELD(handle)
+    case 'missing':
+      return MISSING(handle)
+    case 'releasing':
+      return no(handle, 'its host has been told to release it; quarantine it first where the host cannot answer')
+    case 'quarantined':
+      return accept({ type: 'HandleCleared', handle: handle.uuid, by, reason })
+  }
+}
+
+export const careOf = (
+  held: Deployable,
+  command: Extract<CareCommand, { readonly handle: string }>,
+): Decision<DeployableEvent> => {
+  const handle = held.handles[command.handle]
+  if (!handle) return refuse({ kind: 'not_found', resource: 'attach handle', id: command.handle })
+  return command.type === 'Quarantine' ? quarantine(handle, command) : clear(handle, command)
+}
+
+/** What a normal release of the handle is, and that nobody waits for a host that is not there. */
+export const forced = (
+  { reachable, by, reason }: Extract<CareCommand, { readonly type: 'ForceRelease' }>,
+  release: Decision<DeployableEvent>,
+): Decision<DeployableEvent> => {
+  if (!release.ok || reachable) return release
+  return accept(
+    ...release.events,
+    ...release.events.flatMap((event): DeployableEvent[] =>
+      event.type === 'HandleReleased' && event.order
+        ? [{ type: 'HandleQuarantined', handle: event.handle, until: 'confirmed', by, reason }]
+        : [],
+    ),
+  )
+}

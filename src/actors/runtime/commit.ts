@@ -1,0 +1,129 @@
+/**
+ * Decide, append, and in doubt read the tail and decide again. The one place where decisions become rows.
+ *
+ * SETTLE-1 a refusal, and that there is nothing to do, is final only when it was decided on what the journal says now ("refuse carefully");
+ * SETTLE-2 an append that was fenced wrote nothing, so deciding again is safe;
+ * SETTLE-3 after `unknown` one tail read tells; if the store cannot be read the outcome stays unknown and the memories are doubted.
+ */
+import type { Fault, Outcome } from '../../fault.ts'
+import type { Counts } from './counts.ts'
+import { type Draft, Refusal, openDraft, toAppend } from './draft.ts'
+import { type AnyDecider, type Loan, recallInto } from './memory.ts'
+import type { Append, Cause, Journal, Verdict } from './ports.ts'
+
+/** Pure: what every participant decides, or a refusal; the value goes to the caller. */
+export type Plan<Value> = (draft: Draft) => Value
+export type Work<Value> = {
+  readonly commandId: string
+  readonly at: number
+  readonly cause: Cause
+  readonly plan: Plan<Value>
+}
+export type Store = Pick<Journal, 'recall' | 'exclusive'> & {
+  readonly append: (append: Append) => Promise<Verdict>
+  readonly counts: Counts
+}
+/** The journal, and what this process meets with it. */
+export type Counted = Journal & { readonly counts: Counts }
+export const counted = (journal: Journal, counts: Counts): Counted => ({
+  ...journal,
+  // it may end: asked each time
+  get exclusive() {
+    return journal.exclusive
+  },
+  counts,
+})
+/** `value` null: the command was carried out before, and what it answered is not known any more. */
+export type Settled<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
+
+const ROUNDS_MAX = 8
+export const UNAVAILABLE: Fault = { kind: 'unavailable', reason: 'the journal does not answer', retryAfterSeconds: 1 }
+const BUSY: Fault = { kind: 'unavailable', reason: 'too many writers at once', retryAfterSeconds: 1 }
+
+/** The journal could not be read: nobody knows what is recorded, so nothing was decided. */
+export class Unreadable extends Error {}
+
+export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: string) => AnyDecider): Promise<Loan> => {
+  const wanted = [...loan.values()].map(({ key, version }) => ({ key, after: version }))
+  const tails = await store.recall(wanted).catch((cause: unknown) => {
+    throw new Unreadable('the journal cannot be read', { cause })
+  })
+  return new Map([...loan].map(([key, memory]) => [key, recallInto(deciderOf(key), memory, tails.get(key))]))
+}
+
+const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))
+
+/** The draft of one round: the append and its value, or the refusal. `fenced`: a stale memory of any who took part would show in the append. */
+const drawUp = <Value>(
+  loan: Loan,
+  deciderOf: (key: string) => AnyDecider,
+  { plan, at, commandId, cause }: Work<Value>,
+) => {
+  const { draft, drafted } = openDraft(loan, deciderOf, at)
+  try {
+    const value = plan(draft)
+    const fenced = drafted.size > 0 && [...drafted.values()].every(({ events }) => events.length > 0)
+    return { ok: true as const, value, fenced, ...toAppend(loan, drafted, commandId, at, cause) }
+  } catch (refusal) {
+    if (refusal instanceof Refusal) return { ok: false as const, fault: refusal.fault, fenced: false }
+    throw refusal
+  }
+}
+
+/** What this work met so far. */
+type Met = { readonly fenced: boolean; readonly refused: boolean }
+const noteRefusal = (counts: Counts, met: Met): void => {
+  if (met.fenced) counts.refusedAfterFence++
+  else if (met.refused) counts.refusedAfterLook++
+}
+const note = (counts: Counts, verdict: Verdict, met: Met): void => {
+  if (verdict === 'stale') counts.fences++
+  if (verdict === 'unknown') counts.unknown++
+  if (verdict !== 'appended') return
+  counts.appends++
+  if (met.fenced) counts.retries++
+  if (met.refused) counts.savedByLook++
+}
+
+export const settle = async <Value>(
+  borrowed: Loan,
+  deciderOf: (key: string) => AnyDecider,
+  store: Store,
+  work: Work<Value>,
+  readFirst = false,
+): Promise<Settled<Value>> => {
+  const { counts } = store
+  let loan = readFirst ? await catchUp(borrowed, store, deciderOf) : borrowed
+  let fresh = readFirst || (store.exclusive && ![...borrowed.values()].some(({ unread }) => unread))
+  let [fenced, refused] = [false, false]
+  const ended = (outcome: Outcome<Value | null>): Settled<Value> => ({ loan, outcome })
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    if (seen(loan, work.commandId)) return ended({ ok: true, value: null })
+    const drawn = drawUp(loan, deciderOf, work)
+    if (drawn.fenced || fresh) {
+      if (!drawn.ok) {
+        noteRefusal(counts, { fenced, refused })
+        return ended({ ok: false, fault: drawn.fault })
+      }
+      const { append, after, value } = drawn
+      if (append.rows.length === 0) return ended({ ok: true, value })
+      const verdict = await store.append(append)
+      note(counts, verdict, { fenced, refused })
+      if (verdict === 'appended') return { loan: after, outcome: { ok: true, value } }
+      if (verdict === 'busy') return ended({ ok: false, fault: BUSY })
+      if (typeof verdict === 'object')
+        return ended({ ok: false, fault: { kind: 'conflict', reason: verdict.conflict } })
+      fenced = true
+      loan = await catchUp(loan, store, deciderOf)
+      if (verdict === 'seen') return ended({ ok: true, value: null })
+      if (verdict === 'unknown')
+        return ended(seen(loan, work.commandId) ? { ok: true, value } : { ok: false, fault: UNAVAILABLE })
+    } else {
+      refused = !drawn.ok
+      loan = await catchUp(loan, store, deciderOf)
+    }
+    fresh = true
+  }
+  counts.givenUp++
+  return ended({ ok: false, fault: BUSY })
+}

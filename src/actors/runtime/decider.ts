@@ -1,0 +1,23 @@
+/** All an actor's author must know: a state, what may be asked of it, and what follows. No clock, no ids, no waiting. */
+import type { Fault } from '../../fault.ts'
+import type { ViewChange } from './views.ts'
+
+/** A fact. One decision is one journal row, which holds all its events. */
+export type Event = { readonly type: string }
+/** `events` empty: accepted, and there is nothing to record. */
+export type Decision<E extends Event = Event> =
+  | { readonly ok: true; readonly events: readonly E[] }
+  | { readonly ok: false; readonly fault: Fault }
+
+export const accept = <E extends Event>(...events: readonly E[]): Decision<E> => ({ ok: true, events })
+export const refuse = (fault: Fault): { readonly ok: false; readonly fault: Fault } => ({ ok: false, fault })
+
+export type Decider<State, Command, E extends Event> = {
+  /** First part of the journal key: `<kind>/<id>`. */
+  readonly kind: string
+  readonly initial: State
+  readonly decide: (state: State, command: Command) => Decision<E>
+  readonly evolve: (state: State, event: E, at: number) => State
+  /** What the views must change when the state went from one to the other; pure. `rows(initial, state)` is a rebuild. */
+  readonly rows: (before: State, after: State) => readonly ViewChange[]
+}

@@ -1,0 +1,93 @@
+/** Decisions of several entities on paper: nothing is written until the draft becomes one append. Pure. */
+import type { Fault } from '../../fault.ts'
+import type { Event } from './decider.ts'
+import { type AnyDecider, type Loan, type Memory, fold, freeze } from './memory.ts'
+import type { Append, Cause, JournalRow } from './ports.ts'
+import { SNAPSHOT_SCHEMA, type ViewChange, put } from './views.ts'
+
+/** Recovery reads at most this many rows after the last snapshot of an entity. */
+const SNAPSHOT_EVERY = 256
+
+/** Thrown inside a plan by `Draft.decide` when an entity refuses; `settle` turns it into the refusal of the whole. */
+export class Refusal {
+  readonly fault: Fault
+  constructor(fault: Fault) {
+    this.fault = fault
+  }
+}
+
+export type Draft = {
+  readonly at: number
+  /** The entity's state with the decisions of this draft applied. */
+  readonly state: <State>(decider: { readonly initial: State }, key: string) => State
+  /** Asks the entity; a refusal ends the plan. Returns the events that follow. */
+  readonly decide: <State, Command, E extends Event>(
+    decider: {
+      readonly initial: State
+      readonly decide: (
+        state: State,
+        command: Command,
+      ) => { ok: true; events: readonly E[] } | { ok: false; fault: Fault }
+    },
+    key: string,
+    command: Command,
+  ) => readonly E[]
+  readonly refuse: (fault: Fault) => never
+}
+
+type Drafted = { readonly decider: AnyDecider; state: unknown; events: Event[] }
+
+export const openDraft = (loan: Loan, deciderOf: (key: string) => AnyDecider, at: number) => {
+  const drafted = new Map<string, Drafted>()
+  const entry = (key: string): Drafted => {
+    const known = drafted.get(key)
+    if (known) return known
+    const memory = loan.get(key)
+    if (!memory) throw new Error(`${key} takes part in a plan that did not borrow it`)
+    const fresh = { decider: deciderOf(key), state: memory.state, events: [] }
+    drafted.set(key, fresh)
+    return fresh
+  }
+  const draft: Draft = {
+    at,
+    state: <State>(_decider: { initial: State }, key: string) => entry(key).state as State,
+    decide: (decider, key, command) => {
+      const mine = entry(key)
+      const decision = decider.decide(mine.state as never, command)
+      if (!decision.ok) throw new Refusal(decision.fault)
+      mine.events.push(...decision.events)
+      mine.state = fold(mine.decider, mine.state, decision.events, at)
+      return decision.events
+    },
+    refuse: (fault) => {
+      throw new Refusal(fault)
+    },
+  }
+  return { draft, drafted }
+}
+
+/** One append of everything drafted, and the memories as they are once it is written. */
+export const toAppend = (
+  loan: Loan,
+  drafted: ReadonlyMap<string, Drafted>,
+  commandId: string,
+  at: number,
+  cause: Cause,
+) => {
+  const rows: JournalRow[] = []
+  const changes: ViewChange[] = []
+  const after = new Map<string, Memory>(loan)
+  for (const [key, { decider, state, events }] of [...drafted].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (events.length === 0) continue
+    const before = loan.get(key)!
+    const version = before.version + 1
+    rows.push({ key, version, commandId, events, at, cause })
+    const memory: Memory = { key, state, version, recent: [...before.recent.slice(-31), commandId] }
+    after.set(key, memory)
+    changes.push(...decider.rows(before.state, state))
+    if (version % SNAPSHOT_EVERY === 0)
+      changes.push(put('snapshots', { entity: key, version, memory: freeze(memory), schema: SNAPSHOT_SCHEMA }))
+  }
+  const append: Append = { rows, changes }
+  return { append, after }
+}

@@ -1,0 +1,252 @@
+/**
+ * key -> actor. Looks up or spawns and dispatches in one synchronous step; counts what is in flight; passivates the idle.
+ *
+ * REGION-1 a message is never dispatched to an actor that was told to stop: the entry is replaced in the same step;
+ * REGION-2 whoever waits on an actor that dies is answered `unavailable`;
+ * REGION-3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
+ * REGION-4 all who look before the actor comes to it share one look, so that a read of the tail serves many;
+ * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended whoever looks reads the tail.
+ */
+import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
+import { type Clock, bounded } from '../../clock.ts'
+import type { Outcome } from '../../fault.ts'
+import { engineOver } from './engine.ts'
+import type { AnyDecider, Loan, Memory } from './memory.ts'
+import { type Counted, UNAVAILABLE, type Work } from './commit.ts'
+import { type Message, spawnEntity } from './shell.ts'
+
+export type RegionOptions = {
+  readonly askMs: number
+  readonly holdMs: number
+  /** An actor nobody asked for this long is stopped. */
+  readonly idleMs: number
+  /** More actors than this: the longest idle are stopped first. */
+  readonly residentMax: number
+}
+export const REGION_DEFAULTS: RegionOptions = { askMs: 12_000, holdMs: 10_000, idleMs: 60_000, residentMax: 10_000 }
+
+type Entry = {
+  ref: Ref<Message>
+  inflight: number
+  lastUsed: number
+  readonly waiting: Set<() => void>
+  acting: boolean
+  /** Of one that was stopped while it acted. */
+  ended: () => void
+  /** The look that waits in the mailbox, shared by all who ask before it begins. */
+  looking: { readonly fresh: boolean; readonly answer: Promise<Memory | null> } | null
+}
+type Ports = {
+  readonly journal: Counted
+  readonly clock: Clock
+  readonly deciderOf: (key: string) => AnyDecider
+  readonly crashed: (key: string, error: unknown) => void
+  readonly options: RegionOptions
+}
+export type Region = {
+  readonly look: (key: string) => Promise<Outcome<Memory>>
+  /** As `look`, but what another process wrote may be missing: for a guess that is made sure of later. */
+  readonly peek: (key: string) => Promise<Outcome<Memory>>
+  /** Whether its actor is here, so that a `peek` need not read. */
+  readonly has: (key: string) => boolean
+  readonly tell: <Value>(key: string, work: Work<Value>) => Promise<Outcome<Value | null>>
+  /** Borrows all; null when one did not answer in time. */
+  readonly borrow: (keys: readonly string[], returned: Promise<Loan | 'doubt'>) => Promise<Loan | null>
+  /** A memory that is known to be true now: its actor starts with it and reads nothing. */
+  readonly warm: (memory: Memory) => void
+  /** Stops the actor at once, in the middle of what it does. For tests of that very thing. */
+  readonly kill: (key: string) => boolean
+  readonly passivate: () => number
+  readonly residents: () => readonly string[]
+  /** Since the start; `passivated`: stopped because nobody asked for them. */
+  readonly counts: () => { readonly resident: number; readonly spawned: number; readonly passivated: number }
+  /** Waits until nothing is in flight, bounded by `askMs`, then stops all. */
+  readonly stop: () => Promise<void>
+}
+
+const found = (memory: Memory | null): Outcome<Memory> =>
+  memory ? { ok: true, value: memory } : { ok: false, fault: UNAVAILABLE }
+
+const SHARDS = 32
+/** nact names admit few characters; the rest is written as `$xx`. */
+const nameOf = (key: string) =>
+  key.replaceAll(/[^A-Za-z0-9_-]/g, (c) => (c === '/' ? '.' : `$${c.codePointAt(0)!.toString(16)}.`))
+const shardOf = (key: string) => {
+  let hash = 0
+  for (let at = 0; at < key.length; at++) hash = (hash * 31 + key.charCodeAt(at)) | 0
+  return Math.abs(hash) % SHARDS
+}
+
+/** Keys somebody else than their actor may be writing to. */
+const doubtsOver = (reread: (key: string) => void) => {
+  const writers = new Map<string, number>()
+  return {
+    has: (key: string): boolean => writers.has(key),
+    /** The answer is to be called when that writer has ended. */
+    begin: (key: string): (() => void) => {
+      writers.set(key, (writers.get(key) ?? 0) + 1)
+      return () => {
+        const left = writers.get(key)! - 1
+        if (left > 0) writers.set(key, left)
+        else writers.delete(key)
+        reread(key)
+      }
+    },
+  }
+}
+type Doubts = ReturnType<typeof doubtsOver>
+
+/** Who is there: spawns, forgets, retires. */
+const populationOf = ({ journal, clock, deciderOf, crashed, options }: Ports, doubts: Doubts) => {
+  const engine = engineOver(journal, deciderOf)
+  const system = start(configurePersistence(engine))
+  const shards = Array.from({ length: SHARDS }, (_, at) =>
+    spawn(system, (state: null) => state, `shard-${at}`),
+  ) as unknown as Ref<never>[]
+  const entries = new Map<string, Entry>()
+  let born = 0
+
+  const forget = (key: string, entry: Entry) => {
+    if (entries.get(key) === entry) entries.delete(key)
+    for (const giveUp of [...entry.waiting]) giveUp()
+    entry.waiting.clear()
+  }
+  const enter = (key: string): Entry => {
+    const known = entries.get(key)
+    if (known) return known
+    const entry: Entry = {
+      ref: undefined as never,
+      inflight: 0,
+      lastUsed: clock.now(),
+      waiting: new Set(),
+      looking: null,
+      acting: false,
+      ended: () => {},
+    }
+    const started = () => void (entry.acting = true)
+    const finished = () => {
+      entry.acting = false
+      entry.inflight--
+      entry.lastUsed = clock.now()
+      entry.ended()
+    }
+    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, overdue: () => doubts.begin(key) }
+    // a name of its own: nact would hand what is meant for one that has stopped to the next of the same name
+    const name = `${nameOf(key)}.${++born}`
+    const hooks = { started, finished, stopped: () => forget(key, entry) }
+    entry.ref = spawnEntity(shards[shardOf(key)]!, key, name, ports, hooks)
+    entries.set(key, entry)
+    return entry
+  }
+  const retire = (key: string, entry: Entry) => {
+    entries.delete(key)
+    if (entry.acting) entry.ended = doubts.begin(key)
+    stop(entry.ref)
+  }
+  const warm = (memory: Memory) => {
+    if (entries.has(memory.key)) return
+    engine.warm(memory)
+    enter(memory.key)
+  }
+  return { entries, enter, retire, warm, born: () => born, end: () => stop(system) }
+}
+type Population = ReturnType<typeof populationOf>
+
+/** A question to an actor; null: it died, or did not answer in time, or the region has stopped. */
+type Ask = <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => Promise<Reply | null>
+const askOver =
+  ({ enter }: Population, { clock, options }: Ports, isStopped: () => boolean): Ask =>
+  async <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => {
+    if (isStopped()) return null
+    const { promise, resolve } = Promise.withResolvers<Reply | null>()
+    const giveUp = () => resolve(null)
+    const entry = enter(key)
+    entry.inflight++
+    entry.lastUsed = clock.now()
+    entry.waiting.add(giveUp)
+    dispatch(entry.ref, make(resolve))
+    const answer = await bounded(clock, promise, options.askMs, null)
+    entry.waiting.delete(giveUp)
+    return answer
+  }
+
+type Look = (key: string, fresh: boolean) => Promise<Memory | null>
+const lookOver =
+  ({ entries }: Population, ask: Ask): Look =>
+  (key, fresh) => {
+    const shared = entries.get(key)?.looking
+    if (shared && (shared.fresh || !fresh)) return shared.answer
+    const begun = () => {
+      if (entry?.looking === mine) entry.looking = null
+    }
+    const mine = { fresh, answer: ask<Memory>(key, (reply) => ({ kind: 'look', fresh, begun, reply })) }
+    const entry = entries.get(key)
+    if (entry) entry.looking = mine
+    // whoever comes after it was given up waits for a look of their own
+    void mine.answer.then(begun)
+    return mine.answer
+  }
+
+/** Who has been idle for long, or, when there are too many, the longest idle. */
+const leavers = ({ entries }: Population, { clock, options }: Ports): readonly (readonly [string, Entry])[] => {
+  const idle = [...entries].filter(([, entry]) => entry.inflight === 0)
+  const old = clock.now() - options.idleMs
+  const surplus = Math.max(0, entries.size - options.residentMax)
+  const leaving = idle.filter(([, entry]) => entry.lastUsed <= old)
+  return surplus > leaving.length ? idle.toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed).slice(0, surplus) : leaving
+}
+
+export const openRegion = (ports: Ports): Region => {
+  const { journal, clock, options } = ports
+  let stopped = false
+  let passivated = 0
+  const reread = (key: string) => {
+    if (entries.has(key)) void look(key, true)
+  }
+  const doubts = doubtsOver(reread)
+  const population = populationOf(ports, doubts)
+  const { entries, retire } = population
+  const ask = askOver(population, ports, () => stopped)
+  const look = lookOver(population, ask)
+
+  return {
+    look: async (key) => found(await look(key, !journal.exclusive || doubts.has(key))),
+    peek: async (key) => found(await look(key, false)),
+    has: (key) => entries.has(key),
+    tell: async (key, work) => {
+      const outcome = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))
+      return (outcome ?? { ok: false, fault: UNAVAILABLE }) as never
+    },
+    borrow: async (keys, returned) => {
+      const wanted = [...new Set(keys)].sort()
+      const asked = wanted.map((key) => ask<Memory>(key, (reply) => ({ kind: 'lend', reply, returned })))
+      const lenders = wanted.map((key) => [key, entries.get(key)] as const)
+      void returned.then(() => lenders.forEach(([key, lender]) => entries.get(key) !== lender && reread(key)))
+      const memories = await Promise.all(asked)
+      return memories.includes(null) ? null : new Map(memories.map((memory) => [memory!.key, memory!]))
+    },
+    warm: (memory) => {
+      if (!stopped) population.warm(memory)
+    },
+    kill: (key) => {
+      const entry = entries.get(key)
+      if (entry) retire(key, entry)
+      return entry !== undefined
+    },
+    passivate: () => {
+      const leaving = leavers(population, ports)
+      for (const [key, entry] of leaving) retire(key, entry)
+      passivated += leaving.length
+      return leaving.length
+    },
+    residents: () => [...entries.keys()],
+    counts: () => ({ resident: entries.size, spawned: population.born(), passivated }),
+    stop: async () => {
+      const until = clock.now() + options.askMs
+      while ([...entries.values()].some((entry) => entry.inflight > 0) && clock.now() < until)
+        await new Promise<void>((resolve) => void clock.after(5, resolve))
+      stopped = true
+      population.end()
+    },
+  }
+}

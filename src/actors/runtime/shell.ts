@@ -1,0 +1,105 @@
+/**
+ * Decider + nact + journal: the only place where they meet.
+ *
+ * SHELL-1 memory is a cache: whoever doubts reads the journal's tail;
+ * SHELL-2 while its memory is lent, the actor serves nobody, bounded by `holdMs`;
+ * SHELL-3 a handler that throws ends the incarnation (stop is the only policy); the region answers who waited.
+ */
+import { type Ref, spawnPersistent } from 'nact'
+import type { Outcome } from '../../fault.ts'
+import { type Clock, bounded } from '../../clock.ts'
+import type { Persisting } from './engine.ts'
+import { type AnyDecider, type Loan, type Memory } from './memory.ts'
+import type { Append, Verdict } from './ports.ts'
+import { type Counted, type Work, catchUp, settle } from './commit.ts'
+
+export type Message =
+  /** `fresh`: after one read of the tail, so that a copy in another process is never stale. */
+  | {
+      readonly kind: 'look'
+      readonly fresh: boolean
+      /** From here on it answers nobody who asks later. */
+      readonly begun: () => void
+      readonly reply: (memory: Memory) => void
+    }
+  | { readonly kind: 'tell'; readonly work: Work<unknown>; readonly reply: (outcome: Outcome<unknown>) => void }
+  | { readonly kind: 'lend'; readonly reply: (memory: Memory) => void; readonly returned: Promise<Loan | 'doubt'> }
+
+export type ShellPorts = {
+  readonly journal: Counted
+  readonly clock: Clock
+  readonly deciderOf: (key: string) => AnyDecider
+  readonly holdMs: number
+  readonly crashed: (key: string, error: unknown) => void
+  /** A borrower may still write although its time is over; the answer is called when it has ended. */
+  readonly overdue: () => () => void
+}
+type Persist = (persisting: Persisting) => Promise<void>
+
+const handle = async (
+  { journal, clock, deciderOf, holdMs, overdue }: ShellPorts,
+  memory: Memory,
+  message: Message,
+  persist: Persist,
+) => {
+  const mine = (loan: Loan) => loan.get(memory.key) ?? memory
+  const alone: Loan = new Map([[memory.key, memory]])
+  switch (message.kind) {
+    case 'look': {
+      message.begun()
+      const now = message.fresh || memory.unread ? mine(await catchUp(alone, journal, deciderOf)) : memory
+      message.reply(now)
+      return now
+    }
+    case 'lend': {
+      message.reply(memory)
+      const back = await bounded(clock, message.returned, holdMs, 'doubt' as const)
+      if (back !== 'doubt') return mine(back)
+      // the borrower may append long after nobody waits for it any more
+      void message.returned.then(overdue())
+      return mine(await catchUp(alone, journal, deciderOf))
+    }
+    case 'tell': {
+      const append = async (rows: Append): Promise<Verdict> => {
+        const persisting: Persisting = { append: rows, verdict: 'unknown' }
+        await persist(persisting)
+        return persisting.verdict
+      }
+      const { loan, outcome } = await settle(alone, deciderOf, { ...journal, append }, message.work)
+      message.reply(outcome)
+      return mine(loan)
+    }
+  }
+}
+
+type Hooks = { readonly started: () => void; readonly finished: () => void; readonly stopped: () => void }
+
+export const spawnEntity = (
+  parent: Ref<never>,
+  key: string,
+  name: string,
+  ports: ShellPorts,
+  hooks: Hooks,
+): Ref<Message> => {
+  let over = false
+  const act = async (memory: Memory, message: Message, ctx: unknown): Promise<Memory> => {
+    hooks.started()
+    try {
+      return await handle(ports, memory, message, (ctx as { persist: Persist }).persist)
+    } finally {
+      hooks.finished()
+    }
+  }
+  return spawnPersistent(parent, act as never, key, name, {
+    onCrash: (_message: unknown, error: unknown, ctx: { readonly stop: symbol }) => {
+      if (!over) ports.crashed(key, error)
+      over = true
+      hooks.stopped()
+      return ctx.stop
+    },
+    afterStop: () => {
+      over = true
+      hooks.stopped()
+    },
+  } as never) as Ref<Message>
+}

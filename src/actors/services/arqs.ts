@@ -1,0 +1,125 @@
+/** Accelerator requests, as http asks for them. */
+import { type Outcome, refuse } from '../../fault.ts'
+import type { ArqRow, Caller, Control } from '../control.ts'
+import { bindOver } from './bind.ts'
+import { leaveOver, visible } from './unbind.ts'
+import { type Kernel, causeOf, newWork } from './kernel.ts'
+import type { Control as Asked } from '../control.ts'
+import type { TakingOut } from './retirement.ts'
+import { forceUnbindOver } from './forceUnbind.ts'
+import { type Arq, arq, arqKey } from '../arq/decider.ts'
+import { ARQS_MAX, arqsOf } from '../arq/groups.ts'
+import { arqRow } from '../arq/rows.ts'
+import { RESOLVED, UNRESOLVED } from '../arq/states.ts'
+import { timelineOver } from './timeline.ts'
+
+const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
+
+/** Judged before anything is made of the counts. */
+const unfit = (counts: readonly (number | null)[]): string | null => {
+  if (counts.includes(null))
+    return 'each group must ask for a whole number of each resource, with CUSTOM_FPGA_XILINX for resources:FPGA'
+  const sum = counts.reduce<number>((all, count) => all + count!, 0)
+  return sum > ARQS_MAX ? `a profile may ask for at most ${ARQS_MAX} accelerators` : null
+}
+
+const createOver =
+  (kernel: Kernel, profiles: Asked['profiles']): Control['arqs']['create'] =>
+  async (caller, profileName) => {
+    const found = await profiles.byName(profileName)
+    if (!found.ok) return found
+    const { uuid: profileUuid } = found.value
+    const groups = found.value.groups as readonly Record<string, string>[]
+    const counts = groups.map(arqsOf)
+    const rule = unfit(counts)
+    if (rule) return refuse({ kind: 'invalid', field: 'device_profile_name', rule })
+    const wanted = groups.flatMap((group, groupId) =>
+      Array.from({ length: counts[groupId]! }, () => ({ groupId, group })),
+    )
+    if (wanted.length === 0) return { ok: true, value: [] }
+    const fresh = wanted.map((one) => ({ ...one, uuid: kernel.ids.ordered() }))
+    const work = newWork(kernel, causeOf(caller), (draft): readonly ArqRow[] =>
+      fresh.map(({ uuid, groupId, group }) => {
+        const key = arqKey(uuid)
+        draft.decide(arq, key, {
+          type: 'Create',
+          uuid,
+          projectId: caller.projectId,
+          profileUuid,
+          profileName,
+          groupId,
+          group,
+        })
+        return arqRow(draft.state(arq, key))
+      }),
+    )
+    const made = await kernel.units.plant(
+      fresh.map(({ uuid }) => arqKey(uuid)),
+      work,
+    )
+    return made.ok ? { ok: true, value: made.value ?? [] } : made
+  }
+
+/** Rest-api 9.5: a service request sees an instance whole, whoever owns its ARQs. */
+const visibleTo = ({ isAdmin, isService, projectId }: Caller, instance: string | undefined) => {
+  if (isAdmin) return {}
+  return isService && instance !== undefined ? { instance_uuid: instance } : { project_id: projectId }
+}
+
+const listOver = ({ readers }: Kernel): Control['arqs']['list'] => {
+  /** Compute asks for the resolved ones of an instance to learn whether all of them are (rest-api 4.3). */
+  const allResolved = async (
+    instance: string,
+    where: Parameters<typeof readers.list<'arqs'>>[1],
+  ): Promise<Outcome<null>> => {
+    const waiting = await readers.first('arqs', { ...where, state: UNRESOLVED })
+    if (!waiting.ok) return waiting
+    return waiting.value ? refuse({ kind: 'unresolved', instance }) : { ok: true, value: null }
+  }
+  return async (caller, { instance, uuids, resolvedOnly }, page) => {
+    const visible = visibleTo(caller, instance)
+    const where = {
+      ...(instance === undefined || 'instance_uuid' in visible ? {} : { instance_uuid: instance }),
+      ...(uuids === undefined ? {} : { uuid: uuids }),
+    }
+    if (!resolvedOnly) return readers.list('arqs', where, page, visible)
+    const settled = instance === undefined ? null : await allResolved(instance, { ...where, ...visible })
+    return settled && !settled.ok ? settled : readers.list('arqs', { ...where, state: RESOLVED }, page, visible)
+  }
+}
+
+const getOver =
+  ({ region }: Kernel) =>
+  async (caller: Caller, uuid: string) => {
+    const looked = await region.look(arqKey(uuid))
+    if (!looked.ok) return looked
+    const held = looked.value.state as Arq
+    return visible(caller, held, false) ? { ok: true as const, value: arqRow(held) } : missing(uuid)
+  }
+
+const forceUnbind = (kernel: Kernel, takingOut: TakingOut): Control['arqs']['forceUnbind'] => {
+  const force = forceUnbindOver(kernel)
+  return async (caller, uuid, word) => {
+    const left = await force(caller, uuid, word)
+    if (!left.ok) return left
+    const { row, host } = left.value
+    // the last of what kept a device of a retired host
+    if (host !== null) await takingOut.shed(caller, host)
+    return { ok: true, value: row }
+  }
+}
+
+export const arqsOver = (kernel: Kernel, profiles: Asked['profiles'], takingOut: TakingOut): Control['arqs'] => {
+  const { unbind, remove, removeByInstance } = leaveOver(kernel)
+  return {
+    create: createOver(kernel, profiles),
+    list: listOver(kernel),
+    get: getOver(kernel),
+    bind: bindOver(kernel),
+    unbind,
+    remove,
+    removeByInstance,
+    timeline: timelineOver(kernel),
+    forceUnbind: forceUnbind(kernel, takingOut),
+  }
+}

@@ -1,0 +1,144 @@
+/** The bind of an instance: all ARQs of the request are accepted, or none, in one append (rest-api 4.5 steps 12-19, 8.4). */
+import { type Outcome, refuse } from '../../fault.ts'
+import { type Arq, arq, arqKey } from '../arq/decider.ts'
+import { bitstreamOf, mismatch } from '../arq/groups.ts'
+import { next, statesThatAllow } from '../arq/states.ts'
+import type { Binding, Caller, Control } from '../control.ts'
+import { deployable, deployableKey } from '../deployable/decider.ts'
+import { attributeOf, traitsOf } from '../deployable/state.ts'
+import type { Draft } from '../runtime/draft.ts'
+import { traceField, within } from '../../trace.ts'
+import { type Kernel, causeOf, newWork } from './kernel.ts'
+import { instance, instanceKey } from '../instance/decider.ts'
+import { type Placed, directoryOver } from './directory.ts'
+import type { Part } from '../instance/messages.ts'
+
+const PROVIDER = 'resource provider'
+type Terms = {
+  readonly requestId: string
+  readonly deadline: number
+  readonly tellUntil: number | null
+  readonly trace?: string
+}
+
+const faultOf = (bound: Outcome<null>) => (bound.ok ? undefined : bound.fault.kind)
+const conflict = (draft: Draft, reason: string) => draft.refuse({ kind: 'conflict', reason })
+
+const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Placed) =>
+  (held.status === 'BindStarted' || held.status === 'Bound') &&
+  held.bond?.hostname === hostname &&
+  held.bond.deviceRpUuid === deviceRpUuid &&
+  held.bond.instanceUuid === instanceUuid
+
+/** The exact repeat of a bind is no second bind (rest-api 8.4). */
+const isRepeat = (draft: Draft, placed: readonly Placed[], key: string) => {
+  const held = Object.keys(draft.state(instance, key).arqs)
+  return (
+    held.length === placed.length &&
+    placed.every((one) => held.includes(one.arq) && alreadySo(draft.state(arq, arqKey(one.arq)), one))
+  )
+}
+
+const check = (draft: Draft, one: Placed): Arq => {
+  const held = draft.state(arq, arqKey(one.arq))
+  if (held.status === 'Absent' || held.status === 'Gone')
+    return draft.refuse({ kind: 'not_found', resource: 'accelerator request', id: one.arq })
+  if (!next(held.status, 'bind'))
+    return draft.refuse({
+      kind: 'bad_state',
+      resource: 'accelerator request',
+      id: one.arq,
+      state: held.status,
+      allowed: statesThatAllow('bind'),
+    })
+  const target = draft.state(deployable, deployableKey(one.deployable))
+  if (!target.exists || target.presence === 'retired' || target.rpUuid !== one.deviceRpUuid)
+    draft.refuse({ kind: 'not_found', resource: PROVIDER, id: one.deviceRpUuid })
+  const why = mismatch(held.group, attributeOf(target, 'rc'), traitsOf(target))
+  if (why) conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${why}`)
+  if (one.host !== null && one.host !== target.host)
+    conflict(draft, `${one.hostname} is host ${one.host}, but the resource provider is on ${target.host}`)
+  const { search } = bitstreamOf(held.group)
+  if (search) conflict(draft, `${search} needs an image service that can be searched, and none is configured`)
+  return held
+}
+
+const grant = (draft: Draft, one: Placed, { deadline, requestId, trace }: Terms): Part => {
+  const held = check(draft, one)
+  const key = deployableKey(one.deployable)
+  const { image } = bitstreamOf(held.group)
+  const [granted] = draft.decide(deployable, key, {
+    type: 'Grant',
+    arq: one.arq,
+    bitstream: image,
+    deadline,
+    requestId,
+    trace,
+  })
+  if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
+  const target = draft.state(deployable, key)
+  const { uuid, type, info } = target.handles[granted.handle]!
+  const { hostname, deviceRpUuid, instanceUuid } = one
+  const bond = {
+    hostname,
+    deviceRpUuid,
+    instanceUuid,
+    deployable: target.uuid,
+    host: target.host,
+    handle: { uuid, type, info },
+    order: granted.order?.number ?? null,
+  }
+  draft.decide(arq, arqKey(one.arq), { type: 'Bind', bond, projectId: one.projectId ?? null })
+  return { arq: one.arq, deployable: target.uuid, prepared: granted.order === null }
+}
+
+/** What the acceptance leaves to do: nothing (null), or to tell Nova. */
+const accept = (placed: readonly Placed[], terms: Terms) => (draft: Draft) => {
+  const uuid = placed[0]!.instanceUuid
+  const key = instanceKey(uuid)
+  if (isRepeat(draft, placed, key)) return { settled: false }
+  if (Object.keys(draft.state(instance, key).arqs).length > 0)
+    draft.refuse({ kind: 'invalid', field: 'instance_uuid', rule: `instance ${uuid} already has accelerator requests` })
+  const parts = placed.map((one) => grant(draft, one, terms))
+  const { hostname } = placed[0]!
+  const events = draft.decide(instance, key, { type: 'Bind', instance: uuid, at: draft.at, parts, hostname, ...terms })
+  const settled = events.some(({ type }) => type === 'BindSettled')
+  if (settled) for (const one of placed) draft.decide(arq, arqKey(one.arq), { type: 'ReportBound', workMs: null })
+  return { settled }
+}
+
+export const bindOver = (kernel: Kernel): Control['arqs']['bind'] => {
+  const { units, clock, options, nova, tracer } = kernel
+  const places = directoryOver(kernel)
+  const attempt = async (caller: Caller, bindings: readonly Binding[]): Promise<Outcome<null>> => {
+    const placed = await places.place(bindings)
+    if (!placed.ok) return placed
+    const at = clock.now()
+    const terms = {
+      requestId: caller.requestId,
+      deadline: at + options.bindDeadlineMs,
+      tellUntil: nova ? at + options.tellForMs : null,
+      ...traceField(caller.trace),
+    }
+    const keys = new Set(
+      placed.value.flatMap((one) => [arqKey(one.arq), deployableKey(one.deployable), instanceKey(one.instanceUuid)]),
+    )
+    const work = newWork(kernel, causeOf(caller), accept(placed.value, terms))
+    const bound = await units.together([...keys], work, [], [instanceKey(bindings[0]!.instanceUuid)])
+    if (!bound.ok) return bound
+    if (bound.value?.settled && nova) kernel.nudge(instanceKey(bindings[0]!.instanceUuid))
+    return { ok: true, value: null }
+  }
+  return async (caller, bindings) => {
+    if (!caller.isService) return refuse({ kind: 'service_token', action: 'binding accelerator requests' })
+    const span = tracer.part('internal', 'bind', caller.trace)
+    const again = async (traced: Caller) => {
+      const bound = await attempt(traced, bindings)
+      if (bound.ok || bound.fault.kind !== 'not_found' || bound.fault.resource !== PROVIDER) return bound
+      // its owner may be another one since it was asked for
+      places.forget(bindings)
+      return attempt(traced, bindings)
+    }
+    return within(span, (trace) => again({ ...caller, ...traceField(trace) }), faultOf)
+  }
+}

@@ -1,0 +1,61 @@
+/** Where a bind leads: which deployable owns a resource provider, and which host answers to a name. */
+import { type Outcome, refuse } from '../../fault.ts'
+import type { Binding } from '../control.ts'
+import type { Kernel } from './kernel.ts'
+
+/** `host`: the name under which the host called `hostname` is known; null when nobody knows that name. */
+export type Placed = Binding & { readonly deployable: string; readonly host: string | null }
+type Names = ReadonlyMap<string, string>
+
+const OWNERS_MAX = 20_000
+/** A new host, or a new name of one, counts after this long at the latest. */
+const NAMES_KEPT_MS = 10_000
+
+export const directoryOver = ({ readers, clock }: Kernel) => {
+  const owners = new Map<string, string>()
+  let names: { readonly read: Promise<Outcome<Names>>; readonly until: number } | null = null
+
+  /** A provider changes its owner only when its device is retired and comes back: whoever then refuses is asked about it again. */
+  const ownerOf = async (rpUuid: string): Promise<Outcome<string>> => {
+    const known = owners.get(rpUuid)
+    if (known) return { ok: true, value: known }
+    const found = await readers.first('deployables', { rp_uuid: rpUuid })
+    if (!found.ok) return found
+    if (!found.value) return refuse({ kind: 'not_found', resource: 'resource provider', id: rpUuid })
+    if (owners.size >= OWNERS_MAX) owners.clear()
+    owners.set(rpUuid, found.value.uuid)
+    return { ok: true, value: found.value.uuid }
+  }
+  const readNames = async (): Promise<Outcome<Names>> => {
+    const hosts = await readers.list('hosts', {}, {})
+    if (!hosts.ok) return hosts
+    const aliases = hosts.value.items.flatMap((row) =>
+      (row.aliases as readonly string[]).map((alias) => [alias, row.name] as const),
+    )
+    const own = hosts.value.items.map(({ name }) => [name, name] as const)
+    return { ok: true, value: new Map([...aliases, ...own]) }
+  }
+  /** One read for all names and for all who ask meanwhile; one that failed is not kept. */
+  const allNames = async (): Promise<Outcome<Names>> => {
+    if (!names || names.until <= clock.now()) names = { read: readNames(), until: clock.now() + NAMES_KEPT_MS }
+    const mine = names
+    const known = await mine.read
+    if (!known.ok && names === mine) names = null
+    return known
+  }
+  const place = async (bindings: readonly Binding[]): Promise<Outcome<readonly Placed[]>> => {
+    const placed: Placed[] = []
+    const known = await allNames()
+    if (!known.ok) return known
+    for (const binding of bindings) {
+      const owner = await ownerOf(binding.deviceRpUuid)
+      if (!owner.ok) return owner
+      placed.push({ ...binding, deployable: owner.value, host: known.value.get(binding.hostname) ?? null })
+    }
+    return { ok: true, value: placed }
+  }
+  const forget = (bindings: readonly Binding[]) => {
+    for (const { deviceRpUuid } of bindings) owners.delete(deviceRpUuid)
+  }
+  return { place, forget }
+}

@@ -1,0 +1,103 @@
+/** Hosts, as http asks for them. */
+import type { Outcome } from '../../fault.ts'
+import type { Caller, Control, HostDetail, HostRow } from '../control.ts'
+import type { Word } from '../deployable/handleAdminMessages.ts'
+import { HANDLE_STATES } from '../deployable/states.ts'
+import type { Deployable } from '../deployable/state.ts'
+import { forceUnbindOver } from './forceUnbind.ts'
+import { type Kernel, causeOf, newWork } from './kernel.ts'
+import type { Row } from '../runtime/views.ts'
+import { type Host, host, hostKey, hostRow } from '../host/decider.ts'
+import type { Liveness } from './liveness.ts'
+import { type TakingOut, holdersOver, unknownHost } from './retirement.ts'
+
+/** New binds may slip in until the host is retired, which a removal by force does first; then each round leaves fewer. */
+const ROUNDS = 3
+
+const countsOf = (places: readonly Deployable[]): HostDetail['handles'] => {
+  const all = places.flatMap(({ handles }) => Object.values(handles))
+  const count = (state: string) => all.filter((handle) => handle.state === state).length
+  return Object.fromEntries(HANDLE_STATES.map((state) => [state, count(state)])) as HostDetail['handles']
+}
+const arqsOf = (places: readonly Deployable[]): readonly string[] =>
+  places.flatMap(({ handles }) => Object.values(handles).flatMap(({ arq }) => (arq === null ? [] : [arq])))
+
+type Parts = {
+  readonly kernel: Kernel
+  readonly takingOut: TakingOut
+}
+
+/** First nothing new can come, then what is there ends, then the host goes: a repeat of the call goes on where it was cut off. */
+const removeByForce = async (
+  { kernel, takingOut }: Parts,
+  caller: Caller,
+  name: string,
+  word: Word,
+): Promise<Outcome<Host>> => {
+  const [holders, forceUnbind] = [holdersOver(kernel), forceUnbindOver(kernel)]
+  const retired = await takingOut.retire(caller, name, word)
+  if (!retired.ok) return retired
+  for (let round = 0; ; round++) {
+    const places = await holders(name)
+    if (!places.ok) return places
+    for (const arq of arqsOf(places.value)) {
+      const left = await forceUnbind(caller, arq, word, { gone: true })
+      if (!left.ok && left.fault.kind !== 'not_found') return left
+    }
+    const removed = await takingOut.remove(caller, name, word, true)
+    if (removed.ok || removed.fault.kind !== 'conflict' || round === ROUNDS) return removed
+  }
+}
+
+export const hostsOver = (kernel: Kernel, liveness: Liveness, takingOut: TakingOut): Control['hosts'] => {
+  const { region, readers } = kernel
+  const holders = holdersOver(kernel)
+  const lookAt = async (name: string): Promise<Outcome<Host>> => {
+    const looked = await region.look(hostKey(name))
+    if (!looked.ok) return looked
+    const held = looked.value.state as Host
+    return held.exists ? { ok: true, value: held } : unknownHost(name)
+  }
+  const shown = (row: Row<'hosts'>, held: Host | null): HostRow => ({
+    ...row,
+    last_seen_at: liveness.lastSeen(row.name),
+    retired: held?.retired ?? null,
+  })
+  const detail = async (name: string): Promise<Outcome<HostDetail>> => {
+    const [held, places] = await Promise.all([lookAt(name), holders(name)])
+    if (!held.ok) return held
+    if (!places.ok) return places
+    const handles = countsOf(places.value)
+    return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs: arqsOf(places.value) } }
+  }
+  const then = async (name: string, decided: Outcome<Host>) => (decided.ok ? detail(name) : decided)
+  return {
+    list: async (page) => {
+      const listed = await readers.list('hosts', {}, page)
+      if (!listed.ok) return listed
+      const held = await Promise.all(listed.value.items.map(({ name }) => region.look(hostKey(name))))
+      const items = listed.value.items.map((row, at) => {
+        const looked = held[at]!
+        return shown(row, looked.ok ? (looked.value.state as Host) : null)
+      })
+      return { ok: true, value: { items, more: listed.value.more } }
+    },
+    get: detail,
+    retire: async (caller, name, word) => then(name, await takingOut.retire(caller, name, word)),
+    restore: async (caller, name, word) => {
+      const work = newWork(kernel, causeOf(caller), (draft) => {
+        if (!draft.state(host, hostKey(name)).exists) draft.refuse(unknownHost(name).fault)
+        draft.decide(host, hostKey(name), { type: 'Restore', ...word })
+        return draft.state(host, hostKey(name))
+      })
+      const restored = await region.tell(hostKey(name), work)
+      return restored.ok ? detail(name) : restored
+    },
+    remove: async (caller, name, word, force) => {
+      const removed = force
+        ? await removeByForce({ kernel, takingOut }, caller, name, word)
+        : await takingOut.remove(caller, name, word, false)
+      return removed.ok ? { ok: true, value: null } : removed
+    },
+  }
+}

@@ -1,0 +1,103 @@
+/** What every conversation works with. Handed around, never global. */
+import type { Clock, Ids } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import { type Tracer, traceField } from '../../trace.ts'
+import type { BusRecord } from '../../wire/envelope.ts'
+import type { Caller } from '../control.ts'
+import type { Counts } from '../runtime/counts.ts'
+import type { Cause, Images, Journal, Nova, Reads } from '../runtime/ports.ts'
+import type { Readers } from './readers.ts'
+import type { Region } from '../runtime/region.ts'
+import type { Sharing } from '../runtime/sharing.ts'
+import type { Plan, Work } from '../runtime/commit.ts'
+import type { Units } from '../runtime/unit.ts'
+
+export type ControlOptions = {
+  /** An accepted bind that has no answer by then has failed. Below Nova's own 300 s. */
+  readonly bindDeadlineMs: number
+  /** Nova is told again and again for this long after the acceptance (rest-api 8.5). */
+  readonly tellForMs: number
+  /** An order without an answer is sent again after this long. */
+  readonly resendMs: number
+  readonly sweepEveryMs: number
+  /** A program call waits this long for its result before it answers 202. */
+  readonly programWaitMs: number
+  readonly programDeadlineMs: number
+  /** A host that was silent for this long is stale; then down. */
+  readonly staleAfterMs: number
+  readonly downAfterMs: number
+  /** Complete reports in a row without a device before it is retired (Q11). */
+  readonly missingRounds: number
+  /** A removed ARQ's timeline can be read for this long. */
+  readonly timelineKeptMs: number
+}
+export const CONTROL_DEFAULTS: ControlOptions = {
+  bindDeadlineMs: 120_000,
+  tellForMs: 300_000,
+  resendMs: 10_000,
+  sweepEveryMs: 250,
+  programWaitMs: 20_000,
+  programDeadlineMs: 600_000,
+  staleAfterMs: 15_000,
+  downAfterMs: 1_800_000,
+  missingRounds: 2,
+  timelineKeptMs: 7 * 24 * 3_600_000,
+}
+
+/** How processes share the work. No operator needs to choose. */
+export type Paces = {
+  /** Due work that was claimed and not ended by then is free for other processes: whoever had it is dead, or very slow. */
+  readonly claimMs: number
+  /** Who recorded due work begins with it at once; other processes leave it alone for this long. */
+  readonly headStartMs: number
+  /** The hosts that were heard of are noted for all processes at most so often. */
+  readonly noteSeenEveryMs: number
+  /** Some views are compared with the journal, by one process, so often; 0: never. */
+  readonly checkEveryMs: number
+}
+export const PACES: Paces = {
+  // what a process claimed and died with is late by as much; longer work is done twice, which is harmless
+  claimMs: 8000,
+  headStartMs: 3000,
+  noteSeenEveryMs: 2000,
+  checkEveryMs: 60_000,
+}
+
+export type Kernel = {
+  readonly region: Region
+  readonly units: Units
+  readonly journal: Journal
+  readonly reads: Reads
+  readonly sharing: Sharing
+  readonly counts: Counts
+  readonly readers: Readers
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly images: Images
+  /** Null: no Nova is configured; that is recorded as such. */
+  readonly nova: Nova | null
+  readonly publish: (records: readonly BusRecord[]) => Promise<void>
+  readonly options: ControlOptions & Paces
+  readonly log: Log
+  readonly tracer: Tracer
+  /** There may be something to do for the sweeper now. */
+  readonly nudge: (entity: string) => void
+}
+
+export const causeOf = (caller: Caller): Cause => ({
+  requestId: caller.requestId,
+  by: caller.isService ? 'service' : caller.userId,
+  ...traceField(caller.trace),
+})
+
+/** A command with an id of its own: repeated calls are new commands. */
+export const newWork = <Value>(
+  { ids, clock }: Pick<Kernel, 'ids' | 'clock'>,
+  cause: Cause,
+  plan: Plan<Value>,
+): Work<Value> => ({
+  commandId: ids.uuid(),
+  at: clock.now(),
+  cause,
+  plan,
+})

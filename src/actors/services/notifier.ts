@@ -1,0 +1,86 @@
+/** Tells Nova how binds ended: durable, judged element by element, again with back-off until the time is up (rest-api 8.5). */
+import { type Kernel, newWork } from './kernel.ts'
+import type { Nova, NovaEvent, NovaVerdict } from '../runtime/ports.ts'
+import { storable } from '../../text.ts'
+import { type Instance, instance, instanceKey } from '../instance/decider.ts'
+import { traceField, within } from '../../trace.ts'
+import type { Ending } from '../instance/messages.ts'
+
+const FIRST_RETRY_MS = 1000
+const LAST_RETRY_MS = 30_000
+export const retryAfterMs = (attempts: number): number => Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts)
+
+/** Pure: which of the events have ended by this answer, and what is left to be told. */
+export const endingsOf = (verdicts: readonly NovaVerdict[], late: boolean): Readonly<Record<string, Ending>> =>
+  Object.fromEntries(
+    verdicts.flatMap(({ tag, outcome }): [string, Ending][] => {
+      if (outcome === 'retry') return late ? [[tag, 'undeliverable']] : []
+      return [[tag, outcome]]
+    }),
+  )
+
+const eventsOf = (uuid: string, { telling }: Instance): readonly NovaEvent[] =>
+  Object.entries(telling?.statuses ?? {}).map(([tag, status]) => ({
+    name: 'accelerator-request-bound',
+    server_uuid: uuid,
+    tag,
+    status,
+  }))
+
+const notesOf = (verdicts: readonly NovaVerdict[]): string | undefined => {
+  const notes = verdicts.flatMap(({ code, note, outcome }) =>
+    outcome === 'delivered' ? [] : [`${code}${note ? ` ${note}` : ''}`],
+  )
+  return notes.length > 0 ? storable([...new Set(notes)].join('; ').slice(0, 500)) : undefined
+}
+
+const unjudged = (events: readonly NovaEvent[], note: string): readonly NovaVerdict[] =>
+  events.map(({ tag }) => ({ tag, outcome: 'retry', code: 0, note }))
+
+/** A verdict for every event, whatever became of the question. */
+const ask = async (
+  nova: Nova | null,
+  events: readonly NovaEvent[],
+  requestId: string,
+  trace: string | undefined,
+): Promise<readonly NovaVerdict[]> => {
+  if (!nova) return unjudged(events, 'no Nova is configured any more')
+  try {
+    const verdicts = await nova.notify(events, requestId, trace)
+    const judged = new Set(verdicts.map(({ tag }) => tag))
+    return [
+      ...verdicts,
+      ...unjudged(
+        events.filter(({ tag }) => !judged.has(tag)),
+        'not judged',
+      ),
+    ]
+  } catch (error) {
+    return unjudged(events, String(error))
+  }
+}
+
+/** One round for one instance; what is not due yet is left alone. What is remembered is told: at worst it is told twice. */
+export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
+  const { region, nova, clock, log, tracer } = kernel
+  const key = instanceKey(uuid)
+  const looked = await region.peek(key)
+  if (!looked.ok) return
+  const held = looked.value.state as Instance
+  const { telling } = held
+  if (!telling || telling.nextAt > clock.now()) return
+  const events = eventsOf(uuid, held)
+  const span = tracer.part('client', 'nova notify', held.trace, { 'accelerando.events': events.length })
+  const verdicts = await within(span, (trace) => ask(nova, events, held.requestId, trace), notesOf)
+  const nextAt = clock.now() + retryAfterMs(telling.attempts)
+  const endings = endingsOf(verdicts, nextAt > telling.until)
+  const note = notesOf(verdicts) ?? null
+  if (note) log.warn({ instance: uuid, note, endings }, 'nova.answer')
+  await region.tell(
+    key,
+    newWork(kernel, { by: 'nova notifier', requestId: held.requestId, ...traceField(held.trace) }, (draft) => {
+      draft.decide(instance, key, { type: 'ReportTold', endings, nextAt, note, upTo: held.conversations })
+      return null
+    }),
+  )
+}

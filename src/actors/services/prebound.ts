@@ -1,0 +1,85 @@
+/**
+ * An ARQ's history from its creation to Bound, decided without actors: for filling a stopped store in bulk. The deciders are the ones of
+ * run time, so journal and views are what the actors would have written.
+ */
+import type { Ids } from '../../clock.ts'
+import { arq, arqKey } from '../arq/decider.ts'
+import type { Group } from '../arq/messages.ts'
+import { deployable, deployableKey } from '../deployable/decider.ts'
+import { type Draft, openDraft, toAppend } from '../runtime/draft.ts'
+import { deciderOf } from '../entities.ts'
+import { type Loan, type Memory, blank } from '../runtime/memory.ts'
+import type { Append } from '../runtime/ports.ts'
+import type { Row } from '../runtime/views.ts'
+import { instance, instanceKey } from '../instance/decider.ts'
+
+type Terms = { readonly deadline: number; readonly requestId: string }
+const HALF_A_YEAR_MS = 180 * 24 * 3_600_000
+const cause = { by: 'seed' }
+export type Place = { readonly memory: Memory; readonly row: Row<'deployables'> }
+/** What the ARQ asks for. */
+export type Asked = { readonly profile: Row<'profiles'>; readonly group: Group; readonly projectId: string }
+type Born = { readonly uuid: string; readonly at: number }
+
+const create = (ids: Ids, { uuid, at }: Born, { profile, group, projectId }: Asked) => {
+  const key = arqKey(uuid)
+  const loan: Loan = new Map([[key, blank(key, arq)]])
+  const { draft, drafted } = openDraft(loan, deciderOf, at)
+  const of = { profileUuid: profile.uuid, profileName: profile.name, groupId: 0, group }
+  draft.decide(arq, key, { type: 'Create', uuid, projectId, ...of })
+  return toAppend(loan, drafted, ids.uuid(), at, cause)
+}
+
+/** The handle is granted and, where the host has work, prepared as if it had answered at once. */
+const grant = (draft: Draft, target: string, arqUuid: string, terms: Terms) => {
+  const [granted] = draft.decide(deployable, target, { type: 'Grant', arq: arqUuid, bitstream: null, ...terms })
+  if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
+  const { order } = granted
+  const answer = { failed: null, final: true, retryBy: draft.at }
+  if (order) draft.decide(deployable, target, { type: 'Answer', slot: order.slot, number: order.number, ...answer })
+  const { uuid, type, info } = draft.state(deployable, target).handles[granted.handle]!
+  return { handle: { uuid, type, info }, order: order?.number ?? null }
+}
+
+const bind = (ids: Ids, { uuid, at }: Born, { row, memory }: Place, created: Memory) => {
+  const instanceUuid = ids.uuid()
+  const [key, target, life] = [arqKey(uuid), deployableKey(row.uuid), instanceKey(instanceUuid)]
+  const loan: Loan = new Map([
+    [key, created],
+    [target, memory],
+    [life, blank(life, instance)],
+  ])
+  const { draft, drafted } = openDraft(loan, deciderOf, at)
+  const terms: Terms = { deadline: at + HALF_A_YEAR_MS, requestId: 'seed' }
+  const { handle, order } = grant(draft, target, uuid, terms)
+  const place = {
+    hostname: row.hostname,
+    deviceRpUuid: row.rp_uuid!,
+    instanceUuid,
+    deployable: row.uuid,
+    host: row.hostname,
+  }
+  draft.decide(arq, key, { type: 'Bind', bond: { ...place, handle, order }, projectId: null })
+  const parts = [{ arq: uuid, deployable: row.uuid, prepared: true }]
+  const settled = { instance: instanceUuid, at, parts, hostname: row.hostname, tellUntil: null }
+  draft.decide(instance, life, { type: 'Bind', ...settled, ...terms })
+  draft.decide(arq, key, { type: 'ReportBound', workMs: order === null ? null : 0 })
+  const { append, after } = toAppend(loan, drafted, ids.uuid(), at, cause)
+  return { append, memory: after.get(target)! }
+}
+
+/** One ARQ on the next free handle of the deployable: two appends, as at run time. */
+export const boundOn = (
+  ids: Ids,
+  at: number,
+  place: Place,
+  asked: Asked,
+): { readonly appends: readonly Append[]; readonly memory: Memory } => {
+  const born = { uuid: ids.ordered(), at }
+  const created = create(ids, born, asked)
+  const { append, memory } = bind(ids, born, place, created.after.get(arqKey(born.uuid))!)
+  return { appends: [created.append, append], memory }
+}
+
+export const freeHandles = ({ memory }: Place): number =>
+  Object.values((memory.state as typeof deployable.initial).handles).filter(({ state }) => state === 'free').length

@@ -1,0 +1,114 @@
+/** Device profiles, as http asks for them. */
+import { type Outcome, refuse } from '../../fault.ts'
+import type { Control, ProfileRow } from '../control.ts'
+import { type Kernel, causeOf, newWork } from './kernel.ts'
+import { type Groups, type Profile, profile, profileKey, profileName, profileNameKey, profileRow } from '../profile/decider.ts'
+
+const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device profile', id })
+const GUESSES_MAX = 10_000
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** By uuid or by name; the actors of both know. */
+const finderOver = ({ region }: Kernel) => {
+  const byUuid = async (uuid: string): Promise<Outcome<ProfileRow>> => {
+    const looked = await region.look(profileKey(uuid))
+    if (!looked.ok) return looked
+    const held = looked.value.state as Profile
+    return held.facts ? { ok: true, value: profileRow({ ...held, facts: held.facts }) } : missing(uuid)
+  }
+  /** The name's actor knows its holder: no table is asked. */
+  const holderOf = async (name: string): Promise<Outcome<string>> => {
+    const looked = await region.look(profileNameKey(name))
+    if (!looked.ok) return looked
+    const { holder } = looked.value.state as typeof profileName.initial
+    return holder ? { ok: true, value: holder } : missing(name)
+  }
+  /** Who held a name last: a guess, so that both actors can be asked at once. */
+  const guesses = new Map<string, string>()
+  const byName = async (name: string) => {
+    const guess = guesses.get(name)
+    const [holder, guessed] = await Promise.all([holderOf(name), guess === undefined ? null : byUuid(guess)])
+    if (!holder.ok) return holder
+    if (guessed && guess === holder.value) return guessed
+    if (guesses.size >= GUESSES_MAX) guesses.clear()
+    guesses.set(name, holder.value)
+    return byUuid(holder.value)
+  }
+  return { byUuid, byName }
+}
+type Finder = ReturnType<typeof finderOver>
+
+const removeOver = (kernel: Kernel, { byUuid, byName }: Finder): Control['profiles']['remove'] => {
+  const { readers, units } = kernel
+  const inUse = async (uuid: string): Promise<Outcome<boolean>> => {
+    const first = await readers.first('arqs', { profile_uuid: uuid })
+    return first.ok ? { ok: true, value: first.value !== null } : first
+  }
+  const removable = async (selector: string): Promise<Outcome<ProfileRow>> => {
+    const found = UUID.test(selector) ? await byUuid(selector) : await byName(selector)
+    if (!found.ok) return found
+    const used = await inUse(found.value.uuid)
+    if (!used.ok) return used
+    if (used.value)
+      return refuse({
+        kind: 'conflict',
+        reason: `device profile ${found.value.name} is in use by accelerator requests`,
+      })
+    return found
+  }
+
+  return async (caller, selectors) => {
+    const found = await Promise.all(selectors.map(removable))
+    const refused = found.find((one) => !one.ok)
+    if (refused && !refused.ok) return refused
+    const leaving = new Map(found.flatMap((one) => (one.ok ? [[one.value.uuid, one.value.name] as const] : [])))
+    const keys = [...leaving].flatMap(([uuid, name]) => [profileKey(uuid), profileNameKey(name)])
+    const plan = newWork(kernel, causeOf(caller), (draft) => {
+      for (const [uuid, name] of leaving) {
+        if (!draft.state(profile, profileKey(uuid)).facts)
+          draft.refuse({ kind: 'not_found', resource: 'device profile', id: name })
+        draft.decide(profile, profileKey(uuid), { type: 'Remove' })
+        draft.decide(profileName, profileNameKey(name), { type: 'Free' })
+      }
+      return null
+    })
+    return units.together(keys, plan)
+  }
+}
+
+export const profilesOver = (kernel: Kernel): Control['profiles'] => {
+  const { readers, units, ids } = kernel
+  const finder = finderOver(kernel)
+  return {
+    ...finder,
+    list: (names, page) => readers.list('profiles', names ? { name: names } : {}, page),
+    create: async (caller, { uuid = ids.uuid(), name, description, groups }) => {
+      const facts = { uuid, name, description, groups }
+      const work = newWork(kernel, causeOf(caller), (draft) => {
+        draft.decide(profileName, profileNameKey(name), { type: 'Take', name, holder: uuid })
+        draft.decide(profile, profileKey(uuid), { type: 'Create', profile: facts })
+        return profileRow({ facts, createdAt: draft.at })
+      })
+      const made = await units.together([profileKey(uuid), profileNameKey(name)], work)
+      return made.ok ? { ok: true, value: made.value ?? profileRow({ facts, createdAt: work.at }) } : made
+    },
+    remove: removeOver(kernel, finder),
+    regroup: async (caller, changes, reason) => {
+      const plan = newWork(kernel, causeOf(caller), (draft) => {
+        for (const { uuid, was, groups } of changes)
+          draft.decide(profile, profileKey(uuid), {
+            type: 'Regroup',
+            was: was as Groups,
+            groups,
+            by: caller.userId,
+            reason,
+          })
+        return null
+      })
+      return units.together(
+        changes.map(({ uuid }) => profileKey(uuid)),
+        plan,
+      )
+    },
+  }
+}

@@ -1,0 +1,100 @@
+/** Reader actors: they stand in front of the views, one a view, so that http asks actors and knows no table. */
+import { type Outcome, refuse } from '../../fault.ts'
+import type { Listed, Page } from '../control.ts'
+import { type Mailbox, mailbox } from '../runtime/mailbox.ts'
+import type { PageQuery, Reads, Scalar } from '../runtime/ports.ts'
+import { type Row, VIEWS, type ViewName } from '../runtime/views.ts'
+
+type Where<N extends ViewName> = PageQuery<N>['where']
+export type Readers = {
+  /** Without a limit everything is read, page by page. Fault `invalid`: marker or sort key. `visible`: as a page has it. */
+  readonly list: <N extends ViewName>(
+    view: N,
+    where: Where<N>,
+    page: Page,
+    visible?: Where<N>,
+  ) => Promise<Outcome<Listed<Row<N>>>>
+  /** The first row that matches, or null. */
+  readonly first: <N extends ViewName>(view: N, where: Where<N>) => Promise<Outcome<Row<N> | null>>
+  readonly stop: () => Promise<void>
+}
+
+const PAGE_ROWS = 1000
+const WAITING_MAX = 2048
+const UNREADABLE = refuse({ kind: 'unavailable', reason: 'the views cannot be read', retryAfterSeconds: 1 })
+const FULL = refuse({ kind: 'unavailable', reason: 'too many lists are being read', retryAfterSeconds: 1 })
+
+/** Creation order unless another is wanted; a view that does not record it is read in the order of its keys. */
+const sortOf = (view: ViewName, wanted: string | undefined): string | null => {
+  const columns: Readonly<Record<string, string>> = VIEWS[view].columns
+  if (wanted === undefined) return ['id', 'created_at'].find((column) => column in columns) ?? VIEWS[view].key
+  const kind = columns[wanted]
+  return kind && !kind.endsWith('?') && kind !== 'json' ? wanted : null
+}
+const sortable = (view: ViewName) => Object.keys(VIEWS[view].columns).filter((column) => sortOf(view, column) !== null)
+
+const collect = async <N extends ViewName>(
+  reads: Reads,
+  view: N,
+  where: Where<N>,
+  page: Page,
+  visible: Where<N> = {},
+): Promise<Outcome<Listed<Row<N>>>> => {
+  const sort = sortOf(view, page.sort)
+  if (!sort) return refuse({ kind: 'invalid', field: 'sort_key', rule: `one of ${sortable(view).join(', ')}` })
+  const want = page.limit ?? Number.POSITIVE_INFINITY
+  const items: Row<N>[] = []
+  let from: Pick<PageQuery<N>, 'marker' | 'after'> = page.marker === undefined ? {} : { marker: page.marker }
+  for (;;) {
+    const limit = Math.min(PAGE_ROWS, want - items.length + 1)
+    const query = {
+      view,
+      where,
+      visible,
+      sort: sort as never,
+      limit,
+      descending: page.descending ?? false,
+      ...from,
+    }
+    const rows = await reads.page<N>(query)
+    if (!rows && items.length === 0)
+      return refuse({ kind: 'invalid', field: 'marker', rule: 'the last item seen; no such item' })
+    items.push(...(rows ?? []))
+    if (items.length > want) return { ok: true, value: { items: items.slice(0, want), more: true } }
+    if (!rows || rows.length < limit) return { ok: true, value: { items, more: false } }
+    const last = items.at(-1) as Record<string, unknown>
+    // by its place, not by its key: the row may be deleted before the next page is read
+    from = { after: { value: last[sort] as Scalar, key: String(last[VIEWS[view].key]) } }
+  }
+}
+
+type Question = () => void
+export const openReaders = (reads: Reads): Readers => {
+  const boxes = new Map<ViewName, Mailbox<Question>>()
+  const waiting = new Map<ViewName, number>()
+  const boxOf = (view: ViewName) => {
+    const known =
+      boxes.get(view) ?? mailbox<Question>(`reader-${view}`, async (question) => question(), { max: WAITING_MAX })
+    boxes.set(view, known)
+    return known
+  }
+  /** The actor starts the query and is free for the next one; how many run at once is bounded here. */
+  const through = <Answer>(view: ViewName, read: () => Promise<Outcome<Answer>>): Promise<Outcome<Answer>> => {
+    const running = waiting.get(view) ?? 0
+    if (running >= WAITING_MAX) return Promise.resolve(FULL)
+    waiting.set(view, running + 1)
+    const { promise, resolve } = Promise.withResolvers<Outcome<Answer>>()
+    const question = () => void read().then(resolve, () => resolve(UNREADABLE))
+    if (!boxOf(view).tell(question)) resolve(FULL)
+    return promise.finally(() => waiting.set(view, waiting.get(view)! - 1))
+  }
+  return {
+    list: (view, where, page, visible) => through(view, () => collect(reads, view, where, page, visible)),
+    first: (view, where) =>
+      through(view, async () => {
+        const listed = await collect(reads, view, where, { limit: 1 })
+        return listed.ok ? { ok: true, value: listed.value.items[0] ?? null } : listed
+      }),
+    stop: async () => void (await Promise.all([...boxes.values()].map((box) => box.stop()))),
+  }
+}

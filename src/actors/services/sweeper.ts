@@ -1,0 +1,167 @@
+/**
+ * What time brings: recorded deadlines, Nova's next try, orders without an answer, silent hosts, idle actors.
+ *
+ * SWEEPER-1 nothing is kept in timers alone: after a restart the same reads find the same work, and so does any other process;
+ * SWEEPER-2 every round is bounded, and an entity is worked on once at a time: within a process by a list, among processes by claims;
+ * SWEEPER-3 who recorded due work is told of it at once and begins without a claim; other processes leave it alone for `headStartMs`;
+ * SWEEPER-4 a claim ends when the work is done, whatever came of it, and by itself when its process is dead;
+ * SWEEPER-5 orders are sent again at a start only by a process that is alone with its store: its bus may have died with the one before.
+ *    Otherwise what was sent lies on a bus that outlives us all, and each restart would flood the hosts with what others have just
+ *    sent: what has no answer after `resendMs` is found by the rounds;
+ * SWEEPER-6 no deadline waits for the bus: orders are sent again in rounds of their own;
+ * SWEEPER-7 who recorded due work remembers it: only what was claimed is looked up in the journal first.
+ */
+import type { Cancel } from '../../clock.ts'
+import type { Order } from '../../wire/orders.ts'
+import { checksOver } from './viewChecks.ts'
+import { deployable } from '../deployable/decider.ts'
+import type { Liveness } from './liveness.ts'
+import { conclude } from './conclude.ts'
+import type { Instance } from '../instance/decider.ts'
+import { tellNova } from './notifier.ts'
+import { type Kernel, newWork } from './kernel.ts'
+import { idOf, kindOf } from '../runtime/memory.ts'
+import { orderMessage } from '../reactions.ts'
+import type { Region } from '../runtime/region.ts'
+
+export type Sweeper = {
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+  /** Look at this entity now rather than with the next round. */
+  readonly nudge: (entity: string) => void
+  /** One round; for tests and for whoever drives the clock. */
+  readonly round: () => Promise<void>
+  /** Resolves when nothing that was found or nudged is in hand any more. */
+  readonly idle: () => Promise<void>
+}
+
+const DUE_MAX = 500
+const ORDERS_MAX = 500
+/** At a start at most so many portions of orders are sent again at once; the rounds go on with the rest. */
+const PORTIONS_MAX = 1000
+/** So many entities are worked on at once; who comes later is found by a later round. */
+const IN_HAND_MAX = 2000
+/** A release that is ordered again is answered within this time, or late. */
+const RELEASE_FOR_MS = 600_000
+/** Silent hosts and idle actors are looked at every so many rounds. */
+const SLOW_ROUNDS = 8
+
+/** Works on an entity once at a time. */
+const attendant = (kernel: Kernel) => {
+  const { region, sharing, log } = kernel
+  const inHand = new Set<string>()
+  const running = new Set<Promise<void>>()
+  const claimed = new Set<string>()
+  const attendInstance = async (entity: string, look: Region['look']) => {
+    const looked = await look(entity)
+    if (!looked.ok) return
+    const { open } = looked.value.state as Instance
+    if (open) await conclude(kernel, idOf(entity))
+    await tellNova(kernel, idOf(entity))
+  }
+  const attendDeployable = async (entity: string) => {
+    const work = newWork(kernel, { by: 'sweeper' }, (draft) => {
+      draft.decide(deployable, entity, { type: 'Due', at: draft.at, deadline: draft.at + RELEASE_FOR_MS })
+      return null
+    })
+    await region.tell(entity, work)
+  }
+  const attend = (entity: string, look: Region['look']) =>
+    kindOf(entity) === deployable.kind ? attendDeployable(entity) : attendInstance(entity, look)
+  const begin = (entity: string, look: Region['look']) => {
+    if (inHand.has(entity) || inHand.size >= IN_HAND_MAX) return
+    inHand.add(entity)
+    const work = attend(entity, look)
+      .catch((error: unknown) => log.error({ entity, error: String(error) }, 'sweep.failed'))
+      .finally(() => {
+        inHand.delete(entity)
+        running.delete(work)
+      })
+    running.add(work)
+  }
+  const ended = async () => {
+    while (running.size > 0) await Promise.allSettled(running)
+  }
+  /** Ends the claims on what is not in hand any more. */
+  const letGo = async () => {
+    const over = [...claimed].filter((entity) => !inHand.has(entity))
+    if (over.length === 0) return
+    await sharing.unclaim(over)
+    for (const entity of over) claimed.delete(entity)
+  }
+  const claim = async (before: number, forMs: number) => {
+    // those in hand may be claimed as well, once: they must not hide the others
+    const limit = Math.min(DUE_MAX, IN_HAND_MAX - inHand.size)
+    if (limit === 0) return
+    for (const { entity } of await sharing.claimDue(before, limit, forMs)) {
+      claimed.add(entity)
+      begin(entity, region.look)
+    }
+  }
+  return { begin, ended, letGo, claim }
+}
+
+/** Orders are numbered, so sending one again is harmless; hosts answer with what they did. Returns how many were sent. */
+const resendOver =
+  ({ clock, sharing, publish }: Kernel) =>
+  async (before: number): Promise<number> => {
+    const waiting = await sharing.takeOrders(before, clock.now(), ORDERS_MAX)
+    if (waiting.length > 0) await publish(waiting.map(({ body }) => orderMessage(body as Order, clock.now())))
+    return waiting.length
+  }
+
+export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
+  const { clock, journal, region, options, log } = kernel
+  const attending = attendant(kernel)
+  const resend = resendOver(kernel)
+  const checks = checksOver(kernel)
+  let [stopped, rounds] = [false, 0]
+  const timers = new Map<() => Promise<unknown>, Cancel>()
+
+  const nudge = (entity: string) => {
+    if (!stopped) attending.begin(entity, region.peek)
+  }
+  const orders = () => resend(clock.now() - options.resendMs)
+  const dues = async () => {
+    await attending.letGo()
+    await attending.claim(clock.now() - (journal.exclusive ? 0 : options.headStartMs), options.claimMs)
+    await liveness.note()
+    if (rounds++ % SLOW_ROUNDS !== 0) return
+    region.passivate()
+    await liveness.sweep()
+    await checks.now()
+  }
+  const loop = async (work: () => Promise<unknown>) => {
+    await work().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.round'))
+    if (!stopped)
+      timers.set(
+        work,
+        clock.after(options.sweepEveryMs, () => void loop(work)),
+      )
+  }
+  /** What was sent before this process started may have been lost with the last one: all of it, portion by portion. */
+  const resendAll = async () => {
+    const started = clock.now() - 1
+    for (let portion = 0; portion < PORTIONS_MAX; portion++) if ((await resend(started)) < ORDERS_MAX) return
+  }
+  return {
+    nudge,
+    round: async () => {
+      await dues()
+      await orders()
+    },
+    idle: attending.ended,
+    start: async () => {
+      if (journal.exclusive)
+        await resendAll().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.resend'))
+      void loop(dues)
+      void loop(orders)
+    },
+    stop: async () => {
+      stopped = true
+      for (const cancel of timers.values()) cancel()
+      await attending.ended()
+      await attending.letGo().catch((error: unknown) => log.warn({ error: String(error) }, 'sweep.claims'))
+    },
+  }
+}

@@ -1,0 +1,137 @@
+/** What happened to an ARQ, step by step, with cause and duration: folded from the journal, readable after its removal for a set time. */
+import { type Outcome, refuse } from '../../fault.ts'
+import type { Event } from '../runtime/decider.ts'
+import type { Caller, Control, Timeline, TimelineStep } from '../control.ts'
+import { instanceKey } from '../instance/decider.ts'
+import type { InstanceEvent } from '../instance/messages.ts'
+import type { Kernel } from './kernel.ts'
+import { kindOf } from '../runtime/memory.ts'
+import type { FeedRow } from '../runtime/ports.ts'
+import { UNAVAILABLE, Unreadable } from '../runtime/commit.ts'
+import { arqKey } from '../arq/decider.ts'
+import type { ArqEvent } from '../arq/messages.ts'
+
+type Told = Pick<TimelineStep, 'step' | 'detail'>
+const HISTORY_MAX = 2000
+const ENDED = 'nova told: '
+const PREPARED = 'prepared on the host'
+
+const ofArq = (event: ArqEvent): Told => {
+  switch (event.type) {
+    case 'ArqCreated':
+      return { step: 'created', detail: { profile: event.profileName, group: event.groupId } }
+    case 'BindStarted': {
+      const { hostname, host, instanceUuid, deviceRpUuid, handle, order } = event.bond
+      return {
+        step: 'bind accepted',
+        detail: {
+          hostname,
+          host,
+          instance: instanceUuid,
+          resource_provider: deviceRpUuid,
+          attach_handle: handle.uuid,
+          order,
+        },
+      }
+    }
+    case 'Bound':
+      return {
+        step: 'bound',
+        detail: event.workMs === null ? { host_work: 'none needed' } : { host_work_ms: event.workMs },
+      }
+    case 'BindFailed':
+      return { step: 'bind failed', detail: { reason: event.reason } }
+    case 'Unbound': {
+      const handle = event.was ? { attach_handle: event.was.handle.uuid } : {}
+      return event.forced
+        ? { step: 'unbound by force', detail: { ...handle, ...event.forced } }
+        : { step: 'unbound', detail: handle }
+    }
+    case 'ReleaseFailed':
+      return { step: 'release failed on the host', detail: { reason: event.reason } }
+    case 'Released':
+      return { step: 'released on the host', detail: {} }
+    case 'ArqRemoved':
+      return { step: 'deleted', detail: event.was ? { attach_handle: event.was.handle.uuid } : {} }
+  }
+}
+
+/** Of the conversation, only what concerns this ARQ and is not said by its own events. `told`: Nova was to hear of this ARQ. */
+const ofInstance = (event: InstanceEvent, arq: string, told: boolean): Told | null => {
+  if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: {} }
+  if (event.type === 'BindSettled' && event.arqs.includes(arq))
+    return event.tell === null
+      ? { step: 'nova not told', detail: { status: event.outcome, why: 'no Nova is configured' } }
+      : { step: 'nova to be told', detail: { status: event.outcome } }
+  if (event.type !== 'NovaTold') return null
+  const ending = event.endings[arq]
+  const note = event.note === null ? {} : { note: event.note }
+  if (!ending && !told) return null
+  return ending
+    ? { step: `${ENDED}${ending}`, detail: note }
+    : { step: 'nova not reached, will be told again', detail: note }
+}
+
+type Bare = Omit<TimelineStep, 'tookMs'>
+const stepsOf = (row: FeedRow, arq: string, told: boolean): readonly Bare[] =>
+  row.events.flatMap((event: Event) => {
+    const step = kindOf(row.key) === 'arq' ? ofArq(event as ArqEvent) : ofInstance(event as InstanceEvent, arq, told)
+    return step ? [{ at: row.at, ...step, cause: row.cause.by ?? null, requestId: row.cause.requestId ?? null }] : []
+  })
+
+/** Rows in commit order; the steps of one append as one would tell them: what the host did, the ARQ's own, what Nova hears. */
+const fold = (rows: readonly FeedRow[], arq: string): readonly TimelineStep[] => {
+  let told = false
+  const appends = [...Map.groupBy(rows, ({ commandId }) => commandId).values()]
+  const steps = appends.flatMap((append) => {
+    const found = append.flatMap((row) => stepsOf(row, arq, told))
+    for (const { step } of found) {
+      if (step === 'nova to be told') told = true
+      if (step.startsWith(ENDED)) told = false
+    }
+    return found.toSorted((one, other) => rank(one) - rank(other))
+  })
+  return steps.map((step, at) => ({ ...step, tookMs: at === 0 ? null : Math.max(0, step.at - steps[at - 1]!.at) }))
+}
+const rank = ({ step }: Bare) => (step === PREPARED ? 0 : 1)
+
+/** To whom it belongs and where it was bound; null when it was never created. */
+const outlineOf = (own: readonly FeedRow[]) => {
+  const events = own.flatMap((row) => row.events as readonly ArqEvent[])
+  const created = events.find((event) => event.type === 'ArqCreated')
+  if (!created) return null
+  const binds = events.filter((event) => event.type === 'BindStarted')
+  return {
+    projectId: binds.reduce<string | null>((owner, bind) => bind.projectId ?? owner, created.projectId),
+    instances: new Set(binds.map(({ bond }) => bond.instanceUuid)),
+    removedAt: own.find((row) => row.events.some(({ type }) => type === 'ArqRemoved'))?.at ?? null,
+  }
+}
+
+export const timelineOver = ({
+  journal,
+  clock,
+  options,
+}: Pick<Kernel, 'journal' | 'clock' | 'options'>): Control['arqs']['timeline'] => {
+  const history = (keys: readonly string[]) =>
+    journal.history(keys, HISTORY_MAX).catch((cause: unknown) => {
+      throw new Unreadable('the journal cannot be read', { cause })
+    })
+  const timeline = async (caller: Caller, uuid: string): Promise<Outcome<Timeline>> => {
+    const missing = refuse({ kind: 'not_found', resource: 'accelerator request', id: uuid })
+    const own = await history([arqKey(uuid)])
+    const outline = outlineOf(own)
+    if (!outline) return missing
+    const { projectId, instances, removedAt } = outline
+    if (!caller.isAdmin && projectId !== caller.projectId) return missing
+    if (removedAt !== null && removedAt + options.timelineKeptMs < clock.now()) return missing
+    const keys = [arqKey(uuid), ...[...instances].map(instanceKey)]
+    const rows = instances.size > 0 ? await history(keys) : own
+    return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps: fold(rows, uuid) } }
+  }
+  return (caller, uuid) =>
+    timeline(caller, uuid).catch((error: unknown) => {
+      if (error instanceof Unreadable) return refuse(UNAVAILABLE)
+      throw error
+    })
+}

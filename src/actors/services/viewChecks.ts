@@ -1,0 +1,183 @@
+/**
+ * A look whether what is recorded twice says the same: view rows against the fold of their journal, a few of each view at a time,
+ * and handles against the ARQs they are held for. What differs is counted and logged, never mended in silence.
+ *
+ * CHECKS-1 one process looks at a time, the one that holds the lease `checks`; from round to round it goes on where it was;
+ * CHECKS-2 a view row is written with its journal row, so it is judged only if the journal of its entity ended at the same row before
+ *    and after it was read.
+ */
+import { canonicalJson } from '../../wire/canonical.ts'
+import { type Arq, arqKey } from '../arq/decider.ts'
+import { deployableKey } from '../deployable/decider.ts'
+import type { Deployable } from '../deployable/state.ts'
+import { deviceKey } from '../device/decider.ts'
+import { deciderOf } from '../entities.ts'
+import { hostKey } from '../host/decider.ts'
+import type { Kernel } from './kernel.ts'
+import { type Memory, blank, recallInto } from '../runtime/memory.ts'
+import type { PageQuery, Reads } from '../runtime/ports.ts'
+import { profileKey } from '../profile/decider.ts'
+import { VIEWS, type ViewName } from '../runtime/views.ts'
+
+type Cells = Readonly<Record<string, unknown>>
+/** Whose journal a row is folded from. Snapshots are no view of anything: they are a memory, as it was. */
+const OWNERS: Partial<Readonly<Record<ViewName, (row: Cells) => string>>> = {
+  profiles: (row) => profileKey(row['uuid'] as string),
+  arqs: (row) => arqKey(row['uuid'] as string),
+  devices: (row) => deviceKey(row['uuid'] as string),
+  deployables: (row) => deployableKey(row['uuid'] as string),
+  attributes: (row) => deployableKey(row['deployable_uuid'] as string),
+  handles: (row) => deployableKey(row['deployable_uuid'] as string),
+  pending_orders: (row) => deployableKey(row['deployable_uuid'] as string),
+  due: (row) => row['entity'] as string,
+  hosts: (row) => hostKey(row['name'] as string),
+}
+const SAMPLED = Object.keys(OWNERS) as readonly ViewName[]
+const SAMPLE = 10
+const HELD = 50
+/** Of one entity at most so many rows of a view are compared. */
+const ROWS_MAX = 1000
+const LEASE = 'checks'
+
+/** When an order was sent last is no fact of the journal. */
+const compared = (view: ViewName, row: Cells): string =>
+  canonicalJson(JSON.parse(JSON.stringify(view === 'pending_orders' ? { ...row, sent_at: 0 } : row)))
+const keyOf = (view: ViewName, row: Cells): string => String(row[VIEWS[view].key])
+
+export type Difference = {
+  readonly view: ViewName
+  readonly row: string
+  readonly what: 'missing' | 'spare' | 'differs'
+}
+/** Pure: where the rows that are there are not those that the fold makes. */
+export const differencesOf = (
+  folded: ReadonlyMap<ViewName, ReadonlyMap<string, Cells>>,
+  found: ReadonlyMap<ViewName, ReadonlyMap<string, Cells>>,
+): readonly Difference[] =>
+  [...new Set([...folded.keys(), ...found.keys()])].flatMap((view) => {
+    const [wanted, there] = [folded.get(view), found.get(view)]
+    return [...new Set([...(wanted?.keys() ?? []), ...(there?.keys() ?? [])])].flatMap((row): Difference[] => {
+      const [made, is] = [wanted?.get(row), there?.get(row)]
+      if (made === undefined) return [{ view, row, what: 'spare' }]
+      if (is === undefined) return [{ view, row, what: 'missing' }]
+      return compared(view, made) === compared(view, is) ? [] : [{ view, row, what: 'differs' }]
+    })
+  })
+
+const rowsOf = async (reads: Reads, view: ViewName, where: Cells, limit: number, after?: string) => {
+  const { key } = VIEWS[view]
+  const place = after === undefined ? {} : { after: { value: after, key: after } }
+  const query = { view, where, sort: key, limit, ...place } as unknown as PageQuery<ViewName>
+  return ((await reads.page(query)) ?? []) as readonly Cells[]
+}
+const byKey = (view: ViewName, rows: readonly Cells[]): ReadonlyMap<string, Cells> =>
+  new Map(rows.map((row) => [keyOf(view, row), row]))
+
+const foldOf = ({ key, state }: Memory): ReadonlyMap<ViewName, ReadonlyMap<string, Cells>> => {
+  const decider = deciderOf(key)
+  const rows = decider.rows(decider.initial, state).filter(({ view, row }) => row !== null && OWNERS[view])
+  const views = Map.groupBy(rows, ({ view }) => view)
+  return new Map(
+    [...views].map(([view, changes]) => [
+      view,
+      byKey(
+        view,
+        changes.map(({ row }) => row as Cells),
+      ),
+    ]),
+  )
+}
+
+/** The rows of this fold, and those of the sample that are said to be of this entity, as they are now. */
+const foundFor = async (
+  reads: Reads,
+  folded: ReturnType<typeof foldOf>,
+  sampled: readonly (readonly [ViewName, string])[],
+) => {
+  const views = [...new Set([...folded.keys(), ...sampled.map(([view]) => view)])]
+  const read = async (view: ViewName) => {
+    const keys = [...(folded.get(view)?.keys() ?? []), ...sampled.flatMap(([of, row]) => (of === view ? [row] : []))]
+    const rows = await rowsOf(reads, view, { [VIEWS[view].key]: [...new Set(keys)].slice(0, ROWS_MAX) }, ROWS_MAX)
+    return [view, byKey(view, rows)] as const
+  }
+  return new Map(await Promise.all(views.map(read)))
+}
+
+const checkEntity = async (
+  { journal, reads, counts, log }: Kernel,
+  key: string,
+  sampled: readonly (readonly [ViewName, string])[],
+): Promise<void> => {
+  const decider = deciderOf(key)
+  const recalled = await journal.recall([{ key, after: 0 }])
+  const memory = recallInto(decider, blank(key, decider), recalled.get(key))
+  const folded = foldOf(memory)
+  if ([...folded.values()].some(({ size }) => size + sampled.length > ROWS_MAX)) return
+  const found = await foundFor(reads, folded, sampled)
+  const tail = (await journal.recall([{ key, after: memory.version }])).get(key)
+  if (tail && (tail.rows.length > 0 || tail.snapshot)) return
+  counts.viewsChecked++
+  const differences = differencesOf(folded, found)
+  if (differences.length === 0) return
+  counts.viewsDiffer++
+  log.error({ key, version: memory.version, differences: differences.slice(0, 5) }, 'views.differ')
+}
+
+/** A handle that is held for an ARQ which does not hold it: certain, since its deployable did not change meanwhile. */
+const checkHandle = async ({ region, counts, log }: Kernel, row: Cells): Promise<void> => {
+  const key = deployableKey(row['deployable_uuid'] as string)
+  const lookAt = async (of: string) => {
+    const looked = await region.look(of)
+    return looked.ok ? looked.value : null
+  }
+  const before = await lookAt(key)
+  const handle = (before?.state as Deployable | undefined)?.handles[row['uuid'] as string]
+  if (before === null || handle?.state !== 'held') return
+  const holder = handle.arq === null ? null : await lookAt(arqKey(handle.arq))
+  const bond = (holder?.state as Arq | undefined)?.bond
+  const after = await lookAt(key)
+  if (bond?.handle.uuid === handle.uuid || after?.version !== before.version || (handle.arq && holder === null)) return
+  counts.orphans++
+  log.error({ handle: handle.uuid, deployable: key, arq: handle.arq }, 'handle.orphan')
+}
+
+export type Checks = {
+  /** Looks, when it is time and no other process does. */
+  readonly now: () => Promise<void>
+}
+export const checksOver = (kernel: Kernel): Checks => {
+  const { clock, reads, sharing, ids, options } = kernel
+  const holder = ids.uuid()
+  const cursors = new Map<string, string>()
+  let nextAt = clock.monotonic() + options.checkEveryMs
+  /** The next rows of the view, from the start again after the last. */
+  const next = async (name: string, view: ViewName, where: Cells, limit: number): Promise<readonly Cells[]> => {
+    const rows = await rowsOf(reads, view, where, limit, cursors.get(name))
+    const last = rows.length < limit ? undefined : rows.at(-1)
+    if (last) cursors.set(name, keyOf(view, last))
+    else cursors.delete(name)
+    return rows
+  }
+  const checkViews = async () => {
+    const sampled = await Promise.all(
+      SAMPLED.map(async (view) =>
+        (await next(view, view, {}, SAMPLE)).map((row) => [OWNERS[view]!(row), view, keyOf(view, row)] as const),
+      ),
+    )
+    for (const [key, rows] of Map.groupBy(sampled.flat(), ([owner]) => owner))
+      await checkEntity(
+        kernel,
+        key,
+        rows.map(([, view, row]) => [view, row]),
+      )
+  }
+  return {
+    now: async () => {
+      if (options.checkEveryMs === 0 || clock.monotonic() < nextAt) return
+      nextAt = clock.monotonic() + options.checkEveryMs
+      if ((await sharing.acquire(LEASE, holder, options.checkEveryMs * 2)) === null) return
+      await checkViews()
+      for (const row of await next('held', 'handles', { state: 'held' }, HELD)) await checkHandle(kernel, row)
+    },
+  }
+}

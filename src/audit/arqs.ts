@@ -1,0 +1,250 @@
+/** What an accelerator request may be, and what it keeps. */
+import type { ArqEvent } from '../actors/arq/messages.ts'
+import { type Move, MOVES as ARQ_MOVES } from '../actors/arq/states.ts'
+import { HANDLE_MOVES, type HandleState, MOVES as HANDLE_TABLE } from '../actors/deployable/states.ts'
+import { ENTITIES } from '../actors/entities.ts'
+import { fold, idOf } from '../actors/runtime/memory.ts'
+import { type Arq, arqKey } from '../actors/arq/decider.ts'
+import { deployableKey } from '../actors/deployable/decider.ts'
+import { instanceKey } from '../actors/instance/decider.ts'
+import { profileKey } from '../actors/profile/decider.ts'
+import {
+  type Finding,
+  type History,
+  type Invariant,
+  arqsIn,
+  at,
+  deployablesIn,
+  holds,
+  inView,
+  instancesIn,
+  profileStates,
+  walk,
+} from './history.ts'
+
+const MOVE_OF: Readonly<Record<ArqEvent['type'], Move>> = {
+  ArqCreated: 'create',
+  BindStarted: 'bind',
+  Bound: 'bound',
+  BindFailed: 'bindFailed',
+  Unbound: 'unbind',
+  ReleaseFailed: 'releaseFailed',
+  Released: 'released',
+  ArqRemoved: 'remove',
+}
+
+function* arqMoves({ steps }: History): Iterable<Finding> {
+  for (const { place, key, row, events, before } of steps.flatMap(arqsIn)) {
+    let state = before
+    for (const event of events) {
+      const to = ARQ_MOVES[state.status][MOVE_OF[event.type]]
+      const after = fold<Arq>(ENTITIES['arq']!, state, [event], row.at)
+      if (to !== after.status)
+        yield at(place, [key], `${key} went from ${state.status} by ${event.type} to ${after.status}`)
+      state = after
+    }
+  }
+}
+const leadsTo = (from: HandleState, to: HandleState): boolean =>
+  HANDLE_MOVES.some((move) => HANDLE_TABLE[from][move] === to)
+const lawful = (from: HandleState | undefined, to: HandleState): boolean =>
+  from === undefined ||
+  from === to ||
+  leadsTo(from, to) ||
+  // given up while the report did not show it any more
+  (to === 'missing' && leadsTo(from, 'free'))
+/** A row of several events may move a handle through states that nobody sees. */
+function* handleMoves({ steps }: History): Iterable<Finding> {
+  for (const { place, key, events, before, after } of steps.flatMap(deployablesIn)) {
+    if (events.length !== 1) continue
+    for (const { uuid, state } of Object.values(after.handles)) {
+      const was = before.handles[uuid]?.state
+      if (!lawful(was, state)) yield at(place, [key], `handle ${uuid} went from ${was} to ${state}`)
+    }
+  }
+}
+const closed: Invariant = {
+  name: 'S3',
+  meaning: 'every recorded transition is in its state table',
+  *check(history) {
+    yield* history.unreadable
+    yield* arqMoves(history)
+    yield* handleMoves(history)
+  },
+}
+
+/** What a request read of a profile may be overtaken before its ARQs are recorded, for so long. */
+const READ_MS = 60_000
+/** The group as the profile had it when the ARQ was made, or a moment before. */
+const pinnedGroups = (history: History, { profileUuid, groupId, createdAt }: Arq, place: number) => {
+  const states = profileStates(history, profileUuid, 0, place)
+  return states.flatMap(({ facts }, n) => {
+    const next = states[n + 1]
+    const over = next?.facts ? (next.updatedAt ?? next.createdAt) : Number.POSITIVE_INFINITY
+    return facts?.groups[groupId] && over >= createdAt - READ_MS ? [JSON.stringify(facts.groups[groupId])] : []
+  })
+}
+
+const pinned: Invariant = {
+  name: 'S15',
+  meaning: 'an ARQ keeps its group as the profile had it at creation, whatever happens to the profile (I14)',
+  *check(history, { views }) {
+    const groups = new Map<string, string>()
+    for (const { place, key, after, before } of history.steps.flatMap(arqsIn)) {
+      const now = JSON.stringify(after.group)
+      if (before.status !== 'Absent') {
+        if (groups.get(key) !== now) yield at(place, [key], `the group of ${key} changed`)
+        continue
+      }
+      groups.set(key, now)
+      const allowed = pinnedGroups(history, after, place)
+      if (allowed.length > 0 && !allowed.includes(now))
+        yield at(
+          place,
+          [key, profileKey(after.profileUuid)],
+          `${key} was made with a group that its profile does not have`,
+        )
+    }
+    for (const { uuid, group } of views?.arqs ?? [])
+      if (JSON.stringify(sorted(group)) !== JSON.stringify(sorted(JSON.parse(groups.get(`arq/${uuid}`) ?? 'null'))))
+        yield inView('arqs', uuid, `the group of ${uuid} is not the one it was made with`, [arqKey(uuid)])
+  },
+}
+const sorted = (group: unknown): unknown =>
+  group === null ? null : Object.entries(group as object).toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+const complete: Invariant = {
+  name: 'I3',
+  meaning: 'a Bound ARQ names its handle, deployable, host, provider and instance, and they belong together',
+  *check(history, { views }) {
+    const found: Finding[] = []
+    walk(history, (step, world) => {
+      for (const { key, after } of arqsIn(step)) {
+        if (after.status !== 'Bound') continue
+        const { bond } = after
+        const target = bond && world.deployable(bond.deployable)
+        const whole =
+          bond &&
+          target?.rpUuid === bond.deviceRpUuid &&
+          target.host === bond.host &&
+          bond.hostname &&
+          bond.instanceUuid &&
+          bond.handle.uuid
+        if (!whole)
+          found.push(
+            at(
+              step.place,
+              [key, ...(bond ? [deployableKey(bond.deployable)] : [])],
+              `${key} is Bound with ${JSON.stringify(bond)}, of deployable ${target?.rpUuid ?? ''} on ${target?.host ?? ''}`,
+            ),
+          )
+      }
+    })
+    yield* found
+    for (const row of views?.arqs ?? []) {
+      const empty = [
+        row.handle_uuid,
+        row.deployable_uuid,
+        row.hostname,
+        row.device_rp_uuid,
+        row.instance_uuid,
+      ].includes(null)
+      if (row.state === 'Bound' && empty)
+        yield inView('arqs', row.uuid, `ARQ ${row.uuid} is Bound and lacks a field`, [arqKey(row.uuid)])
+    }
+  },
+}
+
+const empty: Invariant = {
+  name: 'I4',
+  meaning: 'an ARQ that is Initial or Unbound has no handle and takes part in no conversation',
+  *check(history) {
+    const found: Finding[] = []
+    walk(history, (step, world) => {
+      for (const { key, after, before } of arqsIn(step)) {
+        if (!['Initial', 'Unbound', 'Gone'].includes(after.status)) continue
+        if (after.bond)
+          found.push(at(step.place, [key], `${key} is ${after.status} and has handle ${after.bond.handle.uuid}`))
+        const was = before.bond && world.instance(before.bond.instanceUuid)
+        if (was?.arqs[idOf(key)])
+          found.push(
+            at(
+              step.place,
+              [key, instanceKey(was.uuid)],
+              `${key} is ${after.status} and still takes part in instance ${was.uuid}`,
+            ),
+          )
+      }
+    })
+    yield* found
+  },
+}
+
+/** ARQ events of this step by ARQ, by what they say of a bind. */
+const said = (changes: ReturnType<typeof arqsIn>, type: ArqEvent['type']): readonly string[] =>
+  changes.filter(({ events }) => events.some((event) => event.type === type)).map(({ key }) => idOf(key))
+const same = (one: readonly string[], other: readonly string[]) => [...one].sort().join() === [...other].sort().join()
+
+const whole: Invariant = {
+  name: 'S16',
+  meaning: 'the ARQs of one bind are accepted together and end alike, in one append',
+  *check({ steps }) {
+    for (const step of steps) {
+      const arqs = arqsIn(step)
+      const events = instancesIn(step).flatMap((change) => change.events)
+      const accepted = events.flatMap((event) =>
+        event.type === 'BindAccepted' ? event.parts.map(({ arq }) => arq) : [],
+      )
+      const [bound, failed] = (['completed', 'failed'] as const).map((outcome) =>
+        events.flatMap((event) => (event.type === 'BindSettled' && event.outcome === outcome ? event.arqs : [])),
+      )
+      if (!same(accepted, said(arqs, 'BindStarted')))
+        yield at(
+          step.place,
+          [],
+          `accepted ${accepted.join() || 'nothing'}, started ${said(arqs, 'BindStarted').join() || 'nothing'}`,
+        )
+      if (!same(bound!, said(arqs, 'Bound')))
+        yield at(
+          step.place,
+          [],
+          `settled ${bound!.join() || 'nothing'}, bound ${said(arqs, 'Bound').join() || 'nothing'}`,
+        )
+      if (!same(failed!, said(arqs, 'BindFailed')))
+        yield at(
+          step.place,
+          [],
+          `failed ${failed!.join() || 'nothing'}, ARQs ${said(arqs, 'BindFailed').join() || 'nothing'}`,
+        )
+    }
+  },
+}
+
+const announced: Invariant = {
+  name: 'I15',
+  meaning:
+    'every ARQ that became Bound or BindFailed is in exactly one ended conversation, which says whether Nova hears of it',
+  *check(history) {
+    const found: Finding[] = []
+    walk(history, (step, world) => {
+      for (const { key, events, after } of arqsIn(step)) {
+        const final = events.some(({ type }) => type === 'Bound' || type === 'BindFailed')
+        if (!final || (!holds(after) && after.status !== 'BindFailed')) continue
+        const instance = after.bond && world.instance(after.bond.instanceUuid)
+        const told = instance?.telling?.statuses[idOf(key)]
+        const silent = instance?.tellUntil === null
+        if (!silent && told !== (after.status === 'Bound' ? 'completed' : 'failed'))
+          found.push(
+            at(
+              step.place,
+              [key, ...(instance ? [instanceKey(instance.uuid)] : [])],
+              `${key} is ${after.status}, Nova is to hear ${told ?? 'nothing'}`,
+            ),
+          )
+      }
+    })
+    yield* found
+  },
+}
+
+export const arqInvariants: readonly Invariant[] = [closed, pinned, complete, empty, whole, announced]

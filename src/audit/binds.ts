@@ -1,0 +1,192 @@
+/** How binds go on and end. */
+import { idOf } from '../actors/runtime/memory.ts'
+import { arqKey } from '../actors/arq/decider.ts'
+import { deployableKey } from '../actors/deployable/decider.ts'
+import { instanceKey } from '../actors/instance/decider.ts'
+import type { Evidence, Place } from './evidence.ts'
+import { type Finding, type History, type Invariant, arqsIn, at, inView, instancesIn, walk } from './history.ts'
+
+const SLACK_MS = 30_000
+const NOVA_WAITS_MS = 300_000
+
+/** Of the time from one moment to another, what was no pause. */
+const usableMs = ({ pauses = [] }: Evidence, from: number, to: number): number => {
+  const inside = pauses
+    .map((pause) => ({ from: Math.max(from, pause.from), to: Math.min(to, pause.to) }))
+    .filter((pause) => pause.to > pause.from)
+  let [lost, until] = [0, from]
+  for (const pause of inside.toSorted((a, b) => a.from - b.from)) {
+    lost += Math.max(0, pause.to - Math.max(until, pause.from))
+    until = Math.max(until, pause.to)
+  }
+  return to - from - lost
+}
+
+const usable: Invariant = {
+  name: 'S9',
+  meaning: 'no bind starts on a device that is disabled, missing, retired or being programmed',
+  *check(history) {
+    const found: Finding[] = []
+    walk(history, (step, _, before) => {
+      for (const { key, after, before: was } of arqsIn(step)) {
+        if (was.bond || !after.bond) continue
+        const target = before.deployable(after.bond.deployable)
+        const card = before.device(target.deviceUuid)
+        const why = [
+          target.status,
+          target.presence,
+          card.status,
+          card.presence,
+          target.program ? 'being programmed' : '',
+        ].filter((word) => word !== '' && word !== 'enabled' && word !== 'present')
+        if (why.length > 0)
+          found.push(
+            at(
+              step.place,
+              [key, deployableKey(after.bond.deployable)],
+              `${key} was bound to ${target.name}, which is ${why.join(', ')}`,
+            ),
+          )
+      }
+    })
+    yield* found
+  },
+}
+
+const watched: Invariant = {
+  name: 'I5',
+  meaning: 'an ARQ that is being bound takes part in an open conversation, which has a recorded deadline',
+  *check(history, { views }) {
+    const found: Finding[] = []
+    const binding = new Map<string, Set<string>>()
+    walk(history, (step, world) => {
+      const touched = new Set(instancesIn(step).map(({ key }) => idOf(key)))
+      for (const { key, after, before } of arqsIn(step)) {
+        if (before.bond) binding.get(before.bond.instanceUuid)?.delete(idOf(key))
+        if (after.status !== 'BindStarted' || !after.bond) continue
+        const { instanceUuid } = after.bond
+        binding.set(instanceUuid, (binding.get(instanceUuid) ?? new Set()).add(idOf(key)))
+        touched.add(instanceUuid)
+      }
+      for (const uuid of touched) {
+        const { open, arqs } = world.instance(uuid)
+        const lost = [...(binding.get(uuid) ?? [])].find((arq) => !open || !arqs[arq])
+        if (lost)
+          found.push(
+            at(
+              step.place,
+              [arqKey(lost), instanceKey(uuid)],
+              `ARQ ${lost} is BindStarted, and nobody of instance ${uuid} waits for it`,
+            ),
+          )
+      }
+    })
+    yield* found
+    if (!views?.due) return
+    const due = new Set(views.due.map(({ entity }) => entity))
+    for (const [uuid, arqs] of binding)
+      if (arqs.size > 0 && !due.has(`instance/${uuid}`))
+        yield inView('due', instanceKey(uuid), `instance ${uuid} is being bound and has no deadline`, [
+          instanceKey(uuid),
+        ])
+  },
+}
+
+type Bind = {
+  readonly instance: string
+  readonly place: Place
+  readonly from: number
+  readonly deadline: number
+  endedAt: number | null
+}
+const bindsOf = ({ steps }: History): readonly Bind[] => {
+  const binds: Bind[] = []
+  const open = new Map<string, Bind>()
+  for (const { place, key, row, events, after } of steps.flatMap(instancesIn)) {
+    for (const event of events) {
+      if (event.type !== 'BindAccepted') continue
+      const bind = { instance: key, place, from: row.at, deadline: event.deadline, endedAt: null }
+      binds.push(bind)
+      open.set(key, bind)
+    }
+    const bind = open.get(key)
+    if (!bind || after.open) continue
+    bind.endedAt = row.at
+    open.delete(key)
+  }
+  return binds
+}
+
+const terminal: Invariant = {
+  name: 'L1',
+  meaning: 'every accepted bind ends by its deadline, which is below the 300 s that Nova waits',
+  *check(history, evidence) {
+    for (const { instance, place, from, deadline, endedAt } of bindsOf(history)) {
+      // what was bound as it was accepted waits for nobody
+      if (endedAt !== from && deadline - from >= NOVA_WAITS_MS)
+        yield at(place, [instance], `${instance}: its deadline is ${deadline - from} ms after its acceptance`)
+      const late = usableMs(evidence, from, endedAt ?? evidence.now) - (deadline - from)
+      if (late > (evidence.slackMs ?? SLACK_MS))
+        yield {
+          found: `${instance}: accepted at ${from}, ${endedAt === null ? 'still open' : 'ended'} ${late} ms after its deadline`,
+          place,
+          keys: [instance],
+        }
+    }
+  },
+}
+
+type Owed = {
+  readonly instance: string
+  readonly arq: string
+  readonly status: string
+  readonly until: number
+}
+/** What Nova was to hear and, as far as is recorded, did not; and what it is recorded to have taken. */
+const dues = ({ steps }: History) => {
+  const owed = new Map<string, Owed>()
+  const delivered: Owed[] = []
+  for (const { key, row, events, after } of steps.flatMap(instancesIn)) {
+    const owe = (arq: string, status: string): void =>
+      void owed.set(`${key} ${arq}`, {
+        instance: idOf(key),
+        arq,
+        status,
+        until: after.tellUntil ?? row.at,
+      })
+    const over = (arq: string, ending: string): void => {
+      const told = owed.get(`${key} ${arq}`)
+      if (told && ending === 'delivered') delivered.push(told)
+      owed.delete(`${key} ${arq}`)
+    }
+    for (const event of events)
+      if (event.type === 'BindSettled' && event.tell !== null) event.arqs.forEach((arq) => owe(arq, event.outcome))
+      else if (event.type === 'NovaTold') Object.entries(event.endings).forEach((ending) => over(...ending))
+  }
+  return { owed: [...owed.values()], delivered }
+}
+
+const told: Invariant = {
+  name: 'L2',
+  meaning: 'every ended bind is told to Nova, or recorded as not deliverable; what is recorded as delivered was heard',
+  *check(history, evidence) {
+    const { owed, delivered } = dues(history)
+    for (const { instance, arq, until } of owed)
+      if (usableMs(evidence, until, evidence.now) > (evidence.slackMs ?? SLACK_MS))
+        yield { found: `instance ${instance}: ARQ ${arq} was never told, nor given up`, keys: [instanceKey(instance)] }
+    if (!evidence.nova) return
+    const heard = new Set(
+      evidence.nova
+        .filter(({ outcome }) => outcome === 'delivered')
+        .map(({ server_uuid, tag, status }) => `${server_uuid} ${tag} ${status}`),
+    )
+    for (const { instance, arq, status } of delivered)
+      if (!heard.has(`${instance} ${arq} ${status}`))
+        yield {
+          found: `instance ${instance}: ARQ ${arq} is recorded as told ${status}, and Nova never took it`,
+          keys: [instanceKey(instance)],
+        }
+  },
+}
+
+export const bindInvariants: readonly Invariant[] = [usable, watched, terminal, told]

@@ -1,0 +1,180 @@
+/** Who holds which attach handle. */
+import { arqKey } from '../actors/arq/decider.ts'
+import { deployableKey } from '../actors/deployable/decider.ts'
+import type { Deployable, SlotHandle } from '../actors/deployable/state.ts'
+import { idOf } from '../actors/runtime/memory.ts'
+import {
+  type Finding,
+  type Invariant,
+  type World,
+  arqsIn,
+  at,
+  deployablesIn,
+  devicesIn,
+  holds,
+  inView,
+  walk,
+} from './history.ts'
+
+const heldBy = (deployable: Deployable): readonly SlotHandle[] =>
+  Object.values(deployable.handles).filter(({ state }) => state === 'held')
+
+const exclusive: Invariant = {
+  name: 'S1',
+  meaning: 'an attach handle belongs to at most one ARQ that is being bound or is bound',
+  *check(history) {
+    const holder = new Map<string, string>()
+    const found: Finding[] = []
+    walk(history, (step) => {
+      for (const { before, key } of arqsIn(step))
+        if (before.bond && holder.get(before.bond.handle.uuid) === key) holder.delete(before.bond.handle.uuid)
+      for (const { after, key } of arqsIn(step)) {
+        if (!holds(after) || !after.bond) continue
+        const other = holder.get(after.bond.handle.uuid)
+        if (other && other !== key)
+          found.push(
+            at(step.place, [key, other], `handle ${after.bond.handle.uuid} went to ${key} while ${other} has it`),
+          )
+        holder.set(after.bond.handle.uuid, key)
+      }
+    })
+    yield* found
+  },
+}
+
+const capacity: Invariant = {
+  name: 'S2',
+  meaning: 'a deployable never grants more than it has accelerators',
+  *check({ steps }) {
+    for (const step of steps)
+      for (const { events, key, after } of deployablesIn(step)) {
+        const granted = events.some(({ type }) => type === 'Granted')
+        if (granted && heldBy(after).length > after.numAccelerators)
+          yield at(step.place, [key], `${key} gave ${heldBy(after).length} of ${after.numAccelerators}`)
+      }
+  },
+}
+
+/** What is wrong between a handle and the ARQ it names. */
+const estranged = (deployable: Deployable, handle: SlotHandle, world: World): string | null => {
+  if (handle.state !== 'held') return handle.arq === null ? null : `${handle.state}, yet it names ${handle.arq}`
+  if (handle.arq === null) return 'held by nobody'
+  const { status, bond } = world.arq(handle.arq)
+  if (!holds(world.arq(handle.arq))) return `held for ${handle.arq}, which is ${status}`
+  return bond?.handle.uuid === handle.uuid && bond.deployable === deployable.uuid
+    ? null
+    : `held for ${handle.arq}, which has ${bond?.handle.uuid ?? 'none'}`
+}
+
+const mutual: Invariant = {
+  name: 'I1',
+  meaning: 'a handle is held exactly when one ARQ that is BindStarted or Bound has it',
+  *check(history) {
+    const found: Finding[] = []
+    walk(history, (step, world) => {
+      for (const { key, after, before } of deployablesIn(step))
+        for (const handle of Object.values(after.handles)) {
+          const wrong = before.handles[handle.uuid] === handle ? null : estranged(after, handle, world)
+          const keys = [key, ...(handle.arq ? [arqKey(handle.arq)] : [])]
+          if (wrong) found.push(at(step.place, keys, `handle ${handle.uuid} is ${wrong}`))
+        }
+      for (const { key, after } of arqsIn(step)) {
+        if (!holds(after)) continue
+        const handle = after.bond && world.deployable(after.bond.deployable).handles[after.bond.handle.uuid]
+        if (handle?.state !== 'held')
+          found.push(
+            at(
+              step.place,
+              [key, ...(after.bond ? [deployableKey(after.bond.deployable)] : [])],
+              `${key} is ${after.status}, its handle ${handle?.uuid ?? ''} is ${handle?.state ?? 'nowhere'}`,
+            ),
+          )
+      }
+    })
+    yield* found
+  },
+}
+
+const backReference: Invariant = {
+  name: 'I2',
+  meaning: 'an ARQ has a handle exactly when that handle names the ARQ, in the journal and in the views',
+  *check(history, { views }) {
+    const found: Finding[] = []
+    walk(history, (step, world) => {
+      for (const { key, after } of arqsIn(step)) {
+        if (!holds(after) || !after.bond) continue
+        const named = world.deployable(after.bond.deployable).handles[after.bond.handle.uuid]?.arq
+        if (named !== idOf(key))
+          found.push(
+            at(
+              step.place,
+              [key, deployableKey(after.bond.deployable)],
+              `${key} has handle ${after.bond.handle.uuid}, which names ${named ?? 'nobody'}`,
+            ),
+          )
+      }
+    })
+    yield* found
+    if (!views?.arqs || !views.handles) return
+    const named = new Map(views.handles.flatMap(({ uuid, arq_uuid }) => (arq_uuid ? [[uuid, arq_uuid] as const] : [])))
+    for (const { uuid, handle_uuid } of views.arqs)
+      if (handle_uuid && named.get(handle_uuid) !== uuid)
+        yield inView(
+          'arqs',
+          uuid,
+          `ARQ ${uuid} has handle ${handle_uuid}, which names ${named.get(handle_uuid) ?? 'nobody'}`,
+          [arqKey(uuid)],
+        )
+  },
+}
+
+const together: Invariant = {
+  name: 'I6',
+  meaning: 'a grant is one handle of the deployable that is granted',
+  *check(history) {
+    const found: Finding[] = []
+    walk(history, (step, _, before) => {
+      for (const { key, after, before: was } of arqsIn(step)) {
+        if (!after.bond || was.bond) continue
+        const { deployable, handle } = after.bond
+        if (!before.deployable(deployable).handles[handle.uuid])
+          found.push(
+            at(
+              step.place,
+              [key, deployableKey(deployable)],
+              `${key} was given ${handle.uuid}, which is not of deployable ${deployable}`,
+            ),
+          )
+      }
+    })
+    yield* found
+  },
+}
+
+const retired: Invariant = {
+  name: 'I9',
+  meaning: 'no retired device or deployable has a held handle',
+  *check(history) {
+    const found: Finding[] = []
+    walk(history, (step, world) => {
+      for (const { key, after } of deployablesIn(step)) {
+        const gone = after.presence === 'retired' || world.device(after.deviceUuid).presence === 'retired'
+        if (gone && heldBy(after).length > 0)
+          found.push(at(step.place, [key], `${key} is retired and holds ${heldBy(after)[0]!.uuid}`))
+      }
+      for (const { key, after } of devicesIn(step)) {
+        if (after.presence !== 'retired') continue
+        const parts = history.steps.flatMap(deployablesIn).filter((change) => change.after.deviceUuid === after.uuid)
+        const ids = new Set(parts.map((change) => change.after.uuid))
+        for (const id of ids)
+          if (heldBy(world.deployable(id)).length > 0)
+            found.push(
+              at(step.place, [key, deployableKey(id)], `${key} is retired, its deployable ${id} holds a handle`),
+            )
+      }
+    })
+    yield* found
+  },
+}
+
+export const handleInvariants: readonly Invariant[] = [exclusive, capacity, mutual, backReference, together, retired]

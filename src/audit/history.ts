@@ -1,0 +1,159 @@
+/** The journal as a sequence of appends, with every entity's state before and after each. Pure. */
+import type { Arq } from '../actors/arq/decider.ts'
+import { arqKey } from '../actors/arq/decider.ts'
+import type { ArqEvent } from '../actors/arq/messages.ts'
+import type { Event } from '../actors/runtime/decider.ts'
+import { deployableKey } from '../actors/deployable/decider.ts'
+import type { DeployableEvent } from '../actors/deployable/messages.ts'
+import type { Deployable } from '../actors/deployable/state.ts'
+import { type Device, type DeviceEvent, deviceKey } from '../actors/device/decider.ts'
+import { ENTITIES } from '../actors/entities.ts'
+import type { Host, HostEvent } from '../actors/host/decider.ts'
+import { type Instance, instanceKey } from '../actors/instance/decider.ts'
+import type { InstanceEvent } from '../actors/instance/messages.ts'
+import { fold, kindOf } from '../actors/runtime/memory.ts'
+import type { JournalRow } from '../actors/runtime/ports.ts'
+import { type Profile, profileKey } from '../actors/profile/decider.ts'
+import type { ViewName } from '../actors/runtime/views.ts'
+import type { Evidence, Place, Proof } from './evidence.ts'
+
+/** One row, and what it made of its entity. */
+export type Change = { readonly row: JournalRow; readonly before: unknown; readonly after: unknown }
+/** The rows of one append, which carry one command id; `place` counts the rows up to its end. */
+export type Step = { readonly place: Place; readonly changes: readonly Change[] }
+type Reached = { readonly place: Place; readonly state: unknown }
+export type History = {
+  readonly steps: readonly Step[]
+  /** Rows no decider can read. */
+  readonly unreadable: readonly Finding[]
+  readonly reached: ReadonlyMap<string, readonly Reached[]>
+}
+/** One violation. What proves it is named here, and looked up only when there is one. */
+export type Finding = {
+  readonly found: string
+  /** The append that ends here. */
+  readonly place?: Place
+  /** Of each entity, the last row up to `place`. */
+  readonly keys?: readonly string[]
+  readonly proof?: readonly Proof[]
+}
+export type Invariant = {
+  readonly name: string
+  readonly meaning: string
+  readonly check: (history: History, evidence: Evidence) => Iterable<Finding>
+}
+/** Found at an append, and by the entities named beside it. */
+export const at = (place: Place, keys: readonly string[], line: string): Finding => ({
+  found: `at ${place}: ${line}`,
+  place,
+  keys,
+})
+export const inView = (view: ViewName, key: string, line: string, keys: readonly string[] = []): Finding => ({
+  found: `view: ${line}`,
+  keys,
+  proof: [{ of: 'view', view, key }],
+})
+
+const initialOf = (key: string): unknown => ENTITIES[kindOf(key)]?.initial
+
+const evolved = (row: JournalRow, place: Place, before: unknown, unreadable: Finding[]): unknown => {
+  try {
+    return fold(ENTITIES[kindOf(row.key)]!, before, row.events, row.at)
+  } catch (error) {
+    unreadable.push(at(place, [], `${row.key} ${row.version} cannot be folded: ${String(error)}`))
+    return before
+  }
+}
+
+export const historyOf = (journal: readonly JournalRow[]): History => {
+  const reached = new Map<string, Reached[]>()
+  const steps: { place: Place; command: string; changes: Change[] }[] = []
+  const unreadable: Finding[] = []
+  for (const [index, row] of journal.entries()) {
+    const known = reached.get(row.key) ?? []
+    reached.set(row.key, known)
+    const before = known.length > 0 ? known.at(-1)!.state : initialOf(row.key)
+    const change: Change = { row, before, after: evolved(row, index + 1, before, unreadable) }
+    const last = steps.at(-1)
+    const same = last?.command === row.commandId && !last.changes.some((other) => other.row.key === row.key)
+    if (same) last.changes.push(change)
+    else steps.push({ place: 0, command: row.commandId, changes: [change] })
+    steps.at(-1)!.place = index + 1
+    known.push({ place: index + 1, state: change.after })
+  }
+  return { steps, unreadable, reached }
+}
+
+type States<State> = (history: History, id: string, from: Place, to: Place) => readonly State[]
+const statesBetween = ({ reached }: History, key: string, from: Place, to: Place): readonly unknown[] => {
+  const all = reached.get(key) ?? []
+  const before = all.findLast(({ place }) => place <= from)
+  const during = all.filter(({ place }) => place > from && place <= to)
+  return [before ? before.state : initialOf(key), ...during.map(({ state }) => state)]
+}
+/** Every state the entity was in at some moment from `from` to `to`. */
+export const arqStates: States<Arq> = (history, uuid, from, to) =>
+  statesBetween(history, arqKey(uuid), from, to) as readonly Arq[]
+export const deviceStates: States<Device> = (history, uuid, from, to) =>
+  statesBetween(history, deviceKey(uuid), from, to) as readonly Device[]
+export const profileStates: States<Profile> = (history, uuid, from, to) =>
+  statesBetween(history, profileKey(uuid), from, to) as readonly Profile[]
+
+/** The states of all entities while the steps are walked through. */
+export type World = {
+  readonly arq: (uuid: string) => Arq
+  readonly deployable: (uuid: string) => Deployable
+  readonly device: (uuid: string) => Device
+  readonly instance: (uuid: string) => Instance
+}
+/** `before`: as it was when the step was decided. */
+export const walk = (history: History, visit: (step: Step, after: World, before: World) => void): void => {
+  const [now, was] = [new Map<string, unknown>(), new Map<string, unknown>()]
+  const over = (states: Map<string, unknown>): World => {
+    const get = (key: string) => (states.has(key) ? states.get(key) : initialOf(key))
+    return {
+      arq: (uuid) => get(arqKey(uuid)) as Arq,
+      deployable: (uuid) => get(deployableKey(uuid)) as Deployable,
+      device: (uuid) => get(deviceKey(uuid)) as Device,
+      instance: (uuid) => get(instanceKey(uuid)) as Instance,
+    }
+  }
+  const [after, before] = [over(now), over(was)]
+  for (const step of history.steps) {
+    for (const { row, after: state } of step.changes) now.set(row.key, state)
+    visit(step, after, before)
+    for (const { row, after: state } of step.changes) was.set(row.key, state)
+  }
+}
+
+/** A change of an entity of one kind. */
+type Of<State, E> = {
+  /** Where its append ends. */
+  readonly place: Place
+  readonly key: string
+  readonly row: JournalRow
+  readonly events: readonly E[]
+  readonly before: State
+  readonly after: State
+}
+const changesOf =
+  <State, E extends Event>(kind: string) =>
+  ({ place, changes }: Step): readonly Of<State, E>[] =>
+    changes
+      .filter(({ row }) => kindOf(row.key) === kind)
+      .map(({ row, before, after }) => ({
+        place,
+        key: row.key,
+        row,
+        events: row.events as readonly E[],
+        before: before as State,
+        after: after as State,
+      }))
+export const arqsIn = changesOf<Arq, ArqEvent>('arq')
+export const deployablesIn = changesOf<Deployable, DeployableEvent>('deployable')
+export const devicesIn = changesOf<Device, DeviceEvent>('device')
+export const instancesIn = changesOf<Instance, InstanceEvent>('instance')
+export const hostsIn = changesOf<Host, HostEvent>('host')
+
+/** An ARQ in one of these has its handle; in no other state has it one. */
+export const holds = ({ status }: Arq): boolean => status === 'BindStarted' || status === 'Bound'

@@ -1,0 +1,117 @@
+/**
+ * Ownership of each attach handle as clients saw it, without a look at the journal: a mutex with reads. An order of events must exist in
+ * which at any moment at most one ARQ holds it. The record must hold all binds and unbinds of the ARQs it shows.
+ */
+import { arqKey } from '../actors/arq/decider.ts'
+import type { Asked, Evidence } from './evidence.ts'
+import type { Invariant } from './history.ts'
+import { type Operation, linearize } from './linearize.ts'
+
+/** '' when free; else the ARQ, with a `!` once it was seen Bound: from then on it does not lose the handle by itself. */
+type Held = string
+export type HandleOperation = Operation<Held> & { readonly asked: Asked; readonly arq: string }
+
+const holderOf = (held: Held): string => held.replace('!', '')
+const FREE: Held = ''
+
+const NEVER_HOLDS: ReadonlySet<string> = new Set(['Initial', 'Unbound'])
+const RELEASES: ReadonlySet<Asked['act']> = new Set(['unbind', 'remove', 'removeByInstance'])
+/** An answer says that it happened, or that it did not; else nobody knows. */
+const certain = ({ status }: Asked): boolean => status !== null && status < 300
+const refused = ({ status }: Asked): boolean => status !== null && status >= 300 && status < 500
+/** A removal that does not find some of its ARQs has removed the others (rest-api 4.6). */
+const partly = ({ act, status }: Asked): boolean => act === 'remove' && status === 404
+
+const between = ({ from, to, fromMs, toMs }: Asked) => ({ from: fromMs ?? from, to: toMs ?? to })
+const sightings = (asked: Asked, handle: string, arq: string): readonly HandleOperation[] =>
+  (asked.shown ?? []).flatMap((shown) => {
+    if (shown.uuid !== arq) return []
+    const holds = shown.handle === handle && (shown.state === 'Bound' || shown.state === 'BindStarted')
+    // one that is being bound may not show its handle yet, and a failed one shows it for a while, whoever has it by now
+    const free = shown.handle === null ? NEVER_HOLDS.has(shown.state) : shown.handle !== handle
+    if (!holds && !free) return []
+    const apply = (held: Held): Held | null => {
+      if (!holds) return holderOf(held) === arq ? null : held
+      if (holderOf(held) !== arq || (shown.state === 'BindStarted' && held.endsWith('!'))) return null
+      return shown.state === 'Bound' ? `${arq}!` : held
+    }
+    return [{ ...between(asked), must: true, sees: true, apply, asked, arq }]
+  })
+
+const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
+  const { act } = asked
+  if (refused(asked) && !partly(asked)) return []
+  const { from, to } = between(asked)
+  const window = { from, to: certain(asked) || partly(asked) ? to : Infinity, asked, arq }
+  if (RELEASES.has(act))
+    // nobody knows whether an ARQ whose bind was not answered was of the instance
+    return [
+      {
+        ...window,
+        must: certain(asked) && act !== 'removeByInstance',
+        apply: (held) => (holderOf(held) === arq ? FREE : held),
+      },
+    ]
+  if (act !== 'bind') return []
+  return [
+    // it may have been given another handle
+    { ...window, must: false, apply: (held) => (held === FREE ? arq : null) },
+    // a bind may fail by itself, as long as it is not Bound; as often as it is taken
+    { ...window, to: Infinity, must: false, repeats: true, apply: (held) => (held === arq ? FREE : null) },
+  ]
+}
+
+/** The operations on each handle that was ever shown as held. */
+export const operationsOf = (clients: readonly Asked[]): ReadonlyMap<string, readonly HandleOperation[]> => {
+  const members = Map.groupBy(
+    clients.filter((asked) => asked.act === 'bind' && !refused(asked)),
+    ({ instance = '' }) => instance,
+  )
+  const namedBy = ({ act, shown = [], arqs = [], instance = '' }: Asked): ReadonlySet<string> =>
+    new Set([
+      ...shown.map(({ uuid }) => uuid),
+      ...(act === 'removeByInstance' ? (members.get(instance) ?? []).flatMap((bind) => bind.arqs ?? []) : arqs),
+    ])
+  const byArq = Map.groupBy(
+    clients.flatMap((asked) => [...namedBy(asked)].map((arq) => ({ asked, arq }))),
+    ({ arq }) => arq,
+  )
+  const holders = new Map<string, Set<string>>()
+  for (const { shown = [] } of clients)
+    for (const { uuid, handle, state } of shown)
+      if (handle !== null && (state === 'Bound' || state === 'BindStarted'))
+        holders.set(handle, (holders.get(handle) ?? new Set()).add(uuid))
+  return new Map(
+    [...holders].map(([handle, arqs]) => [
+      handle,
+      [...arqs].flatMap((arq) =>
+        (byArq.get(arq) ?? []).flatMap(({ asked }) => [...sightings(asked, handle, arq), ...changes(asked, arq)]),
+      ),
+    ]),
+  )
+}
+export const judgeHandles = ({ clients = [] }: Pick<Evidence, 'clients'>) =>
+  [...operationsOf(clients)].map(([handle, operations]) => ({
+    handle,
+    operations: operations.length,
+    judged: linearize<Held>(operations, FREE),
+  }))
+
+const PROOF_MAX = 8
+const owned: Invariant = {
+  name: 'S1 clients',
+  meaning: 'what clients saw of a handle fits one order in which at most one ARQ holds it',
+  *check(_, evidence) {
+    for (const { handle, judged } of judgeHandles(evidence)) {
+      if (judged.verdict !== 'impossible') continue
+      const stuck = judged.stuck as readonly HandleOperation[]
+      const arqs = [...new Set(stuck.map(({ arq }) => arq))]
+      yield {
+        found: `handle ${handle}: no order of ownership explains what was seen of ${arqs.join(', ')}`,
+        keys: arqs.map(arqKey),
+        proof: stuck.slice(0, PROOF_MAX).map(({ asked }) => ({ of: 'client', asked })),
+      }
+    }
+  },
+}
+export const linearInvariants: readonly Invariant[] = [owned]

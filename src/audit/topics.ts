@@ -1,0 +1,218 @@
+/** What was told on the topics, against the journal it tells of. */
+import { canonicalJson } from '../wire/canonical.ts'
+import { CATALOGUE } from '../wire/catalogue.ts'
+import { arqKey } from '../actors/arq/decider.ts'
+import { deviceKey } from '../actors/device/decider.ts'
+import { ENTITIES } from '../actors/entities.ts'
+import { hostKey } from '../actors/host/decider.ts'
+import { kindOf } from '../actors/runtime/memory.ts'
+import type { FeedRow } from '../actors/runtime/ports.ts'
+import { reactions } from '../actors/reactions.ts'
+import type { Evidence, Proof, TopicMessage, Topics } from './evidence.ts'
+import type { Finding, History, Invariant } from './history.ts'
+import { comesBefore } from './positions.ts'
+
+const ORDERS = CATALOGUE.hostOrders.topic
+const DEAD = CATALOGUE.deadLetters.topic
+const STATES: Readonly<Record<string, (id: string) => string>> = {
+  [CATALOGUE.arqState.topic]: arqKey,
+  [CATALOGUE.deviceState.topic]: deviceKey,
+  [CATALOGUE.hostState.topic]: hostKey,
+}
+/** Told from the journal, message by message. */
+const isTold = ({ topic }: TopicMessage): boolean => topic === ORDERS || topic.endsWith('.events.v1')
+/** A re-sent order and one whose row was read by an older release may say less around it; what is ordered must be the same. */
+const said = ({ topic, body }: Pick<TopicMessage, 'topic' | 'body'>): string => {
+  if (topic === ORDERS) return canonicalJson({ ...(body as object), trace: undefined })
+  const { entity, version, event } = body as Record<string, unknown>
+  return canonicalJson({ entity, version, event })
+}
+
+const proof = ({ topic, partition, offset, key, id, position }: TopicMessage): Proof => ({
+  of: 'topic',
+  topic,
+  partition,
+  offset,
+  key,
+  id,
+  position,
+})
+const place = ({ topic, partition, offset }: TopicMessage): string => `${topic}/${partition}@${offset}`
+
+const idOf = ({ topic, id }: Pick<TopicMessage, 'topic' | 'id'>): string => `${topic} ${id}`
+
+type Expected = {
+  readonly row: FeedRow
+  readonly topic: string
+  readonly key: string
+  readonly id: string
+  readonly body: unknown
+}
+function* expectedOf(journal: Evidence['journal']): Iterable<Expected> {
+  for (const row of journal) {
+    if (row.position === undefined) continue
+    const told = reactions(row as FeedRow)
+    for (const { topic, key, value } of told) {
+      const { id, data } = JSON.parse(value) as { readonly id: string; readonly data: unknown }
+      yield { row: row as FeedRow, topic, key, id, body: data }
+    }
+  }
+}
+const passed = ({ told }: Topics, { position }: FeedRow): boolean => told !== null && !comesBefore(told, position)
+
+/** Per topic that lost messages by age: all positions from here on are still there; null: none may be. */
+const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null> => {
+  const oldest = new Map<string, string>()
+  for (const { topic, partition, position } of messages) {
+    const id = `${topic}/${partition}`
+    if (position !== null && cut.has(id) && !oldest.has(id)) oldest.set(id, position)
+  }
+  const kept = new Map<string, string | null>()
+  for (const id of cut) {
+    const topic = id.slice(0, id.lastIndexOf('/'))
+    const [known, own] = [kept.get(topic), oldest.get(id) ?? null]
+    const later = known === undefined || (known !== null && (own === null || comesBefore(known, own)))
+    if (later) kept.set(topic, own)
+  }
+  return kept
+}
+
+const told: Invariant = {
+  name: 'PUBLISHED-1',
+  meaning: 'what the journal holds up to the checkpoint of the relay was told on its topics',
+  *check(_, { journal, topics }) {
+    if (!topics || topics.told === null) return
+    const there = new Set(topics.messages.map(idOf))
+    const kept = keptFrom(topics)
+    for (const { row, topic, id } of expectedOf(journal)) {
+      if (!passed(topics, row)) return
+      const from = kept.get(topic)
+      const forgotten = from === null || (from !== undefined && comesBefore(row.position, from))
+      if (forgotten || there.has(idOf({ topic, id })) || there.has(`${DEAD} ${row.key}/${row.version}/dead`)) continue
+      yield {
+        found: `${row.key} ${row.version} at ${row.position}: message ${id} is not on ${topic}`,
+        place: journal.indexOf(row) + 1,
+        keys: [row.key],
+      }
+    }
+  },
+}
+
+const ordered: Invariant = {
+  name: 'PUBLISHED-2',
+  meaning: 'the first occurrences of the messages of a key are in the order of the journal',
+  *check(_, { topics }) {
+    const seen = new Set<string>()
+    const last = new Map<string, TopicMessage>()
+    for (const message of topics?.messages ?? []) {
+      if (!isTold(message) || message.position === null || seen.has(idOf(message))) continue
+      seen.add(idOf(message))
+      const key = `${message.topic} ${message.key}`
+      const before = last.get(key)
+      last.set(key, message)
+      if (before && comesBefore(message.position, before.position!))
+        yield {
+          found: `${place(message)}: ${message.id} at ${message.position} came first after ${before.id} at ${before.position}`,
+          proof: [proof(before), proof(message)],
+        }
+    }
+  },
+}
+
+/** Told after the journal was read. */
+const later = ({ open }: Topics, { now, slackMs = 30_000 }: Evidence, { position, time }: TopicMessage): boolean =>
+  open !== null && (position === null ? (time ?? 0) > now - slackMs : !comesBefore(position, open))
+
+function* judged(evidence: Evidence, fits: (message: TopicMessage) => boolean): Iterable<Finding> {
+  const { journal, topics } = evidence
+  if (!topics || journal.some(({ position }) => position === undefined)) return
+  const unknown = new Map(
+    Map.groupBy(
+      topics.messages.filter((one) => isTold(one) && fits(one)),
+      idOf,
+    ),
+  )
+  for (const expected of expectedOf(journal)) {
+    const found = unknown.get(idOf(expected))
+    if (!found) continue
+    const right = said(expected)
+    // the same order may have been given twice, and say its deadline anew
+    const rest = found.filter((one) => one.key !== expected.key || one.body === null || said(one) !== right)
+    if (rest.length > 0) unknown.set(idOf(expected), rest)
+    else unknown.delete(idOf(expected))
+  }
+  for (const messages of unknown.values())
+    for (const message of messages)
+      if (!later(topics, evidence, message))
+        yield {
+          found: `${place(message)}: ${message.id ?? 'what cannot be read'} of ${message.key} is not what the journal holds`,
+          keys: [...(message.id === null ? [] : [message.id.slice(0, message.id.indexOf('.'))]), entityOf(message)],
+          proof: [proof(message)],
+        }
+}
+const entityOf = ({ body }: TopicMessage): string => {
+  const { entity, deployableUuid } = (body ?? {}) as { readonly entity?: string; readonly deployableUuid?: string }
+  return entity ?? `deployable/${deployableUuid}`
+}
+
+const known: Invariant = {
+  name: 'PUBLISHED-3',
+  meaning: 'nothing is told that the journal does not hold',
+  check: (_, evidence) => judged(evidence, ({ topic }) => topic !== ORDERS),
+}
+const given: Invariant = {
+  name: 'PUBLISHED-5',
+  meaning: 'each order that was sent is a recorded order',
+  check: (_, evidence) => judged(evidence, ({ topic }) => topic === ORDERS),
+}
+
+/** The row a list shows of the entity, as it is told. */
+const rowOf = (entity: string, state: unknown): string | null => {
+  const decider = ENTITIES[kindOf(entity)]!
+  const view = VIEW_OF[kindOf(entity)]
+  const change = decider.rows(decider.initial, state).findLast((one) => one.view === view)
+  const { presence, liveness } = (change?.row ?? {}) as { readonly presence?: string; readonly liveness?: string }
+  return !change?.row || presence === 'retired' || liveness === 'removed' ? null : canonicalJson(change.row)
+}
+const VIEW_OF: Readonly<Record<string, string>> = { arq: 'arqs', device: 'devices', host: 'hosts' }
+
+/** Entities of which more was told than was read of the journal: their states may be newer, too. */
+const movedOn = ({ messages, open }: Topics): ReadonlySet<string> =>
+  new Set(
+    messages.flatMap((message) => {
+      const after = open !== null && message.position !== null && !comesBefore(message.position, open)
+      return after && message.body !== null ? [entityOf(message)] : []
+    }),
+  )
+
+function* lastStates({ reached }: History, journal: Evidence['journal'], topics: Topics): Iterable<Finding> {
+  const last = new Map<string, TopicMessage>()
+  for (const message of topics.messages) {
+    const keyOf = STATES[message.topic]
+    if (keyOf) last.set(keyOf(message.key), message)
+  }
+  const moved = movedOn(topics)
+  for (const [entity, message] of last) {
+    const states = reached.get(entity) ?? []
+    const newest = states.at(-1)
+    const row = newest && (journal[newest.place - 1] as FeedRow)
+    const certain = topics.settled && row?.position !== undefined && passed(topics, row)
+    const shown = message.body === null ? null : canonicalJson((message.body as { readonly state: unknown }).state)
+    const fits = (certain ? states.slice(-1) : states).some(({ state }) => rowOf(entity, state) === shown)
+    if (fits || moved.has(entity)) continue
+    yield {
+      found: `${place(message)}: the last state of ${entity} is ${shown ?? 'absent'}, the journal folds to ${newest ? rowOf(entity, newest.state) : 'nothing'}`,
+      keys: [entity],
+      proof: [proof(message)],
+    }
+  }
+}
+const latest: Invariant = {
+  name: 'PUBLISHED-4',
+  meaning: 'the last message of a key on a state topic is the state the journal folds to',
+  *check(history, { journal, topics }) {
+    if (topics) yield* lastStates(history, journal, topics)
+  },
+}
+
+export const topicInvariants: readonly Invariant[] = [told, ordered, known, latest, given]

@@ -1,0 +1,172 @@
+/**
+ * The inbox: what hosts report becomes commands, each message once.
+ *
+ * INBOX-1 an inventory report whose digest the control side knows is told by its headers alone; its body is not parsed;
+ * INBOX-2 what cannot be read, or is refused for good, goes to the dead letters with the reason, and the stream goes on;
+ * INBOX-3 what finds nobody home (`unavailable`, or a throw) is tried again, at most `tries` times, then INBOX-2;
+ * INBOX-4 reports of one host come in order by kind, results of orders in order by slot; different slots do not wait for each other;
+ * INBOX-5 a message is done with, for the bus, only when it was taken or lies in the dead letters.
+ */
+import type { Cancel, Clock } from '../clock.ts'
+import type { Fault, Outcome } from '../fault.ts'
+import { CATALOGUE } from '../wire/catalogue.ts'
+import type { Message, Sighting } from '../wire/message.ts'
+import { deadLetterRecord, readReport, sighting } from '../wire/message.ts'
+import type { Report } from '../wire/reports.ts'
+import { lanes } from './lanes.ts'
+import type { Log } from '../log.ts'
+import { textOf } from '../errorText.ts'
+import type { Bus, Consumer, Delivered } from '../bus/port.ts'
+import { recent } from './recentIds.ts'
+
+export type InboxOptions = {
+  readonly bus: Pick<Bus, 'consume' | 'publish'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Whether this very picture of that host is known and was noted as seen again. False: the body is wanted. */
+  readonly unchanged: (seen: Sighting) => boolean | Promise<boolean>
+  /** A fault other than `unavailable` is final. */
+  readonly take: (report: Report, messageId: string) => Promise<Outcome<unknown>>
+  readonly group?: string
+  /** Messages of one partition in hand at once. */
+  readonly window?: number
+  readonly retry?: { readonly firstMs: number; readonly maxMs: number; readonly tries: number }
+}
+export type InboxCounts = {
+  readonly unchanged: number
+  readonly taken: number
+  readonly repeated: number
+  readonly retried: number
+  readonly dead: number
+}
+export type Inbox = {
+  readonly start: () => Promise<void>
+  /** What waits for another try is left to the next inbox of the group. */
+  readonly stop: () => Promise<void>
+  readonly counts: () => InboxCounts
+}
+
+const DEFAULTS = { group: 'control', window: 64, retry: { firstMs: 50, maxMs: 2000, tries: 30 } }
+const RECENT = { ids: 64, hosts: 4096 }
+type Settings = Omit<InboxOptions, keyof typeof DEFAULTS> & typeof DEFAULTS
+/** Why a report was not taken, and whether it may be taken later. */
+type Refusal = { readonly reason: string; readonly later: boolean }
+
+const words = (fault: Fault): string =>
+  fault.kind === 'invalid'
+    ? `${fault.field}: ${fault.rule}`
+    : `${fault.kind}: ${JSON.stringify({ ...fault, kind: undefined })}`
+
+const laneOf = (report: Report): string =>
+  report.type === 'OrderResult' ? report.slot : `${report.host}/${report.type}`
+
+class Intake {
+  readonly #settings: Settings
+  readonly #inTurn = lanes()
+  readonly #recent = recent(RECENT.ids, RECENT.hosts)
+  readonly #pauses = new Set<() => void>()
+  readonly #counts = { unchanged: 0, taken: 0, repeated: 0, retried: 0, dead: 0 }
+  #consumer: Consumer | null = null
+  #stopping = false
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+  }
+
+  readonly start = async (): Promise<void> => {
+    const { bus, group, window } = this.#settings
+    const { topic } = CATALOGUE.hostReports
+    this.#consumer = await bus.consume({
+      topic,
+      group,
+      from: 'earliest',
+      window,
+      take: (message) => this.#receive(message),
+    })
+  }
+  readonly stop = async (): Promise<void> => {
+    this.#stopping = true
+    const stopped = this.#consumer?.stop()
+    for (const wake of this.#pauses) wake()
+    await stopped
+  }
+  readonly counts = (): InboxCounts => ({ ...this.#counts })
+
+  #receive(record: Delivered): Promise<void> {
+    const seen = sighting(record)
+    if (seen === null) return this.#read(record)
+    return this.#inTurn(`${seen.host}/Inventory`, async () => {
+      if (!(await this.#known(seen))) return this.#read(record, true)
+      this.#counts.unchanged++
+    })
+  }
+  async #known(seen: Sighting): Promise<boolean> {
+    try {
+      return await this.#settings.unchanged(seen)
+    } catch (error) {
+      this.#settings.log.warn({ host: seen.host, reason: textOf(error) }, 'inbox.lookUpFailed')
+      return false
+    }
+  }
+  /** `inTurn`: the lane of the report is entered already. */
+  async #read(record: Delivered, inTurn = false): Promise<void> {
+    const message = readReport(record)
+    if (!message.ok) return this.#bury(record, words(message.fault))
+    const { body } = message.value
+    const work = (): Promise<void> => this.#hand(record, message.value)
+    // a body that is not what its headers say would be waiting for itself here
+    return inTurn && body.type === 'Inventory' ? work() : this.#inTurn(laneOf(body), work)
+  }
+  async #hand(record: Delivered, { id, body }: Message<Report>): Promise<void> {
+    if (this.#recent.has(record.key, id)) {
+      this.#counts.repeated++
+      return
+    }
+    const refusal = await this.#attempts(body, id)
+    // what is dead may be sent again by an operator, and is to be tried then
+    if (refusal !== null) return this.#bury(record, refusal.reason)
+    this.#counts.taken++
+    // a heartbeat that is told twice does no harm, and would push out what does
+    if (body.type !== 'Heartbeat') this.#recent.add(record.key, id)
+  }
+  async #attempts(report: Report, id: string): Promise<Refusal | null> {
+    const { firstMs, maxMs, tries } = this.#settings.retry
+    for (let tried = 1; ; tried++) {
+      const refusal = await this.#attempt(report, id)
+      if (refusal === null || !refusal.later) return refusal
+      if (tried >= tries) return { ...refusal, reason: `after ${tried} tries: ${refusal.reason}` }
+      this.#counts.retried++
+      await this.#pause(Math.min(maxMs, firstMs * 2 ** Math.min(tried - 1, 20)))
+      if (this.#stopping) throw new Error(`the inbox stops: ${refusal.reason}`)
+    }
+  }
+  async #attempt(report: Report, id: string): Promise<Refusal | null> {
+    try {
+      const outcome = await this.#settings.take(report, id)
+      return outcome.ok ? null : { reason: words(outcome.fault), later: outcome.fault.kind === 'unavailable' }
+    } catch (error) {
+      return { reason: textOf(error), later: true }
+    }
+  }
+  async #bury(record: Delivered, reason: string): Promise<void> {
+    const { bus, clock, log } = this.#settings
+    const { topic, key, partition, offset } = record
+    log.warn({ topic, key, partition, offset, reason }, 'inbox.dead')
+    await bus.publish([deadLetterRecord(record, reason, { id: `${topic}/${partition}/${offset}`, time: clock.now() })])
+    this.#counts.dead++
+  }
+  async #pause(ms: number): Promise<void> {
+    if (this.#stopping) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel: Cancel = this.#settings.clock.after(ms, resolve)
+    this.#pauses.add(resolve)
+    await promise
+    this.#pauses.delete(resolve)
+    cancel()
+  }
+}
+
+export const inbox = (options: InboxOptions): Inbox => {
+  const { start, stop, counts } = new Intake({ ...DEFAULTS, ...options })
+  return { start, stop, counts }
+}

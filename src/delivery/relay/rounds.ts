@@ -1,0 +1,258 @@
+/** The rounds of the relay: read, tell, remember; one after another, and only while the lease is trusted. Its rules: `relay.ts`. */
+import type { Append, FeedRow, Position } from '../../actors/runtime/ports.ts'
+import type { Cancel } from '../../clock.ts'
+import { textOf } from '../../errorText.ts'
+import { Leasehold, type Tenure } from './lease.ts'
+import type { RelayState, Settings } from './options.ts'
+import { recordsOf } from './records.ts'
+import { States } from './states.ts'
+
+/** `barred`: the lease is another's, or not trusted. */
+type Round = 'more' | 'done' | 'failed' | 'barred'
+/** A checkpoint that could not be saved is tried again after so long, also when nothing more is told. */
+const SAVE_AGAIN_MS = 1000
+
+export class Rounds {
+  readonly #settings: Settings
+  readonly #lease: Leasehold
+  readonly #states: States | null
+  /** The tenure to which all that follows belongs. */
+  #tenure: Tenure | null = null
+  #position: Position = ''
+  #saved: Position = ''
+  /** The save to come, and those under way, one after another. */
+  #saving: Cancel | null = null
+  #saves: Promise<void> = Promise.resolve()
+  /** The ring to come, for what is not urgent. */
+  #gathering: Cancel | null = null
+  #running = false
+  #loop: Promise<void> = Promise.resolve()
+  /** Something may have been written since the last read began. */
+  #woken = false
+  #wake: () => void = () => {}
+  #drains: (() => void)[] = []
+  #unsubscribe: () => void = () => {}
+  #epoch = 0
+  #rows = 0
+  #messages = 0
+  #failures = 0
+  /** When the first of the rounds began that failed since the last good one. */
+  #failingSince: number | null = null
+  #oldest: number | null = null
+  #lastRows = -Infinity
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    const { sharing, reader, holder, clock, log, lease, states } = settings
+    this.#lease = new Leasehold({ ...lease, sharing, name: reader, holder, clock, log, gained: this.#ring })
+    const save = (name: string, position: string): Promise<boolean> => this.#saveUnder(name, position)
+    const wake = (): void => this.#saveSoon(0)
+    this.#states = states === undefined ? null : new States({ ...settings, source: states, save, wake })
+  }
+
+  readonly start = async (): Promise<void> => {
+    if (this.#running) return
+    await this.#lease.start()
+    this.#running = true
+    this.#unsubscribe = this.#settings.journal.onAppended(this.#appended)
+    this.#woken = true
+    this.#loop = this.#run()
+  }
+  readonly stop = async (): Promise<void> => {
+    this.#running = false
+    this.#unsubscribe()
+    this.#gathering?.()
+    this.#ring()
+    await this.#loop
+    this.#saving?.()
+    await this.#save()
+    this.#saving?.()
+    await this.#lease.stop()
+    await this.#states?.stop()
+    this.#release(this.#drains.splice(0))
+  }
+  readonly drained = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (!this.#running) return resolve()
+      this.#drains.push(resolve)
+      this.#ring()
+    })
+  readonly state = (): RelayState => {
+    const active = this.#lease.trusted(this.#tenure)
+    const lagMs = this.#oldest === null ? 0 : Math.max(0, this.#settings.clock.now() - this.#oldest)
+    return {
+      active,
+      epoch: this.#epoch,
+      position: active ? this.#position : '',
+      rows: this.#rows,
+      messages: this.#messages,
+      failures: this.#failures,
+      lagMs,
+      states: this.#states?.told ?? 0,
+    }
+  }
+
+  readonly #appended = (appends?: readonly Append[]): void => {
+    const { urgent, clock, gatherMs } = this.#settings
+    if (this.#tenure === null) return
+    if (appends?.some(({ rows }) => rows.some(urgent)) ?? true) return this.#ring()
+    this.#gathering ??= clock.after(gatherMs, () => this.#ring())
+  }
+  readonly #ring = (): void => {
+    this.#gathering?.()
+    this.#gathering = null
+    this.#woken = true
+    this.#wake()
+  }
+  async #run(): Promise<void> {
+    const { retry } = this.#settings
+    while (this.#running) {
+      if (!this.#woken) await this.#rest(this.#restMs())
+      if (!this.#running) return
+      this.#woken = false
+      // only who asked before the read began may be told that it found nothing more
+      const drains = this.#drains.splice(0)
+      const ended = await this.#turn()
+      if (ended === 'done') this.#release(drains)
+      else this.#drains.unshift(...drains)
+      if (ended === 'more') this.#woken = true
+      if (ended === 'failed')
+        await this.#pause(Math.min(retry.maxMs, retry.firstMs * 2 ** Math.min(this.#failures - 1, 20)))
+    }
+  }
+  /** Until it looks again by itself. */
+  #restMs(): number {
+    const { journal, pollMs, poll, lease, clock } = this.#settings
+    // the lease rings when it is there
+    if (!this.#lease.trusted(this.#tenure)) return lease.renewMs
+    if (journal.exclusive) return pollMs
+    return clock.monotonic() - this.#lastRows < poll.busyForMs ? poll.busyMs : poll.idleMs
+  }
+  async #turn(): Promise<Round> {
+    const { tenure } = this.#lease
+    if (!this.#lease.trusted(tenure)) {
+      if (tenure === null) this.#forget()
+      return 'barred'
+    }
+    const began = this.#settings.clock.monotonic()
+    try {
+      if (this.#tenure !== tenure) await this.#begin(tenure)
+      const ended = await this.#round(tenure)
+      this.#failures = 0
+      this.#failingSince = null
+      return ended
+    } catch (error) {
+      this.#failures++
+      const { log } = this.#settings
+      log.warn({ reason: textOf(error), failures: this.#failures, after: this.#position }, 'relay.again')
+      this.#leaveToOthers((this.#failingSince ??= began))
+      return 'failed'
+    }
+  }
+  #leaveToOthers(failingSince: number): void {
+    const { clock, asideAfterMs, asideForMs, log } = this.#settings
+    if (clock.monotonic() - failingSince < asideAfterMs) return
+    log.warn({ failures: this.#failures, forMs: asideForMs }, 'relay.aside')
+    this.#failingSince = null
+    this.#lease.stepAside(asideForMs)
+  }
+  async #begin(tenure: Tenure): Promise<void> {
+    const { journal, reader } = this.#settings
+    this.#forget()
+    const position = await journal.checkpoint(reader)
+    this.#tenure = tenure
+    this.#epoch = tenure.epoch
+    this.#position = this.#saved = position
+    try {
+      await this.#states?.begin(position)
+    } catch (error) {
+      this.#forget()
+      throw error
+    }
+  }
+  #forget(): void {
+    this.#tenure = null
+    this.#position = this.#saved = ''
+    this.#oldest = null
+    this.#states?.forget()
+  }
+  async #round(tenure: Tenure): Promise<Round> {
+    const { journal, rowsMax } = this.#settings
+    const rows = await journal.feed(this.#position, rowsMax)
+    if (rows.length > 0 && !(await this.#tell(rows, tenure))) return 'barred'
+    this.#states?.noted(rows, rows.length < rowsMax)
+    return rows.length === rowsMax ? 'more' : 'done'
+  }
+  /** False: the tenure was over, or nobody could tell; nothing is remembered. */
+  async #tell(rows: readonly FeedRow[], tenure: Tenure): Promise<boolean> {
+    const { bus, reactions, log, clock, saveEveryMs } = this.#settings
+    this.#oldest ??= rows[0]!.at
+    const records = rows.flatMap((row) => recordsOf(row, reactions, log))
+    if (!this.#lease.trusted(tenure)) return false
+    if (records.length > 0) await bus.publish(records)
+    if (this.#lease.tenure !== tenure) return false
+    this.#oldest = null
+    this.#position = rows.at(-1)!.position
+    this.#lastRows = clock.monotonic()
+    this.#rows += rows.length
+    this.#messages += records.length
+    this.#saveSoon(saveEveryMs)
+    return true
+  }
+
+  #saveSoon(ms: number): void {
+    this.#saving ??= this.#settings.clock.after(ms, () => void this.#save())
+  }
+  #save(): Promise<void> {
+    this.#saving = null
+    this.#saves = this.#saves.then(() => this.#saveNow())
+    return this.#saves
+  }
+  async #saveNow(): Promise<void> {
+    const { reader, log } = this.#settings
+    const [position, tenure] = [this.#position, this.#tenure]
+    const waiting = this.#states?.waiting ?? false
+    if (tenure === null || (position === this.#saved && !waiting)) return
+    try {
+      const told = (await this.#states?.flush(() => this.#lease.trusted(tenure))) ?? true
+      if (!told) return this.#saveSoon(SAVE_AGAIN_MS)
+      if (position === this.#saved || this.#tenure !== tenure) return
+      if ((await this.#saveUnder(reader, position)) && this.#tenure === tenure) this.#saved = position
+    } catch (error) {
+      log.warn({ reason: textOf(error), position }, 'relay.checkpointLate')
+      this.#saveSoon(SAVE_AGAIN_MS)
+    }
+  }
+  /** Under the epoch of the tenure; refused, it steps down. */
+  async #saveUnder(reader: string, position: string): Promise<boolean> {
+    const { sharing, reader: name, log } = this.#settings
+    const tenure = this.#tenure
+    if (tenure === null) return false
+    const saved = await sharing.saveUnder({ name, epoch: tenure.epoch }, reader, position)
+    if (saved || this.#tenure !== tenure) return saved
+    log.warn({ epoch: tenure.epoch, position }, 'relay.steppedDown')
+    this.#lease.lost(tenure)
+    this.#forget()
+    return false
+  }
+
+  /** Until something is written, the lease is there, the relay is stopped, or the time is over. */
+  async #rest(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    const cancel = this.#settings.clock.after(ms, resolve)
+    await promise
+    cancel()
+    this.#wake = () => {}
+  }
+  /** A failed round is not hurried by what is written meanwhile, only by a stop. */
+  async #pause(ms: number): Promise<void> {
+    const until = this.#settings.clock.monotonic() + ms
+    for (let left = ms; this.#running && left > 0; left = until - this.#settings.clock.monotonic())
+      await this.#rest(left)
+    this.#woken = true
+  }
+  #release(drains: readonly (() => void)[]): void {
+    for (const drained of drains) drained()
+  }
+}

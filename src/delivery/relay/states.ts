@@ -1,0 +1,236 @@
+/**
+ * State topics: of every entity a row touched, the latest state, read after the row and told soon.
+ *
+ * STATES-1 the states of one relay are told one portion after another, each read after the one before was stored: they never go back;
+ * STATES-2 a checkpoint is saved only when the states its rows touched are told (`flush`); several rows of an entity are told as one state;
+ * STATES-3 what a former holder may have had under way can come late and leave an old state as the last one. A new holder therefore tells
+ *    all that was touched since that holder's checkpoint once more after `graceMs`. Until then the store keeps where that began
+ *    (reader `<reader>.unsettled`), so that it is not forgotten when this holder ends as well;
+ * STATES-4 who finds that its own states came late tells them until what it told is still true when it reads again: whoever told something
+ *    older meanwhile is, as its rows come, about to tell something newer;
+ * STATES-5 a portion of which nobody knows whether it was stored may come late as well, after a newer one of the same relay: it is told once
+ *    more after `graceMs`, and what STATES-3 keeps says so before the checkpoint moves past it.
+ */
+import type { Latest } from '../../actors/latest.ts'
+import type { FeedRow, Journal, Position } from '../../actors/runtime/ports.ts'
+import type { Cancel, Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { BusRecord } from '../../wire/envelope.ts'
+import type { Bus } from '../../bus/port.ts'
+import { textOf } from '../../errorText.ts'
+import { fitting, type Mark } from './records.ts'
+
+type Ports = {
+  readonly source: Latest
+  readonly journal: Pick<Journal, 'feed' | 'checkpoint'>
+  readonly bus: Pick<Bus, 'publish'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly reader: string
+  readonly holder: string
+  readonly graceMs: number
+  readonly rowsMax: number
+  /** Under the epoch of the tenure; false: it is over. */
+  readonly save: (reader: string, position: string) => Promise<boolean>
+  /** There is something to flush. */
+  readonly wake: () => void
+}
+
+const PORTION = 500
+/** So many entities are told once more after a change of holders; with more under way, the rest waits for its next change. */
+const UNSETTLED_MAX = 200_000
+const LATE_TRIES = 30
+const LATE_PAUSE_MS = 1000
+const SETTLED = 'settled'
+const FROM = 'from '
+
+const portionsOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
+  Array.from({ length: Math.ceil(items.length / PORTION) }, (_, at) => items.slice(at * PORTION, (at + 1) * PORTION))
+
+export class States {
+  readonly #ports: Ports
+  #touched = new Map<string, Mark>()
+  readonly #late = new Map<string, Mark>()
+  #healing: Promise<void> | null = null
+  /** Touched by rows a former holder may have had under way; null: all of them are known. */
+  #unsettled: Map<string, Mark> | null = null
+  /** To be told once more when the grace is over. */
+  #again = new Map<string, Mark>()
+  /** The grace is over and that is not recorded yet. */
+  #settling = false
+  /** The store says that something may come late. */
+  #marked = false
+  #grace: Cancel = () => {}
+  #stopped = false
+  #told = 0
+  #made = 0
+  #hurry: () => void = () => {}
+
+  constructor(ports: Ports) {
+    this.#ports = ports
+  }
+
+  /** A new tenure, that goes on after `checkpoint`. */
+  async begin(checkpoint: Position): Promise<void> {
+    const { journal, reader, rowsMax, save } = this.#ports
+    this.forget()
+    this.#marked = true
+    const kept = await journal.checkpoint(`${reader}.unsettled`)
+    const from = kept.startsWith(FROM) ? kept.slice(FROM.length) : checkpoint
+    if (!kept.startsWith(FROM)) await save(`${reader}.unsettled`, FROM + checkpoint)
+    const unsettled = new Map<string, Mark>()
+    for (let at = from; at !== checkpoint;) {
+      const rows = await journal.feed(at, rowsMax)
+      const end = rows.findIndex(({ position }) => position === checkpoint)
+      this.#note(end < 0 ? rows : rows.slice(0, end + 1), unsettled)
+      if (end >= 0 || rows.length < rowsMax) break
+      at = rows.at(-1)!.position
+    }
+    this.#unsettled = unsettled
+  }
+  /** These rows are told. `all`: there were no more when they were read. */
+  noted(rows: readonly FeedRow[], all: boolean): void {
+    this.#note(rows, this.#touched)
+    if (this.#unsettled === null) return
+    this.#note(rows, this.#unsettled)
+    if (!all) return
+    const unsettled = this.#unsettled
+    this.#unsettled = null
+    this.#tellAgain(unsettled.values())
+  }
+  /** The tenure is over. */
+  forget(): void {
+    this.#grace()
+    this.#touched = new Map()
+    this.#unsettled = null
+    this.#again = new Map()
+    this.#settling = false
+  }
+  get waiting(): boolean {
+    return this.#touched.size > 0 || this.#settling
+  }
+  get told(): number {
+    return this.#told
+  }
+  /** Tells what was touched until now; false: trust was over, and the rest was not told. Rejects when it is not certain. */
+  async flush(trusted: () => boolean): Promise<boolean> {
+    await this.#mark()
+    const settling = this.#settling
+    // what is told leaves it, what is not told stays
+    const open = this.#touched
+    this.#touched = new Map()
+    try {
+      if (!(await this.#tellAll(open, trusted))) return false
+    } finally {
+      for (const [key, mark] of open) if (!this.#touched.has(key)) this.#touched.set(key, mark)
+    }
+    if (settling && this.#settling && this.#unsettled === null) await this.#settled()
+    return true
+  }
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#grace()
+    this.#hurry()
+    await this.#healing
+  }
+
+  #tellAgain(marks: Iterable<Mark>): void {
+    for (const mark of marks) this.#again.set(mark.key, mark)
+    this.#settling = false
+    this.#grace()
+    this.#grace = this.#ports.clock.after(this.#ports.graceMs, () => {
+      for (const [key, mark] of this.#again) if (!this.#touched.has(key)) this.#touched.set(key, mark)
+      this.#again = new Map()
+      this.#settling = true
+      this.#ports.wake()
+    })
+  }
+  /** Until it is done nothing is told, so that the checkpoint stays before what may come late. */
+  async #mark(): Promise<void> {
+    const { journal, reader, save } = this.#ports
+    if (this.#marked || this.#again.size === 0) return
+    this.#marked = await save(`${reader}.unsettled`, FROM + (await journal.checkpoint(reader)))
+  }
+  async #settled(): Promise<void> {
+    const { reader, save } = this.#ports
+    if (!(await save(`${reader}.unsettled`, SETTLED))) return
+    this.#settling = false
+    this.#marked = false
+  }
+  #note(rows: readonly FeedRow[], into: Map<string, Mark>): void {
+    const { source, log } = this.#ports
+    for (const { key, version, at, position } of rows) {
+      if (!source.tells(key)) continue
+      if (into.size < UNSETTLED_MAX || into.has(key)) into.set(key, { key, version, at, position })
+      else log.error({ key, version }, 'relay.stateUntold')
+    }
+  }
+  async #tellAll(open: Map<string, Mark>, trusted: () => boolean): Promise<boolean> {
+    for (const marks of portionsOf([...open.values()])) {
+      if (!(await this.#tell(marks, trusted))) return false
+      for (const { key } of marks) open.delete(key)
+    }
+    return true
+  }
+  async #tell(marks: readonly Mark[], trusted: () => boolean): Promise<boolean> {
+    const { source, bus } = this.#ports
+    const latest = await source.read(marks.map(({ key }) => key))
+    if (!trusted()) return false
+    try {
+      await bus.publish(this.#records(marks, latest))
+      this.#told += marks.length
+    } catch (error) {
+      if (trusted()) this.#tellAgain(marks)
+      throw error
+    } finally {
+      if (!trusted()) this.#cameLate(marks)
+    }
+    return true
+  }
+  #records(marks: readonly Mark[], latest: ReadonlyMap<string, string | null>): readonly BusRecord[] {
+    const { source, holder, log } = this.#ports
+    return marks.map((mark) =>
+      fitting(source.record(mark, latest.get(mark.key) ?? null, `${holder}.${++this.#made}`), mark, log),
+    )
+  }
+  #cameLate(marks: readonly Mark[]): void {
+    this.#ports.log.warn({ entities: marks.length }, 'relay.statesLate')
+    for (const mark of marks) this.#late.set(mark.key, mark)
+    this.#healing ??= this.#heal()
+  }
+  async #heal(): Promise<void> {
+    const { log, graceMs } = this.#ports
+    const doubted = new Map<string, Mark>()
+    for (let tries = 0; this.#late.size > 0 && tries < LATE_TRIES && !this.#stopped; tries++) {
+      await this.#tellLate().catch((error: unknown) => {
+        for (const [key, mark] of this.#late) doubted.set(key, mark)
+        log.warn({ reason: textOf(error) }, 'relay.statesLateAgain')
+        return this.#pause(LATE_PAUSE_MS)
+      })
+      if (this.#late.size > 0 || doubted.size === 0) continue
+      await this.#pause(graceMs)
+      for (const [key, mark] of doubted) this.#late.set(key, mark)
+      doubted.clear()
+    }
+    if (this.#late.size > 0 && !this.#stopped) log.error({ entities: this.#late.size }, 'relay.statesOld')
+    this.#late.clear()
+    this.#healing = null
+  }
+  async #tellLate(): Promise<void> {
+    const { source, bus } = this.#ports
+    const marks = [...this.#late.values()].slice(0, PORTION)
+    const keys = marks.map(({ key }) => key)
+    const latest = await source.read(keys)
+    await bus.publish(this.#records(marks, latest))
+    this.#told += marks.length
+    const now = await source.read(keys)
+    for (const key of keys) if (now.get(key) === latest.get(key)) this.#late.delete(key)
+  }
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = this.#ports.clock.after(ms, resolve)
+    this.#hurry = resolve
+    await promise
+    cancel()
+  }
+}

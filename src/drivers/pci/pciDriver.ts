@@ -1,0 +1,98 @@
+/** `pci_driver`: any whitelisted PCI function, read from sysfs and given to a guest whole. */
+import type { Driver, HostIo, ReportedDevice } from '../driver.ts'
+import { attributesOf, deployableName, traitName } from '../names.ts'
+import { formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../pci.ts'
+import { spacedJson } from '../../spacedJson.ts'
+import { seenFunctions } from '../scan.ts'
+import { isPresent, type PciFunction, readPciFunctions } from './sysfs.ts'
+import type { WhitelistEntry } from './whitelist.ts'
+import { whitelistHint } from './whitelistHint.ts'
+
+export type PciDriverOptions = {
+  /** Entries are alternatives; the first that takes a function decides how it is reported. */
+  readonly whitelist: readonly WhitelistEntry[]
+  /** Where sysfs is mounted; `/sys` when not given. */
+  readonly sysfsRoot?: string
+  /** Every bind first makes sure that the device is still there, as an entry with `check` asks for its own. */
+  readonly check?: boolean
+}
+
+const VENDOR_NAMES: Readonly<Record<string, string>> = {
+  '10de': 'NVIDIA',
+  '102b': 'MATROX',
+  '8086': 'INTEL',
+  '1bd4': 'INSPUR',
+  '10ee': 'XILINX',
+  '19e5': 'HUAWEI',
+}
+
+const traitsOf = ({ vendor, product }: PciFunction, more: readonly string[]): readonly string[] => {
+  const name = VENDOR_NAMES[vendor]
+  return [
+    'OWNER_CYBORG',
+    ...(name ? [traitName('CUSTOM_PCI', name)] : []),
+    traitName('CUSTOM_PCI_PRODUCT_ID', product),
+    // The product id alone does not tell two vendors apart.
+    traitName('CUSTOM_PCI', vendor, product),
+    ...more,
+  ]
+}
+
+const reported = (hostname: string, found: PciFunction, entry: WhitelistEntry, check: boolean): ReportedDevice => ({
+  // The database has no generic type; GPU is what clients have always seen here.
+  type: entry.deviceType ?? 'GPU',
+  vendor: found.vendor,
+  model: found.product,
+  stdBoardInfo: spacedJson({ product_id: found.product, controller: null }),
+  vendorBoardInfo: 'miss_vb_info',
+  controlPath: { type: 'PCI', info: pciJson(found.address) },
+  deployables: [
+    {
+      name: deployableName(hostname, formatPciAddress(found.address)),
+      numAccelerators: 1,
+      driverName: VENDOR_NAMES[found.vendor] ?? found.vendor.toUpperCase(),
+      attributes: attributesOf(entry.resourceClass ?? 'CUSTOM_PCI', traitsOf(found, entry.traits)),
+      handles: [{ type: 'PCI', info: pciInfo(found.address) }],
+      hostWork: check || entry.check,
+      programmable: false,
+    },
+  ],
+})
+
+/** The driver of `[pci] passthrough_whitelist`. Without entries it reports nothing and says once how many devices it saw. */
+export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciDriverOptions): Driver => {
+  let hinted = false
+
+  const hint = async (io: HostIo) => {
+    if (hinted) return
+    hinted = true
+    try {
+      const seen = await readPciFunctions(io, sysfsRoot)
+      io.warn('pci_whitelist_empty', { hint: whitelistHint(seen.length) })
+    } catch (error) {
+      // Nothing was to be reported, so a host without a PCI bus is no failure.
+      io.warn('pci_whitelist_empty', { hint: `No PCI device is whitelisted, and none can be seen: ${String(error)}` })
+    }
+  }
+
+  return {
+    name: 'pci_driver',
+    discover: async (io) => {
+      if (whitelist.length === 0) {
+        await hint(io)
+        return []
+      }
+      const seen = await seenFunctions(io, sysfsRoot, whitelist)
+      return seen.flatMap(({ found, entry }) => (entry ? [reported(io.hostname, found, entry, check)] : []))
+    },
+    prepare: async (io, slot, signal) => {
+      signal.throwIfAborted()
+      const address = pciAddressOf(slot.info)
+      if (slot.type !== 'PCI' || address === null) throw new Error(`slot ${slot.uuid}: info must be a PCI address`)
+      if (!(await isPresent(io, sysfsRoot, address)))
+        throw new Error(`slot ${slot.uuid}: no PCI device ${formatPciAddress(address)} on ${io.hostname}`)
+    },
+    // A bind leaves nothing on the host, so there is nothing to take back.
+    release: async () => {},
+  }
+}

@@ -1,0 +1,78 @@
+/** What sysfs says about the PCI functions of a host. */
+import type { HostIo } from '../driver.ts'
+import { comparePci, formatPciAddress, hexNumber, hexText, parsePciAddress, type PciAddress } from '../../pci.ts'
+
+export type PciFunction = {
+  readonly address: PciAddress
+  /** Four hex digits, lower case. */
+  readonly vendor: string
+  readonly product: string
+  /** Six hex digits: base class, subclass, programming interface. */
+  readonly class: string
+  /** The physical function, where this is a virtual one. */
+  readonly physfn: PciAddress | null
+  /** How many virtual functions it can have; 0 when it is no SR-IOV physical function. */
+  readonly totalVfs: number
+  /** The kernel driver that holds it now, and the only one that may (`driver_override`). */
+  readonly driver: string | null
+  readonly driverOverride: string | null
+}
+
+/** The folder with one entry for each PCI function. */
+export const pciFolder = (sysfsRoot: string): string => `${sysfsRoot}/bus/pci/devices`
+
+/** The PCI address a sysfs path ends in or runs through (the innermost one), or null. */
+export const addressInPath = (path: string | null): PciAddress | null =>
+  (path ?? '')
+    .split('/')
+    .map(parsePciAddress)
+    .findLast((address) => address !== null) ?? null
+
+const lastPart = (path: string | null): string | null => path?.split('/').at(-1) || null
+
+const readHex = async (io: HostIo, path: string, digits: number): Promise<string> => {
+  const text = (await io.read(path)).trim()
+  const value = hexNumber(text)
+  if (value === null || value >= 16 ** digits)
+    throw new Error(`${path}: must hold at most ${digits} hex digits, holds '${text}'`)
+  return hexText(value, digits)
+}
+
+const readFunction = async (io: HostIo, folder: string, address: PciAddress): Promise<PciFunction> => {
+  const files = await io.list(folder)
+  const optional = async (name: string) => (files.includes(name) ? (await io.read(`${folder}/${name}`)).trim() : '')
+  const override = await optional('driver_override')
+  return {
+    address,
+    vendor: await readHex(io, `${folder}/vendor`, 4),
+    product: await readHex(io, `${folder}/device`, 4),
+    class: await readHex(io, `${folder}/class`, 6),
+    physfn: addressInPath(await io.link(`${folder}/physfn`)),
+    totalVfs: Number.parseInt(await optional('sriov_totalvfs'), 10) || 0,
+    driver: lastPart(await io.link(`${folder}/driver`)),
+    // The kernel prints `(null)` when nothing is set.
+    driverOverride: override === '' || override === '(null)' ? null : override,
+  }
+}
+
+/** Whether the function is on the host now. */
+export const isPresent = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<boolean> =>
+  (await io.list(pciFolder(sysfsRoot))).some((name) => name.toLowerCase() === formatPciAddress(address))
+
+/**
+ * Every PCI function of the host, ordered by address. Throws when one cannot be read:
+ * only a function that was unplugged in the meantime may be left out.
+ */
+export const readPciFunctions = async (io: HostIo, sysfsRoot: string): Promise<readonly PciFunction[]> => {
+  const functions: PciFunction[] = []
+  for (const name of await io.list(pciFolder(sysfsRoot))) {
+    const address = parsePciAddress(name)
+    if (address === null) continue
+    try {
+      functions.push(await readFunction(io, `${pciFolder(sysfsRoot)}/${name}`, address))
+    } catch (error) {
+      if (await isPresent(io, sysfsRoot, address)) throw error
+    }
+  }
+  return functions.toSorted((one, other) => comparePci(one.address, other.address))
+}

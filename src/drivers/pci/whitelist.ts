@@ -1,0 +1,163 @@
+/** `[pci] passthrough_whitelist`: which PCI functions may be handed out. Read once at start; matching is pure. */
+import { type AddressRule, readAddressRule, takesAddress } from './addressRule.ts'
+import type { ReportedDevice } from '../driver.ts'
+import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../pci.ts'
+import type { PciFunction } from './sysfs.ts'
+
+/** Null means any. */
+export type WhitelistEntry = {
+  readonly vendorId: string | null
+  readonly productId: string | null
+  readonly address: AddressRule | null
+  /** A network interface; its PCI function is looked up on the host. */
+  readonly devname: string | null
+  /** What matching functions are reported as, instead of the driver's own values. */
+  readonly deviceType: ReportedDevice['type'] | null
+  readonly resourceClass: string | null
+  /** Traits besides those the driver gives. */
+  readonly traits: readonly string[]
+  /** A bind first makes sure that the device is still there. */
+  readonly check: boolean
+  /** Every other key: kept, never used. */
+  readonly tags: Readonly<Record<string, unknown>>
+}
+
+/** A value of the configuration that breaks a rule. */
+export type Problem = { readonly field: string; readonly rule: string }
+export type WhitelistReading =
+  | { readonly ok: true; readonly entries: readonly WhitelistEntry[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+const TYPES: readonly ReportedDevice['type'][] = ['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD']
+const NAME = /^[A-Z0-9_]{1,255}$/
+/** Placement knows no others by name, and lets nobody make classes without the prefix. */
+const RESOURCE_CLASS = /^(?:CUSTOM_[A-Z0-9_]{1,248}|FPGA|PGPU|VGPU)$/
+
+type Found<Value> = { readonly value: Value } | { readonly rule: string; readonly part?: string }
+type Reader<Value> = (given: unknown) => Found<Value>
+
+const id: Reader<string | null> = (given) => {
+  if (given === '*') return { value: null }
+  const value = hexNumber(given)
+  if (value === null) return { rule: `must be hex text or *, is ${JSON.stringify(given)}` }
+  return value > 0xffff ? { rule: `must not exceed ffff, is '${String(given)}'` } : { value: hexText(value, 4) }
+}
+const address: Reader<AddressRule> = (given) => {
+  const reading = readAddressRule(given)
+  return reading.ok ? { value: reading.rule } : { rule: reading.broken, part: reading.part }
+}
+/** The name becomes part of a path. */
+const devname: Reader<string> = (given) =>
+  typeof given === 'string' && /^[^\s/]{1,127}$/.test(given) && !/^\.\.?$/.test(given)
+    ? { value: given }
+    : { rule: 'must be the name of a network interface' }
+const deviceType: Reader<ReportedDevice['type']> = (given) => {
+  const value = TYPES.find((type) => type === given)
+  return value ? { value } : { rule: `must be one of ${TYPES.join(', ')}` }
+}
+const resourceClass: Reader<string> = (given) =>
+  typeof given === 'string' && RESOURCE_CLASS.test(given)
+    ? { value: given }
+    : { rule: 'must be FPGA, PGPU, VGPU or CUSTOM_ followed by A-Z, 0-9 and _' }
+const traits: Reader<readonly string[]> = (given) => {
+  const value: readonly unknown[] | null =
+    typeof given === 'string' ? given.split(',').map((name) => name.trim()) : Array.isArray(given) ? given : null
+  return value?.every((name): name is string => typeof name === 'string' && NAME.test(name))
+    ? { value }
+    : { rule: 'must be a list, or text with commas, of names of A-Z, 0-9 and _' }
+}
+const check: Reader<boolean> = (given) =>
+  [true, false, 'true', 'false'].includes(given as boolean)
+    ? { value: String(given) === 'true' }
+    : { rule: 'must be true or false' }
+
+const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+
+const readEntry = (given: Readonly<Record<string, unknown>>, at: string, problems: Problem[]): WhitelistEntry => {
+  const {
+    vendor_id,
+    product_id,
+    address: where,
+    devname: net,
+    device_type,
+    resource_class,
+    traits: more,
+    check: verify,
+    ...tags
+  } = given
+  const take = <Value, Default>(
+    name: string,
+    value: unknown,
+    read: Reader<Value>,
+    absent: Default,
+  ): Value | Default => {
+    if (value === undefined) return absent
+    const found = read(value)
+    if ('value' in found) return found.value
+    problems.push({ field: `${at}.${name}${found.part ? `.${found.part}` : ''}`, rule: found.rule })
+    return absent
+  }
+  if (where !== undefined && net !== undefined)
+    problems.push({ field: at, rule: 'must not have both address and devname' })
+  return {
+    vendorId: take('vendor_id', vendor_id, id, null),
+    productId: take('product_id', product_id, id, null),
+    address: take('address', where, address, null),
+    devname: take('devname', net, devname, null),
+    deviceType: take('device_type', device_type, deviceType, null),
+    resourceClass: take('resource_class', resource_class, resourceClass, null),
+    traits: take('traits', more, traits, []),
+    check: take('check', verify, check, false),
+    tags,
+  }
+}
+
+const decode = (text: string): { readonly value: unknown } | null => {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return null
+  }
+}
+
+const collect = (given: unknown, at: string, mayNest: boolean, problems: Problem[]): readonly WhitelistEntry[] => {
+  if (isObject(given)) return [readEntry(given, at, problems)]
+  if (mayNest && Array.isArray(given))
+    return given.flatMap((element, n) => collect(element, `${at}[${n}]`, typeof element === 'string', problems))
+  const parsed = mayNest && typeof given === 'string' ? decode(given) : null
+  if (parsed !== null && typeof parsed.value !== 'string') {
+    const list: readonly unknown[] | null = Array.isArray(parsed.value) ? parsed.value : null
+    return list
+      ? list.flatMap((element, n) => collect(element, `${at}[${n}]`, false, problems))
+      : collect(parsed.value, at, false, problems)
+  }
+  problems.push({ field: at, rule: mayNest ? 'must be JSON: an object or a list of objects' : 'must be an object' })
+  return []
+}
+
+/**
+ * Reads the option: JSON text, the decoded object or list, or a list of such texts (the option may be given many times).
+ * Nothing given is an empty whitelist. All problems are named, each by entry and rule.
+ */
+export const readWhitelist = (given: unknown, at = 'pci.passthrough_whitelist'): WhitelistReading => {
+  if (given === undefined || given === null || given === '') return { ok: true, entries: [] }
+  const problems: Problem[] = []
+  const entries = collect(given, at, true, problems)
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, entries }
+}
+
+/** Whether the entry takes the function; `interfaces` says which PCI function a network interface belongs to. */
+export const matchesEntry = (
+  entry: WhitelistEntry,
+  found: Pick<PciFunction, 'vendor' | 'product' | 'address' | 'physfn'>,
+  interfaces: ReadonlyMap<string, PciAddress>,
+): boolean => {
+  if (entry.vendorId !== null && entry.vendorId !== found.vendor) return false
+  if (entry.productId !== null && entry.productId !== found.product) return false
+  if (entry.address !== null && !takesAddress(entry.address, found.address, found.physfn)) return false
+  if (entry.devname === null) return true
+  const named = interfaces.get(entry.devname)
+  const own = [found.address, found.physfn].filter((address) => address !== null)
+  return named !== undefined && own.some((address) => formatPciAddress(address) === formatPciAddress(named))
+}

@@ -1,0 +1,30 @@
+/** A pretended machine: its devices and what is asked of them. Pure. */
+import type { ReportedDevice } from '../driver.ts'
+import type { Effects } from './effects.ts'
+import { canonicalInfo } from '../../pci.ts'
+
+/** Where a deployable sits. */
+export type Place = { readonly device: number; readonly programmable: boolean; readonly infos: ReadonlySet<string> }
+/** The devices of a pretended host, and where each deployable is found. */
+export type Machine = { readonly devices: readonly ReportedDevice[]; readonly places: ReadonlyMap<string, Place> }
+
+export const machineOf = (devices: readonly ReportedDevice[]): Machine => ({
+  devices,
+  places: new Map(
+    devices.flatMap(({ deployables }, device) =>
+      deployables.map(({ name, programmable, handles }) => [
+        name,
+        { device, programmable, infos: new Set(handles.map(({ info }) => canonicalInfo(info))) },
+      ]),
+    ),
+  ),
+})
+
+/** The device as it shows itself once bitstreams are loaded. */
+export const withBitstreams = (device: ReportedDevice, { loaded }: Effects): ReportedDevice => ({
+  ...device,
+  deployables: device.deployables.map((one) => {
+    const bitstreamId = loaded[one.name]
+    return one.programmable && bitstreamId !== undefined ? { ...one, bitstreamId } : one
+  }),
+})

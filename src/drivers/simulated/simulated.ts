@@ -1,0 +1,131 @@
+/** `simulated_driver`: believable devices from a seed, in any number, with trouble on command. */
+import type { Clock } from '../../clock.ts'
+import type { ReportedDevice } from '../driver.ts'
+import { attributesOf, deployableName, traitName } from '../names.ts'
+import { formatPciAddress, hexText, pciInfo, pciJson, type PciAddress } from '../../pci.ts'
+import { type PretendedDriver, pretendedDriver } from './simulatedDriver.ts'
+import { FACTS, type Kind, type KindFacts, KINDS, type Model } from './models.ts'
+import { spacedJson } from '../../spacedJson.ts'
+import type { Trouble } from './injectedFaults.ts'
+
+export type SimulatedDevice = {
+  readonly kind: Kind
+  /** How many units it can give: 1 is the card itself, more are its virtual functions. */
+  readonly handles: number
+  /** Overrides the rule of its kind: fpga and nic need the host at bind, the others do not. */
+  readonly hostWork?: boolean
+}
+export type SimulatedPlan = {
+  /** The same seed and plan show the same devices. */
+  readonly seed: number | string
+  readonly devices: readonly SimulatedDevice[]
+  /** Overrides the rule of every kind, for devices that do not say. */
+  readonly hostWork?: boolean
+  /** Delay, failures and unplugged devices to start with; none when not given. */
+  readonly trouble?: Partial<Trouble>
+  readonly clock?: Clock
+}
+
+/** What a report can carry. */
+const LIMITS = { devices: 1000, handles: 4096 }
+
+/** Simulated cards sit in PCI domains from `acc0` on, where no real one is expected. */
+const FIRST_DOMAIN = 0xacc0
+const FUNCTIONS_OF_A_BUS = 256
+
+/** The n-th function counted through the simulated domains. */
+const functionAt = (n: number): PciAddress => ({
+  domain: hexText(FIRST_DOMAIN + (n >> 16), 4),
+  bus: hexText((n >> 8) & 0xff, 2),
+  device: hexText((n >> 3) & 0x1f, 2),
+  function: hexText(n & 7, 1),
+})
+
+type Card = {
+  readonly planned: SimulatedDevice
+  readonly model: Model
+  readonly serial: string
+  readonly address: PciAddress
+  readonly units: readonly PciAddress[]
+}
+
+/** FNV-1a: spreads a seed over choices, the same on every machine. */
+const hash = (text: string): number => {
+  let value = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193) >>> 0
+  // Without mixing, the low bits of similar texts follow each other.
+  value = Math.imul(value ^ (value >>> 16), 0x45d9f3b) >>> 0
+  return (value ^ (value >>> 16)) >>> 0
+}
+
+/** Every card begins a PCI bus of its own and takes as many as it needs. */
+const cardsOf = ({ seed, devices }: SimulatedPlan): readonly Card[] => {
+  let next = 0
+  return devices.map((planned, at) => {
+    const first = next
+    const { models } = FACTS[planned.kind]
+    const units = planned.handles === 1 ? [first] : Array.from({ length: planned.handles }, (_, n) => first + 1 + n)
+    next += Math.ceil((planned.handles + 1) / FUNCTIONS_OF_A_BUS) * FUNCTIONS_OF_A_BUS
+    return {
+      planned,
+      model: models[hash(`${seed}/${at}/model`) % models.length] as Model,
+      serial: hexText(hash(`${seed}/${at}/serial`), 8).toUpperCase(),
+      address: functionAt(first),
+      units: units.map(functionAt),
+    }
+  })
+}
+
+const traitsOf = ({ type }: KindFacts, { vendor, product, vendorName, family }: Model): readonly string[] => [
+  'OWNER_CYBORG',
+  traitName('CUSTOM', type, vendorName),
+  traitName('CUSTOM', type, 'PRODUCT_ID', product),
+  traitName('CUSTOM', type, vendorName, family),
+  // The form that profiles for NVIDIA cards have always used.
+  ...(vendor === '10de' ? [traitName('CUSTOM', vendorName, product)] : []),
+]
+
+const reported = (hostname: string, card: Card, hostWorkOfAll: boolean | undefined): ReportedDevice => {
+  const { planned, model, address, units } = card
+  const facts = FACTS[planned.kind]
+  return {
+    type: facts.type,
+    vendor: model.vendor,
+    model: model.text,
+    stdBoardInfo: spacedJson({ product_id: model.product, controller: model.controller }),
+    vendorBoardInfo: spacedJson({ vendor_info: 'simulated', serial: card.serial }),
+    controlPath: { type: 'PCI', info: pciJson(address) },
+    deployables: [
+      {
+        name: deployableName(hostname, formatPciAddress(address)),
+        numAccelerators: units.length,
+        driverName: 'simulated',
+        attributes: attributesOf(facts.resourceClass, traitsOf(facts, model)),
+        handles: units.map((unit) => ({ type: 'PCI', info: pciInfo(unit) })),
+        hostWork: planned.hostWork ?? hostWorkOfAll ?? facts.hostWork,
+        programmable: facts.programmable,
+      },
+    ],
+  }
+}
+
+const check = ({ devices }: SimulatedPlan): void => {
+  if (devices.length > LIMITS.devices) throw new RangeError(`devices: must not be more than ${LIMITS.devices}`)
+  for (const [at, { kind, handles }] of devices.entries()) {
+    if (!KINDS.includes(kind)) throw new RangeError(`devices[${at}].kind: must be one of ${KINDS.join(', ')}`)
+    if (!Number.isInteger(handles) || handles < 1 || handles > LIMITS.handles)
+      throw new RangeError(`devices[${at}].handles: must be a whole number from 1 to ${LIMITS.handles}`)
+  }
+}
+
+/** The driver of a simulated host. Throws when the plan breaks a limit. */
+export const simulatedDriver = (plan: SimulatedPlan): PretendedDriver => {
+  check(plan)
+  const cards = cardsOf(plan)
+  return pretendedDriver({
+    name: 'simulated_driver',
+    devices: (hostname) => cards.map((card) => reported(hostname, card, plan.hostWork)),
+    ...(plan.trouble ? { trouble: plan.trouble } : {}),
+    ...(plan.clock ? { clock: plan.clock } : {}),
+  })
+}

@@ -1,0 +1,126 @@
+/**
+ * A driver without hardware: a fixed list of devices, trouble on command, and effects kept in a file.
+ * The fake and the simulated driver are this with different devices.
+ */
+import { type Clock, systemClock } from '../../clock.ts'
+import type { Driver, HostIo, ReportedDevice, Slot } from '../driver.ts'
+import { withLoaded, withPrepared, withReleased } from './effects.ts'
+import { effectsKeeper } from './effectsFile.ts'
+import { type Machine, machineOf, type Place, withBitstreams } from './machine.ts'
+import { canonicalInfo } from '../../pci.ts'
+import { type Deed, quiet, strikes, type Trouble, troubleFile } from './injectedFaults.ts'
+
+export type Control = {
+  /** What goes wrong, beside what the trouble file says; settable at any time. */
+  readonly trouble: Trouble
+  /** Takes a device out of the machine, by its place in the plan, from 0. */
+  readonly unplug: (device: number) => void
+  readonly replug: (device: number) => void
+}
+export type PretendedDriver = Required<Driver> & { readonly control: Control }
+
+export type Pretended = {
+  readonly name: string
+  readonly devices: (hostname: string) => readonly ReportedDevice[]
+  readonly trouble?: Partial<Trouble>
+  readonly clock?: Clock
+}
+
+/** The wire takes bitstream ids of at most 100 characters. */
+const BITSTREAM_MAX = 100
+
+const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((done, fail) => {
+    const stop = () => {
+      cancel()
+      fail(signal.reason)
+    }
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener('abort', stop)
+      done()
+    })
+    signal.addEventListener('abort', stop, { once: true })
+  })
+
+/** An image's file is named by its id, with or without an extension. */
+const bitstreamOf = async (io: HostIo, imagePath: string): Promise<string> => {
+  const cut = imagePath.lastIndexOf('/')
+  const file = imagePath.slice(cut + 1)
+  const files = await io.list(cut > 0 ? imagePath.slice(0, cut) : cut === 0 ? '/' : '.')
+  if (!files.includes(file)) throw new Error(`${imagePath}: no such image`)
+  const id = file.replace(/(?<=.)\.[^.]*$/, '')
+  if (id.length > BITSTREAM_MAX)
+    throw new Error(`${imagePath}: the name must not be longer than ${BITSTREAM_MAX} characters`)
+  return id
+}
+
+/** Waits and fails as the troubles say. */
+const suffer = async (clock: Clock, troubles: readonly Trouble[], deed: Deed, signal: AbortSignal): Promise<void> => {
+  signal.throwIfAborted()
+  const delayMs = Math.max(...troubles.map((trouble) => trouble.delayMs))
+  if (delayMs > 0) await pause(clock, delayMs, signal)
+  if (troubles.some((trouble) => strikes(trouble, deed)))
+    throw new Error(`${deed.action} of ${deed.slot ?? deed.deployable} failed, as it was told to`)
+}
+
+const controlOf = (trouble: Trouble): Control => ({
+  trouble,
+  unplug: (device) => void (trouble.unplugged = [...new Set([...trouble.unplugged, device])]),
+  replug: (device) => void (trouble.unplugged = trouble.unplugged.filter((one) => one !== device)),
+})
+
+/** Makes the driver; one instance serves one host. */
+export const pretendedDriver = ({ name, devices, trouble: start, clock = systemClock }: Pretended): PretendedDriver => {
+  const trouble: Trouble = { ...quiet(), ...start }
+  const fromFile = troubleFile()
+  const { read: effectsOf, change } = effectsKeeper(name)
+  const machines = new Map<string, Machine>()
+
+  const machine = (hostname: string): Machine => {
+    const made = machines.get(hostname) ?? machineOf(devices(hostname))
+    machines.set(hostname, made)
+    return made
+  }
+  const place = (io: HostIo, deployable: string, told: Trouble): Place => {
+    const found = machine(io.hostname).places.get(deployable)
+    const isOut = ({ unplugged }: Trouble): boolean => found !== undefined && unplugged.includes(found.device)
+    if (found === undefined || isOut(trouble) || isOut(told)) throw new Error(`${io.hostname} has no ${deployable}`)
+    return found
+  }
+  /** What the file of troubles said when it began. */
+  const endure = async (io: HostIo, deed: Deed, signal: AbortSignal): Promise<Trouble> => {
+    const told = await fromFile(io)
+    await suffer(clock, [trouble, told], deed, signal)
+    return told
+  }
+
+  return {
+    name,
+    control: controlOf(trouble),
+    discover: async (io) => {
+      const effects = await effectsOf(io)
+      const out = [...trouble.unplugged, ...(await fromFile(io)).unplugged]
+      return machine(io.hostname)
+        .devices.filter((_, device) => !out.includes(device))
+        .map((device) => withBitstreams(device, effects))
+    },
+    prepare: async (io, slot: Slot, signal) => {
+      const told = await endure(io, { action: 'prepare', deployable: slot.deployable, slot: slot.uuid }, signal)
+      const { infos } = place(io, slot.deployable, told)
+      const info = canonicalInfo(slot.info)
+      if (!infos.has(info)) throw new Error(`slot ${slot.uuid}: ${slot.deployable} has no ${info}`)
+      await change(io, signal, (effects) => withPrepared(effects, slot))
+    },
+    // A device that is gone holds nothing, so its slots are released without it.
+    release: async (io, slot: Slot, signal) => {
+      await endure(io, { action: 'release', deployable: slot.deployable, slot: slot.uuid }, signal)
+      await change(io, signal, (effects) => withReleased(effects, slot))
+    },
+    program: async (io, deployable, imagePath, signal) => {
+      const told = await endure(io, { action: 'program', deployable, slot: null }, signal)
+      if (!place(io, deployable, told).programmable) throw new Error(`${deployable} cannot be programmed`)
+      const bitstream = await bitstreamOf(io, imagePath)
+      await change(io, signal, (effects) => withLoaded(effects, deployable, bitstream))
+    },
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Where a host is in its orders, kept on its own disk so that a start does not read them all again.
+ *
+ * An old place, or none, is harmless: orders are numbered, and one that was carried out is answered from the ledger.
+ */
+import * as v from 'valibot'
+import type { OwnPlace, Place } from '../bus/port.ts'
+import { textOf } from '../errorText.ts'
+import type { Cancel, Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { Disk } from './disk.ts'
+
+const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const PlaceFile = v.object({
+  bus: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
+  partition: Count,
+  offset: Count,
+})
+const WRITE_EVERY_MS = 1000
+
+export type PlaceOptions = {
+  readonly disk: Disk
+  readonly path: string
+  readonly clock: Clock
+  readonly log: Log
+}
+export type KeptPlace = OwnPlace & {
+  /** Writes what is not written yet; afterwards nothing more is written. `at once`: nothing is written. */
+  readonly close: (how: 'orderly' | 'at once') => Promise<void>
+}
+
+const parsed = (text: string): Place | null => {
+  try {
+    const file = v.safeParse(PlaceFile, JSON.parse(text))
+    return file.success ? file.output : null
+  } catch {
+    return null
+  }
+}
+
+class PlaceKeeper {
+  readonly #options: PlaceOptions
+  #latest: Place | null = null
+  #timer: Cancel | null = null
+  #writing: Promise<void> = Promise.resolve()
+  #closed = false
+
+  constructor(options: PlaceOptions) {
+    this.#options = options
+  }
+
+  readonly moved = (place: Place): void => {
+    if (this.#closed) return
+    this.#latest = place
+    this.#timer ??= this.#options.clock.after(WRITE_EVERY_MS, () => {
+      this.#timer = null
+      this.#writing = this.#writing.then(this.#write)
+    })
+  }
+  readonly close = async (how: 'orderly' | 'at once'): Promise<void> => {
+    this.#closed = true
+    this.#timer?.()
+    if (how === 'at once') return void (this.#latest = null)
+    await this.#writing.then(this.#write)
+  }
+  readonly #write = async (): Promise<void> => {
+    const { disk, path, log } = this.#options
+    const place = this.#latest
+    this.#latest = null
+    if (place === null) return
+    try {
+      await disk.replace(path, JSON.stringify(place))
+    } catch (error) {
+      log.warn({ path, reason: textOf(error) }, 'host.placeNotKept')
+    }
+  }
+}
+
+/** Rejects only when the disk does. What cannot be understood counts as nothing. */
+export const openPlace = async (options: PlaceOptions): Promise<KeptPlace> => {
+  const { disk, path, log } = options
+  const text = await disk.read(path)
+  const from = text === null ? null : parsed(text)
+  if (text !== null && from === null) log.warn({ path }, 'host.placeUnreadable')
+  const { moved, close } = new PlaceKeeper(options)
+  return { from, moved, close }
+}

@@ -1,0 +1,23 @@
+/** Every route of the API. */
+import { arqRoutes } from './arqs.ts'
+import { attributeRoutes } from './attributes.ts'
+import { deployableRoutes } from './deployables.ts'
+import { deviceRoutes } from './devices.ts'
+import { handleRoutes } from './handles.ts'
+import { hostRoutes } from './hosts.ts'
+import { migrationRoutes } from './profileMigration.ts'
+import { profileRoutes } from './profiles.ts'
+import { rootRoutes } from './root.ts'
+import type { Route } from '../route.ts'
+
+export const ROUTES: readonly Route[] = [
+  ...rootRoutes(() => ROUTES),
+  ...profileRoutes,
+  ...arqRoutes,
+  ...deviceRoutes,
+  ...deployableRoutes,
+  ...attributeRoutes,
+  ...hostRoutes,
+  ...handleRoutes,
+  ...migrationRoutes,
+]

@@ -1,0 +1,200 @@
+/** Accelerator requests: made from a device profile, bound to an instance, read by compute, deleted. */
+import * as v from 'valibot'
+import type { ArqRow } from '../../actors/control.ts'
+import { patch } from './bindings.ts'
+import type { Patch } from './bindings.ts'
+import { invalid, refused } from '../faults.ts'
+import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { list as listArg, oneOf, uuid } from '../query.ts'
+import { isProfileName } from './profileRules.ts'
+import { self, times } from '../render.ts'
+import { reasonIn, wordOf } from './operatorNote.ts'
+import { answer, route } from '../route.ts'
+import type { Answered, Body, Call, Route } from '../route.ts'
+import * as schemas from '../schemas.ts'
+import { timeline } from './timeline.ts'
+import { canonicalUuid } from '../uuid.ts'
+
+const UUIDS = { uuid: { resource: 'accelerator_request', otherwise: 'invalid' } } as const
+
+export const arqBody = (row: ArqRow, base: string) => {
+  const bound = row.state === 'Bound'
+  return {
+    uuid: row.uuid,
+    state: row.state,
+    device_profile_name: row.profile_name,
+    device_profile_group_id: row.group_id,
+    hostname: row.hostname,
+    device_rp_uuid: row.device_rp_uuid,
+    instance_uuid: row.instance_uuid,
+    project_id: row.project_id,
+    // The handle may be held in other states too; clients may rely on it only when Bound.
+    attach_handle_type: (bound && row.handle_type) || '',
+    attach_handle_uuid: bound ? row.handle_uuid : null,
+    attach_handle_info: (bound && row.handle_info) || {},
+    ...times(row),
+    links: [self(base, 'accelerator_requests', row.uuid)],
+  }
+}
+
+const NewArqs = v.looseObject({ device_profile_name: v.string() })
+const newArqs: Body<string> = {
+  schema: NewArqs,
+  read: (json) => {
+    const parsed = schemas.readAs(NewArqs, json)
+    return parsed.ok ? { ok: true, value: parsed.value.device_profile_name } : parsed
+  },
+}
+
+const create = route({
+  method: 'POST',
+  path: '/v2/accelerator_requests',
+  rule: 'cyborg:arq:create',
+  body: newArqs,
+  docs: {
+    summary: 'Makes the accelerator requests that a device profile asks for.',
+    answers: { 201: v.object({ arqs: v.array(schemas.Arq) }) },
+    refusals: [404],
+  },
+  handle: ({ control, caller, body, base }) => {
+    // A text that no profile can be called by is not worth a look.
+    if (!isProfileName(body)) return refused({ kind: 'not_found', resource: 'device_profile', id: body })
+    return answer(control.arqs.create(caller, body), 201, (rows) => ({ arqs: rows.map((row) => arqBody(row, base)) }))
+  },
+})
+
+type Canonical = { readonly ok: true; readonly uuids: readonly string[] } | ReturnType<typeof invalid>
+
+const uuidsOf = (given: readonly string[]): Canonical => {
+  const uuids = new Set<string>()
+  for (const each of given) {
+    const canonical = canonicalUuid(each)
+    if (canonical === null) return invalid('arqs', 'each element must be a UUID')
+    uuids.add(canonical)
+  }
+  return { ok: true, uuids: [...uuids] }
+}
+
+const list = route({
+  method: 'GET',
+  path: '/v2/accelerator_requests',
+  rule: 'cyborg:arq:get_all',
+  query: {
+    ...pageArgs(['created_at', 'state', 'uuid']),
+    instance: uuid('Of this instance.'),
+    bind_state: oneOf(['resolved'], 'Only resolved ones; with `instance`, 423 while any of its requests is not.'),
+    arqs: listArg('Only these, comma separated.'),
+  },
+  docs: {
+    summary: 'Accelerator requests the caller may see.',
+    answers: { 200: schemas.listOf('arqs', schemas.Arq) },
+    refusals: [423],
+  },
+  handle: ({ control, caller, query, base, pairs }) => {
+    const only = query.arqs === undefined ? null : uuidsOf(query.arqs)
+    if (only !== null && !only.ok) return only
+    const filter = {
+      ...(query.instance !== undefined && { instance: query.instance }),
+      ...(only !== null && { uuids: only.uuids }),
+      ...(query.bind_state === 'resolved' && { resolvedOnly: true }),
+    }
+    return answer(control.arqs.list(caller, filter, pageOf(query)), 200, (listed) =>
+      listBody(listed, {
+        key: 'arqs',
+        collection: 'accelerator_requests',
+        base,
+        pairs,
+        item: (row) => arqBody(row, base),
+        markerOf: (row) => row.uuid,
+      }),
+    )
+  },
+})
+
+const one = route({
+  method: 'GET',
+  path: '/v2/accelerator_requests/:uuid',
+  rule: 'cyborg:arq:get_one',
+  uuids: UUIDS,
+  docs: { summary: 'One accelerator request.', answers: { 200: schemas.Arq }, refusals: [404] },
+  handle: ({ control, caller, params, base }) =>
+    answer(control.arqs.get(caller, params['uuid']!), 200, (row) => arqBody(row, base)),
+})
+
+/** Some clients name one of the requests in the path as well; it must be among those of the body. */
+const apply = ({ control, caller, params, body }: Call<{}, Patch>): Answered | Promise<Answered> => {
+  const named = params['uuid']
+  const arqs = 'bind' in body ? body.bind.map(({ arq }) => arq) : body.unbind
+  if (named !== undefined && !arqs.includes(named))
+    return invalid('uuid', 'the path names a request that the body does not')
+  return answer('bind' in body ? control.arqs.bind(caller, body.bind) : control.arqs.unbind(caller, body.unbind), 202)
+}
+
+const patchAt = (path: string, uuids: Route['uuids'] = {}): Route =>
+  route({
+    method: 'PATCH',
+    path,
+    rule: 'cyborg:arq:update',
+    uuids,
+    body: patch,
+    docs: {
+      summary: 'Binds accelerator requests to an instance, or unbinds them: all or none.',
+      answers: { 202: null },
+      refusals: [404, 406, 409],
+    },
+    handle: apply,
+  })
+
+const removeOne = route({
+  method: 'DELETE',
+  path: '/v2/accelerator_requests/:uuid',
+  rule: 'cyborg:arq:delete',
+  uuids: UUIDS,
+  docs: { summary: 'Deletes an accelerator request.', answers: { 204: null }, refusals: [404] },
+  handle: ({ control, caller, params }) => answer(control.arqs.remove(caller, [params['uuid']!]), 204),
+})
+
+const removeSome = route({
+  method: 'DELETE',
+  path: '/v2/accelerator_requests',
+  rule: 'cyborg:arq:delete',
+  query: {
+    arqs: listArg('UUIDs, comma separated. All that exist are deleted, even when others do not.'),
+    instance: uuid('All of this instance; harmless when it has none.'),
+  },
+  docs: { summary: 'Deletes accelerator requests, by UUID or by instance.', answers: { 204: null }, refusals: [404] },
+  handle: ({ control, caller, query }) => {
+    if ((query.arqs === undefined) === (query.instance === undefined))
+      return invalid('arqs', 'exactly one of arqs and instance must be given')
+    if (query.instance !== undefined) return answer(control.arqs.removeByInstance(caller, query.instance), 204)
+    const named = uuidsOf(query.arqs!)
+    return named.ok ? answer(control.arqs.remove(caller, named.uuids), 204) : named
+  },
+})
+
+const forceUnbind = route({
+  method: 'POST',
+  path: '/v2/accelerator_requests/:uuid/force_unbind',
+  rule: 'cyborg:arq:force_unbind',
+  uuids: UUIDS,
+  body: reasonIn,
+  docs: {
+    summary: 'Ends a bind whose instance is gone for good, or whose host does not come back. Repeating it is harmless.',
+    answers: { 200: schemas.Arq },
+    refusals: [404],
+  },
+  handle: ({ control, caller, params, body, base }) =>
+    answer(control.arqs.forceUnbind(caller, params['uuid']!, wordOf(caller, body)), 200, (row) => arqBody(row, base)),
+})
+
+export const arqRoutes: readonly Route[] = [
+  create,
+  list,
+  one,
+  patchAt('/v2/accelerator_requests'),
+  patchAt('/v2/accelerator_requests/:uuid', UUIDS),
+  removeOne,
+  removeSome,
+  timeline,
+  forceUnbind,
+]

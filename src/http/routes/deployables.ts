@@ -1,0 +1,117 @@
+/** Deployables: the parts of a device that can be given out or programmed. */
+import type { DeployableRow } from '../../actors/control.ts'
+import { filters, withFilters } from '../filters.ts'
+import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { program } from './program.ts'
+import { integer, text, uuid } from '../query.ts'
+import { bookmark, self, times } from '../render.ts'
+import { answer, reply, route } from '../route.ts'
+import type { Answered, Call, Route } from '../route.ts'
+import { invalid } from '../faults.ts'
+import * as schemas from '../schemas.ts'
+import { SINCE } from '../versions.ts'
+
+const UUIDS = { uuid: { resource: 'deployable', otherwise: 'invalid' } } as const
+
+const deployableBody = (row: DeployableRow, minor: number, base: string) => ({
+  uuid: row.uuid,
+  parent_id: row.parent_id,
+  root_id: row.root_id,
+  name: row.name,
+  num_accelerators: row.num_accelerators,
+  device_id: row.device_id,
+  attributes_list: JSON.stringify(row.attributes),
+  rp_uuid: row.rp_uuid,
+  driver_name: row.driver_name,
+  bitstream_id: row.bitstream_id,
+  ...(minor >= SINCE.uuids && {
+    id: row.id,
+    device_uuid: row.device_uuid,
+    parent_uuid: row.parent_uuid,
+    root_uuid: row.root_uuid,
+  }),
+  ...times(row),
+  links: [self(base, 'deployables', row.uuid), bookmark(base, 'deployables', row.uuid)],
+})
+
+const listArgs = {
+  ...pageArgs(['created_at', 'device_id', 'hostname', 'name', 'uuid']),
+  name: text('Exactly this name.'),
+  device_id: integer(0, 'Of the device with this integer id.'),
+  device_uuid: uuid('Of the device with this UUID.'),
+  rp_uuid: uuid('With this resource provider.'),
+  filters,
+}
+
+const list = route({
+  method: 'GET',
+  path: '/v2/deployables',
+  rule: 'cyborg:deployable:get_all',
+  query: listArgs,
+  docs: { summary: 'Deployables.', answers: { 200: schemas.listOf('deployables', schemas.Deployable) } },
+  handle: ({ control, query, minor, base, pairs }) => {
+    const asked = withFilters(listArgs, query, pairs)
+    if (!asked.ok) return asked
+    const { name, device_id: deviceId, device_uuid: deviceUuid, rp_uuid: rpUuid } = asked.query
+    const filter = {
+      ...(name && { name }),
+      ...(deviceId !== undefined && { deviceId }),
+      ...(deviceUuid && { deviceUuid }),
+      ...(rpUuid && { rpUuid }),
+    }
+    return answer(control.deployables.list(filter, pageOf(asked.query)), 200, (listed) =>
+      listBody(listed, {
+        key: 'deployables',
+        collection: 'deployables',
+        base,
+        pairs,
+        item: (row) => deployableBody(row, minor, base),
+        markerOf: (row) => row.uuid,
+      }),
+    )
+  },
+})
+
+const one = route({
+  method: 'GET',
+  path: '/v2/deployables/:uuid',
+  rule: 'cyborg:deployable:get_one',
+  uuids: UUIDS,
+  docs: { summary: 'One deployable.', answers: { 200: schemas.Deployable }, refusals: [404] },
+  handle: ({ control, params, minor, base }) =>
+    answer(control.deployables.get(params['uuid']!), 200, (row) => deployableBody(row, minor, base)),
+})
+
+/** 200 when it is done, 202 when it outlasts the wait: then `bitstream_id` tells later. */
+const load = async ({ control, caller, params, body, minor, base }: Call<{}, string>): Promise<Answered> => {
+  const { uuid: deployable, again } = params
+  if (again !== undefined && again !== deployable) return invalid('uuid', 'the path names two different deployables')
+  const outcome = await control.deployables.program(caller, deployable!, body)
+  if (!outcome.ok) return outcome
+  return reply(outcome.value.finished ? 200 : 202, deployableBody(outcome.value.deployable, minor, base))
+}
+
+/** Each spelling of the address has its client. */
+const programAt = (path: string, more: Route['uuids'] = {}): Route =>
+  route({
+    method: 'PATCH',
+    path,
+    rule: 'cyborg:deployable:program',
+    uuids: { ...UUIDS, ...more },
+    body: program,
+    waits: true,
+    docs: {
+      summary: 'Programs a deployable with an image.',
+      answers: { 200: schemas.Deployable, 202: schemas.Deployable },
+      refusals: [404, 409, 503],
+    },
+    handle: load,
+  })
+
+export const deployableRoutes: readonly Route[] = [
+  list,
+  one,
+  programAt('/v2/deployables/:uuid'),
+  programAt('/v2/deployables/:uuid/program'),
+  programAt('/v2/deployables/:uuid/program/:again', { again: UUIDS.uuid }),
+]

@@ -1,0 +1,89 @@
+/** Devices: what is plugged into the hosts. */
+import type { DeviceRow } from '../../actors/control.ts'
+import { filters, withFilters } from '../filters.ts'
+import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { text } from '../query.ts'
+import { self, times } from '../render.ts'
+import { answer, route } from '../route.ts'
+import type { Route } from '../route.ts'
+import * as schemas from '../schemas.ts'
+import { SINCE } from '../versions.ts'
+
+const UUIDS = { uuid: { resource: 'device', otherwise: 'not_found' } } as const
+
+const deviceBody = (row: DeviceRow, minor: number, base: string) => ({
+  uuid: row.uuid,
+  type: row.type,
+  vendor: row.vendor,
+  model: row.model,
+  std_board_info: row.std_board_info,
+  vendor_board_info: row.vendor_board_info,
+  hostname: row.hostname,
+  ...(minor >= SINCE.deviceStatus && { status: row.status }),
+  ...times(row),
+  links: [self(base, 'devices', row.uuid)],
+})
+
+const listArgs = {
+  ...pageArgs(['created_at', 'hostname', 'status', 'type', 'uuid', 'vendor']),
+  type: text('Exactly this type.'),
+  vendor: text('Exactly this vendor, as the driver spells it.'),
+  hostname: text('Exactly this host.'),
+  status: text('enabled or maintaining.'),
+  filters,
+}
+
+const list = route({
+  method: 'GET',
+  path: '/v2/devices',
+  rule: 'cyborg:device:get_all',
+  query: listArgs,
+  docs: { summary: 'Devices.', answers: { 200: schemas.listOf('devices', schemas.Device) } },
+  handle: ({ control, query, minor, base, pairs }) => {
+    const asked = withFilters(listArgs, query, pairs)
+    if (!asked.ok) return asked
+    const { type, vendor, hostname, status } = asked.query
+    const filter = {
+      ...(type && { type }),
+      ...(vendor && { vendor }),
+      ...(hostname && { hostname }),
+      ...(status && { status }),
+    }
+    return answer(control.devices.list(filter, pageOf(asked.query)), 200, (listed) =>
+      listBody(listed, {
+        key: 'devices',
+        collection: 'devices',
+        base,
+        pairs,
+        item: (row) => deviceBody(row, minor, base),
+        markerOf: (row) => row.uuid,
+      }),
+    )
+  },
+})
+
+const one = route({
+  method: 'GET',
+  path: '/v2/devices/:uuid',
+  rule: 'cyborg:device:get_one',
+  uuids: UUIDS,
+  docs: { summary: 'One device.', answers: { 200: schemas.Device }, refusals: [404] },
+  handle: ({ control, params, minor, base }) =>
+    answer(control.devices.get(params['uuid']!), 200, (row) => deviceBody(row, minor, base)),
+})
+
+const turn = (verb: 'enable' | 'disable', status: 'enabled' | 'maintaining'): Route =>
+  route({
+    method: 'POST',
+    path: `/v2/devices/:uuid/${verb}`,
+    rule: `cyborg:device:${verb}`,
+    uuids: UUIDS,
+    docs: {
+      summary: `Makes a device ${status}. Repeating it is harmless; a body is ignored.`,
+      answers: { 204: null },
+      refusals: [404],
+    },
+    handle: ({ control, caller, params }) => answer(control.devices.setStatus(caller, params['uuid']!, status), 204),
+  })
+
+export const deviceRoutes: readonly Route[] = [list, one, turn('enable', 'enabled'), turn('disable', 'maintaining')]

@@ -1,0 +1,85 @@
+/** Attach handles: what an accelerator request is given of a deployable. A path of its own: no client of the older API looks here. */
+import type { HandleDetail, HandleRow } from '../../actors/control.ts'
+import { HANDLE_STATES } from '../../actors/deployable/states.ts'
+import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { oneOf, text, uuid } from '../query.ts'
+import { reasonIn, wordBody, wordOf } from './operatorNote.ts'
+import { answer, route } from '../route.ts'
+import type { Route } from '../route.ts'
+import * as schemas from '../schemas.ts'
+
+const UUIDS = { uuid: { resource: 'attach_handle', otherwise: 'invalid' } } as const
+
+const handleBody = (row: HandleRow) => ({
+  uuid: row.uuid,
+  deployable_uuid: row.deployable_uuid,
+  hostname: row.hostname,
+  state: row.state,
+  arq_uuid: row.arq_uuid,
+})
+const detailBody = (row: HandleDetail) => ({
+  ...handleBody(row),
+  attach_handle_type: row.type,
+  attach_handle_info: row.info,
+  last_arq_uuid: row.last_arq,
+  order: row.order,
+  quarantine: wordBody(row.quarantine),
+})
+
+const list = route({
+  method: 'GET',
+  path: '/v2/handles',
+  rule: 'cyborg:handle:get_all',
+  query: {
+    ...pageArgs(['uuid']),
+    state: oneOf(HANDLE_STATES, 'Only those in this state.'),
+    hostname: text('Of this host.'),
+    deployable_uuid: uuid('Of this deployable.'),
+  },
+  docs: { summary: 'Attach handles.', answers: { 200: schemas.listOf('handles', schemas.Handle) } },
+  handle: ({ control, query, base, pairs }) => {
+    const filter = {
+      ...(query.state && { state: query.state }),
+      ...(query.hostname && { hostname: query.hostname }),
+      ...(query.deployable_uuid && { deployable_uuid: query.deployable_uuid }),
+    }
+    return answer(control.handles.list(filter, pageOf(query)), 200, (listed) =>
+      listBody(listed, {
+        key: 'handles',
+        collection: 'handles',
+        base,
+        pairs,
+        item: handleBody,
+        markerOf: (row) => row.uuid,
+      }),
+    )
+  },
+})
+
+const one = route({
+  method: 'GET',
+  path: '/v2/handles/:uuid',
+  rule: 'cyborg:handle:get_one',
+  uuids: UUIDS,
+  docs: { summary: 'One attach handle.', answers: { 200: schemas.HandleDetail }, refusals: [404] },
+  handle: ({ control, params }) => answer(control.handles.get(params['uuid']!), 200, detailBody),
+})
+
+const turn = (verb: 'quarantine' | 'release', summary: string): Route =>
+  route({
+    method: 'POST',
+    path: `/v2/handles/:uuid/${verb}`,
+    rule: `cyborg:handle:${verb}`,
+    uuids: UUIDS,
+    body: reasonIn,
+    docs: { summary, answers: { 200: schemas.HandleDetail }, refusals: [404, 409] },
+    handle: ({ control, caller, params, body }) =>
+      answer(control.handles[verb](caller, params['uuid']!, wordOf(caller, body)), 200, detailBody),
+  })
+
+export const handleRoutes: readonly Route[] = [
+  list,
+  one,
+  turn('quarantine', 'Keeps a handle from everybody until it is released by hand. Repeating it is harmless.'),
+  turn('release', 'Says that a quarantined handle is clean: it is free again. Repeating it is harmless.'),
+]

@@ -1,0 +1,91 @@
+/** The hosts that report hardware. A path of its own: no client of the older API looks here. */
+import type { HostDetail, HostRow } from '../../actors/control.ts'
+import { listBody, namedPageArgs, pageOf } from '../pages.ts'
+import { flag, text } from '../query.ts'
+import { reasonIn, wordBody, wordOf } from './operatorNote.ts'
+import { time, times } from '../render.ts'
+import { answer, route } from '../route.ts'
+import type { Route } from '../route.ts'
+import * as schemas from '../schemas.ts'
+
+const hostBody = (row: HostRow) => ({
+  name: row.name,
+  liveness: row.liveness,
+  aliases: row.aliases,
+  drivers: row.drivers,
+  boot_id: row.boot_id,
+  last_seen_at: row.last_seen_at === null ? null : time(row.last_seen_at),
+  retired: wordBody(row.retired),
+  ...times(row),
+})
+
+const list = route({
+  method: 'GET',
+  path: '/v2/hosts',
+  rule: 'cyborg:host:get_all',
+  query: namedPageArgs(['created_at', 'name']),
+  docs: {
+    summary: 'Hosts: whether they are alive, their other names and the state of their drivers.',
+    answers: { 200: schemas.listOf('hosts', schemas.Host) },
+  },
+  handle: ({ control, query, base, pairs }) =>
+    answer(control.hosts.list(pageOf(query)), 200, (listed) =>
+      listBody(listed, { key: 'hosts', collection: 'hosts', base, pairs, item: hostBody, markerOf: (row) => row.name }),
+    ),
+})
+
+const detailBody = (row: HostDetail) => ({ ...hostBody(row), handles: row.handles, arqs: row.arqs })
+
+const one = route({
+  method: 'GET',
+  path: '/v2/hosts/:name',
+  rule: 'cyborg:host:get_one',
+  docs: {
+    summary: 'One host, how many of its attach handles are in which state, and who holds one.',
+    answers: { 200: schemas.HostDetail },
+    refusals: [404],
+  },
+  handle: ({ control, params }) => answer(control.hosts.get(params['name']!), 200, detailBody),
+})
+
+const turn = (verb: 'retire' | 'restore', summary: string): Route =>
+  route({
+    method: 'POST',
+    path: `/v2/hosts/:name/${verb}`,
+    rule: `cyborg:host:${verb}`,
+    body: reasonIn,
+    docs: { summary, answers: { 200: schemas.HostDetail }, refusals: [404] },
+    handle: ({ control, caller, params, body }) =>
+      answer(control.hosts[verb](caller, params['name']!, wordOf(caller, body)), 200, detailBody),
+  })
+
+const remove = route({
+  method: 'DELETE',
+  path: '/v2/hosts/:name',
+  rule: 'cyborg:host:delete',
+  query: {
+    reason: text('Why; kept in the journal. Needed.'),
+    force: flag('Unbind by force what is bound on it. Without it a host in use is refused.'),
+  },
+  docs: {
+    summary: 'Removes a host for good: whatever it reports counts for nothing until it is restored.',
+    answers: { 204: null },
+    refusals: [404, 409],
+  },
+  handle: ({ control, caller, params, query }) => {
+    const reason = reasonIn.read({ reason: query.reason }, { minor: 0, isAdmin: true })
+    if (!reason.ok) return reason
+    return answer(
+      control.hosts.remove(caller, params['name']!, wordOf(caller, reason.value), query.force ?? false),
+      204,
+    )
+  },
+})
+
+export const hostRoutes: readonly Route[] = [
+  list,
+  one,
+  turn('retire', 'Takes a host out of service: nothing on it is offered any more. Repeating it is harmless.'),
+  turn('restore', 'Brings a retired or removed host back. Repeating it is harmless.'),
+  remove,
+]

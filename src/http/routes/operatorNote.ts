@@ -1,0 +1,35 @@
+/** What an operator says of a decision that cannot be taken back easily: it is kept with it in the journal. */
+import * as v from 'valibot'
+import type { Caller } from '../../actors/control.ts'
+import { brokenText } from '../../text.ts'
+import { invalid } from '../faults.ts'
+import { time } from '../render.ts'
+import type { Body } from '../route.ts'
+import { readAs } from '../schemas.ts'
+
+const REASON_MAX = 1000
+export const Reason = v.pipe(v.string(), v.minLength(1), v.maxLength(REASON_MAX))
+
+/** Null when it will do. */
+export const reasonProblem = (reason: string): string | null =>
+  reason === '' ? 'it is empty' : (brokenText(reason, { characters: REASON_MAX })?.problem ?? null)
+
+const Asked = v.looseObject({ reason: v.string() })
+export const reasonIn: Body<string> = {
+  schema: v.looseObject({ reason: Reason }),
+  read: (json) => {
+    const parsed = readAs(Asked, json)
+    if (!parsed.ok) return parsed
+    const reason = parsed.value.reason.trim()
+    const problem = reasonProblem(reason)
+    return problem === null ? { ok: true, value: reason } : invalid('reason', problem)
+  },
+}
+
+type Word = { readonly by: string; readonly reason: string }
+export const wordOf = ({ userId }: Caller, reason: string): Word => ({
+  by: userId || 'somebody without a name',
+  reason,
+})
+export const wordBody = (word: (Word & { readonly at: number }) | null) =>
+  word === null ? null : { by: word.by, reason: word.reason, at: time(word.at) }

@@ -1,0 +1,161 @@
+/**
+ * Traits and resource classes get other names from release to release; the device profiles that ask for them follow here, all or none.
+ * Accelerator requests keep the group they were made with.
+ */
+import * as v from 'valibot'
+import { askedFor } from '../../actors/arq/groups.ts'
+import type { Caller, Control, ProfileRow, Renaming } from '../../actors/control.ts'
+import { invalid, refused } from '../faults.ts'
+import type { HttpRefused } from '../faults.ts'
+import { groupOf } from './profileGroups.ts'
+import type { Group } from './profileGroups.ts'
+import { sizeProblem } from './profileRules.ts'
+import { reasonProblem } from './operatorNote.ts'
+import { reply, route } from '../route.ts'
+import type { Answered, Body, Route } from '../route.ts'
+import * as schemas from '../schemas.ts'
+
+type Names = ReadonlyMap<string, string>
+type Asked = { readonly traits: Names; readonly classes: Names; readonly apply: boolean; readonly reason: string }
+type Step = { readonly group: number; readonly from: string; readonly to: string }
+type Change = Renaming & { readonly steps: readonly Step[] }
+type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
+
+/** They are one append. */
+const PROFILES_MAX = 1000
+const NAMES_MAX = 1000
+const PREFIX = { traits: 'trait:', classes: 'resources:' } as const
+
+const NameMap = v.optional(v.record(v.string(), v.string()), {})
+const Posted = v.strictObject({
+  traits: NameMap,
+  classes: NameMap,
+  apply: v.optional(v.boolean(), false),
+  reason: v.optional(v.string(), ''),
+})
+
+/** As profiles keep it; null when no profile could hold it. */
+const canonical = (kind: keyof typeof PREFIX, name: string): string | null => {
+  const probe =
+    kind === 'traits' ? { [`trait:${name}`]: 'required', 'resources:FPGA': 1 } : { [`resources:${name}`]: 1 }
+  const read = groupOf(probe, kind)
+  return read.ok ? Object.keys(read.value)[0]!.slice(PREFIX[kind].length) : null
+}
+/** An older name need not be one that could be asked for today. */
+const former = (name: string): string => name.trim().toUpperCase().replaceAll('-', '_')
+
+const namesOf = (kind: keyof typeof PREFIX, given: Readonly<Record<string, string>>): Read<Names> => {
+  if (Object.keys(given).length > NAMES_MAX) return invalid(kind, `there must not be more than ${NAMES_MAX}`)
+  const names = new Map<string, string>()
+  for (const [from, to] of Object.entries(given)) {
+    const field = `${kind}.${from.slice(0, 100)}`
+    const known = canonical(kind, to)
+    if (former(from) === '') return invalid(kind, 'an older name is empty')
+    if (known === null)
+      return invalid(
+        field,
+        kind === 'traits'
+          ? 'the new name must start with CUSTOM_ or be OWNER_CYBORG'
+          : 'there is no such resource class',
+      )
+    if (names.has(former(from))) return invalid(field, 'it stands there twice')
+    names.set(former(from), known)
+  }
+  return { ok: true, value: names }
+}
+
+const asked: Body<Asked> = {
+  schema: Posted,
+  read: (json) => {
+    const parsed = schemas.readAs(Posted, json)
+    if (!parsed.ok) return parsed
+    const { apply } = parsed.value
+    const [traits, classes] = [namesOf('traits', parsed.value.traits), namesOf('classes', parsed.value.classes)]
+    if (!traits.ok) return traits
+    if (!classes.ok) return classes
+    if (traits.value.size + classes.value.size === 0) return invalid('traits', 'neither traits nor classes are renamed')
+    const reason = parsed.value.reason.trim()
+    const problem = apply ? reasonProblem(reason) : null
+    if (problem !== null) return invalid('reason', problem)
+    return { ok: true, value: { traits: traits.value, classes: classes.value, apply, reason } }
+  },
+}
+
+const renamed = (key: string, { traits, classes }: Asked): string => {
+  for (const [prefix, names] of [
+    ['trait:', traits],
+    ['resources:', classes],
+  ] as const) {
+    const to = key.startsWith(prefix) ? names.get(former(key.slice(prefix.length))) : undefined
+    if (to !== undefined) return `${prefix}${to}`
+  }
+  return key
+}
+
+/** The group under the new names, in its order; a group that would lose a key, or break a rule, is refused. */
+const regroup = (group: Group, map: Asked, place: string): Read<Group> => {
+  const entries = Object.entries(group).map(([key, value]) => [renamed(key, map), value] as const)
+  const keys = entries.map(([key]) => key)
+  const twice = keys.find((key, at) => keys.indexOf(key) !== at)
+  if (twice !== undefined) return invalid(place, `two of its keys would become ${twice}`)
+  return groupOf(Object.fromEntries(entries), place)
+}
+
+const changeOf = (row: ProfileRow, map: Asked): Read<Change> => {
+  const was = row.groups as readonly Group[]
+  const groups: Group[] = []
+  const steps: Step[] = []
+  for (const [group, before] of was.entries()) {
+    const moved = Object.keys(before).flatMap((from): Step[] => {
+      const to = renamed(from, map)
+      return to === from ? [] : [{ group, from, to }]
+    })
+    const after =
+      moved.length === 0 ? { ok: true as const, value: before } : regroup(before, map, `${row.name}.groups[${group}]`)
+    if (!after.ok) return after
+    groups.push(after.value)
+    steps.push(...moved)
+  }
+  // An older profile may be too large already; renaming must not make one so.
+  const tooMany = askedFor(groups) > askedFor(was) ? sizeProblem(groups) : null
+  if (tooMany !== null) return invalid(`${row.name}.groups`, tooMany)
+  return { ok: true, value: { uuid: row.uuid, name: row.name, was, groups, steps } }
+}
+
+const migrate = async (control: Control, caller: Caller, map: Asked): Promise<Answered> => {
+  const listed = await control.profiles.list(null, {})
+  if (!listed.ok) return listed
+  const changes: Change[] = []
+  for (const row of listed.value.items) {
+    const change = changeOf(row, map)
+    if (!change.ok) return change
+    if (change.value.steps.length > 0) changes.push(change.value)
+  }
+  if (changes.length > PROFILES_MAX)
+    return refused({
+      kind: 'conflict',
+      reason: `${changes.length} profiles would change, at most ${PROFILES_MAX} can at once: split the map`,
+    })
+  if (map.apply && changes.length > 0) {
+    const done = await control.profiles.regroup(caller, changes, map.reason)
+    if (!done.ok) return done
+  }
+  const profiles = changes.map(({ uuid, name, steps }) => ({ uuid, name, changes: steps }))
+  return reply(200, { applied: map.apply, profiles })
+}
+
+const migration = route({
+  method: 'POST',
+  path: '/v2/profile_migrations',
+  rule: 'cyborg:device_profile:migrate',
+  body: asked,
+  docs: {
+    summary:
+      'Renames traits and resource classes in all device profiles, all or none; without `apply` it only says what would change.',
+    answers: { 200: schemas.Migration },
+    refusals: [409],
+  },
+  handle: ({ control, caller, body }) => migrate(control, caller, body),
+})
+
+export const migrationRoutes: readonly Route[] = [migration]

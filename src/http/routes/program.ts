@@ -1,0 +1,29 @@
+/** The body that asks for a deployable to be programmed: a JSON patch whose first operation names an image. */
+import * as v from 'valibot'
+import { invalid } from '../faults.ts'
+import type { Body } from '../route.ts'
+import { refusalOf } from '../schemas.ts'
+import { canonicalUuid } from '../uuid.ts'
+
+const Image = v.looseObject({ image_uuid: v.string() })
+const Operation = v.strictObject({
+  op: v.picklist(['replace', 'add']),
+  path: v.picklist(['/program', '/bitstream_id', '/bitstream']),
+  value: v.union([v.tupleWithRest([Image], v.unknown()), Image, v.string()], 'it must be [{"image_uuid": "<uuid>"}]'),
+})
+/** Later operations never counted, so whatever they say is let pass. */
+const Patch = v.tupleWithRest([Operation], v.unknown())
+
+const imageIn = (value: v.InferOutput<typeof Operation>['value']): string =>
+  typeof value === 'string' ? value : 'image_uuid' in value ? value.image_uuid : value[0].image_uuid
+
+/** Reads the image's UUID. */
+export const program: Body<string> = {
+  schema: Patch,
+  read: (json) => {
+    const parsed = v.safeParse(Patch, json)
+    if (!parsed.success) return refusalOf(parsed.issues)
+    const image = canonicalUuid(imageIn(parsed.output[0].value))
+    return image === null ? invalid('image_uuid', 'it must be a UUID') : { ok: true, value: image }
+  },
+}
