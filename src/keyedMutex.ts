@@ -1,13 +1,13 @@
 /** One at a time of a name, in the order of asking; who waits too long goes away with nothing. */
 import type { Clock } from './clock.ts'
 
-export type Turns = {
+export type KeyedMutex = {
   /** The function that ends the turn; null: the turn did not come in time. */
   readonly enter: (name: string, waitMs: number) => Promise<(() => void) | null>
 }
 type Waiter = (turn: boolean) => void
 
-export const turns = (clock: Clock): Turns => {
+export const keyedMutex = (clock: Clock): KeyedMutex => {
   const queues = new Map<string, Waiter[]>()
   const leave = (name: string) => () => {
     const next = queues.get(name)?.shift()

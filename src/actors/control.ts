@@ -1,6 +1,6 @@
 /** What http may ask and command. Implemented over the actors; http knows nothing behind it. */
 import type { Outcome } from '../fault.ts'
-import type { Word } from './deployable/handleAdminMessages.ts'
+import type { OperatorNote } from './deployable/handleAdminMessages.ts'
 import type { HandleState } from './deployable/states.ts'
 import type { Row } from './runtime/views.ts'
 
@@ -59,7 +59,7 @@ export type DeviceRow = Row<'devices'>
 export type DeployableRow = Row<'deployables'>
 export type AttributeRow = Row<'attributes'>
 /** Who took it out of service, why and when; null: it is in service. */
-type Retired = (Word & { readonly at: number }) | null
+type Retired = (OperatorNote & { readonly at: number }) | null
 export type HostRow = Row<'hosts'> & { readonly last_seen_at: number | null; readonly retired: Retired }
 export type HostDetail = HostRow & {
   readonly handles: Readonly<Record<HandleState, number>>
@@ -124,7 +124,7 @@ export type Control = {
     readonly removeByInstance: (caller: Caller, instance: string) => Answer<null>
     readonly timeline: (caller: Caller, uuid: string) => Answer<Timeline>
     /** Ends a bind that nobody else will end. Harmless where nothing is bound. Faults: not_found. */
-    readonly forceUnbind: (caller: Caller, uuid: string, word: Word) => Answer<ArqRow>
+    readonly forceUnbind: (caller: Caller, uuid: string, word: OperatorNote) => Answer<ArqRow>
   }
   readonly devices: {
     readonly list: (
@@ -172,10 +172,10 @@ export type Control = {
     readonly list: (page: Page) => Answer<Listed<HostRow>>
     readonly get: (name: string) => Answer<HostDetail>
     /** Nothing on it is offered any more; its devices leave as soon as nothing of them is in use. */
-    readonly retire: (caller: Caller, name: string, word: Word) => Answer<HostDetail>
-    readonly restore: (caller: Caller, name: string, word: Word) => Answer<HostDetail>
+    readonly retire: (caller: Caller, name: string, word: OperatorNote) => Answer<HostDetail>
+    readonly restore: (caller: Caller, name: string, word: OperatorNote) => Answer<HostDetail>
     /** Faults: conflict (in use). `force`: what is bound on it is unbound first. */
-    readonly remove: (caller: Caller, name: string, word: Word, force: boolean) => Answer<null>
+    readonly remove: (caller: Caller, name: string, word: OperatorNote, force: boolean) => Answer<null>
   }
   readonly handles: {
     readonly list: (
@@ -184,9 +184,9 @@ export type Control = {
     ) => Answer<Listed<HandleRow>>
     readonly get: (uuid: string) => Answer<HandleDetail>
     /** Faults: conflict (held, missing). */
-    readonly quarantine: (caller: Caller, uuid: string, word: Word) => Answer<HandleDetail>
+    readonly quarantine: (caller: Caller, uuid: string, word: OperatorNote) => Answer<HandleDetail>
     /** It is clean, the operator says. Faults: conflict (held, being released, missing). */
-    readonly release: (caller: Caller, uuid: string, word: Word) => Answer<HandleDetail>
+    readonly release: (caller: Caller, uuid: string, word: OperatorNote) => Answer<HandleDetail>
   }
   /** What `/readyz` asks: null when ready, else why not. */
   readonly notReady: () => string | null

@@ -2,26 +2,26 @@
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
-import { arqsOver } from './services/arqs.ts'
+import { createArqs } from './services/arqs.ts'
 import type { Control } from './control.ts'
 import { type Counts, noCounts } from './runtime/counts.ts'
-import { attributesOver, deployablesOver } from './services/deployables.ts'
-import { handlesOver } from './services/handles.ts'
-import { devicesOver } from './services/devices.ts'
+import { createAttributes, createDeployables } from './services/deployables.ts'
+import { createHandles } from './services/handles.ts'
+import { createDevices } from './services/devices.ts'
 import { deciderOf } from './entities.ts'
-import { hostsOver } from './services/hosts.ts'
-import { livenessOver } from './services/liveness.ts'
-import { takingOutOver } from './services/retirement.ts'
+import { createHosts } from './services/hosts.ts'
+import { createLiveness } from './services/liveness.ts'
+import { createRetirement } from './services/retirement.ts'
 import { CONTROL_DEFAULTS, type ControlOptions, type Kernel, PACES, type Paces } from './services/kernel.ts'
 import type { Images, Journal, Nova, Reads } from './runtime/ports.ts'
-import { profilesOver } from './services/profiles.ts'
+import { createProfiles } from './services/profiles.ts'
 import { openReaders } from './services/readers.ts'
 import { REGION_DEFAULTS, type Region, type RegionOptions, openRegion } from './runtime/region.ts'
-import { type Reports, reportsOver } from './services/reports.ts'
+import { type Reports, createReports } from './services/reports.ts'
 import { counted } from './runtime/commit.ts'
 import type { Sharing } from './runtime/sharing.ts'
-import { type Sweeper, sweeperOver } from './services/sweeper.ts'
-import { unitsOver } from './runtime/unit.ts'
+import { type Sweeper, createSweeper } from './services/sweeper.ts'
+import { createUnits } from './runtime/unit.ts'
 
 export type ControlPlaneParts = {
   readonly journal: Journal
@@ -65,28 +65,28 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     options: { ...CONTROL_DEFAULTS, ...PACES, ...parts.options },
     region,
     readers,
-    units: unitsOver(region, journal, deciderOf),
+    units: createUnits(region, journal, deciderOf),
     nudge: (entity) => sweeper?.nudge(entity),
   }
-  const liveness = livenessOver(kernel)
-  const sweeping = sweeperOver(kernel, liveness)
+  const liveness = createLiveness(kernel)
+  const sweeping = createSweeper(kernel, liveness)
   sweeper = sweeping
-  const profiles = profilesOver(kernel)
-  const takingOut = takingOutOver(kernel)
+  const profiles = createProfiles(kernel)
+  const takingOut = createRetirement(kernel)
   let ready = false
   const control: Control = {
     profiles,
-    arqs: arqsOver(kernel, profiles, takingOut),
-    devices: devicesOver(kernel),
-    deployables: deployablesOver(kernel),
-    attributes: attributesOver(kernel),
-    hosts: hostsOver(kernel, liveness, takingOut),
-    handles: handlesOver(kernel, takingOut),
+    arqs: createArqs(kernel, profiles, takingOut),
+    devices: createDevices(kernel),
+    deployables: createDeployables(kernel),
+    attributes: createAttributes(kernel),
+    hosts: createHosts(kernel, liveness, takingOut),
+    handles: createHandles(kernel, takingOut),
     notReady: () => (ready ? null : 'starting or stopping'),
   }
   return {
     control,
-    reports: reportsOver(kernel, liveness),
+    reports: createReports(kernel, liveness),
     sweeper: sweeping,
     region,
     counts: () => ({ ...counts }),

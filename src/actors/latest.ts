@@ -5,8 +5,8 @@ import { idOf, kindOf } from './runtime/memory.ts'
 import type { FeedRow, PageQuery, Reads } from './runtime/ports.ts'
 import { VIEWS } from './runtime/views.ts'
 
-type Told = 'arqs' | 'devices' | 'hosts'
-type Topic = { readonly channel: StateChannel; readonly view: Told; readonly gone: (row: Cells) => boolean }
+type StateView = 'arqs' | 'devices' | 'hosts'
+type Topic = { readonly channel: StateChannel; readonly view: StateView; readonly gone: (row: Cells) => boolean }
 type Cells = Readonly<Record<string, unknown>>
 
 const TOPICS: Readonly<Record<string, Topic>> = {
@@ -28,10 +28,10 @@ export type Latest = {
   ) => BusRecord
 }
 
-export const latestOver = ({ page }: Pick<Reads, 'page'>): Latest => {
-  const rowsOf = async (view: Told, ids: readonly string[]): Promise<readonly Cells[]> => {
+export const createLatest = ({ page }: Pick<Reads, 'page'>): Latest => {
+  const rowsOf = async (view: StateView, ids: readonly string[]): Promise<readonly Cells[]> => {
     const { key } = VIEWS[view]
-    const query = { view, where: { [key]: ids }, sort: key, limit: ids.length } as unknown as PageQuery<Told>
+    const query = { view, where: { [key]: ids }, sort: key, limit: ids.length } as unknown as PageQuery<StateView>
     return (await page(query)) ?? []
   }
   const readKind = async (

@@ -3,7 +3,7 @@ import { idOf } from '../actors/runtime/memory.ts'
 import { arqKey } from '../actors/arq/decider.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import { instanceKey } from '../actors/instance/decider.ts'
-import type { Evidence, Place } from './evidence.ts'
+import type { Evidence, JournalCount } from './evidence.ts'
 import { type Finding, type History, type Invariant, arqsIn, at, inView, instancesIn, walk } from './history.ts'
 
 const SLACK_MS = 30_000
@@ -94,7 +94,7 @@ const watched: Invariant = {
 
 type Bind = {
   readonly instance: string
-  readonly place: Place
+  readonly place: JournalCount
   readonly from: number
   readonly deadline: number
   endedAt: number | null

@@ -4,7 +4,7 @@ import type { JournalRow, NovaEvent, NovaVerdict } from '../actors/runtime/ports
 import type { Row, ViewName } from '../actors/runtime/views.ts'
 
 /** A moment, as the number of journal rows that were committed then. */
-export type Place = number
+export type JournalCount = number
 
 /** One request of a client, as the client itself wrote it down. */
 export type Asked = {
@@ -20,8 +20,8 @@ export type Asked = {
     | 'enable'
     | 'other'
   /** When it was sent, and when its answer was there. */
-  readonly from: Place
-  readonly to: Place
+  readonly from: JournalCount
+  readonly to: JournalCount
   /** The same by the client's own clock, which alone can order what clients saw; ms. */
   readonly fromMs?: number
   readonly toMs?: number
@@ -41,7 +41,7 @@ export type Asked = {
   }[]
 }
 /** One event as Nova got it. `outcome` is what Nova did with it, whether or not its answer came through. */
-export type Heard = NovaEvent & { readonly place: Place; readonly outcome: NovaVerdict['outcome'] }
+export type Heard = NovaEvent & { readonly place: JournalCount; readonly outcome: NovaVerdict['outcome'] }
 /** What happened on a host, in order: numbers that reached its disk, driver calls, and results that went to the bus. */
 export type HostStep =
   | { readonly did: 'started'; readonly boot: string }

@@ -15,13 +15,13 @@ import { fold, kindOf } from '../actors/runtime/memory.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import { type Profile, profileKey } from '../actors/profile/decider.ts'
 import type { ViewName } from '../actors/runtime/views.ts'
-import type { Evidence, Place, Proof } from './evidence.ts'
+import type { Evidence, JournalCount, Proof } from './evidence.ts'
 
 /** One row, and what it made of its entity. */
 export type Change = { readonly row: JournalRow; readonly before: unknown; readonly after: unknown }
 /** The rows of one append, which carry one command id; `place` counts the rows up to its end. */
-export type Step = { readonly place: Place; readonly changes: readonly Change[] }
-type Reached = { readonly place: Place; readonly state: unknown }
+export type Step = { readonly place: JournalCount; readonly changes: readonly Change[] }
+type Reached = { readonly place: JournalCount; readonly state: unknown }
 export type History = {
   readonly steps: readonly Step[]
   /** Rows no decider can read. */
@@ -32,7 +32,7 @@ export type History = {
 export type Finding = {
   readonly found: string
   /** The append that ends here. */
-  readonly place?: Place
+  readonly place?: JournalCount
   /** Of each entity, the last row up to `place`. */
   readonly keys?: readonly string[]
   readonly proof?: readonly Proof[]
@@ -43,7 +43,7 @@ export type Invariant = {
   readonly check: (history: History, evidence: Evidence) => Iterable<Finding>
 }
 /** Found at an append, and by the entities named beside it. */
-export const at = (place: Place, keys: readonly string[], line: string): Finding => ({
+export const at = (place: JournalCount, keys: readonly string[], line: string): Finding => ({
   found: `at ${place}: ${line}`,
   place,
   keys,
@@ -56,7 +56,7 @@ export const inView = (view: ViewName, key: string, line: string, keys: readonly
 
 const initialOf = (key: string): unknown => ENTITIES[kindOf(key)]?.initial
 
-const evolved = (row: JournalRow, place: Place, before: unknown, unreadable: Finding[]): unknown => {
+const evolved = (row: JournalRow, place: JournalCount, before: unknown, unreadable: Finding[]): unknown => {
   try {
     return fold(ENTITIES[kindOf(row.key)]!, before, row.events, row.at)
   } catch (error) {
@@ -67,7 +67,7 @@ const evolved = (row: JournalRow, place: Place, before: unknown, unreadable: Fin
 
 export const historyOf = (journal: readonly JournalRow[]): History => {
   const reached = new Map<string, Reached[]>()
-  const steps: { place: Place; command: string; changes: Change[] }[] = []
+  const steps: { place: JournalCount; command: string; changes: Change[] }[] = []
   const unreadable: Finding[] = []
   for (const [index, row] of journal.entries()) {
     const known = reached.get(row.key) ?? []
@@ -84,8 +84,8 @@ export const historyOf = (journal: readonly JournalRow[]): History => {
   return { steps, unreadable, reached }
 }
 
-type States<State> = (history: History, id: string, from: Place, to: Place) => readonly State[]
-const statesBetween = ({ reached }: History, key: string, from: Place, to: Place): readonly unknown[] => {
+type States<State> = (history: History, id: string, from: JournalCount, to: JournalCount) => readonly State[]
+const statesBetween = ({ reached }: History, key: string, from: JournalCount, to: JournalCount): readonly unknown[] => {
   const all = reached.get(key) ?? []
   const before = all.findLast(({ place }) => place <= from)
   const during = all.filter(({ place }) => place > from && place <= to)
@@ -129,7 +129,7 @@ export const walk = (history: History, visit: (step: Step, after: World, before:
 /** A change of an entity of one kind. */
 type Of<State, E> = {
   /** Where its append ends. */
-  readonly place: Place
+  readonly place: JournalCount
   readonly key: string
   readonly row: JournalRow
   readonly events: readonly E[]

@@ -1,5 +1,5 @@
 /** The entries behind a violation: rows of its append, and the last rows of what it names. Pure. */
-import type { Evidence, Place, Proof } from './evidence.ts'
+import type { Evidence, JournalCount, Proof } from './evidence.ts'
 import type { Finding } from './history.ts'
 
 const ENTRIES_MAX = 12
@@ -16,7 +16,7 @@ const shown = (row: Rows[number]): Proof => ({
 })
 
 /** The rows of the append that ends at `place`: those before it with the same command. */
-const appendAt = (journal: Rows, place: Place): Rows => {
+const appendAt = (journal: Rows, place: JournalCount): Rows => {
   const last = journal[place - 1]
   let from = place - 1
   while (from > 0 && journal[from - 1]!.commandId === last?.commandId) from--

@@ -13,7 +13,7 @@ import type { BusRecord } from '../wire/envelope.ts'
 export type Delivered = BusRecord & { readonly partition: number; readonly offset: number }
 
 /** Where a consumer is: good for this bus and this partition only. */
-export type Place = {
+export type StoredOffset = {
   /** Which bus it was: another one, or another topic, counts differently. */
   readonly bus: string
   readonly partition: number
@@ -21,11 +21,11 @@ export type Place = {
   readonly offset: number
 }
 /** A consumer that keeps its own position; the bus keeps none for it. */
-export type OwnPlace = {
+export type OffsetStore = {
   /** Null, or of another bus or partition: the consumer begins as `from` says. */
-  readonly from: Place | null
+  readonly from: StoredOffset | null
   /** Called after each step: all before the place are taken. Must not throw. */
-  readonly moved: (place: Place) => void
+  readonly moved: (place: StoredOffset) => void
 }
 
 export type ConsumeOptions = {
@@ -40,7 +40,7 @@ export type ConsumeOptions = {
    * The consumer is alone in its group, which is new at each start and is removed at an orderly stop. Only with `onlyKey`:
    * a place is one partition's.
    */
-  readonly place?: OwnPlace
+  readonly place?: OffsetStore
   /** How many messages of a partition may be in hand at once. 1 when not given; with more, order among them is up to the taker. */
   readonly window?: number
   /** Must not throw for bad content: what cannot be parsed goes to the dead letters. */

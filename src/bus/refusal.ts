@@ -16,5 +16,5 @@ export const recordRefusal = ({ topic, value, tombstone }: BusRecord): string | 
   return bytes > MESSAGE_MAX_BYTES ? `${topic}: a message of ${bytes} bytes, more than ${MESSAGE_MAX_BYTES}` : null
 }
 
-export const placeRefusal = ({ topic, place, onlyKey }: ConsumeOptions): string | null =>
+export const offsetStoreRefusal = ({ topic, place, onlyKey }: ConsumeOptions): string | null =>
   place !== undefined && onlyKey === undefined ? `${topic}: a place needs onlyKey, it is one partition's` : null

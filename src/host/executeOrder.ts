@@ -23,7 +23,7 @@ export type Tools = {
   /** A look at the driver's devices that begins after the call. */
   readonly look: (driver: string) => Promise<Section | null>
 }
-export type Deed = {
+export type OrderOutcome = {
   readonly bitstreamId?: string
   /** The inventory may look different now. */
   readonly changed: boolean
@@ -66,7 +66,7 @@ const program = async (
   await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal))
 }
 
-export const carryOut = async (tools: Tools, order: Order, signal: AbortSignal): Promise<Deed> => {
+export const carryOut = async (tools: Tools, order: Order, signal: AbortSignal): Promise<OrderOutcome> => {
   const driver = tools.drivers.get(order.driver)
   if (driver === undefined) throw new Final(`the driver ${order.driver} is not enabled on this host`)
   signal.throwIfAborted()

@@ -23,8 +23,8 @@ import { openLedger } from './ledger.ts'
 import type { Limits } from './orders.ts'
 import { type OrderEnded, Orders } from './orders.ts'
 import { Outbox } from './outbox.ts'
-import type { KeptPlace } from './offsetStore.ts'
-import { openPlace } from './offsetStore.ts'
+import type { KeptOffset } from './offsetStore.ts'
+import { openOffsetStore } from './offsetStore.ts'
 import type { Section } from './sections.ts'
 import { Watch } from './sections.ts'
 
@@ -96,7 +96,7 @@ class Program {
   readonly bootId: string
   readonly #settings: Settings
   readonly #ledger: Ledger
-  readonly #place: KeptPlace
+  readonly #place: KeptOffset
   readonly #inventory: Inventory
   readonly #outbox: Outbox
   readonly #orders: Orders
@@ -104,7 +104,7 @@ class Program {
   #consumer: Consumer | null = null
   #stopped: Promise<void> | null = null
 
-  constructor(settings: Settings, ledger: Ledger, place: KeptPlace) {
+  constructor(settings: Settings, ledger: Ledger, place: KeptOffset) {
     const { name: host, bus, clock, ids, log, options } = settings
     this.bootId = ids.uuid()
     this.#settings = settings
@@ -251,7 +251,7 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   const { name, stateDir, disk, clock, log, options = {} } = start
   const settings = { ...start, options: { ...DEFAULTS, ...options, limits: { ...DEFAULTS.limits, ...options.limits } } }
   const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log })
-  const place = await openPlace({ disk, path: `${stateDir}/place.json`, clock, log })
+  const place = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })
   const program = new Program(settings, ledger, place)
   await program.start()
   const { bootId, stop, reportNow, settled, load } = program

@@ -4,52 +4,52 @@
  * An old place, or none, is harmless: orders are numbered, and one that was carried out is answered from the ledger.
  */
 import * as v from 'valibot'
-import type { OwnPlace, Place } from '../bus/port.ts'
+import type { OffsetStore, StoredOffset } from '../bus/port.ts'
 import { textOf } from '../errorText.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Disk } from './disk.ts'
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const PlaceFile = v.object({
+const OffsetFile = v.object({
   bus: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
   partition: Count,
   offset: Count,
 })
 const WRITE_EVERY_MS = 1000
 
-export type PlaceOptions = {
+export type OffsetStoreOptions = {
   readonly disk: Disk
   readonly path: string
   readonly clock: Clock
   readonly log: Log
 }
-export type KeptPlace = OwnPlace & {
+export type KeptOffset = OffsetStore & {
   /** Writes what is not written yet; afterwards nothing more is written. `at once`: nothing is written. */
   readonly close: (how: 'orderly' | 'at once') => Promise<void>
 }
 
-const parsed = (text: string): Place | null => {
+const parsed = (text: string): StoredOffset | null => {
   try {
-    const file = v.safeParse(PlaceFile, JSON.parse(text))
+    const file = v.safeParse(OffsetFile, JSON.parse(text))
     return file.success ? file.output : null
   } catch {
     return null
   }
 }
 
-class PlaceKeeper {
-  readonly #options: PlaceOptions
-  #latest: Place | null = null
+class OffsetWriter {
+  readonly #options: OffsetStoreOptions
+  #latest: StoredOffset | null = null
   #timer: Cancel | null = null
   #writing: Promise<void> = Promise.resolve()
   #closed = false
 
-  constructor(options: PlaceOptions) {
+  constructor(options: OffsetStoreOptions) {
     this.#options = options
   }
 
-  readonly moved = (place: Place): void => {
+  readonly moved = (place: StoredOffset): void => {
     if (this.#closed) return
     this.#latest = place
     this.#timer ??= this.#options.clock.after(WRITE_EVERY_MS, () => {
@@ -77,11 +77,11 @@ class PlaceKeeper {
 }
 
 /** Rejects only when the disk does. What cannot be understood counts as nothing. */
-export const openPlace = async (options: PlaceOptions): Promise<KeptPlace> => {
+export const openOffsetStore = async (options: OffsetStoreOptions): Promise<KeptOffset> => {
   const { disk, path, log } = options
   const text = await disk.read(path)
   const from = text === null ? null : parsed(text)
   if (text !== null && from === null) log.warn({ path }, 'host.placeUnreadable')
-  const { moved, close } = new PlaceKeeper(options)
+  const { moved, close } = new OffsetWriter(options)
   return { from, moved, close }
 }

@@ -13,13 +13,13 @@ import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
 import { type Span, type Tracer, traceField } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
-import type { Deed, Tools } from './executeOrder.ts'
+import type { OrderOutcome, Tools } from './executeOrder.ts'
 import { carryOut, Final } from './executeOrder.ts'
 import type { Entry, Result } from './entry.ts'
 import { failed, finished, inHand, isLate, judge } from './entry.ts'
 import type { Ledger } from './ledger.ts'
-import type { Turns } from '../keyedMutex.ts'
-import { turns } from '../keyedMutex.ts'
+import type { KeyedMutex } from '../keyedMutex.ts'
+import { keyedMutex } from '../keyedMutex.ts'
 
 export type Limits = Readonly<Record<`${Order['type']}Ms`, number>> & {
   /** How long a driver may take to end after it was told to. */
@@ -69,14 +69,14 @@ const runOf = (order: Order, span: Span): Run => {
 
 export class Orders {
   readonly #options: OrdersOptions
-  readonly #turns: Turns
+  readonly #turns: KeyedMutex
   readonly #runs = new Map<string, Run>()
   readonly #tasks = new Set<Promise<void>>()
   #stopping = false
 
   constructor(options: OrdersOptions) {
     this.#options = options
-    this.#turns = turns(options.clock)
+    this.#turns = keyedMutex(options.clock)
   }
 
   get inHand(): number {
@@ -190,7 +190,7 @@ export class Orders {
     const late = this.#options.clock.now() - order.deadline
     if (isLate(order, this.#options.clock.now())) throw new Final(`deadline passed ${late} ms ago`)
   }
-  async #inTurn(run: Run, leave: () => void): Promise<Deed> {
+  async #inTurn(run: Run, leave: () => void): Promise<OrderOutcome> {
     const { order, abort } = run
     const { clock, tools, limits, changed } = this.#options
     const limitMs = this.#limitMs(order)
@@ -210,7 +210,7 @@ export class Orders {
     }
   }
   /** A driver that was told to end and does not is no longer waited for; its device stays taken (ORDERS-6). */
-  async #orGivenUp(deed: Promise<Deed>, signal: AbortSignal, graceMs: number): Promise<Deed> {
+  async #orGivenUp(deed: Promise<OrderOutcome>, signal: AbortSignal, graceMs: number): Promise<OrderOutcome> {
     const { clock } = this.#options
     const { promise, reject } = Promise.withResolvers<never>()
     let cancel: Cancel = () => {}

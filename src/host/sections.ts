@@ -95,8 +95,8 @@ export type Places = {
   readonly deviceOf: (driver: string, deployable: string) => string | null
   readonly holds: (driver: string, deployable: string, handle: string) => boolean
 }
-type Place = { readonly device: string; readonly handles: ReadonlySet<string> }
-const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, Place> =>
+type DeviceSlots = { readonly device: string; readonly handles: ReadonlySet<string> }
+const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, DeviceSlots> =>
   new Map(
     devices.flatMap(({ controlPath, deployables }) =>
       deployables.map(({ name, handles }) => [
@@ -107,7 +107,7 @@ const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, Place
   )
 
 export class Atlas implements Places {
-  readonly #drivers = new Map<string, ReadonlyMap<string, Place>>()
+  readonly #drivers = new Map<string, ReadonlyMap<string, DeviceSlots>>()
   /** A failed look leaves what was known. */
   note(section: Section): void {
     if (section.status === 'ok') this.#drivers.set(section.driver, placesIn(section.devices))

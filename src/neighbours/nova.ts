@@ -68,7 +68,7 @@ const reasonOf = (error: unknown, timeoutMs: number): string => {
   return cause.message || ('code' in cause ? String(cause.code) : error.message)
 }
 
-export const novaOver = (options: NovaOptions): Nova => ({
+export const createNova = (options: NovaOptions): Nova => ({
   notify: async (events, requestId, trace) => {
     const verdicts: NovaVerdict[] = []
     for (let at = 0; at < events.length; at += EVENTS_MAX) {

@@ -12,7 +12,10 @@ export type StoreConfig =
 
 /** Returns the migrations of newer programs. */
 const prepare = async (database: Database, migrateUp: () => Promise<void>): Promise<readonly string[]> => {
-  const [{ migrate, newer }, { expectOwnCluster }] = await Promise.all([import('./migrate.ts'), import('./serverIdentity.ts')])
+  const [{ migrate, newer }, { expectOwnCluster }] = await Promise.all([
+    import('./migrate.ts'),
+    import('./serverIdentity.ts'),
+  ])
   await migrate(database, migrateUp)
   await expectOwnCluster(database.read)
   return newer(database.read)

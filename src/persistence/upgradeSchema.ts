@@ -26,7 +26,7 @@ const schemaIn = async ({ read }: Database): Promise<Schema> => ({
 export const schemaOf = (url: string): Promise<Schema> => over(url, schemaIn)
 
 /** Returns the schema as it was before. Of several that do this at once one does it, and the others wait. */
-export const bringUp = (url: string): Promise<Schema> =>
+export const upgradeSchema = (url: string): Promise<Schema> =>
   over(url, async (database) => {
     const before = await schemaIn(database)
     await migrate(database, async () => {

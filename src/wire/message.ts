@@ -24,7 +24,7 @@ const DEAD_LETTER_MAX_BYTES = 64 * 1024
 const HEADERS_MAX = 32
 const SUBJECT_MAX_BYTES = 300
 
-export type Told = {
+export type MessageMeta = {
   readonly id: string
   /** ms since the epoch. */
   readonly time: number
@@ -41,7 +41,7 @@ export type StateChannel = Extract<Channel, `${string}State`>
 
 const CLOUD_EVENT = { 'content-type': 'application/cloudevents+json' }
 
-type Letter = Told & {
+type Letter = MessageMeta & {
   readonly channel: Channel
   readonly key: string
   readonly source: string
@@ -121,7 +121,7 @@ export const reportRecord = (report: Report, id: string, time: number): BusRecor
   return record({ ...letter, id, time }, reportHeaders(report))
 }
 
-export const factRecord = (channel: FactChannel, key: string, fact: FactBody, told: Told): BusRecord =>
+export const factRecord = (channel: FactChannel, key: string, fact: FactBody, told: MessageMeta): BusRecord =>
   record({ channel, key, source: `/control/${fact.entity}`, type: `fact.${fact.event.type}`, data: fact, ...told })
 
 /** The latest state of an entity; null: it is gone, and a compacted topic forgets it. */
@@ -130,7 +130,7 @@ export const stateRecord = (
   key: string,
   body: Readonly<{ entity: string; version: number }>,
   state: object | null,
-  told: Told,
+  told: MessageMeta,
 ): BusRecord => {
   const said = record({
     channel,
@@ -152,7 +152,7 @@ const cut = (text: string, max: number): string =>
         .toString('utf8')
         .replace(/\uFFFD+$/, '')
 
-const letterRecord = (letter: DeadLetter, told: Told): BusRecord =>
+const letterRecord = (letter: DeadLetter, told: MessageMeta): BusRecord =>
   record({
     channel: 'deadLetters',
     key: letter.key,
@@ -162,7 +162,7 @@ const letterRecord = (letter: DeadLetter, told: Told): BusRecord =>
     ...told,
   })
 
-export const deadLetterRecord = (of: BusRecord, reason: string, told: Told): BusRecord => {
+export const deadLetterRecord = (of: BusRecord, reason: string, told: MessageMeta): BusRecord => {
   const headers = Object.entries(of.headers).slice(0, HEADERS_MAX)
   const kept = {
     topic: of.topic,
@@ -175,7 +175,7 @@ export const deadLetterRecord = (of: BusRecord, reason: string, told: Told): Bus
   return letterRecord({ ...kept, reason: cut(reason, 2000), ...(whole ? {} : { cut: true as const }) }, told)
 }
 /** Says of the letter with the id `told.id` that it was sent again. */
-export const retriedRecord = ({ topic, key, reason }: DeadLetter, told: Told): BusRecord =>
+export const retriedRecord = ({ topic, key, reason }: DeadLetter, told: MessageMeta): BusRecord =>
   letterRecord({ topic, key, reason, value: '', headers: {}, retriedAt: new Date(told.time).toISOString() }, told)
 
 /** Headers of an inventory report, or null when the record is anything else or they are not whole. */

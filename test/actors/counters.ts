@@ -5,7 +5,7 @@ import type { Journal } from '../../src/actors/runtime/ports.ts'
 import { openRegion, REGION_DEFAULTS, type RegionOptions } from '../../src/actors/runtime/region.ts'
 import { noCounts } from '../../src/actors/runtime/counts.ts'
 import { type Work, counted } from '../../src/actors/runtime/commit.ts'
-import { unitsOver } from '../../src/actors/runtime/unit.ts'
+import { createUnits } from '../../src/actors/runtime/unit.ts'
 import { systemClock } from '../../src/clock.ts'
 import { type MemoryOptions, memoryStore } from '../../src/persistence/memory/memory.ts'
 
@@ -46,11 +46,11 @@ export const regionOver = (store: Journal, options: Partial<RegionOptions> = {})
   const journal = counted(store, counts)
   const ports = { journal, clock: systemClock, deciderOf, crashed: (name: string) => void crashes.push(name) }
   const region = openRegion({ ...ports, options: { ...REGION_DEFAULTS, ...options } })
-  const units = unitsOver(region, journal, deciderOf)
+  const units = createUnits(region, journal, deciderOf)
   const add = (by: number, name: string) => region.tell(key(name), adding(by, name))
   const addAll = (by: number, ...names: readonly string[]) => units.together(names.map(key), adding(by, ...names))
   const count = async (name: string) => {
-    const looked = await region.look(key(name))
+    const looked = await region.readCurrent(key(name))
     return looked.ok ? countOf(looked.value) : looked.fault.kind
   }
   return { region, units, journal, counts, crashes, add, addAll, count }

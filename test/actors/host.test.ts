@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { type HeldDevice, host, type HostCommand, type HostEvent, type Picture } from '../../src/actors/host/decider.ts'
+import {
+  type HeldDevice,
+  host,
+  type HostCommand,
+  type HostEvent,
+  type InventorySnapshot,
+} from '../../src/actors/host/decider.ts'
 import { livenessAfter } from '../../src/actors/services/liveness.ts'
 import { specOf } from '../spec.ts'
 import { id } from './samples.ts'
 
 const { given } = specOf(host)
-const picture = (number: number, bootId = id(1)): Picture => ({
+const picture = (number: number, bootId = id(1)): InventorySnapshot => ({
   bootId,
   number,
   digest: `d${number}`,
@@ -13,13 +19,13 @@ const picture = (number: number, bootId = id(1)): Picture => ({
   drivers: {},
 })
 const card: HeldDevice = { uuid: id(0xd0), id: 1, driver: 'simulated_driver', digest: 'x', missing: 0, deployables: {} }
-const record = (of: Picture, devices: Record<string, HeldDevice | null> = {}): HostCommand => ({
+const record = (of: InventorySnapshot, devices: Record<string, HeldDevice | null> = {}): HostCommand => ({
   type: 'RecordPicture',
   name: 'h1',
   picture: of,
   devices,
 })
-const recorded = (of: Picture, devices: Record<string, HeldDevice | null> = {}): HostEvent => ({
+const recorded = (of: InventorySnapshot, devices: Record<string, HeldDevice | null> = {}): HostEvent => ({
   type: 'PictureRecorded',
   name: 'h1',
   picture: of,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dueAt, instance } from '../../src/actors/instance/decider.ts'
-import type { Ending, InstanceCommand, InstanceEvent, Part, Told } from '../../src/actors/instance/messages.ts'
+import type { Ending, InstanceCommand, InstanceEvent, Part, BindOutcome } from '../../src/actors/instance/messages.ts'
 import { specOf } from '../spec.ts'
 import { ARQ, id, OTHER, REQUEST } from './samples.ts'
 
@@ -11,7 +11,7 @@ const terms = { instance: INSTANCE, hostname: 'node-1', deadline: 5000, tellUnti
 const bind = (...parts: readonly Part[]): InstanceCommand => ({ ...terms, type: 'Bind', at: 10, parts })
 const accepted = (...parts: readonly Part[]): InstanceEvent => ({ ...terms, type: 'BindAccepted', parts })
 const settled = (
-  outcome: Told,
+  outcome: BindOutcome,
   arqs: readonly string[],
   tell: number | null = 10,
   reason: string | null = null,

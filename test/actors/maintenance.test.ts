@@ -52,7 +52,7 @@ describe('a device that is disabled', () => {
     await growing
     value(await disabling)
     const parts = await seen.deployables()
-    const looked = await Promise.all(parts.map((row) => world.plane.region.look(`deployable/${row.uuid}`)))
+    const looked = await Promise.all(parts.map((row) => world.plane.region.readCurrent(`deployable/${row.uuid}`)))
     const maintaining = { value: { state: { status: 'maintaining' } } }
     expect(looked).toMatchObject([maintaining, maintaining])
     await world.plane.stop()

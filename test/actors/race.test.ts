@@ -117,13 +117,13 @@ describe('a deployable with a long journal', () => {
     const key = `deployable/${cloud.deployable.uuid}`
     const rows: JournalRow[] = (await store.journal.history([key], 10_000)).map((row) => row)
     expect(rows.length).toBeGreaterThan(600)
-    const before = await cloud.plane.region.look(key)
+    const before = await cloud.plane.region.readCurrent(key)
     await cloud.stop()
 
     const recalled = (await store.journal.recall([{ key, after: 0 }])).get(key)!
     expect(recalled.snapshot?.version).toBe(512)
     const again = await openPlane({}, store)
-    const after = await again.plane.region.look(key)
+    const after = await again.plane.region.readCurrent(key)
     expect(JSON.stringify(after)).toBe(JSON.stringify(before))
     expect(value(await again.control.arqs.get(NOVA, last.arq)).state).toBe('Bound')
     await again.plane.stop()

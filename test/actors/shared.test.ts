@@ -246,7 +246,7 @@ describe('what is recorded twice', () => {
   it('a handle held for an ARQ that does not hold it is counted and named', async () => {
     const shared = await opened()
     const { one, arq } = shared
-    const { version } = ((await one.plane.region.look(`arq/${arq}`)) as { value: { version: number } }).value
+    const { version } = ((await one.plane.region.readCurrent(`arq/${arq}`)) as { value: { version: number } }).value
     const events = [{ type: 'Unbound', was: null }]
     const row = { key: `arq/${arq}`, version: version + 1, commandId: randomUUID(), events, at: 1, cause: {} }
     await one.store.journal.append({ rows: [row], changes: [] })

@@ -157,7 +157,7 @@ describe('a unit', () => {
   it('plants what nobody can know, and its actors start with what was written', async () => {
     let reads = 0
     const { units, count, region } = openCounters({ beforeRead: async () => void reads++ })
-    expect(await units.plant([key('a'), key('b')], adding(4, 'a', 'b'))).toEqual({ ok: true, value: 4 })
+    expect(await units.createTogether([key('a'), key('b')], adding(4, 'a', 'b'))).toEqual({ ok: true, value: 4 })
     expect([await count('a'), await count('b')]).toEqual([4, 4])
     expect(reads).toBe(0)
     await region.stop()
@@ -200,7 +200,7 @@ describe('an acknowledgement that is lost', () => {
   it('of what was planted, while the store cannot be read either, is answered as not known', async () => {
     const gone = (): Promise<never> => Promise.reject(new Error('no connection'))
     const { units, region } = openCounters({ afterCommit: gone, beforeRead: gone })
-    expect(await units.plant([key('a')], adding(1, 'a'))).toMatchObject(unavailable)
+    expect(await units.createTogether([key('a')], adding(1, 'a'))).toMatchObject(unavailable)
     await region.stop()
   })
   it('of a journal that is full or closed is one answer at once: nothing was sent', async () => {
@@ -294,7 +294,7 @@ describe('recovery', () => {
     expect(recalled.snapshot).toMatchObject({ version: 512 })
     expect(recalled.rows).toHaveLength(700 - 512)
     const second = regionOver(store.journal)
-    const looked = await second.region.look(key('a'))
+    const looked = await second.region.readCurrent(key('a'))
     expect(looked).toMatchObject({ value: { state: { count: 700 }, version: 700 } })
     expect(await second.add(1, 'a')).toMatchObject({ value: 701 })
     await second.region.stop()

@@ -6,7 +6,7 @@ import { reactions } from '../../src/actors/reactions.ts'
 import { rebuild } from '../../src/actors/entities.ts'
 import type { Raw } from '../../src/bus/kafka/read.ts'
 import { messageOf } from '../../src/cli/audit/topics.ts'
-import { latestOver } from '../../src/actors/latest.ts'
+import { createLatest } from '../../src/actors/latest.ts'
 
 const VIEW: Readonly<Record<string, string>> = { arq: 'arqs', device: 'devices', host: 'hosts' }
 
@@ -14,7 +14,7 @@ const stateOf = (row: FeedRow, own: readonly FeedRow[]) => {
   const state = rebuild(row.key, own).findLast(({ view }) => view === VIEW[kindOf(row.key)])?.row ?? null
   const { presence, liveness } = (state ?? {}) as { readonly presence?: string; readonly liveness?: string }
   const gone = presence === 'retired' || liveness === 'removed'
-  const latest = latestOver({ page: () => Promise.resolve([]) })
+  const latest = createLatest({ page: () => Promise.resolve([]) })
   return latest.record(row, gone || state === null ? null : JSON.stringify(state), `${row.key}.${row.version}.state`)
 }
 

@@ -12,7 +12,7 @@ import { judgeAll } from '../../src/cli/doctor/check.ts'
 import { DATABASE_CHECKS } from '../../src/cli/doctor/database.ts'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
-import { bringUp } from '../../src/persistence/upgradeSchema.ts'
+import { upgradeSchema } from '../../src/persistence/upgradeSchema.ts'
 import { inspectDatabase } from '../../src/persistence/inspect.ts'
 import { freshPrefix, kafkaServer, makeTopics } from '../support/kafka.ts'
 import { describeWith } from '../support/needs.ts'
@@ -96,7 +96,7 @@ describeWith('postgres', 'the doctor', (bin) => {
   }
   beforeAll(async () => {
     database = await freshDatabase(bin)
-    await bringUp(database.url)
+    await upgradeSchema(database.url)
   })
   afterAll(() => database.drop())
 

@@ -1,7 +1,7 @@
 /** What every bus keeps, whatever it is made of. A suite may share topics with others: keys and groups are its own. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Bus, Delivered, Place } from '../../src/bus/port.ts'
+import type { Bus, Delivered, StoredOffset } from '../../src/bus/port.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { until } from '../support/lab.ts'
 
@@ -197,13 +197,13 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
       expect(values(heard)).toEqual(values(there))
     })
 
-    const settle = async (group: string, from: Place | null) => {
+    const settle = async (group: string, from: StoredOffset | null) => {
       const heard: Delivered[] = []
-      const places: Place[] = []
+      const places: StoredOffset[] = []
       const take = async (message: Delivered): Promise<void> => {
         if (message.headers['mark'] === mark) heard.push(message)
       }
-      const place = { from, moved: (to: Place) => void places.push(to) }
+      const place = { from, moved: (to: StoredOffset) => void places.push(to) }
       const asked = {
         topic: TOPIC,
         group: `${mark}-${group}`,

@@ -1,6 +1,6 @@
 /** Several relays over one store and one bus, each in a process that can be stopped in the middle of a step, and go on or not. */
 import { randomUUID } from 'node:crypto'
-import { latestOver } from '../../src/actors/latest.ts'
+import { createLatest } from '../../src/actors/latest.ts'
 import type { FeedRow, Journal, Reads } from '../../src/actors/runtime/ports.ts'
 import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import { type Row, drop, put } from '../../src/actors/runtime/views.ts'
@@ -137,7 +137,7 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
       holder: name,
       bus,
       reactions,
-      states: latestOver({ page }),
+      states: createLatest({ page }),
       clock: process.clockOf(clock),
       log,
       rowsMax: 10,

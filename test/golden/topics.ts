@@ -1,6 +1,6 @@
 /** What a release says on its topics: facts and orders of a journal, the states it ends in, and a host that does one of everything. */
 import { rebuild } from '../../src/actors/entities.ts'
-import { latestOver } from '../../src/actors/latest.ts'
+import { createLatest } from '../../src/actors/latest.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { reactions } from '../../src/actors/reactions.ts'
 import { VERSION } from '../../src/cli/version.ts'
@@ -17,7 +17,7 @@ const stateRecords = async (rows: readonly FeedRow[]): Promise<readonly BusRecor
   const store = memoryStore()
   await store.bulkLoad(rows.map((row) => ({ rows: [row], changes: [] })))
   await store.rebuildViews(rebuild)
-  const latest = latestOver(store.reads)
+  const latest = createLatest(store.reads)
   const marks = new Map(rows.filter(({ key }) => latest.tells(key)).map((row) => [row.key, row]))
   const states = await latest.read([...marks.keys()])
   return [...marks.values()].map((row) => latest.record(row, states.get(row.key) ?? null, `${row.key}/state`))

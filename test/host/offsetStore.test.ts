@@ -1,13 +1,13 @@
 /** A host's place in its orders, on its own disk. */
 import { describe, expect, test } from 'vitest'
-import type { Place } from '../../src/bus/port.ts'
+import type { StoredOffset } from '../../src/bus/port.ts'
 import { memoryDisk } from '../../src/host/disk.ts'
-import { openPlace } from '../../src/host/offsetStore.ts'
+import { openOffsetStore } from '../../src/host/offsetStore.ts'
 import { openHostLab } from '../support/hostLab.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 
 const PATH = '/state/place.json'
-const at = (offset: number): Place => ({ bus: 'b', partition: 3, offset })
+const at = (offset: number): StoredOffset => ({ bus: 'b', partition: 3, offset })
 
 const open = async (text: string | null = null) => {
   const disk = memoryDisk()
@@ -15,7 +15,7 @@ const open = async (text: string | null = null) => {
   let writes = 0
   const counting = { ...disk, replace: (path: string, to: string) => (writes++, disk.replace(path, to)) }
   const [clock, log] = [handClock(), memoryLog()]
-  const place = await openPlace({ disk: counting, path: PATH, clock, log })
+  const place = await openOffsetStore({ disk: counting, path: PATH, clock, log })
   const kept = async (): Promise<unknown> => JSON.parse((await disk.read(PATH)) ?? 'null')
   return { disk, clock, log, place, kept, writes: () => writes }
 }
@@ -55,7 +55,7 @@ describe('a place on disk', () => {
   test('a disk that refuses is no reason to stop', async () => {
     const { disk, clock, log } = await open()
     const refusing = { ...disk, replace: () => Promise.reject(new Error('full')) }
-    const place = await openPlace({ disk: refusing, path: PATH, clock, log })
+    const place = await openOffsetStore({ disk: refusing, path: PATH, clock, log })
     place.moved(at(1))
     await clock.pass(1000)
     expect(log.said.map(({ message }) => message)).toEqual(['host.placeNotKept'])

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NovaEvent } from '../../src/actors/runtime/ports.ts'
-import { novaOver } from '../../src/neighbours/nova.ts'
+import { createNova } from '../../src/neighbours/nova.ts'
 import type { NovaOptions } from '../../src/neighbours/nova.ts'
 import { json, scriptedNova, withCodes } from './scriptedNova.ts'
 import type { ScriptedNova } from './scriptedNova.ts'
@@ -23,7 +23,7 @@ const event = (): NovaEvent => ({
 })
 const some = (count: number): NovaEvent[] => Array.from({ length: count }, event)
 const tell = (events: readonly NovaEvent[], more: Partial<NovaOptions> = {}) =>
-  novaOver({ url: nova.url, timeoutMs: 2000, ...more }).notify(events, 'req-1')
+  createNova({ url: nova.url, timeoutMs: 2000, ...more }).notify(events, 'req-1')
 const outcomes = async (events: readonly NovaEvent[]) =>
   (await tell(events)).map(({ outcome, code }) => [outcome, code])
 
@@ -214,6 +214,6 @@ describe('the token file', () => {
 
 test('a request id that no header can carry does not keep the event back', async () => {
   nova.answers = withCodes(200, () => 200)
-  await novaOver({ url: nova.url, timeoutMs: 2000 }).notify(some(1), 'req\n1')
+  await createNova({ url: nova.url, timeoutMs: 2000 }).notify(some(1), 'req\n1')
   expect(nova.asked[0]?.headers['x-openstack-request-id']).toBeUndefined()
 })

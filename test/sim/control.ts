@@ -117,7 +117,7 @@ export const openProcess = (ports: Ports): Process => {
     killActor: (key) => running?.system.plane.region.kill(key) ?? false,
     memories: async () => {
       const { region } = running!.system.plane
-      const looked = await Promise.all(region.residents().map((key) => region.look(key)))
+      const looked = await Promise.all(region.residents().map((key) => region.readCurrent(key)))
       return looked.flatMap((one) => (one.ok ? [one.value] : []))
     },
   }

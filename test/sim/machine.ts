@@ -3,9 +3,9 @@ import type { HostStep, HostTrace } from '../../src/audit/evidence.ts'
 import type { Ids } from '../../src/clock.ts'
 import type { HostIo } from '../../src/drivers/driver.ts'
 import { effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts'
-import type { PretendedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'
+import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
-import { quiet, type Trouble, troublePath } from '../../src/drivers/simulated/injectedFaults.ts'
+import { noFaults, type InjectedFaults, injectedFaultsPath } from '../../src/drivers/simulated/injectedFaults.ts'
 import { type Host, startHost } from '../../src/host/host.ts'
 import type { Entry } from '../../src/host/entry.ts'
 import type { Log } from '../../src/log.ts'
@@ -28,7 +28,7 @@ export type Machine = {
   /** The next start reads its orders from the earliest that is kept. */
   readonly losePlace: () => void
   /** Changes what goes wrong with its hardware, now and after the next start. */
-  readonly hurt: (change: (trouble: Trouble) => void) => void
+  readonly hurt: (change: (trouble: InjectedFaults) => void) => void
   readonly refuseWrites: (count: number) => void
   readonly report: () => void
   readonly jump: (ms: number) => void
@@ -84,7 +84,7 @@ const openTrace = () => {
 }
 
 type Step = <Value>(work: () => Promise<Value>) => Promise<Value>
-const watched = (driver: PretendedDriver, { did }: ReturnType<typeof openTrace>, step: Step): PretendedDriver => ({
+const watched = (driver: SimulatedDriver, { did }: ReturnType<typeof openTrace>, step: Step): SimulatedDriver => ({
   ...driver,
   prepare: (io, slot, signal) => {
     did('prepare', (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot')
@@ -106,11 +106,11 @@ const watched = (driver: PretendedDriver, { did }: ReturnType<typeof openTrace>,
 export const openMachine = (ports: Ports): Machine => {
   const { name, plan, schedule, ids, log, say, bite } = ports
   const trace = openTrace()
-  const trouble = quiet()
+  const trouble = noFaults()
   const tree = recordedHostIo({ images: Object.fromEntries(IMAGES.map((image) => [image, 'bits'])) }, name, STATE_DIR)
   const ledger = `${STATE_DIR}/ledger.jsonl`
   // there from the start: each miss would cost an error with its trace
-  for (const path of [troublePath(tree), effectsPath(STATE_DIR, DRIVER)]) void tree.write(path, '{}')
+  for (const path of [injectedFaultsPath(tree), effectsPath(STATE_DIR, DRIVER)]) void tree.write(path, '{}')
   let life = schedule.life(name)
   let { skewMs } = ports
   let running: Host | null = null
@@ -128,7 +128,7 @@ export const openMachine = (ports: Ports): Machine => {
     random: ports.random,
     written: (path, text) => void tree.write(path, text),
   })
-  const made = (mine: Life): PretendedDriver => simulatedDriver({ ...plan, trouble, clock: schedule.clockOf(mine) })
+  const made = (mine: Life): SimulatedDriver => simulatedDriver({ ...plan, trouble, clock: schedule.clockOf(mine) })
   let driver = made(life)
   let starts = 0
 

@@ -3,7 +3,7 @@ import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { systemIds } from '../../src/clock.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts'
-import type { PretendedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'
+import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'
 import { simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { memoryDisk } from '../../src/host/disk.ts'
 import type { Host, HostOptions, HostStart } from '../../src/host/host.ts'
@@ -26,7 +26,7 @@ export const openHostLab = async () => {
   const disk = memoryDisk()
   const io = recordedHostIo({ images: { [IMAGE]: 'bits' } }, HOST)
   const log = memoryLog()
-  const driver: PretendedDriver = simulatedDriver({
+  const driver: SimulatedDriver = simulatedDriver({
     seed: 1,
     clock,
     devices: [

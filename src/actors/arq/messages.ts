@@ -1,5 +1,5 @@
 /** What may be asked of an accelerator request, and what is recorded of it. */
-import type { Word } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
 
 export type Group = Readonly<Record<string, string>>
 export type Handle = { readonly uuid: string; readonly type: string; readonly info: Readonly<Record<string, string>> }
@@ -29,7 +29,7 @@ export type ArqCommand =
   | { readonly type: 'Bind'; readonly bond: Bond; readonly projectId: string | null }
   | { readonly type: 'ReportBound'; readonly workMs: number | null }
   | { readonly type: 'ReportBindFailed'; readonly reason: string }
-  | { readonly type: 'Unbind'; readonly forced?: Word }
+  | { readonly type: 'Unbind'; readonly forced?: OperatorNote }
   | { readonly type: 'ReportReleaseFailed'; readonly handle: string; readonly reason: string }
   | { readonly type: 'ReportReleased'; readonly handle: string }
   | { readonly type: 'Remove' }
@@ -49,7 +49,7 @@ export type ArqEvent =
   | { readonly type: 'Bound'; readonly workMs: number | null }
   | { readonly type: 'BindFailed'; readonly reason: string }
   /** `forced`: an operator ended it, and why. */
-  | { readonly type: 'Unbound'; readonly was: Bond | null; readonly forced?: Word }
+  | { readonly type: 'Unbound'; readonly was: Bond | null; readonly forced?: OperatorNote }
   | { readonly type: 'ReleaseFailed'; readonly reason: string }
   | { readonly type: 'Released' }
   | { readonly type: 'ArqRemoved'; readonly was: Bond | null }

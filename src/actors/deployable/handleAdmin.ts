@@ -5,7 +5,7 @@
  * CARE-2 what an operator keeps back by hand only an operator gives back.
  */
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { CareCommand, Word } from './handleAdminMessages.ts'
+import type { HandleAdminCommand, OperatorNote } from './handleAdminMessages.ts'
 import type { DeployableEvent } from './messages.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 
@@ -15,14 +15,14 @@ const HELD = (handle: SlotHandle) =>
   no(handle, `accelerator request ${handle.arq} has it; unbind that first, by force where nobody else can`)
 const MISSING = (handle: SlotHandle) => no(handle, 'its host does not show it, so it is given to nobody')
 
-const quarantine = (handle: SlotHandle, { by, reason }: Word): Decision<DeployableEvent> => {
+const quarantine = (handle: SlotHandle, { by, reason }: OperatorNote): Decision<DeployableEvent> => {
   if (handle.quarantine) return accept()
   if (handle.state === 'held') return HELD(handle)
   if (handle.state === 'missing') return MISSING(handle)
   return accept({ type: 'HandleQuarantined', handle: handle.uuid, until: 'released', by, reason })
 }
 
-const clear = (handle: SlotHandle, { by, reason }: Word): Decision<DeployableEvent> => {
+const clear = (handle: SlotHandle, { by, reason }: OperatorNote): Decision<DeployableEvent> => {
   switch (handle.state) {
     case 'free':
       return accept()
@@ -39,7 +39,7 @@ const clear = (handle: SlotHandle, { by, reason }: Word): Decision<DeployableEve
 
 export const careOf = (
   held: Deployable,
-  command: Extract<CareCommand, { readonly handle: string }>,
+  command: Extract<HandleAdminCommand, { readonly handle: string }>,
 ): Decision<DeployableEvent> => {
   const handle = held.handles[command.handle]
   if (!handle) return refuse({ kind: 'not_found', resource: 'attach handle', id: command.handle })
@@ -48,7 +48,7 @@ export const careOf = (
 
 /** What a normal release of the handle is, and that nobody waits for a host that is not there. */
 export const forced = (
-  { reachable, by, reason }: Extract<CareCommand, { readonly type: 'ForceRelease' }>,
+  { reachable, by, reason }: Extract<HandleAdminCommand, { readonly type: 'ForceRelease' }>,
   release: Decision<DeployableEvent>,
 ): Decision<DeployableEvent> => {
   if (!release.ok || reachable) return release

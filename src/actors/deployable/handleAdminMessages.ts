@@ -1,9 +1,9 @@
 /** What an operator may ask of attach handles, what is recorded of it, and with what words. */
-export type Word = { readonly by: string; readonly reason: string }
-export type CareCommand =
-  | ({ readonly type: 'Quarantine'; readonly handle: string } & Word)
+export type OperatorNote = { readonly by: string; readonly reason: string }
+export type HandleAdminCommand =
+  | ({ readonly type: 'Quarantine'; readonly handle: string } & OperatorNote)
   /** The handle is clean. */
-  | ({ readonly type: 'Clear'; readonly handle: string } & Word)
+  | ({ readonly type: 'Clear'; readonly handle: string } & OperatorNote)
   /** The request gives up its handle, whether or not the host can do its part now. */
   | ({
       readonly type: 'ForceRelease'
@@ -11,9 +11,13 @@ export type CareCommand =
       readonly deadline: number
       readonly reachable: boolean
       readonly trace?: string | undefined
-    } & Word)
-export type CareEvent =
+    } & OperatorNote)
+export type HandleAdminEvent =
   /** `until` confirmed: its host says that it is released; released: an operator does. */
-  | ({ readonly type: 'HandleQuarantined'; readonly handle: string; readonly until: 'confirmed' | 'released' } & Word)
+  | ({
+      readonly type: 'HandleQuarantined'
+      readonly handle: string
+      readonly until: 'confirmed' | 'released'
+    } & OperatorNote)
   /** Who and why are absent in what release 0.1.0 wrote. */
-  | ({ readonly type: 'HandleCleared'; readonly handle: string } & Partial<Word>)
+  | ({ readonly type: 'HandleCleared'; readonly handle: string } & Partial<OperatorNote>)

@@ -1,6 +1,6 @@
 /** What may be asked of a deployable, and what is recorded of it. It owns its attach handles and, for an FPGA, the region's content. */
 import type { Order } from '../../wire/orders.ts'
-import type { CareCommand, CareEvent } from './handleAdminMessages.ts'
+import type { HandleAdminCommand, HandleAdminEvent } from './handleAdminMessages.ts'
 
 export type Origin = 'driver' | 'operator' | 'bitstream'
 export type Attribute = {
@@ -88,7 +88,7 @@ export type DeployableCommand =
   | { readonly type: 'RemoveAttribute'; readonly uuid: string }
   /** Time has come: what its host could not release is ordered once more. */
   | { readonly type: 'Due'; readonly at: number; readonly deadline: number }
-  | CareCommand
+  | HandleAdminCommand
 
 export type DeployableEvent =
   | {
@@ -118,4 +118,4 @@ export type DeployableEvent =
   | { readonly type: 'ProgramFailed'; readonly image: string; readonly number: number; readonly reason: string }
   | { readonly type: 'AttributeAdded'; readonly attribute: Omit<Attribute, 'createdAt'> }
   | { readonly type: 'AttributeRemoved'; readonly uuid: string }
-  | CareEvent
+  | HandleAdminEvent

@@ -1,6 +1,6 @@
 /** A host: liveness, other names, the last picture of its hardware that was recorded, and what that picture became here. */
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { Word } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
 import { type Row, put } from '../runtime/views.ts'
 
 export type Liveness = 'up' | 'stale' | 'down' | 'removed'
@@ -17,14 +17,14 @@ export type HeldDevice = {
   readonly deployables: Readonly<Record<string, string>>
 }
 export type DriverState = { readonly status: 'ok' | 'failed'; readonly error: string | null }
-export type Picture = {
+export type InventorySnapshot = {
   readonly bootId: string
   readonly number: number
   readonly digest: string
   readonly aliases: readonly string[]
   readonly drivers: Readonly<Record<string, DriverState>>
 }
-export type Host = Picture & {
+export type Host = InventorySnapshot & {
   readonly exists: boolean
   readonly name: string
   readonly liveness: Liveness
@@ -32,7 +32,7 @@ export type Host = Picture & {
   readonly formerBoots: readonly string[]
   readonly devices: Readonly<Record<string, HeldDevice>>
   /** An operator took it out of service; nothing it shows is offered until an operator restores it. */
-  readonly retired?: Word & { readonly at: number }
+  readonly retired?: OperatorNote & { readonly at: number }
   readonly createdAt: number
   readonly updatedAt: number | null
 }
@@ -40,16 +40,26 @@ export type Host = Picture & {
 /** `devices`: only what changed; null removes one (retired). */
 type Changed = Readonly<Record<string, HeldDevice | null>>
 export type HostCommand =
-  | { readonly type: 'RecordPicture'; readonly name: string; readonly picture: Picture; readonly devices: Changed }
+  | {
+      readonly type: 'RecordPicture'
+      readonly name: string
+      readonly picture: InventorySnapshot
+      readonly devices: Changed
+    }
   | { readonly type: 'SetLiveness'; readonly liveness: Liveness; readonly by: string }
   /** `devices`: those that leave with this decision. */
-  | ({ readonly type: 'Retire' | 'Remove'; readonly devices: Changed } & Word)
-  | ({ readonly type: 'Restore' } & Word)
+  | ({ readonly type: 'Retire' | 'Remove'; readonly devices: Changed } & OperatorNote)
+  | ({ readonly type: 'Restore' } & OperatorNote)
   /** It is retired, and some more of its devices can leave now. */
   | { readonly type: 'Shed'; readonly devices: Changed; readonly by: string }
 export type Care = 'retired' | 'removed' | 'restored'
 export type HostEvent =
-  | { readonly type: 'PictureRecorded'; readonly name: string; readonly picture: Picture; readonly devices: Changed }
+  | {
+      readonly type: 'PictureRecorded'
+      readonly name: string
+      readonly picture: InventorySnapshot
+      readonly devices: Changed
+    }
   /** What an operator decided comes as this event too: release 0.1.0 can read no other of a host, and takes from it what it knows. */
   | {
       readonly type: 'LivenessSet'

@@ -2,7 +2,7 @@
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { traceField } from '../../trace.ts'
 import { drop, put } from '../runtime/views.ts'
-import type { InstanceCommand, InstanceEvent, Part, Told } from './messages.ts'
+import type { InstanceCommand, InstanceEvent, Part, BindOutcome } from './messages.ts'
 
 export type Instance = {
   readonly uuid: string
@@ -15,7 +15,7 @@ export type Instance = {
   readonly trace?: string
   /** What Nova has still to hear: ARQ -> status. */
   readonly telling: {
-    readonly statuses: Readonly<Record<string, Told>>
+    readonly statuses: Readonly<Record<string, BindOutcome>>
     readonly nextAt: number
     readonly until: number
     readonly attempts: number
@@ -39,7 +39,7 @@ const initial: Instance = {
 
 const settled = (
   instance: Pick<Instance, 'arqs' | 'tellUntil' | 'open'>,
-  outcome: Told,
+  outcome: BindOutcome,
   reason: string | null,
   at: number,
 ): InstanceEvent => ({

@@ -6,7 +6,7 @@ export type Part = {
   /** The host's part is done, or there is none. */
   readonly prepared: boolean
 }
-export type Told = 'completed' | 'failed'
+export type BindOutcome = 'completed' | 'failed'
 /** How one event to Nova ended. */
 export type Ending = 'delivered' | 'gone' | 'refused' | 'undeliverable'
 
@@ -54,7 +54,7 @@ export type InstanceEvent =
   /** `tell` null: nothing is configured to be told. */
   | {
       readonly type: 'BindSettled'
-      readonly outcome: Told
+      readonly outcome: BindOutcome
       readonly arqs: readonly string[]
       readonly reason: string | null
       readonly tell: number | null

@@ -1,7 +1,7 @@
 /** A device profile, and the name it holds: two entities, so that one append can decide that both its uuid and its name are free. */
 import { canonicalJson } from '../../wire/canonical.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { Word } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
 import { type Row, drop, put } from '../runtime/views.ts'
 
 export type Groups = readonly Readonly<Record<string, string>>[]
@@ -15,11 +15,11 @@ export type ProfileCommand =
   | { readonly type: 'Create'; readonly profile: ProfileFacts }
   | { readonly type: 'Remove' }
   /** `was`: the groups it must still have. */
-  | ({ readonly type: 'Regroup'; readonly was: Groups; readonly groups: Groups } & Word)
+  | ({ readonly type: 'Regroup'; readonly was: Groups; readonly groups: Groups } & OperatorNote)
 export type ProfileEvent =
   | { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts }
   /** Who changed it, and why. `ProfileCreated` follows in the same row and says what it is now, as release 0.1.0 can read that. */
-  | ({ readonly type: 'ProfileRegrouped' } & Word)
+  | ({ readonly type: 'ProfileRegrouped' } & OperatorNote)
   | { readonly type: 'ProfileRemoved'; readonly name: string }
 export type Profile = {
   readonly facts: ProfileFacts | null

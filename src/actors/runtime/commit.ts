@@ -34,7 +34,7 @@ export const counted = (journal: Journal, counts: Counts): Counted => ({
   counts,
 })
 /** `value` null: the command was carried out before, and what it answered is not known any more. */
-export type Settled<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
+export type Committed<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
 
 const ROUNDS_MAX = 8
 export const UNAVAILABLE: Fault = { kind: 'unavailable', reason: 'the journal does not answer', retryAfterSeconds: 1 }
@@ -85,18 +85,18 @@ const note = (counts: Counts, verdict: Verdict, met: Met): void => {
   if (met.refused) counts.savedByLook++
 }
 
-export const settle = async <Value>(
+export const commit = async <Value>(
   borrowed: Loan,
   deciderOf: (key: string) => AnyDecider,
   store: Store,
   work: Work<Value>,
   readFirst = false,
-): Promise<Settled<Value>> => {
+): Promise<Committed<Value>> => {
   const { counts } = store
   let loan = readFirst ? await catchUp(borrowed, store, deciderOf) : borrowed
   let fresh = readFirst || (store.exclusive && ![...borrowed.values()].some(({ unread }) => unread))
   let [fenced, refused] = [false, false]
-  const ended = (outcome: Outcome<Value | null>): Settled<Value> => ({ loan, outcome })
+  const ended = (outcome: Outcome<Value | null>): Committed<Value> => ({ loan, outcome })
   for (let round = 0; round < ROUNDS_MAX; round++) {
     if (seen(loan, work.commandId)) return ended({ ok: true, value: null })
     const drawn = drawUp(loan, deciderOf, work)

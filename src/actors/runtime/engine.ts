@@ -14,7 +14,7 @@ export type Engine = PersistenceEngine & {
   readonly warm: (memory: Memory) => void
 }
 
-export const engineOver = (journal: Journal, deciderOf: (key: string) => AnyDecider): Engine => {
+export const createEngine = (journal: Journal, deciderOf: (key: string) => AnyDecider): Engine => {
   const warmed = new Map<string, Memory>()
   const recover = async (key: string): Promise<Memory> => {
     const known = warmed.get(key)

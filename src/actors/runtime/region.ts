@@ -10,7 +10,7 @@
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
 import { type Clock, bounded } from '../../clock.ts'
 import type { Outcome } from '../../fault.ts'
-import { engineOver } from './engine.ts'
+import { createEngine } from './engine.ts'
 import type { AnyDecider, Loan, Memory } from './memory.ts'
 import { type Counted, UNAVAILABLE, type Work } from './commit.ts'
 import { type Message, spawnEntity } from './shell.ts'
@@ -44,9 +44,9 @@ type Ports = {
   readonly options: RegionOptions
 }
 export type Region = {
-  readonly look: (key: string) => Promise<Outcome<Memory>>
+  readonly readCurrent: (key: string) => Promise<Outcome<Memory>>
   /** As `look`, but what another process wrote may be missing: for a guess that is made sure of later. */
-  readonly peek: (key: string) => Promise<Outcome<Memory>>
+  readonly readCached: (key: string) => Promise<Outcome<Memory>>
   /** Whether its actor is here, so that a `peek` need not read. */
   readonly has: (key: string) => boolean
   readonly tell: <Value>(key: string, work: Work<Value>) => Promise<Outcome<Value | null>>
@@ -78,7 +78,7 @@ const shardOf = (key: string) => {
 }
 
 /** Keys somebody else than their actor may be writing to. */
-const doubtsOver = (reread: (key: string) => void) => {
+const createDoubts = (reread: (key: string) => void) => {
   const writers = new Map<string, number>()
   return {
     has: (key: string): boolean => writers.has(key),
@@ -94,11 +94,11 @@ const doubtsOver = (reread: (key: string) => void) => {
     },
   }
 }
-type Doubts = ReturnType<typeof doubtsOver>
+type Doubts = ReturnType<typeof createDoubts>
 
 /** Who is there: spawns, forgets, retires. */
-const populationOf = ({ journal, clock, deciderOf, crashed, options }: Ports, doubts: Doubts) => {
-  const engine = engineOver(journal, deciderOf)
+const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports, doubts: Doubts) => {
+  const engine = createEngine(journal, deciderOf)
   const system = start(configurePersistence(engine))
   const shards = Array.from({ length: SHARDS }, (_, at) =>
     spawn(system, (state: null) => state, `shard-${at}`),
@@ -150,11 +150,11 @@ const populationOf = ({ journal, clock, deciderOf, crashed, options }: Ports, do
   }
   return { entries, enter, retire, warm, born: () => born, end: () => stop(system) }
 }
-type Population = ReturnType<typeof populationOf>
+type Population = ReturnType<typeof createPopulation>
 
 /** A question to an actor; null: it died, or did not answer in time, or the region has stopped. */
 type Ask = <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => Promise<Reply | null>
-const askOver =
+const createAsk =
   ({ enter }: Population, { clock, options }: Ports, isStopped: () => boolean): Ask =>
   async <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => {
     if (isStopped()) return null
@@ -171,7 +171,7 @@ const askOver =
   }
 
 type Look = (key: string, fresh: boolean) => Promise<Memory | null>
-const lookOver =
+const createRead =
   ({ entries }: Population, ask: Ask): Look =>
   (key, fresh) => {
     const shared = entries.get(key)?.looking
@@ -203,15 +203,15 @@ export const openRegion = (ports: Ports): Region => {
   const reread = (key: string) => {
     if (entries.has(key)) void look(key, true)
   }
-  const doubts = doubtsOver(reread)
-  const population = populationOf(ports, doubts)
+  const doubts = createDoubts(reread)
+  const population = createPopulation(ports, doubts)
   const { entries, retire } = population
-  const ask = askOver(population, ports, () => stopped)
-  const look = lookOver(population, ask)
+  const ask = createAsk(population, ports, () => stopped)
+  const look = createRead(population, ask)
 
   return {
-    look: async (key) => found(await look(key, !journal.exclusive || doubts.has(key))),
-    peek: async (key) => found(await look(key, false)),
+    readCurrent: async (key) => found(await look(key, !journal.exclusive || doubts.has(key))),
+    readCached: async (key) => found(await look(key, false)),
     has: (key) => entries.has(key),
     tell: async (key, work) => {
       const outcome = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))

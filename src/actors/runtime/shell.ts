@@ -11,7 +11,7 @@ import { type Clock, bounded } from '../../clock.ts'
 import type { Persisting } from './engine.ts'
 import { type AnyDecider, type Loan, type Memory } from './memory.ts'
 import type { Append, Verdict } from './ports.ts'
-import { type Counted, type Work, catchUp, settle } from './commit.ts'
+import { type Counted, type Work, catchUp, commit } from './commit.ts'
 
 export type Message =
   /** `fresh`: after one read of the tail, so that a copy in another process is never stale. */
@@ -65,7 +65,7 @@ const handle = async (
         await persist(persisting)
         return persisting.verdict
       }
-      const { loan, outcome } = await settle(alone, deciderOf, { ...journal, append }, message.work)
+      const { loan, outcome } = await commit(alone, deciderOf, { ...journal, append }, message.work)
       message.reply(outcome)
       return mine(loan)
     }

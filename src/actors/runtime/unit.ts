@@ -9,7 +9,7 @@
 import type { Outcome } from '../../fault.ts'
 import { type AnyDecider, type Loan, type Memory, blank, unread } from './memory.ts'
 import type { Region } from './region.ts'
-import { type Counted, UNAVAILABLE, Unreadable, type Work, settle } from './commit.ts'
+import { type Counted, UNAVAILABLE, Unreadable, type Work, commit } from './commit.ts'
 
 export type Units = {
   /**
@@ -23,7 +23,7 @@ export type Units = {
     likelyNew?: readonly string[],
   ) => Promise<Outcome<Value | null>>
   /** As `together`, for keys made a moment ago: nobody can know them, so nothing is borrowed or read; the fence covers the lie. */
-  readonly plant: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
+  readonly createTogether: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
 }
 
 /** That the journal cannot be read is said to the caller; whatever else is thrown is a bug. */
@@ -36,7 +36,7 @@ const answered = async <Value>(work: Promise<Outcome<Value>>): Promise<Outcome<V
   }
 }
 
-export const unitsOver = (region: Region, journal: Counted, deciderOf: (key: string) => AnyDecider): Units => ({
+export const createUnits = (region: Region, journal: Counted, deciderOf: (key: string) => AnyDecider): Units => ({
   together: async (keys, work, fresh = [], likelyNew = []) => {
     const { promise: returned, resolve: giveBack } = Promise.withResolvers<Loan | 'doubt'>()
     try {
@@ -45,7 +45,7 @@ export const unitsOver = (region: Region, journal: Counted, deciderOf: (key: str
       if (!borrowed) return { ok: false, fault: UNAVAILABLE }
       const cold = keys.some((key) => borrowed.get(key)!.unread && !likelyNew.includes(key))
       const made = fresh.map((key) => [key, blank(key, deciderOf(key))] as const)
-      const settled = settle(new Map([...borrowed, ...made]), deciderOf, journal, work, cold)
+      const settled = commit(new Map([...borrowed, ...made]), deciderOf, journal, work, cold)
       return await answered(
         settled.then(({ loan, outcome }) => {
           giveBack(loan)
@@ -56,9 +56,9 @@ export const unitsOver = (region: Region, journal: Counted, deciderOf: (key: str
       giveBack('doubt')
     }
   },
-  plant: async (keys, work) => {
+  createTogether: async (keys, work) => {
     const fresh: Loan = new Map<string, Memory>(keys.map((key) => [key, blank(key, deciderOf(key))]))
-    const settled = settle(fresh, deciderOf, journal, work)
+    const settled = commit(fresh, deciderOf, journal, work)
     return answered(
       settled.then(({ loan, outcome }) => {
         if (outcome.ok) for (const memory of loan.values()) region.warm(memory)

@@ -1,17 +1,17 @@
 /** Accelerator requests, as http asks for them. */
 import { type Outcome, refuse } from '../../fault.ts'
 import type { ArqRow, Caller, Control } from '../control.ts'
-import { bindOver } from './bind.ts'
-import { leaveOver, visible } from './unbind.ts'
+import { createBind } from './bind.ts'
+import { createUnbind, visible } from './unbind.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
 import type { Control as Asked } from '../control.ts'
-import type { TakingOut } from './retirement.ts'
-import { forceUnbindOver } from './forceUnbind.ts'
+import type { Retirement } from './retirement.ts'
+import { createForceUnbind } from './forceUnbind.ts'
 import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import { ARQS_MAX, arqsOf } from '../arq/groups.ts'
 import { arqRow } from '../arq/rows.ts'
 import { RESOLVED, UNRESOLVED } from '../arq/states.ts'
-import { timelineOver } from './timeline.ts'
+import { createTimeline } from './timeline.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
 
@@ -23,7 +23,7 @@ const unfit = (counts: readonly (number | null)[]): string | null => {
   return sum > ARQS_MAX ? `a profile may ask for at most ${ARQS_MAX} accelerators` : null
 }
 
-const createOver =
+const createCreate =
   (kernel: Kernel, profiles: Asked['profiles']): Control['arqs']['create'] =>
   async (caller, profileName) => {
     const found = await profiles.byName(profileName)
@@ -53,7 +53,7 @@ const createOver =
         return arqRow(draft.state(arq, key))
       }),
     )
-    const made = await kernel.units.plant(
+    const made = await kernel.units.createTogether(
       fresh.map(({ uuid }) => arqKey(uuid)),
       work,
     )
@@ -66,7 +66,7 @@ const visibleTo = ({ isAdmin, isService, projectId }: Caller, instance: string |
   return isService && instance !== undefined ? { instance_uuid: instance } : { project_id: projectId }
 }
 
-const listOver = ({ readers }: Kernel): Control['arqs']['list'] => {
+const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
   /** Compute asks for the resolved ones of an instance to learn whether all of them are (rest-api 4.3). */
   const allResolved = async (
     instance: string,
@@ -88,17 +88,17 @@ const listOver = ({ readers }: Kernel): Control['arqs']['list'] => {
   }
 }
 
-const getOver =
+const createGet =
   ({ region }: Kernel) =>
   async (caller: Caller, uuid: string) => {
-    const looked = await region.look(arqKey(uuid))
+    const looked = await region.readCurrent(arqKey(uuid))
     if (!looked.ok) return looked
     const held = looked.value.state as Arq
     return visible(caller, held, false) ? { ok: true as const, value: arqRow(held) } : missing(uuid)
   }
 
-const forceUnbind = (kernel: Kernel, takingOut: TakingOut): Control['arqs']['forceUnbind'] => {
-  const force = forceUnbindOver(kernel)
+const forceUnbind = (kernel: Kernel, takingOut: Retirement): Control['arqs']['forceUnbind'] => {
+  const force = createForceUnbind(kernel)
   return async (caller, uuid, word) => {
     const left = await force(caller, uuid, word)
     if (!left.ok) return left
@@ -109,17 +109,17 @@ const forceUnbind = (kernel: Kernel, takingOut: TakingOut): Control['arqs']['for
   }
 }
 
-export const arqsOver = (kernel: Kernel, profiles: Asked['profiles'], takingOut: TakingOut): Control['arqs'] => {
-  const { unbind, remove, removeByInstance } = leaveOver(kernel)
+export const createArqs = (kernel: Kernel, profiles: Asked['profiles'], takingOut: Retirement): Control['arqs'] => {
+  const { unbind, remove, removeByInstance } = createUnbind(kernel)
   return {
-    create: createOver(kernel, profiles),
-    list: listOver(kernel),
-    get: getOver(kernel),
-    bind: bindOver(kernel),
+    create: createCreate(kernel, profiles),
+    list: createList(kernel),
+    get: createGet(kernel),
+    bind: createBind(kernel),
     unbind,
     remove,
     removeByInstance,
-    timeline: timelineOver(kernel),
+    timeline: createTimeline(kernel),
     forceUnbind: forceUnbind(kernel, takingOut),
   }
 }

@@ -10,7 +10,7 @@ import type { Draft } from '../runtime/draft.ts'
 import { traceField, within } from '../../trace.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
 import { instance, instanceKey } from '../instance/decider.ts'
-import { type Placed, directoryOver } from './directory.ts'
+import { type Target, createDirectory } from './directory.ts'
 import type { Part } from '../instance/messages.ts'
 
 const PROVIDER = 'resource provider'
@@ -24,14 +24,14 @@ type Terms = {
 const faultOf = (bound: Outcome<null>) => (bound.ok ? undefined : bound.fault.kind)
 const conflict = (draft: Draft, reason: string) => draft.refuse({ kind: 'conflict', reason })
 
-const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Placed) =>
+const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Target) =>
   (held.status === 'BindStarted' || held.status === 'Bound') &&
   held.bond?.hostname === hostname &&
   held.bond.deviceRpUuid === deviceRpUuid &&
   held.bond.instanceUuid === instanceUuid
 
 /** The exact repeat of a bind is no second bind (rest-api 8.4). */
-const isRepeat = (draft: Draft, placed: readonly Placed[], key: string) => {
+const isRepeat = (draft: Draft, placed: readonly Target[], key: string) => {
   const held = Object.keys(draft.state(instance, key).arqs)
   return (
     held.length === placed.length &&
@@ -39,7 +39,7 @@ const isRepeat = (draft: Draft, placed: readonly Placed[], key: string) => {
   )
 }
 
-const check = (draft: Draft, one: Placed): Arq => {
+const check = (draft: Draft, one: Target): Arq => {
   const held = draft.state(arq, arqKey(one.arq))
   if (held.status === 'Absent' || held.status === 'Gone')
     return draft.refuse({ kind: 'not_found', resource: 'accelerator request', id: one.arq })
@@ -63,7 +63,7 @@ const check = (draft: Draft, one: Placed): Arq => {
   return held
 }
 
-const grant = (draft: Draft, one: Placed, { deadline, requestId, trace }: Terms): Part => {
+const grant = (draft: Draft, one: Target, { deadline, requestId, trace }: Terms): Part => {
   const held = check(draft, one)
   const key = deployableKey(one.deployable)
   const { image } = bitstreamOf(held.group)
@@ -93,7 +93,7 @@ const grant = (draft: Draft, one: Placed, { deadline, requestId, trace }: Terms)
 }
 
 /** What the acceptance leaves to do: nothing (null), or to tell Nova. */
-const accept = (placed: readonly Placed[], terms: Terms) => (draft: Draft) => {
+const accept = (placed: readonly Target[], terms: Terms) => (draft: Draft) => {
   const uuid = placed[0]!.instanceUuid
   const key = instanceKey(uuid)
   if (isRepeat(draft, placed, key)) return { settled: false }
@@ -107,9 +107,9 @@ const accept = (placed: readonly Placed[], terms: Terms) => (draft: Draft) => {
   return { settled }
 }
 
-export const bindOver = (kernel: Kernel): Control['arqs']['bind'] => {
+export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
   const { units, clock, options, nova, tracer } = kernel
-  const places = directoryOver(kernel)
+  const places = createDirectory(kernel)
   const attempt = async (caller: Caller, bindings: readonly Binding[]): Promise<Outcome<null>> => {
     const placed = await places.place(bindings)
     if (!placed.ok) return placed

@@ -59,7 +59,7 @@ const overConversation = async (
 ): Promise<boolean> => {
   const key = instanceKey(uuid)
   for (let round = 0; round < ROUNDS; round++) {
-    const looked = round > 0 || region.has(key) ? await region.peek(key) : null
+    const looked = round > 0 || region.has(key) ? await region.readCached(key) : null
     if (looked && !looked.ok) return false
     const keys = [...new Set([...(looked ? keysOf(key, looked.value.state as Instance) : [key]), ...more])]
     const borrowed = new Set(keys)

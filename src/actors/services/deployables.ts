@@ -13,16 +13,16 @@ import type { Deployable } from '../deployable/state.ts'
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'deployable', id })
 const POLL_MS = 20
 
-const lookOver =
+const createRead =
   ({ region }: Kernel) =>
   async (uuid: string): Promise<Outcome<Deployable>> => {
-    const looked = await region.look(deployableKey(uuid))
+    const looked = await region.readCurrent(deployableKey(uuid))
     if (!looked.ok) return looked
     const held = looked.value.state as Deployable
     return held.exists && held.presence !== 'retired' ? { ok: true, value: held } : missing(uuid)
   }
 
-const tellOver =
+const createTell =
   (kernel: Kernel) =>
   async (caller: Caller, uuid: string, command: DeployableCommand): Promise<Outcome<Deployable | null>> => {
     const key = deployableKey(uuid)
@@ -42,7 +42,7 @@ const NO_IMAGE: Record<'unknown' | 'none', (image: string) => Fault> = {
 
 /** Nobody should wait for a host that is silent (rest-api 6.4); null: it was heard of. */
 const unreachable = async ({ region }: Kernel, name: string): Promise<Fault | null> => {
-  const looked = await region.look(hostKey(name))
+  const looked = await region.readCurrent(hostKey(name))
   if (!looked.ok) return looked.fault
   const { liveness } = looked.value.state as Host
   return liveness === 'up'
@@ -51,10 +51,10 @@ const unreachable = async ({ region }: Kernel, name: string): Promise<Fault | nu
 }
 
 /** Durable: the order is recorded before anything happens, and its result whenever it comes; the caller waits for a while only. */
-const programOver = (kernel: Kernel): Control['deployables']['program'] => {
+const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
   const { clock, images, options } = kernel
-  const look = lookOver(kernel)
-  const tell = tellOver(kernel)
+  const look = createRead(kernel)
+  const tell = createTell(kernel)
   const settled = async (
     uuid: string,
     number: number,
@@ -91,8 +91,8 @@ const programOver = (kernel: Kernel): Control['deployables']['program'] => {
   }
 }
 
-export const deployablesOver = (kernel: Kernel): Control['deployables'] => {
-  const look = lookOver(kernel)
+export const createDeployables = (kernel: Kernel): Control['deployables'] => {
+  const look = createRead(kernel)
   return {
     list: ({ name, deviceId, deviceUuid, rpUuid }, page) =>
       kernel.readers.list(
@@ -104,7 +104,7 @@ export const deployablesOver = (kernel: Kernel): Control['deployables'] => {
       const held = await look(uuid)
       return held.ok ? { ok: true, value: deployableRow(held.value) } : held
     },
-    program: programOver(kernel),
+    program: createProgram(kernel),
   }
 }
 
@@ -113,9 +113,9 @@ const rowOf = (held: Deployable, uuid: string): AttributeRow | null => {
   return found ? attributeRow(held, found) : null
 }
 
-export const attributesOver = (kernel: Kernel): Control['attributes'] => {
+export const createAttributes = (kernel: Kernel): Control['attributes'] => {
   const { readers, ids } = kernel
-  const tell = tellOver(kernel)
+  const tell = createTell(kernel)
   const owner = async (uuid: string): Promise<Outcome<AttributeRow>> => {
     const found = await readers.first('attributes', { uuid })
     if (!found.ok) return found

@@ -24,18 +24,18 @@ const partsOf = ({ devices }: Host, uuid: string): readonly string[] =>
  * The device and all its deployables in one append: once it is acknowledged no bind starts on any of them (S9). Its host takes part,
  * so that no deployable is added meanwhile.
  */
-const setStatusOver =
+const createSetStatus =
   (kernel: Kernel): Control['devices']['setStatus'] =>
   async (caller, uuid, status) => {
     const { region, units } = kernel
     const own = deviceKey(uuid)
     for (let round = 0; round < ROUNDS; round++) {
-      const looked = await region.look(own)
+      const looked = await region.readCurrent(own)
       if (!looked.ok) return looked
       const known = looked.value.state as Device
       if (!shown(known)) return missing(uuid)
       const theHost = hostKey(known.host)
-      const owner = await region.look(theHost)
+      const owner = await region.readCurrent(theHost)
       if (!owner.ok) return owner
       const parts = partsOf(owner.value.state as Host, uuid)
       const work = newWork(kernel, causeOf(caller), (draft) => {
@@ -57,16 +57,16 @@ const setStatusOver =
     })
   }
 
-export const devicesOver = (kernel: Kernel): Control['devices'] => {
+export const createDevices = (kernel: Kernel): Control['devices'] => {
   const { region, readers } = kernel
   return {
     list: (filter, page) => readers.list('devices', given(filter), page),
     get: async (uuid) => {
-      const looked = await region.look(deviceKey(uuid))
+      const looked = await region.readCurrent(deviceKey(uuid))
       if (!looked.ok) return looked
       const held = looked.value.state as Device
       return shown(held) ? { ok: true, value: deviceRow(held) } : missing(uuid)
     },
-    setStatus: setStatusOver(kernel),
+    setStatus: createSetStatus(kernel),
   }
 }

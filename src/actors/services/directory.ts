@@ -4,14 +4,14 @@ import type { Binding } from '../control.ts'
 import type { Kernel } from './kernel.ts'
 
 /** `host`: the name under which the host called `hostname` is known; null when nobody knows that name. */
-export type Placed = Binding & { readonly deployable: string; readonly host: string | null }
+export type Target = Binding & { readonly deployable: string; readonly host: string | null }
 type Names = ReadonlyMap<string, string>
 
 const OWNERS_MAX = 20_000
 /** A new host, or a new name of one, counts after this long at the latest. */
 const NAMES_KEPT_MS = 10_000
 
-export const directoryOver = ({ readers, clock }: Kernel) => {
+export const createDirectory = ({ readers, clock }: Kernel) => {
   const owners = new Map<string, string>()
   let names: { readonly read: Promise<Outcome<Names>>; readonly until: number } | null = null
 
@@ -43,8 +43,8 @@ export const directoryOver = ({ readers, clock }: Kernel) => {
     if (!known.ok && names === mine) names = null
     return known
   }
-  const place = async (bindings: readonly Binding[]): Promise<Outcome<readonly Placed[]>> => {
-    const placed: Placed[] = []
+  const place = async (bindings: readonly Binding[]): Promise<Outcome<readonly Target[]>> => {
+    const placed: Target[] = []
     const known = await allNames()
     if (!known.ok) return known
     for (const binding of bindings) {

@@ -6,7 +6,7 @@ import { type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import { arqRow } from '../arq/rows.ts'
 import type { ArqRow, Caller } from '../control.ts'
-import type { Word } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { Draft } from '../runtime/draft.ts'
@@ -23,7 +23,7 @@ const targetOf = ({ bond, gaveUp, status }: Arq): string | null =>
   bond?.deployable ?? (status === 'UnbindFailed' ? (gaveUp?.deployable ?? null) : null)
 const bindsNothing = (held: Arq) => held.status === 'Initial' || held.status === 'Unbound'
 
-type Terms = { readonly word: Word; readonly reachable: boolean; readonly trace: string | undefined }
+type Terms = { readonly word: OperatorNote; readonly reachable: boolean; readonly trace: string | undefined }
 const leave = (draft: Draft, uuid: string, { word, reachable, trace }: Terms) => {
   const key = arqKey(uuid)
   const held = draft.state(arq, key)
@@ -36,31 +36,31 @@ const leave = (draft: Draft, uuid: string, { word, reachable, trace }: Terms) =>
 }
 
 /** Only a host that is heard of now can do its part of a release. */
-const reachableOver =
+const createReachable =
   ({ region }: Kernel) =>
   async (target: string | null): Promise<Outcome<{ readonly reachable: boolean; readonly host: string | null }>> => {
     if (target === null) return { ok: true, value: { reachable: true, host: null } }
-    const place = await region.look(deployableKey(target))
+    const place = await region.readCurrent(deployableKey(target))
     if (!place.ok) return place
     const { host: name } = place.value.state as Deployable
-    const owner = await region.look(hostKey(name))
+    const owner = await region.readCurrent(hostKey(name))
     if (!owner.ok) return owner
     return { ok: true, value: { reachable: (owner.value.state as Host).liveness === 'up', host: name } }
   }
 
 /** `host`: on whose hardware it was; null when on nobody's. `gone`: the host counts as silent whatever is heard of it. */
-export const forceUnbindOver = (kernel: Kernel) => {
+export const createForceUnbind = (kernel: Kernel) => {
   const { region, units } = kernel
-  const reach = reachableOver(kernel)
+  const reach = createReachable(kernel)
   return async (
     caller: Caller,
     uuid: string,
-    word: Word,
+    word: OperatorNote,
     given: { readonly gone: boolean } = { gone: false },
   ): Promise<Outcome<{ readonly row: ArqRow; readonly host: string | null }>> => {
     const key = arqKey(uuid)
     for (let round = 0; round < ROUNDS; round++) {
-      const looked = await region.look(key)
+      const looked = await region.readCurrent(key)
       if (!looked.ok) return looked
       const known = looked.value.state as Arq
       if (gone(known)) return missing(uuid)

@@ -4,9 +4,9 @@ import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import type { Caller, Control, HandleDetail } from '../control.ts'
 import { given } from './devices.ts'
 import type { Draft } from '../runtime/draft.ts'
-import { type TakingOut } from './retirement.ts'
+import { type Retirement } from './retirement.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
-import type { CareCommand, Word } from '../deployable/handleAdminMessages.ts'
+import type { HandleAdminCommand, OperatorNote } from '../deployable/handleAdminMessages.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { handleRow } from '../deployable/rows.ts'
 import type { Deployable } from '../deployable/state.ts'
@@ -28,13 +28,13 @@ const detailOf = (held: Deployable, uuid: string): HandleDetail | null => {
   }
 }
 
-export const handlesOver = (kernel: Kernel, takingOut: TakingOut): Control['handles'] => {
+export const createHandles = (kernel: Kernel, takingOut: Retirement): Control['handles'] => {
   const { readers, region, units } = kernel
   const ownerOf = async (uuid: string): Promise<Outcome<Deployable>> => {
     const found = await readers.first('handles', { uuid })
     if (!found.ok) return found
     if (!found.value) return missing(uuid)
-    const looked = await region.look(deployableKey(found.value.deployable_uuid))
+    const looked = await region.readCurrent(deployableKey(found.value.deployable_uuid))
     return looked.ok ? { ok: true, value: looked.value.state as Deployable } : looked
   }
   const get = async (uuid: string): Promise<Outcome<HandleDetail>> => {
@@ -45,7 +45,7 @@ export const handlesOver = (kernel: Kernel, takingOut: TakingOut): Control['hand
   }
   /** An ARQ whose release has failed ends with the quarantine of its handle. */
   const planOf =
-    (command: Extract<CareCommand, { readonly handle: string }>, key: string, known: string | null) =>
+    (command: Extract<HandleAdminCommand, { readonly handle: string }>, key: string, known: string | null) =>
     (draft: Draft) => {
       const { handle } = command
       const { lastArq = null } = draft.state(deployable, key).handles[handle] ?? {}
@@ -58,7 +58,7 @@ export const handlesOver = (kernel: Kernel, takingOut: TakingOut): Control['hand
     }
   const care = async (
     caller: Caller,
-    command: Extract<CareCommand, { readonly handle: string }>,
+    command: Extract<HandleAdminCommand, { readonly handle: string }>,
   ): Promise<Outcome<HandleDetail>> => {
     for (let round = 0; round < ROUNDS; round++) {
       const owner = await ownerOf(command.handle)
@@ -76,7 +76,7 @@ export const handlesOver = (kernel: Kernel, takingOut: TakingOut): Control['hand
     }
     return refuse({ kind: 'unavailable', reason: `handle ${command.handle} keeps changing`, retryAfterSeconds: 1 })
   }
-  const asked = (type: 'Quarantine' | 'Clear') => (caller: Caller, handle: string, word: Word) =>
+  const asked = (type: 'Quarantine' | 'Clear') => (caller: Caller, handle: string, word: OperatorNote) =>
     care(caller, { type, handle, ...word })
   return {
     list: (filter, page) => readers.list('handles', given(filter) as never, { sort: 'uuid', ...page }),

@@ -1,15 +1,15 @@
 /** Hosts, as http asks for them. */
 import type { Outcome } from '../../fault.ts'
 import type { Caller, Control, HostDetail, HostRow } from '../control.ts'
-import type { Word } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
 import { HANDLE_STATES } from '../deployable/states.ts'
 import type { Deployable } from '../deployable/state.ts'
-import { forceUnbindOver } from './forceUnbind.ts'
+import { createForceUnbind } from './forceUnbind.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
 import type { Row } from '../runtime/views.ts'
 import { type Host, host, hostKey, hostRow } from '../host/decider.ts'
 import type { Liveness } from './liveness.ts'
-import { type TakingOut, holdersOver, unknownHost } from './retirement.ts'
+import { type Retirement, createHolders, unknownHost } from './retirement.ts'
 
 /** New binds may slip in until the host is retired, which a removal by force does first; then each round leaves fewer. */
 const ROUNDS = 3
@@ -24,7 +24,7 @@ const arqsOf = (places: readonly Deployable[]): readonly string[] =>
 
 type Parts = {
   readonly kernel: Kernel
-  readonly takingOut: TakingOut
+  readonly takingOut: Retirement
 }
 
 /** First nothing new can come, then what is there ends, then the host goes: a repeat of the call goes on where it was cut off. */
@@ -32,9 +32,9 @@ const removeByForce = async (
   { kernel, takingOut }: Parts,
   caller: Caller,
   name: string,
-  word: Word,
+  word: OperatorNote,
 ): Promise<Outcome<Host>> => {
-  const [holders, forceUnbind] = [holdersOver(kernel), forceUnbindOver(kernel)]
+  const [holders, forceUnbind] = [createHolders(kernel), createForceUnbind(kernel)]
   const retired = await takingOut.retire(caller, name, word)
   if (!retired.ok) return retired
   for (let round = 0; ; round++) {
@@ -49,11 +49,11 @@ const removeByForce = async (
   }
 }
 
-export const hostsOver = (kernel: Kernel, liveness: Liveness, takingOut: TakingOut): Control['hosts'] => {
+export const createHosts = (kernel: Kernel, liveness: Liveness, takingOut: Retirement): Control['hosts'] => {
   const { region, readers } = kernel
-  const holders = holdersOver(kernel)
+  const holders = createHolders(kernel)
   const lookAt = async (name: string): Promise<Outcome<Host>> => {
-    const looked = await region.look(hostKey(name))
+    const looked = await region.readCurrent(hostKey(name))
     if (!looked.ok) return looked
     const held = looked.value.state as Host
     return held.exists ? { ok: true, value: held } : unknownHost(name)
@@ -75,7 +75,7 @@ export const hostsOver = (kernel: Kernel, liveness: Liveness, takingOut: TakingO
     list: async (page) => {
       const listed = await readers.list('hosts', {}, page)
       if (!listed.ok) return listed
-      const held = await Promise.all(listed.value.items.map(({ name }) => region.look(hostKey(name))))
+      const held = await Promise.all(listed.value.items.map(({ name }) => region.readCurrent(hostKey(name))))
       const items = listed.value.items.map((row, at) => {
         const looked = held[at]!
         return shown(row, looked.ok ? (looked.value.state as Host) : null)

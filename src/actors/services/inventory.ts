@@ -9,7 +9,7 @@ import type { InventoryReport } from '../../wire/reports.ts'
 import { deployableKey } from '../deployable/decider.ts'
 import { deviceKey } from '../device/decider.ts'
 import type { Draft } from '../runtime/draft.ts'
-import { type Host, type Picture, host, hostKey, isNews } from '../host/decider.ts'
+import { type Host, type InventorySnapshot, host, hostKey, isNews } from '../host/decider.ts'
 import type { Kernel } from './kernel.ts'
 import { storable } from '../../text.ts'
 import { type Tools, carryOut } from '../inventory/carryOut.ts'
@@ -50,7 +50,7 @@ const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement):
   }
 }
 
-const pictureOf = (report: InventoryReport, digest: string): Picture => ({
+const pictureOf = (report: InventoryReport, digest: string): InventorySnapshot => ({
   bootId: report.bootId,
   number: report.number,
   digest,
@@ -62,7 +62,7 @@ const pictureOf = (report: InventoryReport, digest: string): Picture => ({
     ]),
   ),
 })
-const samePicture = (held: Host, { bootId, aliases, drivers }: Picture) =>
+const samePicture = (held: Host, { bootId, aliases, drivers }: InventorySnapshot) =>
   held.bootId === bootId && canonicalJson([held.aliases, held.drivers]) === canonicalJson([aliases, drivers])
 
 type Taking = { readonly report: InventoryReport; readonly digest: string; readonly commandId: string }
@@ -121,7 +121,7 @@ export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<b
   const { region, log } = kernel
   const { report } = taking
   const lookedAt = async () => {
-    const looked = await region.look(hostKey(report.host))
+    const looked = await region.readCurrent(hostKey(report.host))
     if (!looked.ok) throw new Error(looked.fault.kind)
     return looked.value.state as Host
   }

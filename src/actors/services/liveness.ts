@@ -47,7 +47,7 @@ export const livenessNow = (
 
 const HOSTS_MAX = 100_000
 /** When each host was heard of, by the monotonic clock: by this process, and by any as far as the record for all was read. */
-const hearingOver = ({ clock, sharing, options }: Kernel) => {
+const createHearing = ({ clock, sharing, options }: Kernel) => {
   /** Not noted yet. */
   const heard = new Map<string, number>()
   const known = new Map<string, number>()
@@ -85,10 +85,10 @@ const hearingOver = ({ clock, sharing, options }: Kernel) => {
   }
 }
 
-export const livenessOver = (kernel: Kernel): Liveness => {
+export const createLiveness = (kernel: Kernel): Liveness => {
   const { clock, readers, options, region, log } = kernel
   const startedAt = clock.monotonic()
-  const hearing = hearingOver(kernel)
+  const hearing = createHearing(kernel)
   const changed = new Map<string, number | null>()
   const record = async (name: string, liveness: State) => {
     const key = hostKey(name)

@@ -64,7 +64,7 @@ const ask = async (
 export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
   const { region, nova, clock, log, tracer } = kernel
   const key = instanceKey(uuid)
-  const looked = await region.peek(key)
+  const looked = await region.readCached(key)
   if (!looked.ok) return
   const held = looked.value.state as Instance
   const { telling } = held

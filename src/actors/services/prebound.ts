@@ -16,7 +16,7 @@ import { instance, instanceKey } from '../instance/decider.ts'
 type Terms = { readonly deadline: number; readonly requestId: string }
 const HALF_A_YEAR_MS = 180 * 24 * 3_600_000
 const cause = { by: 'seed' }
-export type Place = { readonly memory: Memory; readonly row: Row<'deployables'> }
+export type PreboundTarget = { readonly memory: Memory; readonly row: Row<'deployables'> }
 /** What the ARQ asks for. */
 export type Asked = { readonly profile: Row<'profiles'>; readonly group: Group; readonly projectId: string }
 type Born = { readonly uuid: string; readonly at: number }
@@ -41,7 +41,7 @@ const grant = (draft: Draft, target: string, arqUuid: string, terms: Terms) => {
   return { handle: { uuid, type, info }, order: order?.number ?? null }
 }
 
-const bind = (ids: Ids, { uuid, at }: Born, { row, memory }: Place, created: Memory) => {
+const bind = (ids: Ids, { uuid, at }: Born, { row, memory }: PreboundTarget, created: Memory) => {
   const instanceUuid = ids.uuid()
   const [key, target, life] = [arqKey(uuid), deployableKey(row.uuid), instanceKey(instanceUuid)]
   const loan: Loan = new Map([
@@ -72,7 +72,7 @@ const bind = (ids: Ids, { uuid, at }: Born, { row, memory }: Place, created: Mem
 export const boundOn = (
   ids: Ids,
   at: number,
-  place: Place,
+  place: PreboundTarget,
   asked: Asked,
 ): { readonly appends: readonly Append[]; readonly memory: Memory } => {
   const born = { uuid: ids.ordered(), at }
@@ -81,5 +81,5 @@ export const boundOn = (
   return { appends: [created.append, append], memory }
 }
 
-export const freeHandles = ({ memory }: Place): number =>
+export const freeHandles = ({ memory }: PreboundTarget): number =>
   Object.values((memory.state as typeof deployable.initial).handles).filter(({ state }) => state === 'free').length

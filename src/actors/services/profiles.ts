@@ -2,23 +2,31 @@
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Control, ProfileRow } from '../control.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
-import { type Groups, type Profile, profile, profileKey, profileName, profileNameKey, profileRow } from '../profile/decider.ts'
+import {
+  type Groups,
+  type Profile,
+  profile,
+  profileKey,
+  profileName,
+  profileNameKey,
+  profileRow,
+} from '../profile/decider.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device profile', id })
 const GUESSES_MAX = 10_000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** By uuid or by name; the actors of both know. */
-const finderOver = ({ region }: Kernel) => {
+const createFinder = ({ region }: Kernel) => {
   const byUuid = async (uuid: string): Promise<Outcome<ProfileRow>> => {
-    const looked = await region.look(profileKey(uuid))
+    const looked = await region.readCurrent(profileKey(uuid))
     if (!looked.ok) return looked
     const held = looked.value.state as Profile
     return held.facts ? { ok: true, value: profileRow({ ...held, facts: held.facts }) } : missing(uuid)
   }
   /** The name's actor knows its holder: no table is asked. */
   const holderOf = async (name: string): Promise<Outcome<string>> => {
-    const looked = await region.look(profileNameKey(name))
+    const looked = await region.readCurrent(profileNameKey(name))
     if (!looked.ok) return looked
     const { holder } = looked.value.state as typeof profileName.initial
     return holder ? { ok: true, value: holder } : missing(name)
@@ -36,9 +44,9 @@ const finderOver = ({ region }: Kernel) => {
   }
   return { byUuid, byName }
 }
-type Finder = ReturnType<typeof finderOver>
+type Finder = ReturnType<typeof createFinder>
 
-const removeOver = (kernel: Kernel, { byUuid, byName }: Finder): Control['profiles']['remove'] => {
+const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['profiles']['remove'] => {
   const { readers, units } = kernel
   const inUse = async (uuid: string): Promise<Outcome<boolean>> => {
     const first = await readers.first('arqs', { profile_uuid: uuid })
@@ -76,9 +84,9 @@ const removeOver = (kernel: Kernel, { byUuid, byName }: Finder): Control['profil
   }
 }
 
-export const profilesOver = (kernel: Kernel): Control['profiles'] => {
+export const createProfiles = (kernel: Kernel): Control['profiles'] => {
   const { readers, units, ids } = kernel
-  const finder = finderOver(kernel)
+  const finder = createFinder(kernel)
   return {
     ...finder,
     list: (names, page) => readers.list('profiles', names ? { name: names } : {}, page),
@@ -92,7 +100,7 @@ export const profilesOver = (kernel: Kernel): Control['profiles'] => {
       const made = await units.together([profileKey(uuid), profileNameKey(name)], work)
       return made.ok ? { ok: true, value: made.value ?? profileRow({ facts, createdAt: work.at }) } : made
     },
-    remove: removeOver(kernel, finder),
+    remove: createRemove(kernel, finder),
     regroup: async (caller, changes, reason) => {
       const plan = newWork(kernel, causeOf(caller), (draft) => {
         for (const { uuid, was, groups } of changes)

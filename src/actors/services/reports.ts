@@ -64,7 +64,7 @@ const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slo
 
 /** The bond that waits for the answer to this order; what is remembered will do when it shows one. */
 const bondOf = async ({ region }: Kernel, uuid: string, number: number): Promise<Bond | null> => {
-  for (const ask of [region.peek, region.look]) {
+  for (const ask of [region.readCached, region.readCurrent]) {
     const looked = await ask(arqKey(uuid))
     if (!looked.ok) throw new Error(looked.fault.kind)
     const { bond } = looked.value.state as Arq
@@ -84,7 +84,7 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
     const report = { arq: result.arq!, deployable: uuid, slot, number, failed: failedOf(result), workMs }
     return void (await reportPrepared(kernel, bond.instanceUuid, commandId, report, cause))
   }
-  const looked = await region.look(deployableKey(uuid))
+  const looked = await region.readCurrent(deployableKey(uuid))
   if (!looked.ok) throw new Error(looked.fault.kind)
   const { lastArq = null } = (looked.value.state as Deployable).handles[slot] ?? {}
   const keys = [deployableKey(uuid), ...(lastArq ? [arqKey(lastArq)] : [])]
@@ -97,7 +97,7 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
   if (!done.ok && done.fault.kind === 'unavailable') throw new Error(done.fault.reason)
 }
 
-export const reportsOver = (kernel: Kernel, liveness: Liveness): Reports => {
+export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
   /** The last picture that was taken of each host; a cache. Reports that said nothing new are known only here. */
   const pictures = new Map<string, Known>()
   const remember = (name: string, known: Known) => {

@@ -4,7 +4,7 @@
  */
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Caller } from '../control.ts'
-import type { Word } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { type Deployable, type SlotHandle } from '../deployable/state.ts'
 import { deviceKey } from '../device/decider.ts'
@@ -46,7 +46,7 @@ const refuseInUse = (draft: Draft, now: Host, forced: boolean) => {
   })
 }
 
-type Decision = { readonly type: 'Retire' | 'Remove'; readonly word: Word; readonly forced: boolean }
+type Decision = { readonly type: 'Retire' | 'Remove'; readonly word: OperatorNote; readonly forced: boolean }
 /** The devices that leave with this decision. */
 const departures = (draft: Draft, now: Host, missingRounds: number): Readonly<Record<string, HeldDevice | null>> =>
   Object.fromEntries(
@@ -73,12 +73,12 @@ const planOf =
     return draft.state(host, key)
   }
 
-export const takingOutOver = (kernel: Kernel) => {
+export const createRetirement = (kernel: Kernel) => {
   const { region, units, options } = kernel
   const decided = async (name: string, decision: Decision | null, cause: Cause): Promise<Outcome<Host>> => {
     const key = hostKey(name)
     for (let round = 0; round < ROUNDS; round++) {
-      const looked = await region.look(key)
+      const looked = await region.readCurrent(key)
       if (!looked.ok) return looked
       const known = looked.value.state as Host
       if (!known.exists) return unknownHost(name)
@@ -92,23 +92,23 @@ export const takingOutOver = (kernel: Kernel) => {
     return refuse({ kind: 'unavailable', reason: `the inventory of host ${name} keeps changing`, retryAfterSeconds: 1 })
   }
   return {
-    retire: (caller: Caller, name: string, word: Word) =>
+    retire: (caller: Caller, name: string, word: OperatorNote) =>
       decided(name, { type: 'Retire', word, forced: false }, causeOf(caller)),
-    remove: (caller: Caller, name: string, word: Word, forced: boolean) =>
+    remove: (caller: Caller, name: string, word: OperatorNote, forced: boolean) =>
       decided(name, { type: 'Remove', word, forced }, causeOf(caller)),
     /** Harmless for a host that is in service. */
     shed: (caller: Caller, name: string) => decided(name, null, causeOf(caller)),
   }
 }
-export type TakingOut = ReturnType<typeof takingOutOver>
+export type Retirement = ReturnType<typeof createRetirement>
 
 /** Who holds what on this host now. */
-export const holdersOver =
+export const createHolders =
   ({ region }: Kernel) =>
   async (name: string): Promise<Outcome<readonly Deployable[]>> => {
-    const looked = await region.look(hostKey(name))
+    const looked = await region.readCurrent(hostKey(name))
     if (!looked.ok) return looked
-    const parts = await Promise.all(partsOf(looked.value.state as Host).map((key) => region.look(key)))
+    const parts = await Promise.all(partsOf(looked.value.state as Host).map((key) => region.readCurrent(key)))
     const refused = parts.find((one) => !one.ok)
     if (refused && !refused.ok) return refused
     return { ok: true, value: parts.flatMap((one) => (one.ok ? [one.value.state as Deployable] : [])) }

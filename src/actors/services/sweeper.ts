@@ -13,7 +13,7 @@
  */
 import type { Cancel } from '../../clock.ts'
 import type { Order } from '../../wire/orders.ts'
-import { checksOver } from './viewChecks.ts'
+import { createViewChecks } from './viewChecks.ts'
 import { deployable } from '../deployable/decider.ts'
 import type { Liveness } from './liveness.ts'
 import { conclude } from './conclude.ts'
@@ -47,12 +47,12 @@ const RELEASE_FOR_MS = 600_000
 const SLOW_ROUNDS = 8
 
 /** Works on an entity once at a time. */
-const attendant = (kernel: Kernel) => {
+const createAttendant = (kernel: Kernel) => {
   const { region, sharing, log } = kernel
   const inHand = new Set<string>()
   const running = new Set<Promise<void>>()
   const claimed = new Set<string>()
-  const attendInstance = async (entity: string, look: Region['look']) => {
+  const attendInstance = async (entity: string, look: Region['readCurrent']) => {
     const looked = await look(entity)
     if (!looked.ok) return
     const { open } = looked.value.state as Instance
@@ -66,9 +66,9 @@ const attendant = (kernel: Kernel) => {
     })
     await region.tell(entity, work)
   }
-  const attend = (entity: string, look: Region['look']) =>
+  const attend = (entity: string, look: Region['readCurrent']) =>
     kindOf(entity) === deployable.kind ? attendDeployable(entity) : attendInstance(entity, look)
-  const begin = (entity: string, look: Region['look']) => {
+  const begin = (entity: string, look: Region['readCurrent']) => {
     if (inHand.has(entity) || inHand.size >= IN_HAND_MAX) return
     inHand.add(entity)
     const work = attend(entity, look)
@@ -95,14 +95,14 @@ const attendant = (kernel: Kernel) => {
     if (limit === 0) return
     for (const { entity } of await sharing.claimDue(before, limit, forMs)) {
       claimed.add(entity)
-      begin(entity, region.look)
+      begin(entity, region.readCurrent)
     }
   }
   return { begin, ended, letGo, claim }
 }
 
 /** Orders are numbered, so sending one again is harmless; hosts answer with what they did. Returns how many were sent. */
-const resendOver =
+const createResend =
   ({ clock, sharing, publish }: Kernel) =>
   async (before: number): Promise<number> => {
     const waiting = await sharing.takeOrders(before, clock.now(), ORDERS_MAX)
@@ -110,16 +110,16 @@ const resendOver =
     return waiting.length
   }
 
-export const sweeperOver = (kernel: Kernel, liveness: Liveness): Sweeper => {
+export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const { clock, journal, region, options, log } = kernel
-  const attending = attendant(kernel)
-  const resend = resendOver(kernel)
-  const checks = checksOver(kernel)
+  const attending = createAttendant(kernel)
+  const resend = createResend(kernel)
+  const checks = createViewChecks(kernel)
   let [stopped, rounds] = [false, 0]
   const timers = new Map<() => Promise<unknown>, Cancel>()
 
   const nudge = (entity: string) => {
-    if (!stopped) attending.begin(entity, region.peek)
+    if (!stopped) attending.begin(entity, region.readCached)
   }
   const orders = () => resend(clock.now() - options.resendMs)
   const dues = async () => {

@@ -11,12 +11,12 @@ import { UNAVAILABLE, Unreadable } from '../runtime/commit.ts'
 import { arqKey } from '../arq/decider.ts'
 import type { ArqEvent } from '../arq/messages.ts'
 
-type Told = Pick<TimelineStep, 'step' | 'detail'>
+type StepText = Pick<TimelineStep, 'step' | 'detail'>
 const HISTORY_MAX = 2000
 const ENDED = 'nova told: '
 const PREPARED = 'prepared on the host'
 
-const ofArq = (event: ArqEvent): Told => {
+const ofArq = (event: ArqEvent): StepText => {
   switch (event.type) {
     case 'ArqCreated':
       return { step: 'created', detail: { profile: event.profileName, group: event.groupId } }
@@ -57,7 +57,7 @@ const ofArq = (event: ArqEvent): Told => {
 }
 
 /** Of the conversation, only what concerns this ARQ and is not said by its own events. `told`: Nova was to hear of this ARQ. */
-const ofInstance = (event: InstanceEvent, arq: string, told: boolean): Told | null => {
+const ofInstance = (event: InstanceEvent, arq: string, told: boolean): StepText | null => {
   if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: {} }
   if (event.type === 'BindSettled' && event.arqs.includes(arq))
     return event.tell === null
@@ -108,7 +108,7 @@ const outlineOf = (own: readonly FeedRow[]) => {
   }
 }
 
-export const timelineOver = ({
+export const createTimeline = ({
   journal,
   clock,
   options,

@@ -28,7 +28,7 @@ export const partners = (held: Arq): readonly string[] => [
 /** Hardware that was retired has nothing left to release. */
 export const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
 
-const leaveOne = (draft: Draft, uuid: string, how: How, trace: string | undefined) => {
+const unbindOne = (draft: Draft, uuid: string, how: How, trace: string | undefined) => {
   const held = draft.state(arq, arqKey(uuid))
   draft.decide(arq, arqKey(uuid), { type: how })
   const release = { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS, trace } as const
@@ -42,7 +42,7 @@ const leaveOne = (draft: Draft, uuid: string, how: How, trace: string | undefine
 type Guard = (held: Arq, uuid: string) => Fault | null
 
 /** `moved`: somebody takes part who was not borrowed; then nothing is decided yet. */
-const leavePlan =
+const unbindPlan =
   (uuids: readonly string[], how: How, guard: Guard, borrowed: ReadonlySet<string>, trace: string | undefined) =>
   (draft: Draft) => {
     const held = uuids.map((uuid) => [uuid, draft.state(arq, arqKey(uuid))] as const)
@@ -51,12 +51,12 @@ const leavePlan =
       if (fault) draft.refuse(fault)
     }
     if (held.some(([, one]) => partners(one).some((key) => !borrowed.has(key)))) return 'moved' as const
-    for (const [uuid, one] of held) if (!gone(one)) leaveOne(draft, uuid, how, trace)
+    for (const [uuid, one] of held) if (!gone(one)) unbindOne(draft, uuid, how, trace)
     return 'left' as const
   }
 
-const lookAllOver =
-  (look: Region['look']) =>
+const createReadAll =
+  (look: Region['readCurrent']) =>
   async (uuids: readonly string[]): Promise<Outcome<ReadonlyMap<string, Arq>>> => {
     const looked = await Promise.all(uuids.map((uuid) => look(arqKey(uuid))))
     const refused = looked.find((one) => !one.ok)
@@ -68,8 +68,8 @@ const lookAllOver =
   }
 
 /** One append for all of them; who takes part is what is remembered, and looked at when it was others. `guard` decides on the states it finds. */
-const leaveAllOver = (kernel: Kernel) => {
-  const [peekAll, lookAll] = [lookAllOver(kernel.region.peek), lookAllOver(kernel.region.look)]
+const createUnbindAll = (kernel: Kernel) => {
+  const [peekAll, lookAll] = [createReadAll(kernel.region.readCached), createReadAll(kernel.region.readCurrent)]
   return async (caller: Caller, uuids: readonly string[], how: How, guard: Guard): Promise<Outcome<null>> => {
     for (let round = 0; round < ROUNDS; round++) {
       const looked = await (round === 0 ? peekAll : lookAll)(uuids)
@@ -77,7 +77,7 @@ const leaveAllOver = (kernel: Kernel) => {
       const keys = new Set([...looked.value].flatMap(([uuid, held]) => [arqKey(uuid), ...partners(held)]))
       const left = await kernel.units.together(
         [...keys],
-        newWork(kernel, causeOf(caller), leavePlan(uuids, how, guard, keys, caller.trace)),
+        newWork(kernel, causeOf(caller), unbindPlan(uuids, how, guard, keys, caller.trace)),
       )
       if (!left.ok) return left
       if (left.value !== 'moved') return { ok: true, value: null }
@@ -89,17 +89,17 @@ const leaveAllOver = (kernel: Kernel) => {
     })
   }
 }
-type LeaveAll = ReturnType<typeof leaveAllOver>
+type UnbindAll = ReturnType<typeof createUnbindAll>
 
-const unbindOver =
-  (leaveAll: LeaveAll): Control['arqs']['unbind'] =>
+const createUnbindCommand =
+  (leaveAll: UnbindAll): Control['arqs']['unbind'] =>
   async (caller, uuids) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'unbinding accelerator requests' })
     return leaveAll(caller, [...new Set(uuids)], 'Unbind', (held, uuid) => (gone(held) ? missing(uuid).fault : null))
   }
 
-const removeOver = (kernel: Kernel, leaveAll: LeaveAll): Control['arqs']['remove'] => {
-  const lookAll = lookAllOver(kernel.region.look)
+const createRemove = (kernel: Kernel, leaveAll: UnbindAll): Control['arqs']['remove'] => {
+  const lookAll = createReadAll(kernel.region.readCurrent)
   return async (caller, uuids) => {
     const wanted = [...new Set(uuids)]
     const looked = await lookAll(wanted)
@@ -117,12 +117,12 @@ const removeOver = (kernel: Kernel, leaveAll: LeaveAll): Control['arqs']['remove
   }
 }
 
-const removeByInstanceOver =
-  ({ region }: Kernel, leaveAll: LeaveAll): Control['arqs']['removeByInstance'] =>
+const createRemoveByInstance =
+  ({ region }: Kernel, leaveAll: UnbindAll): Control['arqs']['removeByInstance'] =>
   async (caller, uuid) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'deleting accelerator requests by instance' })
     for (let round = 0; round < ROUNDS; round++) {
-      const looked = await region.look(instanceKey(uuid))
+      const looked = await region.readCurrent(instanceKey(uuid))
       if (!looked.ok) return looked
       const arqs = Object.keys((looked.value.state as Instance).arqs)
       if (arqs.length === 0) return { ok: true, value: null }
@@ -137,11 +137,11 @@ const removeByInstanceOver =
     return refuse({ kind: 'unavailable', reason: `instance ${uuid} keeps being bound`, retryAfterSeconds: 1 })
   }
 
-export const leaveOver = (kernel: Kernel): Pick<Control['arqs'], 'unbind' | 'remove' | 'removeByInstance'> => {
-  const leaveAll = leaveAllOver(kernel)
+export const createUnbind = (kernel: Kernel): Pick<Control['arqs'], 'unbind' | 'remove' | 'removeByInstance'> => {
+  const leaveAll = createUnbindAll(kernel)
   return {
-    unbind: unbindOver(leaveAll),
-    remove: removeOver(kernel, leaveAll),
-    removeByInstance: removeByInstanceOver(kernel, leaveAll),
+    unbind: createUnbindCommand(leaveAll),
+    remove: createRemove(kernel, leaveAll),
+    removeByInstance: createRemoveByInstance(kernel, leaveAll),
   }
 }

@@ -127,7 +127,7 @@ const checkEntity = async (
 const checkHandle = async ({ region, counts, log }: Kernel, row: Cells): Promise<void> => {
   const key = deployableKey(row['deployable_uuid'] as string)
   const lookAt = async (of: string) => {
-    const looked = await region.look(of)
+    const looked = await region.readCurrent(of)
     return looked.ok ? looked.value : null
   }
   const before = await lookAt(key)
@@ -141,11 +141,11 @@ const checkHandle = async ({ region, counts, log }: Kernel, row: Cells): Promise
   log.error({ handle: handle.uuid, deployable: key, arq: handle.arq }, 'handle.orphan')
 }
 
-export type Checks = {
+export type ViewChecks = {
   /** Looks, when it is time and no other process does. */
   readonly now: () => Promise<void>
 }
-export const checksOver = (kernel: Kernel): Checks => {
+export const createViewChecks = (kernel: Kernel): ViewChecks => {
   const { clock, reads, sharing, ids, options } = kernel
   const holder = ids.uuid()
   const cursors = new Map<string, string>()

@@ -18,7 +18,7 @@ import { partitionOf } from '../murmur2.ts'
 import type { Room } from './partition.ts'
 import { Partition } from './partition.ts'
 import type { Bus, ConsumeOptions, Consumer } from '../port.ts'
-import { placeRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
+import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
 
 export type InProcessOptions = {
   readonly clock: Clock
@@ -97,7 +97,7 @@ class Exchange {
 
   readonly consume = async (options: ConsumeOptions): Promise<Consumer> => {
     if (this.#stopped) throw new Error('the bus is stopped')
-    const refused = topicRefusal(options.topic) ?? placeRefusal(options)
+    const refused = topicRefusal(options.topic) ?? offsetStoreRefusal(options)
     if (refused !== null) throw new Error(refused)
     const topic = this.#topic(options.topic)
     if (options.place !== undefined) forgetEarlier(topic, options)

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Retry } from '../inProcess/cursor.ts'
 import type { Bus, ConsumeOptions, Consumer } from '../port.ts'
-import { placeRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
+import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
 import type { Lookup, Questions } from './lookup.ts'
 import { lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
@@ -83,7 +83,7 @@ class Exchange {
     await this.#publisher.publish(batch)
   }
   readonly consume = async (wanted: ConsumeOptions): Promise<Consumer> => {
-    const refused = topicRefusal(wanted.topic) ?? placeRefusal(wanted)
+    const refused = topicRefusal(wanted.topic) ?? offsetStoreRefusal(wanted)
     if (refused !== null) throw new Error(refused)
     if (this.#stopped !== null) throw new Error('the bus is stopped')
     const subscription = new Subscription({ ...this.#settings, wanted, lookup: this.#lookup, told: this.#told })

@@ -3,7 +3,7 @@ import { partitionOf } from '../murmur2.ts'
 import type { ConsumeOptions } from '../port.ts'
 import type { Lookup, Questions } from './lookup.ts'
 
-export type Ground = {
+export type StartOffsets = {
   /** The one partition it reads; null: its share. */
   readonly only: number | null
   /** For a consumer with its own place: which bus this is. */
@@ -19,7 +19,12 @@ const endsOf = async (ask: Questions, topic: string, group: string | null): Prom
 }
 
 /** `topic` and `group` as the broker knows them. */
-export const survey = (lookup: Lookup, wanted: ConsumeOptions, topic: string, group: string): Promise<Ground> =>
+export const findStartOffsets = (
+  lookup: Lookup,
+  wanted: ConsumeOptions,
+  topic: string,
+  group: string,
+): Promise<StartOffsets> =>
   lookup.asking(async (_admin, ask) => {
     const { onlyKey, place, from } = wanted
     const count = await ask.partitions(topic)

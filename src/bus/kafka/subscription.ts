@@ -11,8 +11,8 @@ import type { Log } from '../../log.ts'
 import type { Retry } from '../inProcess/cursor.ts'
 import type { ConsumeOptions, Delivered } from '../port.ts'
 import { textOf } from '../../errorText.ts'
-import type { Ground } from './startOffsets.ts'
-import { survey } from './startOffsets.ts'
+import type { StartOffsets } from './startOffsets.ts'
+import { findStartOffsets } from './startOffsets.ts'
 import { Lane } from './lane.ts'
 import type { Lookup } from './lookup.ts'
 import type { Fetched } from './member.ts'
@@ -64,7 +64,7 @@ export class Subscription {
   readonly #known = new Set<number>()
   readonly #leaving = new Set<Promise<void>>()
   readonly #first = Promise.withResolvers<void>()
-  #ground: Ground | null = null
+  #ground: StartOffsets | null = null
   #member: Member | null = null
   #committing: Promise<void> | null = null
   #cancelCommit: Cancel | null = null
@@ -136,7 +136,7 @@ export class Subscription {
   async #life(): Promise<Error> {
     const { lookup, wanted } = this.#settings
     try {
-      this.#ground ??= await survey(lookup, wanted, this.#topic, this.#group)
+      this.#ground ??= await findStartOffsets(lookup, wanted, this.#topic, this.#group)
       if (this.#stopped !== null) return new Error('stopped')
       const member = this.#made(this.#ground)
       this.#member = member
@@ -145,7 +145,7 @@ export class Subscription {
       return error instanceof Error ? error : new Error(textOf(error))
     }
   }
-  #made({ only }: Ground): Member {
+  #made({ only }: StartOffsets): Member {
     const { options, clock, log, silenceMs } = this.#settings
     const member: Member = new Member({
       options,

@@ -49,14 +49,14 @@ export const gatherTopics = async (kafka: KafkaOptions, log: Log): Promise<Found
   return { messages, missing, cut: new Set([...cut].filter((id) => !COMPACTED.has(id.slice(0, id.lastIndexOf('/'))))) }
 }
 
-type Told = {
+type ToldFact = {
   readonly entity: string
   readonly version: number
   readonly event: Event
   readonly cause?: Cause
   readonly command?: string
 }
-type Part = { readonly index: number; readonly message: TopicMessage; readonly told: Told }
+type Part = { readonly index: number; readonly message: TopicMessage; readonly told: ToldFact }
 
 const partOf = (message: TopicMessage): Part | null => {
   const parsed = v.safeParse(Fact, message.body)

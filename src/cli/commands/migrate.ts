@@ -15,7 +15,7 @@ const check = async (url: string) => {
 
 const bringUp = async (url: string, { grantTo: role, adopt }: Given) => {
   const schema = await import('../../persistence/upgradeSchema.ts')
-  const { pending, newer } = await schema.bringUp(url)
+  const { pending, newer } = await schema.upgradeSchema(url)
   for (const name of pending) out(`made    ${name}`)
   for (const name of newer) out(`newer   ${name}: made by a newer accelerando`)
   if (pending.length === 0) out('the schema was up to date')

@@ -59,7 +59,9 @@ export const CLUSTER = {
   }),
 }
 
-type Cluster = { readonly [K in keyof typeof CLUSTER]: (typeof CLUSTER)[K] extends Row<infer Value> ? Value : never }
+type ClusterSettings = {
+  readonly [K in keyof typeof CLUSTER]: (typeof CLUSTER)[K] extends Row<infer Value> ? Value : never
+}
 export type TopicOptions = {
   readonly partitions: number
   readonly replicas: number
@@ -70,7 +72,7 @@ export type TopicOptions = {
 }
 
 /** Null: no Kafka. Every program says who it is with a `clientId` of its own. `ca`: what the file of certificates holds. */
-export const kafkaOf = (s: Cluster, ca: string | null): KafkaOptions | null => {
+export const kafkaOf = (s: ClusterSettings, ca: string | null): KafkaOptions | null => {
   if (s['kafka.brokers'] === null) return null
   const mechanism = s['kafka.sasl_mechanism']
   return {
@@ -85,7 +87,7 @@ export const kafkaOf = (s: Cluster, ca: string | null): KafkaOptions | null => {
   }
 }
 
-export const topicsOf = (s: Cluster): TopicOptions => ({
+export const topicsOf = (s: ClusterSettings): TopicOptions => ({
   partitions: s['kafka.partitions'],
   replicas: s['kafka.replicas'],
   retentionMs: s['kafka.retention_days'],

@@ -11,7 +11,7 @@ import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
 import type { Log } from '../../log.ts'
 import { imageFolder } from '../../neighbours/imageFolder.ts'
-import { novaOver } from '../../neighbours/nova.ts'
+import { createNova } from '../../neighbours/nova.ts'
 import type { Store } from '../../persistence/store.ts'
 import { openAdmin } from './admin.ts'
 import { type Closer, closer } from './closer.ts'
@@ -50,7 +50,7 @@ type Opened = {
 }
 
 const openPlane = async ({ config, log, clock, open, store, bus, link, watching }: Opened) => {
-  const nova = config.nova === null ? null : novaOver(config.nova)
+  const nova = config.nova === null ? null : createNova(config.nova)
   const images = imageFolder(config.images, log)
   const { control, region } = config
   const system = await openSystem({

@@ -7,7 +7,7 @@ import { createApp } from '../../http/app.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
 import { imageFolder } from '../../neighbours/imageFolder.ts'
-import { novaOver } from '../../neighbours/nova.ts'
+import { createNova } from '../../neighbours/nova.ts'
 import { type StoreConfig, openStore } from '../../persistence/open.ts'
 import { openAdmin } from './admin.ts'
 import { type Closer, closer } from './closer.ts'
@@ -76,7 +76,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
     const images = imageFolder(config.images, log)
-    const nova = config.nova === null ? null : novaOver(config.nova)
+    const nova = config.nova === null ? null : createNova(config.nova)
     const watching = await openWatching('accelerando', log, open)
     const { meter, tracer } = watching
     const { control, region } = config

@@ -2,7 +2,7 @@
 import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.ts'
 import type { ControlOptions, Paces } from '../../actors/services/kernel.ts'
 import type { Images, Nova } from '../../actors/runtime/ports.ts'
-import { latestOver } from '../../actors/latest.ts'
+import { createLatest } from '../../actors/latest.ts'
 import { isUrgent, reactions } from '../../actors/reactions.ts'
 import type { RegionOptions } from '../../actors/runtime/region.ts'
 import { inProcessBus } from '../../bus/inProcess/inProcess.ts'
@@ -66,7 +66,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     reactions,
     urgent: isUrgent,
     // on a bus of its own nobody reads them
-    ...(parts.bus ? { states: latestOver(store.reads) } : {}),
+    ...(parts.bus ? { states: createLatest(store.reads) } : {}),
     clock,
     log,
   })

@@ -88,7 +88,7 @@ export const layGround = async (
     const names = new Set(hosts.map(({ hostname }) => hostname))
     const rows = value(await plane.control.deployables.list({}, {})).items.filter(({ hostname }) => names.has(hostname))
     const places = await Promise.all(
-      rows.map(async (row) => ({ row, memory: value(await plane.region.look(deployableKey(row.uuid))) })),
+      rows.map(async (row) => ({ row, memory: value(await plane.region.readCurrent(deployableKey(row.uuid))) })),
     )
     return { bound: await boundNow(plane, operator), profile, group: GROUP, places }
   } finally {

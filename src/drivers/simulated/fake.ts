@@ -3,9 +3,9 @@ import type { Clock } from '../../clock.ts'
 import type { ReportedDevice, ReportedHandle } from '../driver.ts'
 import { deployableName } from '../names.ts'
 import { hexText } from '../../pci.ts'
-import { type PretendedDriver, pretendedDriver } from './simulatedDriver.ts'
+import { type SimulatedDriver, createSimulatedDriver } from './simulatedDriver.ts'
 import { spacedJson } from '../../spacedJson.ts'
-import type { Trouble } from './injectedFaults.ts'
+import type { InjectedFaults } from './injectedFaults.ts'
 
 export type FakeOptions = {
   /** 1 when not given; at most 244, one PCI bus each. */
@@ -15,7 +15,7 @@ export type FakeOptions = {
   /** A bind needs `prepare` on the host; it does not when not given. */
   readonly hostWork?: boolean
   /** Delay and failures; none when not given. */
-  readonly trouble?: Partial<Trouble>
+  readonly trouble?: Partial<InjectedFaults>
   readonly clock?: Clock
 }
 
@@ -56,7 +56,7 @@ const device = (hostname: string, at: number, handles: number, hostWork: boolean
 }
 
 /** The fake driver; it remembers what `program` loaded. Throws when an option is out of its limits. */
-export const fakeDriver = (options: FakeOptions = {}): PretendedDriver => {
+export const fakeDriver = (options: FakeOptions = {}): SimulatedDriver => {
   const { devices = 1, handles = 16, hostWork = false, ...rest } = options
   for (const [name, value] of [
     ['devices', devices],
@@ -64,7 +64,7 @@ export const fakeDriver = (options: FakeOptions = {}): PretendedDriver => {
   ] as const)
     if (!Number.isInteger(value) || value < 1 || value > LIMITS[name])
       throw new RangeError(`fake.${name}: must be a whole number from 1 to ${LIMITS[name]}`)
-  return pretendedDriver({
+  return createSimulatedDriver({
     name: 'fake_driver',
     devices: (hostname) => Array.from({ length: devices }, (_, at) => device(hostname, at, handles, hostWork)),
     ...rest,

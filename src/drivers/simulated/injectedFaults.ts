@@ -3,7 +3,7 @@ import type { HostIo } from '../driver.ts'
 import { jsonObject, readIfThere } from '../files.ts'
 
 /** One thing asked of pretended hardware. */
-export type Deed = {
+export type DriverCall = {
   readonly action: 'prepare' | 'release' | 'program'
   readonly deployable: string
   /** The slot's UUID; null for `program`. */
@@ -11,10 +11,10 @@ export type Deed = {
 }
 
 /** The next so many deeds fail; or all or none; or those on a slot UUID or deployable named here; or those it says. */
-export type Failures = number | boolean | readonly string[] | ((deed: Deed) => boolean)
+export type Failures = number | boolean | readonly string[] | ((deed: DriverCall) => boolean)
 
 /** May be changed at any time; counts go down as they strike. */
-export type Trouble = {
+export type InjectedFaults = {
   /** Every prepare, release and program takes this much longer. */
   delayMs: number
   failPrepare: Failures
@@ -25,12 +25,18 @@ export type Trouble = {
 }
 
 /** Nothing goes wrong. */
-export const quiet = (): Trouble => ({ delayMs: 0, failPrepare: 0, failRelease: 0, failProgram: 0, unplugged: [] })
+export const noFaults = (): InjectedFaults => ({
+  delayMs: 0,
+  failPrepare: 0,
+  failRelease: 0,
+  failProgram: 0,
+  unplugged: [],
+})
 
 const FAILURES = { prepare: 'failPrepare', release: 'failRelease', program: 'failProgram' } as const
 
 /** Whether the deed fails; a count goes down by one when it does. */
-export const strikes = (trouble: Trouble, deed: Deed): boolean => {
+export const shouldFail = (trouble: InjectedFaults, deed: DriverCall): boolean => {
   const failures = trouble[FAILURES[deed.action]]
   if (typeof failures === 'boolean') return failures
   if (typeof failures === 'function') return failures(deed)
@@ -46,7 +52,9 @@ const isFailures = (value: unknown): value is Failures =>
   typeof value === 'boolean' ||
   (Array.isArray(value) && value.every((one) => typeof one === 'string'))
 
-const RULES: Readonly<Record<keyof Trouble, { readonly holds: (value: unknown) => boolean; readonly rule: string }>> = {
+const RULES: Readonly<
+  Record<keyof InjectedFaults, { readonly holds: (value: unknown) => boolean; readonly rule: string }>
+> = {
   delayMs: { holds: isCount, rule: 'a number of milliseconds' },
   failPrepare: { holds: isFailures, rule: 'a count, true, false or a list of slots and deployables' },
   failRelease: { holds: isFailures, rule: 'a count, true, false or a list of slots and deployables' },
@@ -58,25 +66,25 @@ const RULES: Readonly<Record<keyof Trouble, { readonly holds: (value: unknown) =
 }
 
 /** Reads the text of a trouble file; what it does not name is quiet. Throws, naming the key and its rule. */
-export const readTrouble = (text: string | null, where: string): Trouble => {
+export const readInjectedFaults = (text: string | null, where: string): InjectedFaults => {
   const given = text === null ? {} : jsonObject(text, where)
   for (const [key, value] of Object.entries(given)) {
-    const known = Object.hasOwn(RULES, key) ? RULES[key as keyof Trouble] : null
+    const known = Object.hasOwn(RULES, key) ? RULES[key as keyof InjectedFaults] : null
     if (known === null) throw new Error(`${where}: ${key}: must be one of ${Object.keys(RULES).join(', ')}`)
     if (!known.holds(value)) throw new Error(`${where}: ${key}: must be ${known.rule}`)
   }
-  return { ...quiet(), ...given }
+  return { ...noFaults(), ...given }
 }
 
 /** Where an operator puts trouble for a pretended host. */
-export const troublePath = (io: HostIo): string => `${io.stateDir}/trouble.json`
+export const injectedFaultsPath = (io: HostIo): string => `${io.stateDir}/trouble.json`
 
 /** Reads the file at each call; counts start anew only when its text changes. */
-export const troubleFile = (): ((io: HostIo) => Promise<Trouble>) => {
-  let seen: { readonly text: string | null; readonly trouble: Trouble } = { text: null, trouble: quiet() }
+export const injectedFaultsFile = (): ((io: HostIo) => Promise<InjectedFaults>) => {
+  let seen: { readonly text: string | null; readonly trouble: InjectedFaults } = { text: null, trouble: noFaults() }
   return async (io) => {
-    const text = await readIfThere(io, troublePath(io))
-    if (text !== seen.text) seen = { text, trouble: readTrouble(text, troublePath(io)) }
+    const text = await readIfThere(io, injectedFaultsPath(io))
+    if (text !== seen.text) seen = { text, trouble: readInjectedFaults(text, injectedFaultsPath(io)) }
     return seen.trouble
   }
 }

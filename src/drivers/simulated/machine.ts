@@ -4,9 +4,13 @@ import type { Effects } from './effects.ts'
 import { canonicalInfo } from '../../pci.ts'
 
 /** Where a deployable sits. */
-export type Place = { readonly device: number; readonly programmable: boolean; readonly infos: ReadonlySet<string> }
+export type DeviceSlot = {
+  readonly device: number
+  readonly programmable: boolean
+  readonly infos: ReadonlySet<string>
+}
 /** The devices of a pretended host, and where each deployable is found. */
-export type Machine = { readonly devices: readonly ReportedDevice[]; readonly places: ReadonlyMap<string, Place> }
+export type Machine = { readonly devices: readonly ReportedDevice[]; readonly places: ReadonlyMap<string, DeviceSlot> }
 
 export const machineOf = (devices: readonly ReportedDevice[]): Machine => ({
   devices,

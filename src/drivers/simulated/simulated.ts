@@ -3,10 +3,10 @@ import type { Clock } from '../../clock.ts'
 import type { ReportedDevice } from '../driver.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { formatPciAddress, hexText, pciInfo, pciJson, type PciAddress } from '../../pci.ts'
-import { type PretendedDriver, pretendedDriver } from './simulatedDriver.ts'
+import { type SimulatedDriver, createSimulatedDriver } from './simulatedDriver.ts'
 import { FACTS, type Kind, type KindFacts, KINDS, type Model } from './models.ts'
 import { spacedJson } from '../../spacedJson.ts'
-import type { Trouble } from './injectedFaults.ts'
+import type { InjectedFaults } from './injectedFaults.ts'
 
 export type SimulatedDevice = {
   readonly kind: Kind
@@ -22,7 +22,7 @@ export type SimulatedPlan = {
   /** Overrides the rule of every kind, for devices that do not say. */
   readonly hostWork?: boolean
   /** Delay, failures and unplugged devices to start with; none when not given. */
-  readonly trouble?: Partial<Trouble>
+  readonly trouble?: Partial<InjectedFaults>
   readonly clock?: Clock
 }
 
@@ -119,10 +119,10 @@ const check = ({ devices }: SimulatedPlan): void => {
 }
 
 /** The driver of a simulated host. Throws when the plan breaks a limit. */
-export const simulatedDriver = (plan: SimulatedPlan): PretendedDriver => {
+export const simulatedDriver = (plan: SimulatedPlan): SimulatedDriver => {
   check(plan)
   const cards = cardsOf(plan)
-  return pretendedDriver({
+  return createSimulatedDriver({
     name: 'simulated_driver',
     devices: (hostname) => cards.map((card) => reported(hostname, card, plan.hostWork)),
     ...(plan.trouble ? { trouble: plan.trouble } : {}),

@@ -6,23 +6,23 @@ import { type Clock, systemClock } from '../../clock.ts'
 import type { Driver, HostIo, ReportedDevice, Slot } from '../driver.ts'
 import { withLoaded, withPrepared, withReleased } from './effects.ts'
 import { effectsKeeper } from './effectsFile.ts'
-import { type Machine, machineOf, type Place, withBitstreams } from './machine.ts'
+import { type Machine, machineOf, type DeviceSlot, withBitstreams } from './machine.ts'
 import { canonicalInfo } from '../../pci.ts'
-import { type Deed, quiet, strikes, type Trouble, troubleFile } from './injectedFaults.ts'
+import { type DriverCall, noFaults, shouldFail, type InjectedFaults, injectedFaultsFile } from './injectedFaults.ts'
 
 export type Control = {
   /** What goes wrong, beside what the trouble file says; settable at any time. */
-  readonly trouble: Trouble
+  readonly trouble: InjectedFaults
   /** Takes a device out of the machine, by its place in the plan, from 0. */
   readonly unplug: (device: number) => void
   readonly replug: (device: number) => void
 }
-export type PretendedDriver = Required<Driver> & { readonly control: Control }
+export type SimulatedDriver = Required<Driver> & { readonly control: Control }
 
-export type Pretended = {
+export type DriverPlan = {
   readonly name: string
   readonly devices: (hostname: string) => readonly ReportedDevice[]
-  readonly trouble?: Partial<Trouble>
+  readonly trouble?: Partial<InjectedFaults>
   readonly clock?: Clock
 }
 
@@ -55,24 +55,34 @@ const bitstreamOf = async (io: HostIo, imagePath: string): Promise<string> => {
 }
 
 /** Waits and fails as the troubles say. */
-const suffer = async (clock: Clock, troubles: readonly Trouble[], deed: Deed, signal: AbortSignal): Promise<void> => {
+const applyFaults = async (
+  clock: Clock,
+  troubles: readonly InjectedFaults[],
+  deed: DriverCall,
+  signal: AbortSignal,
+): Promise<void> => {
   signal.throwIfAborted()
   const delayMs = Math.max(...troubles.map((trouble) => trouble.delayMs))
   if (delayMs > 0) await pause(clock, delayMs, signal)
-  if (troubles.some((trouble) => strikes(trouble, deed)))
+  if (troubles.some((trouble) => shouldFail(trouble, deed)))
     throw new Error(`${deed.action} of ${deed.slot ?? deed.deployable} failed, as it was told to`)
 }
 
-const controlOf = (trouble: Trouble): Control => ({
+const controlOf = (trouble: InjectedFaults): Control => ({
   trouble,
   unplug: (device) => void (trouble.unplugged = [...new Set([...trouble.unplugged, device])]),
   replug: (device) => void (trouble.unplugged = trouble.unplugged.filter((one) => one !== device)),
 })
 
 /** Makes the driver; one instance serves one host. */
-export const pretendedDriver = ({ name, devices, trouble: start, clock = systemClock }: Pretended): PretendedDriver => {
-  const trouble: Trouble = { ...quiet(), ...start }
-  const fromFile = troubleFile()
+export const createSimulatedDriver = ({
+  name,
+  devices,
+  trouble: start,
+  clock = systemClock,
+}: DriverPlan): SimulatedDriver => {
+  const trouble: InjectedFaults = { ...noFaults(), ...start }
+  const fromFile = injectedFaultsFile()
   const { read: effectsOf, change } = effectsKeeper(name)
   const machines = new Map<string, Machine>()
 
@@ -81,16 +91,16 @@ export const pretendedDriver = ({ name, devices, trouble: start, clock = systemC
     machines.set(hostname, made)
     return made
   }
-  const place = (io: HostIo, deployable: string, told: Trouble): Place => {
+  const place = (io: HostIo, deployable: string, told: InjectedFaults): DeviceSlot => {
     const found = machine(io.hostname).places.get(deployable)
-    const isOut = ({ unplugged }: Trouble): boolean => found !== undefined && unplugged.includes(found.device)
+    const isOut = ({ unplugged }: InjectedFaults): boolean => found !== undefined && unplugged.includes(found.device)
     if (found === undefined || isOut(trouble) || isOut(told)) throw new Error(`${io.hostname} has no ${deployable}`)
     return found
   }
   /** What the file of troubles said when it began. */
-  const endure = async (io: HostIo, deed: Deed, signal: AbortSignal): Promise<Trouble> => {
+  const endure = async (io: HostIo, deed: DriverCall, signal: AbortSignal): Promise<InjectedFaults> => {
     const told = await fromFile(io)
-    await suffer(clock, [trouble, told], deed, signal)
+    await applyFaults(clock, [trouble, told], deed, signal)
     return told
   }
 

@@ -1,5 +1,14 @@
 /** Journal and views in memory: the store of simulations and of tests. No timers; it waits only for its hooks. */
-import type { Append, FeedRow, Journal, JournalRow, Position, Reads, Recalled, Verdict } from '../../actors/runtime/ports.ts'
+import type {
+  Append,
+  FeedRow,
+  Journal,
+  JournalRow,
+  Position,
+  Reads,
+  Recalled,
+  Verdict,
+} from '../../actors/runtime/ports.ts'
 import { SNAPSHOT_SCHEMA } from '../../actors/runtime/views.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { isStorable } from '../../text.ts'
