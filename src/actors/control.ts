@@ -1,6 +1,6 @@
 /** What http may ask and command. Implemented over the actors; http knows nothing behind it. */
 import type { Outcome } from '../fault.ts'
-import type { OperatorNote } from './deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../operatorNote.ts'
 import type { HandleState } from './deployable/states.ts'
 import type { Row } from './runtime/views.ts'
 

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
 import { createArqs } from './services/arqs.ts'
 import type { Control } from './control.ts'
+import { createChanges } from './runtime/changes.ts'
 import { type Counts, noCounts } from './runtime/counts.ts'
 import { createAttributes, createDeployables } from './services/deployables.ts'
 import { createHandles } from './services/handles.ts'
@@ -56,11 +57,13 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const crashed = (key: string, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   const region = openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...parts.region } })
   const readers = openReaders(reads)
+  const changes = createChanges(journal, clock)
   let sweeper: Sweeper | null = null
   const kernel: Kernel = {
     ...parts,
     journal,
     counts,
+    changes,
     tracer: parts.tracer ?? untraced,
     options: { ...CONTROL_DEFAULTS, ...PACES, ...parts.options },
     region,
@@ -72,16 +75,16 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const sweeping = createSweeper(kernel, liveness)
   sweeper = sweeping
   const profiles = createProfiles(kernel)
-  const takingOut = createRetirement(kernel)
+  const retirement = createRetirement(kernel)
   let ready = false
   const control: Control = {
     profiles,
-    arqs: createArqs(kernel, profiles, takingOut),
+    arqs: createArqs(kernel, profiles, retirement),
     devices: createDevices(kernel),
     deployables: createDeployables(kernel),
     attributes: createAttributes(kernel),
-    hosts: createHosts(kernel, liveness, takingOut),
-    handles: createHandles(kernel, takingOut),
+    hosts: createHosts(kernel, liveness, retirement),
+    handles: createHandles(kernel, retirement),
     notReady: () => (ready ? null : 'starting or stopping'),
   }
   return {
@@ -97,6 +100,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     stop: async () => {
       ready = false
       await sweeping.stop()
+      changes.stop()
       await readers.stop()
       await region.stop()
     },

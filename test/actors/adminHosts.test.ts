@@ -97,7 +97,7 @@ describe('a host that is retired', () => {
     const world = await open()
     await world.shown()
     await world.sweep()
-    const looked = value(await world.plane.region.readCurrent(hostKey('h1'))).state as Host
+    const looked = value(await world.plane.region.readCurrent(host, hostKey('h1'))).state as Host
     const sighting = { host: 'h1', boot: looked.bootId, number: 3, digest: looked.digest }
     expect(world.plane.reports.unchanged(sighting)).toBe(true)
     await world.clock.pass(1)

@@ -50,7 +50,7 @@ export const regionOver = (store: Journal, options: Partial<RegionOptions> = {})
   const add = (by: number, name: string) => region.tell(key(name), adding(by, name))
   const addAll = (by: number, ...names: readonly string[]) => units.together(names.map(key), adding(by, ...names))
   const count = async (name: string) => {
-    const looked = await region.readCurrent(key(name))
+    const looked = await region.readCurrent(counter, key(name))
     return looked.ok ? countOf(looked.value) : looked.fault.kind
   }
   return { region, units, journal, counts, crashes, add, addAll, count }

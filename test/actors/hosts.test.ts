@@ -81,7 +81,7 @@ describe('a result', () => {
       result: { status: 'done' },
       ...more,
     }) as const
-  it('for what nobody knows is taken and changes nothing', async () => {
+  it('for a deployable that nobody knows is refused for good; for another order of a known one it changes nothing', async () => {
     const cloud = await openCloud(GPU, { 'resources:PGPU': '1' })
     const { arq } = await cloud.start()
     const rows = async () => (await cloud.store.journal.feed('', 1000)).length
@@ -94,8 +94,13 @@ describe('a result', () => {
       { arq, deployableUuid: uuid },
       { deployableUuid: uuid },
       { deployableUuid: uuid, slot: uuid, order: 'Program' },
-    ])
-      await cloud.plane.reports.take(result(more), randomUUID())
+    ]) {
+      const taken = await cloud.plane.reports.take(result(more), randomUUID())
+      const known = 'deployableUuid' in more
+      expect(taken).toMatchObject(
+        known ? { ok: true } : { ok: false, fault: { kind: 'not_found', resource: 'deployable' } },
+      )
+    }
     expect(await rows()).toBe(before)
     expect(await cloud.states([arq])).toEqual(['Bound'])
     await cloud.stop()
@@ -105,9 +110,12 @@ describe('a result', () => {
     const store = memoryStore({ beforeRead: async () => { if (broken) throw new Error('no connection') } }) // prettier-ignore
     const world = await openPlane({}, store)
     broken = true
-    await expect(world.plane.reports.take(result({}), 'm1')).rejects.toThrow('unavailable')
+    expect(await world.plane.reports.take(result({}), 'm1')).toMatchObject({
+      ok: false,
+      fault: { kind: 'unavailable' },
+    })
     broken = false
-    await world.plane.reports.take(result({}), 'm1')
+    expect(await world.plane.reports.take(result({}), 'm1')).toMatchObject({ ok: false, fault: { kind: 'not_found' } })
     expect(value(await world.control.arqs.list(NOVA, {}, {})).items).toEqual([])
     await world.plane.stop()
   })

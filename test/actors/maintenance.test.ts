@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { deployable } from '../../src/actors/deployable/decider.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock, quiet, until } from '../support/lab.ts'
 import { card, inventoryOf, part } from './cards.ts'
@@ -52,7 +53,9 @@ describe('a device that is disabled', () => {
     await growing
     value(await disabling)
     const parts = await seen.deployables()
-    const looked = await Promise.all(parts.map((row) => world.plane.region.readCurrent(`deployable/${row.uuid}`)))
+    const looked = await Promise.all(
+      parts.map((row) => world.plane.region.readCurrent(deployable, `deployable/${row.uuid}`)),
+    )
     const maintaining = { value: { state: { status: 'maintaining' } } }
     expect(looked).toMatchObject([maintaining, maintaining])
     await world.plane.stop()

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { deciderOf } from '../../src/actors/entities.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
@@ -117,13 +118,13 @@ describe('a deployable with a long journal', () => {
     const key = `deployable/${cloud.deployable.uuid}`
     const rows: JournalRow[] = (await store.journal.history([key], 10_000)).map((row) => row)
     expect(rows.length).toBeGreaterThan(600)
-    const before = await cloud.plane.region.readCurrent(key)
+    const before = await cloud.plane.region.readCurrent(deciderOf(key), key)
     await cloud.stop()
 
     const recalled = (await store.journal.recall([{ key, after: 0 }])).get(key)!
     expect(recalled.snapshot?.version).toBe(512)
     const again = await openPlane({}, store)
-    const after = await again.plane.region.readCurrent(key)
+    const after = await again.plane.region.readCurrent(deciderOf(key), key)
     expect(JSON.stringify(after)).toBe(JSON.stringify(before))
     expect(value(await again.control.arqs.get(NOVA, last.arq)).state).toBe('Bound')
     await again.plane.stop()

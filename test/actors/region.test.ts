@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { until } from '../support/lab.ts'
-import { adding, door, key, openCounters } from './counters.ts'
+import { counter, adding, door, key, openCounters } from './counters.ts'
 
 const SHORT = { askMs: 300, holdMs: 100 }
 const unavailable = { ok: false, fault: { kind: 'unavailable' } }
@@ -101,7 +101,7 @@ describe('an actor', () => {
     expect(reads).toBe(1)
     await count('a')
     expect(reads).toBe(2)
-    expect(await region.readCached(key('a'))).toMatchObject({ ok: true })
+    expect(await region.readCached(counter, key('a'))).toMatchObject({ ok: true })
     expect(reads).toBe(2)
     await region.stop()
   })
@@ -130,7 +130,7 @@ describe('a region', () => {
     const gate = door()
     const { add, region } = openCounters({ beforeCommit: gate.pass }, { idleMs: 0 })
     const answer = add(1, 'a')
-    await region.readCurrent(key('b'))
+    await region.readCurrent(counter, key('b'))
     await until(() => gate.knocks() === 1)
     expect(region.passivate()).toBe(1)
     expect(region.residents()).toEqual([key('a')])

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { arq as arqDecider } from '../../src/actors/arq/decider.ts'
 import { PACES } from '../../src/actors/services/kernel.ts'
 import type { ControlPlane } from '../../src/actors/controlPlane.ts'
 import type { Liveness } from '../../src/actors/host/decider.ts'
@@ -246,7 +247,9 @@ describe('what is recorded twice', () => {
   it('a handle held for an ARQ that does not hold it is counted and named', async () => {
     const shared = await opened()
     const { one, arq } = shared
-    const { version } = ((await one.plane.region.readCurrent(`arq/${arq}`)) as { value: { version: number } }).value
+    const { version } = (
+      (await one.plane.region.readCurrent(arqDecider, `arq/${arq}`)) as { value: { version: number } }
+    ).value
     const events = [{ type: 'Unbound', was: null }]
     const row = { key: `arq/${arq}`, version: version + 1, commandId: randomUUID(), events, at: 1, cause: {} }
     await one.store.journal.append({ rows: [row], changes: [] })

@@ -294,7 +294,7 @@ describe('recovery', () => {
     expect(recalled.snapshot).toMatchObject({ version: 512 })
     expect(recalled.rows).toHaveLength(700 - 512)
     const second = regionOver(store.journal)
-    const looked = await second.region.readCurrent(key('a'))
+    const looked = await second.region.readCurrent(counter, key('a'))
     expect(looked).toMatchObject({ value: { state: { count: 700 }, version: 700 } })
     expect(await second.add(1, 'a')).toMatchObject({ value: 701 })
     await second.region.stop()

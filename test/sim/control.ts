@@ -1,4 +1,5 @@
 /** A control process: the production assembly behind the production routes, started and killed as one. */
+import { deciderOf } from '../../src/actors/entities.ts'
 import type { Hono } from 'hono'
 import type { Memory } from '../../src/actors/runtime/memory.ts'
 import type { Ids } from '../../src/clock.ts'
@@ -117,7 +118,7 @@ export const openProcess = (ports: Ports): Process => {
     killActor: (key) => running?.system.plane.region.kill(key) ?? false,
     memories: async () => {
       const { region } = running!.system.plane
-      const looked = await Promise.all(region.residents().map((key) => region.readCurrent(key)))
+      const looked = await Promise.all(region.residents().map((key) => region.readCurrent(deciderOf(key), key)))
       return looked.flatMap((one) => (one.ok ? [one.value] : []))
     },
   }

@@ -48,8 +48,10 @@ export const openPlane = async (
     log: silent,
     ...parts,
   })
+  const taken = async (...[body, id]: Parameters<typeof plane.reports.take>) =>
+    value(await plane.reports.take(body, id))
   const answer = (order: Order, result: OrderResult['result'] = { status: 'done' }) =>
-    plane.reports.take(
+    taken(
       {
         type: 'OrderResult',
         host: order.host,
@@ -89,7 +91,7 @@ export const openPlane = async (
     simulatedDriver(plan).discover(recordedHostIo({}, host))
   const report = async (host: string, drivers: InventoryReport['drivers'], boot = bootId) => {
     const number = ++reports
-    await plane.reports.take(
+    await taken(
       { type: 'Inventory', host, bootId: boot, number, observedAt: Date.now(), version: '0.1.0', aliases: [], drivers },
       `${host}.${boot}.${number}`,
     )

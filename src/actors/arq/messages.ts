@@ -1,5 +1,5 @@
 /** What may be asked of an accelerator request, and what is recorded of it. */
-import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
 
 export type Group = Readonly<Record<string, string>>
 export type Handle = { readonly uuid: string; readonly type: string; readonly info: Readonly<Record<string, string>> }

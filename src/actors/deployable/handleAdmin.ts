@@ -5,7 +5,8 @@
  * CARE-2 what an operator keeps back by hand only an operator gives back.
  */
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { HandleAdminCommand, OperatorNote } from './handleAdminMessages.ts'
+import type { HandleAdminCommand } from './handleAdminMessages.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
 import type { DeployableEvent } from './messages.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 

@@ -1,5 +1,5 @@
 /** What an operator may ask of attach handles, what is recorded of it, and with what words. */
-export type OperatorNote = { readonly by: string; readonly reason: string }
+import type { OperatorNote } from '../../operatorNote.ts'
 export type HandleAdminCommand =
   | ({ readonly type: 'Quarantine'; readonly handle: string } & OperatorNote)
   /** The handle is clean. */

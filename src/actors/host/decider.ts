@@ -1,6 +1,6 @@
 /** A host: liveness, other names, the last picture of its hardware that was recorded, and what that picture became here. */
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
 import { type Row, put } from '../runtime/views.ts'
 
 export type Liveness = 'up' | 'stale' | 'down' | 'removed'

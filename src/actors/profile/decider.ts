@@ -1,7 +1,7 @@
 /** A device profile, and the name it holds: two entities, so that one append can decide that both its uuid and its name are free. */
 import { canonicalJson } from '../../wire/canonical.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
 import { type Row, drop, put } from '../runtime/views.ts'
 
 export type Groups = readonly Readonly<Record<string, string>>[]

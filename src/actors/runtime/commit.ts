@@ -7,7 +7,7 @@
  */
 import type { Fault, Outcome } from '../../fault.ts'
 import type { Counts } from './counts.ts'
-import { type Draft, Refusal, openDraft, toAppend } from './draft.ts'
+import { type Draft, MOVED, Refusal, openDraft, toAppend } from './draft.ts'
 import { type AnyDecider, type Loan, recallInto } from './memory.ts'
 import type { Append, Cause, Journal, Verdict } from './ports.ts'
 
@@ -51,6 +51,7 @@ export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: string)
   return new Map([...loan].map(([key, memory]) => [key, recallInto(deciderOf(key), memory, tails.get(key))]))
 }
 
+const NOTHING: Append = { rows: [], changes: [] }
 const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))
 
 /** The draft of one round: the append and its value, or the refusal. `fenced`: a stale memory of any who took part would show in the append. */
@@ -62,6 +63,7 @@ const drawUp = <Value>(
   const { draft, drafted } = openDraft(loan, deciderOf, at)
   try {
     const value = plan(draft)
+    if (value === MOVED) return { ok: true as const, value, fenced: false, append: NOTHING, after: loan }
     const fenced = drafted.size > 0 && [...drafted.values()].every(({ events }) => events.length > 0)
     return { ok: true as const, value, fenced, ...toAppend(loan, drafted, commandId, at, cause) }
   } catch (refusal) {

@@ -21,3 +21,6 @@ export type Decider<State, Command, E extends Event> = {
   /** What the views must change when the state went from one to the other; pure. `rows(initial, state)` is a rebuild. */
   readonly rows: (before: State, after: State) => readonly ViewChange[]
 }
+
+/** What a decider is to those who only read: the kind of key it stands for, and the type of its state. */
+export type Kind<State> = { readonly kind: string; readonly initial: State }

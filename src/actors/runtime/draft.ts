@@ -16,6 +16,9 @@ export class Refusal {
   }
 }
 
+/** Answered by a plan when the lent entities are not those that have to take part: whatever it decided is dropped. */
+export const MOVED = Symbol('moved')
+
 export type Draft = {
   readonly at: number
   /** The entity's state with the decisions of this draft applied. */

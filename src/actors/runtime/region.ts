@@ -11,7 +11,8 @@ import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'na
 import { type Clock, bounded } from '../../clock.ts'
 import type { Outcome } from '../../fault.ts'
 import { createEngine } from './engine.ts'
-import type { AnyDecider, Loan, Memory } from './memory.ts'
+import { type AnyDecider, type Loan, type Memory, kindOf } from './memory.ts'
+import type { Kind } from './decider.ts'
 import { type Counted, UNAVAILABLE, type Work } from './commit.ts'
 import { type Message, spawnEntity } from './shell.ts'
 
@@ -34,7 +35,7 @@ type Entry = {
   /** Of one that was stopped while it acted. */
   ended: () => void
   /** The look that waits in the mailbox, shared by all who ask before it begins. */
-  looking: { readonly fresh: boolean; readonly answer: Promise<Memory | null> } | null
+  reading: { readonly fresh: boolean; readonly answer: Promise<Memory | null> } | null
 }
 type Ports = {
   readonly journal: Counted
@@ -43,11 +44,14 @@ type Ports = {
   readonly crashed: (key: string, error: unknown) => void
   readonly options: RegionOptions
 }
+/** The decider says what the state of that key is. */
+export type Read = <State>(decider: Kind<State>, key: string) => Promise<Outcome<Memory<State>>>
 export type Region = {
-  readonly readCurrent: (key: string) => Promise<Outcome<Memory>>
-  /** As `look`, but what another process wrote may be missing: for a guess that is made sure of later. */
-  readonly readCached: (key: string) => Promise<Outcome<Memory>>
-  /** Whether its actor is here, so that a `peek` need not read. */
+  /** The entity as the journal has it now. Faults: `unavailable`. */
+  readonly readCurrent: Read
+  /** As `readCurrent`, but what another process wrote may be missing: for a guess that is verified later. */
+  readonly readCached: Read
+  /** Whether its actor is in memory, so that `readCached` need not ask the journal. */
   readonly has: (key: string) => boolean
   readonly tell: <Value>(key: string, work: Work<Value>) => Promise<Outcome<Value | null>>
   /** Borrows all; null when one did not answer in time. */
@@ -64,8 +68,11 @@ export type Region = {
   readonly stop: () => Promise<void>
 }
 
-const found = (memory: Memory | null): Outcome<Memory> =>
-  memory ? { ok: true, value: memory } : { ok: false, fault: UNAVAILABLE }
+/** The one place where a memory gets the type of its state: key and decider belong together. */
+const found = <State>({ kind }: Kind<State>, memory: Memory | null): Outcome<Memory<State>> => {
+  if (memory && kindOf(memory.key) !== kind) throw new Error(`${memory.key} was read as ${kind}`)
+  return memory ? { ok: true, value: memory as Memory<State> } : { ok: false, fault: UNAVAILABLE }
+}
 
 const SHARDS = 32
 /** nact names admit few characters; the rest is written as `$xx`. */
@@ -119,7 +126,7 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
       inflight: 0,
       lastUsed: clock.now(),
       waiting: new Set(),
-      looking: null,
+      reading: null,
       acting: false,
       ended: () => {},
     }
@@ -170,18 +177,18 @@ const createAsk =
     return answer
   }
 
-type Look = (key: string, fresh: boolean) => Promise<Memory | null>
+type ReadMemory = (key: string, fresh: boolean) => Promise<Memory | null>
 const createRead =
-  ({ entries }: Population, ask: Ask): Look =>
+  ({ entries }: Population, ask: Ask): ReadMemory =>
   (key, fresh) => {
-    const shared = entries.get(key)?.looking
+    const shared = entries.get(key)?.reading
     if (shared && (shared.fresh || !fresh)) return shared.answer
     const begun = () => {
-      if (entry?.looking === mine) entry.looking = null
+      if (entry?.reading === mine) entry.reading = null
     }
-    const mine = { fresh, answer: ask<Memory>(key, (reply) => ({ kind: 'look', fresh, begun, reply })) }
+    const mine = { fresh, answer: ask<Memory>(key, (reply) => ({ kind: 'read', fresh, begun, reply })) }
     const entry = entries.get(key)
-    if (entry) entry.looking = mine
+    if (entry) entry.reading = mine
     // whoever comes after it was given up waits for a look of their own
     void mine.answer.then(begun)
     return mine.answer
@@ -201,17 +208,17 @@ export const openRegion = (ports: Ports): Region => {
   let stopped = false
   let passivated = 0
   const reread = (key: string) => {
-    if (entries.has(key)) void look(key, true)
+    if (entries.has(key)) void read(key, true)
   }
   const doubts = createDoubts(reread)
   const population = createPopulation(ports, doubts)
   const { entries, retire } = population
   const ask = createAsk(population, ports, () => stopped)
-  const look = createRead(population, ask)
+  const read = createRead(population, ask)
 
   return {
-    readCurrent: async (key) => found(await look(key, !journal.exclusive || doubts.has(key))),
-    readCached: async (key) => found(await look(key, false)),
+    readCurrent: async (decider, key) => found(decider, await read(key, !journal.exclusive || doubts.has(key))),
+    readCached: async (decider, key) => found(decider, await read(key, false)),
     has: (key) => entries.has(key),
     tell: async (key, work) => {
       const outcome = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))

@@ -16,7 +16,7 @@ import { type Counted, type Work, catchUp, commit } from './commit.ts'
 export type Message =
   /** `fresh`: after one read of the tail, so that a copy in another process is never stale. */
   | {
-      readonly kind: 'look'
+      readonly kind: 'read'
       readonly fresh: boolean
       /** From here on it answers nobody who asks later. */
       readonly begun: () => void
@@ -45,7 +45,7 @@ const handle = async (
   const mine = (loan: Loan) => loan.get(memory.key) ?? memory
   const alone: Loan = new Map([[memory.key, memory]])
   switch (message.kind) {
-    case 'look': {
+    case 'read': {
       message.begun()
       const now = message.fresh || memory.unread ? mine(await catchUp(alone, journal, deciderOf)) : memory
       message.reply(now)

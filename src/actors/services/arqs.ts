@@ -91,25 +91,25 @@ const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
 const createGet =
   ({ region }: Kernel) =>
   async (caller: Caller, uuid: string) => {
-    const looked = await region.readCurrent(arqKey(uuid))
+    const looked = await region.readCurrent(arq, arqKey(uuid))
     if (!looked.ok) return looked
-    const held = looked.value.state as Arq
+    const held = looked.value.state
     return visible(caller, held, false) ? { ok: true as const, value: arqRow(held) } : missing(uuid)
   }
 
-const forceUnbind = (kernel: Kernel, takingOut: Retirement): Control['arqs']['forceUnbind'] => {
+const forceUnbind = (kernel: Kernel, retirement: Retirement): Control['arqs']['forceUnbind'] => {
   const force = createForceUnbind(kernel)
   return async (caller, uuid, word) => {
     const left = await force(caller, uuid, word)
     if (!left.ok) return left
     const { row, host } = left.value
     // the last of what kept a device of a retired host
-    if (host !== null) await takingOut.shed(caller, host)
+    if (host !== null) await retirement.shed(caller, host)
     return { ok: true, value: row }
   }
 }
 
-export const createArqs = (kernel: Kernel, profiles: Asked['profiles'], takingOut: Retirement): Control['arqs'] => {
+export const createArqs = (kernel: Kernel, profiles: Asked['profiles'], retirement: Retirement): Control['arqs'] => {
   const { unbind, remove, removeByInstance } = createUnbind(kernel)
   return {
     create: createCreate(kernel, profiles),
@@ -120,6 +120,6 @@ export const createArqs = (kernel: Kernel, profiles: Asked['profiles'], takingOu
     remove,
     removeByInstance,
     timeline: createTimeline(kernel),
-    forceUnbind: forceUnbind(kernel, takingOut),
+    forceUnbind: forceUnbind(kernel, retirement),
   }
 }

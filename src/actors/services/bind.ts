@@ -5,15 +5,15 @@ import { bitstreamOf, mismatch } from '../arq/groups.ts'
 import { next, statesThatAllow } from '../arq/states.ts'
 import type { Binding, Caller, Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
-import { attributeOf, traitsOf } from '../deployable/state.ts'
-import type { Draft } from '../runtime/draft.ts'
+import { type Deployable, attributeOf, traitsOf } from '../deployable/state.ts'
+import { type Draft, MOVED } from '../runtime/draft.ts'
 import { traceField, within } from '../../trace.ts'
-import { type Kernel, causeOf, newWork } from './kernel.ts'
+import { transact } from '../runtime/transact.ts'
+import { type Kernel, causeOf } from './kernel.ts'
 import { instance, instanceKey } from '../instance/decider.ts'
 import { type Target, createDirectory } from './directory.ts'
 import type { Part } from '../instance/messages.ts'
 
-const PROVIDER = 'resource provider'
 type Terms = {
   readonly requestId: string
   readonly deadline: number
@@ -31,13 +31,17 @@ const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Target) 
   held.bond.instanceUuid === instanceUuid
 
 /** The exact repeat of a bind is no second bind (rest-api 8.4). */
-const isRepeat = (draft: Draft, placed: readonly Target[], key: string) => {
+const isRepeat = (draft: Draft, targets: readonly Target[], key: string) => {
   const held = Object.keys(draft.state(instance, key).arqs)
   return (
-    held.length === placed.length &&
-    placed.every((one) => held.includes(one.arq) && alreadySo(draft.state(arq, arqKey(one.arq)), one))
+    held.length === targets.length &&
+    targets.every((one) => held.includes(one.arq) && alreadySo(draft.state(arq, arqKey(one.arq)), one))
   )
 }
+
+/** Whether the deployable is there and stands for the resource provider that the binding names. */
+const owns = ({ exists, presence, rpUuid }: Deployable, { deviceRpUuid }: Target) =>
+  exists && presence !== 'retired' && rpUuid === deviceRpUuid
 
 const check = (draft: Draft, one: Target): Arq => {
   const held = draft.state(arq, arqKey(one.arq))
@@ -52,8 +56,7 @@ const check = (draft: Draft, one: Target): Arq => {
       allowed: statesThatAllow('bind'),
     })
   const target = draft.state(deployable, deployableKey(one.deployable))
-  if (!target.exists || target.presence === 'retired' || target.rpUuid !== one.deviceRpUuid)
-    draft.refuse({ kind: 'not_found', resource: PROVIDER, id: one.deviceRpUuid })
+  if (!owns(target, one)) draft.refuse({ kind: 'not_found', resource: 'resource provider', id: one.deviceRpUuid })
   const why = mismatch(held.group, attributeOf(target, 'rc'), traitsOf(target))
   if (why) conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${why}`)
   if (one.host !== null && one.host !== target.host)
@@ -92,27 +95,61 @@ const grant = (draft: Draft, one: Target, { deadline, requestId, trace }: Terms)
   return { arq: one.arq, deployable: target.uuid, prepared: granted.order === null }
 }
 
-/** What the acceptance leaves to do: nothing (null), or to tell Nova. */
-const accept = (placed: readonly Target[], terms: Terms) => (draft: Draft) => {
-  const uuid = placed[0]!.instanceUuid
-  const key = instanceKey(uuid)
-  if (isRepeat(draft, placed, key)) return { settled: false }
-  if (Object.keys(draft.state(instance, key).arqs).length > 0)
-    draft.refuse({ kind: 'invalid', field: 'instance_uuid', rule: `instance ${uuid} already has accelerator requests` })
-  const parts = placed.map((one) => grant(draft, one, terms))
-  const { hostname } = placed[0]!
-  const events = draft.decide(instance, key, { type: 'Bind', instance: uuid, at: draft.at, parts, hostname, ...terms })
-  const settled = events.some(({ type }) => type === 'BindSettled')
-  if (settled) for (const one of placed) draft.decide(arq, arqKey(one.arq), { type: 'ReportBound', workMs: null })
-  return { settled }
+type Guess = {
+  readonly keys: readonly string[]
+  readonly likelyNew: readonly string[]
+  readonly targets: readonly Target[]
+  /** The owners of the providers were read for this bind, not remembered from before. */
+  readonly certain: boolean
 }
 
+/** `settled`: nothing is left to be done on a host, so only Nova has to be told. */
+const accept =
+  (terms: Terms) =>
+  (draft: Draft, { targets, certain }: Guess): { readonly settled: boolean } | typeof MOVED => {
+    const uuid = targets[0]!.instanceUuid
+    const key = instanceKey(uuid)
+    if (isRepeat(draft, targets, key)) return { settled: false }
+    if (!certain && targets.some((one) => !owns(draft.state(deployable, deployableKey(one.deployable)), one)))
+      return MOVED
+    if (Object.keys(draft.state(instance, key).arqs).length > 0)
+      draft.refuse({
+        kind: 'invalid',
+        field: 'instance_uuid',
+        rule: `instance ${uuid} already has accelerator requests`,
+      })
+    const parts = targets.map((one) => grant(draft, one, terms))
+    const { hostname } = targets[0]!
+    const events = draft.decide(instance, key, {
+      type: 'Bind',
+      instance: uuid,
+      at: draft.at,
+      parts,
+      hostname,
+      ...terms,
+    })
+    const settled = events.some(({ type }) => type === 'BindSettled')
+    if (settled) for (const one of targets) draft.decide(arq, arqKey(one.arq), { type: 'ReportBound', workMs: null })
+    return { settled }
+  }
+
 export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
-  const { units, clock, options, nova, tracer } = kernel
-  const places = createDirectory(kernel)
-  const attempt = async (caller: Caller, bindings: readonly Binding[]): Promise<Outcome<null>> => {
-    const placed = await places.place(bindings)
-    if (!placed.ok) return placed
+  const { clock, options, nova, tracer } = kernel
+  const directory = createDirectory(kernel)
+  const guess = async (bindings: readonly Binding[], attempt: number): Promise<Outcome<Guess>> => {
+    // a provider gets another owner only when its device leaves and comes back
+    if (attempt > 0) directory.forget(bindings)
+    const targets = await directory.find(bindings)
+    if (!targets.ok) return targets
+    const keys = targets.value.flatMap((one) => [
+      arqKey(one.arq),
+      deployableKey(one.deployable),
+      instanceKey(one.instanceUuid),
+    ])
+    const likelyNew = [instanceKey(bindings[0]!.instanceUuid)]
+    return { ok: true, value: { keys: [...new Set(keys)], likelyNew, targets: targets.value, certain: attempt > 0 } }
+  }
+  const bind = async (caller: Caller, bindings: readonly Binding[]): Promise<Outcome<null>> => {
     const at = clock.now()
     const terms = {
       requestId: caller.requestId,
@@ -120,11 +157,12 @@ export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
       tellUntil: nova ? at + options.tellForMs : null,
       ...traceField(caller.trace),
     }
-    const keys = new Set(
-      placed.value.flatMap((one) => [arqKey(one.arq), deployableKey(one.deployable), instanceKey(one.instanceUuid)]),
-    )
-    const work = newWork(kernel, causeOf(caller), accept(placed.value, terms))
-    const bound = await units.together([...keys], work, [], [instanceKey(bindings[0]!.instanceUuid)])
+    const bound = await transact(kernel, {
+      subject: 'who owns the resource providers',
+      cause: causeOf(caller),
+      guess: (attempt) => guess(bindings, attempt),
+      plan: accept(terms),
+    })
     if (!bound.ok) return bound
     if (bound.value?.settled && nova) kernel.nudge(instanceKey(bindings[0]!.instanceUuid))
     return { ok: true, value: null }
@@ -132,13 +170,6 @@ export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
   return async (caller, bindings) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'binding accelerator requests' })
     const span = tracer.part('internal', 'bind', caller.trace)
-    const again = async (traced: Caller) => {
-      const bound = await attempt(traced, bindings)
-      if (bound.ok || bound.fault.kind !== 'not_found' || bound.fault.resource !== PROVIDER) return bound
-      // its owner may be another one since it was asked for
-      places.forget(bindings)
-      return attempt(traced, bindings)
-    }
-    return within(span, (trace) => again({ ...caller, ...traceField(trace) }), faultOf)
+    return within(span, (trace) => bind({ ...caller, ...traceField(trace) }, bindings), faultOf)
   }
 }

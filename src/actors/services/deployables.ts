@@ -2,7 +2,7 @@
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import type { AttributeRow, Caller, Control, DeployableRow } from '../control.ts'
 import { given } from './devices.ts'
-import { type Host, hostKey } from '../host/decider.ts'
+import { host, hostKey } from '../host/decider.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
 import { traceField } from '../../trace.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -11,14 +11,16 @@ import { attributeRow, deployableRow } from '../deployable/rows.ts'
 import type { Deployable } from '../deployable/state.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'deployable', id })
-const POLL_MS = 20
+/** A result that another control records is not heard of here: the deployable is read again after this long. */
+const LOOK_AFTER_MS = { first: 100, last: 1000 }
+type Programming = { readonly deployable: DeployableRow; readonly finished: boolean }
 
 const createRead =
   ({ region }: Kernel) =>
   async (uuid: string): Promise<Outcome<Deployable>> => {
-    const looked = await region.readCurrent(deployableKey(uuid))
-    if (!looked.ok) return looked
-    const held = looked.value.state as Deployable
+    const known = await region.readCurrent(deployable, deployableKey(uuid))
+    if (!known.ok) return known
+    const held = known.value.state
     return held.exists && held.presence !== 'retired' ? { ok: true, value: held } : missing(uuid)
   }
 
@@ -42,9 +44,9 @@ const NO_IMAGE: Record<'unknown' | 'none', (image: string) => Fault> = {
 
 /** Nobody should wait for a host that is silent (rest-api 6.4); null: it was heard of. */
 const unreachable = async ({ region }: Kernel, name: string): Promise<Fault | null> => {
-  const looked = await region.readCurrent(hostKey(name))
-  if (!looked.ok) return looked.fault
-  const { liveness } = looked.value.state as Host
+  const known = await region.readCurrent(host, hostKey(name))
+  if (!known.ok) return known.fault
+  const { liveness } = known.value.state
   return liveness === 'up'
     ? null
     : { kind: 'unavailable', reason: `host ${name} is ${liveness}`, retryAfterSeconds: 30 }
@@ -52,27 +54,25 @@ const unreachable = async ({ region }: Kernel, name: string): Promise<Fault | nu
 
 /** Durable: the order is recorded before anything happens, and its result whenever it comes; the caller waits for a while only. */
 const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
-  const { clock, images, options } = kernel
-  const look = createRead(kernel)
+  const { clock, changes, images, options } = kernel
+  const read = createRead(kernel)
   const tell = createTell(kernel)
-  const settled = async (
-    uuid: string,
-    number: number,
-  ): Promise<Outcome<{ deployable: DeployableRow; finished: boolean }>> => {
+  const ended = async (uuid: string, number: number): Promise<Outcome<Programming>> => {
     const until = clock.now() + options.programWaitMs
-    for (;;) {
-      const now = await look(uuid)
+    for (let waitMs = LOOK_AFTER_MS.first; ; waitMs = Math.min(LOOK_AFTER_MS.last, waitMs * 2)) {
+      const changed = changes.next(deployableKey(uuid), Math.min(waitMs, Math.max(0, until - clock.now())))
+      const now = await read(uuid)
       if (!now.ok) return now
       const running = now.value.program?.order.number === number
       if (!running && now.value.programFault !== null)
         return refuse({ kind: 'device_failure', reason: now.value.programFault })
       if (!running || clock.now() >= until)
         return { ok: true, value: { deployable: deployableRow(now.value), finished: !running } }
-      await new Promise<void>((resolve) => void clock.after(POLL_MS, resolve))
+      await changed
     }
   }
   return async (caller, uuid, image) => {
-    const known = await look(uuid)
+    const known = await read(uuid)
     if (!known.ok) return known
     const found = await images.find(image)
     if (!found.found) return refuse(NO_IMAGE[found.why](image))
@@ -87,12 +87,12 @@ const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
       ...traceField(caller.trace),
     })
     if (!started.ok) return started
-    return settled(uuid, started.value?.program?.order.number ?? 0)
+    return ended(uuid, started.value?.program?.order.number ?? 0)
   }
 }
 
 export const createDeployables = (kernel: Kernel): Control['deployables'] => {
-  const look = createRead(kernel)
+  const read = createRead(kernel)
   return {
     list: ({ name, deviceId, deviceUuid, rpUuid }, page) =>
       kernel.readers.list(
@@ -101,7 +101,7 @@ export const createDeployables = (kernel: Kernel): Control['deployables'] => {
         page,
       ),
     get: async (uuid) => {
-      const held = await look(uuid)
+      const held = await read(uuid)
       return held.ok ? { ok: true, value: deployableRow(held.value) } : held
     },
     program: createProgram(kernel),

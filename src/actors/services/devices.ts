@@ -3,7 +3,9 @@ import { refuse } from '../../fault.ts'
 import type { Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { type Host, host, hostKey } from '../host/decider.ts'
-import { type Kernel, causeOf, newWork } from './kernel.ts'
+import { MOVED } from '../runtime/draft.ts'
+import { transact } from '../runtime/transact.ts'
+import { type Kernel, causeOf } from './kernel.ts'
 import { type Device, device, deviceKey, deviceRow } from '../device/decider.ts'
 
 const shown = ({ exists, presence }: Device) => exists && presence !== 'retired'
@@ -13,7 +15,6 @@ const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device', 
 export const given = <Filter extends object>(filter: Filter): Filter =>
   Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Filter
 
-const ROUNDS = 3
 /** The deployables of a device, as its host has them. */
 const partsOf = ({ devices }: Host, uuid: string): readonly string[] =>
   Object.values(devices).flatMap((held) =>
@@ -26,34 +27,29 @@ const partsOf = ({ devices }: Host, uuid: string): readonly string[] =>
  */
 const createSetStatus =
   (kernel: Kernel): Control['devices']['setStatus'] =>
-  async (caller, uuid, status) => {
-    const { region, units } = kernel
+  (caller, uuid, status) => {
+    const { region } = kernel
     const own = deviceKey(uuid)
-    for (let round = 0; round < ROUNDS; round++) {
-      const looked = await region.readCurrent(own)
-      if (!looked.ok) return looked
-      const known = looked.value.state as Device
-      if (!shown(known)) return missing(uuid)
-      const theHost = hostKey(known.host)
-      const owner = await region.readCurrent(theHost)
-      if (!owner.ok) return owner
-      const parts = partsOf(owner.value.state as Host, uuid)
-      const work = newWork(kernel, causeOf(caller), (draft) => {
+    return transact(kernel, {
+      subject: `the inventory of device ${uuid}`,
+      cause: causeOf(caller),
+      guess: async () => {
+        const known = await region.readCurrent(device, own)
+        if (!known.ok) return known
+        if (!shown(known.value.state)) return missing(uuid)
+        const hostOf = hostKey(known.value.state.host)
+        const owner = await region.readCurrent(host, hostOf)
+        if (!owner.ok) return owner
+        return { ok: true, value: { keys: [own, hostOf, ...partsOf(owner.value.state, uuid)], hostOf } }
+      },
+      plan: (draft, { keys, hostOf }) => {
         if (!shown(draft.state(device, own))) draft.refuse(missing(uuid).fault)
-        const now = partsOf(draft.state(host, theHost), uuid)
-        if (now.some((key) => !parts.includes(key))) return 'moved' as const
+        const parts = partsOf(draft.state(host, hostOf), uuid)
+        if (parts.some((key) => !keys.includes(key))) return MOVED
         draft.decide(device, own, { type: 'SetStatus', status })
-        for (const key of now) draft.decide(deployable, key, { type: 'SetStatus', status })
-        return 'set' as const
-      })
-      const done = await units.together([own, theHost, ...parts], work)
-      if (!done.ok) return done
-      if (done.value !== 'moved') return { ok: true, value: null }
-    }
-    return refuse({
-      kind: 'unavailable',
-      reason: `the inventory of device ${uuid} keeps changing`,
-      retryAfterSeconds: 1,
+        for (const key of parts) draft.decide(deployable, key, { type: 'SetStatus', status })
+        return null
+      },
     })
   }
 
@@ -62,9 +58,9 @@ export const createDevices = (kernel: Kernel): Control['devices'] => {
   return {
     list: (filter, page) => readers.list('devices', given(filter), page),
     get: async (uuid) => {
-      const looked = await region.readCurrent(deviceKey(uuid))
+      const looked = await region.readCurrent(device, deviceKey(uuid))
       if (!looked.ok) return looked
-      const held = looked.value.state as Device
+      const held = looked.value.state
       return shown(held) ? { ok: true, value: deviceRow(held) } : missing(uuid)
     },
     setStatus: createSetStatus(kernel),

@@ -43,19 +43,19 @@ export const createDirectory = ({ readers, clock }: Kernel) => {
     if (!known.ok && names === mine) names = null
     return known
   }
-  const place = async (bindings: readonly Binding[]): Promise<Outcome<readonly Target[]>> => {
-    const placed: Target[] = []
+  const find = async (bindings: readonly Binding[]): Promise<Outcome<readonly Target[]>> => {
+    const targets: Target[] = []
     const known = await allNames()
     if (!known.ok) return known
     for (const binding of bindings) {
       const owner = await ownerOf(binding.deviceRpUuid)
       if (!owner.ok) return owner
-      placed.push({ ...binding, deployable: owner.value, host: known.value.get(binding.hostname) ?? null })
+      targets.push({ ...binding, deployable: owner.value, host: known.value.get(binding.hostname) ?? null })
     }
-    return { ok: true, value: placed }
+    return { ok: true, value: targets }
   }
   const forget = (bindings: readonly Binding[]) => {
     for (const { deviceRpUuid } of bindings) owners.delete(deviceRpUuid)
   }
-  return { place, forget }
+  return { find, forget }
 }

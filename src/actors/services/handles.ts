@@ -1,18 +1,20 @@
 /** Attach handles, as http asks for them. */
 import { type Outcome, refuse } from '../../fault.ts'
-import { type Arq, arq, arqKey } from '../arq/decider.ts'
+import { arq, arqKey } from '../arq/decider.ts'
 import type { Caller, Control, HandleDetail } from '../control.ts'
 import { given } from './devices.ts'
-import type { Draft } from '../runtime/draft.ts'
 import { type Retirement } from './retirement.ts'
-import { type Kernel, causeOf, newWork } from './kernel.ts'
-import type { HandleAdminCommand, OperatorNote } from '../deployable/handleAdminMessages.ts'
+import { MOVED } from '../runtime/draft.ts'
+import { transact } from '../runtime/transact.ts'
+import { type Kernel, causeOf } from './kernel.ts'
+import type { HandleAdminCommand } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { handleRow } from '../deployable/rows.ts'
 import type { Deployable } from '../deployable/state.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'attach handle', id })
-const ROUNDS = 3
+type HandleDecision = Extract<HandleAdminCommand, { readonly handle: string }>
 
 const detailOf = (held: Deployable, uuid: string): HandleDetail | null => {
   const handle = held.exists && held.presence !== 'retired' ? held.handles[uuid] : undefined
@@ -28,14 +30,14 @@ const detailOf = (held: Deployable, uuid: string): HandleDetail | null => {
   }
 }
 
-export const createHandles = (kernel: Kernel, takingOut: Retirement): Control['handles'] => {
-  const { readers, region, units } = kernel
+export const createHandles = (kernel: Kernel, retirement: Retirement): Control['handles'] => {
+  const { readers, region } = kernel
   const ownerOf = async (uuid: string): Promise<Outcome<Deployable>> => {
     const found = await readers.first('handles', { uuid })
     if (!found.ok) return found
     if (!found.value) return missing(uuid)
-    const looked = await region.readCurrent(deployableKey(found.value.deployable_uuid))
-    return looked.ok ? { ok: true, value: looked.value.state as Deployable } : looked
+    const looked = await region.readCurrent(deployable, deployableKey(found.value.deployable_uuid))
+    return looked.ok ? { ok: true, value: looked.value.state } : looked
   }
   const get = async (uuid: string): Promise<Outcome<HandleDetail>> => {
     const owner = await ownerOf(uuid)
@@ -43,41 +45,37 @@ export const createHandles = (kernel: Kernel, takingOut: Retirement): Control['h
     const detail = detailOf(owner.value, uuid)
     return detail ? { ok: true, value: detail } : missing(uuid)
   }
-  /** An ARQ whose release has failed ends with the quarantine of its handle. */
-  const planOf =
-    (command: Extract<HandleAdminCommand, { readonly handle: string }>, key: string, known: string | null) =>
-    (draft: Draft) => {
-      const { handle } = command
-      const { lastArq = null } = draft.state(deployable, key).handles[handle] ?? {}
-      if (lastArq !== known) return 'moved' as const
-      const events = draft.decide(deployable, key, command)
-      const released = events.some(({ type }) => type === 'HandleCleared')
-      const waiting = released && lastArq !== null && draft.state<Arq>(arq, arqKey(lastArq)).status === 'UnbindFailed'
-      if (waiting) draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle })
-      return 'done' as const
-    }
-  const care = async (
-    caller: Caller,
-    command: Extract<HandleAdminCommand, { readonly handle: string }>,
-  ): Promise<Outcome<HandleDetail>> => {
-    for (let round = 0; round < ROUNDS; round++) {
-      const owner = await ownerOf(command.handle)
-      if (!owner.ok) return owner
-      const key = deployableKey(owner.value.uuid)
-      const lastArq = owner.value.handles[command.handle]?.lastArq ?? null
-      const keys = [key, ...(lastArq === null ? [] : [arqKey(lastArq)])]
-      const done = await units.together(keys, newWork(kernel, causeOf(caller), planOf(command, key, lastArq)))
-      if (!done.ok) return done
-      if (done.value === 'moved') continue
-      const shown = await get(command.handle)
-      // the last of what kept a device of a retired host
-      if (command.type === 'Clear') await takingOut.shed(caller, owner.value.host)
-      return shown
-    }
-    return refuse({ kind: 'unavailable', reason: `handle ${command.handle} keeps changing`, retryAfterSeconds: 1 })
+  const decide = async (caller: Caller, command: HandleDecision): Promise<Outcome<HandleDetail>> => {
+    const { handle } = command
+    const done = await transact(kernel, {
+      subject: `the release of handle ${handle}`,
+      cause: causeOf(caller),
+      guess: async () => {
+        const owner = await ownerOf(handle)
+        if (!owner.ok) return owner
+        const { uuid, host, handles } = owner.value
+        const key = deployableKey(uuid)
+        const lastArq = handles[handle]?.lastArq ?? null
+        return { ok: true, value: { keys: [key, ...(lastArq === null ? [] : [arqKey(lastArq)])], key, lastArq, host } }
+      },
+      plan: (draft, { key, lastArq, host }) => {
+        if ((draft.state(deployable, key).handles[handle]?.lastArq ?? null) !== lastArq) return MOVED
+        const events = draft.decide(deployable, key, command)
+        const cleared = events.some(({ type }) => type === 'HandleCleared')
+        // an ARQ whose release has failed ends with the quarantine of its handle
+        if (cleared && lastArq !== null && draft.state(arq, arqKey(lastArq)).status === 'UnbindFailed')
+          draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle })
+        return { host }
+      },
+    })
+    if (!done.ok) return done
+    const shown = await get(handle)
+    // it may have been the last one that kept a device of a retired host in the inventory
+    if (command.type === 'Clear' && done.value) await retirement.shed(caller, done.value.host)
+    return shown
   }
-  const asked = (type: 'Quarantine' | 'Clear') => (caller: Caller, handle: string, word: OperatorNote) =>
-    care(caller, { type, handle, ...word })
+  const asked = (type: HandleDecision['type']) => (caller: Caller, handle: string, note: OperatorNote) =>
+    decide(caller, { type, handle, ...note })
   return {
     list: (filter, page) => readers.list('handles', given(filter) as never, { sort: 'uuid', ...page }),
     get,

@@ -1,7 +1,7 @@
 /** Hosts, as http asks for them. */
 import type { Outcome } from '../../fault.ts'
 import type { Caller, Control, HostDetail, HostRow } from '../control.ts'
-import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
 import { HANDLE_STATES } from '../deployable/states.ts'
 import type { Deployable } from '../deployable/state.ts'
 import { createForceUnbind } from './forceUnbind.ts'
@@ -24,38 +24,38 @@ const arqsOf = (places: readonly Deployable[]): readonly string[] =>
 
 type Parts = {
   readonly kernel: Kernel
-  readonly takingOut: Retirement
+  readonly retirement: Retirement
 }
 
 /** First nothing new can come, then what is there ends, then the host goes: a repeat of the call goes on where it was cut off. */
 const removeByForce = async (
-  { kernel, takingOut }: Parts,
+  { kernel, retirement }: Parts,
   caller: Caller,
   name: string,
   word: OperatorNote,
 ): Promise<Outcome<Host>> => {
   const [holders, forceUnbind] = [createHolders(kernel), createForceUnbind(kernel)]
-  const retired = await takingOut.retire(caller, name, word)
+  const retired = await retirement.retire(caller, name, word)
   if (!retired.ok) return retired
   for (let round = 0; ; round++) {
     const places = await holders(name)
     if (!places.ok) return places
     for (const arq of arqsOf(places.value)) {
-      const left = await forceUnbind(caller, arq, word, { gone: true })
+      const left = await forceUnbind(caller, arq, word, true)
       if (!left.ok && left.fault.kind !== 'not_found') return left
     }
-    const removed = await takingOut.remove(caller, name, word, true)
+    const removed = await retirement.remove(caller, name, word, true)
     if (removed.ok || removed.fault.kind !== 'conflict' || round === ROUNDS) return removed
   }
 }
 
-export const createHosts = (kernel: Kernel, liveness: Liveness, takingOut: Retirement): Control['hosts'] => {
+export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
   const { region, readers } = kernel
   const holders = createHolders(kernel)
   const lookAt = async (name: string): Promise<Outcome<Host>> => {
-    const looked = await region.readCurrent(hostKey(name))
+    const looked = await region.readCurrent(host, hostKey(name))
     if (!looked.ok) return looked
-    const held = looked.value.state as Host
+    const held = looked.value.state
     return held.exists ? { ok: true, value: held } : unknownHost(name)
   }
   const shown = (row: Row<'hosts'>, held: Host | null): HostRow => ({
@@ -75,15 +75,15 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, takingOut: Retir
     list: async (page) => {
       const listed = await readers.list('hosts', {}, page)
       if (!listed.ok) return listed
-      const held = await Promise.all(listed.value.items.map(({ name }) => region.readCurrent(hostKey(name))))
+      const held = await Promise.all(listed.value.items.map(({ name }) => region.readCurrent(host, hostKey(name))))
       const items = listed.value.items.map((row, at) => {
         const looked = held[at]!
-        return shown(row, looked.ok ? (looked.value.state as Host) : null)
+        return shown(row, looked.ok ? looked.value.state : null)
       })
       return { ok: true, value: { items, more: listed.value.more } }
     },
     get: detail,
-    retire: async (caller, name, word) => then(name, await takingOut.retire(caller, name, word)),
+    retire: async (caller, name, word) => then(name, await retirement.retire(caller, name, word)),
     restore: async (caller, name, word) => {
       const work = newWork(kernel, causeOf(caller), (draft) => {
         if (!draft.state(host, hostKey(name)).exists) draft.refuse(unknownHost(name).fault)
@@ -95,8 +95,8 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, takingOut: Retir
     },
     remove: async (caller, name, word, force) => {
       const removed = force
-        ? await removeByForce({ kernel, takingOut }, caller, name, word)
-        : await takingOut.remove(caller, name, word, false)
+        ? await removeByForce({ kernel, retirement }, caller, name, word)
+        : await retirement.remove(caller, name, word, false)
       return removed.ok ? { ok: true, value: null } : removed
     },
   }

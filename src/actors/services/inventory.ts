@@ -1,15 +1,17 @@
 /**
- * A host's full picture, recorded: one append for the host, its devices and its deployables.
+ * Records a host's full inventory report: one append for the host, its devices and its deployables.
  *
  * RECORD-1 the host's own row is part of every inventory change, so one writer wins per host and report (Q1);
- * RECORD-2 what could not be recorded is looked at again with the next report: its picture does not count as known.
+ * RECORD-2 what could not be recorded is looked at again with the next report: its report does not count as known.
  */
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { deployableKey } from '../deployable/decider.ts'
 import { deviceKey } from '../device/decider.ts'
-import type { Draft } from '../runtime/draft.ts'
+import { type Draft, MOVED } from '../runtime/draft.ts'
 import { type Host, type InventorySnapshot, host, hostKey, isNews } from '../host/decider.ts'
+import { type Outcome, done } from '../../fault.ts'
+import { transact } from '../runtime/transact.ts'
 import type { Kernel } from './kernel.ts'
 import { storable } from '../../text.ts'
 import { type Tools, carryOut } from '../inventory/carryOut.ts'
@@ -25,14 +27,14 @@ const newNames = (step: Step): readonly string[] => {
 }
 
 /** Deployable names that others hold: the provider's UUID follows from the name, so it can be there once only. */
-const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement): Promise<Agreement> => {
+const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement): Promise<Outcome<Agreement>> => {
   const names = steps.flatMap(newNames)
-  if (names.length === 0) return { steps, refused }
+  if (names.length === 0) return done({ steps, refused })
   const found = await readers.list('deployables', { name: names }, {})
-  if (!found.ok) throw new Error('the views cannot be read')
+  if (!found.ok) return found
   const holders = new Map(found.value.items.map(({ name, hostname }) => [name, hostname]))
   const judged = steps.map((step) => ({ step, name: newNames(step).find((name) => holders.has(name)) }))
-  return {
+  return done({
     steps: judged.flatMap(({ step, name }) => (name === undefined ? [step] : [])),
     refused: [
       ...refused,
@@ -47,10 +49,10 @@ const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement):
             ],
       ),
     ],
-  }
+  })
 }
 
-const pictureOf = (report: InventoryReport, digest: string): InventorySnapshot => ({
+const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot => ({
   bootId: report.bootId,
   number: report.number,
   digest,
@@ -62,82 +64,93 @@ const pictureOf = (report: InventoryReport, digest: string): InventorySnapshot =
     ]),
   ),
 })
-const samePicture = (held: Host, { bootId, aliases, drivers }: InventorySnapshot) =>
+const sameSnapshot = (held: Host, { bootId, aliases, drivers }: InventorySnapshot) =>
   held.bootId === bootId && canonicalJson([held.aliases, held.drivers]) === canonicalJson([aliases, drivers])
 
 type Taking = { readonly report: InventoryReport; readonly digest: string; readonly commandId: string }
+type Guess = {
+  readonly keys: readonly string[]
+  readonly fresh: readonly string[]
+  /** The host as the steps were made for it. */
+  readonly held: Host
+  readonly agreement: Agreement
+  /** UUIDs that the plan may use for new devices and deployables, and for what they hold: a plan makes none itself. */
+  readonly entities: readonly string[]
+  readonly parts: readonly string[]
+}
 
-/** `old`: an older report; `moved`: the host's devices are no longer those the steps were made for. */
-const append = async (kernel: Kernel, held: Host, { steps, refused }: Agreement, taking: Taking) => {
-  const { units, ids, clock, options } = kernel
-  const { report } = taking
+const guessOf = async (kernel: Kernel, report: InventoryReport): Promise<Outcome<Guess>> => {
+  const { region, ids } = kernel
   const key = hostKey(report.host)
-  const shown = steps.flatMap((step) => ('shown' in step ? [step.shown.device] : []))
-  const { entities, parts } = poolSizes(shown)
-  const fresh = Array.from({ length: entities }, () => ids.ordered())
-  const known = steps.flatMap((step) =>
+  const known = await region.readCurrent(host, key)
+  if (!known.ok) return known
+  const held = known.value.state
+  const wanted = isNews(held, report) ? reconcile(held, report) : { steps: [], refused: [] }
+  const agreement = await withoutTaken(kernel, wanted)
+  if (!agreement.ok) return agreement
+  const { steps } = agreement.value
+  const sizes = poolSizes(steps.flatMap((step) => ('shown' in step ? [step.shown.device] : [])))
+  const uuids = (count: number) => Array.from({ length: count }, () => ids.ordered())
+  const [entities, parts] = [uuids(sizes.entities), uuids(sizes.parts)]
+  const involved = steps.flatMap((step) =>
     step.do === 'record' ? [] : [deviceKey(step.held.uuid), ...Object.values(step.held.deployables).map(deployableKey)],
   )
-  const pool = Array.from({ length: parts }, () => ids.ordered())
-  const plan = (draft: Draft): 'old' | 'moved' | 'agreed' => {
+  const keys = [key, ...(entities.length > 0 ? [NUMBERS_KEY] : []), ...involved]
+  const fresh = entities.flatMap((uuid) => [deviceKey(uuid), deployableKey(uuid)])
+  return done({ keys, fresh, held, agreement: agreement.value, entities, parts })
+}
+
+const record =
+  ({ options }: Kernel, { report, digest }: Taking) =>
+  (draft: Draft, { held, agreement, entities, parts }: Guess): 'old' | Agreement | typeof MOVED => {
+    const key = hostKey(report.host)
     const now = draft.state(host, key)
     if (!isNews(now, report)) return 'old'
-    if (now.devices !== held.devices || now.retired !== held.retired) return 'moved'
-    const { last } = entities > 0 ? draft.state(numbers, NUMBERS_KEY) : { last: 0 }
+    if (now.devices !== held.devices || now.retired !== held.retired) return MOVED
+    const { last } = entities.length > 0 ? draft.state(numbers, NUMBERS_KEY) : { last: 0 }
     let [made, taken, numbered] = [0, 0, last]
     const tools: Tools = {
-      entity: () => fresh[made++]!,
-      part: () => pool[taken++]!,
+      entity: () => entities[made++]!,
+      part: () => parts[taken++]!,
       number: () => ++numbered,
       hostname: report.host,
       missingRounds: options.missingRounds,
     }
-    const reached = steps.map((step) => carryOut(draft, step, tools))
+    const reached = agreement.steps.map((step) => carryOut(draft, step, tools))
     const changed = reached.filter(([canonical, one]) => canonicalJson(one) !== canonicalJson(held.devices[canonical]))
     if (numbered > last) draft.decide(numbers, NUMBERS_KEY, { type: 'Take', count: numbered - last })
-    const picture = pictureOf(report, refused.length > 0 ? '' : taking.digest)
-    if (changed.length > 0 || !samePicture(now, picture))
+    const snapshot = snapshotOf(report, agreement.refused.length > 0 ? '' : digest)
+    if (changed.length > 0 || !sameSnapshot(now, snapshot))
       draft.decide(host, key, {
         type: 'RecordPicture',
         name: report.host,
-        picture,
+        picture: snapshot,
         devices: Object.fromEntries(changed),
       })
-    return 'agreed'
+    return agreement
   }
-  return units.together(
-    [key, ...(entities > 0 ? [NUMBERS_KEY] : []), ...known],
-    { commandId: taking.commandId, at: clock.now(), cause: { by: `report ${report.number} of ${report.host}` }, plan },
-    fresh.flatMap((uuid) => [deviceKey(uuid), deployableKey(uuid)]),
-  )
-}
 
-const ROUNDS = 4
-/**
- * Everything of one report in one append. True: the same picture again would change nothing; null: the report is an old one.
- * Throws when the store does not answer, so that the report comes again.
- */
-export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<boolean | null> => {
+/** `complete`: the same inventory again would change nothing. `old`: a later report of the host was recorded before. */
+export type Recorded = 'old' | 'complete' | 'incomplete'
+
+/** Records all of one report in one append. Faults: `unavailable`, when the report has to come again. */
+export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<Outcome<Recorded>> => {
   const { region, log } = kernel
-  const { report } = taking
-  const lookedAt = async () => {
-    const looked = await region.readCurrent(hostKey(report.host))
-    if (!looked.ok) throw new Error(looked.fault.kind)
-    return looked.value.state as Host
-  }
-  for (let round = 0; round < ROUNDS; round++) {
-    const held = await lookedAt()
-    if (!isNews(held, report)) return null
-    const agreement = await withoutTaken(kernel, reconcile(held, report))
-    const { steps, refused } = agreement
-    const done = await append(kernel, held, agreement, taking)
-    if (!done.ok)
-      throw new Error(`the inventory of ${report.host} could not be recorded: ${JSON.stringify(done.fault)}`)
-    if (done.value === 'moved') continue
-    for (const one of refused) log.warn({ host: report.host, ...one }, 'inventory.refused')
-    if (steps.length > 0)
-      log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')
-    return refused.length === 0 && reconcile(await lookedAt(), report).steps.length === 0
-  }
-  throw new Error(`the inventory of ${report.host} keeps changing`)
+  const { report, commandId } = taking
+  const recorded = await transact(kernel, {
+    subject: `the inventory of host ${report.host}`,
+    cause: { by: `report ${report.number} of ${report.host}` },
+    commandId,
+    guess: () => guessOf(kernel, report),
+    plan: record(kernel, taking),
+  })
+  if (!recorded.ok) return recorded
+  if (recorded.value === 'old') return done('old')
+  const { steps, refused } = recorded.value ?? { steps: [], refused: [] }
+  for (const one of refused) log.warn({ host: report.host, ...one }, 'inventory.refused')
+  if (steps.length > 0)
+    log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')
+  const now = await region.readCurrent(host, hostKey(report.host))
+  if (!now.ok) return now
+  return done(refused.length === 0 && reconcile(now.value.state, report).steps.length === 0 ? 'complete' : 'incomplete')
 }

@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts'
 import { type Tracer, traceField } from '../../trace.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import type { Caller } from '../control.ts'
+import type { Changes } from '../runtime/changes.ts'
 import type { Counts } from '../runtime/counts.ts'
 import type { Cause, Images, Journal, Nova, Reads } from '../runtime/ports.ts'
 import type { Readers } from './readers.ts'
@@ -63,6 +64,9 @@ export const PACES: Paces = {
   checkEveryMs: 60_000,
 }
 
+/** A release has nobody who waits for it, but it has an end: past it the host is asked anew. */
+export const RELEASE_FOR_MS = 600_000
+
 export type Kernel = {
   readonly region: Region
   readonly units: Units
@@ -70,6 +74,7 @@ export type Kernel = {
   readonly reads: Reads
   readonly sharing: Sharing
   readonly counts: Counts
+  readonly changes: Changes
   readonly readers: Readers
   readonly clock: Clock
   readonly ids: Ids

@@ -1,4 +1,5 @@
 /** Tells Nova how binds ended: durable, judged element by element, again with back-off until the time is up (rest-api 8.5). */
+import type { Fault } from '../../fault.ts'
 import { type Kernel, newWork } from './kernel.ts'
 import type { Nova, NovaEvent, NovaVerdict } from '../runtime/ports.ts'
 import { storable } from '../../text.ts'
@@ -60,15 +61,18 @@ const ask = async (
   }
 }
 
-/** One round for one instance; what is not due yet is left alone. What is remembered is told: at worst it is told twice. */
-export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
+/**
+ * Tells Nova once what the instance's binds have to say; what is not due yet is left alone. What is remembered is told: at worst it
+ * is told twice. Returns the fault that kept the answer from being recorded, if any.
+ */
+export const tellNova = async (kernel: Kernel, uuid: string): Promise<Fault | null> => {
   const { region, nova, clock, log, tracer } = kernel
   const key = instanceKey(uuid)
-  const looked = await region.readCached(key)
-  if (!looked.ok) return
-  const held = looked.value.state as Instance
+  const known = await region.readCached(instance, key)
+  if (!known.ok) return known.fault
+  const held = known.value.state
   const { telling } = held
-  if (!telling || telling.nextAt > clock.now()) return
+  if (!telling || telling.nextAt > clock.now()) return null
   const events = eventsOf(uuid, held)
   const span = tracer.part('client', 'nova notify', held.trace, { 'accelerando.events': events.length })
   const verdicts = await within(span, (trace) => ask(nova, events, held.requestId, trace), notesOf)
@@ -76,11 +80,12 @@ export const tellNova = async (kernel: Kernel, uuid: string): Promise<void> => {
   const endings = endingsOf(verdicts, nextAt > telling.until)
   const note = notesOf(verdicts) ?? null
   if (note) log.warn({ instance: uuid, note, endings }, 'nova.answer')
-  await region.tell(
+  const told = await region.tell(
     key,
     newWork(kernel, { by: 'nova notifier', requestId: held.requestId, ...traceField(held.trace) }, (draft) => {
       draft.decide(instance, key, { type: 'ReportTold', endings, nextAt, note, upTo: held.conversations })
       return null
     }),
   )
+  return told.ok ? null : told.fault
 }

@@ -2,15 +2,7 @@
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Control, ProfileRow } from '../control.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
-import {
-  type Groups,
-  type Profile,
-  profile,
-  profileKey,
-  profileName,
-  profileNameKey,
-  profileRow,
-} from '../profile/decider.ts'
+import { type Groups, profile, profileKey, profileName, profileNameKey, profileRow } from '../profile/decider.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device profile', id })
 const GUESSES_MAX = 10_000
@@ -19,16 +11,16 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** By uuid or by name; the actors of both know. */
 const createFinder = ({ region }: Kernel) => {
   const byUuid = async (uuid: string): Promise<Outcome<ProfileRow>> => {
-    const looked = await region.readCurrent(profileKey(uuid))
+    const looked = await region.readCurrent(profile, profileKey(uuid))
     if (!looked.ok) return looked
-    const held = looked.value.state as Profile
+    const held = looked.value.state
     return held.facts ? { ok: true, value: profileRow({ ...held, facts: held.facts }) } : missing(uuid)
   }
   /** The name's actor knows its holder: no table is asked. */
   const holderOf = async (name: string): Promise<Outcome<string>> => {
-    const looked = await region.readCurrent(profileNameKey(name))
+    const looked = await region.readCurrent(profileName, profileNameKey(name))
     if (!looked.ok) return looked
-    const { holder } = looked.value.state as typeof profileName.initial
+    const { holder } = looked.value.state
     return holder ? { ok: true, value: holder } : missing(name)
   }
   /** Who held a name last: a guess, so that both actors can be asked at once. */

@@ -1,26 +1,26 @@
-/** What hosts say, carried to the actors it concerns. Every message is idempotent by its id; an error means "say it again later". */
+/** What hosts report, carried to the actors it concerns. Every message is idempotent by its id. */
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
 import { inventoryDigest } from '../../wire/message.ts'
-import { type Arq, arq, arqKey } from '../arq/decider.ts'
+import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Deployable } from '../deployable/state.ts'
-import type { Draft } from '../runtime/draft.ts'
+import { type Draft, MOVED } from '../runtime/draft.ts'
 import type { Liveness } from './liveness.ts'
 import type { Bond } from '../arq/messages.ts'
 import { commandIdOf } from '../runtime/commandId.ts'
 import { reportPrepared } from './conclude.ts'
 import { recordInventory } from './inventory.ts'
-import type { Kernel } from './kernel.ts'
+import type { Outcome } from '../../fault.ts'
+import type { Cause } from '../runtime/ports.ts'
+import { transact } from '../runtime/transact.ts'
+import { type Kernel, RELEASE_FOR_MS } from './kernel.ts'
 import { traceField, within } from '../../trace.ts'
 import { storable } from '../../text.ts'
 
-/** A release that failed is ordered again within this time. */
-const RELEASE_FOR_MS = 600_000
-
 export type Reports = {
-  /** Throws when it could not be recorded now: the message has to come again. */
-  readonly take: (report: Report, messageId: string) => Promise<void>
-  /** One compare: true when this picture of this boot was taken already and would change nothing. */
+  /** Faults: `unavailable`, when the message has to come again later; any other is final. */
+  readonly take: (report: Report, messageId: string) => Promise<Outcome<null>>
+  /** One compare: true when this inventory of this boot was taken already and would change nothing. */
   readonly unchanged: (sighting: {
     readonly host: string
     readonly boot: string
@@ -29,12 +29,12 @@ export type Reports = {
   }) => boolean
 }
 
-/** `settled`: the same picture again would change nothing, unless what is recorded of the host has changed since. */
+/** `complete`: the same inventory again would change nothing, unless what is recorded of the host has changed since. */
 type Known = {
   readonly boot: string
   readonly number: number
   readonly digest: string
-  readonly settled: boolean
+  readonly complete: boolean
   readonly changedAt: number | null
 }
 const HOSTS_MAX = 100_000
@@ -62,61 +62,76 @@ const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slo
   return null
 }
 
-/** The bond that waits for the answer to this order; what is remembered will do when it shows one. */
-const bondOf = async ({ region }: Kernel, uuid: string, number: number): Promise<Bond | null> => {
-  for (const ask of [region.readCached, region.readCurrent]) {
-    const looked = await ask(arqKey(uuid))
-    if (!looked.ok) throw new Error(looked.fault.kind)
-    const { bond } = looked.value.state as Arq
-    if (bond?.order === number) return bond
+/** The bond that waits for the answer to this order; null: none does. What is remembered will do when it shows one. */
+const bondOf = async ({ region }: Kernel, uuid: string, number: number): Promise<Outcome<Bond | null>> => {
+  for (const read of [region.readCached, region.readCurrent]) {
+    const known = await read(arq, arqKey(uuid))
+    if (!known.ok) return known
+    const { bond } = known.value.state
+    if (bond?.order === number) return { ok: true, value: bond }
   }
-  return null
+  return { ok: true, value: null }
 }
 
-const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string) => {
-  const { region, units, clock } = kernel
+type Taking = { readonly result: OrderResult; readonly commandId: string; readonly cause: Cause }
+
+/** The answer to any order but one that prepares a slot for a bind under way. */
+const takeAnswer = (kernel: Kernel, { result, commandId, cause }: Taking): Promise<Outcome<null>> => {
+  const { deployableUuid: uuid, slot } = result
+  const key = deployableKey(uuid)
+  const lastArqOf = ({ handles }: Deployable): string | null => handles[slot]?.lastArq ?? null
+  return transact(kernel, {
+    subject: `the release of handle ${slot}`,
+    cause,
+    commandId,
+    guess: async () => {
+      const known = await kernel.region.readCurrent(deployable, key)
+      if (!known.ok) return known
+      const lastArq = lastArqOf(known.value.state)
+      return { ok: true, value: { keys: [key, ...(lastArq ? [arqKey(lastArq)] : [])], lastArq } }
+    },
+    plan: (draft, { lastArq }) =>
+      lastArqOf(draft.state(deployable, key)) === lastArq ? releaseAnswered(draft, uuid, lastArq, slot, result) : MOVED,
+  })
+}
+
+const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string): Promise<Outcome<null>> => {
   const { deployableUuid: uuid, slot, number } = result
   const commandId = commandIdOf(messageId)
   const cause = { by: `host ${result.host}`, ...traceField(result.trace) }
-  const bond = result.order === 'PrepareSlot' && result.arq ? await bondOf(kernel, result.arq, number) : null
-  if (bond) {
-    const workMs = Math.max(0, result.finishedAt - result.startedAt)
-    const report = { arq: result.arq!, deployable: uuid, slot, number, failed: failedOf(result), workMs }
-    return void (await reportPrepared(kernel, bond.instanceUuid, commandId, report, cause))
-  }
-  const looked = await region.readCurrent(deployableKey(uuid))
-  if (!looked.ok) throw new Error(looked.fault.kind)
-  const { lastArq = null } = (looked.value.state as Deployable).handles[slot] ?? {}
-  const keys = [deployableKey(uuid), ...(lastArq ? [arqKey(lastArq)] : [])]
-  const done = await units.together(keys, {
-    commandId,
-    at: clock.now(),
-    cause,
-    plan: (draft) => releaseAnswered(draft, uuid, lastArq, slot, result),
-  })
-  if (!done.ok && done.fault.kind === 'unavailable') throw new Error(done.fault.reason)
+  const bound = result.order === 'PrepareSlot' ? result.arq : undefined
+  const bond = bound === undefined ? null : await bondOf(kernel, bound, number)
+  if (bond && !bond.ok) return bond
+  if (!bond?.value) return takeAnswer(kernel, { result, commandId, cause })
+  const workMs = Math.max(0, result.finishedAt - result.startedAt)
+  const report = { arq: result.arq!, deployable: uuid, slot, number, failed: failedOf(result), workMs }
+  const taken = await reportPrepared(kernel, bond.value.instanceUuid, commandId, report, cause)
+  return taken.ok ? { ok: true, value: null } : taken
 }
 
 export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
-  /** The last picture that was taken of each host; a cache. Reports that said nothing new are known only here. */
-  const pictures = new Map<string, Known>()
+  /** The last inventory that was taken of each host; a cache. Reports that said nothing new are known only here. */
+  const snapshots = new Map<string, Known>()
   const remember = (name: string, known: Known) => {
-    if (pictures.size < HOSTS_MAX || pictures.has(name)) pictures.set(name, known)
+    if (snapshots.size < HOSTS_MAX || snapshots.has(name)) snapshots.set(name, known)
   }
-  const takeInventory = async (report: InventoryReport, messageId: string) => {
+  const takeInventory = async (report: InventoryReport, messageId: string): Promise<Outcome<null>> => {
     const { host, bootId: boot, number } = report
-    const known = pictures.get(host)
-    if (known && known.boot === boot && number < known.number) return
+    const known = snapshots.get(host)
+    if (known && known.boot === boot && number < known.number) return { ok: true, value: null }
     const digest = inventoryDigest(report)
     const changedAt = liveness.changedAt(host)
-    const settled = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
-    if (settled !== null) remember(host, { boot, number, digest, settled, changedAt })
+    const recorded = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
+    if (!recorded.ok) return recorded
+    if (recorded.value !== 'old')
+      remember(host, { boot, number, digest, complete: recorded.value === 'complete', changedAt })
+    return { ok: true, value: null }
   }
   return {
     unchanged: ({ host, boot, number, digest }) => {
       liveness.seen(host)
-      const known = pictures.get(host)
-      if (!known?.settled || known.boot !== boot || known.digest !== digest) return false
+      const known = snapshots.get(host)
+      if (!known?.complete || known.boot !== boot || known.digest !== digest) return false
       if (known.changedAt !== liveness.changedAt(host)) return false
       // one in between was taken by another process, and may have said something else
       if (number > known.number + 1) return false
@@ -125,10 +140,17 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
     },
     take: async (report, messageId) => {
       liveness.seen(report.host)
-      if (report.type === 'Inventory') await takeInventory(report, messageId)
-      if (report.type !== 'OrderResult') return
-      const span = kernel.tracer.part('consumer', 'result taken', report.trace)
-      await within(span, (trace) => takeResult(kernel, { ...report, ...traceField(trace) }, messageId))
+      switch (report.type) {
+        case 'Heartbeat':
+          return { ok: true, value: null }
+        case 'Inventory':
+          return takeInventory(report, messageId)
+        case 'OrderResult': {
+          const span = kernel.tracer.part('consumer', 'result taken', report.trace)
+          const take = (trace: string | undefined) => takeResult(kernel, { ...report, ...traceField(trace) }, messageId)
+          return within(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
+        }
+      }
     },
   }
 }

@@ -1,21 +1,21 @@
 /**
- * A host leaves service by an operator's word. Retired: it is heard of, but nothing on it is offered any more. Removed: it does not count
+ * An operator takes a host out of service. Retired: it is heard of, but nothing on it is offered any more. Removed: it does not count
  * as a host, whatever it reports. Either way its devices leave as soon as nothing of them is in use, and come back by a restore only.
  */
 import { type Outcome, refuse } from '../../fault.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
 import type { Caller } from '../control.ts'
-import type { OperatorNote } from '../deployable/handleAdminMessages.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { type Deployable, type SlotHandle } from '../deployable/state.ts'
 import { deviceKey } from '../device/decider.ts'
-import type { Draft } from '../runtime/draft.ts'
-import { takeOut } from '../inventory/carryOut.ts'
-import { type Kernel, causeOf, newWork } from './kernel.ts'
-import type { Cause } from '../runtime/ports.ts'
 import { type HeldDevice, type Host, type HostCommand, host, hostKey } from '../host/decider.ts'
+import { takeOut } from '../inventory/carryOut.ts'
+import { type Draft, MOVED } from '../runtime/draft.ts'
+import type { Cause } from '../runtime/ports.ts'
+import { transact } from '../runtime/transact.ts'
+import { type Kernel, causeOf } from './kernel.ts'
 
-const ROUNDS = 4
-/** A refusal names so many of what is in the way. */
+/** A refusal names at most so many of the handles that are in use. */
 const NAMED_MAX = 3
 export const unknownHost = (id: string) => refuse({ kind: 'not_found', resource: 'host', id })
 
@@ -35,7 +35,7 @@ const inTheWay = (draft: Draft, now: Host, forced: boolean): readonly string[] =
     ]
   })
 
-/** Nothing on the host may be in use when it is removed; by force, nothing may be held: what is quarantined waits on. */
+/** Nothing on the host may be in use when it is removed; by force, nothing may be held, but what is quarantined may stay so. */
 const refuseInUse = (draft: Draft, now: Host, forced: boolean) => {
   const found = inTheWay(draft, now, forced)
   if (found.length === 0) return
@@ -46,7 +46,7 @@ const refuseInUse = (draft: Draft, now: Host, forced: boolean) => {
   })
 }
 
-type Decision = { readonly type: 'Retire' | 'Remove'; readonly word: OperatorNote; readonly forced: boolean }
+type Decision = { readonly type: 'Retire' | 'Remove'; readonly note: OperatorNote; readonly forced: boolean }
 /** The devices that leave with this decision. */
 const departures = (draft: Draft, now: Host, missingRounds: number): Readonly<Record<string, HeldDevice | null>> =>
   Object.fromEntries(
@@ -56,60 +56,73 @@ const departures = (draft: Draft, now: Host, missingRounds: number): Readonly<Re
       .map(([canonical, , after]) => [canonical, after]),
   )
 
-/** `decision` null: it is out of service already, and what is not in use any more leaves. */
-const planOf =
-  (name: string, decision: Decision | null, by: string, known: Host, missingRounds: number) => (draft: Draft) => {
-    const key = hostKey(name)
-    const now = draft.state(host, key)
-    if (!now.exists) draft.refuse(unknownHost(name).fault)
-    if (now.devices !== known.devices) return 'moved' as const
-    if (!decision && !now.retired) return now
-    if (decision?.type === 'Remove') refuseInUse(draft, now, decision.forced)
-    const devices = departures(draft, now, missingRounds)
-    const command: HostCommand = decision
-      ? { type: decision.type, devices, ...decision.word }
-      : { type: 'Shed', devices, by }
-    draft.decide(host, key, command)
-    return draft.state(host, key)
-  }
+/** `decision` null: the host is out of service already, and the devices that are not in use any more leave. */
+const decide = (
+  kernel: Kernel,
+  name: string,
+  decision: Decision | null,
+  cause: Cause,
+): Promise<Outcome<Host | null>> => {
+  const { options, region } = kernel
+  const key = hostKey(name)
+  return transact(kernel, {
+    subject: `the inventory of host ${name}`,
+    cause,
+    guess: async () => {
+      const read = await region.readCurrent(host, key)
+      if (!read.ok) return read
+      const known = read.value.state
+      if (!known.exists) return unknownHost(name)
+      const devices = Object.values(known.devices).map(({ uuid }) => deviceKey(uuid))
+      return { ok: true, value: { keys: [key, ...devices, ...partsOf(known)], devices: known.devices } }
+    },
+    plan: (draft, known) => {
+      const now = draft.state(host, key)
+      if (!now.exists) draft.refuse(unknownHost(name).fault)
+      if (now.devices !== known.devices) return MOVED
+      if (!decision && !now.retired) return now
+      if (decision?.type === 'Remove') refuseInUse(draft, now, decision.forced)
+      const devices = departures(draft, now, options.missingRounds)
+      const command: HostCommand = decision
+        ? { type: decision.type, devices, ...decision.note }
+        : { type: 'Shed', devices, by: cause.by ?? '' }
+      draft.decide(host, key, command)
+      return draft.state(host, key)
+    },
+  })
+}
 
 export const createRetirement = (kernel: Kernel) => {
-  const { region, units, options } = kernel
-  const decided = async (name: string, decision: Decision | null, cause: Cause): Promise<Outcome<Host>> => {
-    const key = hostKey(name)
-    for (let round = 0; round < ROUNDS; round++) {
-      const looked = await region.readCurrent(key)
-      if (!looked.ok) return looked
-      const known = looked.value.state as Host
-      if (!known.exists) return unknownHost(name)
-      if (!decision && !known.retired) return { ok: true, value: known }
-      const devices = Object.values(known.devices).map(({ uuid }) => deviceKey(uuid))
-      const plan = planOf(name, decision, cause.by ?? '', known, options.missingRounds)
-      const done = await units.together([key, ...devices, ...partsOf(known)], newWork(kernel, cause, plan))
-      if (!done.ok) return done
-      if (done.value !== 'moved' && done.value !== null) return { ok: true, value: done.value }
-    }
-    return refuse({ kind: 'unavailable', reason: `the inventory of host ${name} keeps changing`, retryAfterSeconds: 1 })
+  const decided = async (name: string, decision: Decision, caller: Caller): Promise<Outcome<Host>> => {
+    const done = await decide(kernel, name, decision, causeOf(caller))
+    if (!done.ok) return done
+    return done.value ? { ok: true, value: done.value } : unknownHost(name)
   }
   return {
-    retire: (caller: Caller, name: string, word: OperatorNote) =>
-      decided(name, { type: 'Retire', word, forced: false }, causeOf(caller)),
-    remove: (caller: Caller, name: string, word: OperatorNote, forced: boolean) =>
-      decided(name, { type: 'Remove', word, forced }, causeOf(caller)),
-    /** Harmless for a host that is in service. */
-    shed: (caller: Caller, name: string) => decided(name, null, causeOf(caller)),
+    retire: (caller: Caller, name: string, note: OperatorNote) =>
+      decided(name, { type: 'Retire', note, forced: false }, caller),
+    remove: (caller: Caller, name: string, note: OperatorNote, forced: boolean) =>
+      decided(name, { type: 'Remove', note, forced }, caller),
+    /** Of a host that is out of service, the devices leave that are not in use any more. Does nothing for a host in service. */
+    shed: async (caller: Caller, name: string): Promise<Outcome<null>> => {
+      const read = await kernel.region.readCurrent(host, hostKey(name))
+      if (!read.ok) return read
+      if (!read.value.state.retired) return { ok: true, value: null }
+      const done = await decide(kernel, name, null, causeOf(caller))
+      return done.ok ? { ok: true, value: null } : done
+    },
   }
 }
 export type Retirement = ReturnType<typeof createRetirement>
 
-/** Who holds what on this host now. */
+/** The deployables of this host, with who holds what on them now. */
 export const createHolders =
   ({ region }: Kernel) =>
   async (name: string): Promise<Outcome<readonly Deployable[]>> => {
-    const looked = await region.readCurrent(hostKey(name))
-    if (!looked.ok) return looked
-    const parts = await Promise.all(partsOf(looked.value.state as Host).map((key) => region.readCurrent(key)))
+    const read = await region.readCurrent(host, hostKey(name))
+    if (!read.ok) return read
+    const parts = await Promise.all(partsOf(read.value.state).map((key) => region.readCurrent(deployable, key)))
     const refused = parts.find((one) => !one.ok)
     if (refused && !refused.ok) return refused
-    return { ok: true, value: parts.flatMap((one) => (one.ok ? [one.value.state as Deployable] : [])) }
+    return { ok: true, value: parts.flatMap((one) => (one.ok ? [one.value.state] : [])) }
   }

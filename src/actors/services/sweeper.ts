@@ -14,15 +14,12 @@
 import type { Cancel } from '../../clock.ts'
 import type { Order } from '../../wire/orders.ts'
 import { createViewChecks } from './viewChecks.ts'
-import { deployable } from '../deployable/decider.ts'
-import type { Liveness } from './liveness.ts'
-import { conclude } from './conclude.ts'
-import type { Instance } from '../instance/decider.ts'
-import { tellNova } from './notifier.ts'
-import { type Kernel, newWork } from './kernel.ts'
-import { idOf, kindOf } from '../runtime/memory.ts'
+import { textOf } from '../../errorText.ts'
 import { orderMessage } from '../reactions.ts'
-import type { Region } from '../runtime/region.ts'
+import type { Read } from '../runtime/region.ts'
+import { attend } from './due.ts'
+import type { Kernel } from './kernel.ts'
+import type { Liveness } from './liveness.ts'
 
 export type Sweeper = {
   readonly start: () => Promise<void>
@@ -41,43 +38,32 @@ const ORDERS_MAX = 500
 const PORTIONS_MAX = 1000
 /** So many entities are worked on at once; who comes later is found by a later round. */
 const IN_HAND_MAX = 2000
-/** A release that is ordered again is answered within this time, or late. */
-const RELEASE_FOR_MS = 600_000
 /** Silent hosts and idle actors are looked at every so many rounds. */
 const SLOW_ROUNDS = 8
 
 /** Works on an entity once at a time. */
-const createAttendant = (kernel: Kernel) => {
+const createAttendance = (kernel: Kernel) => {
   const { region, sharing, log } = kernel
   const inHand = new Set<string>()
   const running = new Set<Promise<void>>()
   const claimed = new Set<string>()
-  const attendInstance = async (entity: string, look: Region['readCurrent']) => {
-    const looked = await look(entity)
-    if (!looked.ok) return
-    const { open } = looked.value.state as Instance
-    if (open) await conclude(kernel, idOf(entity))
-    await tellNova(kernel, idOf(entity))
+  const work = async (entity: string, read: Read) => {
+    try {
+      const fault = await attend(kernel, entity, read)
+      // a store or host that is away is told elsewhere, once: a later round finds the entity again
+      if (fault && fault.kind !== 'unavailable') log.warn({ entity, fault }, 'sweep.refused')
+    } catch (error) {
+      log.error({ entity, error: textOf(error) }, 'sweep.failed')
+    }
   }
-  const attendDeployable = async (entity: string) => {
-    const work = newWork(kernel, { by: 'sweeper' }, (draft) => {
-      draft.decide(deployable, entity, { type: 'Due', at: draft.at, deadline: draft.at + RELEASE_FOR_MS })
-      return null
-    })
-    await region.tell(entity, work)
-  }
-  const attend = (entity: string, look: Region['readCurrent']) =>
-    kindOf(entity) === deployable.kind ? attendDeployable(entity) : attendInstance(entity, look)
-  const begin = (entity: string, look: Region['readCurrent']) => {
+  const begin = (entity: string, read: Read) => {
     if (inHand.has(entity) || inHand.size >= IN_HAND_MAX) return
     inHand.add(entity)
-    const work = attend(entity, look)
-      .catch((error: unknown) => log.error({ entity, error: String(error) }, 'sweep.failed'))
-      .finally(() => {
-        inHand.delete(entity)
-        running.delete(work)
-      })
-    running.add(work)
+    const mine = work(entity, read).finally(() => {
+      inHand.delete(entity)
+      running.delete(mine)
+    })
+    running.add(mine)
   }
   const ended = async () => {
     while (running.size > 0) await Promise.allSettled(running)
@@ -112,7 +98,7 @@ const createResend =
 
 export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const { clock, journal, region, options, log } = kernel
-  const attending = createAttendant(kernel)
+  const attending = createAttendance(kernel)
   const resend = createResend(kernel)
   const checks = createViewChecks(kernel)
   let [stopped, rounds] = [false, 0]

@@ -4,15 +4,14 @@ import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import type { Caller, Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Deployable } from '../deployable/state.ts'
-import type { Draft } from '../runtime/draft.ts'
-import { type Kernel, causeOf, newWork } from './kernel.ts'
-import type { Region } from '../runtime/region.ts'
-import { type Instance, instance, instanceKey } from '../instance/decider.ts'
+import { instance, instanceKey } from '../instance/decider.ts'
+import { type Draft, MOVED } from '../runtime/draft.ts'
+import type { Read } from '../runtime/region.ts'
+import { transact } from '../runtime/transact.ts'
+import { type Kernel, RELEASE_FOR_MS, causeOf } from './kernel.ts'
 
-type How = 'Unbind' | 'Remove'
-export const RELEASE_FOR_MS = 600_000
-const ROUNDS = 3
-const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
+type UnbindCommand = 'Unbind' | 'Remove'
+export const missingArq = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
 export const gone = (held: Arq) => held.status === 'Absent' || held.status === 'Gone'
 
 /** Foreign ARQs do not exist for the caller (rest-api 9.5). */
@@ -28,9 +27,9 @@ export const partners = (held: Arq): readonly string[] => [
 /** Hardware that was retired has nothing left to release. */
 export const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
 
-const unbindOne = (draft: Draft, uuid: string, how: How, trace: string | undefined) => {
+const unbindOne = (draft: Draft, uuid: string, type: UnbindCommand, trace: string | undefined) => {
   const held = draft.state(arq, arqKey(uuid))
-  draft.decide(arq, arqKey(uuid), { type: how })
+  draft.decide(arq, arqKey(uuid), { type })
   const release = { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS, trace } as const
   const retry = held.status === 'UnbindFailed' && held.gaveUp
   const target = held.bond?.deployable ?? (retry ? retry.deployable : null)
@@ -39,109 +38,107 @@ const unbindOne = (draft: Draft, uuid: string, how: How, trace: string | undefin
   if (held.bond) draft.decide(instance, instanceKey(held.bond.instanceUuid), { type: 'Leave', arqs: [uuid] })
 }
 
+/** The states of these ARQs; the first that cannot be read refuses all. */
+const readAll = async (read: Read, uuids: readonly string[]): Promise<Outcome<ReadonlyMap<string, Arq>>> => {
+  const answers = await Promise.all(uuids.map((uuid) => read(arq, arqKey(uuid))))
+  const states = new Map<string, Arq>()
+  for (const [at, answer] of answers.entries()) {
+    if (!answer.ok) return answer
+    states.set(uuids[at]!, answer.value.state)
+  }
+  return { ok: true, value: states }
+}
+
+/** Decides on the state that is found whether the ARQ may leave; null: it may. */
 type Guard = (held: Arq, uuid: string) => Fault | null
 
-/** `moved`: somebody takes part who was not borrowed; then nothing is decided yet. */
-const unbindPlan =
-  (uuids: readonly string[], how: How, guard: Guard, borrowed: ReadonlySet<string>, trace: string | undefined) =>
-  (draft: Draft) => {
-    const held = uuids.map((uuid) => [uuid, draft.state(arq, arqKey(uuid))] as const)
-    for (const [uuid, one] of held) {
-      const fault = guard(one, uuid)
-      if (fault) draft.refuse(fault)
-    }
-    if (held.some(([, one]) => partners(one).some((key) => !borrowed.has(key)))) return 'moved' as const
-    for (const [uuid, one] of held) if (!gone(one)) unbindOne(draft, uuid, how, trace)
-    return 'left' as const
-  }
+/** All of them leave in one append, or none does. */
+const unbindAll = (
+  kernel: Kernel,
+  caller: Caller,
+  uuids: readonly string[],
+  type: UnbindCommand,
+  guard: Guard,
+): Promise<Outcome<null>> =>
+  transact(kernel, {
+    subject: 'who holds the accelerator requests',
+    cause: causeOf(caller),
+    guess: async (attempt) => {
+      const { readCached, readCurrent } = kernel.region
+      const states = await readAll(attempt === 0 ? readCached : readCurrent, uuids)
+      if (!states.ok) return states
+      const keys = new Set([...states.value].flatMap(([uuid, held]) => [arqKey(uuid), ...partners(held)]))
+      return { ok: true, value: { keys: [...keys] } }
+    },
+    plan: (draft, { keys }) => {
+      const held = uuids.map((uuid) => [uuid, draft.state(arq, arqKey(uuid))] as const)
+      for (const [uuid, one] of held) {
+        const fault = guard(one, uuid)
+        if (fault) draft.refuse(fault)
+      }
+      if (held.some(([, one]) => partners(one).some((key) => !keys.includes(key)))) return MOVED
+      for (const [uuid, one] of held) if (!gone(one)) unbindOne(draft, uuid, type, caller.trace)
+      return null
+    },
+  })
 
-const createReadAll =
-  (look: Region['readCurrent']) =>
-  async (uuids: readonly string[]): Promise<Outcome<ReadonlyMap<string, Arq>>> => {
-    const looked = await Promise.all(uuids.map((uuid) => look(arqKey(uuid))))
-    const refused = looked.find((one) => !one.ok)
-    if (refused && !refused.ok) return refused
-    return {
-      ok: true,
-      value: new Map(looked.map((one, at) => [uuids[at]!, (one.ok ? one.value.state : undefined) as Arq])),
-    }
-  }
-
-/** One append for all of them; who takes part is what is remembered, and looked at when it was others. `guard` decides on the states it finds. */
-const createUnbindAll = (kernel: Kernel) => {
-  const [peekAll, lookAll] = [createReadAll(kernel.region.readCached), createReadAll(kernel.region.readCurrent)]
-  return async (caller: Caller, uuids: readonly string[], how: How, guard: Guard): Promise<Outcome<null>> => {
-    for (let round = 0; round < ROUNDS; round++) {
-      const looked = await (round === 0 ? peekAll : lookAll)(uuids)
-      if (!looked.ok) return looked
-      const keys = new Set([...looked.value].flatMap(([uuid, held]) => [arqKey(uuid), ...partners(held)]))
-      const left = await kernel.units.together(
-        [...keys],
-        newWork(kernel, causeOf(caller), unbindPlan(uuids, how, guard, keys, caller.trace)),
-      )
-      if (!left.ok) return left
-      if (left.value !== 'moved') return { ok: true, value: null }
-    }
-    return refuse({
-      kind: 'unavailable',
-      reason: 'the accelerator requests are being bound elsewhere',
-      retryAfterSeconds: 1,
-    })
-  }
-}
-type UnbindAll = ReturnType<typeof createUnbindAll>
-
-const createUnbindCommand =
-  (leaveAll: UnbindAll): Control['arqs']['unbind'] =>
+const createUnbindByUuid =
+  (kernel: Kernel): Control['arqs']['unbind'] =>
   async (caller, uuids) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'unbinding accelerator requests' })
-    return leaveAll(caller, [...new Set(uuids)], 'Unbind', (held, uuid) => (gone(held) ? missing(uuid).fault : null))
+    const guard: Guard = (held, uuid) => (gone(held) ? missingArq(uuid).fault : null)
+    return unbindAll(kernel, caller, [...new Set(uuids)], 'Unbind', guard)
   }
 
-const createRemove = (kernel: Kernel, leaveAll: UnbindAll): Control['arqs']['remove'] => {
-  const lookAll = createReadAll(kernel.region.readCurrent)
-  return async (caller, uuids) => {
+const createRemove =
+  (kernel: Kernel): Control['arqs']['remove'] =>
+  async (caller, uuids) => {
     const wanted = [...new Set(uuids)]
-    const looked = await lookAll(wanted)
-    if (!looked.ok) return looked
-    const known = wanted.filter((uuid) => visible(caller, looked.value.get(uuid)!, false))
+    const states = await readAll(kernel.region.readCurrent, wanted)
+    if (!states.ok) return states
+    const known = wanted.filter((uuid) => visible(caller, states.value.get(uuid)!, false))
     const needsService: Guard = (held) =>
       held.bond && !caller.isService && !gone(held)
         ? { kind: 'service_token', action: 'deleting a bound accelerator request' }
         : null
-    const left =
-      known.length > 0 ? await leaveAll(caller, known, 'Remove', needsService) : ({ ok: true, value: null } as const)
-    if (!left.ok) return left
+    if (known.length > 0) {
+      const removed = await unbindAll(kernel, caller, known, 'Remove', needsService)
+      if (!removed.ok) return removed
+    }
     const unknown = wanted.filter((uuid) => !known.includes(uuid))
-    return unknown.length > 0 ? missing(unknown.join(', ')) : left
+    return unknown.length > 0 ? missingArq(unknown.join(', ')) : { ok: true, value: null }
   }
-}
 
+/** Once this is acknowledged, the instance has no accelerator request. */
 const createRemoveByInstance =
-  ({ region }: Kernel, leaveAll: UnbindAll): Control['arqs']['removeByInstance'] =>
+  (kernel: Kernel): Control['arqs']['removeByInstance'] =>
   async (caller, uuid) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'deleting accelerator requests by instance' })
-    for (let round = 0; round < ROUNDS; round++) {
-      const looked = await region.readCurrent(instanceKey(uuid))
-      if (!looked.ok) return looked
-      const arqs = Object.keys((looked.value.state as Instance).arqs)
-      if (arqs.length === 0) return { ok: true, value: null }
-      // one that left meanwhile is no obstacle, one that was bound elsewhere meanwhile stays
-      const left = await leaveAll(caller, arqs, 'Remove', (held) =>
-        held.bond && held.bond.instanceUuid !== uuid
-          ? { kind: 'conflict', reason: `accelerator request ${held.uuid} was bound elsewhere` }
-          : null,
-      )
-      if (!left.ok && left.fault.kind !== 'conflict') return left
-    }
-    return refuse({ kind: 'unavailable', reason: `instance ${uuid} keeps being bound`, retryAfterSeconds: 1 })
+    const key = instanceKey(uuid)
+    return transact(kernel, {
+      subject: `the binding of instance ${uuid}`,
+      cause: causeOf(caller),
+      guess: async () => {
+        const { readCurrent } = kernel.region
+        const held = await readCurrent(instance, key)
+        if (!held.ok) return held
+        const parts = Object.values(held.value.state.arqs)
+        const keys = parts.flatMap((part) => [arqKey(part.arq), deployableKey(part.deployable)])
+        return { ok: true, value: { keys: [...new Set([key, ...keys])] } }
+      },
+      plan: (draft, { keys }) => {
+        const arqs = Object.keys(draft.state(instance, key).arqs)
+        if (arqs.some((one) => !keys.includes(arqKey(one)))) return MOVED
+        const held = arqs.map((one) => draft.state(arq, arqKey(one)))
+        if (held.some((one) => partners(one).some((partner) => !keys.includes(partner)))) return MOVED
+        for (const one of arqs) unbindOne(draft, one, 'Remove', caller.trace)
+        return null
+      },
+    })
   }
 
-export const createUnbind = (kernel: Kernel): Pick<Control['arqs'], 'unbind' | 'remove' | 'removeByInstance'> => {
-  const leaveAll = createUnbindAll(kernel)
-  return {
-    unbind: createUnbindCommand(leaveAll),
-    remove: createRemove(kernel, leaveAll),
-    removeByInstance: createRemoveByInstance(kernel, leaveAll),
-  }
-}
+export const createUnbind = (kernel: Kernel): Pick<Control['arqs'], 'unbind' | 'remove' | 'removeByInstance'> => ({
+  unbind: createUnbindByUuid(kernel),
+  remove: createRemove(kernel),
+  removeByInstance: createRemoveByInstance(kernel),
+})

@@ -7,9 +7,8 @@
  *    and after it was read.
  */
 import { canonicalJson } from '../../wire/canonical.ts'
-import { type Arq, arqKey } from '../arq/decider.ts'
-import { deployableKey } from '../deployable/decider.ts'
-import type { Deployable } from '../deployable/state.ts'
+import { arq, arqKey } from '../arq/decider.ts'
+import { deployable, deployableKey } from '../deployable/decider.ts'
 import { deviceKey } from '../device/decider.ts'
 import { deciderOf } from '../entities.ts'
 import { hostKey } from '../host/decider.ts'
@@ -126,17 +125,15 @@ const checkEntity = async (
 /** A handle that is held for an ARQ which does not hold it: certain, since its deployable did not change meanwhile. */
 const checkHandle = async ({ region, counts, log }: Kernel, row: Cells): Promise<void> => {
   const key = deployableKey(row['deployable_uuid'] as string)
-  const lookAt = async (of: string) => {
-    const looked = await region.readCurrent(of)
-    return looked.ok ? looked.value : null
-  }
-  const before = await lookAt(key)
-  const handle = (before?.state as Deployable | undefined)?.handles[row['uuid'] as string]
-  if (before === null || handle?.state !== 'held') return
-  const holder = handle.arq === null ? null : await lookAt(arqKey(handle.arq))
-  const bond = (holder?.state as Arq | undefined)?.bond
-  const after = await lookAt(key)
-  if (bond?.handle.uuid === handle.uuid || after?.version !== before.version || (handle.arq && holder === null)) return
+  const before = await region.readCurrent(deployable, key)
+  if (!before.ok) return
+  const handle = before.value.state.handles[row['uuid'] as string]
+  if (handle?.state !== 'held') return
+  const holder = handle.arq === null ? null : await region.readCurrent(arq, arqKey(handle.arq))
+  if (holder && !holder.ok) return
+  const after = await region.readCurrent(deployable, key)
+  const unchanged = after.ok && after.value.version === before.value.version
+  if (!unchanged || holder?.value.state.bond?.handle.uuid === handle.uuid) return
   counts.orphans++
   log.error({ handle: handle.uuid, deployable: key, arq: handle.arq }, 'handle.orphan')
 }

@@ -75,10 +75,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     clock,
     log,
     unchanged: plane.reports.unchanged,
-    take: async (report, messageId) => {
-      await plane.reports.take(report, messageId)
-      return { ok: true, value: null }
-    },
+    take: plane.reports.take,
   })
   await relaying.start()
   await (parts.join ?? ((begin) => begin()))(receiving.start)

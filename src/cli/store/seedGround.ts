@@ -1,7 +1,7 @@
 /** What a seeded store stands on: simulated hosts as their reports would have recorded them, and a profile. */
 import type { Caller } from '../../actors/control.ts'
 import { openControlPlane } from '../../actors/controlPlane.ts'
-import { deployableKey } from '../../actors/deployable/decider.ts'
+import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { Memory } from '../../actors/runtime/memory.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { systemClock, systemIds } from '../../clock.ts'
@@ -49,7 +49,7 @@ const reportHost = async (plane: Plane, { hostname, plan }: SimulatedHost, at: n
     aliases: [],
     drivers,
   }
-  await plane.reports.take(report, `${hostname}.${bootId}.1`)
+  value(await plane.reports.take(report, `${hostname}.${bootId}.1`))
 }
 
 const GROUP = { 'resources:FPGA': '1' }
@@ -88,7 +88,10 @@ export const layGround = async (
     const names = new Set(hosts.map(({ hostname }) => hostname))
     const rows = value(await plane.control.deployables.list({}, {})).items.filter(({ hostname }) => names.has(hostname))
     const places = await Promise.all(
-      rows.map(async (row) => ({ row, memory: value(await plane.region.readCurrent(deployableKey(row.uuid))) })),
+      rows.map(async (row) => ({
+        row,
+        memory: value(await plane.region.readCurrent(deployable, deployableKey(row.uuid))),
+      })),
     )
     return { bound: await boundNow(plane, operator), profile, group: GROUP, places }
   } finally {

@@ -1,0 +1,41 @@
+/** Tells who waits for an entity that this process has appended something to its journal. */
+import type { Clock } from '../../clock.ts'
+import type { Journal } from './ports.ts'
+
+export type Changes = {
+  /**
+   * Resolves at the next append of this process to that entity, or after `ms`: what another process appends is not heard of.
+   * To miss nothing, call it before reading the entity and await it afterwards.
+   */
+  readonly next: (key: string, ms: number) => Promise<void>
+  readonly stop: () => void
+}
+
+export const createChanges = (journal: Pick<Journal, 'onAppended'>, clock: Pick<Clock, 'after'>): Changes => {
+  const waiting = new Map<string, Set<() => void>>()
+  const wake = (key: string) => {
+    for (const resolve of waiting.get(key) ?? []) resolve()
+    waiting.delete(key)
+  }
+  const stop = journal.onAppended((appends) => {
+    if (waiting.size === 0) return
+    const keys = appends ? appends.flatMap(({ rows }) => rows.map(({ key }) => key)) : [...waiting.keys()]
+    for (const key of keys) wake(key)
+  })
+  return {
+    next: async (key, ms) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const mine = waiting.get(key) ?? new Set()
+      waiting.set(key, mine.add(resolve))
+      const cancel = clock.after(ms, resolve)
+      await promise
+      cancel()
+      mine.delete(resolve)
+      if (mine.size === 0 && waiting.get(key) === mine) waiting.delete(key)
+    },
+    stop: () => {
+      stop()
+      for (const key of [...waiting.keys()]) wake(key)
+    },
+  }
+}

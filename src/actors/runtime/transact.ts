@@ -1,0 +1,54 @@
+/**
+ * An optimistic transaction over several entities: guess who takes part, lend them all, decide, append once.
+ *
+ * Who takes part follows from what the entities remember (an ARQ names its deployable, a host its devices), and that may have changed
+ * before they are lent. The plan notices it on the lent memories and answers `MOVED`; then nothing of it is written, and the guess is
+ * made anew. This file is the only such loop.
+ */
+import type { Clock, Ids } from '../../clock.ts'
+import { type Outcome, refuse } from '../../fault.ts'
+import { type Draft, MOVED } from './draft.ts'
+import type { Cause } from './ports.ts'
+import type { Units } from './unit.ts'
+
+/** Later attempts meet only what changed during the attempt before them, so a few are enough. */
+const ATTEMPTS_MAX = 4
+
+export type Participants = {
+  readonly keys: readonly string[]
+  /** Keys made a moment ago: they take part without being lent, because nobody else can know them. */
+  readonly fresh?: readonly string[]
+  /** Lent keys of which the journal most likely holds nothing: they are read only when a decision needs it. */
+  readonly likelyNew?: readonly string[]
+}
+
+export type Transaction<Guess extends Participants, Value> = {
+  /** What keeps changing when all attempts are used up, for the refusal: "the inventory of host h1". */
+  readonly subject: string
+  readonly cause: Cause
+  /** A repeated command has the id of the first; without one the command is new. */
+  readonly commandId?: string
+  /** `attempt` counts from 0. The first guess may trust what is cached; later ones should read what is current. */
+  readonly guess: (attempt: number) => Promise<Outcome<Guess>>
+  /** Pure. Called anew whenever the entities were read anew. */
+  readonly plan: (draft: Draft, guess: Guess) => Value | typeof MOVED
+}
+
+type Ports = { readonly units: Units; readonly clock: Clock; readonly ids: Ids }
+
+/** The value is null when this command was carried out before. Faults: those of the guess and the plan; `unavailable`. */
+export const transact = async <Guess extends Participants, Value>(
+  { units, clock, ids }: Ports,
+  { subject, cause, commandId = ids.uuid(), guess, plan }: Transaction<Guess, Value>,
+): Promise<Outcome<Value | null>> => {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const guessed = await guess(attempt)
+    if (!guessed.ok) return guessed
+    const { keys, fresh, likelyNew } = guessed.value
+    const work = { commandId, at: clock.now(), cause, plan: (draft: Draft) => plan(draft, guessed.value) }
+    const done = await units.together(keys, work, fresh, likelyNew)
+    if (!done.ok) return done
+    if (done.value !== MOVED) return { ok: true, value: done.value }
+  }
+  return refuse({ kind: 'unavailable', reason: `${subject} keeps changing`, retryAfterSeconds: 1 })
+}
