@@ -1,8 +1,7 @@
 /** Each check takes parsed files and returns what is wrong, one line each. */
-import { cycles, fileGraph, grouped, knots, reach, siblings } from './graph.ts'
+import { children, cycles, fileGraph, grouped, reach } from './graph.ts'
 import type { Room } from './rules.ts'
 import {
-  BOTH_WAYS,
   BUDGET,
   DOOR_MODULES,
   GENERATED,
@@ -81,8 +80,8 @@ export const resolved: Check = (sources) => {
 export const fileCycles: Check = (sources) => cycles(fileGraph(ofSrc(sources)))
 export const roomCycles: Check = (sources) => cycles(grouped(fileGraph(ofSrc(sources)), roomOf))
 
-/** Pairs that import each other, and longer ways round, among the folders of each parent and the files beside them. */
-export const folderCycles = (sources: readonly Source[], known: readonly string[] = BOTH_WAYS): readonly string[] => {
+/** Among the children of each folder, files and folders alike, no import leads back to where it came from. */
+export const folderCycles: Check = (sources) => {
   const graph = fileGraph(ofSrc(sources))
   const parents = new Set(
     [...graph.keys()].flatMap((path) =>
@@ -92,11 +91,9 @@ export const folderCycles = (sources: readonly Source[], known: readonly string[
         .map((_, n, parts) => parts.slice(0, n + 1).join('/')),
     ),
   )
-  const found = [...parents].toSorted().flatMap((parent) => knots(parent, siblings(graph, parent)))
-  return [
-    ...found.filter((each) => !known.includes(each)),
-    ...known.filter((each) => !found.includes(each)).map((each) => `mended, take it off the list: ${each}`),
-  ]
+  return [...parents]
+    .toSorted()
+    .flatMap((parent) => cycles(children(graph, parent)).map((way) => `${parent}: ${way}`))
 }
 
 export const homes: Check = (sources) =>

@@ -22,27 +22,12 @@ export const grouped = (graph: Graph, groupOf: (path: string) => string): Graph 
   return new Map([...groups].map(([from, targets]) => [from, [...targets]]))
 }
 
-/** What the children of a folder import of each other: its folders by their names, the files in it as `(files)`. */
-export const siblings = (graph: Graph, parent: string): Graph => {
+/** What the children of a folder import of each other: its files, and each of its folders as one. */
+export const children = (graph: Graph, parent: string): Graph => {
   const below = (path: string): boolean => path.startsWith(`${parent}/`)
-  const nameOf = (path: string): string => {
-    const rest = path.slice(parent.length + 1)
-    return rest.includes('/') ? rest.slice(0, rest.indexOf('/')) : '(files)'
-  }
-  return grouped(
-    new Map([...graph].filter(([path]) => below(path)).map(([path, to]) => [path, to.filter(below)])),
-    nameOf,
-  )
-}
-
-/** Each pair that imports each other; and, past those, each longer way round. */
-export const knots = (parent: string, graph: Graph): readonly string[] => {
-  const mutual = (a: string, b: string): boolean => (graph.get(a) ?? []).includes(b) && (graph.get(b) ?? []).includes(a)
-  const pairs = [...graph].flatMap(([from, to]) =>
-    to.filter((each) => from < each && mutual(from, each)).map((each) => `${parent}: ${from} <-> ${each}`),
-  )
-  const rest: Graph = new Map([...graph].map(([from, to]) => [from, to.filter((each) => !mutual(from, each))]))
-  return [...pairs.toSorted(), ...cycles(rest).map((way) => `${parent}: ${way}`)]
+  const childOf = (path: string): string => path.slice(parent.length + 1).split('/', 1)[0]!
+  const inside = new Map([...graph].filter(([path]) => below(path)).map(([path, to]) => [path, to.filter(below)]))
+  return grouped(inside, childOf)
 }
 
 export const reach = (graph: Graph, from: string): ReadonlySet<string> => {

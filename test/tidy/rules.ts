@@ -5,7 +5,9 @@ export const ROOMS = [
   'wire',
   'drivers',
   'actors',
+  'audit',
   'bus',
+  'delivery',
   'host',
   'persistence',
   'http',
@@ -20,7 +22,9 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly string[]>> = {
   wire: ['vocabulary', 'wire'],
   drivers: ['vocabulary', 'drivers'],
   actors: ['vocabulary', 'wire', 'actors'],
-  bus: ['vocabulary', 'wire', 'actors', 'bus'],
+  audit: ['vocabulary', 'wire', 'actors', 'audit'],
+  bus: ['vocabulary', 'wire', 'bus'],
+  delivery: ['vocabulary', 'wire', 'actors', 'bus', 'delivery'],
   host: ['vocabulary', 'wire', 'drivers', 'bus', 'host', 'actors/runtime/mailbox.ts'],
   persistence: ['vocabulary', 'actors', 'persistence'],
   http: ['vocabulary', 'wire/asyncapi.ts', 'actors', 'http'],
@@ -53,33 +57,7 @@ export const DOOR_MODULES = /^node:(fs|fs\/promises|child_process)$/
 
 export const PURE = /^(actors|wire)\/(.*\/)?\w*(states|decider|messages|view|views|reconcile|rows|diff)\.ts$/i
 /** Who may call a decider. Other actors ask through a draft: `draft.decide(...)`. */
-export const SHELL = /^actors\/(shell|unit|region|draft)(\/.*)?(\.ts)?$/
-
-/**
- * Under one parent, imports between two folders, or between a folder and the files beside it, run one way. These still run both
- * ways. The list only shrinks: a pair that is mended has to leave it.
- */
-export const BOTH_WAYS: readonly string[] = [
-  'src/actors: (files) <-> arq',
-  'src/actors: (files) <-> deployable',
-  'src/actors: (files) <-> device',
-  'src/actors: (files) <-> host',
-  'src/actors: (files) <-> instance',
-  'src/actors: (files) <-> inventory',
-  'src/actors: (files) <-> profile',
-  'src/actors: arq <-> deployable',
-  'src/actors: arq <-> instance',
-  'src/actors: deployable <-> device',
-  'src/actors: deployable <-> host',
-  'src/actors: device <-> host',
-  'src/actors: host <-> instance',
-  'src/actors: host <-> inventory',
-  'src/cli: (files) <-> commands',
-  'src/cli: observe <-> programs',
-  'src/persistence: (files) <-> memory',
-  'src/persistence: (files) <-> pglite',
-  'src/persistence: (files) <-> postgres',
-]
+export const SHELL = /^actors\/runtime\/(shell|unit|region|draft)\.ts$/
 
 /** The program of a compute node stays small: nothing that this room loads loads one of these. */
 export const LEAN = { room: 'host', without: /^(@mikro-orm\/.*|hono|@hono\/.*|@electric-sql\/pglite|pg)$/ }
