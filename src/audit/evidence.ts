@@ -1,6 +1,7 @@
 /** What invariants are judged by: the journal, and what everybody else wrote down for himself. All but the journal may be absent. */
 import type { Memory } from '../actors/runtime/memory.ts'
-import type { JournalRow, NovaEvent, NovaVerdict } from '../actors/runtime/ports.ts'
+import type { NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
+import type { JournalRow } from '../actors/runtime/ports.ts'
 import type { Row, ViewName } from '../actors/runtime/views.ts'
 
 /** A moment, as the number of journal rows that were committed then. */

@@ -1,7 +1,7 @@
 /** Bitstream images in a folder: files named by the image's UUID, with or without an extension. */
 import { opendir, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { Images } from '../actors/runtime/ports.ts'
+import type { Images } from '../actors/neighbours.ts'
 import { silent } from '../log.ts'
 import type { Log } from '../log.ts'
 

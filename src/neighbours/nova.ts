@@ -1,6 +1,6 @@
 /** Tells Nova how binds ended: `os-server-external-events` over HTTP. */
 import { readFile } from 'node:fs/promises'
-import type { Nova, NovaEvent, NovaVerdict } from '../actors/runtime/ports.ts'
+import type { Nova, NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import { again, allAs, verdictsOf } from './novaAnswer.ts'
 import type { NovaAnswer } from './novaAnswer.ts'
 

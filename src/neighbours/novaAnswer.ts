@@ -1,6 +1,6 @@
 /** What Nova's answer means for each event of a request (rest-api 8.5). Pure. */
 import * as v from 'valibot'
-import type { NovaEvent, NovaVerdict } from '../actors/runtime/ports.ts'
+import type { NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 
 export type NovaAnswer = { readonly status: number; readonly text: string }
 type Judged = Omit<NovaVerdict, 'tag'>

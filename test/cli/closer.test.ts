@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { closer } from '../../src/cli/programs/closer.ts'
+import { closer } from '../../src/cli/closer.ts'
 import { silent } from '../../src/log.ts'
 
 test('what was opened last is closed first, each after the other, whatever fails or hangs', async () => {

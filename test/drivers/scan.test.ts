@@ -1,6 +1,6 @@
 /** What a scan says of each PCI function: offered, or why not and what would offer it. */
 import { describe, expect, test } from 'vitest'
-import { scannedDevices, seenFunctions } from '../../src/drivers/scan.ts'
+import { scannedDevices, seenFunctions } from '../../src/drivers/pci/scan.ts'
 import { readWhitelist } from '../../src/drivers/pci/whitelist.ts'
 import { exampleSetting } from '../../src/drivers/pci/whitelistHint.ts'
 import { recordedHost } from './recordedHostIo.ts'

@@ -1,7 +1,7 @@
 /** A Nova that answers as it is told and keeps what it was asked. */
 import { type IncomingHttpHeaders, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { NovaEvent } from '../../src/actors/runtime/ports.ts'
+import type { NovaEvent } from '../../src/actors/neighbours.ts'
 
 type Asked = {
   readonly method: string

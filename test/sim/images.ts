@@ -1,5 +1,5 @@
 /** Images port over a table. */
-import type { Images } from '../../src/actors/runtime/ports.ts'
+import type { Images } from '../../src/actors/neighbours.ts'
 
 export const IMAGES = ['4a3bd0ae-0000-4000-8000-000000000001', '4a3bd0ae-0000-4000-8000-000000000002'] as const
 export const UNKNOWN_IMAGE = '4a3bd0ae-0000-4000-8000-00000000dead'

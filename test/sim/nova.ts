@@ -1,6 +1,6 @@
 /** A second Nova: it knows its instances, answers as the real one or as it is told to, and writes down what it got. */
 import type { Heard } from '../../src/audit/evidence.ts'
-import type { Nova, NovaEvent, NovaVerdict } from '../../src/actors/runtime/ports.ts'
+import type { Nova, NovaEvent, NovaVerdict } from '../../src/actors/neighbours.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 import type { Tap } from './tap.ts'

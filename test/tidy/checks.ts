@@ -1,18 +1,7 @@
 /** Each check takes parsed files and returns what is wrong, one line each. */
 import { children, cycles, fileGraph, grouped, reach } from './graph.ts'
 import type { Room } from './rules.ts'
-import {
-  BUDGET,
-  DOOR_MODULES,
-  GENERATED,
-  HOMES,
-  LEAN,
-  MAY_IMPORT,
-  ONE_DOOR,
-  PURE,
-  ROOMS,
-  SHELL,
-} from './rules.ts'
+import { BUDGET, DOOR_MODULES, GENERATED, HOMES, LEAN, MAY_IMPORT, ONE_DOOR, PURE, ROOMS, SHELL } from './rules.ts'
 import type { Source } from './source.ts'
 import { target } from './source.ts'
 
@@ -91,9 +80,7 @@ export const folderCycles: Check = (sources) => {
         .map((_, n, parts) => parts.slice(0, n + 1).join('/')),
     ),
   )
-  return [...parents]
-    .toSorted()
-    .flatMap((parent) => cycles(children(graph, parent)).map((way) => `${parent}: ${way}`))
+  return [...parents].toSorted().flatMap((parent) => cycles(children(graph, parent)).map((way) => `${parent}: ${way}`))
 }
 
 export const homes: Check = (sources) =>

@@ -18,7 +18,8 @@ describe('the rules of the house', () => {
   })
   test('a room imports only what the table lets it', () => expect(checks.rooms(sources)).toEqual([]))
   test('no room imports itself by way of another', () => expect(checks.roomCycles(sources)).toEqual([]))
-  test('among the files and folders of one folder imports run one way', () => expect(checks.folderCycles(sources)).toEqual([]))
+  test('among the files and folders of one folder imports run one way', () =>
+    expect(checks.folderCycles(sources)).toEqual([]))
   test('every rule is about something that is there', () => expect(checks.ruled(sources)).toEqual([]))
   test('no file imports itself by way of others', () => expect(checks.fileCycles(sources)).toEqual([]))
   test('each library stays in its home', () => expect(checks.homes(sources)).toEqual([]))

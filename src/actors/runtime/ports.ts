@@ -94,35 +94,3 @@ export type Reads = {
   /** How many rows a view has for each value of a column. For a metrics page: it reads the whole view. */
   readonly tally: <N extends ViewName>(view: N, by: keyof Row<N> & string) => Promise<ReadonlyMap<string, number>>
 }
-
-/** Where bitstream images are. */
-export type Images = {
-  /** `unknown`: no such image; `none`: no image store is configured. */
-  readonly find: (
-    imageUuid: string,
-  ) => Promise<
-    { readonly found: true; readonly path: string } | { readonly found: false; readonly why: 'unknown' | 'none' }
-  >
-}
-
-export type NovaEvent = {
-  readonly name: 'accelerator-request-bound'
-  readonly server_uuid: string
-  readonly tag: string
-  readonly status: 'completed' | 'failed'
-}
-/** Judged per element; `retry`: nobody judged it, or it may be judged differently later. */
-export type NovaVerdict = {
-  readonly tag: string
-  readonly outcome: 'delivered' | 'gone' | 'refused' | 'retry'
-  readonly code: number
-  readonly note?: string
-}
-export type Nova = {
-  readonly notify: (
-    events: readonly NovaEvent[],
-    requestId: string,
-    /** `traceparent` of the request, when somebody records it. */
-    trace?: string,
-  ) => Promise<readonly NovaVerdict[]>
-}

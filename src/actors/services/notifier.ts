@@ -1,7 +1,7 @@
 /** Tells Nova how binds ended: durable, judged element by element, again with back-off until the time is up (rest-api 8.5). */
 import type { Fault } from '../../fault.ts'
 import { type Kernel, newWork } from './kernel.ts'
-import type { Nova, NovaEvent, NovaVerdict } from '../runtime/ports.ts'
+import type { Nova, NovaEvent, NovaVerdict } from '../neighbours.ts'
 import { storable } from '../../text.ts'
 import { type Instance, instance, instanceKey } from '../instance/decider.ts'
 import { traceField, within } from '../../trace.ts'

@@ -4,7 +4,7 @@ import { type Flags, type Register, configured, out, told } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { tableOf } from '../operators/api.ts'
-import type { ScannedDevice } from '../../drivers/scan.ts'
+import type { ScannedDevice } from '../../drivers/pci/scan.ts'
 
 const HEADS = ['ADDRESS', 'VENDOR:PRODUCT', 'CLASS', 'OFFERED', 'WHITELIST ENTRY THAT OFFERS IT']
 
@@ -27,7 +27,7 @@ const advice = (example: string | null): readonly string[] => [
 const scan = async (config: Config) => {
   const [{ realHostIo }, { scannedDevices, seenFunctions }, { readWhitelist }, { exampleSetting }] = await Promise.all([
     import('../../drivers/hostIo.ts'),
-    import('../../drivers/scan.ts'),
+    import('../../drivers/pci/scan.ts'),
     import('../../drivers/pci/whitelist.ts'),
     import('../../drivers/pci/whitelistHint.ts'),
   ])

@@ -1,17 +1,26 @@
 /** What a control shows of its state: read at the scrape, and from the database no more often than it can bear. */
+import type { ControlPlane } from '../../actors/controlPlane.ts'
 import type { Counts } from '../../actors/runtime/counts.ts'
 import type { Reads } from '../../actors/runtime/ports.ts'
+import type { Bus } from '../../bus/port.ts'
 import { systemClock } from '../../clock.ts'
+import type { Inbox } from '../../delivery/inbox.ts'
+import type { Relay } from '../../delivery/relay/relay.ts'
 import { type Meter, cached } from './metrics.ts'
 import { AT_ZERO } from './metricsTable.ts'
-import type { System } from '../programs/system.ts'
 
 /** The state of a bus that is a program of its own, as far as it tells. */
 type BusInsight = {
   readonly state: () => { readonly connected: boolean }
   readonly lag: () => Promise<readonly { readonly topic: string; readonly group: string; readonly messages: number }[]>
 }
-type Shown = Pick<System, 'plane' | 'relay' | 'inbox' | 'bus'> & { readonly reads: Reads }
+type Shown = {
+  readonly plane: ControlPlane
+  readonly relay: Relay
+  readonly inbox: Inbox
+  readonly bus: Bus
+  readonly reads: Reads
+}
 
 /** A page that is read every second by three scrapers costs the database three small queries in ten seconds. */
 const FOR_MS = 10_000

@@ -1,6 +1,6 @@
 /** Last opened, first closed; one that fails to close, or does not come to an end, does not keep the others open. */
-import { bounded, systemClock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import { bounded, systemClock } from '../clock.ts'
+import type { Log } from '../log.ts'
 
 export type Closer = {
   /** Its end is waited for `withinMs`, when that is given. */

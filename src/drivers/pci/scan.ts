@@ -1,10 +1,10 @@
 /** Which PCI functions of this machine the whitelist offers, and of each other one why it does not. */
-import { formatPciAddress } from '../pci.ts'
-import type { HostIo } from './driver.ts'
-import { findInterfaces } from './pci/interfaces.ts'
-import { type PciFunction, readPciFunctions } from './pci/sysfs.ts'
-import { type WhitelistEntry, matchesEntry } from './pci/whitelist.ts'
-import { entryFor } from './pci/whitelistHint.ts'
+import { formatPciAddress } from '../../pci.ts'
+import type { HostIo } from '../driver.ts'
+import { findInterfaces } from './interfaces.ts'
+import { type PciFunction, readPciFunctions } from './sysfs.ts'
+import { type WhitelistEntry, matchesEntry } from './whitelist.ts'
+import { entryFor } from './whitelistHint.ts'
 
 export type SeenFunction = {
   readonly found: PciFunction

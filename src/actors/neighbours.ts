@@ -1,0 +1,33 @@
+/** The services that the control side calls, as ports: `src/neighbours/` implements them. */
+
+/** Where bitstream images are. */
+export type Images = {
+  /** `unknown`: no such image; `none`: no image store is configured. */
+  readonly find: (
+    imageUuid: string,
+  ) => Promise<
+    { readonly found: true; readonly path: string } | { readonly found: false; readonly why: 'unknown' | 'none' }
+  >
+}
+
+export type NovaEvent = {
+  readonly name: 'accelerator-request-bound'
+  readonly server_uuid: string
+  readonly tag: string
+  readonly status: 'completed' | 'failed'
+}
+/** Judged per element; `retry`: nobody judged it, or it may be judged differently later. */
+export type NovaVerdict = {
+  readonly tag: string
+  readonly outcome: 'delivered' | 'gone' | 'refused' | 'retry'
+  readonly code: number
+  readonly note?: string
+}
+export type Nova = {
+  readonly notify: (
+    events: readonly NovaEvent[],
+    requestId: string,
+    /** `traceparent` of the request, when somebody records it. */
+    trace?: string,
+  ) => Promise<readonly NovaVerdict[]>
+}
