@@ -78,6 +78,13 @@ test('another trouble with a topic is not taken for its absence', async () => {
   expect([isMissing(found), isMisconfigured(found)]).toEqual([false, false])
 })
 
+test('a broker that answers at first and then no more is named as well', async () => {
+  let left = 1
+  lab.broker.on('Metadata', ({ topics }, answer) => (topics === null || left-- > 0 ? answer() : 'close'))
+  const found = await failure(partitions())
+  expect(found.message).toBe(`Kafka at ${lab.broker.address} failed: no broker said which topics and brokers there are`)
+})
+
 test('nobody who listens: it cannot be reached', async () => {
   const { address } = lab.broker
   await lab.broker.stop()

@@ -32,11 +32,21 @@ export const optionsOf = (broker: ScriptedBroker, more: Partial<KafkaOptions> = 
 export const watchedClock = () => {
   const clock = handClock()
   const waits: number[] = []
+  const open = new Set<symbol>()
   const after: Clock['after'] = (ms, run) => {
+    const wait = Symbol(String(ms))
     waits.push(ms)
-    return clock.after(ms, run)
+    open.add(wait)
+    const cancel = clock.after(ms, () => {
+      open.delete(wait)
+      run()
+    })
+    return () => {
+      open.delete(wait)
+      cancel()
+    }
   }
-  return { ...clock, after, waits }
+  return { ...clock, after, waits, pending: () => open.size }
 }
 
 /** For each test a new broker with reports and orders in four partitions, and buses that are stopped with it. */

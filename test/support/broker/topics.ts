@@ -36,6 +36,11 @@ export class Topics {
     return this.#topics.get(topic)?.logs[partition]
   }
 
+  /** What was set on the topic; a change holds. */
+  configs(topic: string): Map<string, string> {
+    return this.#topics.get(topic)!.configs
+  }
+
   metadata({ topics }: RequestOf<'Metadata'>, place: Place): ResponseOf<'Metadata'> {
     const { node } = place
     const rows = (topics ?? this.names).map((topic) => {
