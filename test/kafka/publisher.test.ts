@@ -100,7 +100,7 @@ test('what was written in the round before is not asked of the next', async () =
   expect(counts()).toEqual([{ [`${REPORTS}/0`]: 1 }, { [`${REPORTS}/1`]: 1 }])
 })
 
-test('an error of one partition makes the round fail, and P1 what was said later is stored behind it', async () => {
+test('an error of one partition makes the round fail, and PUBLISHER-1 what was said later is stored behind it', async () => {
   const { bus, clock } = lab.openBus()
   answers(failing(ERRORS.NOT_ENOUGH_REPLICAS, 0))
   const first = bus.publish([say('a', '1'), say('d', '1')])
@@ -113,7 +113,7 @@ test('an error of one partition makes the round fail, and P1 what was said later
   expect(counts().map((each) => each[`${REPORTS}/0`])).toEqual([1, 2])
 })
 
-test('P4 after a failure the next round goes over a new connection', async () => {
+test('PUBLISHER-4 after a failure the next round goes over a new connection', async () => {
   const { bus, clock } = lab.openBus()
   await bus.publish([say('a', '1')])
   const before = lab.broker.seen('ApiVersions').length

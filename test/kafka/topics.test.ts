@@ -50,7 +50,7 @@ test('a dry run makes and changes nothing', async () => {
   expect(lab.broker.seen('AlterConfigs')).toEqual([])
 })
 
-test('what differs is told, and changed only on request: O2 settings that are not ours stay', async () => {
+test('what differs is told, and changed only on request: TOPIC-2 settings that are not ours stay', async () => {
   await create()
   lab.broker.topics.configs(REPORTS).set('retention.ms', '5').set('segment.bytes', '1000000')
   const wanted = WANTED.find(({ topic }) => topic === REPORTS)!.configs
@@ -72,7 +72,7 @@ test('what differs is told, and changed only on request: O2 settings that are no
   expect(lab.broker.seen('AlterConfigs').map(({ resources }) => resources.length)).toEqual([1])
 })
 
-test('O1 another number of partitions is told and never changed, also beside what is changed', async () => {
+test('TOPIC-1 another number of partitions is told and never changed, also beside what is changed', async () => {
   await create()
   lab.broker.topics.remove(REPORTS)
   lab.broker.topics.make(REPORTS, 2, { ...WANTED[0]!.configs, 'retention.ms': '5' })
