@@ -3,7 +3,6 @@ import { afterEach, beforeEach } from 'vitest'
 import type { KafkaBus, KafkaBusOptions } from '../../src/bus/kafka/bus.ts'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
-import type { Delivered } from '../../src/bus/port.ts'
 import type { Clock } from '../../src/clock.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import type { ScriptedBroker } from './broker/broker.ts'
@@ -16,7 +15,6 @@ export const ORDERS = 'host.orders.v1'
 export const KEYS = ['a', 'd', 'c', 'f'] as const
 
 export const say = (key: string, value: string, topic = REPORTS): BusRecord => ({ topic, key, value, headers: {} })
-export const values = (heard: readonly Delivered[]): readonly string[] => heard.map(({ value }) => value)
 
 export const optionsOf = (broker: ScriptedBroker, more: Partial<KafkaOptions> = {}): KafkaOptions => ({
   brokers: [broker.address],
