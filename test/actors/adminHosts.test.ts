@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { check } from '../../src/audit/check.ts'
 import type { Draft } from '../../src/actors/runtime/draft.ts'
-import { type Host, host, hostKey } from '../../src/actors/host/decider.ts'
+import { host, hostKey } from '../../src/actors/host/decider.ts'
 import { handClock } from '../support/lab.ts'
 import { type Cloud, FPGA, GPU, NOVA, openCloud, TENANT, value } from './cloud.ts'
 import { expectRebuilt } from './rebuilt.ts'
@@ -97,7 +97,7 @@ describe('a host that is retired', () => {
     const world = await open()
     await world.shown()
     await world.sweep()
-    const looked = value(await world.plane.region.readCurrent(host, hostKey('h1'))).state as Host
+    const looked = value(await world.plane.region.readCurrent(host, hostKey('h1'))).state
     const sighting = { host: 'h1', boot: looked.bootId, number: 3, digest: looked.digest }
     expect(world.plane.reports.unchanged(sighting)).toBe(true)
     await world.clock.pass(1)

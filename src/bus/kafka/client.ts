@@ -13,9 +13,7 @@ import { mendTimer } from './timer.ts'
 
 mendTimer()
 
-/** A request without an answer for so long has failed, and its connection is not trusted any more. */
-const REQUEST_TIMEOUT_MS = 5000
-const CONNECT_TIMEOUT_MS = 3000
+const PATIENCE = { connectMs: 3000, answerMs: 5000 }
 const SAME_SENTENCE_MS = 10_000
 const SENTENCES_MAX = 100
 
@@ -52,16 +50,18 @@ const said = (log: Log): ((entry: LogEntry) => void) => {
   }
 }
 
-export const kafkaClient = (options: KafkaOptions, log: Log, retry: RetryOptions): Kafka =>
-  new Kafka({
+export const kafkaClient = (options: KafkaOptions, log: Log, retry: RetryOptions): Kafka => {
+  const { connectMs, answerMs } = options.patience ?? PATIENCE
+  return new Kafka({
     brokers: [...options.brokers],
     clientId: options.clientId,
     ...secured(options),
-    connectionTimeout: CONNECT_TIMEOUT_MS,
-    authenticationTimeout: REQUEST_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: connectMs,
+    authenticationTimeout: answerMs,
+    requestTimeout: answerMs,
     enforceRequestTimeout: true,
     retry,
     logLevel: logLevel.WARN,
     logCreator: () => said(log),
   })
+}

@@ -19,8 +19,15 @@ export class Misconfigured extends Error {}
 export class MissingTopic extends Misconfigured {}
 
 export const isMissing = (error: unknown): error is MissingTopic => error instanceof MissingTopic
+/** A broker that was there gave no answer, and kafkajs does not say why. */
+export class Unanswered extends Error {}
+
+/** What kafkajs says, in a plain error, of a broker that took the connection and never told which requests it knows. */
+const MUTE = 'Broker not connected'
 /** Thrown by kafkajs, not by us. */
-export const isOfClient = (error: unknown): boolean => error instanceof Error && error.name.startsWith('KafkaJS')
+export const isOfClient = (error: unknown): boolean =>
+  error instanceof Unanswered ||
+  (error instanceof Error && (error.name.startsWith('KafkaJS') || error.message === MUTE))
 export const isRefused = (error: unknown): boolean =>
   chain(error).some(
     ({ name, type }) => name === 'KafkaJSSASLAuthenticationError' || type === 'UNSUPPORTED_SASL_MECHANISM',

@@ -88,17 +88,27 @@ export const surveyGroups = async (
 
 /** `reason`: why not. */
 export type Gone = { readonly group: string; readonly reason: string | null }
+type Refusal = { readonly message: string; readonly groups?: readonly { groupId: string; error?: Error }[] }
+
+/** Why which groups are still there. */
+const refusals = async (admin: Admin, groups: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  try {
+    const done = new Set((await admin.deleteGroups([...groups])).map(({ groupId }) => groupId))
+    return new Map(groups.filter((group) => !done.has(group)).map((group) => [group, 'the broker said nothing of it']))
+  } catch (error) {
+    // with groups: those that the broker refused; without: nothing is known of any
+    const { message, groups: refused } = error as Refusal
+    const left = refused ?? groups.map((groupId) => ({ groupId, error: undefined }))
+    return new Map(left.map(({ groupId, error: own }) => [groupId, own?.message ?? message]))
+  }
+}
+
 /** One that has members again by now is not deleted: the broker refuses it. */
 export const deleteGroups = async (admin: Admin, groups: readonly string[]): Promise<readonly Gone[]> => {
   const gone: Gone[] = []
   for (let from = 0; from < groups.length; from += AT_ONCE) {
     const part = groups.slice(from, from + AT_ONCE)
-    const refused = await admin.deleteGroups([...part]).then(
-      () => [],
-      (error: { readonly groups?: readonly { groupId: string; error?: Error }[]; readonly message: string }) =>
-        error.groups ?? part.map((groupId) => ({ groupId, error: error as Error })),
-    )
-    const reasons = new Map(refused.map(({ groupId, error }) => [groupId, error?.message ?? 'refused']))
+    const reasons = await refusals(admin, part)
     gone.push(...part.map((group) => ({ group, reason: reasons.get(group) ?? null })))
   }
   return gone

@@ -5,6 +5,7 @@ import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { Gone, GroupsFacts } from './groups.ts'
 import { deleteGroups, surveyGroups } from './groups.ts'
 import { lookup } from './lookup.ts'
+import { clusterOf } from './metadata.ts'
 import type { KafkaOptions } from './options.ts'
 import type { FoundTopic, TopicReport, TopicSettings } from './topics.ts'
 import { findTopics, judgeTopics, wantedTopics } from './topics.ts'
@@ -25,7 +26,7 @@ const messagesOn = async (admin: Admin, topic: string): Promise<number> => {
 }
 
 const look = async (admin: Admin, prefix: string, topics: TopicSettings): Promise<KafkaFacts> => {
-  const { brokers } = await admin.describeCluster()
+  const { brokers } = await clusterOf(admin)
   const wanted = wantedTopics(prefix, topics)
   const found = await findTopics(
     admin,

@@ -2,6 +2,7 @@
 import type { Admin } from 'kafkajs'
 import type { Log } from '../../log.ts'
 import { kafkaClient } from './client.ts'
+import { clusterOf, topicsOf } from './metadata.ts'
 import type { KafkaOptions } from './options.ts'
 import { isMissingTopic, isOfClient, isRefused, Misconfigured, missingTopic, reasonOf } from './errors.ts'
 
@@ -28,12 +29,12 @@ const byPartition = <T>(
 
 const questionsTo = (admin: Admin, brokers: readonly string[]): Questions => ({
   partitions: async (topic) => {
-    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] }).catch((error: unknown) => {
+    const { topics } = await topicsOf(admin, [topic]).catch((error: unknown) => {
       throw isMissingTopic(error) ? missingTopic(topic, brokers) : error
     })
     return topics[0]!.partitions.length
   },
-  clusterId: async () => (await admin.describeCluster()).clusterId,
+  clusterId: async () => (await clusterOf(admin)).clusterId,
   ends: async (topic) => byPartition(await admin.fetchTopicOffsets(topic), (offset) => offset),
   committed: async (groupId, topic) => {
     const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })

@@ -13,4 +13,10 @@ export type KafkaOptions = {
     readonly username: string
     readonly password: string
   } | null
+  /** What `client.ts` waits for when this is not given. */
+  readonly patience?: {
+    readonly connectMs: number
+    /** A request without an answer for so long has failed, and its connection is not trusted any more. */
+    readonly answerMs: number
+  }
 }

@@ -104,7 +104,7 @@ export class Publisher {
     this.#calls.add(call)
     this.#queue.push(...items)
     this.#waitingBytes += bytes
-    this.#running ??= this.#run().finally(() => (this.#running = null))
+    this.#running ??= this.#run()
   }
 
   /** Rejects who still waits; what is under way gets a moment. */
@@ -123,6 +123,8 @@ export class Publisher {
       failures = round ? 0 : failures + 1
       if (!round) await this.#pause(Math.min(BACKOFF.maxMs, BACKOFF.firstMs * 2 ** Math.min(failures - 1, 10)))
     }
+    // in the same step as the look at the queue: what is queued after it has to start another run
+    this.#running = null
   }
   /** Whether something came of it. */
   async #attempt(): Promise<boolean> {

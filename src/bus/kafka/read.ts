@@ -5,6 +5,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Admin, Consumer, EachBatchPayload } from 'kafkajs'
+import type { Cancel, Clock } from '../../clock.ts'
+import { systemClock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { kafkaClient } from './client.ts'
 import { lookup } from './lookup.ts'
@@ -30,6 +32,7 @@ export type ReadOptions = {
   readonly follow: boolean
   readonly take: (message: Raw) => void
   readonly signal?: AbortSignal
+  readonly clock?: Pick<Clock, 'after'>
 }
 export type Read = {
   /** Topics that are not there. */
@@ -52,13 +55,13 @@ const rangesOf = async (admin: Admin, topics: readonly string[]): Promise<readon
 }
 
 /** Resolves at the ends, or when it is told to end; rejects when nothing comes any more or the consumer dies. */
-const endOf = (consumer: Consumer, signal: AbortSignal | undefined) => {
+const endOf = (consumer: Consumer, { signal, clock = systemClock }: ReadOptions) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   promise.catch(() => undefined)
-  let watch: NodeJS.Timeout | undefined
+  let cancel: Cancel = () => {}
   const moved = (): void => {
-    clearTimeout(watch)
-    watch = setTimeout(() => reject(new Error(`the topics gave nothing for ${STALL_MS / 1000} s`)), STALL_MS)
+    cancel()
+    cancel = clock.after(STALL_MS, () => reject(new Error(`the topics gave nothing for ${STALL_MS / 1000} s`)))
   }
   const over = (): void => resolve()
   signal?.addEventListener('abort', over, { once: true })
@@ -67,7 +70,7 @@ const endOf = (consumer: Consumer, signal: AbortSignal | undefined) => {
     if (!payload.restart) reject(payload.error)
   })
   const settled = promise.finally(() => {
-    clearTimeout(watch)
+    cancel()
     signal?.removeEventListener('abort', over)
   })
   settled.catch(() => undefined)
@@ -108,7 +111,7 @@ const taker =
   }
 
 const consume = async (options: ReadOptions, ranges: readonly Range[]): Promise<void> => {
-  const { kafka, log, from, follow, signal } = options
+  const { kafka, log, from, follow } = options
   const groupId = `${kafka.prefix}reader-${randomUUID()}`
   const consumer = kafkaClient(kafka, log, RETRY).consumer({
     groupId,
@@ -123,7 +126,7 @@ const consume = async (options: ReadOptions, ranges: readonly Range[]): Promise<
       .map(({ topic, partition, high }) => [`${topic.slice(kafka.prefix.length)}/${partition}`, high]),
   )
   if (!follow && open.size === 0) return
-  const ended = endOf(consumer, signal)
+  const ended = endOf(consumer, options)
   try {
     await consumer.connect()
     const topics = [...new Set(ranges.map(({ topic }) => topic))]

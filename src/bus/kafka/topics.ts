@@ -9,8 +9,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
 import { lookup } from './lookup.ts'
+import { clusterOf, topicsOf } from './metadata.ts'
 import type { KafkaOptions } from './options.ts'
-import { isMissingTopic, Misconfigured } from './errors.ts'
+import { isMissingTopic, Misconfigured, Unanswered } from './errors.ts'
 
 export type TopicSettings = {
   readonly partitions: number
@@ -54,10 +55,12 @@ export type CreateHow = {
   /** Change settings of topics that are there. */
   readonly apply?: boolean
   readonly dryRun?: boolean
+  readonly patience?: Patience
 }
+/** How long the broker may take until each topic has leaders, and until it shows what was changed. */
+export type Patience = { readonly leadersMs: number; readonly shownMs: number }
 
-const LEADERS_WITHIN_MS = 15_000
-const SHOWN_WITHIN_MS = 5000
+const PATIENCE: Patience = { leadersMs: 15_000, shownMs: 5000 }
 const LOOK_MS = 100
 /** `ConfigResourceTypes.TOPIC` and `ConfigSource.TOPIC_CONFIG` of kafkajs, whose enums are only types here. */
 const TOPIC = 2
@@ -141,10 +144,7 @@ const lookFor = async (admin: Admin, names: readonly string[]): Promise<Readonly
   const known = new Set(await admin.listTopics())
   const there = names.filter((name) => known.has(name))
   if (there.length === 0) return new Map()
-  const [{ topics }, described] = await Promise.all([
-    admin.fetchTopicMetadata({ topics: there }),
-    describeTopics(admin, there),
-  ])
+  const [{ topics }, described] = await Promise.all([topicsOf(admin, there), describeTopics(admin, there)])
   const configs = new Map(described.map((each) => [each.resourceName, configsOf(each)]))
   return new Map(
     topics.map(({ name, partitions }) => [
@@ -162,19 +162,27 @@ const lookFor = async (admin: Admin, names: readonly string[]): Promise<Readonly
 }
 
 /** Those of the named topics that are there. A topic that is being deleted is still listed for a moment. */
-export const findTopics = async (admin: Admin, names: readonly string[]): Promise<ReadonlyMap<string, FoundTopic>> => {
-  for (let tries = SHOWN_WITHIN_MS / LOOK_MS; ; tries--) {
+export const findTopics = async (
+  admin: Admin,
+  names: readonly string[],
+  { shownMs }: Patience = PATIENCE,
+): Promise<ReadonlyMap<string, FoundTopic>> => {
+  for (let tries = shownMs / LOOK_MS; ; tries--) {
     try {
       return await lookFor(admin, names)
     } catch (error) {
-      if (!isMissingTopic(error) || tries <= 0) throw error
+      const passing = isMissingTopic(error) || error instanceof Unanswered
+      if (!passing || tries <= 0) throw error
       await wait(LOOK_MS)
     }
   }
 }
 
-export const surveyTopics = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<readonly TopicReport[]> =>
-  judgeTopics(wanted, await findTopics(admin, namesOf(wanted)))
+const surveyTopics = async (
+  admin: Admin,
+  wanted: readonly WantedTopic[],
+  patience: Patience,
+): Promise<readonly TopicReport[]> => judgeTopics(wanted, await findTopics(admin, namesOf(wanted), patience))
 
 const entriesOf = (configs: Configs): IResourceConfigEntry[] =>
   Object.entries(configs).map(([name, value]) => ({ name, value }))
@@ -186,22 +194,22 @@ const reasonsOf = (error: unknown): string => {
 }
 
 const haveLeaders = async (admin: Admin, topics: readonly string[]): Promise<boolean> => {
-  const found = await admin.fetchTopicMetadata({ topics: [...topics] }).catch(() => null)
+  const found = await topicsOf(admin, topics).catch(() => null)
   return found?.topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0)) ?? false
 }
 /** Also for those that another process makes at the same time, for which kafkajs does not wait. */
-const untilLed = async (admin: Admin, topics: readonly string[]): Promise<void> => {
-  const tries = LEADERS_WITHIN_MS / LOOK_MS
+const untilLed = async (admin: Admin, topics: readonly string[], { leadersMs }: Patience): Promise<void> => {
+  const tries = leadersMs / LOOK_MS
   for (let tried = 0; tried < tries; tried++) {
     if (await haveLeaders(admin, topics)) return
     await wait(LOOK_MS)
   }
-  throw new Error(`topics have no leader after ${LEADERS_WITHIN_MS / 1000} s: ${topics.join(', ')}`)
+  throw new Error(`topics have no leader after ${leadersMs / 1000} s: ${topics.join(', ')}`)
 }
 
 const namesOf = (topics: readonly { readonly topic: string }[]): readonly string[] => topics.map(({ topic }) => topic)
 
-const make = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<void> => {
+const make = async (admin: Admin, wanted: readonly WantedTopic[], patience: Patience): Promise<void> => {
   if (wanted.length === 0) return
   const topics = wanted.map(({ topic, partitions, replicas, configs }) => ({
     topic,
@@ -210,26 +218,26 @@ const make = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<void>
     configEntries: entriesOf(configs),
   }))
   await admin.createTopics({ topics, waitForLeaders: false }).catch(async (cause: unknown) => {
-    const { brokers } = await admin.describeCluster()
+    const { brokers } = await clusterOf(admin)
     const asked = `${wanted[0]!.replicas} replicas asked for, brokers: ${brokers.length}`
     throw new Misconfigured(`topics could not be made: ${reasonsOf(cause)} (${asked}): ${namesOf(wanted).join(', ')}`, {
       cause,
     })
   })
-  await untilLed(admin, namesOf(wanted))
+  await untilLed(admin, namesOf(wanted), patience)
 }
 
 const mended = ({ differences }: TopicReport): boolean => !differences.some(({ applies }) => applies)
 
 /** A broker shows a change a moment after the controller has taken it. */
-const untilShown = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<void> => {
-  for (let tried = 0; tried < SHOWN_WITHIN_MS / LOOK_MS; tried++) {
-    if ((await surveyTopics(admin, wanted)).every(mended)) return
+const untilShown = async (admin: Admin, wanted: readonly WantedTopic[], patience: Patience): Promise<void> => {
+  for (let tried = 0; tried < patience.shownMs / LOOK_MS; tried++) {
+    if ((await surveyTopics(admin, wanted, patience)).every(mended)) return
     await wait(LOOK_MS)
   }
 }
 
-const change = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<void> => {
+const change = async (admin: Admin, wanted: readonly WantedTopic[], patience: Patience): Promise<void> => {
   if (wanted.length === 0) return
   const described = new Map((await describeTopics(admin, namesOf(wanted))).map((each) => [each.resourceName, each]))
   const resources = wanted.map(({ topic, configs }) => {
@@ -240,20 +248,24 @@ const change = async (admin: Admin, wanted: readonly WantedTopic[]): Promise<voi
     return { type: TOPIC, name: topic, configEntries: entriesOf({ ...kept, ...configs }) }
   })
   await admin.alterConfigs({ validateOnly: false, resources })
-  await untilShown(admin, wanted)
+  await untilShown(admin, wanted, patience)
 }
 
-const carryOut = async (admin: Admin, wanted: readonly WantedTopic[], { apply, dryRun }: CreateHow) => {
-  const before = await surveyTopics(admin, wanted)
+const carryOut = async (
+  admin: Admin,
+  wanted: readonly WantedTopic[],
+  { apply, dryRun, patience = PATIENCE }: CreateHow,
+) => {
+  const before = await surveyTopics(admin, wanted, patience)
   if (dryRun === true) return before
   const which = (holds: (report: TopicReport) => boolean): readonly WantedTopic[] =>
     wanted.filter((_, index) => holds(before[index]!))
   const missing = which(({ state }) => state === 'missing')
   const wrong = which((report) => apply === true && !mended(report))
-  await make(admin, missing)
-  await change(admin, wrong)
+  await make(admin, missing, patience)
+  await change(admin, wrong, patience)
   const [made, changed] = [new Set(namesOf(missing)), new Set(namesOf(wrong))]
-  return (await surveyTopics(admin, wanted)).map((report): TopicReport => {
+  return (await surveyTopics(admin, wanted, patience)).map((report): TopicReport => {
     if (report.state !== 'there') return report
     if (made.has(report.topic)) return { ...report, state: 'made' }
     return changed.has(report.topic) ? { ...report, state: 'changed' } : report

@@ -1,0 +1,76 @@
+/** A bus on a scripted broker, for one test at a time, and a clock that stands still until the test lets it go on. */
+import { afterEach, beforeEach } from 'vitest'
+import type { KafkaBus, KafkaBusOptions } from '../../src/bus/kafka/bus.ts'
+import { kafkaBus } from '../../src/bus/kafka/bus.ts'
+import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
+import type { Clock } from '../../src/clock.ts'
+import type { BusRecord } from '../../src/wire/envelope.ts'
+import type { ScriptedBroker } from './broker/broker.ts'
+import { scriptedBroker } from './broker/broker.ts'
+import { handClock, memoryLog } from './lab.ts'
+
+export const REPORTS = 'host.reports.v1'
+export const ORDERS = 'host.orders.v1'
+/** Of four partitions: 0, 1, 2, 3. */
+export const KEYS = ['a', 'd', 'c', 'f'] as const
+
+export const say = (key: string, value: string, topic = REPORTS): BusRecord => ({ topic, key, value, headers: {} })
+
+export const optionsOf = (broker: ScriptedBroker, more: Partial<KafkaOptions> = {}): KafkaOptions => ({
+  brokers: [broker.address],
+  prefix: '',
+  clientId: 'test',
+  tls: null,
+  sasl: null,
+  patience: { connectMs: 500, answerMs: 150 },
+  ...more,
+})
+
+/** Goes on only by `pass`, and remembers what it was asked to wait. */
+export const watchedClock = () => {
+  const clock = handClock()
+  const waits: number[] = []
+  const open = new Set<symbol>()
+  const after: Clock['after'] = (ms, run) => {
+    const wait = Symbol(String(ms))
+    waits.push(ms)
+    open.add(wait)
+    const cancel = clock.after(ms, () => {
+      open.delete(wait)
+      run()
+    })
+    return () => {
+      open.delete(wait)
+      cancel()
+    }
+  }
+  return { ...clock, after, waits, pending: () => open.size }
+}
+
+/** For each test a new broker with reports and orders in four partitions, and buses that are stopped with it. */
+export const kafkaLab = () => {
+  let broker: ScriptedBroker
+  const open: KafkaBus[] = []
+  beforeEach(async () => {
+    broker = await scriptedBroker()
+    for (const topic of [REPORTS, ORDERS]) broker.topics.make(topic, 4)
+  })
+  afterEach(async () => {
+    broker.off()
+    await Promise.all(open.splice(0).map((bus) => bus.stop()))
+    await broker.stop()
+  })
+  const openBus = (more: Partial<KafkaBusOptions> = {}) => {
+    const clock = watchedClock()
+    const log = memoryLog()
+    const bus = kafkaBus({ options: optionsOf(broker), clock, log, ...more })
+    open.push(bus)
+    return { bus, log, clock }
+  }
+  return {
+    get broker() {
+      return broker
+    },
+    openBus,
+  }
+}
