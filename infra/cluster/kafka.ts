@@ -1,10 +1,10 @@
 /** A Kafka of one node in a folder, from its own jars: `infra/rig/kafka`. */
-import { execFile, spawnSync } from 'node:child_process'
+import { type PromiseWithChild, execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Part, isRunning } from './part.ts'
+import { type Server, isRunning } from './part.ts'
 
 const run = promisify(execFile)
 const RIG = fileURLToPath(new URL('../rig/kafka/kafka', import.meta.url))
@@ -37,10 +37,9 @@ const portIn = (folder: string): number | null => {
   }
 }
 
-export const kafkaIn = ({ folder, port }: Options): Part => {
-  const rig = async (verb: string, ...more: readonly string[]): Promise<void> => {
-    await run(RIG, [verb, folder, ...more])
-  }
+export const kafkaIn = ({ folder, port }: Options): Server => {
+  const env = { ...process.env, KAFKA_RIG_OWNER: String(process.pid) }
+  let starting: PromiseWithChild<unknown> | null = null
   const pid = (): number | null => {
     try {
       const found = Number(readFileSync(join(folder, '1/pid'), 'utf8'))
@@ -51,9 +50,25 @@ export const kafkaIn = ({ folder, port }: Options): Part => {
   }
   return {
     name: 'kafka',
-    start: () => rig('start', ...(portIn(folder) === null ? [String(port)] : [])),
+    start: async () => {
+      starting = run(RIG, ['start', folder, ...(portIn(folder) === null ? [String(port)] : [])], { env })
+      try {
+        await starting
+      } finally {
+        starting = null
+      }
+    },
     pid,
     address: () => `127.0.0.1:${portIn(folder) ?? port}`,
-    stop: () => rig('stop'),
+    stop: async () => {
+      // A start that is interrupted ends what it began.
+      starting?.child.kill('SIGTERM')
+      await starting?.catch(() => undefined)
+      if (pid() !== null) await run(RIG, ['stop', folder])
+    },
+    stopCommand: [RIG, 'stop', folder],
+    // The rig shows their last lines itself.
+    logs: [],
+    advice: `mend what it says above; or remove ${folder}, and the next start makes an empty broker`,
   }
 }

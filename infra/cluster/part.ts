@@ -9,8 +9,27 @@ export type Part = {
   readonly pid: () => number | null
   /** Where it answers, once it was ready; may change with a start. */
   readonly address: () => string
-  /** Resolves when it is gone; at once when it does not run. */
+  /** Ends it, and a start under way. Resolves when it is gone; at once when it does not run. */
   readonly stop: () => Promise<void>
+  /** Files in which it tells what it does, for whoever wants to know why it does not start. */
+  readonly logs: readonly string[]
+  /** What an operator can do when it does not start and the error itself says nothing about that. */
+  readonly advice: string
+}
+
+/** A part that outlives this process unless it is stopped. */
+export type Server = Part & {
+  /** What anybody can run to stop it. */
+  readonly stopCommand: readonly string[]
+}
+
+/** Why a part does not start, together with what an operator can do about it. */
+export class Hindered extends Error {
+  readonly advice: string
+  constructor(message: string, advice: string) {
+    super(message)
+    this.advice = advice
+  }
 }
 
 /** One that has ended and that nobody asked about yet: on Linux, where a container's first process may never ask. */

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { type Part, isRunning } from './part.ts'
+import { Hindered, type Server, isRunning } from './part.ts'
 
 const run = promisify(execFile)
 const asRoot = process.getuid?.() === 0
@@ -44,12 +44,29 @@ export const findPostgres = (): string | null => {
 /** PostgreSQL refuses to run as root. */
 const asPostgres = (program: string, args: readonly string[]): [string, string[]] =>
   asRoot ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
+/** The folder and those it lies in, the outermost first. */
+const wayTo = (folder: string): readonly string[] =>
+  folder === dirname(folder) ? [folder] : [...wayTo(dirname(folder)), folder]
+const FIRST_CLOSED = 'for each in "$@"; do [ -x "$each" ] || { echo "$each"; exit; }; done'
+
+/** Makes the folder, owned by whoever PostgreSQL runs as. */
 const given = async (folder: string): Promise<void> => {
   mkdirSync(folder, { recursive: true, mode: 0o755 })
   if (!asRoot) return
-  const { stdout } = await run('sh', ['-c', 'id -u postgres; id -g postgres'])
+  const { stdout } = await run('sh', ['-c', 'id -u postgres && id -g postgres']).catch(() => {
+    throw new Hindered(
+      'PostgreSQL does not run as root, and there is no user postgres',
+      'create the user postgres (the packages of PostgreSQL do), or do not run as root',
+    )
+  })
   const [uid, gid] = stdout.split('\n').map(Number)
   chownSync(folder, uid!, gid!)
+  const { stdout: closed } = await run(...asPostgres('sh', ['-c', FIRST_CLOSED, 'sh', ...wayTo(folder)]), { cwd: '/' })
+  if (closed !== '')
+    throw new Hindered(
+      `user postgres, as whom PostgreSQL runs here, may not enter ${closed.trim()}`,
+      `chmod o+x ${closed.trim()}, or name another folder with --data`,
+    )
 }
 
 type Options = {
@@ -72,7 +89,7 @@ const createDatabase = async (server: string, database: string): Promise<void> =
   }
 }
 
-export const postgresIn = ({ bin, folder, port, database }: Options): Part => {
+export const postgresIn = ({ bin, folder, port, database }: Options): Server => {
   const data = join(folder, 'data')
   const server = `postgresql://postgres@127.0.0.1:${port}`
   const control = (...args: readonly string[]) =>
@@ -85,12 +102,15 @@ export const postgresIn = ({ bin, folder, port, database }: Options): Part => {
       return null
     }
   }
-  const stop = async (): Promise<void> => {
-    if (pid() !== null) await control('stop', '-w', '-m', 'fast')
+  const halt = async (): Promise<void> => {
+    if (pid() === null) return
+    await control('stop', '-w', '-m', 'fast').catch(() => control('stop', '-w', '-m', 'immediate'))
   }
-  const start = async (): Promise<void> => {
+  const log = join(folder, 'log')
+  let stopping = false
+  const begin = async (): Promise<void> => {
     // one that outlived its cluster listens elsewhere
-    await stop()
+    await halt()
     await given(folder)
     if (!existsSync(join(data, 'PG_VERSION'))) {
       const how = ['-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-D', data]
@@ -103,8 +123,29 @@ export const postgresIn = ({ bin, folder, port, database }: Options): Part => {
       'max_connections=200',
     ]
     const options = settings.map((setting) => `-c ${setting}`).join(' ')
-    await control('start', '-w', '-t', String(START_S), '-l', join(folder, 'log'), '-o', options)
+    if (stopping) throw new Error('it was to stop before it had started')
+    await control('start', '-w', '-t', String(START_S), '-l', log, '-o', options)
     await createDatabase(server, database)
   }
-  return { name: 'postgres', start, pid, address: () => `${server}/${database}`, stop }
+  let starting: Promise<void> | null = null
+  return {
+    name: 'postgres',
+    start: async () => {
+      stopping = false
+      starting = begin()
+      await starting
+    },
+    pid,
+    address: () => `${server}/${database}`,
+    stop: async () => {
+      stopping = true
+      // A server that comes up is told, too: then its start ends early.
+      await halt()
+      await starting?.catch(() => undefined)
+      await halt()
+    },
+    stopCommand: asPostgres(join(bin, 'pg_ctl'), ['stop', '-w', '-m', 'fast', '-D', data]).flat(),
+    logs: [log],
+    advice: `mend what the log says; or remove ${folder}, and the next start makes an empty database`,
+  }
 }

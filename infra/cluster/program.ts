@@ -38,6 +38,11 @@ export const programPart = ({ name, args, env, logFile }: Options): Part => {
     },
     pid: () => program?.pid ?? null,
     address: () => address,
-    stop: async () => void (await program?.end('SIGTERM')),
+    stop: async () => {
+      await program?.end('SIGTERM').catch(() => program?.end('SIGKILL'))
+    },
+    // Its last words are part of the error: the file has them only when it has ended.
+    logs: [],
+    advice: 'mend what it says above, and run it again',
   }
 }

@@ -8,15 +8,23 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+<<<<<<< HEAD
 import { type FolderLock, lockFolder } from '../../src/persistence/folderLock.ts'
 import { freePorts } from './ports.ts'
 import { checked } from './check.ts'
 import { type Front, openFront } from './loadBalancer.ts'
+=======
+import { lockFolder } from '../../src/persistence/folderLock.ts'
+import { freePorts } from './ports.ts'
+import { checked } from './check.ts'
+import { openFront } from './loadBalancer.ts'
+import { guarded } from './guard.ts'
+>>>>>>> origin/main
 import { kafkaIn, kafkaLacks } from './kafka.ts'
+import { type Stage, lived } from './lifetime.ts'
 import type { Part } from './part.ts'
 import { findPostgres, postgresIn } from './postgres.ts'
 import { programPart } from './program.ts'
-import { type Status, type Watched, watched } from './watch.ts'
 
 const { values } = parseArgs({
   options: {
@@ -44,42 +52,16 @@ const listenOf = (): { readonly host: string; readonly port: number } => {
   return { host, port: Number(port) }
 }
 
-const lineOf = ({ name, state, pid, address, restarts, note }: Status): string =>
-  [
-    name.padEnd(10),
-    state.padEnd(8),
-    `pid ${pid ?? '-'}`.padEnd(11),
-    address.padEnd(44),
-    restarts === 0 ? '' : `restarts ${restarts}`,
-    note,
-  ]
-    .join('  ')
-    .trimEnd()
-const told = (status: Status) => say(lineOf(status))
-
-/** Begun last, ended first; those of one step together. */
-const steps: (readonly Watched[])[] = []
-const begun = async (parts: readonly Part[]): Promise<void> => {
-  const watching = parts.map((part) => watched(part, told))
-  steps.unshift(watching)
-  await Promise.all(watching.map(({ first }) => first))
-}
-let front: Front | null = null
-/** Two clusters on one folder would take each other's servers down. */
-let lock: FolderLock | null = null
-const end = async (): Promise<void> => {
-  await front?.close()
-  for (const step of steps) await Promise.all(step.map(({ stop }) => stop()))
-  lock?.release()
-}
-
 const numbered = (name: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${name}${index + 1}`)
 
-const open = async (): Promise<string> => {
+/** Resolves with the address of the front. */
+const open = async ({ begin, onEnd }: Stage): Promise<string> => {
   const [controls, hosts, listen, data] = [countOf('controls'), countOf('hosts'), listenOf(), resolve(values.data)]
   mkdirSync(join(data, 'log'), { recursive: true })
-  lock = lockFolder(data)
+  // Two clusters on one folder would take each other's servers down.
+  const lock = lockFolder(data)
+  onEnd(lock.release)
   const bin = findPostgres()
   if (bin === null)
     throw new Error(
@@ -94,7 +76,8 @@ const open = async (): Promise<string> => {
     database: 'accelerando',
   })
   const kafka = kafkaIn({ folder: join(data, 'kafka'), port: await freePorts(3) })
-  await begun([postgres, kafka])
+  onEnd(guarded([kafka.stopCommand, postgres.stopCommand]).dismiss)
+  await begin([postgres, kafka])
 
   const env = { ACCELERANDO_LOG_PRETTY: 'never' }
   const program = (name: string, args: () => readonly string[]): Part =>
@@ -115,33 +98,22 @@ const open = async (): Promise<string> => {
       return ['host', '--name', name, '--data', join(data, 'hosts', name), ...devices]
     })
   const serving = numbered('control-', controls).map(control)
-  await begun(serving)
-  await begun(numbered('compute', hosts).map(host))
+  await begin(serving)
+  await begin(numbered('compute', hosts).map(host))
   const backends = () =>
     serving
       .filter((part) => part.pid() !== null && part.address() !== '')
       .map((part) => ({ host: '127.0.0.1', port: Number(new URL(part.address()).port) }))
-  front = await openFront(listen, backends)
+  const front = await openFront(listen, backends)
+  onEnd(front.close)
   return `http://${listen.host}:${front.port}/v2`
 }
 
-const untilSignal = (): Promise<void> =>
-  new Promise((ended) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended())
-  })
-
-const ended = untilSignal()
 const began = performance.now()
 const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`
-try {
-  const base = await Promise.race([open(), ended])
-  if (base !== undefined) {
-    say(`ready ${base}   after ${seconds()}; logs and data in ${resolve(values.data)}; Ctrl-C stops all`)
-    if (values.check) say(`check: ${await checked(base)}; all in all ${seconds()}`)
-    else await ended
-  }
-} catch (error) {
-  say(`cluster: ${(error as Error).message}`)
-  process.exitCode = 1
-}
-await end()
+process.exitCode = await lived('cluster', say, async (stage) => {
+  const base = await open(stage)
+  say(`ready ${base}   after ${seconds()}; logs and data in ${resolve(values.data)}; Ctrl-C stops all`)
+  if (values.check) say(`check: ${await checked(base)}; all in all ${seconds()}`)
+  else await stage.asked
+})

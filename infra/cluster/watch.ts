@@ -1,5 +1,6 @@
 /** Keeps parts running: one that died is started again, later each time it does not last. */
 import { setTimeout as wait } from 'node:timers/promises'
+import { reasonOf } from './failure.ts'
 import type { Part } from './part.ts'
 
 type State = 'starting' | 'ready' | 'dead' | 'stopped'
@@ -12,16 +13,23 @@ export type Status = {
   /** Why it is dead. */
   readonly note: string
 }
-export type Watched = { readonly part: Part; readonly status: () => Status; readonly stop: () => Promise<void> }
+export type Watched = {
+  readonly part: Part
+  readonly status: () => Status
+  /** The first start; not tried again when it fails. */
+  readonly first: Promise<void>
+  /** Rejects when the part could not be ended. */
+  readonly stop: () => Promise<void>
+}
 
 const LOOK_MS = 200
 const BACKOFF_MS = [500, 1000, 2000, 5000, 10_000]
 /** Who lasted this long has recovered. */
 const WELL_MS = 60_000
 
-const firstLine = (error: unknown): string => String(error instanceof Error ? error.message : error).split('\n', 1)[0]!
+const firstLine = (error: unknown): string => reasonOf(error).split('\n', 1)[0]!
 
-export const watched = (part: Part, changed: (status: Status) => void): Watched & { readonly first: Promise<void> } => {
+export const watched = (part: Part, changed: (status: Status) => void): Watched => {
   let [state, note, restarts, failures] = ['starting' as State, '', 0, 0]
   const stopping = new AbortController()
   const status = (): Status => ({
@@ -62,7 +70,10 @@ export const watched = (part: Part, changed: (status: Status) => void): Watched 
       if (!stopped()) await again()
     }
   }
-  const first = begin()
+  const first = begin().catch((error: unknown) => {
+    if (!stopped()) become('dead', firstLine(error))
+    throw error
+  })
   const keeping = first.then(keep, () => undefined)
   return {
     part,
@@ -70,8 +81,10 @@ export const watched = (part: Part, changed: (status: Status) => void): Watched 
     first,
     stop: async () => {
       stopping.abort()
-      await part.stop().catch((error: unknown) => become('dead', firstLine(error)))
+      await part.stop()
       await keeping
+      const pid = part.pid()
+      if (pid !== null) throw new Error(`${part.name} was ended, and still runs: pid ${pid}`)
       become('stopped')
     },
   }

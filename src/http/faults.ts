@@ -1,4 +1,5 @@
 /** The one place where a fault becomes HTTP. A new kind does not compile until it has a face. */
+import { STATUS_CODES } from 'node:http'
 import type { Fault } from '../fault.ts'
 
 /** What only this room can find wrong: nothing behind it was asked. */
@@ -9,6 +10,11 @@ type Protocol =
   | { readonly kind: 'not_acceptable'; readonly reason: string }
   | { readonly kind: 'media_type'; readonly given: string }
   | { readonly kind: 'too_large'; readonly limitBytes: number }
+  /** The four of which there is not even a request: see `unserved.ts`. */
+  | { readonly kind: 'unreadable'; readonly reason: string }
+  | { readonly kind: 'headers_too_large'; readonly limitBytes: number }
+  | { readonly kind: 'too_slow' }
+  | { readonly kind: 'expectation'; readonly given: string }
   /** Three client mistakes that existing tests of clients want to see answered by 500 (rest-api 3.3). */
   | { readonly kind: 'expected_500'; readonly instead: Fault }
   /** A bug, or a store that cannot be read. The log says more than the answer. */
@@ -66,6 +72,10 @@ const FACES: Faces = {
   not_acceptable: { status: 406, say: (fault) => fault.reason },
   media_type: { status: 415, say: (fault) => `The body must be application/json, not ${fault.given}.` },
   too_large: { status: 413, say: (fault) => `The body is larger than ${fault.limitBytes} bytes.` },
+  unreadable: { status: 400, say: (fault) => `The request cannot be read: ${fault.reason}.` },
+  headers_too_large: { status: 431, say: (fault) => `The headers are larger than ${fault.limitBytes} bytes.` },
+  too_slow: { status: 408, say: () => 'The request did not arrive whole in time.' },
+  expectation: { status: 417, say: (fault) => `Nothing here meets the expectation ${fault.given}.` },
   expected_500: { status: 500, say: (fault) => face(fault.instead).detail },
   broken: { status: 500, say: () => 'The service failed to handle this request; its log knows the request id.' },
 }
@@ -107,6 +117,8 @@ export const withoutExpected500 = (fault: HttpFault): HttpFault =>
 export type ErrorAnswer = {
   readonly status: number
   readonly text: string
+  /** The sentence in it. */
+  readonly detail: string
   readonly retryAfterSeconds: number | undefined
 }
 
@@ -117,8 +129,14 @@ export const errorAnswer = (fault: HttpFault, requestId: string): ErrorAnswer =>
   const text = JSON.stringify({
     error_message: JSON.stringify(nested),
     errors: [
-      { status, code: `accelerator.${code}`, title: STATUS_TITLES[status] ?? 'Error', detail, request_id: requestId },
+      {
+        status,
+        code: `accelerator.${code}`,
+        title: STATUS_TITLES[status] ?? STATUS_CODES[status] ?? 'Error',
+        detail,
+        request_id: requestId,
+      },
     ],
   })
-  return { status, text, retryAfterSeconds }
+  return { status, text, detail, retryAfterSeconds }
 }

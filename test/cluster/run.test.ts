@@ -1,13 +1,13 @@
 /** `npm run cluster`, as whoever tries it out sees it. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { isRunning } from '../../infra/cluster/part.ts'
 import { clientOf } from '../e2e/client.ts'
-import { describeWith } from '../support/needs.ts'
+import { type Part as NeededPart, describeWith } from '../support/needs.ts'
 import { tempFolder } from '../support/program.ts'
 
 const RUN = fileURLToPath(new URL('../../infra/cluster/run.ts', import.meta.url))
@@ -55,8 +55,77 @@ test('what it cannot do is told in a sentence', async () => {
   }
 })
 
+/** Then PostgreSQL runs as another user. */
+const root: NeededPart = {
+  name: 'root',
+  installable: false,
+  find: () => (process.getuid?.() === 0 ? { at: '/' } : { lacking: 'these tests do not run as root' }),
+}
+/** Processes that name the folder: servers, and whatever starts or stops them. */
+const runningIn = (path: string): readonly string[] =>
+  execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(path) && !line.includes(RUN) && !/defunct/.test(line))
+
 describeWith('postgres', 'with a database', () =>
   describeWith('kafka', 'and a broker', () => {
+    const failing = async (name: string, prepare: (path: string) => string) => {
+      const path = join(folder.path, name)
+      mkdirSync(path, { mode: 0o755 })
+      const within = prepare(path)
+      const run = started('--data', within, '--listen', '127.0.0.1:0')
+      const code = await run.ended
+      return { code, text: run.text(), path, left: runningIn(path) }
+    }
+
+    describeWith(root, 'as root', () =>
+      test(
+        'a folder that user postgres may not enter is named with what to do, and the broker does not stay',
+        async () => {
+          const { code, text, path, left } = await failing('closed', (closed) => {
+            chmodSync(closed, 0o700)
+            return join(closed, 'cluster')
+          })
+          expect([code, left]).toEqual([1, []])
+          expect(text).toContain(
+            `cluster: postgres did not start: user postgres, as whom PostgreSQL runs here, may not enter ${path}\n` +
+              `  what to do: chmod o+x ${path}, or name another folder with --data\n`,
+          )
+        },
+        LONG,
+      ),
+    )
+
+    test(
+      'a broker that does not start is told with its log, and the database does not stay',
+      async () => {
+        const { code, text, path, left } = await failing('broken', (broken) => {
+          mkdirSync(join(broken, 'kafka/1/data'), { recursive: true })
+          writeFileSync(join(broken, 'kafka/1/data/meta.properties'), 'nonsense\n')
+          return broken
+        })
+        expect([code, left]).toEqual([1, []])
+        expect(text).toMatch(/^cluster: kafka did not start: kafka: node 1 did not become ready/m)
+        expect(text).toMatch(/^ {2}java\.lang\.RuntimeException: Error: node ID not found/m)
+        expect(text).toContain(`or remove ${path}/kafka, and the next start makes an empty broker`)
+      },
+      LONG,
+    )
+
+    test(
+      'one that is told to end while its servers start leaves none of them',
+      async () => {
+        const path = join(folder.path, 'early')
+        mkdirSync(path, { mode: 0o755 })
+        const run = started('--data', path, '--listen', '127.0.0.1:0')
+        await run.said(/^kafka +starting/m)
+        while (!runningIn(path).some((line) => line.includes('kafka.Kafka'))) await sleep(10)
+        run.child.kill('SIGHUP')
+        expect([await run.ended, runningIn(path)]).toEqual([0, []])
+      },
+      LONG,
+    )
+
     test(
       'one on a folder; who is killed is started again, the front goes round it, and one signal ends all',
       async () => {

@@ -40,6 +40,10 @@ const FACES: readonly (readonly [HttpFault, number, string])[] = [
   [{ kind: 'not_acceptable', reason: 'Too new.' }, 406, 'Too new.'],
   [{ kind: 'media_type', given: 'text/plain' }, 415, 'The body must be application/json, not text/plain.'],
   [{ kind: 'too_large', limitBytes: 9 }, 413, 'The body is larger than 9 bytes.'],
+  [{ kind: 'unreadable', reason: 'it is odd' }, 400, 'The request cannot be read: it is odd.'],
+  [{ kind: 'headers_too_large', limitBytes: 9 }, 431, 'The headers are larger than 9 bytes.'],
+  [{ kind: 'too_slow' }, 408, 'The request did not arrive whole in time.'],
+  [{ kind: 'expectation', given: 'tea' }, 417, 'Nothing here meets the expectation tea.'],
   [
     { kind: 'expected_500', instead: { kind: 'invalid', field: 'name', rule: 'it is empty' } },
     500,

@@ -54,9 +54,13 @@ const freePorts = async (): Promise<number> => {
   throw new Error('no three free ports in a row')
 }
 
-/** Waits for the end of the run in a process of its own, then kills the broker and removes the folder. */
+/**
+ * Waits for the end of the run in a process of its own, then kills the broker and removes the folder: again after a while,
+ * because a start under way ends itself, and may write until then.
+ */
 const guard = (rig: string, folder: string): void => {
-  const script = `while kill -0 ${runPid()} 2>/dev/null; do sleep 0.3; done; "$1" kill "$2/data"; rm -rf "$2"`
+  const wait = `while kill -0 ${runPid()} 2>/dev/null; do sleep 0.3; done`
+  const script = `${wait}; "$1" kill "$2/data"; rm -rf "$2"; sleep 3; rm -rf "$2"`
   spawn('bash', ['-c', script, 'guard', rig, folder], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
 }
 
@@ -70,7 +74,8 @@ const startIn = async (
 ): Promise<number> => {
   guard(rig, folder)
   const port = await freePorts()
-  const env = { ...process.env, ...(secure ? { SECURE: '1' } : {}) }
+  // Whatever becomes of the run meanwhile, a start ends with it.
+  const env = { ...process.env, KAFKA_RIG_OWNER: String(runPid()), ...(secure ? { SECURE: '1' } : {}) }
   await run(rig, ['start', join(folder, 'data'), String(port), ...settings(port)], { env, timeout: START_MS, cwd: '/' })
   return port
 }

@@ -41,10 +41,21 @@ const makeFolder = async (folder: string): Promise<void> => {
   for (const each of [folder, join(folder, 'data')]) chownSync(each, uid!, gid!)
 }
 
-/** Waits for the end of the run in a process of its own, then stops the server and removes the folder. */
+/**
+ * Waits for the end of the run in a process of its own, then stops the server and removes the folder. A server that stands
+ * still (SIGSTOP) must go on to hear of it; one that was just being started may not be ready to be stopped.
+ */
 const guard = (bin: string, folder: string, pid: number): void => {
   const stop = asPostgres(join(bin, 'pg_ctl'), ['stop', '-m', 'immediate', '-D', join(folder, 'data')]).flat()
-  const script = `while kill -0 ${pid} 2>/dev/null; do sleep 0.3; done; "$@" >/dev/null 2>&1; rm -rf '${folder}'`
+  const script = `
+    while kill -0 ${pid} 2>/dev/null; do sleep 0.3; done
+    for try in 1 2 3 4 5 6; do
+      [ -d '${folder}' ] || exit
+      head=$(sed -n 1p '${folder}/data/postmaster.pid' 2>/dev/null) && [ -n "$head" ] && kill -CONT "$head" 2>/dev/null
+      "$@" >/dev/null 2>&1 && break
+      sleep 0.5
+    done
+    rm -rf '${folder}'`
   spawn('sh', ['-c', script, 'guard', ...stop], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
 }
 

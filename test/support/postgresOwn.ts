@@ -55,6 +55,8 @@ export const ownServer = async (bin: string): Promise<OwnServer> => {
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     end: async () => {
+      // one that stands still hears nothing, and one that was stopped has no process
+      await Promise.try(() => signal('SIGCONT')).catch(() => undefined)
       await stop().catch(() => undefined)
       await run('rm', ['-rf', folder])
     },

@@ -9,6 +9,7 @@
 import { type KafkaBus, kafkaBus } from '../../bus/kafka/bus.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
+import { unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
 import { imageFolder } from '../../neighbours/imageFolder.ts'
 import { createNova } from '../../neighbours/nova.ts'
@@ -110,6 +111,7 @@ const serve = async (opened: Opened): Promise<Running> => {
     degraded: link.ailing,
   })
   open.add(() => admin.close(0))
+  const ids = idsBy(clock)
   const api = await listen(
     createApp({
       control: { ...control, notReady: () => notReady() ?? control.notReady() },
@@ -118,10 +120,11 @@ const serve = async (opened: Opened): Promise<Running> => {
       metrics: meter.registry,
       hindered: () => (database.ailing() === null ? null : 'the database does not answer'),
       tracer,
-      ids: idsBy(clock),
+      ids,
       clock,
     }),
     config.listen,
+    { unserved: unserved({ ids, clock, log }) },
   )
   open.add(() => api.close(REQUESTS_MS))
   open.add(draining.begin)

@@ -1,7 +1,8 @@
 /** A Hono application on a socket, and its orderly end. */
-import { createAdaptorServer } from '@hono/node-server'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Unserved } from '../../http/unserved.ts'
 
 /** Hono's applications are. */
 export type App = { readonly fetch: (request: Request) => Response | Promise<Response> }
@@ -12,16 +13,32 @@ export type Listening = Address & {
 }
 
 /** Above Nova's own time-outs nobody waits any more. */
-const REQUEST_MS = 120_000
-const HEADERS_MS = 20_000
-const KEEP_ALIVE_MS = 75_000
+const TIMES = { requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 75_000 }
+type Times = Partial<typeof TIMES> & { readonly connectionsCheckingInterval?: number }
+
+type Options = {
+  /** Answers what cannot be read as HTTP; without it Node does, with a bare status. */
+  readonly unserved?: Unserved
+  readonly times?: Times
+}
+
+const serverOf = (app: App, host: string, { unserved, times }: Options) => {
+  const serve = getRequestListener(app.fetch, {
+    hostname: host,
+    ...(unserved !== undefined && { errorHandler: unserved.failed }),
+  })
+  const server = createServer(
+    { ...TIMES, ...times, requireHostHeader: unserved === undefined },
+    (incoming, outgoing) => void (unserved?.hostless(incoming, outgoing) || serve(incoming, outgoing)),
+  )
+  if (unserved === undefined) return server
+  server.on('clientError', (error, socket) => unserved.unreadable(error, socket as Socket))
+  return server.on('checkExpectation', unserved.unexpected)
+}
 
 /** Rejects when the address cannot be listened on. */
-export const listen = async (app: App, { host, port }: Address): Promise<Listening> => {
-  const server = createAdaptorServer({ fetch: app.fetch, hostname: host }) as Server
-  server.requestTimeout = REQUEST_MS
-  server.headersTimeout = HEADERS_MS
-  server.keepAliveTimeout = KEEP_ALIVE_MS
+export const listen = async (app: App, { host, port }: Address, options: Options = {}): Promise<Listening> => {
+  const server = serverOf(app, host, options)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)

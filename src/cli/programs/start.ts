@@ -3,7 +3,9 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Control } from '../../actors/control.ts'
+import { systemClock, systemIds } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
+import { unserved } from '../../http/unserved.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
 import { imageFolder } from '../../neighbours/imageFolder.ts'
@@ -91,6 +93,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     const api = await listen(
       createApp({ control: system.plane.control, options: config.http, log, metrics: meter.registry, tracer }),
       config.listen,
+      { unserved: unserved({ ids: systemIds, clock: systemClock, log }) },
     )
     open.add(() => api.close(GRACE_MS))
     const admin = await openAdmin({ config, meter, reads: store.reads, system, hosts, log })

@@ -1,0 +1,98 @@
+/**
+ * Requests that no route sees because HTTP itself is broken: the server refuses them before there is a request to judge. They are
+ * answered in the same shape as every other refusal, with a request id, and the connection is closed.
+ *
+ * One connection is answered once: after a request that cannot be read nobody knows where the next one begins.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { maxHeaderSize, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { RequestError } from '@hono/node-server'
+import type { Clock, Ids } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { errorAnswer } from './faults.ts'
+import type { HttpFault } from './faults.ts'
+
+/** What Node's server says of a request it cannot read. */
+type ClientError = Error & { readonly code?: string; readonly reason?: string }
+
+export type Unserved = {
+  /** For the `clientError` event of a server. */
+  readonly unreadable: (error: ClientError, socket: Socket) => void
+  /** For the `checkExpectation` event: the client waits for something that is not offered here. */
+  readonly unexpected: (incoming: IncomingMessage, outgoing: ServerResponse) => void
+  /** True when the request was refused: HTTP/1.1 needs a Host header (RFC 9112 3.2). */
+  readonly hostless: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
+  /** No request could be made of the target and the Host header, or the application threw, which is a bug. */
+  readonly failed: (error: unknown) => Response
+}
+
+/** How long a refused client may go on sending: closed at once, its unread bytes would make the system drop the answer. */
+const LINGER_MS = 1000
+
+const MISDIRECTED: HttpFault = { kind: 'unreadable', reason: 'its target and its Host header make no URL' }
+const faultOf = ({ code, reason }: ClientError): HttpFault => {
+  if (code === 'HPE_HEADER_OVERFLOW') return { kind: 'headers_too_large', limitBytes: maxHeaderSize }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { kind: 'too_slow' }
+  return { kind: 'unreadable', reason: reason ?? 'it breaks the grammar of HTTP' }
+}
+
+type Parts = { readonly ids: Ids; readonly clock: Pick<Clock, 'now' | 'after'>; readonly log: Log }
+type Told = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }
+
+const write = (socket: Socket, { status, headers, text }: Told, clock: Parts['clock']): void => {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  const date = `date: ${new Date(clock.now()).toUTCString()}`
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, date, '', text].join('\r\n'))
+  socket.once(
+    'close',
+    clock.after(LINGER_MS, () => socket.destroy()),
+  )
+}
+
+export const unserved = ({ ids, clock, log }: Parts): Unserved => {
+  const refused = new WeakSet<Socket>()
+
+  const tell = (fault: HttpFault, remote: string | undefined): Told => {
+    const request = `req-${ids.uuid()}`
+    const { status, text, detail } = errorAnswer(fault, request)
+    log.info({ request, status, reason: detail, ...(remote !== undefined && { remote }) }, 'http.unserved')
+    const headers = {
+      'x-openstack-request-id': request,
+      'x-content-type-options': 'nosniff',
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(text)),
+      connection: 'close',
+    }
+    return { status, headers, text }
+  }
+  const refuse = (fault: HttpFault, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const { status, headers, text } = tell(fault, incoming.socket.remoteAddress)
+    outgoing.writeHead(status, headers).end(text)
+  }
+
+  return {
+    unreadable: (error, socket) => {
+      if (refused.has(socket)) return
+      refused.add(socket)
+      // Node keeps the answer in hand here and looks at it in the same way: after its headers nothing else can be said.
+      const { _httpMessage: inHand } = socket as Socket & { readonly _httpMessage?: ServerResponse | null }
+      if (!socket.writable || error.code === 'ECONNRESET' || inHand?.headersSent) return void socket.destroy()
+      write(socket, tell(faultOf(error), socket.remoteAddress), clock)
+    },
+    unexpected: (incoming, outgoing) =>
+      refuse({ kind: 'expectation', given: incoming.headers.expect ?? '' }, incoming, outgoing),
+    hostless: (incoming, outgoing) => {
+      if (incoming.httpVersion !== '1.1' || incoming.headers.host !== undefined) return false
+      refuse({ kind: 'unreadable', reason: 'it has no Host header' }, incoming, outgoing)
+      return true
+    },
+    failed: (error) => {
+      const misdirected = error instanceof RequestError
+      if (!misdirected) log.error({ err: error }, 'http.failed')
+      const fault = misdirected ? MISDIRECTED : ({ kind: 'broken' } as const)
+      const { status, headers, text } = tell(fault, undefined)
+      return new Response(text, { status, headers })
+    },
+  }
+}
