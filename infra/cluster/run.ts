@@ -8,18 +8,11 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-<<<<<<< HEAD
-import { type FolderLock, lockFolder } from '../../src/persistence/folderLock.ts'
-import { freePorts } from './ports.ts'
-import { checked } from './check.ts'
-import { type Front, openFront } from './loadBalancer.ts'
-=======
 import { lockFolder } from '../../src/persistence/folderLock.ts'
 import { freePorts } from './ports.ts'
 import { checked } from './check.ts'
 import { openFront } from './loadBalancer.ts'
 import { guarded } from './guard.ts'
->>>>>>> origin/main
 import { kafkaIn, kafkaLacks } from './kafka.ts'
 import { type Stage, lived } from './lifetime.ts'
 import type { Part } from './part.ts'
