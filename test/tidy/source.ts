@@ -18,7 +18,9 @@ export type Source = {
   readonly functions: readonly Shape[]
 }
 
-type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>
+export type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<
+  Record<string, unknown>
+>
 type Frame = { name: string; line: number; lines: number; nesting: number }
 type Walk = {
   readonly lineAt: (offset: number) => number
@@ -30,15 +32,15 @@ type Place = { readonly frame: Frame | null; readonly depth: number; readonly na
 
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'
-const child = (node: Node, key: string): Node | null => {
+export const child = (node: Node, key: string): Node | null => {
   const value = node[key]
   return isNode(value) ? value : null
 }
-const children = (node: Node): readonly (readonly [string, Node])[] =>
+export const children = (node: Node): readonly (readonly [string, Node])[] =>
   Object.entries(node).flatMap(([key, value]) =>
     (Array.isArray(value) ? value : [value]).filter(isNode).map((each) => [key, each] as const),
   )
-const nameOf = (node: Node | null): string =>
+export const nameOf = (node: Node | null): string =>
   node === null
     ? ''
     : typeof node['name'] === 'string'
@@ -111,7 +113,7 @@ const visit = (walk: Walk, node: Node, place: Place): void => {
   }
 }
 
-const lineFinder = (text: string): ((offset: number) => number) => {
+export const lineFinder = (text: string): ((offset: number) => number) => {
   const starts = [0, ...[...text.matchAll(/\n/g)].map((match) => match.index + 1)]
   return (offset) => {
     let [low, high] = [0, starts.length]

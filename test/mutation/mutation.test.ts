@@ -1,0 +1,192 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isAlive } from '../support/program.ts'
+import { parse } from '../tidy/source.ts'
+import { runCommand } from './command.ts'
+import { type Mutant, applied, mutantsOf } from './mutants.ts'
+import { mutate, possible } from './mutation.ts'
+import { loadersOf, nearestTests } from './nearest.ts'
+import { strataOf } from './sample.ts'
+
+const never = new AbortController().signal
+const become = (text: string, kind?: string): readonly string[] =>
+  mutantsOf('src/a.ts', text)
+    .filter((one) => kind === undefined || one.kind === kind)
+    .map((one) => applied(text, one))
+
+describe('mutants', () => {
+  it.each([
+    ['operator', 'a < b', ['a <= b', 'a >= b']],
+    ['operator', 'a !== b', ['a === b']],
+    ['operator', 'n += m', ['n -= m']],
+    ['logical', 'a && b', ['((a) || (b))', '(a)', '(b)']],
+    ['logical', 'a ?? b', ['(a)', '(b)']],
+    ['condition', 'if (a) go()', ['if (true) go()', 'if (false) go()']],
+    ['branches', 'a ? b : c', ['a ? c : b']],
+    ['constant', 'go(true, 7, 1n)', ['go(false, 7, 1n)', 'go(true, 8, 1n)', 'go(true, 7, 2n)']],
+    ['constant', `go('x', '')`, [`go('', '')`, `go('x', 'mutated')`]],
+    ['template', 'go(`${a}/b`)', ['go(``)']],
+    ['statement', 'await go(); n = 1; log.warn(n)', ['; n = 1; log.warn(n)', 'await go(); ; log.warn(n)']],
+    [
+      'statement',
+      'const f = () => { if (a) return; go() }',
+      ['const f = () => { if (a) ; go() }', 'const f = () => { if (a) return; ; }'],
+    ],
+    ['leftLoop', 'for (;;) { break }', ['for (;;) { ; }']],
+    ['element', 'go([a, b, ])', ['go([b, ])', 'go([a ])']],
+    ['property', 'go({ a: 1, ...b })', ['go({ ...b })', 'go({ a: 1 })']],
+    ['negation', 'go(!a, -b)', ['go(a, -b)', 'go(!a, b)']],
+    ['step', 'n++', ['n--']],
+    ['anchor', '/^a$/.test(b)', ['/a$/.test(b)', '/^a/.test(b)']],
+    ['waiting', 'go(await a)', ['go(a)']],
+    ['optional', 'a?.b; a?.[0]; a?.()', ['a!.b; a?.[0]; a?.()', 'a?.b; a![0]; a?.()', 'a?.b; a?.[0]; a!()']],
+    ['method', 'Math.min(a, b)', ['Math.max(a, b)']],
+    ['method', 'a.filter(b).some(c)', ['a.filter(b).every(c)', 'a.some(c)']],
+  ])('of the kind %s: %s', (kind, text, expected) => expect(become(text, kind)).toEqual(expected))
+
+  it('leave types, imports and what is only said to people alone', () =>
+    expect(
+      become(`import a from 'b'
+type T = { readonly kind: 'x'; readonly size: 3 }
+const f = (n: 1 | 2 = a as 1): 'y' => n as unknown as 'y'
+log.info('said', { n: 1 })
+const route = { summary: 'words' }
+throwing(() => new Error(\`no \${a}\`))`),
+    ).toEqual([expect.stringContaining(`summary: 'words' }\n;`)]))
+})
+
+describe('a sample', () => {
+  const mutants = Array.from({ length: 400 }, (_, n): Mutant => {
+    const room = n < 4 ? 'wire' : n < 100 ? 'http' : 'actors'
+    return {
+      path: `src/${room}/a.ts`,
+      line: n,
+      kind: n % 9 ? 'constant' : 'anchor',
+      start: n,
+      end: n,
+      original: '',
+      mutated: '',
+    }
+  })
+  it('gives each room its share, the small ones too, and is the same for the same seed', () => {
+    const strata = strataOf(mutants, 40, 1)
+    expect(strata.map(({ room, wanted }) => [room, wanted])).toEqual([
+      ['actors', 28],
+      ['http', 9],
+      ['wire', 3],
+    ])
+    expect(strataOf(mutants, 40, 1)).toEqual(strata)
+    expect(strataOf(mutants, 40, 2)).not.toEqual(strata)
+    expect(strataOf(mutants, 2, 1).reduce((sum, { wanted }) => sum + wanted, 0)).toBe(2)
+    expect(strataOf(mutants, 1000, 1).reduce((sum, { wanted }) => sum + wanted, 0)).toBe(400)
+  })
+})
+
+it('the nearest tests are those that load the file by few steps or are named like it; types do not count', () => {
+  const sources = [
+    parse('src/actors/arq/decider.ts', ''),
+    parse('src/actors/plane.ts', `import './arq/decider.ts'`),
+    parse('src/cli/main.ts', `import '../actors/plane.ts'`),
+    parse('test/far.test.ts', `new URL('../src/cli/main.ts', import.meta.url)`),
+    parse('test/near.test.ts', `import '../src/actors/plane.ts'`),
+    parse('test/actors/arq.test.ts', `import '../../src/actors/plane.ts'`),
+    parse('test/types.test.ts', `import type { A } from '../src/actors/arq/decider.ts'`),
+  ]
+  const isTest = (path: string) => path.endsWith('.test.ts')
+  expect(nearestTests(loadersOf(sources), 'src/actors/arq/decider.ts', isTest)).toEqual([
+    'test/actors/arq.test.ts',
+    'test/near.test.ts',
+    'test/far.test.ts',
+  ])
+})
+
+it('a command that hangs is ended with all that it started', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'accelerando-command-'))
+  const script = `const child = require('node:child_process').spawn('sleep', ['100'], { detached: true, stdio: 'ignore' })
+    console.log(child.pid)
+    setInterval(() => undefined, 1000)`
+  const { late, output } = await runCommand({
+    args: [process.execPath, '-e', script],
+    folder,
+    limitMs: 3000,
+    stop: never,
+  })
+  rmSync(folder, { recursive: true })
+  expect(late).toBe(true)
+  expect(Number(output)).toBeGreaterThan(0)
+  await expect.poll(() => isAlive(Number(output)), { timeout: 10_000 }).toBe(false)
+})
+
+describe('a mutation test', () => {
+  const root = mkdtempSync(join(tmpdir(), 'accelerando-planted-'))
+  const put = (path: string, text: string) => writeFileSync(join(root, path), text)
+  const only = ['src/limits.ts:1', 'src/limits.ts:3']
+  beforeAll(() => {
+    for (const folder of ['src', 'test']) mkdirSync(join(root, folder))
+    symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(root, 'node_modules'))
+    put('package.json', '{ "type": "module" }')
+    put('tsconfig.json', '{ "compilerOptions": { "module": "nodenext", "noEmit": true, "strict": true, "types": [] } }')
+    put('vitest.config.ts', `export default { test: { include: ['test/*.test.ts'], exclude: [] } }`)
+    put(
+      'src/limits.ts',
+      `export const isFull = (count: number, max: number): boolean => count >= max
+export const larger = (a: number, b: number): number =>
+  a > b ? a : b
+`,
+    )
+    put(
+      'test/limits.test.ts',
+      `import { expect, it } from 'vitest'
+import { isFull, larger } from '../src/limits.ts'
+it('is full', () => expect([1, 2, 3].map((count) => isFull(count, 2))).toEqual([false, true, true]))
+it('is larger', () => expect([larger(1, 2), larger(2, 1), larger(2, 2)]).toEqual([2, 2, 2]))
+`,
+    )
+  })
+  afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+  it('tells what is noticed from what cannot be', { timeout: 300_000 }, async () => {
+    const warned: string[] = []
+    const verdicts = await mutate({
+      root,
+      count: 100,
+      seed: 1,
+      only,
+      workers: 1,
+      filesMax: 5,
+      budgetMs: 10_000,
+      equivalent: [],
+      note: () => undefined,
+      warn: (line) => warned.push(line),
+      stop: never,
+    })
+    const told = verdicts.map(({ mutant, verdict }) => `${verdict} ${mutant.line} ${mutant.original} ${mutant.mutated}`)
+    expect(told.toSorted()).toEqual([
+      'noticed 1 >= <',
+      'noticed 1 >= >',
+      'noticed 3 > <=',
+      'noticed 3 a : b b : a',
+      'survived 3 > >=',
+    ])
+    expect(warned).toEqual([])
+  })
+  it('does not plant what is known to change nothing', () => {
+    const known = {
+      path: 'src/limits.ts',
+      line: 'a > b ? a : b',
+      original: '>',
+      mutated: '>=',
+      reason: 'equal numbers are the same number',
+    }
+    const left = possible({ root, only, equivalent: [known] })
+    expect(left.map(({ line, mutated }) => [line, mutated])).toEqual([
+      [1, '>'],
+      [1, '<'],
+      [3, 'b : a'],
+      [3, '<='],
+    ])
+  })
+})

@@ -1,0 +1,101 @@
+/** A seeded mutation test: small faults are planted in copies of the program, and its tests are to notice them. */
+import { join, matchesGlob } from 'node:path'
+import { GENERATED } from '../tidy/rules.ts'
+import { readFolder } from '../tidy/source.ts'
+import { type Equivalent, isKnown } from './equivalent.ts'
+import { type Judge, type Verdict, judged } from './judge.ts'
+import { type Mutant, mutantsOf } from './mutants.ts'
+import { loadersOf, nearestTests, testFilter } from './nearest.ts'
+import { type Stratum, strataOf } from './sample.ts'
+import { makeTests } from './tests.ts'
+import { makeTrees } from './tree.ts'
+
+export type Wanted = {
+  readonly root: string
+  readonly count: number
+  readonly seed: number
+  /** Files, folders or patterns; a file may name a line: `src/clock.ts:12`. All of `src` when there is none. */
+  readonly only: readonly string[]
+  readonly workers: number
+  readonly filesMax: number
+  readonly budgetMs: number
+  readonly equivalent: readonly Equivalent[]
+  readonly note: (verdict: Verdict) => void
+  readonly warn: (line: string) => void
+  readonly stop: AbortSignal
+}
+
+const isIn = (only: readonly string[], { path, line }: Mutant): boolean =>
+  only.length === 0 ||
+  only.some((one) => {
+    const [name, at] = one.split(':')
+    const there = path === name || path.startsWith(`${name!.replace(/\/$/, '')}/`) || matchesGlob(path, name!)
+    return there && (at === undefined || Number(at) === line)
+  })
+
+/** All that may be judged: neither generated nor known to change nothing. */
+export const possible = ({ root, only, equivalent }: Pick<Wanted, 'root' | 'only' | 'equivalent'>): readonly Mutant[] =>
+  readFolder(root, 'src')
+    .filter(({ path, text }) => !GENERATED.path.test(path) && !text.split('\n')[0]!.includes(GENERATED.mark))
+    .flatMap(({ path, text }) =>
+      mutantsOf(path, text).filter((mutant) => isIn(only, mutant) && !isKnown(equivalent, mutant, text)),
+    )
+
+type Progress = Stratum & { next: number; counted: number; running: number }
+/** In every room as many at once as are still wanted, so that the same ones are judged whoever is faster. */
+const take = (rooms: readonly Progress[]): readonly [Progress, Mutant] | null => {
+  const room = rooms.find(
+    ({ wanted, counted, running, next, queue }) => counted + running < wanted && next < queue.length,
+  )
+  if (!room) return null
+  room.running++
+  return [room, room.queue[room.next++]!]
+}
+
+type Config = { readonly default: { readonly test: { readonly include: string[]; readonly exclude: string[] } } }
+const nearestOf = async (root: string): Promise<Judge['nearest']> => {
+  const { include, exclude } = ((await import(join(root, 'vitest.config.ts'))) as Config).default.test
+  const sources = ['src', 'test', 'bin', 'infra'].flatMap((folder) => {
+    try {
+      return readFolder(root, folder)
+    } catch {
+      return []
+    }
+  })
+  const loaders = loadersOf(sources)
+  const isTest = testFilter(include, exclude)
+  return (path) => nearestTests(loaders, path, isTest)
+}
+
+export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {
+  const { root, count, seed, workers, filesMax, budgetMs, stop, note, warn } = wanted
+  const rooms = strataOf(possible(wanted), count, seed).map((room) => ({ ...room, next: 0, counted: 0, running: 0 }))
+  const trees = makeTrees(root)
+  const verdicts: Verdict[] = []
+  const work = async (tree: string, judge: Judge): Promise<void> => {
+    for (;;) {
+      const taken = stop.aborted ? null : take(rooms)
+      if (!taken) {
+        // another may find that what it judges does not count, and leave room for more
+        if (stop.aborted || rooms.every(({ running }) => running === 0)) return
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        continue
+      }
+      const [room, mutant] = taken
+      const verdict = await judged(tree, mutant, judge).finally(() => room.running--)
+      if (stop.aborted) return
+      if (verdict.verdict !== 'discarded') room.counted++
+      verdicts.push(verdict)
+      note(verdict)
+    }
+  }
+  try {
+    const tests = makeTests(trees.copy('unchanged'), warn, stop)
+    const judge = { nearest: await nearestOf(root), tests, filesMax, budgetMs, stop }
+    const copies = Array.from({ length: workers }, (_, n) => trees.copy(`mutated-${n + 1}`))
+    await Promise.all(copies.map((tree) => work(tree, judge)))
+  } finally {
+    trees.remove()
+  }
+  return verdicts
+}
