@@ -42,7 +42,7 @@ export const possible = ({ root, only, equivalent }: Pick<Wanted, 'root' | 'only
     )
 
 type Progress = Stratum & { next: number; counted: number; running: number }
-/** In every room as many at once as are still wanted, so that the same ones are judged whoever is faster. */
+/** Never starts more in a room than are still wanted there, so that the same mutants are judged however the workers are timed. */
 const take = (rooms: readonly Progress[]): readonly [Progress, Mutant] | null => {
   const room = rooms.find(
     ({ wanted, counted, running, next, queue }) => counted + running < wanted && next < queue.length,

@@ -26,7 +26,7 @@ const shares = (sizes: readonly number[], count: number): readonly number[] => {
   return wanted
 }
 
-/** A kind is the likelier the more there are of it, but with the square root, so that the rare ones are not drowned. */
+/** The probability of a kind grows with the square root of its number, so that rare kinds occur in a small sample. */
 const drawn = (mutants: readonly Mutant[], seed: number): readonly Mutant[] => {
   const chance = random(seed)
   const kinds = [...Map.groupBy(mutants, ({ kind }) => kind).values()].map((all) => ({
