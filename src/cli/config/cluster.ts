@@ -17,24 +17,27 @@ export const CLUSTER = {
   clock_offset_ms: row(k.count(-DAY_MS, DAY_MS, 'milliseconds'), 0, {
     flag: true,
     only: 'environment and flag',
-    about: 'The clock of the process goes wrong by so much. Only with test_doors.',
+    about: 'Offset added to the clock of the process. Only with test_doors.',
   }),
   'kafka.brokers': optional(k.brokers, {
     flag: '--kafka',
-    about: 'Brokers by which `control` and `host` find each other.',
+    about: 'Kafka brokers through which `control` and `host` communicate.',
     example: ['kafka-1:9092', 'kafka-2:9092'],
   }),
   'kafka.prefix': row(k.topicPrefix, '', {
     flag: true,
-    about: 'Stands before the name of every topic and group, so that several systems can share a Kafka.',
+    about: 'Prefix of every topic and consumer group, so that several systems can share one Kafka.',
   }),
   'kafka.create_topics': row(k.toggle, true, {
-    about: 'A `control` makes the topics that are missing. Without it, it does not start before they are made.',
+    about: 'A `control` creates missing topics. Without it, it does not start while topics are missing.',
   }),
-  'kafka.partitions': row(k.count(1, 1000), 12, { flag: '--partitions', about: 'Partitions of topics that are made.' }),
+  'kafka.partitions': row(k.count(1, 1000), 12, {
+    flag: '--partitions',
+    about: 'Partitions of topics that are created.',
+  }),
   'kafka.replicas': row(k.count(1, 15), 1, {
     flag: '--replicas',
-    about: 'Brokers that keep each message of topics that are made.',
+    about: 'Replicas of topics that are created.',
   }),
   'kafka.retention_days': optional(k.days(0.01, 3650), {
     about:
@@ -42,19 +45,19 @@ export const CLUSTER = {
       'the last state of each key stays for ever either way.',
     example: 7,
   }),
-  'kafka.tls': row(k.toggle, false, { about: 'Speak TLS with the brokers. So does whoever sets kafka.ca_file.' }),
+  'kafka.tls': row(k.toggle, false, { about: 'Use TLS with the brokers. Setting kafka.ca_file also enables it.' }),
   'kafka.ca_file': optional(k.file, {
-    about: 'Certificates in PEM that are believed besides those of the system when a broker shows its own.',
+    about: 'CA certificates in PEM, trusted in addition to those of the system, to verify the brokers.',
     example: '/etc/accelerando/kafka-ca.pem',
   }),
   'kafka.sasl_mechanism': optional(k.choice(['plain', 'scram-sha-256', 'scram-sha-512']), {
-    about: 'How to log in to the brokers. Without it nobody logs in.',
+    about: 'How to log in to the brokers. Without it there is no login.',
     example: 'scram-sha-512',
   }),
-  'kafka.sasl_username': optional(k.word, { about: 'Who logs in to the brokers.', example: 'accelerando' }),
+  'kafka.sasl_username': optional(k.word, { about: 'User name for the brokers.', example: 'accelerando' }),
   'kafka.sasl_password': optional(k.word, {
     secret: true,
-    about: 'The password of that user.',
+    about: 'Password of that user.',
     example: 'change me',
   }),
 }

@@ -15,7 +15,7 @@ const PROGRAM = {
   admin_listen: row(k.listenAddress, '127.0.0.1:6667', {
     flag: true,
     about:
-      'Where detail for operators and /metrics are answered. When nobody sets it and the port is taken, any free one.',
+      'Where /metrics and detailed health for operators are answered. If it is not set and the port is in use, a free port is taken.',
   }),
   data: row(k.folder, './data', { flag: true, about: 'Folder that holds everything that must outlive the process.' }),
   config: optional(k.file, { flag: true, only: 'environment and flag', about: 'Configuration file in TOML.' }),
@@ -33,7 +33,8 @@ const PROGRAM = {
   enabled_drivers: row(k.names, ['pci_driver'], { about: 'Drivers that look at the hardware of this machine.' }),
   noauth_anywhere: row(k.toggle, false, {
     flag: true,
-    about: 'Listen beyond this machine although nobody is authenticated: whoever reaches the API rules the cloud.',
+    about:
+      'Listen beyond this machine although callers are not authenticated: whoever reaches the API may do everything.',
   }),
   demo: row(k.toggle, false, { flag: true, about: 'Adds a small mixed cloud of simulated hosts.' }),
   demo_hosts: optional(k.count(1, 10_000), {
@@ -58,24 +59,24 @@ const PROGRAM = {
   tour: row(k.toggle, false, {
     flag: true,
     about:
-      'Walks the main job as Nova would, says what happened, and stops. Logs only warnings when log.level is not set.',
+      'Performs one bind as Nova would, prints what happened, and stops. Logs only warnings when log.level is not set.',
   }),
   test_doors: row(k.toggle, false, {
     only: 'environment',
-    about: 'Opens doors on the admin listener with which tests break things. Never for production.',
+    about: 'Opens paths on the admin listener with which tests cause failures. Never for production.',
   }),
 }
 
 const API = {
   'log.level': row(k.choice(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info', {
     flag: true,
-    about: 'The least that is logged, on standard error.',
+    about: 'Lowest level that is logged, on standard error.',
   }),
   'log.pretty': row(k.choice(['auto', 'always', 'never']), 'auto', {
-    about: 'Lines for people instead of JSON; auto: when standard error is a terminal.',
+    about: 'Readable lines instead of JSON; auto: when standard error is a terminal.',
   }),
   'api.public_endpoint': optional(k.webAddress, {
-    about: 'Stands before /accelerator in every link. Without it, scheme and host of the request.',
+    about: 'Base of every link, before /accelerator. Without it, scheme and host of the request.',
     example: 'https://cloud.example.org',
   }),
   'api.proxy_headers': row(k.toggle, HTTP.proxyHeaders, {
@@ -84,10 +85,10 @@ const API = {
       'X-Forwarded-Host. Only behind a proxy that sets them and removes what clients send under these names.',
   }),
   'api.body_limit_bytes': row(k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
-    about: 'A request body above it is answered 413.',
+    about: 'A larger request body is answered 413.',
   }),
   'api.answer_seconds': row(k.seconds(0.1, 600), inSeconds(HTTP.answerMs), {
-    about: 'A request that has no answer by then is answered 503; it may be carried out all the same.',
+    about: 'A request without an answer by then is answered 503; it may still be carried out.',
   }),
   'api.additive_microversion': row(k.toggle, HTTP.additiveMicroversion, {
     about: 'Offer microversion 2.4, which shows UUIDs beside integer ids.',
@@ -99,7 +100,7 @@ const API = {
     about: 'A service token must carry one of these roles.',
   }),
   'oslo_policy.enforce_new_defaults': row(k.toggle, HTTP.policy.enforceNewDefaults, {
-    about: 'Only the new default rules count; otherwise the older ones are accepted beside them.',
+    about: 'Apply only the new default rules; otherwise the older rules are accepted as well.',
   }),
   'oslo_policy.policy_file': optional(k.file, {
     about: 'Rules that replace the defaults: JSON, or one NAME: "RULE" a line.',
@@ -109,22 +110,22 @@ const API = {
 
 const CONVERSATIONS = {
   'bind.deadline_seconds': row(k.seconds(0.05, 299), inSeconds(CONTROL.bindDeadlineMs), {
-    about: 'An accepted bind without an answer by then has failed. Nova itself waits 300 seconds.',
+    about: 'An accepted bind without an answer by then fails. Nova itself waits 300 seconds.',
   }),
   'bind.resend_seconds': row(k.seconds(0.05, 300), inSeconds(CONTROL.resendMs), {
-    about: 'An order to a host that was not answered is sent again after this long.',
+    about: 'An order that its host has not answered is sent again after this time.',
   }),
   'program.wait_seconds': row(k.seconds(0, 300), inSeconds(CONTROL.programWaitMs), {
-    about: 'A call that programs a deployable waits this long for the end before it answers 202.',
+    about: 'A call that programs a deployable waits this long for the result before it answers 202.',
   }),
   'program.deadline_seconds': row(k.seconds(1, 86_400), inSeconds(CONTROL.programDeadlineMs), {
-    about: 'Programming that has not ended by then has failed.',
+    about: 'Programming that has not ended by then fails.',
   }),
   'timeline.kept_days': row(k.days(0, 3650), CONTROL.timelineKeptMs / DAY_MS, {
     about: 'The timeline of a deleted accelerator request can be read for this long.',
   }),
   'sweep.every_seconds': row(k.seconds(0.01, 60), inSeconds(CONTROL.sweepEveryMs), {
-    about: 'How often deadlines, unanswered orders and untold events are looked for.',
+    about: 'How often deadlines, unanswered orders and undelivered events are looked for.',
   }),
   'actors.ask_seconds': row(k.seconds(0.1, 120), inSeconds(REGION.askMs), {
     about: 'An actor that has not answered by then makes a request fail with 503.',
@@ -133,10 +134,10 @@ const CONVERSATIONS = {
     about: 'An actor takes part in one decision of several for at most this long.',
   }),
   'actors.idle_seconds': row(k.seconds(1, 86_400), inSeconds(REGION.idleMs), {
-    about: 'An actor that nobody asked for this long leaves the memory.',
+    about: 'An actor that was not asked for this long is removed from memory.',
   }),
   'actors.resident_max': row(k.count(100, 10_000_000), REGION.residentMax, {
-    about: 'Above so many actors in memory, those idle longest leave first.',
+    about: 'With more actors in memory than this, those idle longest are removed first.',
   }),
 }
 
@@ -147,9 +148,9 @@ const HOSTS = {
     example: 'compute-1',
   }),
   'host.report_every_seconds': row(k.seconds(0.1, 3600), 60, {
-    about: 'A host reports its full picture this often.',
+    about: 'A host reports its complete inventory this often.',
   }),
-  'host.heartbeat_every_seconds': row(k.seconds(0.05, 600), 5, { about: 'A host shows this often that it lives.' }),
+  'host.heartbeat_every_seconds': row(k.seconds(0.05, 600), 5, { about: 'A host sends a heartbeat this often.' }),
   'host.stale_after_seconds': row(k.seconds(0.1, 86_400), inSeconds(CONTROL.staleAfterMs), {
     about: 'A host silent for this long is stale.',
   }),
@@ -160,12 +161,12 @@ const HOSTS = {
     about: 'Complete reports in a row without a device before the device is retired.',
   }),
   'pci.passthrough_whitelist': optional(k.whitelist, {
-    about: 'Which PCI functions pci_driver may hand out: tables with vendor_id, product_id, address or devname.',
+    about: 'Which PCI functions pci_driver may offer: tables with vendor_id, product_id, address or devname.',
     example: [{ vendor_id: '1af4', product_id: '1041' }],
   }),
-  'pci.sysfs_root': row(k.folder, '/sys', { about: 'Where the kernel shows the hardware.' }),
-  'pci.check': row(k.toggle, false, { about: 'Every bind first makes sure that the device is still there.' }),
-  'fake.devices': row(k.count(1, 244), 1, { about: 'Devices that fake_driver shows.' }),
+  'pci.sysfs_root': row(k.folder, '/sys', { about: 'Where sysfs is mounted.' }),
+  'pci.check': row(k.toggle, false, { about: 'Every bind first checks that the device is still present.' }),
+  'fake.devices': row(k.count(1, 244), 1, { about: 'Devices that fake_driver reports.' }),
   'fake.handles': row(k.count(1, 255), 16, { about: 'Attach handles of each of them.' }),
   'fake.host_work': row(k.toggle, false, { about: 'Binding one of them needs work on the host.' }),
 }
@@ -173,22 +174,22 @@ const HOSTS = {
 const NEIGHBOURS = {
   'nova.url': optional(k.webAddress, {
     flag: true,
-    about: 'Endpoint of Nova, told how binds end. Without it that is recorded, and nobody is told.',
+    about: 'Endpoint of Nova, which is notified when binds end. Without it the end is only recorded.',
     example: 'http://127.0.0.1:8774/v2.1',
   }),
-  'nova.timeout_seconds': row(k.seconds(0.05, 120), 10, { about: 'Nova has this long to answer one request.' }),
+  'nova.timeout_seconds': row(k.seconds(0.05, 120), 10, { about: 'Time limit for one request to Nova.' }),
   'nova.tell_for_seconds': row(k.seconds(0, 3600), inSeconds(CONTROL.tellForMs), {
-    about: 'Nova is told again for this long after the bind was accepted.',
+    about: 'Events to Nova are sent again for this long after the bind was accepted.',
   }),
-  'nova.headers': row(k.headers, {}, { secret: true, about: 'Headers that go with every request to Nova.' }),
+  'nova.headers': row(k.headers, {}, { secret: true, about: 'Headers added to every request to Nova.' }),
   'nova.token_file': optional(k.file, {
     about: 'File with the token for Nova, read before each request, so that it may be renewed.',
     example: '/etc/accelerando/nova.token',
   }),
   'postgres.statement_timeout_seconds': row(k.seconds(0.1, 600), 5, {
-    about: 'A statement that takes longer is given up.',
+    about: 'A statement that takes longer is cancelled.',
   }),
-  'postgres.readers': row(k.count(1, 100), 4, { about: 'Connections that read; one more writes.' }),
+  'postgres.readers': row(k.count(1, 100), 4, { about: 'Connections for reading; one more is for writing.' }),
 }
 
 export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...CLUSTER }

@@ -49,8 +49,8 @@ const sections: readonly string[] = [...new Set(inFile.map(sectionOf))]
 export const sampleFile = (): string =>
   [
     ...wrapped(
-      'Every option with its default. A flag is stronger than the environment, the environment than this file. ' +
-        'Relative paths begin at the folder in which the program is started.',
+      'Every option with its default. A flag overrides the environment, the environment overrides this file. ' +
+        'Relative paths start at the folder in which the program is started.',
       '# ',
     ),
     '',
@@ -73,15 +73,15 @@ const tableRow = (key: Key): string => {
 
 const INTRODUCTION = `# Configuration
 
-Every option can stand in a TOML file (\`--config FILE\`) and in the environment; those of every day have a flag too. A flag is stronger than
-the environment, the environment stronger than the file, the file stronger than the default. The name of a variable is \`ACCELERANDO_\` and the
-key in upper case, with \`_\` for every dot: \`bind.deadline_seconds\` is \`ACCELERANDO_BIND_DEADLINE_SECONDS\`. In the environment a list is
-written with commas, a table as JSON, and an empty variable sets nothing. Relative paths begin at the folder in which the program is started.
+Every option can be set in a TOML file (\`--config FILE\`) and in the environment; the common ones also have a flag. A flag overrides the
+environment, the environment overrides the file, and the file overrides the default. The name of a variable is \`ACCELERANDO_\` and the key in upper
+case, with \`_\` for every dot: \`bind.deadline_seconds\` is \`ACCELERANDO_BIND_DEADLINE_SECONDS\`. In the environment a list is separated by
+commas, a table is JSON, and an empty variable sets nothing. Relative paths start at the folder in which the program is started.
 
-An unknown option or a bad value stops the start; all of them are listed, each with its rule and where it came from. So does a bad value that
-a stronger one hides.
+An unknown option or an invalid value stops the start, also if another source overrides that value. All of them are listed, each with its rule and
+where it came from.
 
-[\`infra/contracts/accelerando.sample.toml\`](../infra/contracts/accelerando.sample.toml) holds every option with its default. That file and this
+[\`infra/contracts/accelerando.sample.toml\`](../infra/contracts/accelerando.sample.toml) contains every option with its default. That file and this
 page are printed from the program by \`npm run print\`.
 `
 
