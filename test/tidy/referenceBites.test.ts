@@ -90,12 +90,18 @@ test('a link that leads nowhere is found', () => {
 test('a path of the tree that is not there is found', () => {
   const maps =
     '`src/bus/` `src/*.ts` `port.ts` `bus/port.ts` `control.toml`, `src/gone/` `gone.ts` `other/port.ts` `test/x.ts`'
-  const planted = tree({ 'ARCHITECTURE.md': maps, 'src/bus/port.ts': '// docs/gone.md', 'src/a.ts': '' })
+  const planted = tree({
+    'ARCHITECTURE.md': maps,
+    'README.md': '    npm run x -- --only src/lost/a.ts, src/bus',
+    'src/bus/port.ts': '// docs/gone.md',
+    'src/a.ts': '',
+  })
   expect(references.files(planted)).toEqual([
     'ARCHITECTURE.md:1 names src/gone/, which is not there',
     'ARCHITECTURE.md:1 names gone.ts, which is not there',
     'ARCHITECTURE.md:1 names other/port.ts, which is not there',
     'ARCHITECTURE.md:1 names test/x.ts, which is not there',
+    'README.md:1 names src/lost/a.ts, which is not there',
     'src/bus/port.ts:1 names docs/gone.md, which is not there',
   ])
 })

@@ -172,7 +172,7 @@ const asPattern = (path: string): RegExp =>
 const TOP = new RegExp(`^(${FOLDERS.map((folder) => folder.replace('.', '\\.')).join('|')})/`)
 const MAPS = /^(ARCHITECTURE|STYLE|README)\.md$|^docs\/(?!contract\/)/
 
-/** A path in backticks is of the tree when it starts with one of its folders, or ends as its files do. */
+/** A path is of the tree when it starts with one of its folders, or is in backticks and ends as its files do. */
 export const files: Check = (tree) => {
   const known = [...new Set([...tree.paths, ...folders(tree.paths)])]
   const there = (path: string): boolean => {
@@ -182,8 +182,12 @@ export const files: Check = (tree) => {
   const inTicks = [...cited(tree, /`([\w.@-]+(?:\/[\w.@*-]+)*\/?)`/g, (path) => MAPS.test(path))]
     .filter(({ match: [, path] }) => TOP.test(path!) || /\.(ts|md)$/.test(path!))
     .filter(({ match: [, path] }) => !there(path!))
+  const bare = /(?<![\w/.$`-])((?:src|test|infra|bench|bin)\/[\w@*-]+(?:[./][\w@*-]+)*)(?![\w/]*`)/g
+  const inCommands = [...cited(tree, bare, (path) => MAPS.test(path))].filter(({ match: [, path] }) => !there(path!))
   const inText = [...cited(tree, /(?<![\w/.])(docs\/[\w/.-]+\.md)/g, (path) => !isPage(path))].filter(
     ({ match: [, path] }) => !tree.paths.has(path!),
   )
-  return [...inTicks, ...inText].map(({ at, match: [, path] }) => `${at} names ${path}, which is not there`)
+  return [...inTicks, ...inCommands, ...inText].map(
+    ({ at, match: [, path] }) => `${at} names ${path}, which is not there`,
+  )
 }
