@@ -2,97 +2,82 @@
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
-import type { Row } from './row.ts'
+import type { Sections } from './sections.ts'
 
 const DAY_MS = 86_400_000
 
 export const CLUSTER = {
-  auth: optional(k.choice(['noauth']), {
+  auth: optional('program.auth', k.choice(['noauth']), {
     flag: true,
     about:
       'How callers of the API are known; `control` asks for it. noauth: nobody is authenticated, so it listens on this ' +
       'machine only.',
     example: 'noauth',
   }),
-  clock_offset_ms: row(k.count(-DAY_MS, DAY_MS, 'milliseconds'), 0, {
+  clock_offset_ms: row('program.clockOffsetMs', k.count(-DAY_MS, DAY_MS, 'milliseconds'), 0, {
     flag: true,
     only: 'environment and flag',
     about: 'Offset added to the clock of the process. Only with test_doors.',
   }),
-  'kafka.brokers': optional(k.brokers, {
+  'kafka.brokers': optional('kafka.brokers', k.brokers, {
     flag: '--kafka',
     about: 'Kafka brokers through which `control` and `host` communicate.',
     example: ['kafka-1:9092', 'kafka-2:9092'],
   }),
-  'kafka.prefix': row(k.topicPrefix, '', {
+  'kafka.prefix': row('kafka.prefix', k.topicPrefix, '', {
     flag: true,
     about: 'Prefix of every topic and consumer group, so that several systems can share one Kafka.',
   }),
-  'kafka.create_topics': row(k.toggle, true, {
+  'kafka.create_topics': row('topics.create', k.toggle, true, {
     about: 'A `control` creates missing topics. Without it, it does not start while topics are missing.',
   }),
-  'kafka.partitions': row(k.count(1, 1000), 12, {
+  'kafka.partitions': row('topics.partitions', k.count(1, 1000), 12, {
     flag: '--partitions',
     about: 'Partitions of topics that are created.',
   }),
-  'kafka.replicas': row(k.count(1, 15), 1, {
+  'kafka.replicas': row('topics.replicas', k.count(1, 15), 1, {
     flag: '--replicas',
     about: 'Replicas of topics that are created.',
   }),
-  'kafka.retention_days': optional(k.days(0.01, 3650), {
+  'kafka.retention_days': optional('topics.retentionMs', k.days(0.01, 3650), {
     about:
       'Messages of topics that are made are kept for so long. Without it, as long as the kind of topic asks for; ' +
       'the last state of each key stays for ever either way.',
     example: 7,
   }),
-  'kafka.tls': row(k.toggle, false, { about: 'Use TLS with the brokers. Setting kafka.ca_file also enables it.' }),
-  'kafka.ca_file': optional(k.file, {
+  'kafka.tls': row('kafka.tls', k.toggle, false, {
+    about: 'Use TLS with the brokers. Setting kafka.ca_file also enables it.',
+  }),
+  'kafka.ca_file': optional('kafka.caFile', k.file, {
     about: 'CA certificates in PEM, trusted in addition to those of the system, to verify the brokers.',
     example: '/etc/accelerando/kafka-ca.pem',
   }),
-  'kafka.sasl_mechanism': optional(k.choice(['plain', 'scram-sha-256', 'scram-sha-512']), {
+  'kafka.sasl_mechanism': optional('kafka.mechanism', k.choice(['plain', 'scram-sha-256', 'scram-sha-512']), {
     about: 'How to log in to the brokers. Without it there is no login.',
     example: 'scram-sha-512',
   }),
-  'kafka.sasl_username': optional(k.word, { about: 'User name for the brokers.', example: 'accelerando' }),
-  'kafka.sasl_password': optional(k.word, {
+  'kafka.sasl_username': optional('kafka.username', k.word, {
+    about: 'User name for the brokers.',
+    example: 'accelerando',
+  }),
+  'kafka.sasl_password': optional('kafka.password', k.word, {
     secret: true,
     about: 'Password of that user.',
     example: 'change me',
   }),
 }
 
-type ClusterSettings = {
-  readonly [K in keyof typeof CLUSTER]: (typeof CLUSTER)[K] extends Row<infer Value> ? Value : never
-}
-export type TopicOptions = {
-  readonly partitions: number
-  readonly replicas: number
-  /** Null: as long as each topic asks for. */
-  readonly retentionMs: number | null
-  /** Who starts makes the topics that are missing. */
-  readonly create: boolean
-}
-
 /** Null: no Kafka. Every program says who it is with a `clientId` of its own. `ca`: what the file of certificates holds. */
-export const kafkaOf = (s: ClusterSettings, ca: string | null): KafkaOptions | null => {
-  if (s['kafka.brokers'] === null) return null
-  const mechanism = s['kafka.sasl_mechanism']
+export const kafkaOf = (
+  { brokers, prefix, tls, mechanism, username, password }: Sections['kafka'],
+  ca: string | null,
+): KafkaOptions | null => {
+  if (brokers === null) return null
   return {
-    brokers: s['kafka.brokers'],
-    prefix: s['kafka.prefix'],
+    brokers,
+    prefix,
     clientId: 'accelerando',
-    tls: s['kafka.tls'] || ca !== null ? { ca } : null,
-    sasl:
-      mechanism === null
-        ? null
-        : { mechanism, username: s['kafka.sasl_username'] ?? '', password: s['kafka.sasl_password'] ?? '' },
+    tls: tls || ca !== null ? { ca } : null,
+    sasl: mechanism === null ? null : { mechanism, username: username ?? '', password: password ?? '' },
   }
 }
-
-export const topicsOf = (s: ClusterSettings): TopicOptions => ({
-  partitions: s['kafka.partitions'],
-  replicas: s['kafka.replicas'],
-  retentionMs: s['kafka.retention_days'],
-  create: s['kafka.create_topics'],
-})

@@ -2,7 +2,8 @@
 import { parse } from 'smol-toml'
 import * as v from 'valibot'
 import { ENV_PREFIX, envName, flagField, flagName, isKey, KEYS, rowOf } from './table.ts'
-import type { Key, Settings } from './table.ts'
+import type { Key } from './table.ts'
+import type { Sections } from './sections.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 export type ConfigSources = {
@@ -15,7 +16,7 @@ export type ConfigSources = {
 /** A value as a file would hold it, and where it was found. */
 type Found = { readonly key: Key; readonly value: unknown; readonly origin: string }
 export type Gathered = {
-  readonly settings: Settings
+  readonly sections: Sections
   readonly problems: readonly string[]
   /** Who set an option; nobody: its default holds. */
   readonly originOf: (key: Key) => string | undefined
@@ -84,8 +85,18 @@ const ofFlags = (flags: Readonly<Record<string, unknown>>): readonly Found[] =>
   })
 
 const standardOf = (key: Key): unknown => {
-  const { schema, standard } = rowOf(key)
-  return standard === null ? null : v.parse(schema, standard)
+  const { schema, standard, valueOf } = rowOf(key)
+  return standard === null ? null : valueOf(v.parse(schema, standard))
+}
+
+const sectionsOf = (values: ReadonlyMap<Key, unknown>): Sections => {
+  const sections: Record<string, Record<string, unknown>> = {}
+  for (const [key, value] of values) {
+    const [section, field] = rowOf(key).to.split('.') as [string, string]
+    sections[section] = { ...sections[section], [field]: value }
+  }
+  // each field has a row (UNFILLED), and each value comes from that row's kind
+  return sections as unknown as Sections
 }
 
 /** A bad value is told even where a stronger one hides it: it waits for the day that one is gone. */
@@ -98,18 +109,14 @@ export const gather = (sources: ConfigSources): Gathered => {
   const broken = new Set<Key>()
   const values = new Map(KEYS.map((key) => [key, standardOf(key)]))
   for (const { key, value, origin } of inOrder) {
-    const judged = v.safeParse(rowOf(key).schema, value, { abortEarly: true })
+    const { schema, valueOf } = rowOf(key)
+    const judged = v.safeParse(schema, value, { abortEarly: true })
     origins.set(key, origin)
-    if (judged.success) values.set(key, judged.output)
+    if (judged.success) values.set(key, valueOf(judged.output))
     else {
       broken.add(key)
       problems.push(problem(key, judged.issues[0].message, origin, value))
     }
   }
-  return {
-    settings: Object.fromEntries(values) as unknown as Settings,
-    problems,
-    originOf: (key) => origins.get(key),
-    broken,
-  }
+  return { sections: sectionsOf(values), problems, originOf: (key) => origins.get(key), broken }
 }

@@ -1,9 +1,11 @@
 /** The kinds of values an option can have: how text stands for one, and the rule a value keeps. */
 import * as v from 'valibot'
 
-export type Kind<Value> = {
+/** `Value` is what the program takes, `Written` what an operator writes: seconds are milliseconds inside. */
+export type Kind<Value, Written = Value> = {
   /** Judges what a TOML file would hold. Each of its messages completes "must ...". */
-  readonly schema: v.GenericSchema<unknown, Value>
+  readonly schema: v.GenericSchema<unknown, Written>
+  readonly valueOf: (written: Written) => Value
   /** What a text of the environment or the command line stands for; a text that stands for nothing is kept as it is. */
   readonly fromText: (text: string) => unknown
   /** For people: what to write. */
@@ -12,6 +14,7 @@ export type Kind<Value> = {
 export type Address = { readonly host: string; readonly port: number }
 
 const asIs = (text: string): unknown => text
+const same = <Value>(written: Value): Value => written
 const numeric = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text)
 const listed = (text: string): unknown =>
   text
@@ -38,6 +41,7 @@ const texts = (form: string, rule: string, holds: (text: string) => boolean): Ki
     v.string(rule),
     v.check((given) => given !== '' && !/\p{Cc}/u.test(given) && holds(given), rule),
   ),
+  valueOf: same,
   fromText: asIs,
   form,
 })
@@ -77,6 +81,7 @@ export const listenAddress: Kind<Address> = {
       return { host: six ?? name!, port: Number(port) }
     }),
   ),
+  valueOf: same,
   fromText: asIs,
   form: 'HOST:PORT',
 }
@@ -92,6 +97,7 @@ export const brokers: Kind<readonly string[]> = {
     v.minLength(1, BROKERS_RULE),
     v.maxLength(100, BROKERS_RULE),
   ),
+  valueOf: same,
   fromText: listed,
   form: 'list of HOST:PORT',
 }
@@ -100,6 +106,7 @@ const PREFIX_RULE = 'must be at most 100 of A-Z, a-z, 0-9, dot, hyphen and under
 /** What Kafka takes in the name of a topic. May be empty. */
 export const topicPrefix: Kind<string> = {
   schema: v.pipe(v.string(PREFIX_RULE), v.regex(/^[A-Za-z0-9._-]{0,100}$/, PREFIX_RULE)),
+  valueOf: same,
   fromText: asIs,
   form: 'text',
 }
@@ -111,10 +118,8 @@ const between = (min: number, max: number) => {
 
 /** Milliseconds for the program; people write the unit, fractions included. */
 const duration = (form: string, unitMs: number, min: number, max: number): Kind<number> => ({
-  schema: v.pipe(
-    between(min, max),
-    v.transform((given) => Math.round(given * unitMs)),
-  ),
+  schema: between(min, max),
+  valueOf: (written) => Math.round(written * unitMs),
   fromText: numeric,
   form,
 })
@@ -125,6 +130,7 @@ export const count = (min: number, max: number, form = 'count'): Kind<number> =>
   const rule = `must be a whole number from ${min} to ${max}`
   return {
     schema: v.pipe(v.number(rule), v.integer(rule), v.minValue(min, rule), v.maxValue(max, rule)),
+    valueOf: same,
     fromText: numeric,
     form,
   }
@@ -132,12 +138,14 @@ export const count = (min: number, max: number, form = 'count'): Kind<number> =>
 
 export const toggle: Kind<boolean> = {
   schema: v.boolean('must be true or false'),
+  valueOf: same,
   fromText: (text) => BOOLEANS.get(text.toLowerCase()) ?? text,
   form: 'true or false',
 }
 
 export const choice = <const Name extends string>(names: readonly Name[]): Kind<Name> => ({
   schema: v.picklist(names, `must be one of ${names.join(', ')}`),
+  valueOf: same,
   fromText: asIs,
   form: names.join(', '),
 })
@@ -145,6 +153,7 @@ export const choice = <const Name extends string>(names: readonly Name[]): Kind<
 const NAMES_RULE = 'must be a list of names; as text, with commas between them'
 export const names: Kind<readonly string[]> = {
   schema: v.array(v.pipe(v.string(NAMES_RULE), v.regex(/^[\w.:-]{1,255}$/, NAMES_RULE)), NAMES_RULE),
+  valueOf: same,
   fromText: listed,
   form: 'list of names',
 }
@@ -156,6 +165,7 @@ export const headers: Kind<Readonly<Record<string, string>>> = {
     v.pipe(v.string(HEADERS_RULE), v.regex(/^[\t\x20-\x7e]*$/, HEADERS_RULE)),
     HEADERS_RULE,
   ),
+  valueOf: same,
   fromText: decoded,
   form: 'table of texts',
 }
@@ -163,6 +173,7 @@ export const headers: Kind<Readonly<Record<string, string>>> = {
 /** Judged by its own reader, which names every entry and rule. */
 export const whitelist: Kind<unknown> = {
   schema: v.unknown(),
+  valueOf: same,
   fromText: asIs,
   form: 'list of tables; as text, JSON',
 }

@@ -1,5 +1,6 @@
-/** What the table of options is made of: a row names a kind of value, its default, and where it may be set. */
+/** What the table of options is made of: a row names the field it fills, a kind of value, its default, and where it may be set. */
 import type { Kind } from './kinds.ts'
+import type { At, Path } from './sections.ts'
 
 /** What a TOML file can hold. */
 type Flat = string | number | boolean | Readonly<Record<string, string>>
@@ -16,16 +17,16 @@ type More = {
   /** Written in the sample where there is no default. */
   readonly example?: Plain
 }
-export type Row<Value> = Kind<Value> & More & { readonly standard: Plain | null }
+/** `standard` is the default as an operator would write it; null: nobody has to set it, and the field is null then. */
+export type Row<P extends Path = Path> = Kind<unknown> & More & { readonly to: P; readonly standard: Plain | null }
 
-export const row = <Value>(kind: Kind<Value>, standard: Plain, more: More): Row<Value> => ({
-  ...kind,
-  ...more,
-  standard,
-})
-/** Null when nobody sets it. */
-export const optional = <Value>(kind: Kind<Value>, more: More): Row<Value | null> => ({
-  ...kind,
-  ...more,
-  standard: null,
-})
+const made = <P extends Path>(to: P, kind: Kind<never>, standard: Plain | null, more: More): Row<P> =>
+  // the table holds rows of all types: each value comes from the schema of its own row
+  ({ ...(kind as unknown as Kind<unknown>), ...more, to, standard })
+
+export const row = <const P extends Path>(to: P, kind: Kind<At<P>>, standard: Plain, more: More): Row<P> =>
+  made(to, kind as unknown as Kind<never>, standard, more)
+type Given<Value> = unknown extends Value ? unknown : NonNullable<Value>
+/** The field is null when nobody sets it. */
+export const optional = <const P extends Path>(to: P, kind: Kind<Given<At<P>>>, more: More): Row<P> =>
+  made(to, kind as unknown as Kind<never>, null, more)

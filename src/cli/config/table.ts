@@ -5,200 +5,240 @@ import { DEFAULTS as HTTP } from '../../http/options.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
 import type { Row } from './row.ts'
+import type { Path, Sections } from './sections.ts'
 import { CLUSTER } from './cluster.ts'
 
 const inSeconds = (ms: number): number => ms / 1000
 const DAY_MS = 86_400_000
 
 const PROGRAM = {
-  listen: row(k.listenAddress, '127.0.0.1:6666', { flag: true, about: 'Where the API listens.' }),
-  admin_listen: row(k.listenAddress, '127.0.0.1:6667', {
+  listen: row('program.listen', k.listenAddress, '127.0.0.1:6666', { flag: true, about: 'Where the API listens.' }),
+  admin_listen: row('program.adminListen', k.listenAddress, '127.0.0.1:6667', {
     flag: true,
     about:
       'Where /metrics and detailed health for operators are answered. If it is not set and the port is in use, a free port is taken.',
   }),
-  data: row(k.folder, './data', { flag: true, about: 'Folder that holds everything that must outlive the process.' }),
-  config: optional(k.file, { flag: true, only: 'environment and flag', about: 'Configuration file in TOML.' }),
-  database: optional(k.postgresAddress, {
+  data: row('program.data', k.folder, './data', {
+    flag: true,
+    about: 'Folder that holds everything that must outlive the process.',
+  }),
+  config: optional('program.config', k.file, {
+    flag: true,
+    only: 'environment and flag',
+    about: 'Configuration file in TOML.',
+  }),
+  database: optional('postgres.url', k.postgresAddress, {
     flag: true,
     secret: true,
     about: 'PostgreSQL that keeps journal and views. Without it they are kept in the data folder.',
     example: 'postgresql://accelerando@127.0.0.1:5432/accelerando',
   }),
-  images: optional(k.folder, {
+  images: optional('program.images', k.folder, {
     flag: true,
     about: 'Folder of bitstream images, each named by its UUID. Without it nothing can be programmed.',
     example: '/var/lib/accelerando/images',
   }),
-  enabled_drivers: row(k.names, ['pci_driver'], { about: 'Drivers that look at the hardware of this machine.' }),
-  noauth_anywhere: row(k.toggle, false, {
+  enabled_drivers: row('program.enabledDrivers', k.names, ['pci_driver'], {
+    about: 'Drivers that look at the hardware of this machine.',
+  }),
+  noauth_anywhere: row('program.noauthAnywhere', k.toggle, false, {
     flag: true,
     about:
       'Listen beyond this machine although callers are not authenticated: whoever reaches the API may do everything.',
   }),
-  demo: row(k.toggle, false, { flag: true, about: 'Adds a small mixed cloud of simulated hosts.' }),
-  demo_hosts: optional(k.count(1, 10_000), {
+  demo: row('demo.mixed', k.toggle, false, { flag: true, about: 'Adds a small mixed cloud of simulated hosts.' }),
+  demo_hosts: optional('demo.hosts', k.count(1, 10_000), {
     flag: true,
     about: 'Instead of the mixed cloud, so many simulated hosts of FPGAs (1 when only the other sizes are set).',
     example: 3,
   }),
-  demo_devices: optional(k.count(1, 1000), {
+  demo_devices: optional('demo.devices', k.count(1, 1000), {
     flag: true,
     about: 'FPGAs of each of these hosts (1 when only the other sizes are set).',
     example: 2,
   }),
-  demo_handles: optional(k.count(1, 4096), {
+  demo_handles: optional('demo.handles', k.count(1, 4096), {
     flag: true,
     about: 'Attach handles of each of these FPGAs (16 when only the other sizes are set).',
     example: 16,
   }),
-  demo_host_work: row(k.toggle, true, {
+  demo_host_work: row('demo.hostWork', k.toggle, true, {
     about: 'Binding one of these FPGAs needs work on its host. Without it they are handed out as they are.',
   }),
-  demo_seed: row(k.word, 'demo', { flag: true, about: 'The same seed shows the same simulated hardware.' }),
-  tour: row(k.toggle, false, {
+  demo_seed: row('demo.seed', k.word, 'demo', {
+    flag: true,
+    about: 'The same seed shows the same simulated hardware.',
+  }),
+  tour: row('program.tour', k.toggle, false, {
     flag: true,
     about:
       'Performs one bind as Nova would, prints what happened, and stops. Logs only warnings when log.level is not set.',
   }),
-  test_doors: row(k.toggle, false, {
+  test_doors: row('program.testDoors', k.toggle, false, {
     only: 'environment',
     about: 'Opens paths on the admin listener with which tests cause failures. Never for production.',
   }),
 }
 
 const API = {
-  'log.level': row(k.choice(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info', {
+  'log.level': row('log.level', k.choice(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info', {
     flag: true,
     about: 'Lowest level that is logged, on standard error.',
   }),
-  'log.pretty': row(k.choice(['auto', 'always', 'never']), 'auto', {
+  'log.pretty': row('log.pretty', k.choice(['auto', 'always', 'never']), 'auto', {
     about: 'Readable lines instead of JSON; auto: when standard error is a terminal.',
   }),
-  'api.public_endpoint': optional(k.webAddress, {
+  'api.public_endpoint': optional('http.publicEndpoint', k.webAddress, {
     about: 'Base of every link, before /accelerator. Without it, scheme and host of the request.',
     example: 'https://cloud.example.org',
   }),
-  'api.proxy_headers': row(k.toggle, HTTP.proxyHeaders, {
+  'api.proxy_headers': row('http.proxyHeaders', k.toggle, HTTP.proxyHeaders, {
     about:
       'Believe proto and host of the first element of Forwarded or, when that header is not sent, X-Forwarded-Proto and ' +
       'X-Forwarded-Host. Only behind a proxy that sets them and removes what clients send under these names.',
   }),
-  'api.body_limit_bytes': row(k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
+  'api.body_limit_bytes': row('http.bodyLimitBytes', k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
     about: 'A larger request body is answered 413.',
   }),
-  'api.answer_seconds': row(k.seconds(0.1, 600), inSeconds(HTTP.answerMs), {
+  'api.answer_seconds': row('http.answerMs', k.seconds(0.1, 600), inSeconds(HTTP.answerMs), {
     about: 'A request without an answer by then is answered 503; it may still be carried out.',
   }),
-  'api.additive_microversion': row(k.toggle, HTTP.additiveMicroversion, {
+  'api.additive_microversion': row('http.additiveMicroversion', k.toggle, HTTP.additiveMicroversion, {
     about: 'Offer microversion 2.4, which shows UUIDs beside integer ids.',
   }),
-  'compat.tempest_server_faults': row(k.toggle, HTTP.compat.tempestServerFaults, {
+  'compat.tempest_server_faults': row('compat.tempestServerFaults', k.toggle, HTTP.compat.tempestServerFaults, {
     about: 'Answer 500 to the three client mistakes for which tests of existing clients expect it.',
   }),
-  'keystone_authtoken.service_token_roles': row(k.names, HTTP.serviceTokenRoles, {
+  'keystone_authtoken.service_token_roles': row('http.serviceTokenRoles', k.names, HTTP.serviceTokenRoles, {
     about: 'A service token must carry one of these roles.',
   }),
-  'oslo_policy.enforce_new_defaults': row(k.toggle, HTTP.policy.enforceNewDefaults, {
+  'oslo_policy.enforce_new_defaults': row('policy.enforceNewDefaults', k.toggle, HTTP.policy.enforceNewDefaults, {
     about: 'Apply only the new default rules; otherwise the older rules are accepted as well.',
   }),
-  'oslo_policy.policy_file': optional(k.file, {
+  'oslo_policy.policy_file': optional('policy.file', k.file, {
     about: 'Rules that replace the defaults: JSON, or one NAME: "RULE" a line.',
     example: '/etc/accelerando/policy.yaml',
   }),
 }
 
 const CONVERSATIONS = {
-  'bind.deadline_seconds': row(k.seconds(0.05, 299), inSeconds(CONTROL.bindDeadlineMs), {
+  'bind.deadline_seconds': row('control.bindDeadlineMs', k.seconds(0.05, 299), inSeconds(CONTROL.bindDeadlineMs), {
     about: 'An accepted bind without an answer by then fails. Nova itself waits 300 seconds.',
   }),
-  'bind.resend_seconds': row(k.seconds(0.05, 300), inSeconds(CONTROL.resendMs), {
+  'bind.resend_seconds': row('control.resendMs', k.seconds(0.05, 300), inSeconds(CONTROL.resendMs), {
     about: 'An order that its host has not answered is sent again after this time.',
   }),
-  'program.wait_seconds': row(k.seconds(0, 300), inSeconds(CONTROL.programWaitMs), {
+  'program.wait_seconds': row('control.programWaitMs', k.seconds(0, 300), inSeconds(CONTROL.programWaitMs), {
     about: 'A call that programs a deployable waits this long for the result before it answers 202.',
   }),
-  'program.deadline_seconds': row(k.seconds(1, 86_400), inSeconds(CONTROL.programDeadlineMs), {
-    about: 'Programming that has not ended by then fails.',
-  }),
-  'timeline.kept_days': row(k.days(0, 3650), CONTROL.timelineKeptMs / DAY_MS, {
+  'program.deadline_seconds': row(
+    'control.programDeadlineMs',
+    k.seconds(1, 86_400),
+    inSeconds(CONTROL.programDeadlineMs),
+    {
+      about: 'Programming that has not ended by then fails.',
+    },
+  ),
+  'timeline.kept_days': row('control.timelineKeptMs', k.days(0, 3650), CONTROL.timelineKeptMs / DAY_MS, {
     about: 'The timeline of a deleted accelerator request can be read for this long.',
   }),
-  'sweep.every_seconds': row(k.seconds(0.01, 60), inSeconds(CONTROL.sweepEveryMs), {
+  'sweep.every_seconds': row('control.sweepEveryMs', k.seconds(0.01, 60), inSeconds(CONTROL.sweepEveryMs), {
     about: 'How often deadlines, unanswered orders and undelivered events are looked for.',
   }),
-  'actors.ask_seconds': row(k.seconds(0.1, 120), inSeconds(REGION.askMs), {
+  'actors.ask_seconds': row('region.askMs', k.seconds(0.1, 120), inSeconds(REGION.askMs), {
     about: 'An actor that has not answered by then makes a request fail with 503.',
   }),
-  'actors.hold_seconds': row(k.seconds(0.1, 120), inSeconds(REGION.holdMs), {
+  'actors.hold_seconds': row('region.holdMs', k.seconds(0.1, 120), inSeconds(REGION.holdMs), {
     about: 'An actor takes part in one decision of several for at most this long.',
   }),
-  'actors.idle_seconds': row(k.seconds(1, 86_400), inSeconds(REGION.idleMs), {
+  'actors.idle_seconds': row('region.idleMs', k.seconds(1, 86_400), inSeconds(REGION.idleMs), {
     about: 'An actor that was not asked for this long is removed from memory.',
   }),
-  'actors.resident_max': row(k.count(100, 10_000_000), REGION.residentMax, {
+  'actors.resident_max': row('region.residentMax', k.count(100, 10_000_000), REGION.residentMax, {
     about: 'With more actors in memory than this, those idle longest are removed first.',
   }),
 }
 
 const HOSTS = {
-  'host.name': optional(k.hostName, {
+  'host.name': optional('host.name', k.hostName, {
     flag: '--name',
     about: 'Name of this machine, as Nova calls it. Without it, the name of the operating system.',
     example: 'compute-1',
   }),
-  'host.report_every_seconds': row(k.seconds(0.1, 3600), 60, {
+  'host.report_every_seconds': row('host.reportEveryMs', k.seconds(0.1, 3600), 60, {
     about: 'A host reports its complete inventory this often.',
   }),
-  'host.heartbeat_every_seconds': row(k.seconds(0.05, 600), 5, { about: 'A host sends a heartbeat this often.' }),
-  'host.stale_after_seconds': row(k.seconds(0.1, 86_400), inSeconds(CONTROL.staleAfterMs), {
+  'host.heartbeat_every_seconds': row('host.heartbeatEveryMs', k.seconds(0.05, 600), 5, {
+    about: 'A host sends a heartbeat this often.',
+  }),
+  'host.stale_after_seconds': row('control.staleAfterMs', k.seconds(0.1, 86_400), inSeconds(CONTROL.staleAfterMs), {
     about: 'A host silent for this long is stale.',
   }),
-  'host.down_after_seconds': row(k.seconds(0.1, 30 * 86_400), inSeconds(CONTROL.downAfterMs), {
+  'host.down_after_seconds': row('control.downAfterMs', k.seconds(0.1, 30 * 86_400), inSeconds(CONTROL.downAfterMs), {
     about: 'A host silent for this long is down.',
   }),
-  'host.missing_rounds': row(k.count(1, 1000), CONTROL.missingRounds, {
+  'host.missing_rounds': row('control.missingRounds', k.count(1, 1000), CONTROL.missingRounds, {
     about: 'Complete reports in a row without a device before the device is retired.',
   }),
-  'pci.passthrough_whitelist': optional(k.whitelist, {
+  'pci.passthrough_whitelist': optional('pci.whitelist', k.whitelist, {
     about: 'Which PCI functions pci_driver may offer: tables with vendor_id, product_id, address or devname.',
     example: [{ vendor_id: '1af4', product_id: '1041' }],
   }),
-  'pci.sysfs_root': row(k.folder, '/sys', { about: 'Where sysfs is mounted.' }),
-  'pci.check': row(k.toggle, false, { about: 'Every bind first checks that the device is still present.' }),
-  'fake.devices': row(k.count(1, 244), 1, { about: 'Devices that fake_driver reports.' }),
-  'fake.handles': row(k.count(1, 255), 16, { about: 'Attach handles of each of them.' }),
-  'fake.host_work': row(k.toggle, false, { about: 'Binding one of them needs work on the host.' }),
+  'pci.sysfs_root': row('pci.sysfsRoot', k.folder, '/sys', { about: 'Where sysfs is mounted.' }),
+  'pci.check': row('pci.check', k.toggle, false, {
+    about: 'Every bind first checks that the device is still present.',
+  }),
+  'fake.devices': row('fake.devices', k.count(1, 244), 1, { about: 'Devices that fake_driver reports.' }),
+  'fake.handles': row('fake.handles', k.count(1, 255), 16, { about: 'Attach handles of each of them.' }),
+  'fake.host_work': row('fake.hostWork', k.toggle, false, { about: 'Binding one of them needs work on the host.' }),
 }
 
 const NEIGHBOURS = {
-  'nova.url': optional(k.webAddress, {
+  'nova.url': optional('nova.url', k.webAddress, {
     flag: true,
     about: 'Endpoint of Nova, which is notified when binds end. Without it the end is only recorded.',
     example: 'http://127.0.0.1:8774/v2.1',
   }),
-  'nova.timeout_seconds': row(k.seconds(0.05, 120), 10, { about: 'Time limit for one request to Nova.' }),
-  'nova.tell_for_seconds': row(k.seconds(0, 3600), inSeconds(CONTROL.tellForMs), {
+  'nova.timeout_seconds': row('nova.timeoutMs', k.seconds(0.05, 120), 10, {
+    about: 'Time limit for one request to Nova.',
+  }),
+  'nova.tell_for_seconds': row('control.tellForMs', k.seconds(0, 3600), inSeconds(CONTROL.tellForMs), {
     about: 'Events to Nova are sent again for this long after the bind was accepted.',
   }),
-  'nova.headers': row(k.headers, {}, { secret: true, about: 'Headers added to every request to Nova.' }),
-  'nova.token_file': optional(k.file, {
+  'nova.headers': row(
+    'nova.headers',
+    k.headers,
+    {},
+    { secret: true, about: 'Headers added to every request to Nova.' },
+  ),
+  'nova.token_file': optional('nova.tokenFile', k.file, {
     about: 'File with the token for Nova, read before each request, so that it may be renewed.',
     example: '/etc/accelerando/nova.token',
   }),
-  'postgres.statement_timeout_seconds': row(k.seconds(0.1, 600), 5, {
+  'postgres.statement_timeout_seconds': row('postgres.statementTimeoutMs', k.seconds(0.1, 600), 5, {
     about: 'A statement that takes longer is cancelled.',
   }),
-  'postgres.readers': row(k.count(1, 100), 4, { about: 'Connections for reading; one more is for writing.' }),
+  'postgres.readers': row('postgres.readers', k.count(1, 100), 4, {
+    about: 'Connections for reading; one more is for writing.',
+  }),
 }
 
 export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...CLUSTER }
 export type Key = keyof typeof OPTIONS
-export type Settings = { readonly [K in Key]: (typeof OPTIONS)[K] extends Row<infer Value> ? Value : never }
+
+/** Every field of the sections is filled by a row: the type is an error where one is not. */
+type Unfilled = Exclude<Path, (typeof OPTIONS)[Key]['to']>
+export const UNFILLED: [Unfilled] extends [never] ? readonly never[] : Unfilled = []
 
 export const KEYS = Object.keys(OPTIONS) as readonly Key[]
-export const rowOf = (key: Key): Row<unknown> => OPTIONS[key]
+export const rowOf = (key: Key): Row => OPTIONS[key]
 export const isKey = (name: string): name is Key => Object.hasOwn(OPTIONS, name)
+
+/** The value of an option where its row has put it. */
+export const valueOf = (sections: Sections, key: Key): unknown => {
+  const [section, field] = rowOf(key).to.split('.') as [keyof Sections, string]
+  return (sections[section] as Readonly<Record<string, unknown>>)[field]
+}
 
 export const ENV_PREFIX = 'ACCELERANDO_'
 export const envName = (key: Key): string => `${ENV_PREFIX}${key.replaceAll('.', '_').toUpperCase()}`

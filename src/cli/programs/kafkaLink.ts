@@ -8,7 +8,7 @@ import { createTopics } from '../../bus/kafka/topics.ts'
 import { isMisconfigured, isMissing } from '../../bus/kafka/errors.ts'
 import { type Clock, bounded } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import type { TopicOptions } from '../config/cluster.ts'
+import type { Sections } from '../config/sections.ts'
 import { StartProblem } from './startProblem.ts'
 
 /** A start waits for Kafka this long, and then goes on without. */
@@ -20,7 +20,7 @@ type LinkParts = {
   readonly kafka: KafkaOptions
   readonly bus: Pick<KafkaBus, 'state'>
   /** Null: topics are somebody else's business, and waited for. */
-  readonly topics: TopicOptions | null
+  readonly topics: Sections['topics'] | null
   readonly clock: Clock
   readonly log: Log
 }

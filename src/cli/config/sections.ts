@@ -1,0 +1,86 @@
+/** What the options fill: each row of the table names one field here, and each field has one row. */
+import type { RegionOptions } from '../../actors/runtime/region.ts'
+import type { ControlOptions } from '../../actors/services/kernel.ts'
+import type { Options as HttpOptions } from '../../http/options.ts'
+import type { Address } from './kinds.ts'
+
+export type Sections = {
+  readonly program: {
+    readonly listen: Address
+    readonly adminListen: Address
+    readonly data: string
+    readonly config: string | null
+    readonly images: string | null
+    readonly enabledDrivers: readonly string[]
+    readonly noauthAnywhere: boolean
+    readonly tour: boolean
+    /** Opens doors on the admin listener with which tests break things. */
+    readonly testDoors: boolean
+    /** Null: nobody chose how callers are known. */
+    readonly auth: 'noauth' | null
+    /** 0 but in tests. */
+    readonly clockOffsetMs: number
+  }
+  readonly demo: {
+    readonly mixed: boolean
+    readonly hosts: number | null
+    readonly devices: number | null
+    readonly handles: number | null
+    readonly hostWork: boolean
+    readonly seed: string
+  }
+  readonly log: {
+    readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+    readonly pretty: 'auto' | 'always' | 'never'
+  }
+  readonly http: Omit<HttpOptions, 'compat' | 'policy'>
+  readonly compat: HttpOptions['compat']
+  readonly policy: { readonly enforceNewDefaults: boolean; readonly file: string | null }
+  readonly control: ControlOptions
+  readonly region: RegionOptions
+  readonly host: {
+    readonly name: string | null
+    readonly reportEveryMs: number
+    readonly heartbeatEveryMs: number
+  }
+  readonly pci: { readonly whitelist: unknown; readonly sysfsRoot: string; readonly check: boolean }
+  readonly fake: { readonly devices: number; readonly handles: number; readonly hostWork: boolean }
+  readonly nova: {
+    readonly url: string | null
+    readonly timeoutMs: number
+    readonly headers: Readonly<Record<string, string>>
+    readonly tokenFile: string | null
+  }
+  readonly postgres: {
+    readonly url: string | null
+    readonly statementTimeoutMs: number
+    readonly readers: number
+  }
+  readonly kafka: {
+    readonly brokers: readonly string[] | null
+    readonly prefix: string
+    readonly tls: boolean
+    readonly caFile: string | null
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512' | null
+    readonly username: string | null
+    readonly password: string | null
+  }
+  readonly topics: {
+    readonly partitions: number
+    readonly replicas: number
+    /** Null: as long as each topic asks for. */
+    readonly retentionMs: number | null
+    /** Who starts makes the topics that are missing. */
+    readonly create: boolean
+  }
+}
+
+type Paths = { readonly [S in keyof Sections]: `${S}.${keyof Sections[S] & string}` }
+/** `control.bindDeadlineMs`: a field of a section. */
+export type Path = Paths[keyof Sections]
+/** The type of the field that a path names. */
+export type At<P extends Path> = P extends `${infer S extends keyof Sections}.${infer F}`
+  ? F extends keyof Sections[S]
+    ? Sections[S][F]
+    : never
+  : never
