@@ -4,6 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { check } from '../../src/audit/check.ts'
 import type { Draft } from '../../src/actors/runtime/draft.ts'
 import { host, hostKey } from '../../src/actors/host/decider.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import type { Store } from '../../src/persistence/store.ts'
 import { handClock } from '../support/lab.ts'
 import { type Cloud, FPGA, GPU, NOVA, openCloud, TENANT, value } from './cloud.ts'
 import { expectRebuilt } from './rebuilt.ts'
@@ -133,6 +135,27 @@ describe('a host that is removed', () => {
     await world.sweep()
     expect((await world.theHost()).liveness).toBe('up')
     expect(value(await world.control.deployables.list({}, {})).items).toHaveLength(1)
+  })
+  it('by force is refused at once when the journal takes nothing; only what is in use again is tried again', async () => {
+    const store = memoryStore({ now: Date.now })
+    let removals = 0
+    const append: Store['journal']['append'] = async (asked) => {
+      const removal = asked.rows.some(({ events }) =>
+        events.some((event) => 'care' in event && event.care === 'removed'),
+      )
+      if (removal) removals++
+      return removal ? 'busy' : store.journal.append(asked)
+    }
+    const cloud = await openCloud(
+      FPGA,
+      { 'resources:FPGA': '1' },
+      {},
+      { ...store, journal: { ...store.journal, append } },
+    )
+    expect(await cloud.control.hosts.remove(TENANT, 'h1', WORD, true)).toMatchObject({ fault: { kind: 'unavailable' } })
+    expect(removals).toBe(1)
+    expect(value(await cloud.control.hosts.get('h1'))).toMatchObject({ retired: WORD, liveness: 'up' })
+    await cloud.stop()
   })
   it('by force ends what is bound on it, and forgets nothing that may be prepared there (S8)', async () => {
     const world = await open()

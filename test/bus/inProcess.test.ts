@@ -49,6 +49,35 @@ test('a key lands on the partition that Kafka gives it', () => {
     )
 })
 
+test('INPROCESS-2 each of two members of a group takes only the partition of its own key', async () => {
+  const { bus } = start({ partitions: 12 })
+  const [one, other] = ['a', 'b'] as const
+  expect(partitionOf(one, 12)).not.toBe(partitionOf(other, 12))
+  const heard: string[] = []
+  const member = (onlyKey: string, name: string) =>
+    bus.consume({
+      topic: TOPIC,
+      group: 'shared',
+      from: 'earliest',
+      onlyKey,
+      take: async ({ key, value }) => void heard.push(`${name} took ${key}${value}`),
+    })
+  await member(one, 'first')
+  const second = await member(other, 'second')
+  await bus.publish([say(one, 1), say(other, 1), say(one, 2), say(other, 2)])
+  await quiet()
+  expect(heard.toSorted()).toEqual(['first took a1', 'first took a2', 'second took b1', 'second took b2'])
+  // what nobody of the group takes any more waits for the next member with its key
+  await second.stop()
+  await bus.publish([say(one, 3), say(other, 3)])
+  await quiet()
+  expect(heard.slice(4)).toEqual(['first took a3'])
+  await member(other, 'third')
+  await quiet()
+  expect(heard.slice(5)).toEqual(['third took b3'])
+  await bus.stop()
+})
+
 describe('bounds', () => {
   test('BUS-5 publish waits while a reader is behind, in turn, and goes on when it has read', async () => {
     const { bus, listen, clock } = start({ room: SMALL })

@@ -330,12 +330,30 @@ describe('programming', () => {
     await lab.boot()
     await lab.send(lab.order('Program', 1))
     await lab.send(lab.order('Probe', 2))
+    await lab.send(lab.order('Probe', 1, { device: 1 }))
     lab.driver.control.unplug(0)
-    await lab.send(lab.order('Probe', 3))
-    expect(lab.results().map(({ result }) => result)).toMatchObject([
-      { status: 'done' },
+    const gone = lab.order('Probe', 3)
+    await lab.send(gone)
+    expect(lab.results().map(({ result }) => result)).toEqual([
       { status: 'done', bitstreamId: IMAGE },
-      { status: 'failed', final: false },
+      { status: 'done', bitstreamId: IMAGE },
+      { status: 'done' },
+      { status: 'failed', reason: `the driver simulated_driver does not show ${gone.deployable}`, final: false },
     ])
+  })
+  test('a probe of a driver that cannot look is told why', async () => {
+    let broken = false
+    const discover: Driver['discover'] = async (io) => {
+      if (broken) throw new Error('the bus does not answer')
+      return lab.driver.discover(io)
+    }
+    await lab.boot({ drivers: [{ ...lab.driver, discover }] })
+    broken = true
+    await lab.send(lab.order('Probe', 1))
+    expect(lab.results()[0]!.result).toEqual({
+      status: 'failed',
+      reason: expect.stringContaining('the bus does not answer'),
+      final: false,
+    })
   })
 })

@@ -11,6 +11,7 @@ import { kafkaLab, optionsOf, REPORTS, say } from '../support/kafkaLab.ts'
 import { until } from '../support/lab.ts'
 
 const lab = kafkaLab()
+const UNSUPPORTED_SASL_MECHANISM = 33
 const QUICK = { connectMs: 60, answerMs: 60 }
 const ask = (more: Partial<KafkaOptions> = {}) => lookup(optionsOf(lab.broker, more), silent)
 const partitions = (more: Partial<KafkaOptions> = {}): Promise<number> =>
@@ -143,6 +144,17 @@ test('a wrong password is a setting that is wrong, and the user is named', async
   expect(unknown.message).toMatch(`Kafka at ${guarded.address} refuses user bob: `)
   expect(isMisconfigured(unknown)).toBe(true)
   await guarded.stop()
+})
+
+test('a broker that wants a user where none is set says so', async () => {
+  lab.broker.on('Metadata', async ({ topics }, answer) => {
+    const all = await answer()
+    const errorCode = (topics ?? []).length > 0 ? UNSUPPORTED_SASL_MECHANISM : 0
+    return { ...all, topics: all.topics.map((topic) => ({ ...topic, errorCode })) }
+  })
+  const found = await failure(partitions())
+  expect(found.message).toMatch(`Kafka at ${lab.broker.address} refuses user (none): `)
+  expect(isMisconfigured(found)).toBe(true)
 })
 
 test('the innermost reason is told, whatever is wrapped around it', () => {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lockFolder } from '../../src/persistence/folderLock.ts'
 import { openStore } from '../../src/persistence/open.ts'
+import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
 import * as sample from './samples.ts'
 
 let dir: string
@@ -87,6 +88,30 @@ test('the event loop goes on while thousands of rows are written', async () => {
   // A statement of 200 rows keeps the database itself busy for longer than this.
   expect(delay.percentile(90) / 1e6).toBeLessThan(15)
   await store.close()
+})
+
+test('upkeep waits for the end of a transaction, however much that writes', async () => {
+  const database = await pgliteDatabase(dir)
+  const run = (text: string, params: readonly unknown[] = []) => database.write({ text, params })
+  const checkpoint = async () => (await run('select checkpoint_lsn::text as at from pg_control_checkpoint()'))[0]!['at']
+  const large = { text: 'insert into large values ($1)', params: ['x'.repeat(9_000_000)] }
+  await run('create table large (content text)')
+  for (const ending of ['commit', 'rollback']) {
+    const before = await checkpoint()
+    const work = database.transaction(async (now) => {
+      await now(large)
+      await now(large)
+      // this fails when a statement between the two has failed
+      expect(await now({ text: 'select 1 as one', params: [] })).toEqual([{ one: 1 }])
+      if (ending === 'rollback') throw new Error('changed my mind')
+    })
+    await (ending === 'rollback' ? expect(work).rejects.toThrow('changed my mind') : work)
+    // what is asked next is answered after it
+    await run('select 1')
+    expect(await checkpoint()).not.toBe(before)
+  }
+  expect((await run('select count(*)::int as rows from large'))[0]).toEqual({ rows: 2 })
+  await database.close()
 })
 
 describe('a folder lock', () => {
