@@ -1,6 +1,6 @@
 /** What an operator reads where a view is not what the journal folds to: which row, what it is, what it should be, and the proof. */
 import { expect, test } from 'vitest'
-import { check } from '../../src/actors/invariants/check.ts'
+import { check } from '../../src/audit/check.ts'
 import { canonicalJson } from '../../src/wire/canonical.ts'
 import { soundEvidence } from './forgeries.ts'
 
