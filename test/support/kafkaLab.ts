@@ -7,7 +7,7 @@ import type { Clock } from '../../src/clock.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import type { ScriptedBroker } from './broker/broker.ts'
 import { scriptedBroker } from './broker/broker.ts'
-import { handClock, memoryLog } from './lab.ts'
+import { handClock, memoryLog, quiet } from './lab.ts'
 
 export const REPORTS = 'host.reports.v1'
 export const ORDERS = 'host.orders.v1'
@@ -51,17 +51,26 @@ export const watchedClock = () => {
 export const kafkaLab = () => {
   let broker: ScriptedBroker
   const open: KafkaBus[] = []
+  const clocks = new Set<ReturnType<typeof watchedClock>>()
   beforeEach(async () => {
     broker = await scriptedBroker()
     for (const topic of [REPORTS, ORDERS]) broker.topics.make(topic, 4)
   })
   afterEach(async () => {
     broker.off()
-    await Promise.all(open.splice(0).map((bus) => bus.stop()))
+    let stopped = false
+    void Promise.all(open.splice(0).map((bus) => bus.stop())).finally(() => (stopped = true))
+    // what a test left in hand is waited for by its own clock
+    while (!stopped) {
+      await quiet()
+      for (const { pass } of clocks) await pass(1000)
+    }
+    clocks.clear()
     await broker.stop()
   })
   const openBus = (more: Partial<KafkaBusOptions> = {}) => {
     const clock = watchedClock()
+    clocks.add(clock)
     const log = memoryLog()
     const bus = kafkaBus({ options: optionsOf(broker), clock, log, ...more })
     open.push(bus)

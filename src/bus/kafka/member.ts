@@ -4,8 +4,8 @@
  * MEMBER-1 the handler neither throws nor works: an error in it can end the consumer for good, and its slowness blocks other partitions;
  * MEMBER-2 it never restarts by itself: an end by crash and an end by silence are the same to its owner;
  * MEMBER-3 offsets are committed through the newest batch, once each: kafkajs's own commit repeats itself past a rebalance;
- * MEMBER-4 it is disconnected again when its start is over: a disconnect during the first join does not stop kafkajs, which joins all
- *    the same and keeps partitions that nobody reads.
+ * MEMBER-4 it is disconnected when its start is over, not before: disconnected during the first join, kafkajs joins all the same and
+ *    never tells the group that it leaves, whose partitions nobody reads until the session is over.
  */
 import type { Consumer, EachBatchPayload, KafkaMessage, PartitionAssigner } from 'kafkajs'
 import { AssignerProtocol, PartitionAssigners } from 'kafkajs'
@@ -177,7 +177,6 @@ export class Member {
   }
   /** MEMBER-4 */
   async #gone(): Promise<void> {
-    await this.#consumer.disconnect().catch(() => undefined)
     await this.#starting.catch(() => undefined)
     await this.#consumer.disconnect().catch(() => undefined)
   }
