@@ -14,11 +14,12 @@ beforeAll(async () => {
 })
 afterAll(() => broker.stop())
 
-busContract('Kafka, on a scripted broker', async () =>
+busContract('Kafka, on a scripted broker', async (limits) =>
   kafkaBus({
     options: { brokers: [broker.address], prefix: '', clientId: 'contract', tls: null, sasl: null },
     clock: systemClock,
     log: silent,
     retry: { firstMs: 2, maxMs: 20 },
+    ...limits,
   }),
 )

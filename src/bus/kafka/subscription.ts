@@ -13,6 +13,7 @@ import type { ConsumeOptions, Delivered } from '../port.ts'
 import { textOf } from '../../errorText.ts'
 import type { StartOffsets } from './startOffsets.ts'
 import { findStartOffsets } from './startOffsets.ts'
+import { deleteGroups } from './groups.ts'
 import { Lane } from './lane.ts'
 import type { Lookup } from './lookup.ts'
 import type { Fetched } from './member.ts'
@@ -289,8 +290,8 @@ export class Subscription {
   async #forget(): Promise<void> {
     for (let tries = 0; tries < DELETE_TRIES; tries++) {
       const trouble = await this.#settings.lookup
-        .asking((admin) => admin.deleteGroups([this.#group]))
-        .then(() => null, reasonOf)
+        .asking((admin) => deleteGroups(admin, [this.#group]))
+        .then(([gone]) => gone!.reason, reasonOf)
       if (trouble === null) return
       this.#settings.log.info({ group: this.#group, reason: trouble }, 'kafka.groupStays')
       await this.#pause(BACKOFF.firstMs)
