@@ -9,7 +9,9 @@ import { systemClock } from '../../src/clock.ts'
 import { busContract } from '../contracts/bus.contract.ts'
 import { handClock, quiet } from '../support/lab.ts'
 
-busContract('in process', async () => inProcessBus({ clock: systemClock, retry: { firstMs: 2, maxMs: 20 } }))
+busContract('in process', async (limits) =>
+  inProcessBus({ clock: systemClock, retry: { firstMs: 2, maxMs: 20 }, ...limits }),
+)
 
 const TOPIC = 'host.reports.v1'
 const say = (key: string, value: string | number) => ({ topic: TOPIC, key, value: String(value), headers: {} })

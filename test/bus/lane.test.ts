@@ -1,9 +1,10 @@
 /** One partition in the hands of one member of a group on Kafka. */
+import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
 import { Lane } from '../../src/bus/kafka/lane.ts'
 import { mendTimer } from '../../src/bus/kafka/timer.ts'
 import type { Delivered } from '../../src/bus/port.ts'
-import { handClock, quiet } from '../support/lab.ts'
+import { handClock, quiet, until } from '../support/lab.ts'
 
 const message = (offset: number, key = 'k'): Delivered => ({
   topic: 't',
@@ -94,6 +95,90 @@ describe('a lane', () => {
     await end(2)
     expect([begun, done, lane.position]).toEqual([[1, 2], true, 1])
   })
+  test('closed while nothing is in hand, it is done at once, also when something waits for its next try', async () => {
+    const idle = open(1)
+    await idle.lane.close()
+    const { clock, lane, begun, end } = open(1)
+    lane.put([message(1), message(2)], 3)
+    await quiet()
+    await end(1, 'fail')
+    await lane.close()
+    await clock.pass(1000)
+    expect(begun).toEqual([1])
+    lane.put([message(3)], 4)
+    await quiet()
+    expect(begun).toEqual([1])
+  })
+  test('closed with several in hand, it is done after the last of them, whatever comes of it', async () => {
+    const { clock, lane, end, begun } = open(3)
+    lane.put([message(1), message(2), message(3)], 4)
+    await quiet()
+    let done = false
+    void lane.close().then(() => (done = true))
+    await end(1)
+    await end(2)
+    expect([done, lane.inHand]).toEqual([false, 1])
+    await end(3, 'fail')
+    expect([done, lane.inHand, lane.position]).toEqual([true, 0, 3])
+    await clock.pass(1000)
+    expect(begun).toEqual([1, 2, 3])
+  })
+  test('it knows how much it has, and where it is, before anything came and when only gaps came', async () => {
+    const { lane, end } = open(1)
+    expect([lane.position, lane.next, lane.size, lane.inHand]).toEqual([-1, -1, { count: 0, bytes: 0 }, 0])
+    lane.put([], 5)
+    expect([lane.position, lane.next]).toEqual([5, 5])
+    lane.put([{ ...message(5, 'ab'), value: 'abc' }, message(6)], 7)
+    expect(lane.size).toEqual({ count: 2, bytes: 2 * 5 + 400 + 2 * 2 + 400 })
+    lane.put([message(4)], 5)
+    expect([lane.size.count, lane.next]).toEqual([2, 7])
+    await quiet()
+    expect(lane.inHand).toBe(1)
+    await end(5)
+    expect(lane.size).toEqual({ count: 1, bytes: 404 })
+  })
+  test('one that throws at once is one that failed, and is told with its error', async () => {
+    const clock = handClock()
+    const failures: string[] = []
+    const failed = ({ offset }: Delivered, error: unknown): void => void failures.push(`${offset}: ${String(error)}`)
+    const take = (): Promise<void> => {
+      throw new Error('at once')
+    }
+    const lane = new Lane({ clock, window: 1, retry: { firstMs: 10, maxMs: 10 }, take, failed, moved: () => {} })
+    lane.put([message(1)], 2)
+    await clock.pass(10)
+    expect(failures).toEqual(['1: Error: at once', '1: Error: at once'])
+    await lane.close()
+  })
 })
 
-test('the installed kafkajs is the one whose timer is mended', () => expect(mendTimer()).toBe(true))
+describe('the timer of kafkajs', () => {
+  test('is mended in the version that is installed', () => expect(mendTimer()).toBe(true))
+  type Queue = { readonly prototype: { readonly scheduleCheckPendingRequests: (this: object) => void } }
+  const load = createRequire(import.meta.url)
+  const { prototype } = load('kafkajs/src/network/requestQueue') as Queue
+  const queue = (pending: number, throttledUntil: number) => {
+    const made = { pending: Array(pending).fill(0), throttledUntil, throttleCheckTimeoutId: null, checks: 0 }
+    const checkPendingRequests = (): void => void made.checks++
+    const asked = Object.assign(made, { checkPendingRequests })
+    prototype.scheduleCheckPendingRequests.call(asked)
+    return asked
+  }
+  test('is not set while nothing waits', () => {
+    expect(queue(0, -1).throttleCheckTimeoutId).toBeNull()
+  })
+  test('looks again in a moment when something waits, or when the time of a throttled broker is over', async () => {
+    const [waiting, throttled, later] = [queue(1, -1), queue(0, Date.now() + 5), queue(1, Date.now() + 60_000)]
+    await until(() => waiting.checks === 1 && throttled.checks === 1)
+    expect([waiting.throttleCheckTimeoutId, throttled.throttleCheckTimeoutId]).toEqual([null, null])
+    expect(later.checks).toBe(0)
+    clearTimeout(later.throttleCheckTimeoutId!)
+  })
+  test('is set once', () => {
+    const asked = queue(1, Date.now() + 60_000)
+    const first: unknown = asked.throttleCheckTimeoutId
+    prototype.scheduleCheckPendingRequests.call(asked)
+    expect(asked.throttleCheckTimeoutId).toBe(first)
+    clearTimeout(asked.throttleCheckTimeoutId!)
+  })
+})

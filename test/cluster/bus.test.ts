@@ -14,7 +14,7 @@ describeWith('kafka', 'the contract of the bus', (rig) => {
     options = { ...(await kafkaServer(rig)).options, prefix: freshPrefix() }
     await makeTopics(options)
   })
-  busContract('Kafka', async () =>
-    kafkaBus({ options, clock: systemClock, log: silent, retry: { firstMs: 2, maxMs: 20 } }),
+  busContract('Kafka', async (limits) =>
+    kafkaBus({ options, clock: systemClock, log: silent, retry: { firstMs: 2, maxMs: 20 }, ...limits }),
   )
 })

@@ -19,7 +19,7 @@ describeWith('docker', 'Kafka in a container', () => {
   })
   afterAll(async () => broker?.stop())
 
-  busContract('Kafka in a container', async () =>
-    kafkaBus({ options, clock: systemClock, log: silent, retry: { firstMs: 2, maxMs: 20 } }),
+  busContract('Kafka in a container', async (limits) =>
+    kafkaBus({ options, clock: systemClock, log: silent, retry: { firstMs: 2, maxMs: 20 }, ...limits }),
   )
 })

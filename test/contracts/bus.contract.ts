@@ -7,7 +7,9 @@ import { until } from '../support/lab.ts'
 
 const TOPIC = 'host.orders.v1'
 
-export const busContract = (name: string, make: () => Promise<Bus>): void => {
+type Limits = { readonly stopTimeoutMs?: number }
+
+export const busContract = (name: string, make: (limits?: Limits) => Promise<Bus>): void => {
   describe(`bus: ${name}`, () => {
     let bus: Bus
     let mark: string
@@ -184,6 +186,44 @@ export const busContract = (name: string, make: () => Promise<Bus>): void => {
       setTimeout(resolve, 20)
       await consumer.stop()
       expect(ended).toBe(true)
+    })
+
+    test('a stop does not wait for ever for a message in hand, and may be told twice', async () => {
+      const hurried = await make({ stopTimeoutMs: 50 })
+      let begun = 0
+      const take = async ({ headers }: Delivered): Promise<void> => {
+        if (headers['mark'] !== mark) return
+        begun++
+        await new Promise(() => {})
+      }
+      const consumer = await hurried.consume({ topic: TOPIC, group: `${mark}-stuck`, from: 'earliest', take })
+      await hurried.publish([say('k', 1), say('k', 2)])
+      await until(() => begun === 1)
+      // without the limit it would be ten seconds at the least
+      let stopped = false
+      const stop = async (): Promise<void> => {
+        await Promise.all([consumer.stop(), consumer.stop()])
+        await Promise.all([hurried.stop(), hurried.stop()])
+        stopped = true
+      }
+      void stop()
+      await until(() => stopped, 'the stop', 8000)
+      expect(begun).toBe(1)
+    })
+
+    test('after its stop a bus takes nothing and gives nothing', async () => {
+      const { heard } = await listen('ended')
+      const other = await make()
+      await bus.stop()
+      await expect(bus.publish([say('k', 1)])).rejects.toThrow('the bus is stopped')
+      await expect(listen('late')).rejects.toThrow('the bus is stopped')
+      await other.publish([say('k', 2)])
+      await other.stop()
+      expect(heard).toEqual([])
+    })
+
+    test('a batch without messages is published at once', async () => {
+      await expect(bus.publish([])).resolves.toBeUndefined()
     })
 
     test('a member with one key reads only the partition of that key', async () => {
