@@ -205,7 +205,7 @@ const fetchedPartitions = (): readonly number[] =>
     .seen('Fetch')
     .at(-1)!
     .topics.flatMap(({ partitions }) => partitions.map(({ partition }) => partition))
-    .toSorted()
+    .toSorted((a, b) => a - b)
 
 const fetchesMore = async (): Promise<void> => {
   const before = lab.broker.seen('Fetch').length
