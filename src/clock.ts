@@ -27,22 +27,6 @@ export const systemClock: Clock = {
   },
 }
 
-/** Resolves with `otherwise` when `promise` takes longer than `ms`. */
-export const bounded = async <Value, Otherwise>(
-  clock: Pick<Clock, 'after'>,
-  promise: Promise<Value>,
-  ms: number,
-  otherwise: Otherwise,
-): Promise<Value | Otherwise> => {
-  const { promise: late, resolve } = Promise.withResolvers<Otherwise>()
-  const cancel = clock.after(ms, () => resolve(otherwise))
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    cancel()
-  }
-}
-
 /** A clock that goes wrong by so much. What it is asked to wait is not. */
 export const shifted = (clock: Clock, offsetMs: number): Clock =>
   offsetMs === 0 ? clock : { ...clock, now: () => clock.now() + offsetMs }

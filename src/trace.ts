@@ -25,7 +25,7 @@ export const traceField = (trace: string | undefined): { readonly trace?: string
   trace === undefined ? {} : { trace }
 
 /** Runs `work` as a part of a trace; what it throws ends the span and goes on. */
-export const within = async <Value>(
+export const inSpan = async <Value>(
   span: Span,
   work: (trace: string | undefined) => Promise<Value>,
   failed: (value: Value) => string | undefined = () => undefined,

@@ -1,5 +1,6 @@
 /** Last opened, first closed; one that fails to close, or does not come to an end, does not keep the others open. */
-import { bounded, systemClock } from '../clock.ts'
+import { systemClock } from '../clock.ts'
+import { bounded } from '../waiting.ts'
 import type { Log } from '../log.ts'
 
 export type Closer = {

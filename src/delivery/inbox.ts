@@ -7,13 +7,14 @@
  * INBOX-4 reports of one host come in order by kind, results of orders in order by slot; different slots do not wait for each other;
  * INBOX-5 a message is done with, for the bus, only when it was taken or lies in the dead letters.
  */
+import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
+import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Fault, Outcome } from '../fault.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import type { Message, Sighting } from '../wire/message.ts'
 import { deadLetterRecord, readReport, sighting } from '../wire/message.ts'
 import type { Report } from '../wire/reports.ts'
-import { lanes } from './lanes.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
 import type { Bus, Consumer, Delivered } from '../bus/port.ts'
@@ -62,15 +63,17 @@ const laneOf = (report: Report): string =>
 
 class Intake {
   readonly #settings: Settings
-  readonly #inTurn = lanes()
+  readonly #mutex: KeyedMutex
   readonly #recent = recent(RECENT.ids, RECENT.hosts)
-  readonly #pauses = new Set<() => void>()
+  readonly #pauses: Pauses
   readonly #counts = { unchanged: 0, taken: 0, repeated: 0, retried: 0, dead: 0 }
   #consumer: Consumer | null = null
   #stopping = false
 
   constructor(settings: Settings) {
     this.#settings = settings
+    this.#pauses = createPauses(settings.clock)
+    this.#mutex = keyedMutex(settings.clock)
   }
 
   readonly start = async (): Promise<void> => {
@@ -87,7 +90,7 @@ class Intake {
   readonly stop = async (): Promise<void> => {
     this.#stopping = true
     const stopped = this.#consumer?.stop()
-    for (const wake of this.#pauses) wake()
+    this.#pauses.stop()
     await stopped
   }
   readonly counts = (): InboxCounts => ({ ...this.#counts })
@@ -95,7 +98,7 @@ class Intake {
   #receive(record: Delivered): Promise<void> {
     const seen = sighting(record)
     if (seen === null) return this.#read(record)
-    return this.#inTurn(`${seen.host}/Inventory`, async () => {
+    return this.#mutex.run(`${seen.host}/Inventory`, async () => {
       if (!(await this.#known(seen))) return this.#read(record, true)
       this.#counts.unchanged++
     })
@@ -115,7 +118,7 @@ class Intake {
     const { body } = message.value
     const work = (): Promise<void> => this.#hand(record, message.value)
     // a body that is not what its headers say would be waiting for itself here
-    return inTurn && body.type === 'Inventory' ? work() : this.#inTurn(laneOf(body), work)
+    return inTurn && body.type === 'Inventory' ? work() : this.#mutex.run(laneOf(body), work)
   }
   async #hand(record: Delivered, { id, body }: Message<Report>): Promise<void> {
     if (this.#recent.has(record.key, id)) {
@@ -130,13 +133,13 @@ class Intake {
     if (body.type !== 'Heartbeat') this.#recent.add(record.key, id)
   }
   async #attempts(report: Report, id: string): Promise<Refusal | null> {
-    const { firstMs, maxMs, tries } = this.#settings.retry
+    const { retry } = this.#settings
     for (let tried = 1; ; tried++) {
       const refusal = await this.#attempt(report, id)
       if (refusal === null || !refusal.later) return refusal
-      if (tried >= tries) return { ...refusal, reason: `after ${tried} tries: ${refusal.reason}` }
+      if (tried >= retry.tries) return { ...refusal, reason: `after ${tried} tries: ${refusal.reason}` }
       this.#counts.retried++
-      await this.#pause(Math.min(maxMs, firstMs * 2 ** Math.min(tried - 1, 20)))
+      await this.#pauses.pause(backoffMs(retry, tried))
       if (this.#stopping) throw new Error(`the inbox stops: ${refusal.reason}`)
     }
   }
@@ -154,15 +157,6 @@ class Intake {
     log.warn({ topic, key, partition, offset, reason }, 'inbox.dead')
     await bus.publish([deadLetterRecord(record, reason, { id: `${topic}/${partition}/${offset}`, time: clock.now() })])
     this.#counts.dead++
-  }
-  async #pause(ms: number): Promise<void> {
-    if (this.#stopping) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel: Cancel = this.#settings.clock.after(ms, resolve)
-    this.#pauses.add(resolve)
-    await promise
-    this.#pauses.delete(resolve)
-    cancel()
   }
 }
 

@@ -1,6 +1,6 @@
 /** An order carried out through its driver. Throws what went wrong; `Final` says that trying again cannot help. */
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
-import { type Tracer, within } from '../trace.ts'
+import { type Tracer, inSpan } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Section } from './sections.ts'
 
@@ -51,7 +51,7 @@ const shown = async ({ look }: Tools, { driver, deployable }: Order) => {
 }
 
 const called = (tools: Tools, { driver, trace }: Order, call: string, work: () => Promise<void>): Promise<void> =>
-  within(tools.tracer.part('internal', `driver ${call}`, trace, { 'accelerando.driver': driver }), work)
+  inSpan(tools.tracer.part('internal', `driver ${call}`, trace, { 'accelerando.driver': driver }), work)
 
 const program = async (
   tools: Tools,

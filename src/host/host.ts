@@ -5,6 +5,7 @@
  * HOST-2 an order is taken off the bus when its number is on disk (or it changes nothing), a result is told when it is on disk;
  * HOST-3 every wait, queue and report has a limit.
  */
+import { endedWithin } from '../waiting.ts'
 import type { Mailbox } from '../actors/runtime/mailbox.ts'
 import { mailbox } from '../actors/runtime/mailbox.ts'
 import type { Log } from '../log.ts'
@@ -221,11 +222,7 @@ class Program {
 
   async #stop(): Promise<void> {
     const { clock, options } = this.#settings
-    const within = async (work: Promise<unknown>, ms: number): Promise<void> => {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const cancel = clock.after(ms, resolve)
-      await Promise.race([work, promise]).finally(cancel)
-    }
+    const within = (work: Promise<unknown>, ms: number): Promise<boolean> => endedWithin(clock, ms, work)
     await within(this.#consumer?.stop() ?? Promise.resolve(), options.stopWaitMs)
     this.#inventory.close()
     await this.#orders.stop(options.stopWaitMs)

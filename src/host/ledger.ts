@@ -8,6 +8,7 @@
  * LEDGER-4 a ledger that cannot be read, or is another host's, stops the start: forgotten numbers would let old orders through;
  * LEDGER-5 it is bounded: see `prune` and `ENTRIES_MAX`.
  */
+import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
 import * as v from 'valibot'
 import type { Cancel, Clock } from '../clock.ts'
 import { textOf } from '../errorText.ts'
@@ -68,10 +69,11 @@ export class Ledger {
   #writing: Promise<void> | null = null
   #note: Cancel | null = null
   #closed = false
-  #wake: () => void = () => {}
+  readonly #pauses: Pauses
 
   constructor(options: LedgerOptions, { entries, lines, torn }: Found) {
     this.#options = options
+    this.#pauses = createPauses(options.clock)
     for (const entry of entries) this.#put(entry)
     this.#added = []
     this.#lines = lines
@@ -114,7 +116,7 @@ export class Ledger {
     if (this.#note !== null && !atOnce) this.#flush()
     this.#note?.()
     this.#closed = atOnce || this.#failures > 0
-    this.#wake()
+    this.#pauses.wake()
     await this.#writing
     this.#closed = true
   }
@@ -155,7 +157,7 @@ export class Ledger {
     } catch (error) {
       this.#dirty = this.#whole = true
       log.error({ path, reason: textOf(error), failures: ++this.#failures }, 'ledger.diskRefused')
-      await this.#pause(Math.min(RETRY.maxMs, RETRY.firstMs * 2 ** Math.min(this.#failures, 20)))
+      await this.#pauses.pause(backoffMs(RETRY, this.#failures))
       return false
     }
   }
@@ -170,13 +172,6 @@ export class Ledger {
     this.#whole = false
     this.#lines = lines.length
     await disk.replace(path, `${[JSON.stringify({ ledger: 1, host }), ...lines].join('\n')}\n`)
-  }
-  async #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wake = resolve
-    const cancel = this.#options.clock.after(ms, resolve)
-    await promise
-    cancel()
   }
 }
 

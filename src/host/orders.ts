@@ -8,6 +8,7 @@
  * ORDERS-5 past its deadline an order touches nothing, unless it releases;
  * ORDERS-6 an order that does not end keeps its device: what comes for it fails as busy rather than run beside it.
  */
+import { endedWithin } from '../waiting.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
@@ -69,14 +70,14 @@ const runOf = (order: Order, span: Span): Run => {
 
 export class Orders {
   readonly #options: OrdersOptions
-  readonly #turns: KeyedMutex
+  readonly #mutex: KeyedMutex
   readonly #runs = new Map<string, Run>()
   readonly #tasks = new Set<Promise<void>>()
   #stopping = false
 
   constructor(options: OrdersOptions) {
     this.#options = options
-    this.#turns = keyedMutex(options.clock)
+    this.#mutex = keyedMutex(options.clock)
   }
 
   get inHand(): number {
@@ -105,9 +106,9 @@ export class Orders {
   async stop(waitMs: number): Promise<void> {
     this.#stopping = true
     const idle = this.idle()
-    if (waitMs > 0) await this.#within(idle, waitMs)
+    if (waitMs > 0) await endedWithin(this.#options.clock, waitMs, idle)
     for (const { abort } of this.#runs.values()) abort.abort(STOPPING)
-    if (waitMs > 0) await this.#within(idle, 1000)
+    if (waitMs > 0) await endedWithin(this.#options.clock, 1000, idle)
   }
 
   #begin(order: Order, before: Run | undefined): Promise<void> {
@@ -172,11 +173,12 @@ export class Orders {
     const limitMs = this.#limitMs(order)
     const waitMs = order.type === 'ReleaseSlot' ? limitMs : Math.min(limitMs, order.deadline - clock.now() + 1)
     const ready = Promise.all([seen(order.driver), before?.ended])
-    if (!(await this.#within(ready, waitMs, abort.signal))) throw new Error(`the device was busy for ${waitMs} ms`)
+    if (!(await endedWithin(clock, waitMs, ready, abort.signal)))
+      throw new Error(`the device was busy for ${waitMs} ms`)
     const device = deviceOf(order.driver, order.deployable) ?? order.deployable
-    const turn = this.#turns.enter(device, waitMs)
+    const turn = this.#mutex.enter(device, waitMs)
     try {
-      await this.#within(turn, waitMs + 1, abort.signal)
+      await endedWithin(clock, waitMs + 1, turn, abort.signal)
       this.#refuseLate(order)
     } catch (error) {
       void turn.then((leave) => leave?.())
@@ -228,20 +230,5 @@ export class Orders {
     const { limits } = this.#options
     const loads = order.type === 'PrepareSlot' && order.bitstream !== undefined
     return limits[`${order.type}Ms`] + (loads ? limits.ProgramMs : 0)
-  }
-  /** Whether the work ended in time. Throws the reason when the signal says so first. */
-  async #within(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {
-    const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-    const stop = (): void => reject(signal!.reason)
-    if (signal?.aborted) stop()
-    signal?.addEventListener('abort', stop, { once: true })
-    const cancel = this.#options.clock.after(Math.max(0, ms), () => resolve(false))
-    work.then(() => resolve(true), reject)
-    try {
-      return await promise
-    } finally {
-      cancel()
-      signal?.removeEventListener('abort', stop)
-    }
   }
 }

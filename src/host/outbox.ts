@@ -5,6 +5,7 @@
  * OUTBOX-2 of a slot only the last result is told, so there are never more than slots;
  * OUTBOX-3 one publish is under way at a time.
  */
+import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
@@ -50,11 +51,12 @@ export class Outbox {
   readonly #letters = new Map<string, Letter>()
   #sending: Promise<void> | null = null
   #closed = false
-  #wake: () => void = () => {}
+  readonly #pauses: Pauses
   #failures = 0
 
   constructor(options: OutboxOptions) {
     this.#options = options
+    this.#pauses = createPauses(options.clock)
     for (const entry of options.ledger.all()) if (entry.state === 'done' && !entry.sent) this.send(entry)
   }
 
@@ -75,7 +77,7 @@ export class Outbox {
   /** What is left is told by the next start. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#wake()
+    this.#pauses.stop()
     await this.#sending
   }
 
@@ -83,7 +85,7 @@ export class Outbox {
     await Promise.resolve()
     while (this.#letters.size > 0 && !this.#closed) {
       if (await this.#round([...this.#letters.values()].slice(0, BATCH_MAX))) continue
-      await this.#pause(Math.min(RETRY.maxMs, RETRY.firstMs * 2 ** Math.min(this.#failures, 20)))
+      await this.#pauses.pause(backoffMs(RETRY, this.#failures))
     }
     this.#sending = null
   }
@@ -105,13 +107,5 @@ export class Outbox {
     if (this.#letters.get(slot) === letter) this.#letters.delete(slot)
     const known = ledger.get(slot)
     if (!this.#closed && known?.number === number && known.state === 'done') ledger.note({ ...known, sent: true })
-  }
-  async #pause(ms: number): Promise<void> {
-    if (this.#closed) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wake = resolve
-    const cancel = this.#options.clock.after(ms, resolve)
-    await promise
-    cancel()
   }
 }

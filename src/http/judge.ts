@@ -3,7 +3,7 @@
  * While the store is known to be away nobody is let wait for what cannot be answered.
  */
 import type { Context } from 'hono'
-import { bounded } from '../clock.ts'
+import { bounded } from '../waiting.ts'
 import { readJson } from './body.ts'
 import { refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { retryAfterMs } from '../../src/actors/services/notifier.ts'
+import { backoffMs } from '../../src/waiting.ts'
+import { BACKOFF } from '../../src/actors/services/notifier.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
@@ -178,6 +179,6 @@ describe('Nova that does not answer is told again', () => {
     [5, 30_000],
     [50, 30_000],
   ])('after %d tries: %d ms later', (attempts, ms) => {
-    expect(retryAfterMs(attempts)).toBe(ms)
+    expect(backoffMs(BACKOFF, attempts + 1)).toBe(ms)
   })
 })

@@ -8,7 +8,8 @@
  * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended whoever looks reads the tail.
  */
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
-import { type Clock, bounded } from '../../clock.ts'
+import { type Clock } from '../../clock.ts'
+import { bounded, pause } from '../../waiting.ts'
 import type { Outcome } from '../../fault.ts'
 import { createEngine } from './engine.ts'
 import { type AnyDecider, type Loan, type Memory, kindOf } from './memory.ts'
@@ -250,8 +251,7 @@ export const openRegion = (ports: Ports): Region => {
     counts: () => ({ resident: entries.size, spawned: population.born(), passivated }),
     stop: async () => {
       const until = clock.now() + options.askMs
-      while ([...entries.values()].some((entry) => entry.inflight > 0) && clock.now() < until)
-        await new Promise<void>((resolve) => void clock.after(5, resolve))
+      while ([...entries.values()].some((entry) => entry.inflight > 0) && clock.now() < until) await pause(clock, 5)
       stopped = true
       population.end()
     },

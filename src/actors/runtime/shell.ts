@@ -7,7 +7,8 @@
  */
 import { type Ref, spawnPersistent } from 'nact'
 import type { Outcome } from '../../fault.ts'
-import { type Clock, bounded } from '../../clock.ts'
+import { type Clock } from '../../clock.ts'
+import { bounded } from '../../waiting.ts'
 import type { Persisting } from './engine.ts'
 import { type AnyDecider, type Loan, type Memory } from './memory.ts'
 import type { Append, Verdict } from './ports.ts'

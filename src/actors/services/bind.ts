@@ -7,7 +7,7 @@ import type { Binding, Caller, Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { type Deployable, attributeOf, traitsOf } from '../deployable/state.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
-import { traceField, within } from '../../trace.ts'
+import { traceField, inSpan } from '../../trace.ts'
 import { transact } from '../runtime/transact.ts'
 import { type Kernel, causeOf } from './kernel.ts'
 import { instance, instanceKey } from '../instance/decider.ts'
@@ -170,6 +170,6 @@ export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
   return async (caller, bindings) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'binding accelerator requests' })
     const span = tracer.part('internal', 'bind', caller.trace)
-    return within(span, (trace) => bind({ ...caller, ...traceField(trace) }, bindings), faultOf)
+    return inSpan(span, (trace) => bind({ ...caller, ...traceField(trace) }, bindings), faultOf)
   }
 }

@@ -1,15 +1,15 @@
 /** Tells Nova how binds ended: durable, judged element by element, again with back-off until the time is up (rest-api 8.5). */
+import { backoffMs } from '../../waiting.ts'
 import type { Fault } from '../../fault.ts'
 import { type Kernel, newWork } from './kernel.ts'
 import type { Nova, NovaEvent, NovaVerdict } from '../neighbours.ts'
 import { storable } from '../../text.ts'
 import { type Instance, instance, instanceKey } from '../instance/decider.ts'
-import { traceField, within } from '../../trace.ts'
+import { traceField, inSpan } from '../../trace.ts'
 import type { Ending } from '../instance/messages.ts'
 
-const FIRST_RETRY_MS = 1000
-const LAST_RETRY_MS = 30_000
-export const retryAfterMs = (attempts: number): number => Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts)
+/** How long Nova is left alone after a try that did not reach it. */
+export const BACKOFF = { firstMs: 1000, maxMs: 30_000 }
 
 /** Pure: which of the events have ended by this answer, and what is left to be told. */
 export const endingsOf = (verdicts: readonly NovaVerdict[], late: boolean): Readonly<Record<string, Ending>> =>
@@ -75,8 +75,8 @@ export const tellNova = async (kernel: Kernel, uuid: string): Promise<Fault | nu
   if (!telling || telling.nextAt > clock.now()) return null
   const events = eventsOf(uuid, held)
   const span = tracer.part('client', 'nova notify', held.trace, { 'accelerando.events': events.length })
-  const verdicts = await within(span, (trace) => ask(nova, events, held.requestId, trace), notesOf)
-  const nextAt = clock.now() + retryAfterMs(telling.attempts)
+  const verdicts = await inSpan(span, (trace) => ask(nova, events, held.requestId, trace), notesOf)
+  const nextAt = clock.now() + backoffMs(BACKOFF, telling.attempts + 1)
   const endings = endingsOf(verdicts, nextAt > telling.until)
   const note = notesOf(verdicts) ?? null
   if (note) log.warn({ instance: uuid, note, endings }, 'nova.answer')

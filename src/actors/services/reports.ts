@@ -14,7 +14,7 @@ import type { Outcome } from '../../fault.ts'
 import type { Cause } from '../runtime/ports.ts'
 import { transact } from '../runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS } from './kernel.ts'
-import { traceField, within } from '../../trace.ts'
+import { traceField, inSpan } from '../../trace.ts'
 import { storable } from '../../text.ts'
 
 export type Reports = {
@@ -148,7 +148,7 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
         case 'OrderResult': {
           const span = kernel.tracer.part('consumer', 'result taken', report.trace)
           const take = (trace: string | undefined) => takeResult(kernel, { ...report, ...traceField(trace) }, messageId)
-          return within(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
+          return inSpan(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
         }
       }
     },

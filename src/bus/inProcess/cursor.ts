@@ -6,6 +6,7 @@
  * CURSOR-3 with more, messages are begun in order; one that failed holds back what is not begun yet under the same key;
  * CURSOR-4 what a killed member had in hand is begun again by the next one, and the killed one's outcome counts no more.
  */
+import { type Backoff, backoffMs } from '../../waiting.ts'
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Partition, Reader } from './partition.ts'
 import type { Delivered } from '../port.ts'
@@ -24,7 +25,6 @@ export type Choice = { readonly index: number; readonly delayMs?: number; readon
 /** The candidates are the oldest open message of each key; never empty. A delayed message comes when its time is over. */
 export type Mangle = (candidates: readonly Delivered[], group: string) => Choice
 
-export type Retry = { readonly firstMs: number; readonly maxMs: number }
 export type CursorOptions = {
   readonly partition: Partition
   readonly group: string
@@ -32,7 +32,7 @@ export type CursorOptions = {
   /** The member whose turn it is here, if there is one. */
   readonly owner: () => Member | undefined
   readonly clock: Clock
-  readonly retry: Retry
+  readonly retry: Backoff
   readonly mangle?: Mangle | undefined
   readonly failed: (message: Delivered, error: unknown) => void
   /** All before the offset are taken. */
@@ -165,10 +165,10 @@ export class Cursor implements Reader {
   }
   #again({ message }: Run, error: unknown): void {
     const { retry, failed } = this.#options
-    const tried = this.#tries.get(message.offset) ?? 0
-    this.#tries.set(message.offset, tried + 1)
+    const failures = (this.#tries.get(message.offset) ?? 0) + 1
+    this.#tries.set(message.offset, failures)
     failed(message, error)
-    this.#hold(message.offset, Math.min(retry.maxMs, retry.firstMs * 2 ** Math.min(tried, 20)))
+    this.#hold(message.offset, backoffMs(retry, failures))
   }
   #hold(offset: number, ms: number): void {
     const cancel = this.#options.clock.after(ms, () => {

@@ -6,11 +6,12 @@
  * INPROCESS-2 members of a group share the partitions; a member with `onlyKey` takes only the partition of that key;
  * INPROCESS-3 a publisher waits behind earlier ones of the same partition only, so that one full partition does not stop the others.
  */
+import { type Backoff } from '../../waiting.ts'
 import { randomUUID } from 'node:crypto'
 import type { Cancel, Clock } from '../../clock.ts'
 
 import type { BusRecord } from '../../wire/envelope.ts'
-import type { Mangle, Member, Retry } from './cursor.ts'
+import type { Mangle, Member } from './cursor.ts'
 import { Cursor } from './cursor.ts'
 import { textOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
@@ -26,7 +27,7 @@ export type InProcessOptions = {
   readonly publishTimeoutMs?: number
   /** How long a stopping consumer waits for what is in hand. */
   readonly stopTimeoutMs?: number
-  readonly retry?: Retry
+  readonly retry?: Backoff
   /** Per partition. */
   readonly room?: Room
   readonly mangle?: Mangle

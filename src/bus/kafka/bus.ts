@@ -1,7 +1,7 @@
 /** The bus on Kafka. */
+import { type Backoff } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import type { Retry } from '../inProcess/cursor.ts'
 import type { Bus, ConsumeOptions, Consumer } from '../port.ts'
 import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
 import type { Lookup, Questions } from './lookup.ts'
@@ -21,7 +21,7 @@ export type KafkaBusOptions = {
   readonly stopTimeoutMs?: number
   /** A consumer without a sign of life for so long is made anew. */
   readonly silenceMs?: number
-  readonly retry?: Retry
+  readonly retry?: Backoff
 }
 export type BusState = {
   /** The last that was heard of the broker was good, and every consumer is alive. */

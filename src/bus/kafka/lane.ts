@@ -3,14 +3,14 @@
  * The rules are those of the in-process bus (`cursor.ts`): CURSOR-1 the position is that of the oldest not taken; CURSOR-2 with a window of one
  * nothing is begun while something is in hand or waits for its next try; CURSOR-3 with more, one that failed holds back its key.
  */
+import { backoffMs, type Backoff } from '../../waiting.ts'
 import type { Cancel, Clock } from '../../clock.ts'
-import type { Retry } from '../inProcess/cursor.ts'
 import type { Delivered } from '../port.ts'
 
 export type LaneOptions = {
   readonly clock: Clock
   readonly window: number
-  readonly retry: Retry
+  readonly retry: Backoff
   readonly take: (message: Delivered) => Promise<void>
   readonly failed: (message: Delivered, error: unknown) => void
   /** Something was done with. */
@@ -101,7 +101,7 @@ export class Lane {
     const { clock, retry, failed } = this.#options
     entry.state = 'held'
     failed(entry.message, error)
-    const ms = Math.min(retry.maxMs, retry.firstMs * 2 ** Math.min(entry.tries++, 20))
+    const ms = backoffMs(retry, ++entry.tries)
     this.#ended()
     if (this.#closed) return
     const cancel = clock.after(ms, () => {

@@ -15,7 +15,7 @@ import type { Delivered } from '../port.ts'
 import { kafkaClient } from './client.ts'
 import type { KafkaOptions } from './options.ts'
 import { reasonOf } from './errors.ts'
-import { within } from './within.ts'
+import { endedWithin } from '../../waiting.ts'
 
 export type Fetched = {
   readonly partition: number
@@ -173,7 +173,7 @@ export class Member {
   async leave(): Promise<void> {
     const { clock, log, group } = this.#settings
     this.#end(new Error('left'))
-    if (!(await within(clock, LEAVE_MS, this.#gone()))) log.info({ group }, 'kafka.leavesLater')
+    if (!(await endedWithin(clock, LEAVE_MS, this.#gone()))) log.info({ group }, 'kafka.leavesLater')
   }
   /** MEMBER-4 */
   async #gone(): Promise<void> {
@@ -228,7 +228,7 @@ export class Member {
         payload.resolveOffset(batch.lastOffset())
     } catch (error) {
       log.error({ topic, partition, error }, 'kafka.broken')
-      await within(clock, BROKEN_WAIT_MS, new Promise(() => {}))
+      await endedWithin(clock, BROKEN_WAIT_MS, new Promise(() => {}))
     }
   }
 }

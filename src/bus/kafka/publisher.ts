@@ -15,7 +15,7 @@ import { kafkaClient } from './client.ts'
 import type { Lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
 import { isMisconfigured, isMissing, reasonOf } from './errors.ts'
-import { within } from './within.ts'
+import { backoffMs, createPauses, endedWithin, type Pauses } from '../../waiting.ts'
 
 export type PublisherOptions = {
   readonly options: KafkaOptions
@@ -65,13 +65,14 @@ export class Publisher {
   #waitingBytes = 0
   #producer: Producer | null = null
   #running: Promise<void> | null = null
-  #wake: () => void = () => {}
+  readonly #pauses: Pauses
   #trouble = 'no answer yet'
   #worked = false
   #stopped = false
 
   constructor(settings: PublisherOptions) {
     this.#settings = settings
+    this.#pauses = createPauses(settings.clock)
   }
 
   get waiting(): { readonly count: number; readonly bytes: number } {
@@ -110,9 +111,9 @@ export class Publisher {
   /** Rejects who still waits; what is under way gets a moment. */
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#wake()
+    this.#pauses.stop()
     const { clock } = this.#settings
-    if (this.#running !== null) await within(clock, CLOSE_MS, this.#running)
+    if (this.#running !== null) await endedWithin(clock, CLOSE_MS, this.#running)
     for (const call of this.#calls) call.settle(new Error('the bus is stopped'))
     await this.#drop()
   }
@@ -121,7 +122,7 @@ export class Publisher {
     for (let failures = 0; this.#queue.length > 0 && !this.#stopped;) {
       const round = await this.#attempt()
       failures = round ? 0 : failures + 1
-      if (!round) await this.#pause(Math.min(BACKOFF.maxMs, BACKOFF.firstMs * 2 ** Math.min(failures - 1, 10)))
+      if (!round) await this.#pauses.pause(backoffMs(BACKOFF, failures))
     }
     // in the same step as the look at the queue: what is queued after it has to start another run
     this.#running = null
@@ -150,14 +151,6 @@ export class Publisher {
     if (trouble === null) this.#worked = true
     else this.#trouble = trouble
     this.#settings.told(trouble)
-  }
-  async #pause(ms: number): Promise<void> {
-    if (this.#stopped) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wake = resolve
-    const cancel: Cancel = this.#settings.clock.after(ms, resolve)
-    await promise
-    cancel()
   }
 
   /** A topic that was never seen and is not there is its publishers' fault; one that was seen may come back. */
@@ -231,6 +224,6 @@ export class Publisher {
   async #drop(): Promise<void> {
     const producer = this.#producer
     this.#producer = null
-    if (producer !== null) await within(this.#settings.clock, CLOSE_MS, producer.disconnect())
+    if (producer !== null) await endedWithin(this.#settings.clock, CLOSE_MS, producer.disconnect())
   }
 }

@@ -8,7 +8,6 @@
  */
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import type { Retry } from '../inProcess/cursor.ts'
 import type { ConsumeOptions, Delivered } from '../port.ts'
 import { textOf } from '../../errorText.ts'
 import type { StartOffsets } from './startOffsets.ts'
@@ -20,7 +19,7 @@ import type { Fetched } from './member.ts'
 import { Member } from './member.ts'
 import type { KafkaOptions } from './options.ts'
 import { isMisconfigured, reasonOf } from './errors.ts'
-import { within } from './within.ts'
+import { backoffMs, createPauses, endedWithin, type Backoff, type Pauses } from '../../waiting.ts'
 
 export type SubscriptionOptions = {
   readonly options: KafkaOptions
@@ -28,7 +27,7 @@ export type SubscriptionOptions = {
   readonly lookup: Lookup
   readonly clock: Clock
   readonly log: Log
-  readonly retry: Retry
+  readonly retry: Backoff
   readonly stopTimeoutMs: number
   readonly silenceMs: number
   /** Null: it is a member. */
@@ -69,7 +68,7 @@ export class Subscription {
   #member: Member | null = null
   #committing: Promise<void> | null = null
   #cancelCommit: Cancel | null = null
-  #wake: () => void = () => {}
+  readonly #pauses: Pauses
   #restarts = -1
   #awaited = true
   #stopped: Promise<void> | null = null
@@ -78,6 +77,7 @@ export class Subscription {
   constructor(settings: SubscriptionOptions) {
     const { options, wanted } = settings
     this.#settings = settings
+    this.#pauses = createPauses(settings.clock)
     this.#topic = options.prefix + wanted.topic
     this.#group = options.prefix + wanted.group
   }
@@ -130,7 +130,7 @@ export class Subscription {
       if (member !== null) void this.#gone(member.leave())
       if (isMisconfigured(reason) && this.#awaited) return this.#first.reject(reason)
       this.#settings.log.warn({ topic: this.#topic, group: this.#group, reason: reasonOf(reason) }, 'bus.consumerLost')
-      await this.#pause(Math.min(BACKOFF.maxMs, BACKOFF.firstMs * 2 ** Math.min(failures - 1, 10)))
+      await this.#pauses.pause(backoffMs(BACKOFF, failures))
     }
   }
   /** Why it ended. */
@@ -263,29 +263,22 @@ export class Subscription {
     this.#committing = (this.#committing ?? Promise.resolve()).then(commit)
     return this.#committing
   }
-  async #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wake = resolve
-    const cancel = this.#settings.clock.after(ms, resolve)
-    await promise
-    cancel()
-  }
 
   async #stop(): Promise<void> {
     const { clock, stopTimeoutMs, wanted } = this.#settings
     // set before anything else runs: nothing more is taken
     await Promise.resolve()
     this.#first.reject(new Error('the bus is stopped'))
-    this.#wake()
+    this.#pauses.wake()
     const member = this.#member
     for (const partition of member?.assigned ?? []) member?.pause(partition, true)
     const lanes = [...this.#lanes.values()].map((lane) => lane.close())
-    await within(clock, stopTimeoutMs, Promise.all([...lanes, ...this.#leaving]))
+    await endedWithin(clock, stopTimeoutMs, Promise.all([...lanes, ...this.#leaving]))
     this.#cancelCommit?.()
-    await within(clock, stopTimeoutMs, this.#flush())
+    await endedWithin(clock, stopTimeoutMs, this.#flush())
     await member?.leave()
-    await within(clock, stopTimeoutMs, this.#ended!)
-    if (wanted.place !== undefined && this.#restarts >= 0) await within(clock, stopTimeoutMs, this.#forget())
+    await endedWithin(clock, stopTimeoutMs, this.#ended!)
+    if (wanted.place !== undefined && this.#restarts >= 0) await endedWithin(clock, stopTimeoutMs, this.#forget())
   }
   async #forget(): Promise<void> {
     for (let tries = 0; tries < DELETE_TRIES; tries++) {
@@ -294,7 +287,7 @@ export class Subscription {
         .then(([gone]) => gone!.reason, reasonOf)
       if (trouble === null) return
       this.#settings.log.info({ group: this.#group, reason: trouble }, 'kafka.groupStays')
-      await this.#pause(BACKOFF.firstMs)
+      await this.#pauses.pause(BACKOFF.firstMs)
     }
   }
 }

@@ -1,7 +1,8 @@
 /** The registry of a process, filled from the table: what happens is counted at once, what only is is read at the scrape. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import { type LabelsOf, METRICS, METRIC_PREFIX, type MetricName, type MetricRow, type NameOf } from './metricsTable.ts'
-import { bounded, systemClock } from '../../clock.ts'
+import { systemClock } from '../../clock.ts'
+import { bounded } from '../../waiting.ts'
 
 export type Shown<Name extends MetricName> = number | readonly (readonly [LabelsOf<Name>, number])[]
 export type Meter = {

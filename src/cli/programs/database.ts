@@ -1,4 +1,5 @@
 /** A database that may come up a moment after the program that needs it. */
+import { pause } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { openStore } from '../../persistence/open.ts'
@@ -32,7 +33,7 @@ export const openDatabase = async (options: PostgresOptions, clock: Clock, log: 
       const reason = inWords(error)
       if (!isPassing(error) || clock.now() >= end) throw new StartProblem(`database: cannot be used: ${reason}`)
       log.warn({ reason }, 'database.notThereYet')
-      await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve))
+      await pause(clock, AGAIN_MS)
     }
   }
 }

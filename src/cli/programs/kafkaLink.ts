@@ -6,7 +6,8 @@ import type { KafkaBus } from '../../bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { createTopics } from '../../bus/kafka/topics.ts'
 import { isMisconfigured, isMissing } from '../../bus/kafka/errors.ts'
-import { type Clock, bounded } from '../../clock.ts'
+import { type Clock } from '../../clock.ts'
+import { bounded, pause } from '../../waiting.ts'
 import type { Log } from '../../log.ts'
 import type { Sections } from '../config/sections.ts'
 import { StartProblem } from './startProblem.ts'
@@ -101,13 +102,8 @@ class Link {
       if (signal.aborted || (await this.#attempt(begin).catch(() => false))) return
     }
   }
-  async #rest(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#parts.clock.after(ms, resolve)
-    const { signal } = this.#stopping
-    signal.addEventListener('abort', () => resolve(), { once: true })
-    await promise
-    cancel()
+  #rest(ms: number): Promise<void> {
+    return pause(this.#parts.clock, ms, this.#stopping.signal).catch(() => undefined)
   }
 }
 

@@ -1,4 +1,5 @@
 /** The rounds of the relay: read, tell, remember; one after another, and only while the lease is trusted. Its rules: `relay.ts`. */
+import { type Pauses, backoffMs, createPauses } from '../../waiting.ts'
 import type { Append, FeedRow, Position } from '../../actors/runtime/ports.ts'
 import type { Cancel } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
@@ -29,7 +30,7 @@ export class Rounds {
   #loop: Promise<void> = Promise.resolve()
   /** Something may have been written since the last read began. */
   #woken = false
-  #wake: () => void = () => {}
+  readonly #pauses: Pauses
   #drains: (() => void)[] = []
   #unsubscribe: () => void = () => {}
   #epoch = 0
@@ -43,6 +44,7 @@ export class Rounds {
 
   constructor(settings: Settings) {
     this.#settings = settings
+    this.#pauses = createPauses(settings.clock)
     const { sharing, reader, holder, clock, log, lease, states } = settings
     this.#lease = new Leasehold({ ...lease, sharing, name: reader, holder, clock, log, gained: this.#ring })
     const save = (name: string, position: string): Promise<boolean> => this.#saveUnder(name, position)
@@ -102,7 +104,7 @@ export class Rounds {
     this.#gathering?.()
     this.#gathering = null
     this.#woken = true
-    this.#wake()
+    this.#pauses.wake()
   }
   async #run(): Promise<void> {
     const { retry } = this.#settings
@@ -116,8 +118,7 @@ export class Rounds {
       if (ended === 'done') this.#release(drains)
       else this.#drains.unshift(...drains)
       if (ended === 'more') this.#woken = true
-      if (ended === 'failed')
-        await this.#pause(Math.min(retry.maxMs, retry.firstMs * 2 ** Math.min(this.#failures - 1, 20)))
+      if (ended === 'failed') await this.#pause(backoffMs(retry, this.#failures))
     }
   }
   /** Until it looks again by itself. */
@@ -237,13 +238,8 @@ export class Rounds {
   }
 
   /** Until something is written, the lease is there, the relay is stopped, or the time is over. */
-  async #rest(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wake = resolve
-    const cancel = this.#settings.clock.after(ms, resolve)
-    await promise
-    cancel()
-    this.#wake = () => {}
+  #rest(ms: number): Promise<void> {
+    return this.#pauses.pause(ms)
   }
   /** A failed round is not hurried by what is written meanwhile, only by a stop. */
   async #pause(ms: number): Promise<void> {

@@ -11,6 +11,7 @@
  * STATES-5 a portion of which nobody knows whether it was stored may come late as well, after a newer one of the same relay: it is told once
  *    more after `graceMs`, and what STATES-3 keeps says so before the checkpoint moves past it.
  */
+import { type Pauses, createPauses } from '../../waiting.ts'
 import type { Latest } from '../../actors/latest.ts'
 import type { FeedRow, Journal, Position } from '../../actors/runtime/ports.ts'
 import type { Cancel, Clock } from '../../clock.ts'
@@ -64,10 +65,11 @@ export class States {
   #stopped = false
   #told = 0
   #made = 0
-  #hurry: () => void = () => {}
+  readonly #pauses: Pauses
 
   constructor(ports: Ports) {
     this.#ports = ports
+    this.#pauses = createPauses(ports.clock)
   }
 
   /** A new tenure, that goes on after `checkpoint`. */
@@ -130,7 +132,7 @@ export class States {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#grace()
-    this.#hurry()
+    this.#pauses.stop()
     await this.#healing
   }
 
@@ -205,10 +207,10 @@ export class States {
       await this.#tellLate().catch((error: unknown) => {
         for (const [key, mark] of this.#late) doubted.set(key, mark)
         log.warn({ reason: textOf(error) }, 'relay.statesLateAgain')
-        return this.#pause(LATE_PAUSE_MS)
+        return this.#pauses.pause(LATE_PAUSE_MS)
       })
       if (this.#late.size > 0 || doubted.size === 0) continue
-      await this.#pause(graceMs)
+      await this.#pauses.pause(graceMs)
       for (const [key, mark] of doubted) this.#late.set(key, mark)
       doubted.clear()
     }
@@ -225,12 +227,5 @@ export class States {
     this.#told += marks.length
     const now = await source.read(keys)
     for (const key of keys) if (now.get(key) === latest.get(key)) this.#late.delete(key)
-  }
-  async #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#ports.clock.after(ms, resolve)
-    this.#hurry = resolve
-    await promise
-    cancel()
   }
 }

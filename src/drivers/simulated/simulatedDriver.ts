@@ -2,6 +2,7 @@
  * A driver without hardware: a fixed list of devices, trouble on command, and effects kept in a file.
  * The fake and the simulated driver are this with different devices.
  */
+import { pause } from '../../waiting.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Driver, HostIo, ReportedDevice, Slot } from '../driver.ts'
 import { withLoaded, withPrepared, withReleased } from './effects.ts'
@@ -28,19 +29,6 @@ export type DriverPlan = {
 
 /** The wire takes bitstream ids of at most 100 characters. */
 const BITSTREAM_MAX = 100
-
-const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((done, fail) => {
-    const stop = () => {
-      cancel()
-      fail(signal.reason)
-    }
-    const cancel = clock.after(ms, () => {
-      signal.removeEventListener('abort', stop)
-      done()
-    })
-    signal.addEventListener('abort', stop, { once: true })
-  })
 
 /** An image's file is named by its id, with or without an extension. */
 const bitstreamOf = async (io: HostIo, imagePath: string): Promise<string> => {

@@ -1,4 +1,5 @@
 /** A statement of ours on a client or pool of `pg`. */
+import { backoffMs } from '../../waiting.ts'
 import type { Client, Pool } from 'pg'
 import { setTimeout as wait } from 'node:timers/promises'
 import { rolledBack, sessionLost } from '../sql.ts'
@@ -13,20 +14,20 @@ export const runOn =
 
 /** A server that starts again is back in about a second; callers wait a little longer than this. */
 const PATIENCE_MS = 3_000
-const BACKOFF_MS = [50, 100, 200, 400, 800]
+const BACKOFF = { firstMs: 50, maxMs: 800 }
 
 /** For reads, which do no harm twice: again when the session was lost or refused, or the server let it go by chance. */
 export const again =
   (run: Run): Run =>
   async (statement) => {
     const end = performance.now() + PATIENCE_MS
-    for (let tries = 0; ; tries++) {
+    for (let failures = 1; ; failures++) {
       try {
         return await run(statement)
       } catch (cause) {
-        const pause = BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!
-        if (!(rolledBack(cause) || sessionLost(cause)) || performance.now() + pause > end) throw cause
-        await wait(pause)
+        const waitMs = backoffMs(BACKOFF, failures)
+        if (!(rolledBack(cause) || sessionLost(cause)) || performance.now() + waitMs > end) throw cause
+        await wait(waitMs)
       }
     }
   }

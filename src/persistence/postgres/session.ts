@@ -6,6 +6,7 @@
  * have written. After that it goes on as one of many, if nobody has taken the lock meanwhile. Those that are many from the start
  * share the lock: work on whole tables, which a sole writer does, is refused beside them.
  */
+import { backoffMs } from '../../waiting.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { ClientConfig } from 'pg'
@@ -21,7 +22,7 @@ const TAKEN_MS = 5_000
 const LOOK_MS = 2_000
 const KEEPALIVE =
   '-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=30000'
-const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000]
+const BACKOFF = { firstMs: 50, maxMs: 2000 }
 
 type Backend = { readonly pid: number; readonly since: string }
 type Session = { readonly client: Client; readonly run: Run; readonly backend: Backend }
@@ -156,11 +157,11 @@ class Writer {
     }
   }
   async #revive(before: Backend): Promise<Session> {
-    for (let tries = 0; !this.#ending.signal.aborted; tries++) {
+    for (let failures = 1; !this.#ending.signal.aborted; failures++) {
       const session = await connect(this.#config).catch(() => null)
       if (session !== null && (await this.#inherits(session, before))) return this.#watched(session)
       if (session !== null) hangUp(session.client)
-      await wait(BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)], null, { ref: false })
+      await wait(backoffMs(BACKOFF, failures), null, { ref: false })
     }
     throw new NotSent('closed')
   }

@@ -1,0 +1,87 @@
+/** Waiting, in one place: each wait has a limit, can be cut short, and runs on the clock that is handed in. */
+import type { Clock } from './clock.ts'
+
+type Timer = Pick<Clock, 'after'>
+
+export type Backoff = { readonly firstMs: number; readonly maxMs: number }
+/** Beyond it doubling changes nothing: every limit is reached long before. */
+const DOUBLINGS_MAX = 30
+/** How long to wait before the next try after so many failures in a row, counted from 1: twice as long each time, up to `maxMs`. */
+export const backoffMs = ({ firstMs, maxMs }: Backoff, failures: number): number =>
+  Math.min(maxMs, firstMs * 2 ** Math.min(Math.max(failures - 1, 0), DOUBLINGS_MAX))
+
+/** Whether the work ended within `ms`, well or badly. Rejects with the signal's reason when that comes first. */
+export const endedWithin = async (
+  clock: Timer,
+  ms: number,
+  work: Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<boolean> => {
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>()
+  const aborted = () => reject(signal?.reason)
+  if (signal?.aborted) aborted()
+  signal?.addEventListener('abort', aborted, { once: true })
+  const cancel = clock.after(Math.max(0, ms), () => resolve(false))
+  const ended = () => resolve(true)
+  work.then(ended, ended)
+  try {
+    return await promise
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', aborted)
+  }
+}
+
+/** Resolves after `ms`. Rejects with the signal's reason when that comes first. */
+export const pause = async (clock: Timer, ms: number, signal?: AbortSignal): Promise<void> => {
+  await endedWithin(clock, ms, new Promise(() => {}), signal)
+}
+
+/** The pauses of one owner, which can be ended early together. */
+export type Pauses = {
+  /** Resolves after `ms`, or when it is woken; at once after `stop`. */
+  readonly pause: (ms: number) => Promise<void>
+  /** Ends the pauses under way. */
+  readonly wake: () => void
+  /** Ends them, and lets no later pause last. */
+  readonly stop: () => void
+}
+export const createPauses = (clock: Timer): Pauses => {
+  const sleeping = new Set<() => void>()
+  let stopped = false
+  const wake = () => {
+    for (const resolve of sleeping) resolve()
+  }
+  return {
+    pause: async (ms) => {
+      if (stopped) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const cancel = clock.after(ms, resolve)
+      sleeping.add(resolve)
+      await promise
+      sleeping.delete(resolve)
+      cancel()
+    },
+    wake,
+    stop: () => {
+      stopped = true
+      wake()
+    },
+  }
+}
+
+/** Resolves with `otherwise` when `promise` takes longer than `ms`. */
+export const bounded = async <Value, Otherwise>(
+  clock: Timer,
+  promise: Promise<Value>,
+  ms: number,
+  otherwise: Otherwise,
+): Promise<Value | Otherwise> => {
+  const { promise: late, resolve } = Promise.withResolvers<Otherwise>()
+  const cancel = clock.after(ms, () => resolve(otherwise))
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    cancel()
+  }
+}

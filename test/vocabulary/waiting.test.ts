@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { keyedMutex } from '../../src/keyedMutex.ts'
+import { backoffMs, bounded, createPauses, endedWithin, pause } from '../../src/waiting.ts'
+import { handClock, quiet } from '../support/lab.ts'
+
+const never = () => new Promise<never>(() => {})
+/** What has become of a promise by now. */
+const stateOf = async (promise: Promise<unknown>): Promise<string> => {
+  let state = 'open'
+  promise.then(
+    (value) => (state = `ended ${String(value)}`),
+    (error: unknown) => (state = `failed ${String(error)}`),
+  )
+  await quiet()
+  return state
+}
+
+describe('a back-off', () => {
+  it('begins with the first wait and doubles up to the longest', () => {
+    const waits = [1, 2, 3, 4, 5, 6].map((failures) => backoffMs({ firstMs: 100, maxMs: 1000 }, failures))
+    expect(waits).toEqual([100, 200, 400, 800, 1000, 1000])
+  })
+  it('is finite after any number of failures, and no shorter than the first before any', () => {
+    expect(backoffMs({ firstMs: 100, maxMs: 1000 }, 1e9)).toBe(1000)
+    expect(backoffMs({ firstMs: 100, maxMs: 1000 }, 0)).toBe(100)
+  })
+})
+
+describe('a pause', () => {
+  it('ends when its time is over, and not before', async () => {
+    const clock = handClock()
+    const paused = pause(clock, 50)
+    await clock.pass(49)
+    expect(await stateOf(paused)).toBe('open')
+    await clock.pass(1)
+    expect(await stateOf(paused)).toBe('ended undefined')
+  })
+  it('ends with the reason of its signal, also one that has come already', async () => {
+    const clock = handClock()
+    const abort = new AbortController()
+    const paused = pause(clock, 50, abort.signal)
+    abort.abort('told to')
+    expect(await stateOf(paused)).toBe('failed told to')
+    expect(await stateOf(pause(clock, 50, abort.signal))).toBe('failed told to')
+  })
+})
+
+describe('the pauses of one owner', () => {
+  it('are ended together, and later ones last again', async () => {
+    const clock = handClock()
+    const pauses = createPauses(clock)
+    const both = Promise.all([pauses.pause(50), pauses.pause(90)])
+    pauses.wake()
+    await both
+    const third = pauses.pause(50)
+    expect(await stateOf(third)).toBe('open')
+    await clock.pass(50)
+    await third
+  })
+  it('do not last after the owner has stopped', async () => {
+    const pauses = createPauses(handClock())
+    const paused = pauses.pause(50)
+    pauses.stop()
+    await Promise.all([paused, pauses.pause(50)])
+  })
+})
+
+describe('work within a limit', () => {
+  it('gives its value, or what stands in for it', async () => {
+    const clock = handClock()
+    expect(await bounded(clock, Promise.resolve('done'), 50, 'late')).toBe('done')
+    const late = bounded(clock, never(), 50, 'late')
+    await clock.pass(50)
+    expect(await late).toBe('late')
+  })
+  it('has ended, well or badly, or has not', async () => {
+    const clock = handClock()
+    expect(await endedWithin(clock, 50, Promise.resolve())).toBe(true)
+    expect(await endedWithin(clock, 50, Promise.reject(new Error('broken')))).toBe(true)
+    const late = endedWithin(clock, 50, never())
+    await clock.pass(49)
+    expect(await stateOf(late)).toBe('open')
+    await clock.pass(1)
+    expect(await late).toBe(false)
+  })
+  it('is given up for the reason of its signal', async () => {
+    const abort = new AbortController()
+    const given = endedWithin(handClock(), 50, never(), abort.signal)
+    abort.abort('stopping')
+    expect(await stateOf(given)).toBe('failed stopping')
+  })
+})
+
+describe('a keyed mutex', () => {
+  it('lets one in at a time, in the order of asking, and other keys beside', async () => {
+    const mutex = keyedMutex(handClock())
+    const first = (await mutex.enter('a', 50))!
+    const other = await mutex.enter('b', 50)
+    expect(other).not.toBeNull()
+    const entered: string[] = []
+    const second = mutex.enter('a', 50).then((leave) => (entered.push('second'), leave!))
+    const third = mutex.enter('a', 50).then((leave) => (entered.push('third'), leave!))
+    await quiet()
+    expect(entered).toEqual([])
+    first()
+    const leaveSecond = await second
+    expect(entered).toEqual(['second'])
+    leaveSecond()
+    await third
+    expect(entered).toEqual(['second', 'third'])
+  })
+  it('sends away who waits too long, and passes over them', async () => {
+    const clock = handClock()
+    const mutex = keyedMutex(clock)
+    const first = (await mutex.enter('a', 50))!
+    const gone = mutex.enter('a', 50)
+    const patient = mutex.enter('a', 500)
+    await clock.pass(50)
+    expect(await gone).toBeNull()
+    first()
+    expect(await patient).not.toBeNull()
+  })
+  it('runs work under a key in turn, also after work that failed', async () => {
+    const mutex = keyedMutex(handClock())
+    const gate = Promise.withResolvers<void>()
+    const done: number[] = []
+    const failing = mutex.run('a', async () => {
+      await gate.promise
+      throw new Error('broken')
+    })
+    const next = mutex.run('a', async () => void done.push(2))
+    await mutex.run('b', async () => void done.push(1))
+    expect(done).toEqual([1])
+    gate.resolve()
+    await expect(failing).rejects.toThrow('broken')
+    await next
+    expect(done).toEqual([1, 2])
+  })
+})
