@@ -1,5 +1,6 @@
 /** Who holds which attach handle. */
 import { arqKey } from '../actors/arq/decider.ts'
+import type { Bond } from '../actors/arq/messages.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import type { Deployable, SlotHandle } from '../actors/deployable/state.ts'
 import { idOf } from '../actors/runtime/memory.ts'
@@ -66,6 +67,9 @@ const estranged = (deployable: Deployable, handle: SlotHandle, world: World): st
     : `held for ${handle.arq}, which has ${bond?.handle.uuid ?? 'none'}`
 }
 
+const handleOf = (world: World, { deployable, handle }: Bond): SlotHandle | undefined =>
+  world.deployable(deployable).handles[handle.uuid]
+
 const mutual: Invariant = {
   name: 'I1',
   meaning: 'a handle is held exactly when one ARQ that is BindStarted or Bound has it',
@@ -78,9 +82,20 @@ const mutual: Invariant = {
           const keys = [key, ...(handle.arq ? [arqKey(handle.arq)] : [])]
           if (wrong) found.push(at(step.place, keys, `handle ${handle.uuid} is ${wrong}`))
         }
-      for (const { key, after } of arqsIn(step)) {
-        if (!holds(after)) continue
-        const handle = after.bond && world.deployable(after.bond.deployable).handles[after.bond.handle.uuid]
+      for (const { key, before, after } of arqsIn(step)) {
+        if (!holds(after)) {
+          const kept = holds(before) && before.bond ? handleOf(world, before.bond) : undefined
+          if (before.bond && kept?.state === 'held' && kept.arq === idOf(key))
+            found.push(
+              at(
+                step.place,
+                [key, deployableKey(before.bond.deployable)],
+                `${key} is ${after.status}, its handle ${kept.uuid} is held for it`,
+              ),
+            )
+          continue
+        }
+        const handle = after.bond && handleOf(world, after.bond)
         if (handle?.state !== 'held')
           found.push(
             at(
@@ -103,7 +118,7 @@ const backReference: Invariant = {
     walk(history, (step, world) => {
       for (const { key, after } of arqsIn(step)) {
         if (!holds(after) || !after.bond) continue
-        const named = world.deployable(after.bond.deployable).handles[after.bond.handle.uuid]?.arq
+        const named = handleOf(world, after.bond)?.arq
         if (named !== idOf(key))
           found.push(
             at(

@@ -2,6 +2,7 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import { arqKey } from '../actors/arq/decider.ts'
+import { deployableKey } from '../actors/deployable/decider.ts'
 import { deviceKey } from '../actors/device/decider.ts'
 import { ENTITIES } from '../actors/entities.ts'
 import { hostKey } from '../actors/host/decider.ts'
@@ -146,13 +147,15 @@ function* judged(evidence: Evidence, fits: (message: TopicMessage) => boolean): 
       if (!later(topics, evidence, message))
         yield {
           found: `${place(message)}: ${message.id ?? 'what cannot be read'} of ${message.key} is not what the journal holds`,
-          keys: [...(message.id === null ? [] : [message.id.slice(0, message.id.indexOf('.'))]), entityOf(message)],
+          keys: [...(message.id === null ? [] : [message.id.slice(0, message.id.indexOf('.'))]), ...entityOf(message)],
           proof: [proof(message)],
         }
 }
-const entityOf = ({ body }: TopicMessage): string => {
+/** The entity it tells of; of an order, the deployable. */
+const entityOf = ({ body }: TopicMessage): readonly string[] => {
   const { entity, deployableUuid } = (body ?? {}) as { readonly entity?: string; readonly deployableUuid?: string }
-  return entity ?? `deployable/${deployableUuid}`
+  if (entity !== undefined) return [entity]
+  return deployableUuid === undefined ? [] : [deployableKey(deployableUuid)]
 }
 
 const known: Invariant = {
@@ -181,7 +184,7 @@ const movedOn = ({ messages, open }: Topics): ReadonlySet<string> =>
   new Set(
     messages.flatMap((message) => {
       const after = open !== null && message.position !== null && !comesBefore(message.position, open)
-      return after && message.body !== null ? [entityOf(message)] : []
+      return after ? entityOf(message) : []
     }),
   )
 

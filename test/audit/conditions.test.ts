@@ -1,0 +1,40 @@
+/** Each condition of each invariant, with the exact text and keys of what it finds; and what must not be found. */
+import { describe, expect, it } from 'vitest'
+import { INVARIANTS } from '../../src/audit/check.ts'
+import { historyOf } from '../../src/audit/history.ts'
+import { arqCases } from './cases/arqs.ts'
+import { bindCases } from './cases/binds.ts'
+import { clientCases } from './cases/clients.ts'
+import { handleCases } from './cases/handles.ts'
+import { hostCases } from './cases/hosts.ts'
+import { journalCases } from './cases/journal.ts'
+import { topicStateCases } from './cases/topicStates.ts'
+import { topicCases } from './cases/topics.ts'
+
+const CASES = [
+  ...arqCases,
+  ...bindCases,
+  ...handleCases,
+  ...clientCases,
+  ...hostCases,
+  ...journalCases,
+  ...topicCases,
+  ...topicStateCases,
+]
+
+describe('an invariant', () => {
+  it.each(CASES)('%s: %s', (name, _, { journal = [], now = 100_000, ...rest }, findings) => {
+    const evidence = { journal, now, ...rest }
+    const history = historyOf(journal)
+    const found = INVARIANTS.filter((one) => one.name === name).flatMap((one) => [...one.check(history, evidence)])
+    expect(found).toEqual(findings)
+  })
+  it('is shown to find something, and to find nothing where nothing is wrong', () => {
+    const [bad, good] = [true, false].map(
+      (found) => new Set(CASES.flatMap(([name, , , findings]) => (findings.length > 0 === found ? [name] : []))),
+    )
+    // S1 of what clients saw has a test of its own
+    const names = INVARIANTS.map(({ name }) => name).filter((name) => name !== 'S1 clients')
+    expect(names.filter((name) => !bad!.has(name) || !good!.has(name))).toEqual([])
+  })
+})
