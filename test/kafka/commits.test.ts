@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { Delivered } from '../../src/bus/port.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { listen } from '../support/busLab.ts'
-import { kafkaLab, REPORTS, say } from '../support/kafkaLab.ts'
-import { quiet, until } from '../support/lab.ts'
+import { kafkaLab, REPORTS, say, until } from '../support/kafkaLab.ts'
+import { quiet } from '../support/lab.ts'
 
 const lab = kafkaLab()
 const committed = (): readonly number[] =>
@@ -196,7 +196,7 @@ test('a topic that was made anew is read from its beginning', async () => {
   await until(() => heard.length === 3)
   lab.broker.topics.make(REPORTS, 4)
   await bus.publish([say('a', '4')])
-  await until(() => heard.length === 4, 'hearing', 8000)
+  await until(() => heard.length === 4, 'hearing')
   expect(heard.at(-1)).toMatchObject({ value: '4', offset: 0 })
 })
 

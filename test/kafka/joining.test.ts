@@ -4,8 +4,8 @@ import type { StoredOffset } from '../../src/bus/port.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { listen } from '../support/busLab.ts'
-import { KEYS, kafkaLab, optionsOf, REPORTS, say } from '../support/kafkaLab.ts'
-import { quiet, until } from '../support/lab.ts'
+import { KEYS, kafkaLab, optionsOf, REPORTS, say, until } from '../support/kafkaLab.ts'
+import { quiet } from '../support/lab.ts'
 
 const lab = kafkaLab()
 const refuse = (times: number): void => {
@@ -230,7 +230,7 @@ test('positions that the broker does not keep any more are passed over to the ol
   lab.broker.groups.commit('g', REPORTS, 0, 1)
   lab.broker.topics.log(REPORTS, 0)!.forgetBefore(3)
   const { heard } = await listen(bus, 'g')
-  await until(() => heard.length === 1, 'hearing', 8000)
+  await until(() => heard.length === 1, 'hearing')
   expect(texts(heard)).toEqual(['4'])
   expect(bus.state().consumers).toMatchObject([{ alive: true, restarts: 0 }])
 })

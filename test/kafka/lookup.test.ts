@@ -7,12 +7,10 @@ import { isMisconfigured, isMissing, reasonOf } from '../../src/bus/kafka/errors
 import { silent } from '../../src/log.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'
-import { kafkaLab, optionsOf, REPORTS, say } from '../support/kafkaLab.ts'
-import { until } from '../support/lab.ts'
+import { kafkaLab, optionsOf, REPORTS, say, SHORT, until } from '../support/kafkaLab.ts'
 
 const lab = kafkaLab()
 const UNSUPPORTED_SASL_MECHANISM = 33
-const QUICK = { connectMs: 60, answerMs: 60 }
 const ask = (more: Partial<KafkaOptions> = {}) => lookup(optionsOf(lab.broker, more), silent)
 const partitions = (more: Partial<KafkaOptions> = {}): Promise<number> =>
   ask(more).asking((_admin, questions) => questions.partitions(REPORTS))
@@ -97,13 +95,13 @@ test('nobody who listens: it cannot be reached', async () => {
 
 test('a broker that takes the connection and never answers is named, in time', async () => {
   lab.broker.on('ApiVersions', () => 'silence')
-  const found = await failure(partitions({ patience: QUICK }))
+  const found = await failure(partitions({ patience: SHORT }))
   expect(found.message).toBe(`Kafka at ${lab.broker.address} failed: Broker not connected`)
 })
 
 test('a request that is never answered is a failure in time, and not taken for an answer', async () => {
   lab.broker.on('OffsetFetch', () => 'silence')
-  const work = ask({ patience: QUICK }).asking((_admin, questions) => questions.committed('g', REPORTS))
+  const work = ask({ patience: SHORT }).asking((_admin, questions) => questions.committed('g', REPORTS))
   expect((await failure(work)).message).toMatch(/^Kafka at .* failed: Request OffsetFetch\(.*\) timed out$/)
 })
 
@@ -115,7 +113,9 @@ test('the time for a connection holds for its encryption as well', async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { readonly port: number }
-  const found = await failure(partitions({ brokers: [`127.0.0.1:${port}`], tls: { ca: null }, patience: QUICK }))
+  const found = await failure(
+    partitions({ brokers: [`127.0.0.1:${port}`], tls: { ca: null }, patience: { connectMs: 60, answerMs: 60 } }),
+  )
   server.close()
   expect(found.message).toBe(`Kafka at 127.0.0.1:${port} cannot be reached: Connection timeout`)
   // how a handshake of TLS begins

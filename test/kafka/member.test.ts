@@ -7,8 +7,8 @@ import { silent } from '../../src/log.ts'
 import type { ResponseOf } from '../support/broker/protocol.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { listen } from '../support/busLab.ts'
-import { kafkaLab, optionsOf, REPORTS, say, watchedClock } from '../support/kafkaLab.ts'
-import { memoryLog, quiet, until } from '../support/lab.ts'
+import { kafkaLab, optionsOf, REPORTS, say, watchedClock, until } from '../support/kafkaLab.ts'
+import { memoryLog, quiet } from '../support/lab.ts'
 
 const lab = kafkaLab()
 const members: Member[] = []
@@ -131,7 +131,7 @@ test('MEMBER-1 an error of the handler is logged, and the batch comes again afte
 })
 
 test('a member without a sign of life ends after the time for it, and only then', async () => {
-  const { member, clock, ended } = alone({ options: optionsOf(lab.broker, { patience: SLOW }) })
+  const { member, clock, ended } = alone()
   await member.start()
   await until(() => member.seen.fetchAt !== null)
   lab.broker.on('Fetch', () => 'silence')
@@ -149,7 +149,6 @@ test('a member without a sign of life ends after the time for it, and only then'
   expect([member.alive, member.assigned]).toEqual([false, []])
   expect(clock.pending()).toBe(0)
 })
-const SLOW = { connectMs: 500, answerMs: 1500 }
 
 test('each answer to a fetch is a sign of life', async () => {
   const { member, clock, ended } = alone()
@@ -170,7 +169,7 @@ test('a heartbeat is seen', async () => {
 })
 
 test('a join that gets no answer is silence as well', async () => {
-  const { member, clock, ended } = alone({ options: optionsOf(lab.broker, { patience: SLOW }) })
+  const { member, clock, ended } = alone()
   lab.broker.on('JoinGroup', () => 'silence')
   void member.start().catch(() => undefined)
   await until(() => lab.broker.seen('JoinGroup').length > 0)
@@ -183,7 +182,7 @@ test('MEMBER-2 an error that kafkajs would try again by itself ends the member a
   const { member, ended, joins } = alone()
   await member.start()
   lab.broker.on('Fetch', async (_request, answer) => failed(await answer(), ERRORS.REQUEST_TIMED_OUT))
-  await until(() => ended() !== null, 'the end', 8000)
+  await until(() => ended() !== null, 'the end')
   expect(ended()!.message).toMatch(/The request timed out/)
   lab.broker.off()
   await quiet()
@@ -281,7 +280,7 @@ test('who leaves before the connection is there does not join', async () => {
 })
 
 test('a leave that gets no answer is left to itself after five seconds', async () => {
-  const { member, clock, log } = alone({ options: optionsOf(lab.broker, { patience: SLOW }) })
+  const { member, clock, log } = alone()
   await member.start()
   lab.broker.on('LeaveGroup', () => 'silence')
   let gone = false

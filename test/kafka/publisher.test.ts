@@ -5,8 +5,8 @@ import { lookup } from '../../src/bus/kafka/lookup.ts'
 import { silent } from '../../src/log.ts'
 import type { ResponseOf } from '../support/broker/protocol.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
-import { KEYS, kafkaLab, optionsOf, ORDERS, REPORTS, say } from '../support/kafkaLab.ts'
-import { quiet, until } from '../support/lab.ts'
+import { KEYS, kafkaLab, optionsOf, ORDERS, REPORTS, say, SHORT, until } from '../support/kafkaLab.ts'
+import { quiet } from '../support/lab.ts'
 import { systemClock } from '../../src/clock.ts'
 
 const lab = kafkaLab()
@@ -128,7 +128,7 @@ test('PUBLISHER-4 after a failure the next round goes over a new connection', as
 })
 
 test('a broker that closes the connection, and one that never answers, are tried again', async () => {
-  const { bus, clock } = lab.openBus()
+  const { bus, clock } = lab.openBus({ options: optionsOf(lab.broker, { patience: SHORT }) })
   const troubles: ('silence' | 'close')[] = ['close', 'silence']
   lab.broker.on('Produce', (_request, answer) => troubles.shift() ?? answer())
   const published = bus.publish([say('a', '1')])
@@ -330,7 +330,7 @@ test('a message that comes in the very moment in which a round ends is sent as w
       lookup: lookup(options, silent),
       clock: systemClock,
       log: silent,
-      publishTimeoutMs: 2000,
+      publishTimeoutMs: 20_000,
       told: () => void told(),
     })
     await publisher.publish([say('a', 'first')])

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import type { ScriptedBroker } from '../support/broker/broker.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'
-import { kafkaLab, optionsOf, ORDERS, REPORTS, say } from '../support/kafkaLab.ts'
-import { quiet, until } from '../support/lab.ts'
+import { kafkaLab, optionsOf, ORDERS, REPORTS, say, until } from '../support/kafkaLab.ts'
+import { quiet } from '../support/lab.ts'
 
 const lab = kafkaLab()
 const kept = (broker: ScriptedBroker, topic: string): number =>

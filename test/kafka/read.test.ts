@@ -6,8 +6,8 @@ import { readTopics } from '../../src/bus/kafka/read.ts'
 import { silent } from '../../src/log.ts'
 import { deadLetterRecord } from '../../src/wire/message.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
-import { kafkaLab, optionsOf, ORDERS, REPORTS, say, watchedClock } from '../support/kafkaLab.ts'
-import { memoryLog, quiet, until } from '../support/lab.ts'
+import { kafkaLab, optionsOf, ORDERS, REPORTS, say, watchedClock, until } from '../support/kafkaLab.ts'
+import { memoryLog, quiet } from '../support/lab.ts'
 
 const lab = kafkaLab()
 const LETTERS = 'dead-letters.v1'

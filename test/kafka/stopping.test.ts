@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { listen } from '../support/busLab.ts'
-import { kafkaLab, ORDERS, REPORTS, say } from '../support/kafkaLab.ts'
-import { quiet, until } from '../support/lab.ts'
+import { kafkaLab, ORDERS, REPORTS, say, until } from '../support/kafkaLab.ts'
+import { quiet } from '../support/lab.ts'
 
 const lab = kafkaLab()
 const place = () => ({ onlyKey: 'a', place: { from: null, moved: () => {} } })

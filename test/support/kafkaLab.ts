@@ -7,7 +7,7 @@ import type { Clock } from '../../src/clock.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import type { ScriptedBroker } from './broker/broker.ts'
 import { scriptedBroker } from './broker/broker.ts'
-import { handClock, memoryLog, quiet } from './lab.ts'
+import { handClock, memoryLog, quiet, until as untilWithin } from './lab.ts'
 
 export const REPORTS = 'host.reports.v1'
 export const ORDERS = 'host.orders.v1'
@@ -16,13 +16,16 @@ export const KEYS = ['a', 'd', 'c', 'f'] as const
 
 export const say = (key: string, value: string, topic = REPORTS): BusRecord => ({ topic, key, value, headers: {} })
 
+/** For a broker that does not answer: long enough for one that does, on a machine that has much to do. */
+export const SHORT = { connectMs: 500, answerMs: 500 }
+export const until = (holds: () => boolean, what = 'it'): Promise<void> => untilWithin(holds, what, 20_000)
+
 export const optionsOf = (broker: ScriptedBroker, more: Partial<KafkaOptions> = {}): KafkaOptions => ({
   brokers: [broker.address],
   prefix: '',
   clientId: 'test',
   tls: null,
   sasl: null,
-  patience: { connectMs: 500, answerMs: 150 },
   ...more,
 })
 

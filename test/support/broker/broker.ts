@@ -50,6 +50,7 @@ export class ScriptedBroker {
   readonly #rules = new Map<Api, Rule<Api>>()
   readonly #seen: { readonly api: Api; readonly request: unknown }[] = []
   readonly #sockets = new Set<Socket>()
+  readonly #mute = new Set<Socket>()
   #server: Server | null = null
   #port = 0
 
@@ -67,8 +68,9 @@ export class ScriptedBroker {
   on<Of extends Api>(api: Of, rule: Rule<Of>): void {
     this.#rules.set(api, rule)
   }
-  /** It is honest again. */
+  /** It is honest again; connections on which it was silent end. */
   off(...apis: readonly Api[]): void {
+    for (const socket of this.#mute) socket.destroy()
     for (const api of apis.length > 0 ? apis : this.#rules.keys()) this.#rules.delete(api)
   }
   /** The requests of this kind so far, oldest first. */
@@ -106,7 +108,7 @@ export class ScriptedBroker {
     this.#sockets.add(socket)
     socket.setNoDelay(true)
     socket.on('error', () => undefined)
-    socket.on('close', () => this.#sockets.delete(socket))
+    socket.on('close', () => [this.#sockets, this.#mute].forEach((each) => each.delete(socket)))
     socket.on('data', (data) => {
       kept = Buffer.concat([kept, data])
       while (kept.length >= 4 && kept.length >= 4 + kept.readInt32BE()) {
@@ -127,6 +129,7 @@ export class ScriptedBroker {
     if (version !== api.version) throw new Error(`${name} came in version ${version}`)
     if (this.#options.users !== undefined && client.user === null && !OPEN.includes(name)) throw new Error('no login')
     const answer = await this.#answer(name, api.request.read(from), Object.assign(client, { clientId }))
+    if (answer === 'silence') this.#mute.add(socket)
     if (answer === 'silence') return new Promise(() => {})
     if (answer === 'close') return void socket.destroy()
     const body = Buffer.concat([int32.write(correlation), api.response.write(answer)])
