@@ -1,4 +1,4 @@
-/** What http may ask and command. Implemented over the actors; http knows nothing behind it. */
+/** The port through which the API queries and commands the actors. Nothing behind it is known to `src/http`. */
 import type { Outcome } from '../fault.ts'
 import type { OperatorNote } from '../operatorNote.ts'
 import type { HandleState } from './deployable/states.ts'
@@ -37,7 +37,7 @@ export type Binding = {
 export type TimelineStep = {
   /** ms since the epoch. */
   readonly at: number
-  /** What happened, as the field says it: `created`, `bind accepted`, `order sent`, `bound`, `nova told`, `unbound`, `deleted`... */
+  /** What happened, in the field's usual terms: `created`, `bind accepted`, `order sent`, `bound`, `nova told`, `unbound`, `deleted`... */
   readonly step: string
   /** Milliseconds since the step before; null for the first. */
   readonly tookMs: number | null
@@ -70,17 +70,17 @@ export type HandleRow = Row<'handles'>
 export type HandleDetail = HandleRow & {
   readonly type: string
   readonly info: Readonly<Record<string, string>>
-  /** Whose release it is or was, while it is not over. */
+  /** The ARQ that gave the handle up, until its release is finished. */
   readonly last_arq: string | null
   /** Number of the order its host has not answered yet. */
   readonly order: number | null
-  /** An operator keeps it back. */
+  /** Set when an operator withholds the handle. */
   readonly quarantine: Retired
 }
 export type Renaming = {
   readonly uuid: string
   readonly name: string
-  /** As they were read: when they are others by now, nothing is changed. */
+  /** The groups as the caller read them: when they have changed since, nothing is changed. */
   readonly was: ProfileRow['groups']
   readonly groups: readonly Readonly<Record<string, string>>[]
 }
@@ -123,7 +123,7 @@ export type Control = {
     readonly remove: (caller: Caller, uuids: readonly string[]) => Answer<null>
     readonly removeByInstance: (caller: Caller, instance: string) => Answer<null>
     readonly timeline: (caller: Caller, uuid: string) => Answer<Timeline>
-    /** Ends a bind that nobody else will end. Harmless where nothing is bound. Faults: not_found. */
+    /** Unbinds by an operator's decision, for an instance or host that will not return. Does nothing where nothing is bound. Faults: not_found. */
     readonly forceUnbind: (caller: Caller, uuid: string, word: OperatorNote) => Answer<ArqRow>
   }
   readonly devices: {
@@ -150,7 +150,10 @@ export type Control = {
       page: Page,
     ) => Answer<Listed<DeployableRow>>
     readonly get: (uuid: string) => Answer<DeployableRow>
-    /** Waits up to the configured bound; `finished` false: still running. Faults: not_found, conflict (not programmable, in use, no image store), unavailable (host), device_failure. */
+    /**
+     * Waits for at most `programWaitMs`; `finished` false: still running. Faults: not_found, conflict (not programmable, in use, no
+     * image store), unavailable (host), device_failure.
+     */
     readonly program: (
       caller: Caller,
       uuid: string,
@@ -167,14 +170,14 @@ export type Control = {
     readonly create: (caller: Caller, deployable: number | string, key: string, value: string) => Answer<AttributeRow>
     readonly remove: (caller: Caller, uuid: string) => Answer<null>
   }
-  /** All harmless when repeated. */
+  /** Each command may be repeated without harm. */
   readonly hosts: {
     readonly list: (page: Page) => Answer<Listed<HostRow>>
     readonly get: (name: string) => Answer<HostDetail>
-    /** Nothing on it is offered any more; its devices leave as soon as nothing of them is in use. */
+    /** Nothing on it is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
     readonly retire: (caller: Caller, name: string, word: OperatorNote) => Answer<HostDetail>
     readonly restore: (caller: Caller, name: string, word: OperatorNote) => Answer<HostDetail>
-    /** Faults: conflict (in use). `force`: what is bound on it is unbound first. */
+    /** Faults: conflict (in use). `force`: ARQs bound on it are unbound first. */
     readonly remove: (caller: Caller, name: string, word: OperatorNote, force: boolean) => Answer<null>
   }
   readonly handles: {
@@ -185,9 +188,9 @@ export type Control = {
     readonly get: (uuid: string) => Answer<HandleDetail>
     /** Faults: conflict (held, missing). */
     readonly quarantine: (caller: Caller, uuid: string, word: OperatorNote) => Answer<HandleDetail>
-    /** It is clean, the operator says. Faults: conflict (held, being released, missing). */
+    /** The operator confirms that the handle is clean. Faults: conflict (held, being released, missing). */
     readonly release: (caller: Caller, uuid: string, word: OperatorNote) => Answer<HandleDetail>
   }
-  /** What `/readyz` asks: null when ready, else why not. */
+  /** For `/readyz`: null when ready, otherwise the reason why not. */
   readonly notReady: () => string | null
 }

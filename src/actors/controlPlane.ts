@@ -1,4 +1,4 @@
-/** The control side, assembled: actors over a journal, and the doors http, bus and cli use. */
+/** Puts the control side together: the actors over a journal, and the ports that http, delivery and cli use. */
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
@@ -44,10 +44,10 @@ export type ControlPlane = {
   readonly reports: Reports
   readonly sweeper: Sweeper
   readonly region: Region
-  /** What was met since the start. */
+  /** Counters since the start. */
   readonly counts: () => Readonly<Counts>
   readonly start: () => Promise<void>
-  /** Takes nothing new, ends what is in hand; the journal is closed by whoever opened it. */
+  /** Accepts nothing new and finishes what is under way. The journal is closed by whoever opened it. */
   readonly stop: () => Promise<void>
 }
 

@@ -20,7 +20,7 @@ export const deciderOf = (key: string): AnyDecider => {
   return decider
 }
 
-/** The view rows of one entity, from all its journal rows, oldest first. Pure; the same rows as were written along the way. */
+/** The view rows of one entity, folded from all its journal rows, oldest first. Pure; equal to the rows that were written over time. */
 export const rebuild = (key: string, rows: readonly JournalRow[]): readonly ViewChange[] => {
   const decider = deciderOf(key)
   const state = rows.reduce((reached: unknown, row) => fold(decider, reached, row.events, row.at), decider.initial)

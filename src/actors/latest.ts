@@ -1,4 +1,4 @@
-/** The latest state of what has a state topic: its row as the lists show it, read when it is told. */
+/** The latest state of entities that have a state topic: their view rows, read at the moment of publishing. */
 import type { BusRecord } from '../wire/envelope.ts'
 import { type StateChannel, stateRecord } from '../wire/message.ts'
 import { idOf, kindOf } from './runtime/memory.ts'
@@ -19,7 +19,7 @@ const ROWS_MAX = 1000
 
 export type Latest = {
   readonly tells: (key: string) => boolean
-  /** The state of each key as text; null: there is none, or no more. One query a view. */
+  /** The state of each key as text; null: the entity does not exist, or no longer. One query for each view. */
   readonly read: (keys: readonly string[]) => Promise<ReadonlyMap<string, string | null>>
   readonly record: (
     mark: Pick<FeedRow, 'key' | 'version' | 'at' | 'position'>,

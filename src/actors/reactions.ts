@@ -1,4 +1,4 @@
-/** What a journal row says to others: facts for whoever tails, orders for hosts. Pure; the only place where an event becomes a message. */
+/** The messages that follow from a journal row: facts for readers, orders for hosts. Pure; only here an event becomes a message. */
 import type { BusRecord } from '../wire/envelope.ts'
 import { traceField } from '../trace.ts'
 import { type FactChannel, factRecord, orderRecord } from '../wire/message.ts'
@@ -7,7 +7,7 @@ import type { Event } from './runtime/decider.ts'
 import { idOf, kindOf } from './runtime/memory.ts'
 import type { FeedRow, JournalRow } from './runtime/ports.ts'
 
-/** Kinds whose facts are told, and where. Names and numbers are our own bookkeeping. */
+/** The kinds of entity whose facts are published, and on which topic. Profile names and numbers are internal. */
 const CHANNELS: Readonly<Record<string, FactChannel>> = {
   arq: 'arqEvents',
   deployable: 'deployableEvents',
@@ -23,11 +23,11 @@ export const orderOf = (event: Event): Order | null => {
   return order && typeof order === 'object' && 'slot' in order ? order : null
 }
 
-/** The same order always goes under the same id, however often it is sent. */
+/** An order has the same message id however often it is sent. */
 export const orderMessage = (order: Order, time: number, position?: string): BusRecord =>
   orderRecord(order, `${order.slot}.${order.number}`, time, position)
 
-/** A host waits for its orders; nobody waits for facts. */
+/** Rows with orders are published at once, because a host waits for them; facts may wait. */
 export const isUrgent = ({ events }: JournalRow): boolean => events.some((event) => orderOf(event) !== null)
 
 export const reactions = (row: FeedRow): readonly BusRecord[] => {

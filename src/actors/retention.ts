@@ -1,4 +1,4 @@
-/** What of an ended entity's journal nobody needs to live on with. Pure. */
+/** Which journal rows of an ended entity may be archived. Pure. */
 import type { Arq } from './arq/decider.ts'
 import { arq } from './arq/decider.ts'
 import { remember } from './entities.ts'
@@ -7,7 +7,7 @@ import { instance } from './instance/decider.ts'
 import { kindOf } from './runtime/memory.ts'
 import type { JournalRow } from './runtime/ports.ts'
 
-/** Kinds whose entities end. */
+/** The kinds of entity that end. */
 export const ENDING: readonly string[] = [arq.kind, instance.kind]
 
 const isOver = ({ arqs, open, telling }: Instance): boolean =>

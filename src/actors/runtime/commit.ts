@@ -1,9 +1,9 @@
 /**
- * Decide, append, and in doubt read the tail and decide again. The one place where decisions become rows.
+ * Decides, appends, and in doubt reads the tail of the journal and decides again. The one place where decisions become journal rows.
  *
- * SETTLE-1 a refusal, and that there is nothing to do, is final only when it was decided on what the journal says now ("refuse carefully");
- * SETTLE-2 an append that was fenced wrote nothing, so deciding again is safe;
- * SETTLE-3 after `unknown` one tail read tells; if the store cannot be read the outcome stays unknown and the memories are doubted.
+ * COMMIT-1 a refusal, or the decision that there is nothing to do, is final only when it was made on the present state of the journal;
+ * COMMIT-2 an append that was fenced wrote nothing, so deciding again is safe;
+ * COMMIT-3 after `unknown` one read of the tail shows whether it was written; if the store cannot be read, the outcome stays unknown.
  */
 import type { Fault, Outcome } from '../../fault.ts'
 import type { Counts } from './counts.ts'
@@ -23,24 +23,24 @@ export type Store = Pick<Journal, 'recall' | 'exclusive'> & {
   readonly append: (append: Append) => Promise<Verdict>
   readonly counts: Counts
 }
-/** The journal, and what this process meets with it. */
+/** The journal together with the counters of this process. */
 export type Counted = Journal & { readonly counts: Counts }
 export const counted = (journal: Journal, counts: Counts): Counted => ({
   ...journal,
-  // it may end: asked each time
+  // exclusiveness may end, so it is asked each time
   get exclusive() {
     return journal.exclusive
   },
   counts,
 })
-/** `value` null: the command was carried out before, and what it answered is not known any more. */
+/** `value` null: the command was carried out before, and its answer is no longer known. */
 export type Committed<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
 
 const ROUNDS_MAX = 8
 export const UNAVAILABLE: Fault = { kind: 'unavailable', reason: 'the journal does not answer', retryAfterSeconds: 1 }
 const BUSY: Fault = { kind: 'unavailable', reason: 'too many writers at once', retryAfterSeconds: 1 }
 
-/** The journal could not be read: nobody knows what is recorded, so nothing was decided. */
+/** The journal could not be read, so nothing was decided. */
 export class Unreadable extends Error {}
 
 export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: string) => AnyDecider): Promise<Loan> => {
@@ -54,7 +54,10 @@ export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: string)
 const NOTHING: Append = { rows: [], changes: [] }
 const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))
 
-/** The draft of one round: the append and its value, or the refusal. `fenced`: a stale memory of any who took part would show in the append. */
+/**
+ * The draft of one round: the append and its value, or the refusal. `fenced`: every participant has a row in the append, so a stale
+ * memory of any of them would be fenced.
+ */
 const drawUp = <Value>(
   loan: Loan,
   deciderOf: (key: string) => AnyDecider,
@@ -72,7 +75,7 @@ const drawUp = <Value>(
   }
 }
 
-/** What this work met so far. */
+/** What happened to this work in earlier rounds. */
 type Met = { readonly fenced: boolean; readonly refused: boolean }
 const noteRefusal = (counts: Counts, met: Met): void => {
   if (met.fenced) counts.refusedAfterFence++

@@ -1,20 +1,20 @@
-/** What this process has met since it started: how often it wrote, was overtaken, and looked again. Read by the metrics. */
+/** Counters of this process since its start: appends, fences, second reads. The metrics show them. */
 export type Counts = {
   /** Appends that were written. */
   appends: number
-  /** Appends that another process had overtaken: nothing was written, and it was decided again. */
+  /** Appends that were fenced because another process had written first: nothing was written, and the decision was made again. */
   fences: number
-  /** Works that were written after a fence. */
+  /** Commands that were written after a fence. */
   retries: number
-  /** Works that were refused when they were decided again after a fence. */
+  /** Commands that were refused when they were decided again after a fence. */
   refusedAfterFence: number
-  /** Refusals from memory that the journal's tail confirmed. */
+  /** Refusals decided on cached state that the journal's tail confirmed. */
   refusedAfterLook: number
-  /** Refusals from memory that were none by the journal's tail: without the look somebody would have been refused wrongly. */
+  /** Refusals decided on cached state that the journal's tail overturned: without that read the caller would have been refused wrongly. */
   savedByLook: number
   /** Appends of which the store did not say whether they were written. */
   unknown: number
-  /** Works that met so many fences that they were given up. */
+  /** Commands that were fenced so often that they were given up. */
   givenUp: number
   /** Entities whose view rows were compared with the fold of their journal, and those that differed. */
   viewsChecked: number

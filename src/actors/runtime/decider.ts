@@ -1,4 +1,4 @@
-/** All an actor's author must know: a state, what may be asked of it, and what follows. No clock, no ids, no waiting. */
+/** What the author of an entity writes: its state, the commands it takes and the events that follow. No clock, no identifiers, no waiting. */
 import type { Fault } from '../../fault.ts'
 import type { ViewChange } from './views.ts'
 
@@ -18,7 +18,7 @@ export type Decider<State, Command, E extends Event> = {
   readonly initial: State
   readonly decide: (state: State, command: Command) => Decision<E>
   readonly evolve: (state: State, event: E, at: number) => State
-  /** What the views must change when the state went from one to the other; pure. `rows(initial, state)` is a rebuild. */
+  /** The view changes that follow from a change of state; pure. `rows(initial, state)` gives all rows of the entity. */
   readonly rows: (before: State, after: State) => readonly ViewChange[]
 }
 

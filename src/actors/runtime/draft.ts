@@ -1,4 +1,4 @@
-/** Decisions of several entities on paper: nothing is written until the draft becomes one append. Pure. */
+/** The decisions of several entities, collected: nothing is written until the draft becomes one append. Pure. */
 import type { Fault } from '../../fault.ts'
 import type { Event } from './decider.ts'
 import { type AnyDecider, type Loan, type Memory, fold, freeze } from './memory.ts'
@@ -8,7 +8,7 @@ import { SNAPSHOT_SCHEMA, type ViewChange, put } from './views.ts'
 /** Recovery reads at most this many rows after the last snapshot of an entity. */
 const SNAPSHOT_EVERY = 256
 
-/** Thrown inside a plan by `Draft.decide` when an entity refuses; `settle` turns it into the refusal of the whole. */
+/** Thrown inside a plan by `Draft.decide` when an entity refuses; `commit` turns it into the refusal of the whole work. */
 export class Refusal {
   readonly fault: Fault
   constructor(fault: Fault) {
@@ -69,7 +69,7 @@ export const openDraft = (loan: Loan, deciderOf: (key: string) => AnyDecider, at
   return { draft, drafted }
 }
 
-/** One append of everything drafted, and the memories as they are once it is written. */
+/** One append of all drafted events, and the memories as they are once it is written. */
 export const toAppend = (
   loan: Loan,
   drafted: ReadonlyMap<string, Drafted>,

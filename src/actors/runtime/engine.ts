@@ -1,6 +1,6 @@
 /**
- * nact's persistence engine over our journal. Recovery is one read (snapshot and tail together), coalesced with the others of the
- * moment by the journal; the version comes from our row, nact's own sequence number is ignored, so its gaps cannot arise.
+ * nact's persistence engine over our journal. Recovery is one read (snapshot and tail together), which the journal gathers with
+ * others of the same moment. The version comes from our row; nact's own sequence numbers, which can have gaps, are ignored.
  */
 import type { PersistenceEngine } from 'nact'
 import { type AnyDecider, type Memory, recallInto, blank } from './memory.ts'
@@ -10,7 +10,7 @@ import type { Append, Journal, Verdict } from './ports.ts'
 export type Persisting = { readonly append: Append; verdict: Verdict }
 
 export type Engine = PersistenceEngine & {
-  /** The next incarnation of this key starts with this memory and reads nothing. */
+  /** The next actor of this key starts with this memory and reads nothing. */
   readonly warm: (memory: Memory) => void
 }
 

@@ -1,10 +1,10 @@
-/** A plain actor with a bounded mailbox: one message at a time, in order. nact's mailbox has no end, so this door has one. */
+/** A plain actor with a bounded mailbox: one message at a time, in order. nact's own mailbox is unbounded. */
 import { type ActorSystemRef, type Ref, dispatch, spawn, start, stop } from 'nact'
 
 export type Mailbox<Message> = {
   /** False: the mailbox is full or stopped, and the message was not taken. */
   readonly tell: (message: Message) => boolean
-  /** Resolves when the message in hand is done; waiting ones are dropped. */
+  /** Resolves when the message being handled is done; waiting ones are dropped. */
   readonly stop: () => Promise<void>
 }
 

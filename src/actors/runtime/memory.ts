@@ -8,7 +8,7 @@ export type Memory<State = unknown> = {
   readonly version: number
   /** The last command ids, so that a repeated command is answered and not carried out again. */
   readonly recent: readonly string[]
-  /** Taken for new without a look at the journal: only the fence, or that look, can tell. */
+  /** Assumed to be new without having read the journal: only the fence, or a read, can tell. */
   readonly unread?: true
 }
 export type Loan = ReadonlyMap<string, Memory>
@@ -28,7 +28,7 @@ export const unread = (key: string, decider: AnyDecider): Memory => ({ ...blank(
 export const fold = <State>(decider: AnyDecider, state: State, events: readonly Event[], at: number): State =>
   events.reduce<State>((reached, event) => decider.evolve(reached, event, at) as State, state)
 
-/** The one way state changes, live and in replay. A row that was absorbed already changes nothing. */
+/** The one way in which state changes, live and in replay. A row that was absorbed before changes nothing. */
 export const absorb = (decider: AnyDecider, memory: Memory, row: JournalRow): Memory =>
   row.version <= memory.version
     ? memory

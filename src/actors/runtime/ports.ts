@@ -1,4 +1,4 @@
-/** What the actors need of the world. Each port has at least two honest implementations. */
+/** What the actors need of the journal and the views. Each port has at least two real implementations. */
 import type { Event } from './decider.ts'
 import type { Row, ViewChange, ViewName } from './views.ts'
 
@@ -6,7 +6,7 @@ import type { Row, ViewChange, ViewName } from './views.ts'
 export type JournalRow = {
   /** `<kind>/<id>`. */
   readonly key: string
-  /** One past the last of this key, or the append is refused. */
+  /** Must be one more than the last version of this key, or the append is refused. */
   readonly version: number
   /** A UUID. Seen before for this key: nothing is written. All rows of a unit carry the same one. */
   readonly commandId: string
@@ -19,7 +19,7 @@ export type JournalRow = {
 /** `trace`: its `traceparent`, when the trace is recorded. */
 export type Cause = { readonly requestId?: string; readonly by?: string; readonly trace?: string }
 
-/** Place of a row in commit order; opaque text that sorts only by the journal that made it. '' is before the first. */
+/** The place of a row in commit order: opaque text, comparable only by the journal that made it. '' is before the first row. */
 export type Position = string
 export type FeedRow = JournalRow & { readonly position: Position }
 
@@ -29,9 +29,9 @@ export type Verdict =
   | 'appended'
   /** A (key, version) exists already: another process wrote; read the tail and decide again. */
   | 'stale'
-  /** A (key, command) exists already: this very append (or its twin) was written before. */
+  /** A (key, command) exists already: this append, or a repeat of it, was written before. */
   | 'seen'
-  /** The store did not answer: it may or may not be written; the tail tells, once the store answers again. */
+  /** The store did not answer: the append may or may not be written; the tail shows it once the store answers again. */
   | 'unknown'
   /** Too many appends wait already, or the journal is closed: nothing was sent, and nothing will be. */
   | 'busy'
@@ -45,11 +45,11 @@ export type Recalled = {
 }
 
 export type Journal = {
-  /** Group-committed with the others of the moment. Never rejects. */
+  /** Written together with other appends of the same moment (group commit). Never rejects. */
   readonly append: (append: Append) => Promise<Verdict>
   /**
-   * What was written after the given versions, for any number of keys in one read. Nothing this process asked for before can be
-   * written later. Rejects when the store cannot be read.
+   * What was written after the given versions, for any number of keys in one read. No append that this process made earlier can be
+   * written afterwards. Rejects when the store cannot be read.
    */
   readonly recall: (
     keys: readonly { readonly key: string; readonly after: number }[],
@@ -60,9 +60,9 @@ export type Journal = {
   readonly feed: (after: Position, limit: number) => Promise<readonly FeedRow[]>
   readonly checkpoint: (reader: string) => Promise<Position>
   readonly saveCheckpoint: (reader: string, position: Position) => Promise<void>
-  /** Called after appends of this process, with them where the store still has them at hand; returns the unsubscriber. */
+  /** Called after appends of this process, with the appends where the store still has them; returns the function that unsubscribes. */
   readonly onAppended: (listener: (appends?: readonly Append[]) => void) => () => void
-  /** True as long as no other process can write: a copy in memory is then never stale. May end, but does not begin again. */
+  /** True as long as no other process can write: cached state is then never stale. It may become false, and never true again. */
   readonly exclusive: boolean
   readonly close: () => Promise<void>
 }
@@ -79,7 +79,7 @@ export type PageQuery<N extends ViewName> = {
   readonly descending?: boolean
   /** Rows strictly after the row with this key. Unknown key, or a row that is not visible: the page is `null`. */
   readonly marker?: string
-  /** Rows strictly after the place of a row that was read and may be gone by now: its `sort` value and its key. */
+  /** Rows strictly after a row that was read and may have been deleted since, given by its `sort` value and its key. */
   readonly after?: { readonly value: Scalar; readonly key: string }
   /** At most 1000. */
   readonly limit: number

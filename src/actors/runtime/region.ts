@@ -1,11 +1,11 @@
 /**
- * key -> actor. Looks up or spawns and dispatches in one synchronous step; counts what is in flight; passivates the idle.
+ * Finds or spawns the actor of a key and dispatches to it in one synchronous step; counts messages in flight; stops idle actors.
  *
  * REGION-1 a message is never dispatched to an actor that was told to stop: the entry is replaced in the same step;
- * REGION-2 whoever waits on an actor that dies is answered `unavailable`;
+ * REGION-2 a caller whose actor dies is answered `unavailable`;
  * REGION-3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
- * REGION-4 all who look before the actor comes to it share one look, so that a read of the tail serves many;
- * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended whoever looks reads the tail.
+ * REGION-4 callers who read an entity before its actor begins the read share that read of the tail;
+ * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended, each read reads the tail.
  */
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
 import { type Clock } from '../../clock.ts'
@@ -20,7 +20,7 @@ import { type Message, spawnEntity } from './shell.ts'
 export type RegionOptions = {
   readonly askMs: number
   readonly holdMs: number
-  /** An actor nobody asked for this long is stopped. */
+  /** An actor that was not used for this long is stopped. */
   readonly idleMs: number
   /** More actors than this: the longest idle are stopped first. */
   readonly residentMax: number
@@ -33,9 +33,9 @@ type Entry = {
   lastUsed: number
   readonly waiting: Set<() => void>
   acting: boolean
-  /** Of one that was stopped while it acted. */
+  /** Called when an actor that was stopped while it handled a message has ended. */
   ended: () => void
-  /** The look that waits in the mailbox, shared by all who ask before it begins. */
+  /** The read that waits in the mailbox, shared by all callers until it begins. */
   reading: { readonly fresh: boolean; readonly answer: Promise<Memory | null> } | null
 }
 type Ports = {
@@ -57,13 +57,13 @@ export type Region = {
   readonly tell: <Value>(key: string, work: Work<Value>) => Promise<Outcome<Value | null>>
   /** Borrows all; null when one did not answer in time. */
   readonly borrow: (keys: readonly string[], returned: Promise<Loan | 'doubt'>) => Promise<Loan | null>
-  /** A memory that is known to be true now: its actor starts with it and reads nothing. */
+  /** Starts the actor with a memory that is known to be current, so that it reads nothing. */
   readonly warm: (memory: Memory) => void
-  /** Stops the actor at once, in the middle of what it does. For tests of that very thing. */
+  /** Stops the actor at once, in the middle of what it does. For tests. */
   readonly kill: (key: string) => boolean
   readonly passivate: () => number
   readonly residents: () => readonly string[]
-  /** Since the start; `passivated`: stopped because nobody asked for them. */
+  /** Since the start; `passivated`: stopped because they were idle. */
   readonly counts: () => { readonly resident: number; readonly spawned: number; readonly passivated: number }
   /** Waits until nothing is in flight, bounded by `askMs`, then stops all. */
   readonly stop: () => Promise<void>
@@ -76,7 +76,7 @@ const found = <State>({ kind }: Kind<State>, memory: Memory | null): Outcome<Mem
 }
 
 const SHARDS = 32
-/** nact names admit few characters; the rest is written as `$xx`. */
+/** nact accepts few characters in names; all others are written as `$xx`. */
 const nameOf = (key: string) =>
   key.replaceAll(/[^A-Za-z0-9_-]/g, (c) => (c === '/' ? '.' : `$${c.codePointAt(0)!.toString(16)}.`))
 const shardOf = (key: string) => {
@@ -85,12 +85,12 @@ const shardOf = (key: string) => {
   return Math.abs(hash) % SHARDS
 }
 
-/** Keys somebody else than their actor may be writing to. */
+/** Keys to which somebody other than their present actor may be writing. */
 const createDoubts = (reread: (key: string) => void) => {
   const writers = new Map<string, number>()
   return {
     has: (key: string): boolean => writers.has(key),
-    /** The answer is to be called when that writer has ended. */
+    /** The returned function is to be called when that writer has ended. */
     begin: (key: string): (() => void) => {
       writers.set(key, (writers.get(key) ?? 0) + 1)
       return () => {
@@ -104,7 +104,7 @@ const createDoubts = (reread: (key: string) => void) => {
 }
 type Doubts = ReturnType<typeof createDoubts>
 
-/** Who is there: spawns, forgets, retires. */
+/** The actors in memory: spawns, forgets and stops them. */
 const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports, doubts: Doubts) => {
   const engine = createEngine(journal, deciderOf)
   const system = start(configurePersistence(engine))
@@ -139,7 +139,7 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
       entry.ended()
     }
     const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, overdue: () => doubts.begin(key) }
-    // a name of its own: nact would hand what is meant for one that has stopped to the next of the same name
+    // each actor has a name of its own: nact would hand a message for a stopped actor to the next one of the same name
     const name = `${nameOf(key)}.${++born}`
     const hooks = { started, finished, stopped: () => forget(key, entry) }
     entry.ref = spawnEntity(shards[shardOf(key)]!, key, name, ports, hooks)
@@ -160,7 +160,7 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
 }
 type Population = ReturnType<typeof createPopulation>
 
-/** A question to an actor; null: it died, or did not answer in time, or the region has stopped. */
+/** Asks an actor; null: it died, did not answer in time, or the region has stopped. */
 type Ask = <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => Promise<Reply | null>
 const createAsk =
   ({ enter }: Population, { clock, options }: Ports, isStopped: () => boolean): Ask =>
@@ -190,12 +190,12 @@ const createRead =
     const mine = { fresh, answer: ask<Memory>(key, (reply) => ({ kind: 'read', fresh, begun, reply })) }
     const entry = entries.get(key)
     if (entry) entry.reading = mine
-    // whoever comes after it was given up waits for a look of their own
+    // callers who come after it was given up start a read of their own
     void mine.answer.then(begun)
     return mine.answer
   }
 
-/** Who has been idle for long, or, when there are too many, the longest idle. */
+/** The actors that were idle for too long or, when there are too many, those idle longest. */
 const leavers = ({ entries }: Population, { clock, options }: Ports): readonly (readonly [string, Entry])[] => {
   const idle = [...entries].filter(([, entry]) => entry.inflight === 0)
   const old = clock.now() - options.idleMs

@@ -1,16 +1,16 @@
 /**
- * What processes over one store need to share the work. Each step is one statement, judged by the store's own clock.
+ * How several processes over one store divide the work. Each step is one statement, judged by the store's own clock.
  *
- * SHARING-1 a lease has one holder at a time; its epoch rises whenever it is taken anew, also by the same holder after it was over;
- * SHARING-2 who works under an older epoch can no longer move the checkpoint;
- * SHARING-3 what one process claimed, no other gets until the claim is over: work that a dead process began is found again.
+ * SHARING-1 a lease has one holder at a time; its epoch rises whenever it is taken anew, also by the same holder after it had expired;
+ * SHARING-2 a holder of an older epoch can no longer move the checkpoint;
+ * SHARING-3 an item that one process has claimed is given to no other until the claim expires, so the work of a dead process is found again.
  */
 import type { Position } from './ports.ts'
 import type { Row } from './views.ts'
 
 export type Lease = { readonly epoch: number }
 export type Sharing = {
-  /** Taken when it is free or over, renewed when it is one's own; null: another has it. */
+  /** Takes the lease when it is free or expired, renews it when the caller holds it; null: another process holds it. */
   readonly acquire: (name: string, holder: string, forMs: number) => Promise<Lease | null>
   readonly release: (name: string, holder: string) => Promise<void>
   /** False: the lease has a later epoch, and nothing was saved. */
@@ -21,12 +21,12 @@ export type Sharing = {
   ) => Promise<boolean>
   /** Rows of `due` with `at <= now` that nobody has claimed, oldest first; claimed for `forMs`. */
   readonly claimDue: (now: number, limit: number, forMs: number) => Promise<readonly Row<'due'>[]>
-  /** Ends a claim early: what is due again soon must not wait for the end of it. */
+  /** Ends claims early, so that an entity that is due again soon need not wait for the claim to expire. */
   readonly unclaim: (entities: readonly string[]) => Promise<void>
   /** Orders sent at or before `before`, oldest first and as they were; marked as sent `at` in the same step. */
   readonly takeOrders: (before: number, at: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
-  /** These hosts were heard of now. */
+  /** Records that these hosts were heard from now. */
   readonly noteSeen: (hosts: readonly string[]) => Promise<void>
-  /** For how many ms each host was not heard of by any process. Never heard of: absent. */
+  /** For how many ms no process has heard from each host. A host that was never heard from is absent. */
   readonly silences: () => Promise<ReadonlyMap<string, number>>
 }

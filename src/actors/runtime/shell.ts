@@ -1,9 +1,9 @@
 /**
- * Decider + nact + journal: the only place where they meet.
+ * Runs a decider as a nact actor over the journal: the only place where the three meet.
  *
- * SHELL-1 memory is a cache: whoever doubts reads the journal's tail;
- * SHELL-2 while its memory is lent, the actor serves nobody, bounded by `holdMs`;
- * SHELL-3 a handler that throws ends the incarnation (stop is the only policy); the region answers who waited.
+ * SHELL-1 memory is a cache: in doubt the tail of the journal is read;
+ * SHELL-2 while its memory is lent, the actor handles no other message, for at most `holdMs`;
+ * SHELL-3 a handler that throws stops the actor; the region answers the callers who waited.
  */
 import { type Ref, spawnPersistent } from 'nact'
 import type { Outcome } from '../../fault.ts'
@@ -15,11 +15,11 @@ import type { Append, Verdict } from './ports.ts'
 import { type Counted, type Work, catchUp, commit } from './commit.ts'
 
 export type Message =
-  /** `fresh`: after one read of the tail, so that a copy in another process is never stale. */
+  /** `fresh`: the tail of the journal is read first, so that writes of other processes are seen. */
   | {
       readonly kind: 'read'
       readonly fresh: boolean
-      /** From here on it answers nobody who asks later. */
+      /** Called when the read begins: later callers need a read of their own. */
       readonly begun: () => void
       readonly reply: (memory: Memory) => void
     }
@@ -32,7 +32,7 @@ export type ShellPorts = {
   readonly deciderOf: (key: string) => AnyDecider
   readonly holdMs: number
   readonly crashed: (key: string, error: unknown) => void
-  /** A borrower may still write although its time is over; the answer is called when it has ended. */
+  /** Called when a borrower may still write although its time is over; the returned function is called when it has ended. */
   readonly overdue: () => () => void
 }
 type Persist = (persisting: Persisting) => Promise<void>
@@ -56,7 +56,7 @@ const handle = async (
       message.reply(memory)
       const back = await bounded(clock, message.returned, holdMs, 'doubt' as const)
       if (back !== 'doubt') return mine(back)
-      // the borrower may append long after nobody waits for it any more
+      // the borrower may append long after its time is over
       void message.returned.then(overdue())
       return mine(await catchUp(alone, journal, deciderOf))
     }

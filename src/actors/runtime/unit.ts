@@ -1,10 +1,10 @@
 /**
- * Several entities, one append: borrow all memories, decide for all, append all rows at once, give the new memories back.
+ * Decides for several entities in one append: borrows all memories, decides for all, appends all rows at once, gives the new memories back.
  *
- * UNIT-1 a unit is a plain function, never run inside a participant; it borrows all keys at once and never one more later;
+ * UNIT-1 a unit is a plain function, never run inside a participant; it borrows all keys at once and no further key later;
  * UNIT-2 only the unit appends: a borrow that times out has certainly written nothing;
- * UNIT-3 bounds in order: statement < hold < ask < HTTP;
- * UNIT-4 what nobody here remembers is read with the tails of all the others, at once: a read that is needed anyway spares a fence.
+ * UNIT-3 the time limits grow outwards: statement < hold < ask < HTTP;
+ * UNIT-4 entities that are not in memory are read in one query together with the tails of all the others, which often avoids a fence.
  */
 import type { Outcome } from '../../fault.ts'
 import { type AnyDecider, type Loan, type Memory, blank, unread } from './memory.ts'
@@ -14,7 +14,7 @@ import { type Counted, UNAVAILABLE, Unreadable, type Work, commit } from './comm
 export type Units = {
   /**
    * `value` null: this command was carried out before. `fresh`: keys made a moment ago, which take part without being borrowed.
-   * `likelyNew`: borrowed keys of which the journal hardly knows anything; read only when a decision cannot do without.
+   * `likelyNew`: borrowed keys of which the journal most likely holds nothing; read only when a decision needs it.
    */
   readonly together: <Value>(
     keys: readonly string[],
@@ -22,11 +22,14 @@ export type Units = {
     fresh?: readonly string[],
     likelyNew?: readonly string[],
   ) => Promise<Outcome<Value | null>>
-  /** As `together`, for keys made a moment ago: nobody can know them, so nothing is borrowed or read; the fence covers the lie. */
+  /**
+   * As `together`, for keys made a moment ago. Nobody else can know them, so nothing is borrowed or read; should one exist all the
+   * same, the append is fenced.
+   */
   readonly createTogether: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
 }
 
-/** That the journal cannot be read is said to the caller; whatever else is thrown is a bug. */
+/** A journal that cannot be read becomes a fault for the caller; anything else that is thrown is a bug. */
 const answered = async <Value>(work: Promise<Outcome<Value>>): Promise<Outcome<Value>> => {
   try {
     return await work

@@ -1,5 +1,5 @@
 /**
- * The views, once: the tables behind every list. Entities, migrations and SQL are derived from this, and so are the row types.
+ * The one description of the views, the tables behind every list. ORM entities, migrations, SQL and row types are derived from it.
  * A view row is a fold of one entity's events, written in the same transaction as the journal row.
  * Moments are whole milliseconds since the epoch.
  */

@@ -1,4 +1,4 @@
-/** Accelerator requests, as http asks for them. */
+/** The accelerator requests part of the control port. */
 import { type Outcome, refuse } from '../../fault.ts'
 import type { ArqRow, Caller, Control } from '../control.ts'
 import { createBind } from './bind.ts'
@@ -15,7 +15,7 @@ import { createTimeline } from './timeline.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
 
-/** Judged before anything is made of the counts. */
+/** Why the profile's counts cannot be requested; null when they can. */
 const unfit = (counts: readonly (number | null)[]): string | null => {
   if (counts.includes(null))
     return 'each group must ask for a whole number of each resource, with CUSTOM_FPGA_XILINX for resources:FPGA'
@@ -103,7 +103,7 @@ const forceUnbind = (kernel: Kernel, retirement: Retirement): Control['arqs']['f
     const left = await force(caller, uuid, word)
     if (!left.ok) return left
     const { row, host } = left.value
-    // the last of what kept a device of a retired host
+    // this may have been the last handle in use of a device of a retired host
     if (host !== null) await retirement.shed(caller, host)
     return { ok: true, value: row }
   }

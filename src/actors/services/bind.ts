@@ -30,7 +30,7 @@ const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Target) 
   held.bond.deviceRpUuid === deviceRpUuid &&
   held.bond.instanceUuid === instanceUuid
 
-/** The exact repeat of a bind is no second bind (rest-api 8.4). */
+/** An exact repeat of a bind changes nothing (rest-api 8.4). */
 const isRepeat = (draft: Draft, targets: readonly Target[], key: string) => {
   const held = Object.keys(draft.state(instance, key).arqs)
   return (
@@ -103,7 +103,7 @@ type Guess = {
   readonly certain: boolean
 }
 
-/** `settled`: nothing is left to be done on a host, so only Nova has to be told. */
+/** `settled`: no host has work to do, so only Nova has to be notified. */
 const accept =
   (terms: Terms) =>
   (draft: Draft, { targets, certain }: Guess): { readonly settled: boolean } | typeof MOVED => {

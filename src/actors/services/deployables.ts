@@ -1,4 +1,4 @@
-/** Deployables and their attributes, as http asks for them. */
+/** The deployables and attributes part of the control port. */
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import type { AttributeRow, Caller, Control, DeployableRow } from '../control.ts'
 import { given } from './devices.ts'
@@ -11,7 +11,7 @@ import { attributeRow, deployableRow } from '../deployable/rows.ts'
 import type { Deployable } from '../deployable/state.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'deployable', id })
-/** A result that another control records is not heard of here: the deployable is read again after this long. */
+/** This process does not notice a result that another control records, so the deployable is read again after this long. */
 const LOOK_AFTER_MS = { first: 100, last: 1000 }
 type Programming = { readonly deployable: DeployableRow; readonly finished: boolean }
 
@@ -42,7 +42,7 @@ const NO_IMAGE: Record<'unknown' | 'none', (image: string) => Fault> = {
   none: () => ({ kind: 'conflict', reason: 'no image store is configured, so nothing can be programmed' }),
 }
 
-/** Nobody should wait for a host that is silent (rest-api 6.4); null: it was heard of. */
+/** The fault when the host is silent, so that no caller waits for it (rest-api 6.4); null: it is up. */
 const unreachable = async ({ region }: Kernel, name: string): Promise<Fault | null> => {
   const known = await region.readCurrent(host, hostKey(name))
   if (!known.ok) return known.fault
@@ -52,7 +52,7 @@ const unreachable = async ({ region }: Kernel, name: string): Promise<Fault | nu
     : { kind: 'unavailable', reason: `host ${name} is ${liveness}`, retryAfterSeconds: 30 }
 }
 
-/** Durable: the order is recorded before anything happens, and its result whenever it comes; the caller waits for a while only. */
+/** The order is recorded before anything happens, and its result whenever it comes; the caller waits only for `programWaitMs`. */
 const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
   const { clock, changes, images, options } = kernel
   const read = createRead(kernel)

@@ -1,4 +1,4 @@
-/** Devices and hosts, as http asks for them. */
+/** The devices part of the control port. */
 import { refuse } from '../../fault.ts'
 import type { Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -11,7 +11,7 @@ import { type Device, device, deviceKey, deviceRow } from '../device/decider.ts'
 const shown = ({ exists, presence }: Device) => exists && presence !== 'retired'
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device', id })
 
-/** Only the filters that were given. */
+/** The filters without those that were not given. */
 export const given = <Filter extends object>(filter: Filter): Filter =>
   Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Filter
 

@@ -1,21 +1,21 @@
-/** Where a bind leads: which deployable owns a resource provider, and which host answers to a name. */
+/** Finds the target of a bind: which deployable stands for a resource provider, and which host has a name. */
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Binding } from '../control.ts'
 import type { Kernel } from './kernel.ts'
 
-/** `host`: the name under which the host called `hostname` is known; null when nobody knows that name. */
+/** `host`: the name under which the host called `hostname` is recorded; null when no host has that name. */
 export type Target = Binding & { readonly deployable: string; readonly host: string | null }
 type Names = ReadonlyMap<string, string>
 
 const OWNERS_MAX = 20_000
-/** A new host, or a new name of one, counts after this long at the latest. */
+/** A new host, or a new name of a host, is known after this long at the latest. */
 const NAMES_KEPT_MS = 10_000
 
 export const createDirectory = ({ readers, clock }: Kernel) => {
   const owners = new Map<string, string>()
   let names: { readonly read: Promise<Outcome<Names>>; readonly until: number } | null = null
 
-  /** A provider changes its owner only when its device is retired and comes back: whoever then refuses is asked about it again. */
+  /** A provider gets another deployable only when its device is retired and returns, so it is remembered until a bind finds it wrong. */
   const ownerOf = async (rpUuid: string): Promise<Outcome<string>> => {
     const known = owners.get(rpUuid)
     if (known) return { ok: true, value: known }
@@ -35,7 +35,7 @@ export const createDirectory = ({ readers, clock }: Kernel) => {
     const own = hosts.value.items.map(({ name }) => [name, name] as const)
     return { ok: true, value: new Map([...aliases, ...own]) }
   }
-  /** One read for all names and for all who ask meanwhile; one that failed is not kept. */
+  /** One read serves all names and all callers meanwhile; a read that failed is not kept. */
   const allNames = async (): Promise<Outcome<Names>> => {
     if (!names || names.until <= clock.now()) names = { read: readNames(), until: clock.now() + NAMES_KEPT_MS }
     const mine = names

@@ -11,7 +11,7 @@ import { tellNova } from './notifier.ts'
 /** Returns the fault that kept it from being done, if any: the entity stays due and is found again. */
 type Attendant = (kernel: Kernel, key: string, read: Read) => Promise<Fault | null>
 
-/** Ends the bind whose deadline has passed, and tells Nova what it has to hear. */
+/** Ends the bind if its deadline has passed, and sends Nova the events that are due. */
 const attendInstance: Attendant = async (kernel, key, read) => {
   const known = await read(instance, key)
   if (!known.ok) return known.fault

@@ -1,6 +1,6 @@
 /**
- * An unbind that nobody else will ever ask for: the instance is gone for good, or its host does not come back. It ends at once (L6) and
- * as any unbind does for Nova; only the handle has to wait for its host, in quarantine where the host is silent (S8).
+ * Unbinds by an operator's decision, when the instance is gone for good or its host does not return. It ends at once (L6) and
+ * looks to Nova like any unbind; only the handle has to wait for its host, in quarantine where the host is silent (S8).
  */
 import { type Outcome } from '../../fault.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
@@ -33,7 +33,7 @@ const unbind = (draft: Draft, uuid: string, { note, reachable, trace }: Terms) =
 }
 
 type Reached = { readonly reachable: boolean; readonly host: string | null }
-/** Only a host that is heard of now can do its part of a release. */
+/** Whether the host of the deployable is up, so that it can carry out the release. */
 const reach = async ({ region }: Kernel, target: string | null): Promise<Outcome<Reached>> => {
   if (target === null) return { ok: true, value: { reachable: true, host: null } }
   const place = await region.readCurrent(deployable, deployableKey(target))
@@ -43,10 +43,10 @@ const reach = async ({ region }: Kernel, target: string | null): Promise<Outcome
   return owner.ok ? { ok: true, value: { reachable: owner.value.state.liveness === 'up', host: name } } : owner
 }
 
-/** `host`: on whose hardware it was; null when on nobody's. */
+/** `host`: the host on which it was bound; null when it was not bound. */
 export type ForceUnbound = { readonly row: ArqRow; readonly host: string | null }
 
-/** `hostGone`: the host counts as silent whatever is heard of it. */
+/** `hostGone`: the host is treated as silent even if it still reports. */
 export const createForceUnbind =
   (kernel: Kernel) =>
   async (caller: Caller, uuid: string, note: OperatorNote, hostGone = false): Promise<Outcome<ForceUnbound>> => {

@@ -1,4 +1,4 @@
-/** Attach handles, as http asks for them. */
+/** The attach handles part of the control port. */
 import { type Outcome, refuse } from '../../fault.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import type { Caller, Control, HandleDetail } from '../control.ts'

@@ -1,4 +1,4 @@
-/** Hosts, as http asks for them. */
+/** The hosts part of the control port. */
 import type { Outcome } from '../../fault.ts'
 import type { Caller, Control, HostDetail, HostRow } from '../control.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
@@ -11,7 +11,7 @@ import { type Host, host, hostKey, hostRow } from '../host/decider.ts'
 import type { Liveness } from './liveness.ts'
 import { type Retirement, createHolders, unknownHost } from './retirement.ts'
 
-/** New binds may slip in until the host is retired, which a removal by force does first; then each round leaves fewer. */
+/** A forced removal first retires the host, so that no new bind can start; binds accepted just before may need another round. */
 const ROUNDS = 3
 
 const countsOf = (places: readonly Deployable[]): HostDetail['handles'] => {
@@ -27,7 +27,7 @@ type Parts = {
   readonly retirement: Retirement
 }
 
-/** First nothing new can come, then what is there ends, then the host goes: a repeat of the call goes on where it was cut off. */
+/** Retires the host, unbinds what is bound on it, then removes it. A call that was interrupted may be repeated and continues. */
 const removeByForce = async (
   { kernel, retirement }: Parts,
   caller: Caller,

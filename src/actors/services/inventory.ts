@@ -2,7 +2,7 @@
  * Records a host's full inventory report: one append for the host, its devices and its deployables.
  *
  * RECORD-1 the host's own row is part of every inventory change, so one writer wins per host and report (Q1);
- * RECORD-2 what could not be recorded is looked at again with the next report: its report does not count as known.
+ * RECORD-2 what could not be recorded is tried again with the next report: such a report is not remembered as known.
  */
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
@@ -19,14 +19,14 @@ import { poolSizes } from '../inventory/describe.ts'
 import { NUMBERS_KEY, numbers } from '../inventory/numbers.ts'
 import { type Agreement, type Refused, type Step, reconcile } from '../inventory/reconcile.ts'
 
-/** Names of deployables that a step brings. */
+/** Names of deployables that a step adds. */
 const newNames = (step: Step): readonly string[] => {
   if (!('shown' in step)) return []
   const names = step.shown.device.deployables.map(({ name }) => name)
   return step.do === 'record' ? names : names.filter((name) => !step.held.deployables[name])
 }
 
-/** Deployable names that others hold: the provider's UUID follows from the name, so it can be there once only. */
+/** Refuses steps that add a deployable name held by another host: the provider's UUID follows from the name, so a name can exist only once. */
 const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement): Promise<Outcome<Agreement>> => {
   const names = steps.flatMap(newNames)
   if (names.length === 0) return done({ steps, refused })

@@ -1,4 +1,4 @@
-/** What every conversation works with. Handed around, never global. */
+/** What every service works with. Handed in, never global. */
 import type { Clock, Ids } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { type Tracer, traceField } from '../../trace.ts'
@@ -17,7 +17,7 @@ import type { Units } from '../runtime/unit.ts'
 export type ControlOptions = {
   /** An accepted bind that has no answer by then has failed. Below Nova's own 300 s. */
   readonly bindDeadlineMs: number
-  /** Nova is told again and again for this long after the acceptance (rest-api 8.5). */
+  /** Events for Nova are retried for this long after the acceptance of the bind (rest-api 8.5). */
   readonly tellForMs: number
   /** An order without an answer is sent again after this long. */
   readonly resendMs: number
@@ -46,26 +46,26 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   timelineKeptMs: 7 * 24 * 3_600_000,
 }
 
-/** How processes share the work. No operator needs to choose. */
+/** How processes divide the work. These are not options for operators. */
 export type Paces = {
-  /** Due work that was claimed and not ended by then is free for other processes: whoever had it is dead, or very slow. */
+  /** A claim on due work expires after this long: the process that had it is dead or very slow. */
   readonly claimMs: number
-  /** Who recorded due work begins with it at once; other processes leave it alone for this long. */
+  /** The process that recorded due work begins with it at once; others leave it alone for this long. */
   readonly headStartMs: number
-  /** The hosts that were heard of are noted for all processes at most so often. */
+  /** The hosts that this process heard from are recorded for all processes at most this often. */
   readonly noteSeenEveryMs: number
-  /** Some views are compared with the journal, by one process, so often; 0: never. */
+  /** One process compares some view rows with the journal this often; 0: never. */
   readonly checkEveryMs: number
 }
 export const PACES: Paces = {
-  // what a process claimed and died with is late by as much; longer work is done twice, which is harmless
+  // work that was claimed by a process that died is late by this much; work that takes longer is done twice, which is harmless
   claimMs: 8000,
   headStartMs: 3000,
   noteSeenEveryMs: 2000,
   checkEveryMs: 60_000,
 }
 
-/** A release has nobody who waits for it, but it has an end: past it the host is asked anew. */
+/** No caller waits for a release, but it has a deadline: after it the host is ordered anew. */
 export const RELEASE_FOR_MS = 600_000
 
 export type Kernel = {
@@ -86,7 +86,7 @@ export type Kernel = {
   readonly options: ControlOptions & Paces
   readonly log: Log
   readonly tracer: Tracer
-  /** There may be something to do for the sweeper now. */
+  /** Asks the sweeper to look at this entity now. */
   readonly nudge: (entity: string) => void
 }
 

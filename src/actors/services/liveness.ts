@@ -1,27 +1,27 @@
 /**
- * Who was heard of, and when. Each process hears of some hosts only; what each heard is noted in one record for all, and a host's
+ * Records when each host was last heard from. Each process hears from some hosts only and writes that into one record for all; a host's
  * liveness is recorded in its journal only when it changes.
  *
- * LIVENESS-1 a host is up again only when somebody heard of it: a process that has just started knows nothing, and says nothing;
- * LIVENESS-2 a host is called silent only for as long as this process could have learned of it, so that hosts that lived on while no
- *    control did are not called silent when controls come back.
+ * LIVENESS-1 a host becomes up again only when a process heard from it: a process that has just started changes nothing;
+ * LIVENESS-2 the silence of a host counts only from the start of this process, so that hosts that went on while no
+ *    control ran are not called silent when controls start again.
  */
 import { type Kernel, newWork } from './kernel.ts'
 import { type Liveness as State, host, hostKey } from '../host/decider.ts'
 
 export type Liveness = {
   readonly seen: (host: string) => void
-  /** ms since the epoch, by any process; null when nobody ever heard of it. */
+  /** When any process last heard from the host, ms since the epoch; null: never. */
   readonly lastSeen: (host: string) => number | null
-  /** When what is recorded of the host changed last, as the last sweep saw it. */
+  /** When the recorded state of the host last changed, as of the last sweep. */
   readonly changedAt: (host: string) => number | null
-  /** Tells the other processes who was heard of, when it is time; called by the sweeper. */
+  /** Records for the other processes which hosts were heard from, when that is due; called by the sweeper. */
   readonly note: () => Promise<void>
-  /** Looks at the record for all, and records what has changed; called by the sweeper. */
+  /** Reads the common record and changes the liveness of hosts accordingly; called by the sweeper. */
   readonly sweep: () => Promise<void>
 }
 
-/** Pure: what a host is that was last heard of `silentMs` ago. */
+/** Pure: the liveness of a host that was last heard from `silentMs` ago. */
 export const livenessAfter = (
   silentMs: number,
   { staleAfterMs, downAfterMs }: { readonly staleAfterMs: number; readonly downAfterMs: number },
@@ -31,7 +31,7 @@ export const livenessAfter = (
 }
 
 const RANK: Readonly<Record<State, number>> = { up: 0, stale: 1, down: 2, removed: 3 }
-/** Pure: what is to be recorded of a host; null: nothing. `silentMs` null: nobody ever heard of it. */
+/** Pure: the liveness to record for a host; null: no change. `silentMs` null: it was never heard from. */
 export const livenessNow = (
   recorded: State,
   silentMs: number | null,
@@ -46,9 +46,9 @@ export const livenessNow = (
 }
 
 const HOSTS_MAX = 100_000
-/** When each host was heard of, by the monotonic clock: by this process, and by any as far as the record for all was read. */
+/** When each host was last heard from, by the monotonic clock: by this process, and by any process as of the last read of the record. */
 const createHearing = ({ clock, sharing, options }: Kernel) => {
-  /** Not noted yet. */
+  /** Heard from, and not yet recorded for the other processes. */
   const heard = new Map<string, number>()
   const known = new Map<string, number>()
   let notedAt = -Infinity
@@ -60,11 +60,11 @@ const createHearing = ({ clock, sharing, options }: Kernel) => {
     if (heard.size === 0 || now - notedAt < options.noteSeenEveryMs) return
     notedAt = now
     const taken = [...heard]
-    // noted as heard of now: what could not be noted for long is kept here only
+    // the record says "now", so an older observation that could not be recorded in time is kept only here
     const fresh = taken.filter(([, at]) => now - at < 2 * options.noteSeenEveryMs)
     if (fresh.length > 0) await sharing.noteSeen(fresh.map(([name]) => name))
     learn(taken)
-    // heard of once more meanwhile: noted with the next
+    // a host heard from again meanwhile is recorded with the next batch
     for (const [name, at] of taken) if (heard.get(name) === at) heard.delete(name)
   }
   return {
@@ -77,7 +77,7 @@ const createHearing = ({ clock, sharing, options }: Kernel) => {
       const now = clock.monotonic()
       learn([...silences].map(([name, ms]) => [name, now - ms]))
     },
-    /** Null: nobody ever heard of it. */
+    /** Null: it was never heard from. */
     silence: (name: string): number | null => {
       const at = heard.get(name) ?? known.get(name)
       return at === undefined ? null : clock.monotonic() - at

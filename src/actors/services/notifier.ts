@@ -1,4 +1,4 @@
-/** Tells Nova how binds ended: durable, judged element by element, again with back-off until the time is up (rest-api 8.5). */
+/** Sends Nova the outcome of binds: durable, judged event by event, retried with back-off until the time is over (rest-api 8.5). */
 import { backoffMs } from '../../waiting.ts'
 import type { Fault } from '../../fault.ts'
 import { type Kernel, newWork } from './kernel.ts'
@@ -8,10 +8,10 @@ import { type Instance, instance, instanceKey } from '../instance/decider.ts'
 import { traceField, inSpan } from '../../trace.ts'
 import type { Ending } from '../instance/messages.ts'
 
-/** How long Nova is left alone after a try that did not reach it. */
+/** How long to wait before the next try after one that did not reach Nova. */
 export const BACKOFF = { firstMs: 1000, maxMs: 30_000 }
 
-/** Pure: which of the events have ended by this answer, and what is left to be told. */
+/** Pure: which of the events need no further try after this answer, and why. */
 export const endingsOf = (verdicts: readonly NovaVerdict[], late: boolean): Readonly<Record<string, Ending>> =>
   Object.fromEntries(
     verdicts.flatMap(({ tag, outcome }): [string, Ending][] => {
@@ -38,7 +38,7 @@ const notesOf = (verdicts: readonly NovaVerdict[]): string | undefined => {
 const unjudged = (events: readonly NovaEvent[], note: string): readonly NovaVerdict[] =>
   events.map(({ tag }) => ({ tag, outcome: 'retry', code: 0, note }))
 
-/** A verdict for every event, whatever became of the question. */
+/** A verdict for every event, also when Nova did not answer. */
 const ask = async (
   nova: Nova | null,
   events: readonly NovaEvent[],
@@ -62,8 +62,8 @@ const ask = async (
 }
 
 /**
- * Tells Nova once what the instance's binds have to say; what is not due yet is left alone. What is remembered is told: at worst it
- * is told twice. Returns the fault that kept the answer from being recorded, if any.
+ * Sends the events of an instance that are due, once. It works on cached state: at worst an event is sent twice.
+ * Returns the fault that kept the answer from being recorded, if any.
  */
 export const tellNova = async (kernel: Kernel, uuid: string): Promise<Fault | null> => {
   const { region, nova, clock, log, tracer } = kernel

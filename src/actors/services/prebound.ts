@@ -1,6 +1,6 @@
 /**
- * An ARQ's history from its creation to Bound, decided without actors: for filling a stopped store in bulk. The deciders are the ones of
- * run time, so journal and views are what the actors would have written.
+ * Makes the history of an ARQ from its creation to Bound without actors, to fill a stopped store in bulk. The deciders are those of
+ * a running system, so journal and views are what the actors would have written.
  */
 import type { Ids } from '../../clock.ts'
 import { arq, arqKey } from '../arq/decider.ts'

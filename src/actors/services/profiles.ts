@@ -1,4 +1,4 @@
-/** Device profiles, as http asks for them. */
+/** The device profiles part of the control port. */
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Control, ProfileRow } from '../control.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
@@ -8,7 +8,7 @@ const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device pr
 const GUESSES_MAX = 10_000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** By uuid or by name; the actors of both know. */
+/** Finds a profile by UUID or by name, from the actors of both. */
 const createFinder = ({ region }: Kernel) => {
   const byUuid = async (uuid: string): Promise<Outcome<ProfileRow>> => {
     const looked = await region.readCurrent(profile, profileKey(uuid))
@@ -16,14 +16,14 @@ const createFinder = ({ region }: Kernel) => {
     const held = looked.value.state
     return held.facts ? { ok: true, value: profileRow({ ...held, facts: held.facts }) } : missing(uuid)
   }
-  /** The name's actor knows its holder: no table is asked. */
+  /** The actor of the name knows which profile holds it. */
   const holderOf = async (name: string): Promise<Outcome<string>> => {
     const looked = await region.readCurrent(profileName, profileNameKey(name))
     if (!looked.ok) return looked
     const { holder } = looked.value.state
     return holder ? { ok: true, value: holder } : missing(name)
   }
-  /** Who held a name last: a guess, so that both actors can be asked at once. */
+  /** The profile that held a name last: a guess, so that both actors can be asked at the same time. */
   const guesses = new Map<string, string>()
   const byName = async (name: string) => {
     const guess = guesses.get(name)

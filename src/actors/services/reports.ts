@@ -1,4 +1,4 @@
-/** What hosts report, carried to the actors it concerns. Every message is idempotent by its id. */
+/** Takes the reports of hosts to the actors they concern. Every message is idempotent by its id. */
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
 import { inventoryDigest } from '../../wire/message.ts'
 import { arq, arqKey } from '../arq/decider.ts'
@@ -20,7 +20,7 @@ import { storable } from '../../text.ts'
 export type Reports = {
   /** Faults: `unavailable`, when the message has to come again later; any other is final. */
   readonly take: (report: Report, messageId: string) => Promise<Outcome<null>>
-  /** One compare: true when this inventory of this boot was taken already and would change nothing. */
+  /** True when this inventory of this boot was taken before and would change nothing. Compares only; reads nothing. */
   readonly unchanged: (sighting: {
     readonly host: string
     readonly boot: string
@@ -41,7 +41,7 @@ const HOSTS_MAX = 100_000
 
 const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? storable(result.reason) : null)
 
-/** A release on the host concerns the ARQ that gave the handle up, as long as it is there to be told. */
+/** The end of a release also concerns the ARQ that gave the handle up, as long as that ARQ exists. */
 const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slot: string, result: OrderResult) => {
   const key = deployableKey(uuid)
   const answer = {
@@ -62,7 +62,7 @@ const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slo
   return null
 }
 
-/** The bond that waits for the answer to this order; null: none does. What is remembered will do when it shows one. */
+/** The bond that waits for the answer to this order; null: none does. Cached state is enough when it shows the bond. */
 const bondOf = async ({ region }: Kernel, uuid: string, number: number): Promise<Outcome<Bond | null>> => {
   for (const read of [region.readCached, region.readCurrent]) {
     const known = await read(arq, arqKey(uuid))
@@ -110,7 +110,7 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
 }
 
 export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
-  /** The last inventory that was taken of each host; a cache. Reports that said nothing new are known only here. */
+  /** The last inventory taken of each host; a cache. Reports without changes are known only here. */
   const snapshots = new Map<string, Known>()
   const remember = (name: string, known: Known) => {
     if (snapshots.size < HOSTS_MAX || snapshots.has(name)) snapshots.set(name, known)
@@ -133,7 +133,7 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
       const known = snapshots.get(host)
       if (!known?.complete || known.boot !== boot || known.digest !== digest) return false
       if (known.changedAt !== liveness.changedAt(host)) return false
-      // one in between was taken by another process, and may have said something else
+      // a report in between was taken by another process and may have differed
       if (number > known.number + 1) return false
       remember(host, { ...known, number: Math.max(number, known.number) })
       return true

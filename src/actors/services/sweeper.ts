@@ -1,15 +1,15 @@
 /**
- * What time brings: recorded deadlines, Nova's next try, orders without an answer, silent hosts, idle actors.
+ * Works on what falls due: recorded deadlines, the next try to notify Nova, orders without an answer, silent hosts, idle actors.
  *
- * SWEEPER-1 nothing is kept in timers alone: after a restart the same reads find the same work, and so does any other process;
- * SWEEPER-2 every round is bounded, and an entity is worked on once at a time: within a process by a list, among processes by claims;
- * SWEEPER-3 who recorded due work is told of it at once and begins without a claim; other processes leave it alone for `headStartMs`;
- * SWEEPER-4 a claim ends when the work is done, whatever came of it, and by itself when its process is dead;
- * SWEEPER-5 orders are sent again at a start only by a process that is alone with its store: its bus may have died with the one before.
- *    Otherwise what was sent lies on a bus that outlives us all, and each restart would flood the hosts with what others have just
- *    sent: what has no answer after `resendMs` is found by the rounds;
- * SWEEPER-6 no deadline waits for the bus: orders are sent again in rounds of their own;
- * SWEEPER-7 who recorded due work remembers it: only what was claimed is looked up in the journal first.
+ * SWEEPER-1 nothing exists only in a timer: after a restart, or in another process, the same reads find the same work;
+ * SWEEPER-2 every round is bounded, and only one worker has an entity at a time: within a process by a list, among processes by claims;
+ * SWEEPER-3 the process that recorded due work begins at once and without a claim; other processes leave it alone for `headStartMs`;
+ * SWEEPER-4 a claim ends when the work is done, well or badly, and expires when its process is dead;
+ * SWEEPER-5 only a process that has its store to itself sends all unanswered orders again at its start, because its bus died with the
+ *    process before it. Otherwise the orders are still on the broker, and each restart would flood the hosts with repeats:
+ *    orders without an answer after `resendMs` are found by the rounds;
+ * SWEEPER-6 no deadline waits for the bus: orders are sent again in separate rounds;
+ * SWEEPER-7 the process that recorded due work has it in memory: only entities that were claimed are read from the journal first.
  */
 import type { Cancel } from '../../clock.ts'
 import type { Order } from '../../wire/orders.ts'
@@ -26,17 +26,17 @@ export type Sweeper = {
   readonly stop: () => Promise<void>
   /** Look at this entity now rather than with the next round. */
   readonly nudge: (entity: string) => void
-  /** One round; for tests and for whoever drives the clock. */
+  /** One round; for tests and for a simulation that drives the clock. */
   readonly round: () => Promise<void>
-  /** Resolves when nothing that was found or nudged is in hand any more. */
+  /** Resolves when no entity is being worked on any more. */
   readonly idle: () => Promise<void>
 }
 
 const DUE_MAX = 500
 const ORDERS_MAX = 500
-/** At a start at most so many portions of orders are sent again at once; the rounds go on with the rest. */
+/** At a start at most this many portions of orders are sent again; the rounds go on with the rest. */
 const PORTIONS_MAX = 1000
-/** So many entities are worked on at once; who comes later is found by a later round. */
+/** At most this many entities are worked on at once; a later round finds the others. */
 const IN_HAND_MAX = 2000
 /** Silent hosts and idle actors are looked at every so many rounds. */
 const SLOW_ROUNDS = 8
@@ -50,7 +50,7 @@ const createAttendance = (kernel: Kernel) => {
   const work = async (entity: string, read: Read) => {
     try {
       const fault = await attend(kernel, entity, read)
-      // a store or host that is away is told elsewhere, once: a later round finds the entity again
+      // that the store does not answer is logged elsewhere, once; a later round finds the entity again
       if (fault && fault.kind !== 'unavailable') log.warn({ entity, fault }, 'sweep.refused')
     } catch (error) {
       log.error({ entity, error: textOf(error) }, 'sweep.failed')
@@ -68,7 +68,7 @@ const createAttendance = (kernel: Kernel) => {
   const ended = async () => {
     while (running.size > 0) await Promise.allSettled(running)
   }
-  /** Ends the claims on what is not in hand any more. */
+  /** Ends the claims on entities whose work is done. */
   const letGo = async () => {
     const over = [...claimed].filter((entity) => !inHand.has(entity))
     if (over.length === 0) return
@@ -76,7 +76,7 @@ const createAttendance = (kernel: Kernel) => {
     for (const entity of over) claimed.delete(entity)
   }
   const claim = async (before: number, forMs: number) => {
-    // those in hand may be claimed as well, once: they must not hide the others
+    // entities being worked on may be claimed as well, once: they must not hide the others
     const limit = Math.min(DUE_MAX, IN_HAND_MAX - inHand.size)
     if (limit === 0) return
     for (const { entity } of await sharing.claimDue(before, limit, forMs)) {
@@ -125,7 +125,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
         clock.after(options.sweepEveryMs, () => void loop(work)),
       )
   }
-  /** What was sent before this process started may have been lost with the last one: all of it, portion by portion. */
+  /** Orders sent before this process started may have been lost with the process before it: sends all of them again, in portions. */
   const resendAll = async () => {
     const started = clock.now() - 1
     for (let portion = 0; portion < PORTIONS_MAX; portion++) if ((await resend(started)) < ORDERS_MAX) return

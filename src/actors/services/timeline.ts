@@ -1,4 +1,4 @@
-/** What happened to an ARQ, step by step, with cause and duration: folded from the journal, readable after its removal for a set time. */
+/** The timeline of an ARQ: each step with its cause and duration, folded from the journal, readable for a set time after removal. */
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Event } from '../runtime/decider.ts'
 import type { Caller, Control, Timeline, TimelineStep } from '../control.ts'
@@ -56,7 +56,7 @@ const ofArq = (event: ArqEvent): StepText => {
   }
 }
 
-/** Of the conversation, only what concerns this ARQ and is not said by its own events. `told`: Nova was to hear of this ARQ. */
+/** The step an event of the conversation means for this ARQ, unless the ARQ's own events show it. `told`: an event for Nova is pending. */
 const ofInstance = (event: InstanceEvent, arq: string, told: boolean): StepText | null => {
   if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: {} }
   if (event.type === 'BindSettled' && event.arqs.includes(arq))
@@ -79,7 +79,7 @@ const stepsOf = (row: FeedRow, arq: string, told: boolean): readonly Bare[] =>
     return step ? [{ at: row.at, ...step, cause: row.cause.by ?? null, requestId: row.cause.requestId ?? null }] : []
   })
 
-/** Rows in commit order; the steps of one append as one would tell them: what the host did, the ARQ's own, what Nova hears. */
+/** Rows in commit order; within one append: the host's work first, then the steps of the ARQ, then the events for Nova. */
 const fold = (rows: readonly FeedRow[], arq: string): readonly TimelineStep[] => {
   let told = false
   const appends = [...Map.groupBy(rows, ({ commandId }) => commandId).values()]
@@ -95,7 +95,7 @@ const fold = (rows: readonly FeedRow[], arq: string): readonly TimelineStep[] =>
 }
 const rank = ({ step }: Bare) => (step === PREPARED ? 0 : 1)
 
-/** To whom it belongs and where it was bound; null when it was never created. */
+/** The project of the ARQ and the instances it was bound to; null when it was never created. */
 const outlineOf = (own: readonly FeedRow[]) => {
   const events = own.flatMap((row) => row.events as readonly ArqEvent[])
   const created = events.find((event) => event.type === 'ArqCreated')

@@ -18,7 +18,7 @@ export const gone = (held: Arq) => held.status === 'Absent' || held.status === '
 export const visible = (caller: Caller, held: Arq, serviceSeesAll: boolean): boolean =>
   !gone(held) && (caller.isAdmin || held.projectId === caller.projectId || (serviceSeesAll && caller.isService))
 
-/** Who has to be asked when this ARQ leaves. */
+/** The entities that take part when this ARQ leaves. */
 export const partners = (held: Arq): readonly string[] => [
   ...(held.bond ? [instanceKey(held.bond.instanceUuid), deployableKey(held.bond.deployable)] : []),
   ...(held.gaveUp ? [deployableKey(held.gaveUp.deployable)] : []),
@@ -49,7 +49,7 @@ const readAll = async (read: Read, uuids: readonly string[]): Promise<Outcome<Re
   return { ok: true, value: states }
 }
 
-/** Decides on the state that is found whether the ARQ may leave; null: it may. */
+/** The fault for which the ARQ may not leave, decided on its state; null: it may. */
 type Guard = (held: Arq, uuid: string) => Fault | null
 
 /** All of them leave in one append, or none does. */

@@ -1,8 +1,8 @@
 /**
- * A look whether what is recorded twice says the same: view rows against the fold of their journal, a few of each view at a time,
- * and handles against the ARQs they are held for. What differs is counted and logged, never mended in silence.
+ * Compares what is recorded twice: view rows with the fold of their journal, a few of each view at a time,
+ * and handles with the ARQs they are held for. Differences are counted and logged, never repaired silently.
  *
- * CHECKS-1 one process looks at a time, the one that holds the lease `checks`; from round to round it goes on where it was;
+ * CHECKS-1 one process checks at a time, the one that holds the lease `checks`; each round continues where the last one ended;
  * CHECKS-2 a view row is written with its journal row, so it is judged only if the journal of its entity ended at the same row before
  *    and after it was read.
  */
@@ -19,7 +19,7 @@ import { profileKey } from '../profile/decider.ts'
 import { VIEWS, type ViewName } from '../runtime/views.ts'
 
 type Cells = Readonly<Record<string, unknown>>
-/** Whose journal a row is folded from. Snapshots are no view of anything: they are a memory, as it was. */
+/** The entity whose journal a row is folded from. Snapshots are not checked: they are caches of a state, not views. */
 const OWNERS: Partial<Readonly<Record<ViewName, (row: Cells) => string>>> = {
   profiles: (row) => profileKey(row['uuid'] as string),
   arqs: (row) => arqKey(row['uuid'] as string),
@@ -38,7 +38,7 @@ const HELD = 50
 const ROWS_MAX = 1000
 const LEASE = 'checks'
 
-/** When an order was sent last is no fact of the journal. */
+/** The time an order was last sent is not in the journal. */
 const compared = (view: ViewName, row: Cells): string =>
   canonicalJson(JSON.parse(JSON.stringify(view === 'pending_orders' ? { ...row, sent_at: 0 } : row)))
 const keyOf = (view: ViewName, row: Cells): string => String(row[VIEWS[view].key])
@@ -48,7 +48,7 @@ export type Difference = {
   readonly row: string
   readonly what: 'missing' | 'spare' | 'differs'
 }
-/** Pure: where the rows that are there are not those that the fold makes. */
+/** Pure: where the rows found differ from the rows folded. */
 export const differencesOf = (
   folded: ReadonlyMap<ViewName, ReadonlyMap<string, Cells>>,
   found: ReadonlyMap<ViewName, ReadonlyMap<string, Cells>>,
@@ -87,7 +87,7 @@ const foldOf = ({ key, state }: Memory): ReadonlyMap<ViewName, ReadonlyMap<strin
   )
 }
 
-/** The rows of this fold, and those of the sample that are said to be of this entity, as they are now. */
+/** The present rows for this fold, and the sampled rows that name this entity. */
 const foundFor = async (
   reads: Reads,
   folded: ReturnType<typeof foldOf>,
@@ -122,7 +122,7 @@ const checkEntity = async (
   log.error({ key, version: memory.version, differences: differences.slice(0, 5) }, 'views.differ')
 }
 
-/** A handle that is held for an ARQ which does not hold it: certain, since its deployable did not change meanwhile. */
+/** Reports a handle that is held for an ARQ which does not hold it, if its deployable did not change meanwhile. */
 const checkHandle = async ({ region, counts, log }: Kernel, row: Cells): Promise<void> => {
   const key = deployableKey(row['deployable_uuid'] as string)
   const before = await region.readCurrent(deployable, key)
@@ -139,7 +139,7 @@ const checkHandle = async ({ region, counts, log }: Kernel, row: Cells): Promise
 }
 
 export type ViewChecks = {
-  /** Looks, when it is time and no other process does. */
+  /** Checks, when it is due and no other process does. */
   readonly now: () => Promise<void>
 }
 export const createViewChecks = (kernel: Kernel): ViewChecks => {
@@ -147,7 +147,7 @@ export const createViewChecks = (kernel: Kernel): ViewChecks => {
   const holder = ids.uuid()
   const cursors = new Map<string, string>()
   let nextAt = clock.monotonic() + options.checkEveryMs
-  /** The next rows of the view, from the start again after the last. */
+  /** The next rows of the view; after the last row it begins again. */
   const next = async (name: string, view: ViewName, where: Cells, limit: number): Promise<readonly Cells[]> => {
     const rows = await rowsOf(reads, view, where, limit, cursors.get(name))
     const last = rows.length < limit ? undefined : rows.at(-1)
