@@ -27,11 +27,17 @@ export type Fault =
   | { readonly kind: 'unresolved'; readonly instance: string }
   /** Try again later: nothing was changed, or the outcome will be found when the call is repeated. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number }
+  /** A bug, or a store that refuses a read and will refuse it again (500). The reason is for the log, not for the caller. */
+  | { readonly kind: 'broken'; readonly reason: string }
   /** The hardware itself failed. */
   | { readonly kind: 'device_failure'; readonly reason: string }
 
 export type Refused = { readonly ok: false; readonly fault: Fault }
 export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Refused
+
+/** Nothing was decided: the store could not be asked. Whoever has to be sure comes again. */
+export const isUndecided = (fault: Fault): fault is Extract<Fault, { readonly kind: 'unavailable' | 'broken' }> =>
+  fault.kind === 'unavailable' || fault.kind === 'broken'
 
 export const refuse = (fault: Fault): Refused => ({ ok: false, fault })
 export const done = <Value>(value: Value): Outcome<Value> => ({ ok: true, value })

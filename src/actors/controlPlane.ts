@@ -24,6 +24,7 @@ import { counted } from './runtime/commit.ts'
 import type { Sharing } from './runtime/sharing.ts'
 import { type Sweeper, createSweeper } from './services/sweeper.ts'
 import { createUnits } from './runtime/unit.ts'
+import { guardOver } from './runtime/unreadable.ts'
 
 export type ControlPlaneParts = {
   readonly journal: Journal
@@ -57,7 +58,8 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const journal = counted(parts.journal, counts)
   const crashed = (key: string, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   const region = openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...parts.region } })
-  const readers = openReaders(reads)
+  const guard = guardOver(log)
+  const readers = openReaders(reads, guard)
   const changes = createChanges(journal, clock)
   let sweeper: Sweeper | null = null
   const kernel: Kernel = {
@@ -69,7 +71,8 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     options: { ...CONTROL_DEFAULTS, ...PACES, ...parts.options },
     region,
     readers,
-    units: createUnits(region, journal, deciderOf),
+    guard,
+    units: createUnits(region, journal, deciderOf, guard),
     nudge: (entity) => sweeper?.nudge(entity),
   }
   const liveness = createLiveness(kernel)

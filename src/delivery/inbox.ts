@@ -10,7 +10,7 @@
 import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
 import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
 import type { Cancel, Clock } from '../clock.ts'
-import type { Fault, Outcome } from '../fault.ts'
+import { type Fault, type Outcome, isUndecided } from '../fault.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import type { Message, Sighting } from '../wire/message.ts'
 import { deadLetterRecord, readReport, sighting } from '../wire/message.ts'
@@ -146,7 +146,7 @@ class Intake {
   async #attempt(report: Report, id: string): Promise<Refusal | null> {
     try {
       const outcome = await this.#settings.take(report, id)
-      return outcome.ok ? null : { reason: words(outcome.fault), later: outcome.fault.kind === 'unavailable' }
+      return outcome.ok ? null : { reason: words(outcome.fault), later: isUndecided(outcome.fault) }
     } catch (error) {
       return { reason: textOf(error), later: true }
     }

@@ -17,8 +17,6 @@ type Protocol =
   | { readonly kind: 'expectation'; readonly given: string }
   /** Three client mistakes that existing tests of clients want to see answered by 500 (rest-api 3.3). */
   | { readonly kind: 'expected_500'; readonly instead: Fault }
-  /** A bug, or a store that cannot be read. The log says more than the answer. */
-  | { readonly kind: 'broken' }
 export type HttpFault = Fault | Protocol
 export type HttpRefused = { readonly ok: false; readonly fault: HttpFault }
 

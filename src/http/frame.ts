@@ -96,13 +96,16 @@ const close = (c: Context, row: string, ports: Ports, frame: Frame, status: numb
   else ports.log.info(fields, 'http.answered')
 }
 
-/** A handler that throws is a bug or a lost store: the log gets the error, the client an id to ask about. */
+/** A handler that throws is a bug: the log gets the error, the client an id to ask about. So it is when the store is broken. */
 const settle = async (work: () => Promise<Answered>, ports: Ports, frame: Frame): Promise<Answered> => {
   try {
-    return await work()
+    const answered = await work()
+    if (!answered.ok && answered.fault.kind === 'broken')
+      ports.log.error({ request: frame.requestId, reason: answered.fault.reason }, 'http.failed')
+    return answered
   } catch (error) {
     ports.log.error({ request: frame.requestId, err: error }, 'http.failed')
-    return refused({ kind: 'broken' })
+    return refused({ kind: 'broken', reason: String(error) })
   }
 }
 

@@ -9,6 +9,7 @@ import { maxHeaderSize, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { RequestError } from '@hono/node-server'
 import type { Clock, Ids } from '../clock.ts'
+import { textOf } from '../errorText.ts'
 import type { Log } from '../log.ts'
 import { errorAnswer } from './faults.ts'
 import type { HttpFault } from './faults.ts'
@@ -90,7 +91,7 @@ export const unserved = ({ ids, clock, log }: Parts): Unserved => {
     failed: (error) => {
       const misdirected = error instanceof RequestError
       if (!misdirected) log.error({ err: error }, 'http.failed')
-      const fault = misdirected ? MISDIRECTED : ({ kind: 'broken' } as const)
+      const fault = misdirected ? MISDIRECTED : ({ kind: 'broken', reason: textOf(error) } as const)
       const { status, headers, text } = tell(fault, undefined)
       return new Response(text, { status, headers })
     },

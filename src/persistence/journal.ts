@@ -1,7 +1,8 @@
 /** The journal on SQL: the writer and the tail reader, the feed in commit order, and the checkpoints of its readers. */
 import type { FeedRow, Journal, Position } from '../actors/runtime/ports.ts'
 import { WHOLE } from './archive.ts'
-import { journalRow, recallOf } from './recall.ts'
+import { JOURNAL, journalRow, recallOf } from './recall.ts'
+import { reading } from './sql.ts'
 import type { Database, Rows } from './sql.ts'
 import { writerOf } from './writer.ts'
 
@@ -27,15 +28,16 @@ const placeOf = (position: Position): readonly [string, number] => {
 
 export const sqlJournal = (database: Database, maxWaiting?: number): Journal => {
   const writer = writerOf(database, maxWaiting)
+  const read = reading(database, JOURNAL)
   return {
     append: writer.append,
     recall: recallOf(database),
     history: async (keys, limit) =>
-      (await database.read({ text: HISTORY, params: [JSON.stringify(keys), limit], name: 'history' })).map(feedRow),
+      (await read({ text: HISTORY, params: [JSON.stringify(keys), limit], name: 'history' })).map(feedRow),
     feed: async (after, limit) =>
-      (await database.read({ text: FEED, params: [...placeOf(after), limit], name: 'feed' })).map(feedRow),
+      (await read({ text: FEED, params: [...placeOf(after), limit], name: 'feed' })).map(feedRow),
     checkpoint: async (reader) => {
-      const rows = await database.read({ text: 'select position from checkpoints where reader = $1', params: [reader] })
+      const rows = await read({ text: 'select position from checkpoints where reader = $1', params: [reader] })
       return (rows[0]?.['position'] as string | undefined) ?? ''
     },
     saveCheckpoint: async (reader, position) =>

@@ -2,26 +2,29 @@
 import type { PageQuery, Reads, Scalar } from '../actors/runtime/ports.ts'
 import type { Row, ViewName } from '../actors/runtime/views.ts'
 import { prepared } from './prepared.ts'
-import { viewOf } from './rules.ts'
-import type { Database, Rows, Statement } from './sql.ts'
+import { fits, viewOf } from './rules.ts'
+import type { Base } from './rules.ts'
+import { reading } from './sql.ts'
+import type { Database, Rows, Run, Statement } from './sql.ts'
 import { columnsOf, quoted } from './statements.ts'
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const MAX_LIMIT = 1_000
 
 type Where = Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>
 type Bind = (value: unknown) => string
 
-const condition = (name: string, type: string, wanted: Scalar | readonly Scalar[], bind: Bind): string => {
-  if (wanted === null) return `${name} is null`
-  if (!Array.isArray(wanted)) return `${name} = ${bind(wanted)}::${type}`
-  const some = `${name} = any(${bind(wanted.filter((each) => each !== null))}::${type}[])`
+/** A value that the column cannot hold equals no cell; the database would refuse the whole query. */
+const condition = (name: string, type: Base | undefined, wanted: Scalar | readonly Scalar[], bind: Bind): string => {
+  // a column that the view lacks: the database says so
+  if (wanted === null || type === undefined) return `${name} is null`
+  if (!Array.isArray(wanted)) return fits(type, wanted) ? `${name} = ${bind(wanted)}::${type}` : 'false'
+  const some = `${name} = any(${bind(wanted.filter((each) => fits(type, each)))}::${type}[])`
   return wanted.includes(null) ? `(${some} or ${name} is null)` : some
 }
 
 const conditionsOf = (view: ViewName, where: Where, bind: Bind, prefix = ''): readonly string[] =>
   Object.entries(where).flatMap(([column, wanted]) =>
-    wanted === undefined ? [] : [condition(prefix + quoted(column), columnsOf(view)[column]!, wanted, bind)],
+    wanted === undefined ? [] : [condition(prefix + quoted(column), columnsOf(view)[column], wanted, bind)],
   )
 
 export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statement => {
@@ -33,7 +36,8 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
   const conditions = [query.where, visible].flatMap((where) => conditionsOf(view, where as Where, bind))
   const [direction, after] = query.descending === true ? ['desc', '<'] : ['asc', '>']
   // A column that is unique by itself needs no second to break ties, and then its own index gives the order.
-  const tied = !viewOf(view).unique.some((columns) => columns.length === 1 && columns[0] === sort)
+  const unique = [[viewOf(view).key], ...viewOf(view).unique]
+  const tied = !unique.some((columns) => columns.length === 1 && columns[0] === sort)
   if (marker !== undefined) {
     const id = `${bind(marker)}::${types[viewOf(view).key]!}`
     const seen = [`m.${key} = ${id}`, ...conditionsOf(view, visible, bind, 'm.')].join(' and ')
@@ -60,23 +64,26 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
 }
 
 const exists = async <N extends ViewName>(
-  database: Database,
+  read: Run,
   { view, visible = {} }: PageQuery<N>,
   id: string,
 ): Promise<boolean> => {
-  const key = viewOf(view).key
   const params: unknown[] = []
-  const conditions = conditionsOf(view, { ...(visible as Where), [key]: id }, (value) => `$${params.push(value)}`)
+  const bind: Bind = (value) => `$${params.push(value)}`
+  const wanted = [visible as Where, { [viewOf(view).key]: id }]
+  const conditions = wanted.flatMap((where) => conditionsOf(view, where, bind))
   const text = `select 1 from ${quoted(view)} where ${conditions.join(' and ')}`
-  return (await database.read({ text, params })).length > 0
+  return (await read({ text, params })).length > 0
 }
+const readingView = (database: Database, view: ViewName): Run => reading(database, `the view ${view}`)
 
 const page = async <N extends ViewName>(database: Database, query: PageQuery<N>): Promise<readonly Row<N>[] | null> => {
   const { view, marker } = query
-  if (marker !== undefined && columnsOf(view)[viewOf(view).key] === 'uuid' && !UUID.test(marker)) return null
-  const rows = await database.read(pageStatement(query))
+  const read = readingView(database, view)
+  if (marker !== undefined && !fits(columnsOf(view)[viewOf(view).key]!, marker)) return null
+  const rows = await read(pageStatement(query))
   // An empty page may be the end, or an unknown marker.
-  if (rows.length === 0 && marker !== undefined && !(await exists(database, query, marker))) return null
+  if (rows.length === 0 && marker !== undefined && !(await exists(read, query, marker))) return null
   return rows as unknown as readonly Row<N>[]
 }
 
@@ -92,15 +99,18 @@ const SENT = `update pending_orders t set sent_at = $2::bigint from (
 
 const tally = async (database: Database, view: ViewName, by: string): Promise<ReadonlyMap<string, number>> => {
   const text = `select ${quoted(by)}::text as value, count(*)::int as rows from ${quoted(view)} group by 1 order by 1`
-  const found = await database.read({ text, params: [] })
+  const found = await readingView(database, view)({ text, params: [] })
   return new Map(found.map(({ value, rows }) => [String(value), rows as number]))
 }
 
 export const sqlReads = (database: Database): Reads => ({
   page: (query) => page(database, query),
-  dueBefore: async (now, limit) => listOf<'due'>(await database.read({ text: DUE, params: [now, limit], name: 'due' })),
+  dueBefore: async (now, limit) =>
+    listOf<'due'>(await readingView(database, 'due')({ text: DUE, params: [now, limit], name: 'due' })),
   ordersBefore: async (before, limit) =>
-    listOf<'pending_orders'>(await database.read({ text: ORDERS, params: [before, limit], name: 'orders' })),
+    listOf<'pending_orders'>(
+      await readingView(database, 'pending_orders')({ text: ORDERS, params: [before, limit], name: 'orders' }),
+    ),
   markOrdersSent: async (slots, at) =>
     void (await database.write({ text: SENT, params: [JSON.stringify(slots), at], name: 'sent' })),
   tally: (view, by) => tally(database, view, by),

@@ -1,7 +1,8 @@
 /** Reading tails: all that is asked in one turn of the event loop is one query, as actors recover many at a time. */
 import { SNAPSHOT_SCHEMA } from '../actors/runtime/views.ts'
 import type { Cause, JournalRow, Recalled } from '../actors/runtime/ports.ts'
-import type { Database, Rows, Statement } from './sql.ts'
+import { reading, unreadable } from './sql.ts'
+import type { Database, Rows, Run, Statement } from './sql.ts'
 
 type Wish = { readonly key: string; readonly after: number }
 type Answer = ReadonlyMap<string, Recalled>
@@ -11,6 +12,8 @@ type Call = {
   readonly reject: (cause: unknown) => void
 }
 
+/** How a failed read names it. */
+export const JOURNAL = 'the journal'
 /** Reads under way at once; what is asked meanwhile gathers for the next. */
 const MAX_READS = 2
 /** Keys in one statement; more are asked in several. */
@@ -49,24 +52,24 @@ const ARCHIVED = `select k.i, a.key, a.version, a.command, a.data, a.at, a.cause
 
 type Found = { snapshot: Recalled['snapshot']; rows: JournalRow[] }
 /** A tail that does not follow on what is known: what is between was moved to the archive. */
-const completed = async (database: Database, wishes: readonly Wish[], found: readonly Found[]): Promise<void> => {
+const completed = async (run: Run, wishes: readonly Wish[], found: readonly Found[]): Promise<void> => {
   const gaps = found.flatMap(({ snapshot, rows: [first] }, i) => {
     const after = snapshot?.version ?? wishes[i]!.after
     return first === undefined || first.version === after + 1 ? [] : [{ i, key: first.key, after, upto: first.version }]
   })
   if (gaps.length === 0) return
-  const rows = await database.read({ text: ARCHIVED, params: [JSON.stringify(gaps)], name: 'archived' })
+  const rows = await run({ text: ARCHIVED, params: [JSON.stringify(gaps)], name: 'archived' })
   for (const [i, own] of Map.groupBy(rows, (row) => row['i'] as number)) found[i]!.rows.unshift(...own.map(journalRow))
 }
 
-const read = async (database: Database, wishes: readonly Wish[]): Promise<readonly Recalled[]> => {
+const read = async (run: Run, wishes: readonly Wish[]): Promise<readonly Recalled[]> => {
   const found = wishes.map((): Found => ({ snapshot: null, rows: [] }))
-  for (const row of await database.read(tailStatement(wishes))) {
+  for (const row of await run(tailStatement(wishes))) {
     const one = found[row['i'] as number]!
     if (row['command'] === null) one.snapshot = { version: row['version'] as number, memory: row['data'] }
     else one.rows.push(journalRow(row))
   }
-  await completed(database, wishes, found)
+  await completed(run, wishes, found)
   return found
 }
 
@@ -74,11 +77,14 @@ const idOf = ({ key, after }: Wish): string => `${after} ${key}`
 
 const answerAll = async (database: Database, calls: readonly Call[]): Promise<void> => {
   const wishes = [...new Map(calls.flatMap((call) => call.wishes.map((wish) => [idOf(wish), wish] as const))).values()]
-  await database.settled()
+  await database.settled().catch((cause: unknown) => {
+    throw unreadable(JOURNAL, cause)
+  })
+  const run = reading(database, JOURNAL)
   const found = new Map<string, Recalled>()
   for (let from = 0; from < wishes.length; from += MAX_KEYS) {
     const part = wishes.slice(from, from + MAX_KEYS)
-    const answers = await read(database, part)
+    const answers = await read(run, part)
     for (const [index, wish] of part.entries()) found.set(idOf(wish), answers[index]!)
   }
   for (const { wishes, resolve } of calls) resolve(new Map(wishes.map((wish) => [wish.key, found.get(idOf(wish))!])))

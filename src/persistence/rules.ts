@@ -1,5 +1,6 @@
 /** What the stores agree on about views: names of rules, column facts, and one canonical text of all rows. */
 import { VIEWS } from '../actors/runtime/views.ts'
+import { isStorable } from '../text.ts'
 import type { Kind, View, ViewChange, ViewName } from '../actors/runtime/views.ts'
 
 /** A row as a store sees it: columns by name. */
@@ -16,6 +17,25 @@ export const uniqueRule = (view: ViewName, columns: readonly string[]): string =
 export const notNullRule = (view: string, column: string): string => `${view}_${column}_not_null`
 /** Text that no PostgreSQL takes: with a NUL, or with half of a surrogate pair. */
 export const TEXT_RULE = 'text_unicode'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Whether a value can be in a column of that type. */
+export const fits = (base: Base, value: unknown): boolean => {
+  switch (base) {
+    case 'uuid':
+      return typeof value === 'string' && UUID.test(value)
+    case 'text':
+      return typeof value === 'string' && isStorable(value)
+    case 'int':
+      return typeof value === 'number' && (value | 0) === value
+    case 'bigint':
+      return Number.isSafeInteger(value)
+    case 'bool':
+      return typeof value === 'boolean'
+    case 'json':
+      return false
+  }
+}
 
 /** All columns in their order, absent ones null, and nothing else. */
 export const cellsOf = (view: ViewName, row: object): Cells =>

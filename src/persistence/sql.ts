@@ -1,4 +1,5 @@
-/** What the engine asks of a PostgreSQL, be it a server or embedded; and what its errors mean to an append. */
+/** What the engine asks of a PostgreSQL, be it a server or embedded; and what its errors mean to an append and to a read. */
+import { Unreadable } from '../actors/runtime/unreadable.ts'
 import { notNullRule, TEXT_RULE } from './rules.ts'
 
 export type Statement = {
@@ -69,6 +70,36 @@ export const sessionLost = (error: unknown): boolean => {
   const code = codeOf(error)
   return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57P') || code === 'EPIPE'
 }
+
+/**
+ * Classes of SQLSTATE that say the same of a statement whenever it is sent: a feature that is not there (0A), data that does not
+ * fit (21, 22, 23, 44), a schema, a text or a permission that does not fit (3F, 42), too large a statement (54). All others, and
+ * errors without a SQLSTATE, are about a connection, a time-out, a limit of the moment or another transaction.
+ */
+const PERMANENT = new Set(['0A', '21', '22', '23', '3F', '42', '44', '54'])
+/** A page or an index of the database is damaged. */
+const DAMAGED = new Set(['XX001', 'XX002'])
+export const isPermanent = (error: unknown): boolean => {
+  const code = codeOf(error)
+  return DAMAGED.has(code) || (code.length === 5 && PERMANENT.has(code.slice(0, 2)))
+}
+
+const causeOf = (error: unknown): string => {
+  const code = codeOf(error)
+  // Attempts at several addresses of a host fail with an error that has a code and no message.
+  const message = error instanceof Error && error.message !== '' ? error.message : code || String(error)
+  return code === '' || message.includes(code) ? message : `${message} (${code})`
+}
+
+/** As the ports say it: `what` could not be read. */
+export const unreadable = (what: string, cause: unknown): Unreadable =>
+  new Unreadable(`${what} cannot be read: ${causeOf(cause)}`, { permanent: isPermanent(cause), cause })
+export const reading =
+  (database: Pick<Database, 'read'>, what: string): Run =>
+  (statement) =>
+    database.read(statement).catch((cause: unknown) => {
+      throw unreadable(what, cause)
+    })
 
 /** Name of the broken rule; a column's name when it may not be empty; else the code of the error. */
 export const ruleOf = (error: unknown): string => {

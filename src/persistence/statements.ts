@@ -2,7 +2,7 @@
 import type { Append, JournalRow } from '../actors/runtime/ports.ts'
 import type { ViewChange, ViewName } from '../actors/runtime/views.ts'
 import { baseOf, cellsOf, lastChanges, viewNames, viewOf } from './rules.ts'
-import type { Cells } from './rules.ts'
+import type { Base, Cells } from './rules.ts'
 import { prepared } from './prepared.ts'
 import type { Statement } from './sql.ts'
 
@@ -18,7 +18,7 @@ const recordset = (n: number, columns: Readonly<Record<string, string>>): string
   return `json_to_recordset($${n}::json) r(${typed.join(', ')})`
 }
 
-export const columnsOf = (view: ViewName): Readonly<Record<string, string>> =>
+export const columnsOf = (view: ViewName): Readonly<Record<string, Base>> =>
   Object.fromEntries(Object.entries(viewOf(view).columns).map(([name, kind]) => [name, baseOf(kind)]))
 
 const upsert = (view: ViewName, n: number, after: string): string => {

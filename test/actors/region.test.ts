@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { until } from '../support/lab.ts'
 import { counter, adding, door, key, openCounters } from './counters.ts'
 
@@ -81,6 +82,15 @@ describe('an actor', () => {
     expect(crashes).toEqual([key('a')])
     broken = false
     expect(await add(1, 'a')).toMatchObject({ ok: true, value: 1 })
+    await region.stop()
+  })
+  it('whose journal can never be read is answered as broken, not told to come again', async () => {
+    const { add, region } = openCounters({
+      beforeRead: () => Promise.reject(new Unreadable('the journal is damaged', { permanent: true })),
+    })
+    const broken = { ok: false, fault: { kind: 'broken', reason: 'the journal is damaged' } }
+    expect(await add(1, 'a')).toMatchObject(broken)
+    expect(await region.readCurrent(counter, key('a'))).toMatchObject(broken)
     await region.stop()
   })
   it('with a bug in its plan is stopped; whoever waits is answered, and the next one is sound', async () => {

@@ -1,7 +1,6 @@
 /** What every store must do with whole tables. */
 import { expect, test } from 'vitest'
-import { openReaders } from '../../src/actors/services/readers.ts'
-import { put, type ViewName, VIEWS } from '../../src/actors/runtime/views.ts'
+import { put } from '../../src/actors/runtime/views.ts'
 import * as sample from '../persistence/samples.ts'
 import type { Opened } from './journal.contract.ts'
 
@@ -38,15 +37,6 @@ export const wholeTablesContract = (open: () => Promise<Opened>): void => {
     await expect(store.bulkLoad([history[0]!])).rejects.toThrow(/stale|seen|journal/)
     await store.journal.close()
     expect(await store.journal.append(sample.one(sample.newKey(), 1))).toBe('busy')
-    await dispose()
-  })
-
-  test('every view can be read when no order is asked for', async () => {
-    const { store, dispose } = await open()
-    const readers = openReaders(store.reads)
-    for (const view of Object.keys(VIEWS) as ViewName[])
-      expect(await readers.first(view, {}), view).toEqual({ ok: true, value: null })
-    await readers.stop()
     await dispose()
   })
 

@@ -49,7 +49,11 @@ const FACES: readonly (readonly [HttpFault, number, string])[] = [
     500,
     'Invalid name: it is empty',
   ],
-  [{ kind: 'broken' }, 500, 'The service failed to handle this request; its log knows the request id.'],
+  [
+    { kind: 'broken', reason: 'secret' },
+    500,
+    'The service failed to handle this request; its log knows the request id.',
+  ],
 ]
 
 describe('the face of a fault', () => {

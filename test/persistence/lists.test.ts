@@ -33,6 +33,8 @@ const deployables = (title: string, where: PageQuery<'deployables'>['where'], in
   list(`deployables ${title}`, { view: 'deployables', where, sort: 'id' }, index)
 const attributes = (title: string, where: PageQuery<'attributes'>['where'], index: string) =>
   list(`attributes ${title}`, { view: 'attributes', where, sort: 'created_at' }, index)
+const handles = (title: string, where: PageQuery<'handles'>['where'], index: string) =>
+  list(`handles ${title}`, { view: 'handles', where, sort: 'uuid' }, index)
 
 const LISTS = [
   arqs('of all', {}, 'arqs_created_at_uuid_index'),
@@ -57,6 +59,9 @@ const LISTS = [
   ),
   attributes('of a deployable', { deployable_id: 7 }, 'attributes_deployable_id_created_at_uuid_index'),
   attributes('of a key', { key: 'k7' }, 'attributes_key_created_at_uuid_index'),
+  handles('of all', {}, 'handles_pkey'),
+  handles('by uuid', { uuid: ID }, 'handles_pkey'),
+  handles('of a deployable', { deployable_uuid: ID }, 'handles_(deployable_uuid_index|pkey)'),
 ]
 
 /** Rows by the thousand, so that the planner has something to save. */
@@ -72,6 +77,9 @@ const FILL = `
   insert into profiles (uuid, name, groups, created_at) select gen_random_uuid(), 'n' || n, '[]', n from generate_series(1, 5000) n;
   insert into attributes (uuid, deployable_uuid, deployable_id, key, value, origin, created_at)
     select gen_random_uuid(), gen_random_uuid(), n / 4, 'k' || n % 50, 'v', 'api', n from generate_series(1, 20000) n;
+  insert into handles (uuid, deployable_uuid, hostname, canonical, state, arq_uuid)
+    select gen_random_uuid(), gen_random_uuid(), 'h' || n % 500, '{}', (array['free', 'granted'])[1 + n % 2], gen_random_uuid()
+    from generate_series(1, 5000) n;
   analyze`
 
 describeWith('postgres', 'the lists of the API', (bin) => {

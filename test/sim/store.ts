@@ -1,5 +1,6 @@
 /** The store in memory, as a process sees it over a wire: late, failing before or after the commit, and broken on purpose. */
 import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/runtime/ports.ts'
+import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { type Bite, lyingJournal, lyingSharing, unfenced } from './lies.ts'
@@ -94,6 +95,11 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       const asked = schedule.across(life, server, delayMs, work)
       return server.parked ? schedule.within(life, TIMEOUT_MS, asked, 'the store does not answer') : asked
     }
+    /** As the ports promise. */
+    const look = <Value>(work: () => Promise<Value>): Promise<Value> =>
+      ask(work).catch((cause: unknown) => {
+        throw new Unreadable(String(cause), { cause })
+      })
     const sent = new Set<Promise<void>>()
     const send = (wanted: Append): Promise<Verdict> => {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -115,25 +121,25 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
     const sharing = watched(life, lyingSharing(bite, own.sharing, reads))
     const journal: Journal = {
       append: (wanted) => tap.pass(life, 'journal', () => send(wanted)).catch(() => 'unknown'),
-      recall: (keys) => ask(read(() => recall(keys))),
-      history: (keys, limit) => ask(read(() => real.history(keys, limit))),
-      feed: (after, limit) => ask(read(() => real.feed(after, limit))),
-      checkpoint: (reader) => ask(() => real.checkpoint(reader)),
+      recall: (keys) => look(read(() => recall(keys))),
+      history: (keys, limit) => look(read(() => real.history(keys, limit))),
+      feed: (after, limit) => look(read(() => real.feed(after, limit))),
+      checkpoint: (reader) => look(() => real.checkpoint(reader)),
       saveCheckpoint: (reader, position) => ask(() => real.saveCheckpoint(reader, position)),
       onAppended: (listener) => real.onAppended((appends) => schedule.soon(life, () => listener(appends))),
       exclusive: real.exclusive,
       close: real.close,
     }
-    const page = ((query: never) => ask(() => reads.page(query))) as Reads['page']
+    const page = ((query: never) => look(() => reads.page(query))) as Reads['page']
     return {
       ...store,
       journal,
       reads: {
         page,
-        dueBefore: (now, limit) => ask(() => reads.dueBefore(now, limit)),
-        ordersBefore: (moment, limit) => ask(() => reads.ordersBefore(moment, limit)),
+        dueBefore: (now, limit) => look(() => reads.dueBefore(now, limit)),
+        ordersBefore: (moment, limit) => look(() => reads.ordersBefore(moment, limit)),
         markOrdersSent: (slots, at) => ask(() => reads.markOrdersSent(slots, at)),
-        tally: (view, by) => ask(() => reads.tally(view, by)),
+        tally: (view, by) => look(() => reads.tally(view, by)),
       },
       sharing: {
         acquire: (name, holder, forMs) => ask(() => sharing.acquire(name, holder, forMs)),

@@ -3,13 +3,15 @@
  *
  * COMMIT-1 a refusal, or the decision that there is nothing to do, is final only when it was made on the present state of the journal;
  * COMMIT-2 an append that was fenced wrote nothing, so deciding again is safe;
- * COMMIT-3 after `unknown` one read of the tail shows whether it was written; if the store cannot be read, the outcome stays unknown.
+ * COMMIT-3 after `unknown` one read of the tail shows whether it was written; if the store cannot be read (`Unreadable`), the outcome
+ *    stays unknown.
  */
 import type { Fault, Outcome } from '../../fault.ts'
 import type { Counts } from './counts.ts'
 import { type Draft, MOVED, Refusal, openDraft, toAppend } from './draft.ts'
 import { type AnyDecider, type Loan, recallInto } from './memory.ts'
 import type { Append, Cause, Journal, Verdict } from './ports.ts'
+import { UNAVAILABLE } from './unreadable.ts'
 
 /** Pure: what every participant decides, or a refusal; the value goes to the caller. */
 export type Plan<Value> = (draft: Draft) => Value
@@ -37,17 +39,11 @@ export const counted = (journal: Journal, counts: Counts): Counted => ({
 export type Committed<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
 
 const ROUNDS_MAX = 8
-export const UNAVAILABLE: Fault = { kind: 'unavailable', reason: 'the journal does not answer', retryAfterSeconds: 1 }
 const BUSY: Fault = { kind: 'unavailable', reason: 'too many writers at once', retryAfterSeconds: 1 }
-
-/** The journal could not be read, so nothing was decided. */
-export class Unreadable extends Error {}
 
 export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: string) => AnyDecider): Promise<Loan> => {
   const wanted = [...loan.values()].map(({ key, version }) => ({ key, after: version }))
-  const tails = await store.recall(wanted).catch((cause: unknown) => {
-    throw new Unreadable('the journal cannot be read', { cause })
-  })
+  const tails = await store.recall(wanted)
   return new Map([...loan].map(([key, memory]) => [key, recallInto(deciderOf(key), memory, tails.get(key))]))
 }
 

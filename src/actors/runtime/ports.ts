@@ -49,7 +49,7 @@ export type Journal = {
   readonly append: (append: Append) => Promise<Verdict>
   /**
    * What was written after the given versions, for any number of keys in one read. No append that this process made earlier can be
-   * written afterwards. Rejects when the store cannot be read.
+   * written afterwards. Rejects with `Unreadable` when the store cannot be read, as all reads of this port do.
    */
   readonly recall: (
     keys: readonly { readonly key: string; readonly after: number }[],
@@ -84,6 +84,7 @@ export type PageQuery<N extends ViewName> = {
   /** At most 1000. */
   readonly limit: number
 }
+/** All reject with `Unreadable` when the store cannot be read. */
 export type Reads = {
   /** One indexed query. Null: the marker names no visible row of the view. */
   readonly page: <N extends ViewName>(query: PageQuery<N>) => Promise<readonly Row<N>[] | null>

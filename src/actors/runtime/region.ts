@@ -2,7 +2,7 @@
  * Finds or spawns the actor of a key and dispatches to it in one synchronous step; counts messages in flight; stops idle actors.
  *
  * REGION-1 a message is never dispatched to an actor that was told to stop: the entry is replaced in the same step;
- * REGION-2 a caller whose actor dies is answered `unavailable`;
+ * REGION-2 a caller whose actor dies is answered `unavailable`, or `broken` when its journal can never be read;
  * REGION-3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
  * REGION-4 callers who read an entity before its actor begins the read share that read of the tail;
  * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended, each read reads the tail.
@@ -10,12 +10,13 @@
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
 import { type Clock } from '../../clock.ts'
 import { bounded, pause } from '../../waiting.ts'
-import type { Outcome } from '../../fault.ts'
+import type { Fault, Outcome, Refused } from '../../fault.ts'
 import { createEngine } from './engine.ts'
 import { type AnyDecider, type Loan, type Memory, kindOf } from './memory.ts'
 import type { Kind } from './decider.ts'
-import { type Counted, UNAVAILABLE, type Work } from './commit.ts'
+import type { Counted, Work } from './commit.ts'
 import { type Message, spawnEntity } from './shell.ts'
+import { UNAVAILABLE, Unreadable, faultOf } from './unreadable.ts'
 
 export type RegionOptions = {
   readonly askMs: number
@@ -31,12 +32,12 @@ type Entry = {
   ref: Ref<Message>
   inflight: number
   lastUsed: number
-  readonly waiting: Set<() => void>
+  readonly waiting: Set<(fault: Fault) => void>
   acting: boolean
   /** Called when an actor that was stopped while it handled a message has ended. */
   ended: () => void
   /** The read that waits in the mailbox, shared by all callers until it begins. */
-  reading: { readonly fresh: boolean; readonly answer: Promise<Memory | null> } | null
+  reading: { readonly fresh: boolean; readonly answer: Promise<Outcome<Memory>> } | null
 }
 type Ports = {
   readonly journal: Counted
@@ -55,8 +56,8 @@ export type Region = {
   /** Whether its actor is in memory, so that `readCached` need not ask the journal. */
   readonly has: (key: string) => boolean
   readonly tell: <Value>(key: string, work: Work<Value>) => Promise<Outcome<Value | null>>
-  /** Borrows all; null when one did not answer in time. */
-  readonly borrow: (keys: readonly string[], returned: Promise<Loan | 'doubt'>) => Promise<Loan | null>
+  /** Borrows all or none. Faults: `unavailable`, `broken`, of the first that could not be borrowed. */
+  readonly borrow: (keys: readonly string[], returned: Promise<Loan | 'doubt'>) => Promise<Outcome<Loan>>
   /** Starts the actor with a memory that is known to be current, so that it reads nothing. */
   readonly warm: (memory: Memory) => void
   /** Stops the actor at once, in the middle of what it does. For tests. */
@@ -70,10 +71,11 @@ export type Region = {
 }
 
 /** The one place where a memory gets the type of its state: key and decider belong together. */
-const found = <State>({ kind }: Kind<State>, memory: Memory | null): Outcome<Memory<State>> => {
-  if (memory && kindOf(memory.key) !== kind) throw new Error(`${memory.key} was read as ${kind}`)
-  return memory ? { ok: true, value: memory as Memory<State> } : { ok: false, fault: UNAVAILABLE }
+const found = <State>({ kind }: Kind<State>, read: Outcome<Memory>): Outcome<Memory<State>> => {
+  if (read.ok && kindOf(read.value.key) !== kind) throw new Error(`${read.value.key} was read as ${kind}`)
+  return read as Outcome<Memory<State>>
 }
+const whyStopped = (error: unknown): Fault => (error instanceof Unreadable ? faultOf(error, 'journal') : UNAVAILABLE)
 
 const SHARDS = 32
 /** nact accepts few characters in names; all others are written as `$xx`. */
@@ -114,9 +116,9 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
   const entries = new Map<string, Entry>()
   let born = 0
 
-  const forget = (key: string, entry: Entry) => {
+  const forget = (key: string, entry: Entry, error: unknown) => {
     if (entries.get(key) === entry) entries.delete(key)
-    for (const giveUp of [...entry.waiting]) giveUp()
+    for (const giveUp of [...entry.waiting]) giveUp(whyStopped(error))
     entry.waiting.clear()
   }
   const enter = (key: string): Entry => {
@@ -141,7 +143,7 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
     const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, overdue: () => doubts.begin(key) }
     // each actor has a name of its own: nact would hand a message for a stopped actor to the next one of the same name
     const name = `${nameOf(key)}.${++born}`
-    const hooks = { started, finished, stopped: () => forget(key, entry) }
+    const hooks = { started, finished, stopped: (error: unknown) => forget(key, entry, error) }
     entry.ref = spawnEntity(shards[shardOf(key)]!, key, name, ports, hooks)
     entries.set(key, entry)
     return entry
@@ -160,25 +162,29 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
 }
 type Population = ReturnType<typeof createPopulation>
 
-/** Asks an actor; null: it died, did not answer in time, or the region has stopped. */
-type Ask = <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => Promise<Reply | null>
+/** Asks an actor. Faults: `unavailable`, `broken`: it died, did not answer in time, or the region has stopped. */
+type Ask = <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => Promise<Outcome<Reply>>
+const NO_ANSWER: Refused = { ok: false, fault: UNAVAILABLE }
 const createAsk =
   ({ enter }: Population, { clock, options }: Ports, isStopped: () => boolean): Ask =>
   async <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => {
-    if (isStopped()) return null
-    const { promise, resolve } = Promise.withResolvers<Reply | null>()
-    const giveUp = () => resolve(null)
+    if (isStopped()) return NO_ANSWER
+    const { promise, resolve } = Promise.withResolvers<Outcome<Reply>>()
+    const giveUp = (fault: Fault) => resolve({ ok: false, fault })
     const entry = enter(key)
     entry.inflight++
     entry.lastUsed = clock.now()
     entry.waiting.add(giveUp)
-    dispatch(entry.ref, make(resolve))
-    const answer = await bounded(clock, promise, options.askMs, null)
+    dispatch(
+      entry.ref,
+      make((value) => resolve({ ok: true, value })),
+    )
+    const answer = await bounded(clock, promise, options.askMs, NO_ANSWER)
     entry.waiting.delete(giveUp)
     return answer
   }
 
-type ReadMemory = (key: string, fresh: boolean) => Promise<Memory | null>
+type ReadMemory = (key: string, fresh: boolean) => Promise<Outcome<Memory>>
 const createRead =
   ({ entries }: Population, ask: Ask): ReadMemory =>
   (key, fresh) => {
@@ -222,16 +228,19 @@ export const openRegion = (ports: Ports): Region => {
     readCached: async (decider, key) => found(decider, await read(key, false)),
     has: (key) => entries.has(key),
     tell: async (key, work) => {
-      const outcome = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))
-      return (outcome ?? { ok: false, fault: UNAVAILABLE }) as never
+      const asked = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))
+      return (asked.ok ? asked.value : asked) as never
     },
     borrow: async (keys, returned) => {
       const wanted = [...new Set(keys)].sort()
       const asked = wanted.map((key) => ask<Memory>(key, (reply) => ({ kind: 'lend', reply, returned })))
       const lenders = wanted.map((key) => [key, entries.get(key)] as const)
       void returned.then(() => lenders.forEach(([key, lender]) => entries.get(key) !== lender && reread(key)))
-      const memories = await Promise.all(asked)
-      return memories.includes(null) ? null : new Map(memories.map((memory) => [memory!.key, memory!]))
+      const answers = await Promise.all(asked)
+      const refused = answers.find((answer) => !answer.ok)
+      if (refused) return refused
+      const memories = answers.flatMap((answer) => (answer.ok ? [answer.value] : []))
+      return { ok: true, value: new Map(memories.map((memory) => [memory.key, memory])) }
     },
     warm: (memory) => {
       if (!stopped) population.warm(memory)

@@ -73,7 +73,11 @@ const handle = async (
   }
 }
 
-type Hooks = { readonly started: () => void; readonly finished: () => void; readonly stopped: () => void }
+type Hooks = {
+  readonly started: () => void
+  readonly finished: () => void
+  readonly stopped: (error?: unknown) => void
+}
 
 export const spawnEntity = (
   parent: Ref<never>,
@@ -95,7 +99,7 @@ export const spawnEntity = (
     onCrash: (_message: unknown, error: unknown, ctx: { readonly stop: symbol }) => {
       if (!over) ports.crashed(key, error)
       over = true
-      hooks.stopped()
+      hooks.stopped(error)
       return ctx.stop
     },
     afterStop: () => {

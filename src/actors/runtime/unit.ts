@@ -9,7 +9,8 @@
 import type { Outcome } from '../../fault.ts'
 import { type AnyDecider, type Loan, type Memory, blank, unread } from './memory.ts'
 import type { Region } from './region.ts'
-import { type Counted, UNAVAILABLE, Unreadable, type Work, commit } from './commit.ts'
+import { type Counted, type Work, commit } from './commit.ts'
+import type { Guard } from './unreadable.ts'
 
 export type Units = {
   /**
@@ -29,32 +30,27 @@ export type Units = {
   readonly createTogether: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
 }
 
-/** A journal that cannot be read becomes a fault for the caller; anything else that is thrown is a bug. */
-const answered = async <Value>(work: Promise<Outcome<Value>>): Promise<Outcome<Value>> => {
-  try {
-    return await work
-  } catch (cause) {
-    if (cause instanceof Unreadable) return { ok: false, fault: UNAVAILABLE }
-    throw cause
-  }
-}
-
-export const createUnits = (region: Region, journal: Counted, deciderOf: (key: string) => AnyDecider): Units => ({
+export const createUnits = (
+  region: Region,
+  journal: Counted,
+  deciderOf: (key: string) => AnyDecider,
+  guard: Guard,
+): Units => ({
   together: async (keys, work, fresh = [], likelyNew = []) => {
     const { promise: returned, resolve: giveBack } = Promise.withResolvers<Loan | 'doubt'>()
     try {
       for (const key of keys) region.warm(unread(key, deciderOf(key)))
       const borrowed = await region.borrow(keys, returned)
-      if (!borrowed) return { ok: false, fault: UNAVAILABLE }
-      const cold = keys.some((key) => borrowed.get(key)!.unread && !likelyNew.includes(key))
+      if (!borrowed.ok) return borrowed
+      const memories = borrowed.value
+      const cold = keys.some((key) => memories.get(key)!.unread && !likelyNew.includes(key))
       const made = fresh.map((key) => [key, blank(key, deciderOf(key))] as const)
-      const settled = commit(new Map([...borrowed, ...made]), deciderOf, journal, work, cold)
-      return await answered(
-        settled.then(({ loan, outcome }) => {
-          giveBack(loan)
-          return outcome
-        }),
-      )
+      const settled = commit(new Map([...memories, ...made]), deciderOf, journal, work, cold)
+      const answered = settled.then(({ loan, outcome }) => {
+        giveBack(loan)
+        return outcome
+      })
+      return await guard(answered, 'journal')
     } finally {
       giveBack('doubt')
     }
@@ -62,11 +58,10 @@ export const createUnits = (region: Region, journal: Counted, deciderOf: (key: s
   createTogether: async (keys, work) => {
     const fresh: Loan = new Map<string, Memory>(keys.map((key) => [key, blank(key, deciderOf(key))]))
     const settled = commit(fresh, deciderOf, journal, work)
-    return answered(
-      settled.then(({ loan, outcome }) => {
-        if (outcome.ok) for (const memory of loan.values()) region.warm(memory)
-        return outcome
-      }),
-    )
+    const answered = settled.then(({ loan, outcome }) => {
+      if (outcome.ok) for (const memory of loan.values()) region.warm(memory)
+      return outcome
+    })
+    return guard(answered, 'journal')
   },
 })

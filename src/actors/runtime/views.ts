@@ -23,6 +23,8 @@ type Value<K extends Kind> = K extends `${infer Base extends keyof Kinds}?`
 export type View = {
   readonly columns: Readonly<Record<string, Kind>>
   readonly key: string
+  /** The column a list is sorted by when nobody names one. It may not be null. */
+  readonly order: string
   /** Each list the API offers is one indexed query: the index holds filter, then order. */
   readonly indexes: readonly (readonly string[])[]
   readonly unique: readonly (readonly string[])[]
@@ -31,7 +33,7 @@ export type View = {
 /** Raised whenever a memory changes its shape: a snapshot of another number is not read, the journal is folded instead. */
 export const SNAPSHOT_SCHEMA = 1
 
-export const VIEWS = {
+const TABLES = {
   profiles: {
     columns: {
       uuid: 'uuid',
@@ -42,6 +44,7 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'uuid',
+    order: 'created_at',
     indexes: [['created_at', 'uuid']],
     unique: [['name']],
   },
@@ -66,6 +69,7 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'uuid',
+    order: 'created_at',
     indexes: [
       ['created_at', 'uuid'],
       ['instance_uuid', 'created_at', 'uuid'],
@@ -92,6 +96,7 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'uuid',
+    order: 'id',
     indexes: [
       ['hostname', 'id'],
       ['type', 'id'],
@@ -123,6 +128,7 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'uuid',
+    order: 'id',
     indexes: [
       ['device_id', 'id'],
       ['device_uuid', 'id'],
@@ -144,6 +150,7 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'uuid',
+    order: 'created_at',
     indexes: [
       ['deployable_id', 'created_at', 'uuid'],
       ['key', 'created_at', 'uuid'],
@@ -161,6 +168,7 @@ export const VIEWS = {
       arq_uuid: 'uuid?',
     },
     key: 'uuid',
+    order: 'uuid',
     indexes: [['deployable_uuid']],
     unique: [['arq_uuid']],
   },
@@ -175,6 +183,7 @@ export const VIEWS = {
       sent_at: 'bigint',
     },
     key: 'slot',
+    order: 'sent_at',
     indexes: [['sent_at', 'slot'], ['hostname']],
     unique: [],
   },
@@ -182,6 +191,7 @@ export const VIEWS = {
   due: {
     columns: { entity: 'text', kind: 'text', at: 'bigint' },
     key: 'entity',
+    order: 'at',
     indexes: [['at', 'entity']],
     unique: [],
   },
@@ -196,6 +206,7 @@ export const VIEWS = {
       updated_at: 'bigint?',
     },
     key: 'name',
+    order: 'created_at',
     indexes: [['created_at', 'name']],
     unique: [],
   },
@@ -203,10 +214,20 @@ export const VIEWS = {
   snapshots: {
     columns: { entity: 'text', version: 'int', memory: 'json', schema: 'int' },
     key: 'entity',
+    order: 'entity',
     indexes: [],
     unique: [],
   },
 } as const satisfies Record<string, View>
+
+/** The columns by which the rows of a view have an order: those that are never null and can be compared. */
+type Sortable<V extends View> = {
+  [C in keyof V['columns']]: V['columns'][C] extends 'json' | `${string}?` ? never : C
+}[keyof V['columns']]
+type Ordered<Tables extends Record<string, View>> = {
+  readonly [N in keyof Tables]: { readonly key: Sortable<Tables[N]>; readonly order: Sortable<Tables[N]> }
+}
+export const VIEWS = TABLES satisfies Ordered<typeof TABLES>
 
 export type ViewName = keyof typeof VIEWS
 export type Row<N extends ViewName> = {

@@ -13,6 +13,7 @@ import type { Region } from '../runtime/region.ts'
 import type { Sharing } from '../runtime/sharing.ts'
 import type { Plan, Work } from '../runtime/commit.ts'
 import type { Units } from '../runtime/unit.ts'
+import type { Guard } from '../runtime/unreadable.ts'
 
 export type ControlOptions = {
   /** An accepted bind that has no answer by then has failed. Below Nova's own 300 s. */
@@ -77,6 +78,7 @@ export type Kernel = {
   readonly counts: Counts
   readonly changes: Changes
   readonly readers: Readers
+  readonly guard: Guard
   readonly clock: Clock
   readonly ids: Ids
   readonly images: Images

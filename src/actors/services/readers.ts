@@ -3,6 +3,7 @@ import { type Outcome, refuse } from '../../fault.ts'
 import type { Listed, Page } from '../control.ts'
 import { type Mailbox, mailbox } from '../runtime/mailbox.ts'
 import type { PageQuery, Reads, Scalar } from '../runtime/ports.ts'
+import type { Guard } from '../runtime/unreadable.ts'
 import { type Row, VIEWS, type ViewName } from '../runtime/views.ts'
 
 type Where<N extends ViewName> = PageQuery<N>['where']
@@ -21,14 +22,11 @@ export type Readers = {
 
 const PAGE_ROWS = 1000
 const WAITING_MAX = 2048
-const UNREADABLE = refuse({ kind: 'unavailable', reason: 'the views cannot be read', retryAfterSeconds: 1 })
 const FULL = refuse({ kind: 'unavailable', reason: 'too many lists are being read', retryAfterSeconds: 1 })
 
-/** Creation order unless another is wanted; a view that does not record it is read in the order of its keys. */
 const sortOf = (view: ViewName, wanted: string | undefined): string | null => {
-  const columns: Readonly<Record<string, string>> = VIEWS[view].columns
-  if (wanted === undefined) return ['id', 'created_at'].find((column) => column in columns) ?? VIEWS[view].key
-  const kind = columns[wanted]
+  if (wanted === undefined) return VIEWS[view].order
+  const kind = (VIEWS[view].columns as Record<string, string>)[wanted]
   return kind && !kind.endsWith('?') && kind !== 'json' ? wanted : null
 }
 const sortable = (view: ViewName) => Object.keys(VIEWS[view].columns).filter((column) => sortOf(view, column) !== null)
@@ -69,7 +67,7 @@ const collect = async <N extends ViewName>(
 }
 
 type Question = () => void
-export const openReaders = (reads: Reads): Readers => {
+export const openReaders = (reads: Reads, guard: Guard): Readers => {
   const boxes = new Map<ViewName, Mailbox<Question>>()
   const waiting = new Map<ViewName, number>()
   const boxOf = (view: ViewName) => {
@@ -84,7 +82,7 @@ export const openReaders = (reads: Reads): Readers => {
     if (running >= WAITING_MAX) return Promise.resolve(FULL)
     waiting.set(view, running + 1)
     const { promise, resolve } = Promise.withResolvers<Outcome<Answer>>()
-    const question = () => void read().then(resolve, () => resolve(UNREADABLE))
+    const question = () => resolve(guard(read(), 'views', { view }))
     if (!boxOf(view).tell(question)) resolve(FULL)
     return promise.finally(() => waiting.set(view, waiting.get(view)! - 1))
   }

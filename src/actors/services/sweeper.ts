@@ -12,6 +12,7 @@
  * SWEEPER-7 the process that recorded due work has it in memory: only entities that were claimed are read from the journal first.
  */
 import type { Cancel } from '../../clock.ts'
+import { isUndecided } from '../../fault.ts'
 import type { Order } from '../../wire/orders.ts'
 import { createViewChecks } from './viewChecks.ts'
 import { textOf } from '../../errorText.ts'
@@ -50,8 +51,8 @@ const createAttendance = (kernel: Kernel) => {
   const work = async (entity: string, read: Read) => {
     try {
       const fault = await attend(kernel, entity, read)
-      // that the store does not answer is logged elsewhere, once; a later round finds the entity again
-      if (fault && fault.kind !== 'unavailable') log.warn({ entity, fault }, 'sweep.refused')
+      // that the store cannot be read is logged elsewhere, once; a later round finds the entity again
+      if (fault && !isUndecided(fault)) log.warn({ entity, fault }, 'sweep.refused')
     } catch (error) {
       log.error({ entity, error: textOf(error) }, 'sweep.failed')
     }

@@ -7,7 +7,6 @@ import type { InstanceEvent } from '../instance/messages.ts'
 import type { Kernel } from './kernel.ts'
 import { kindOf } from '../runtime/memory.ts'
 import type { FeedRow } from '../runtime/ports.ts'
-import { UNAVAILABLE, Unreadable } from '../runtime/commit.ts'
 import { arqKey } from '../arq/decider.ts'
 import type { ArqEvent } from '../arq/messages.ts'
 
@@ -112,11 +111,9 @@ export const createTimeline = ({
   journal,
   clock,
   options,
-}: Pick<Kernel, 'journal' | 'clock' | 'options'>): Control['arqs']['timeline'] => {
-  const history = (keys: readonly string[]) =>
-    journal.history(keys, HISTORY_MAX).catch((cause: unknown) => {
-      throw new Unreadable('the journal cannot be read', { cause })
-    })
+  guard,
+}: Pick<Kernel, 'journal' | 'clock' | 'options' | 'guard'>): Control['arqs']['timeline'] => {
+  const history = (keys: readonly string[]) => journal.history(keys, HISTORY_MAX)
   const timeline = async (caller: Caller, uuid: string): Promise<Outcome<Timeline>> => {
     const missing = refuse({ kind: 'not_found', resource: 'accelerator request', id: uuid })
     const own = await history([arqKey(uuid)])
@@ -129,9 +126,5 @@ export const createTimeline = ({
     const rows = instances.size > 0 ? await history(keys) : own
     return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps: fold(rows, uuid) } }
   }
-  return (caller, uuid) =>
-    timeline(caller, uuid).catch((error: unknown) => {
-      if (error instanceof Unreadable) return refuse(UNAVAILABLE)
-      throw error
-    })
+  return (caller, uuid) => guard(timeline(caller, uuid), 'journal')
 }

@@ -9,6 +9,7 @@ import type {
   Recalled,
   Verdict,
 } from '../../actors/runtime/ports.ts'
+import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import { SNAPSHOT_SCHEMA } from '../../actors/runtime/views.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { isStorable } from '../../text.ts'
@@ -83,7 +84,11 @@ const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
   const listeners = new Set<Parameters<Journal['onAppended']>[0]>()
   let closed = false
   const read = async <T>(look: () => T): Promise<T> => {
-    await options.beforeRead?.()
+    await options.beforeRead?.().catch((cause: unknown) => {
+      throw cause instanceof Unreadable
+        ? cause
+        : new Unreadable(`the journal cannot be read: ${String(cause)}`, { cause })
+    })
     return look()
   }
   const append = async (wanted: Append): Promise<Verdict> => {

@@ -1,5 +1,6 @@
 /** The views in memory: rows by key, unique rules, filter and keyset page. Deterministic: rows come in key order. */
 import type { PageQuery, Scalar } from '../../actors/runtime/ports.ts'
+import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import type { Row, ViewChange, ViewName } from '../../actors/runtime/views.ts'
 import { cellsOf, lastChanges, notNullRule, nullable, uniqueRule, viewNames, viewOf } from '../rules.ts'
 import type { Cells } from '../rules.ts'
@@ -69,6 +70,13 @@ const kept = ({ view, key, row }: ViewChange): Change => ({
   cells: row === null ? null : cellsOf(view, JSON.parse(JSON.stringify(row)) as object),
 })
 
+/** As a database does: a query that names a column the view lacks fails, and always will. */
+const expectColumns = (view: ViewName, names: readonly string[]): void => {
+  const lacking = names.find((name) => !(name in viewOf(view).columns))
+  if (lacking !== undefined)
+    throw new Unreadable(`the view ${view} cannot be read: it has no column ${lacking}`, { permanent: true })
+}
+
 export const memoryTables = (): Tables => {
   const tables = new Map<ViewName, Table>(viewNames.map((name) => [name, new Map()]))
   const taken: Taken = new Map()
@@ -96,6 +104,7 @@ export const memoryTables = (): Tables => {
     [...tables.get(view)!.entries()].toSorted(([a], [b]) => byValue(a, b)).map(([, cells]) => cells)
 
   const page = <N extends ViewName>(query: PageQuery<N>): readonly Row<N>[] | null => {
+    expectColumns(query.view, [query.sort, ...Object.keys({ ...query.where, ...query.visible })])
     const { key } = viewOf(query.view)
     const order = (a: Cells, b: Cells) =>
       (byValue(a[query.sort], b[query.sort]) || byValue(a[key], b[key])) * (query.descending === true ? -1 : 1)

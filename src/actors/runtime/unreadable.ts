@@ -1,0 +1,42 @@
+/** A read of the store that failed: how the ports say it, what the log gets, and what the caller is answered. */
+import type { Fault, Outcome } from '../../fault.ts'
+import type { Log } from '../../log.ts'
+
+/** What `Journal` and `Reads` reject with when the store cannot be read. The message names the cause. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable'
+  /** The same read fails again however often it is repeated: the program or the database is at fault. */
+  readonly permanent: boolean
+  constructor(message: string, { permanent = false, cause }: { permanent?: boolean; cause?: unknown } = {}) {
+    super(message, { cause })
+    this.permanent = permanent
+  }
+}
+
+/** What a client is told of a read that may succeed another time. */
+const REASONS = { journal: 'the journal does not answer', views: 'the views cannot be read' } as const
+type Part = keyof typeof REASONS
+
+export const UNAVAILABLE: Fault = { kind: 'unavailable', reason: REASONS.journal, retryAfterSeconds: 1 }
+export const faultOf = ({ permanent, message }: Unreadable, part: Part): Fault =>
+  permanent ? { kind: 'broken', reason: message } : { kind: 'unavailable', reason: REASONS[part], retryAfterSeconds: 1 }
+
+/** The outcome, or the fault of a failed read. Whatever else is thrown is a bug and stays thrown. */
+export type Guard = <Value>(work: Promise<Outcome<Value>>, part: Part, detail?: object) => Promise<Outcome<Value>>
+
+/** Each failed read is logged once, however many callers waited for it. */
+export const guardOver = (log: Log): Guard => {
+  const logged = new WeakSet<Unreadable>()
+  return async (work, part, detail = {}) => {
+    try {
+      return await work
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      const { permanent, message } = error
+      if (!logged.has(error))
+        log[permanent ? 'error' : 'warn']({ ...detail, permanent, error: message }, `${part}.unreadable`)
+      logged.add(error)
+      return { ok: false, fault: faultOf(error, part) }
+    }
+  }
+}
