@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** These take longest, the first of them most of its time waiting: begun last they would keep one core busy alone at the end. */
-const LONG = [/\/clients\//, /\/pglite\./, /\/e2e\//, /\/stores\./]
+const LONG = [/\/clients\//, /\/overPglite\./, /\/pglite\./, /\/e2e\//, /\/stores\./]
 const rank = ({ moduleId }: TestSpecification) => {
   const at = LONG.findIndex((long) => long.test(moduleId))
   return at < 0 ? LONG.length : at

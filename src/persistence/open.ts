@@ -1,5 +1,6 @@
 /** The one way to a store. What a store is made of is loaded only when it is asked for. */
 import type { MemoryOptions } from './memory/memory.ts'
+import type { Embedded } from './pglite/pglite.ts'
 import type { PostgresOptions } from './postgres/postgres.ts'
 import type { Database } from './sql.ts'
 import type { Store } from './store.ts'
@@ -52,13 +53,16 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
   }
 }
 
-const openPglite = async (dir: string): Promise<Store> => {
-  const { pgliteDatabase } = await import('./pglite/pglite.ts')
-  const database = await pgliteDatabase(dir)
-  return storeOn(database, async () => {
+/** The store on an embedded database, which is closed with it. */
+export const pgliteStore = (database: Embedded): Promise<Store> =>
+  storeOn(database, async () => {
     const { migrateUp, ormOnPglite } = await import('./orm.ts')
     await migrateUp(await ormOnPglite(database))
   })
+
+const openPglite = async (dir: string): Promise<Store> => {
+  const { pgliteDatabase } = await import('./pglite/pglite.ts')
+  return pgliteStore(await pgliteDatabase(dir))
 }
 
 const openPostgres = async (options: PostgresOptions): Promise<Store> => {

@@ -111,7 +111,9 @@ export const openWorkshop = async ({ parts = {}, answering = 'at once', hostWork
   const unsubscribe = plane.store.journal.onAppended(() => void plane.pump())
   const close = async () => {
     unsubscribe()
+    await plane.pump()
     await plane.plane.stop()
+    await plane.store.close()
   }
   return cloudOf({ ...plane, app: appOver(plane.control), close })
 }

@@ -1,4 +1,4 @@
-/** A control plane over a store in memory, with hosts that answer orders at once or when told; no http, no bus. */
+/** A control plane over the store of the run, which is in memory unless a file says otherwise, with hosts that answer orders at once or when told; no http, no bus. */
 import type { Caller } from '../../src/actors/control.ts'
 import { type ControlPlaneParts, openControlPlane } from '../../src/actors/controlPlane.ts'
 import { reactions } from '../../src/actors/reactions.ts'
@@ -6,11 +6,11 @@ import { systemClock, systemIds } from '../../src/clock.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { silent } from '../../src/log.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { readOrder } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
+import { openTestStore } from './stores.ts'
 
 export const NOVA: Caller = {
   userId: 'nova',
@@ -30,9 +30,10 @@ export const TENANT: Caller = {
 type Answering = 'at once' | 'when told'
 export const openPlane = async (
   parts: Partial<ControlPlaneParts> = {},
-  store: Store = memoryStore({ now: (parts.clock ?? systemClock).now }),
+  given?: Store,
   answering: Answering = 'at once',
 ) => {
+  const store = given ?? (await openTestStore((parts.clock ?? systemClock).now))
   const orders: Order[] = []
   const bootId = systemIds.uuid()
   let reports = 0

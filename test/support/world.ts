@@ -1,4 +1,4 @@
-/** The API over a whole control plane in memory: one simulated host with an FPGA of 16 handles (no host work) and a GPU. */
+/** The API over a whole control plane: one simulated host with an FPGA of 16 handles (no host work) and a GPU. */
 import { createApp } from '../../src/http/app.ts'
 import type { Options } from '../../src/http/options.ts'
 import { silent } from '../../src/log.ts'
@@ -20,7 +20,9 @@ export const openWorld = async (options: Partial<Options> = {}) => {
   const app = createApp({ control: world.control, log: silent, options })
   const close = async () => {
     unsubscribe()
+    await world.pump()
     await world.plane.stop()
+    await world.store.close()
   }
   return { ...world, app, close }
 }

@@ -1,0 +1,88 @@
+/** Databases for tests that open many planes: each is opened once, as that takes seconds, and emptied between two planes. */
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe } from 'vitest'
+import { entities } from '../../src/persistence/entities.ts'
+import { openStore, pgliteStore } from '../../src/persistence/open.ts'
+import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
+import type { Store } from '../../src/persistence/store.ts'
+import { freshDatabase, sqlOnce } from './postgres.ts'
+import { type Source, openStoresBy } from './stores.ts'
+
+/** A store that is used again. */
+type Kept = { readonly store: Store; readonly empty: () => Promise<unknown>; readonly end: () => Promise<void> }
+export type Pool = { readonly take: Source; readonly end: () => Promise<void> }
+
+const poolOf = (open: () => Promise<Kept>): Pool => {
+  const all: Kept[] = []
+  const free: Kept[] = []
+  const opened = async (): Promise<Kept> => {
+    const kept = await open()
+    all.push(kept)
+    return kept
+  }
+  const take = async (): Promise<Store> => {
+    const kept = free.pop() ?? (await opened())
+    const close = async () => {
+      await kept.empty()
+      free.push(kept)
+    }
+    return { ...kept.store, close }
+  }
+  return { take, end: async () => void (await Promise.all(all.map(({ end }) => end()))) }
+}
+
+const tables = entities.map((entity) => `"${entity.meta.tableName}"`).join(', ')
+const EMPTY = { text: `truncate ${tables}`, params: [] }
+
+/** Databases embedded in this process, copies of one that was made and migrated once. */
+export const pglitePool = (): Pool => {
+  const home = mkdtempSync(join(tmpdir(), 'accelerando-stores-'))
+  const folder = (name: string | number) => join(home, String(name))
+  let copies = 0
+  const template = async (): Promise<string> => {
+    const store = await openStore({ kind: 'pglite', dir: folder('template') })
+    await store.close()
+    return folder('template')
+  }
+  let made: Promise<string> | undefined
+  const pool = poolOf(async () => {
+    const dir = folder(++copies)
+    cpSync(await (made ??= template()), dir, { recursive: true })
+    const database = await pgliteDatabase(dir)
+    const store = await pgliteStore(database)
+    return { store, empty: () => database.write(EMPTY), end: store.close }
+  })
+  const end = async () => {
+    await pool.end()
+    rmSync(home, { recursive: true })
+  }
+  return { ...pool, end }
+}
+
+/** `bin`: the folder of the programs of PostgreSQL. */
+export const postgresPool = (bin: string): Pool =>
+  poolOf(async () => {
+    const { url, drop } = await freshDatabase(bin)
+    const store = await openStore({ kind: 'postgres', url })
+    const end = async () => {
+      await store.close()
+      await drop()
+    }
+    return { store, empty: () => sqlOnce(url, EMPTY.text), end }
+  })
+
+const HTTP = join(import.meta.dirname, '../http')
+/** Declares the tests of `test/http` that open a plane once more, over stores of the pool. */
+export const describeHttpOver = (pool: Pool): void => {
+  openStoresBy(pool.take)
+  // The first one takes longer than a test may.
+  beforeAll(async () => (await pool.take(Date.now)).close())
+  const opensPlane = (file: string) =>
+    /from '(\.\/cloud|\.\.\/support\/(plane|world))\.ts'/.test(readFileSync(join(HTTP, file), 'utf8'))
+  for (const file of readdirSync(HTTP)
+    .filter((name) => name.endsWith('.test.ts'))
+    .filter(opensPlane))
+    describe(file, async () => void (await import(join(HTTP, file))))
+}
