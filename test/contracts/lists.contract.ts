@@ -80,7 +80,7 @@ const expected = (rows: readonly Cells[], asked: Asked) => {
     marker === undefined ? after && { [sort]: after.value, [key]: after.key } : rows.find((row) => row[key] === marker)
   const fulfils = (row: Cells, wanted: Cells) =>
     Object.entries(wanted).every(([column, each]) => holds(row[column], each))
-  if (marker !== undefined && (!place || !fulfils(place as Cells, visible))) return null
+  if (marker !== undefined && (!place || !fulfils(place, visible))) return null
   return rows
     .filter((row) => fulfils(row, where) && fulfils(row, visible))
     .filter((row) => !place || order(row, place) > 0)
