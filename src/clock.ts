@@ -4,9 +4,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 export type Clock = {
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Milliseconds since some moment: goes on while the process is stopped, and no setting of the clock moves it. */
+  /** Milliseconds since some fixed moment: goes on while the process is suspended, and does not jump when the clock is set. */
   readonly monotonic: () => number
-  /** Resolves after `ms`; `cancel` drops the timer and leaves the promise pending for ever. */
+  /** Calls `run` once after `ms`, unless the returned function is called before. */
   readonly after: (ms: number, run: () => void) => Cancel
 }
 export type Cancel = () => void
@@ -27,7 +27,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** A clock that goes wrong by so much. What it is asked to wait is not. */
+/** A clock that shows a wrong time by this much; its timers are right. */
 export const shifted = (clock: Clock, offsetMs: number): Clock =>
   offsetMs === 0 ? clock : { ...clock, now: () => clock.now() + offsetMs }
 
@@ -47,7 +47,7 @@ export const orderedIds = (now: () => number, bytes: (count: number) => Uint8Arr
   }
 }
 
-/** Those that are ordered say when they were made. */
+/** The ordered ones contain the time of this clock. */
 export const idsBy = ({ now }: Pick<Clock, 'now'>): Ids => ({
   uuid: () => randomUUID(),
   ordered: orderedIds(now, randomBytes),

@@ -1,4 +1,4 @@
-/** Everything that may lawfully go wrong, as values. Bugs are not here: bugs throw. */
+/** Everything that may go wrong without a bug, as values. Bugs throw. */
 export type Fault =
   | { readonly kind: 'not_found'; readonly resource: string; readonly id: string }
   | {

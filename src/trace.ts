@@ -1,30 +1,30 @@
-/** Traces, as every room sees them: a span begins under the W3C text (`traceparent`) of its parent and hands on its own. */
+/** Tracing, as every room sees it: a span begins with the W3C `traceparent` of its parent and passes on its own. */
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal'
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 
 export type Span = {
-  /** What is begun under this span is told this text; undefined when nobody records it. */
+  /** The `traceparent` for child spans; undefined when the trace is not recorded. */
   readonly trace: string | undefined
-  /** `failed` says why. */
+  /** `failed`: the reason, when it failed. */
   readonly end: (failed?: string, attributes?: Attributes) => void
 }
 export type Tracer = {
-  /** Goes on with the caller's trace, or begins one. */
+  /** Continues the caller's trace, or begins one. */
   readonly enter: (name: string, caller: string | undefined) => Span
-  /** A part of a trace; where there is no trace, nothing. */
+  /** A child span; does nothing when there is no trace. */
   readonly part: (kind: SpanKind, name: string, parent: string | undefined, attributes?: Attributes) => Span
 }
 
 export const NO_SPAN: Span = { trace: undefined, end: () => {} }
-/** Nobody records anything. */
+/** Records nothing. */
 export const untraced: Tracer = { enter: () => NO_SPAN, part: () => NO_SPAN }
 
-/** As a field that is there only when it says something. */
+/** The field `trace`, absent when the trace is not recorded. */
 export const traceField = (trace: string | undefined): { readonly trace?: string } =>
   trace === undefined ? {} : { trace }
 
-/** Runs `work` as a part of a trace; what it throws ends the span and goes on. */
+/** Runs `work` within a span; an exception ends the span and is thrown on. */
 export const inSpan = async <Value>(
   span: Span,
   work: (trace: string | undefined) => Promise<Value>,

@@ -1,11 +1,11 @@
 /**
- * The inbox: what hosts report becomes commands, each message once.
+ * The inbox: turns the reports of hosts into commands, each message once.
  *
- * INBOX-1 an inventory report whose digest the control side knows is told by its headers alone; its body is not parsed;
- * INBOX-2 what cannot be read, or is refused for good, goes to the dead letters with the reason, and the stream goes on;
- * INBOX-3 what finds nobody home (`unavailable`, or a throw) is tried again, at most `tries` times, then INBOX-2;
- * INBOX-4 reports of one host come in order by kind, results of orders in order by slot; different slots do not wait for each other;
- * INBOX-5 a message is done with, for the bus, only when it was taken or lies in the dead letters.
+ * INBOX-1 an inventory report whose digest is known is recognised by its headers alone; its body is not parsed;
+ * INBOX-2 a message that cannot be read, or is refused for good, goes to the dead letters with the reason, and consuming goes on;
+ * INBOX-3 a report that cannot be taken now (`unavailable`, or an exception) is tried again, at most `tries` times, then INBOX-2;
+ * INBOX-4 reports of one kind of one host are taken in order, results of one slot as well; different slots do not wait for each other;
+ * INBOX-5 a message is acknowledged to the bus only when it was taken or stored among the dead letters.
  */
 import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
 import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
@@ -24,12 +24,12 @@ export type InboxOptions = {
   readonly bus: Pick<Bus, 'consume' | 'publish'>
   readonly clock: Clock
   readonly log: Log
-  /** Whether this very picture of that host is known and was noted as seen again. False: the body is wanted. */
+  /** Whether this inventory of that host is known and was counted as seen again. False: the body has to be read. */
   readonly unchanged: (seen: Sighting) => boolean | Promise<boolean>
   /** A fault other than `unavailable` is final. */
   readonly take: (report: Report, messageId: string) => Promise<Outcome<unknown>>
   readonly group?: string
-  /** Messages of one partition in hand at once. */
+  /** How many messages of one partition are handled at once. */
   readonly window?: number
   readonly retry?: { readonly firstMs: number; readonly maxMs: number; readonly tries: number }
 }
@@ -42,7 +42,7 @@ export type InboxCounts = {
 }
 export type Inbox = {
   readonly start: () => Promise<void>
-  /** What waits for another try is left to the next inbox of the group. */
+  /** Messages that wait for another try are left to the next inbox of the group. */
   readonly stop: () => Promise<void>
   readonly counts: () => InboxCounts
 }
@@ -111,13 +111,13 @@ class Intake {
       return false
     }
   }
-  /** `inTurn`: the lane of the report is entered already. */
+  /** `inTurn`: the mutex of the report is held already. */
   async #read(record: Delivered, inTurn = false): Promise<void> {
     const message = readReport(record)
     if (!message.ok) return this.#bury(record, words(message.fault))
     const { body } = message.value
     const work = (): Promise<void> => this.#hand(record, message.value)
-    // a body that is not what its headers say would be waiting for itself here
+    // a body that differs from its headers would wait here for itself
     return inTurn && body.type === 'Inventory' ? work() : this.#mutex.run(laneOf(body), work)
   }
   async #hand(record: Delivered, { id, body }: Message<Report>): Promise<void> {
@@ -126,10 +126,10 @@ class Intake {
       return
     }
     const refusal = await this.#attempts(body, id)
-    // what is dead may be sent again by an operator, and is to be tried then
+    // a dead letter may be sent again by an operator and is to be tried then, so it is not remembered
     if (refusal !== null) return this.#bury(record, refusal.reason)
     this.#counts.taken++
-    // a heartbeat that is told twice does no harm, and would push out what does
+    // a repeated heartbeat does no harm, and would push out ids of messages that matter
     if (body.type !== 'Heartbeat') this.#recent.add(record.key, id)
   }
   async #attempts(report: Report, id: string): Promise<Refusal | null> {

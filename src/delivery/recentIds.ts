@@ -1,4 +1,4 @@
-/** Ids seen lately, so many a key and so many keys; the oldest are forgotten first. */
+/** Recently seen ids: a bounded number for each key, and a bounded number of keys; the oldest are forgotten first. */
 export type Recent = {
   readonly has: (key: string, id: string) => boolean
   readonly add: (key: string, id: string) => void

@@ -1,4 +1,4 @@
-/** Where a host keeps what must outlive it. The one file of this room that opens files. */
+/** The files in which a host keeps what must survive a restart. The only file of this room that opens files. */
 import { constants, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -24,7 +24,7 @@ const flushed = async (path: string, flags: string, text?: string): Promise<void
   }
 }
 
-/** A write that returns when it is on the disk; 0 where the system does not have it. */
+/** The flag for writes that return when the data is on the disk; 0 where the system does not have it. */
 const DSYNC = constants.O_DSYNC ?? 0
 const APPENDING = constants.O_WRONLY | constants.O_APPEND | DSYNC
 
@@ -42,24 +42,24 @@ export const fileDisk: Disk = {
     await mkdir(folder, { recursive: true })
     await flushed(`${path}.tmp`, 'w', text)
     await rename(`${path}.tmp`, path)
-    // the new name is in the folder, so the folder is flushed too
+    // the new name is an entry of the folder, so the folder is flushed too
     await flushed(folder, 'r')
   },
-  // not made when it is missing: what it continues would be lost without a word
+  // a missing file is not created: its earlier lines would be lost silently
   append: async (path, text) => {
     const file = await open(path, APPENDING)
     try {
       await file.writeFile(text)
       if (!DSYNC) await file.datasync()
     } finally {
-      // what was to be written is on the disk, or was refused: nobody has to wait for the end of it
+      // the data is on the disk, or writing was refused: closing need not be waited for
       void file.close().catch(() => undefined)
     }
   },
 }
 
 export type MemoryDisk = Disk & {
-  /** Takes the last write back, as a disk does that lied about its cache. False: there is none left to take back. */
+  /** Undoes the last write, as a disk does that lied about its cache. False: there is none left to undo. */
   readonly loseLast: () => boolean
   /** Cuts the last write in two, if it was an append, as a power loss does. */
   readonly tearLast: () => boolean
@@ -67,7 +67,7 @@ export type MemoryDisk = Disk & {
 type Step = { readonly path: string; readonly before: string | undefined; readonly added: string | null }
 const STEPS_MAX = 8
 
-/** Outlives the host that wrote to it, as a disk does; goes back one write a call, at most eight. */
+/** A disk in memory that outlives the host; it can undo one write for each call, at most eight. */
 export const memoryDisk = (): MemoryDisk => {
   const files = new Map<string, string>()
   const steps: Step[] = []

@@ -1,4 +1,4 @@
-/** What a host remembers of a slot, and what follows from it for the next order. Pure. */
+/** What a host remembers of a slot, and how it judges the next order by it. Pure. */
 import * as v from 'valibot'
 import { canonicalJson } from '../wire/canonical.ts'
 import { traceField } from '../trace.ts'
@@ -7,23 +7,23 @@ import { OrderResult } from '../wire/reports.ts'
 
 export const Entry = v.object({
   slot: v.string(),
-  /** Of the last order accepted for the slot: no older one is carried out any more. */
+  /** The number of the last order accepted for the slot: no older order is carried out any more. */
   number: OrderNumber,
   type: v.picklist(['PrepareSlot', 'ReleaseSlot', 'Program', 'Probe']),
   driver: v.string(),
   deployable: v.string(),
   deployableUuid: v.string(),
-  /** What the slot is on the device; empty for orders on a deployable as a whole. */
+  /** The handle on the device; empty for orders on a deployable as a whole. */
   handle: v.string(),
   arq: v.optional(v.string()),
   /** `traceparent` of the work on it. */
   trace: v.optional(v.string()),
-  /** `in-hand`: it may have touched the device, and its result is not known. */
+  /** `in-hand`: the order may have touched the device, and its result is not known. */
   state: v.picklist(['in-hand', 'done']),
   startedAt: v.number(),
   finishedAt: v.number(),
   result: v.optional(OrderResult.entries.result),
-  /** The bus has the result. */
+  /** The result is on the bus. */
   sent: v.boolean(),
 })
 export type Entry = v.InferOutput<typeof Entry>
@@ -63,17 +63,17 @@ export const failed = (reason: string, final: boolean): Result => ({
 })
 
 /**
- * `carry out`: it is new, or was in hand when the host died; `answer`: the recorded result is told again;
- * `wait`: it is in hand now, and its result will be told; `ignore`: a newer one was accepted.
+ * `carry out`: the order is new, or was in hand when the host died; `answer`: the recorded result is sent again;
+ * `wait`: the order is in hand now, and its result will be sent; `ignore`: a newer order was accepted.
  */
 export type Judgement = 'carry out' | 'answer' | 'wait' | 'ignore'
 export const judge = (known: Entry | undefined, number: number, running: boolean): Judgement => {
   if (known === undefined || number > known.number) return 'carry out'
   if (number < known.number) return 'ignore'
-  // also while its result is on the way to the disk: before it is there, nobody is told
+  // also while its result is being written to the disk: it is sent only afterwards
   if (running) return 'wait'
   return known.state === 'done' ? 'answer' : 'carry out'
 }
 
-/** Nobody waits for the result any more. A release is never late: what it frees stays taken until it is done. */
+/** The result is no longer waited for. A release is never late: its handle stays taken until it is done. */
 export const isLate = (order: Order, now: number): boolean => order.type !== 'ReleaseSlot' && now > order.deadline

@@ -1,10 +1,10 @@
-/** An order carried out through its driver. Throws what went wrong; `Final` says that trying again cannot help. */
+/** Carries out an order through its driver. Throws what went wrong; `Final` means that trying again cannot help. */
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
 import { type Tracer, inSpan } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Section } from './sections.ts'
 
-/** Where bitstream images are; the room of the actors has the same shape for its own use. */
+/** Where bitstream images are found; the control side has a port of the same shape. */
 export type Images = {
   readonly find: (
     imageUuid: string,
@@ -20,7 +20,7 @@ export type Tools = {
   readonly io: HostIo
   readonly images: Images
   readonly tracer: Tracer
-  /** A look at the driver's devices that begins after the call. */
+  /** Discovers the driver's devices; the discovery begins after the call. */
   readonly look: (driver: string) => Promise<Section | null>
 }
 export type OrderOutcome = {
@@ -42,7 +42,7 @@ const imagePath = async (images: Images, image: string): Promise<string> => {
   throw new Final(found.why === 'none' ? 'no image store is configured on this host' : `there is no image ${image}`)
 }
 
-/** What the card holds now; null: the deployable is not there, or nobody can tell. */
+/** The deployable as the driver reports it now; null: it is not there. */
 const shown = async ({ look }: Tools, { driver, deployable }: Order) => {
   const section = await look(driver)
   if (section?.status !== 'ok') throw new Error(section?.error ?? `the driver ${driver} is not enabled on this host`)

@@ -1,8 +1,8 @@
 /**
  * The host program: it takes orders from the bus, carries them out through drivers, and tells what it sees and did.
  *
- * HOST-1 it knows nothing of who listens: orders and reports go over the bus, and its own files lie under `stateDir`;
- * HOST-2 an order is taken off the bus when its number is on disk (or it changes nothing), a result is told when it is on disk;
+ * HOST-1 it does not know the control side: orders and reports go over the bus, and its own files are under `stateDir`;
+ * HOST-2 an order is acknowledged when its number is on disk (or it changes nothing), a result is sent when it is on disk;
  * HOST-3 every wait, queue and report has a limit.
  */
 import { endedWithin } from '../waiting.ts'
@@ -31,14 +31,14 @@ import { Watch } from './sections.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 const DEFAULTS = {
-  /** Of the program, as it tells its control side. */
+  /** The release of the program, as it is reported. */
   version: 'unknown',
   reportEveryMs: 60_000,
   heartbeatEveryMs: 5000,
   discoverMs: 30_000,
-  /** What a slot was told is forgotten when it was quiet for so long and the hardware no longer shows it. */
+  /** A slot is forgotten when it had no order for this long and the hardware no longer shows it. */
   ledgerKeepMs: 7 * DAY_MS,
-  /** An orderly stop waits so long for orders in hand. */
+  /** An orderly stop waits this long for orders in hand. */
   stopWaitMs: 5000,
   limits: {
     PrepareSlotMs: 60_000,
@@ -71,23 +71,23 @@ export type HostStart = {
   readonly ids: Ids
   readonly log: Log
   readonly tracer?: Tracer
-  /** An order ended so, after so long. */
+  /** Called when an order has ended: its outcome and duration. */
   readonly ended?: OrderEnded
   readonly options?: HostOptions
 }
 export type Host = {
   readonly name: string
   readonly bootId: string
-  /** `at once`: as in a kill, but for the memory: nothing more is written or told, nothing is waited for. */
+  /** `at once`: as in a kill, but within the process: nothing more is written or sent, nothing is waited for. */
   readonly stop: (how?: 'orderly' | 'at once') => Promise<void>
-  /** What is in hand now, and how many results the bus does not have yet. */
+  /** Orders in hand now, and results that are not on the bus yet. */
   readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
-  /** Whether a picture that was begun after the call is on the bus. */
+  /** Whether a report that was begun after the call is on the bus. */
   readonly reportNow: () => Promise<boolean>
-  /** Resolves when no order is in hand, no result waits and no picture is being made. */
+  /** Resolves when no order is in hand, no result waits and no report is being made. */
   readonly settled: () => Promise<void>
 }
-/** The group of bus consumers a host is alone in: a new one each boot, so that it need not wait for its old self to time out. */
+/** The consumer group of a host: a new one for each boot, so that it need not wait for its former membership to time out. */
 export const hostGroup = (name: string, bootId: string): string => `host-${name}-${bootId}`
 
 type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & { readonly limits: Limits } }
@@ -194,7 +194,7 @@ class Program {
 
   async #receive(record: Delivered): Promise<void> {
     const { name, bus, log, clock } = this.#settings
-    // other hosts share the partition
+    // the partition also carries orders for other hosts
     if (record.key !== name) return
     const message = readOrder(record)
     if (message.ok) return this.#tell(message.value.body)
@@ -243,7 +243,7 @@ class Program {
   }
 }
 
-/** Rejects when the ledger cannot be read. Looks at the drivers' devices and reports them without being waited for. */
+/** Rejects when the ledger cannot be read. Discovery and the first report go on after it resolves. */
 export const startHost = async (start: HostStart): Promise<Host> => {
   const { name, stateDir, disk, clock, log, options = {} } = start
   const settings = { ...start, options: { ...DEFAULTS, ...options, limits: { ...DEFAULTS.limits, ...options.limits } } }

@@ -1,9 +1,9 @@
 /**
- * What the host tells of itself: its whole picture and, apart from it, that it lives.
+ * What the host reports of itself: its full inventory and, separately, heartbeats.
  *
- * REPORT-1 a report is the whole picture: every driver has a section, complete or failed;
- * REPORT-2 reports of one start are numbered upwards, and one is made at a time; asked for meanwhile, one more follows;
- * REPORT-3 a picture that could not be sent is not kept: a newer one takes its place, soon.
+ * REPORT-1 a report is the full inventory: every driver has a section, complete or failed;
+ * REPORT-2 the reports of one boot are numbered upwards, and one is made at a time; when another is asked for meanwhile, it follows;
+ * REPORT-3 a report that could not be sent is not kept: a newer one soon takes its place.
  */
 import type { Cancel, Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -14,7 +14,7 @@ import type { Heartbeat, InventoryReport } from '../wire/reports.ts'
 import type { Section, Watch } from './sections.ts'
 import { Atlas, fitting } from './sections.ts'
 
-/** For the envelope and what a report holds besides its sections. */
+/** The fields of a report besides its sections. */
 const SECTIONS_MAX_BYTES = MESSAGE_MAX_BYTES - 16 * 1024
 const AGAIN_AFTER_MS = 5000
 
@@ -31,7 +31,7 @@ export type InventoryOptions = {
   readonly reportEveryMs: number
   readonly heartbeatEveryMs: number
   readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
-  /** Called with each whole picture. */
+  /** Called with each full inventory. */
   readonly looked: (sections: readonly Section[]) => void
 }
 
@@ -55,7 +55,7 @@ export class Inventory {
     void this.report()
     this.#beat()
   }
-  /** True: a picture that was begun after the call is on the bus. */
+  /** True: a report that was begun after the call is on the bus. */
   report(): Promise<boolean> {
     this.#next ??= this.#current
       .catch(() => false)
@@ -66,7 +66,7 @@ export class Inventory {
       })
     return this.#next
   }
-  /** Looks at one driver, outside of any report. */
+  /** Discovers the devices of one driver, outside of any report. */
   async look(driver: string): Promise<Section | null> {
     const watch = this.#options.watches.find(({ name }) => name === driver)
     return watch === undefined ? null : this.#noted(await watch.look())
@@ -122,7 +122,7 @@ export class Inventory {
     const { clock, heartbeatEveryMs } = this.#options
     if (this.#closed) return
     this.#timers.heartbeat = clock.after(heartbeatEveryMs, this.#beat)
-    // a bus that takes nothing does not gather heartbeats
+    // heartbeats are not queued while the bus accepts nothing
     if (!this.#beating) void this.#sendHeartbeat()
   }
   async #sendHeartbeat(): Promise<void> {

@@ -1,11 +1,11 @@
 /**
- * The fencing ledger: what this host was last told for each slot, on its own disk.
+ * The fencing ledger: the last order of each slot and its result, on the host's own disk.
  *
- * LEDGER-1 an order's number is on disk before the order has any effect, and its result before anybody is told;
- * LEDGER-2 a write adds whole lines, the last line of a slot counts; a torn last line was never acted upon, and is left out;
- *    the file is replaced whole when it is new, torn, long, or after a failed write: nothing is added behind half a line;
- * LEDGER-3 what is asked for in one moment is one write, and one is under way at a time;
- * LEDGER-4 a ledger that cannot be read, or is another host's, stops the start: forgotten numbers would let old orders through;
+ * LEDGER-1 an order's number is on disk before the order has any effect, and its result before it is sent;
+ * LEDGER-2 a write adds whole lines, and the last line of a slot counts; an incomplete last line was never acted upon and is ignored;
+ *    the whole file is replaced when it is new, incomplete, long, or after a failed write: nothing is added after half a line;
+ * LEDGER-3 what is noted in one moment is one write, and one write is under way at a time;
+ * LEDGER-4 a ledger that cannot be read, or is another host's, prevents the start: forgotten numbers would let old orders through;
  * LEDGER-5 it is bounded: see `prune` and `ENTRIES_MAX`.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
@@ -16,12 +16,12 @@ import type { Log } from '../log.ts'
 import type { Disk } from './disk.ts'
 import { Entry } from './entry.ts'
 
-/** Beyond it, the slot that was quiet longest is forgotten: what may still come for it is past its deadline. */
+/** Above this number the slot without orders for longest is forgotten: an order that still comes for it is past its deadline. */
 const ENTRIES_MAX = 50_000
-/** A result that was sent need not be noted at once: it is only sent again after a kill. */
+/** That a result was sent need not be noted at once: after a kill it is only sent again. */
 const NOTE_AFTER_MS = 1000
 const RETRY = { firstMs: 50, maxMs: 5000 }
-/** Lines beyond twice the entries, before the file is written anew. */
+/** How many lines beyond twice the number of entries the file may have before it is written anew. */
 const SPARE_LINES_MAX = 4096
 
 const Head = v.object({ ledger: v.literal(1), host: v.string() })
@@ -50,17 +50,17 @@ const parse = (path: string, host: string, text: string | null): Found => {
   const [first = '', ...rest] = text.split('\n')
   const head = line(Head, first, 0)
   if (head.host !== host) refused(`it belongs to the host ${head.host}, not ${host}`)
-  // what stands behind the last line end was not written to its end
+  // text after the last line end is an incomplete line
   const torn = rest.pop() !== ''
   return { entries: rest.map((json, at) => line(Entry, json, at + 1)), lines: rest.length, torn }
 }
 
 export class Ledger {
   readonly #options: LedgerOptions
-  /** In the order of their last change. */
+  /** Entries in the order of their last change. */
   readonly #entries = new Map<string, { readonly entry: Entry; readonly line: string }>()
   #waiting: (() => void)[] = []
-  /** Not in the file yet. */
+  /** Lines that are not in the file yet. */
   #added: string[] = []
   #lines: number
   #whole: boolean
@@ -86,7 +86,7 @@ export class Ledger {
   all(): Entry[] {
     return [...this.#entries.values()].map(({ entry }) => entry)
   }
-  /** Known at once, and resolved when it is on disk. A disk that refuses is asked again until the ledger is closed. */
+  /** Remembers the entry at once and resolves when it is on disk. A write that fails is tried again until the ledger is closed. */
   write(entry: Entry): Promise<void> {
     this.#put(entry)
     return new Promise((resolve) => {
@@ -94,12 +94,12 @@ export class Ledger {
       this.#flush()
     })
   }
-  /** Known at once, on disk within a second or with the next write. */
+  /** Remembers the entry at once; it is on disk within a second or with the next write. */
   note(entry: Entry): void {
     this.#put(entry)
     this.#note ??= this.#options.clock.after(NOTE_AFTER_MS, () => this.#flush())
   }
-  /** Forgets what is answered, was quiet for `keepMs`, and `kept` says nothing of. */
+  /** Forgets slots that are answered, had no order for `keepMs`, and that `kept` does not name. */
   prune(keepMs: number, kept: (entry: Entry) => boolean): number {
     const before = this.#options.clock.now() - keepMs
     const old = this.all().filter(
@@ -111,7 +111,7 @@ export class Ledger {
     this.#flush()
     return old.length
   }
-  /** `atOnce`: nothing is written any more, and who waits is never told, as in a kill. */
+  /** `atOnce`: nothing more is written and pending notes never resolve, as in a kill. */
   async close(atOnce: boolean): Promise<void> {
     if (this.#note !== null && !atOnce) this.#flush()
     this.#note?.()
@@ -144,7 +144,7 @@ export class Ledger {
       if (await this.#stored()) waiting.forEach((written) => written())
       else this.#waiting.unshift(...waiting)
     }
-    // in the same step as the last look at `dirty`: nothing asked for in between is left lying
+    // in the same step as the last check of `dirty`, so that nothing noted in between is forgotten
     this.#writing = null
   }
   async #stored(): Promise<boolean> {

@@ -1,7 +1,7 @@
 /**
- * Where a host is in its orders, kept on its own disk so that a start does not read them all again.
+ * The offset of the next order to read, on the host's own disk, so that a start does not read all orders again.
  *
- * An old place, or none, is harmless: orders are numbered, and one that was carried out is answered from the ledger.
+ * An old offset, or none, is harmless: orders are numbered, and one that was carried out is answered from the ledger.
  */
 import * as v from 'valibot'
 import type { OffsetStore, StoredOffset } from '../bus/port.ts'
@@ -25,7 +25,7 @@ export type OffsetStoreOptions = {
   readonly log: Log
 }
 export type KeptOffset = OffsetStore & {
-  /** Writes what is not written yet; afterwards nothing more is written. `at once`: nothing is written. */
+  /** Writes the offset if it is not written yet; later nothing more is written. `at once`: nothing is written. */
   readonly close: (how: 'orderly' | 'at once') => Promise<void>
 }
 
@@ -76,7 +76,7 @@ class OffsetWriter {
   }
 }
 
-/** Rejects only when the disk does. What cannot be understood counts as nothing. */
+/** Rejects only when the disk does. A file that cannot be read as an offset counts as missing. */
 export const openOffsetStore = async (options: OffsetStoreOptions): Promise<KeptOffset> => {
   const { disk, path, log } = options
   const text = await disk.read(path)

@@ -1,12 +1,12 @@
 /**
- * Orders, from their arrival to their recorded result.
+ * Handles orders from their arrival to their recorded result.
  *
- * ORDERS-1 of a slot only the newest order counts: an older one is ignored, a newer one ends the one in hand and waits for its end;
+ * ORDERS-1 only the newest order of a slot counts: an older one is ignored, a newer one aborts the one in hand and waits for its end;
  * ORDERS-2 a repeated order is answered with its recorded result, or not at all while it is in hand;
- * ORDERS-3 an order found in hand after a kill is carried out again when it is repeated; drivers can take that;
- * ORDERS-4 of a device one order at a time; devices do not wait for each other;
- * ORDERS-5 past its deadline an order touches nothing, unless it releases;
- * ORDERS-6 an order that does not end keeps its device: what comes for it fails as busy rather than run beside it.
+ * ORDERS-3 an order found in hand after a kill is carried out again when it is repeated, which drivers have to tolerate;
+ * ORDERS-4 one order at a time works on a device; devices do not wait for each other;
+ * ORDERS-5 past its deadline an order is not carried out, unless it is a release;
+ * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it.
  */
 import { endedWithin } from '../waiting.ts'
 import type { Cancel, Clock } from '../clock.ts'
@@ -23,7 +23,7 @@ import type { KeyedMutex } from '../keyedMutex.ts'
 import { keyedMutex } from '../keyedMutex.ts'
 
 export type Limits = Readonly<Record<`${Order['type']}Ms`, number>> & {
-  /** How long a driver may take to end after it was told to. */
+  /** How long a driver may take to end after its signal was aborted. */
   readonly graceMs: number
   readonly inHandMax: number
 }
@@ -41,19 +41,19 @@ export type OrdersOptions = {
   readonly limits: Limits
   readonly tracer: Tracer
   readonly ended: OrderEnded
-  /** Resolves when the driver's devices were looked at once. */
+  /** Resolves when the driver's devices were discovered once. */
   readonly seen: (driver: string) => Promise<void>
   readonly deviceOf: (driver: string, deployable: string) => string | null
-  /** The entry is done and on disk. */
+  /** Called when the entry is done and on disk. */
   readonly told: (entry: Entry) => void
-  /** The inventory may look different now. */
+  /** Called when the inventory may have changed. */
   readonly changed: () => void
 }
 
-/** The host stops: what is in hand stays so, to be carried out again when it is repeated. */
+/** The host stops: orders in hand stay in hand, to be carried out again when they are repeated. */
 const STOPPING = new Error('the host stops')
 
-/** One order being carried out. `ended`: its driver has really let go of the device. */
+/** One order being carried out. `ended`: its driver no longer works on the device. */
 type Run = {
   /** Its trace is that of the work on it. */
   readonly order: Order
@@ -83,7 +83,7 @@ export class Orders {
   get inHand(): number {
     return this.#tasks.size
   }
-  /** Decides at once; resolves when the bus may forget the order, rejects when it shall bring it again. */
+  /** Resolves when the order may be acknowledged to the bus, rejects when the bus has to deliver it again. */
   accept(order: Order): Promise<void> {
     const { ledger, log, limits, told } = this.#options
     const known = ledger.get(order.slot)
@@ -102,7 +102,7 @@ export class Orders {
   async idle(): Promise<void> {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks)
   }
-  /** Lets what is in hand end within `waitMs`, then tells it to stop, and leaves what does not. */
+  /** Lets orders in hand end within `waitMs`, then aborts them, and abandons those that do not end. */
   async stop(waitMs: number): Promise<void> {
     this.#stopping = true
     const idle = this.idle()
@@ -143,7 +143,7 @@ export class Orders {
     span.end(result?.status === 'failed' ? result.reason : undefined, { 'accelerando.outcome': outcome })
     if (current) this.#runs.delete(slot)
   }
-  /** Null: the host stops, and the order stays in hand. */
+  /** Null: the host stops, and the order remains in hand. */
   async #result(run: Run, before: Run | undefined): Promise<Result | null> {
     const { order, abort } = run
     try {
@@ -161,12 +161,12 @@ export class Orders {
     try {
       return await this.#device(run, before)
     } catch (error) {
-      // it touched nothing, so it has ended when what it waited for has
+      // it did not touch the device, so it has ended when the order before it has
       void Promise.resolve(before?.ended).then(run.end)
       throw error
     }
   }
-  /** When nothing else is done on the device. Every wait is bounded, and ends when the order is told to. */
+  /** Waits until no other order works on the device. Every wait is bounded, and ends when the order is aborted. */
   async #device({ order, abort }: Run, before: Run | undefined): Promise<() => void> {
     const { clock, seen, deviceOf } = this.#options
     this.#refuseLate(order)
@@ -211,7 +211,7 @@ export class Orders {
       if (programs || order.type === 'Probe') changed()
     }
   }
-  /** A driver that was told to end and does not is no longer waited for; its device stays taken (ORDERS-6). */
+  /** A driver that does not end after its signal was aborted is no longer waited for; its device stays taken (ORDERS-6). */
   async #orGivenUp(deed: Promise<OrderOutcome>, signal: AbortSignal, graceMs: number): Promise<OrderOutcome> {
     const { clock } = this.#options
     const { promise, reject } = Promise.withResolvers<never>()

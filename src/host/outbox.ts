@@ -1,8 +1,8 @@
 /**
- * Results on their way to the bus.
+ * Sends results to the bus.
  *
- * OUTBOX-1 a result is told until the bus has it, also by the next start of the host: the ledger says what was not sent;
- * OUTBOX-2 of a slot only the last result is told, so there are never more than slots;
+ * OUTBOX-1 a result is sent until the bus has stored it, also after a restart of the host: the ledger records what was not sent;
+ * OUTBOX-2 only the last result of a slot is sent, so there are never more results than slots;
  * OUTBOX-3 one publish is under way at a time.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
@@ -28,7 +28,7 @@ export type OutboxOptions = {
   readonly ids: Ids
   readonly log: Log
 }
-/** `id` is made once a telling: a publish that is done again repeats the same message. */
+/** `id` is made once for each result: a publish that is repeated carries the same id. */
 type Letter = { readonly id: string; readonly entry: Entry }
 
 const resultOf = (host: string, bootId: string, entry: Entry): OrderResult => ({
@@ -60,21 +60,21 @@ export class Outbox {
     for (const entry of options.ledger.all()) if (entry.state === 'done' && !entry.sent) this.send(entry)
   }
 
-  /** Results the bus does not have yet. */
+  /** Results that are not on the bus yet. */
   get size(): number {
     return this.#letters.size
   }
-  /** The entry is done, and on disk. */
+  /** Takes an entry that is done and on disk. */
   send(entry: Entry): void {
     if (this.#closed) return
     this.#letters.set(entry.slot, { id: this.#options.ids.uuid(), entry })
     this.#sending ??= this.#run()
   }
-  /** Resolves when nothing waits to be told. */
+  /** Resolves when no result waits to be sent. */
   async idle(): Promise<void> {
     await this.#sending
   }
-  /** What is left is told by the next start. */
+  /** Results that are left are sent after the next start. */
   async close(): Promise<void> {
     this.#closed = true
     this.#pauses.stop()

@@ -1,4 +1,4 @@
-/** What drivers see, as the sections of a report. An error is a section of its own, never a shorter list. */
+/** The devices that drivers discover, as sections of a report. An error makes a failed section, never a shorter list. */
 import * as v from 'valibot'
 import { textOf } from '../errorText.ts'
 import type { Clock } from '../clock.ts'
@@ -9,7 +9,7 @@ import { handleKey } from './entry.ts'
 
 export type Section = Report['drivers'][number]
 
-/** The picture as the wire takes it, or the first thing that is wrong with it. */
+/** The devices as the wire schema accepts them, or the first rule that they break. */
 const checked = (driver: string, devices: unknown): Section => {
   const result = v.safeParse(v.pipe(v.array(ReportedDevice), v.maxLength(1000)), devices, { abortEarly: true })
   if (result.success) return { driver, status: 'ok', devices: result.output }
@@ -22,7 +22,7 @@ export const failure = (driver: string, error: string): Section => ({
   error: error.slice(0, 2000),
 })
 
-/** One look at a driver's devices at a time, each bounded. A look that does not end fails those after it at once. */
+/** One discovery of a driver at a time, each with a time limit. While one does not end, later ones fail at once. */
 export class Watch {
   readonly #driver: Driver
   readonly #io: HostIo
@@ -42,19 +42,19 @@ export class Watch {
   get name(): string {
     return this.#driver.name
   }
-  /** Resolves after the first look, whatever came of it. */
+  /** Resolves after the first discovery, well or badly. */
   get seen(): Promise<void> {
     return this.#seen.promise
   }
-  /** Begins after the looks before it, so it sees what is true at the call or later. */
+  /** Begins after earlier discoveries, so it sees the devices as they are at the call or later. */
   look(): Promise<Section> {
-    if (this.#overdue) return Promise.resolve(failure(this.name, 'the look before this one has not ended yet'))
+    if (this.#overdue) return Promise.resolve(failure(this.name, 'the discovery before this one has not ended yet'))
     const section = this.#last.then(() => this.#bounded())
     this.#last = section
     return section
   }
   async #bounded(): Promise<Section> {
-    if (this.#overdue) return failure(this.name, 'the look before this one has not ended yet')
+    if (this.#overdue) return failure(this.name, 'the discovery before this one has not ended yet')
     const { promise, resolve } = Promise.withResolvers<Section>()
     const cancel = this.#clock.after(this.#limitMs, () => {
       this.#overdue = true
@@ -78,7 +78,7 @@ export class Watch {
   }
 }
 
-/** Leaves out, section by section, what makes the report bigger than the bus takes: the biggest first, with the reason. */
+/** Replaces sections by failed ones until the report fits into a message: the biggest first, with the reason. */
 export const fitting = (sections: readonly Section[], maxBytes: number): readonly Section[] => {
   const sizes = sections.map((section) => Buffer.byteLength(JSON.stringify(section)))
   const total = sizes.reduce((sum, size) => sum + size, 0)
@@ -86,11 +86,11 @@ export const fitting = (sections: readonly Section[], maxBytes: number): readonl
   const biggest = sizes.indexOf(Math.max(...sizes))
   const { driver, status } = sections[biggest]!
   if (status === 'failed') return sections
-  const reason = `its picture of ${sizes[biggest]} bytes does not fit into a report of ${maxBytes}`
+  const reason = `its inventory of ${sizes[biggest]} bytes does not fit into a report of ${maxBytes}`
   return fitting(sections.with(biggest, failure(driver, reason)), maxBytes)
 }
 
-/** Which device a deployable is on, and what can be attached, as the last good look at each driver had it. */
+/** The device of each deployable, and its handles, as of the last successful discovery of each driver. */
 export type Places = {
   readonly deviceOf: (driver: string, deployable: string) => string | null
   readonly holds: (driver: string, deployable: string, handle: string) => boolean
@@ -108,7 +108,7 @@ const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, Devic
 
 export class Atlas implements Places {
   readonly #drivers = new Map<string, ReadonlyMap<string, DeviceSlots>>()
-  /** A failed look leaves what was known. */
+  /** A failed discovery keeps what was known. */
   note(section: Section): void {
     if (section.status === 'ok') this.#drivers.set(section.driver, placesIn(section.devices))
   }

@@ -115,7 +115,7 @@ describe('a driver that fails', () => {
     expect(errors()).toEqual(['did not answer within 1000 ms'])
     await host.reportNow()
     await quiet()
-    expect(errors()).toEqual(['the look before this one has not ended yet'])
+    expect(errors()).toEqual(['the discovery before this one has not ended yet'])
     gate.resolve()
     await quiet()
     await host.reportNow()

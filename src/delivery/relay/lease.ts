@@ -1,18 +1,18 @@
 /**
- * Who relays: the lease, as its holder may rely on it.
+ * The lease that decides which process relays, and how long its holder may rely on it.
  *
  * LEASE-1 the holder trusts the lease for `trustMs` from the moment it asked for it, by its own monotonic clock: less than the store
- *    keeps it, so that nobody relies on a lease that another may have by now;
- * LEASE-2 a lease of another epoch is another tenure: nothing is carried over;
- * LEASE-3 that the store does not answer changes nothing until trust is over; that another has the lease ends the tenure at once;
- * LEASE-4 who steps aside gives the lease away and does not ask for it for a while.
+ *    keeps it, so that no process relies on a lease that another may hold by now;
+ * LEASE-2 a lease with another epoch is another tenure: nothing is carried over;
+ * LEASE-3 a store that does not answer changes nothing until the trust ends; the answer that another process has the lease ends the tenure at once;
+ * LEASE-4 a process that steps aside releases the lease and does not ask for it for a while.
  */
 import type { Sharing } from '../../actors/runtime/sharing.ts'
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { textOf } from '../../errorText.ts'
 
-/** One holding of the lease, compared by identity. */
+/** One uninterrupted holding of the lease, compared by identity. */
 export type Tenure = { readonly epoch: number }
 export type LeaseTimes = { readonly leaseMs: number; readonly trustMs: number; readonly renewMs: number }
 export type LeaseOptions = LeaseTimes & {
@@ -21,7 +21,7 @@ export type LeaseOptions = LeaseTimes & {
   readonly holder: string
   readonly clock: Clock
   readonly log: Log
-  /** There is a tenure that is trusted, and there was none a moment ago. */
+  /** Called when a trusted tenure begins. */
   readonly gained: () => void
 }
 
@@ -39,7 +39,7 @@ export class Leasehold {
     this.#options = options
   }
 
-  /** The lease was asked for once. Rejects when the store does not answer. */
+  /** Resolves when the lease was asked for once. Rejects when the store does not answer. */
   readonly start = async (): Promise<void> => {
     this.#running = true
     try {
@@ -50,7 +50,7 @@ export class Leasehold {
     }
     this.#later(this.#options.renewMs)
   }
-  /** Another may have it at once. */
+  /** Releases the lease, so that another process may take it at once. */
   readonly stop = async (): Promise<void> => {
     if (!this.#running) return
     this.#running = false
@@ -75,7 +75,7 @@ export class Leasehold {
   }
   readonly trusted = (tenure: Tenure | null): tenure is Tenure =>
     tenure !== null && tenure === this.#tenure && this.#options.clock.monotonic() < this.#trustedUntil
-  /** The store said that there was a later epoch. */
+  /** Called when the store reported a later epoch. */
   readonly lost = (tenure: Tenure): void => {
     if (this.#tenure === tenure) this.#tenure = null
   }

@@ -1,4 +1,4 @@
-/** What a relay is made of, and what it says of itself. */
+/** The parts and options of a relay, and the state it reports. */
 import type { Latest } from '../../actors/latest.ts'
 import type { FeedRow, Journal, JournalRow, Position } from '../../actors/runtime/ports.ts'
 import type { Sharing } from '../../actors/runtime/sharing.ts'
@@ -11,55 +11,55 @@ import type { LeaseTimes } from './lease.ts'
 export type RelayOptions = {
   readonly journal: Pick<Journal, 'feed' | 'checkpoint' | 'onAppended' | 'exclusive'>
   readonly sharing: Pick<Sharing, 'acquire' | 'release' | 'saveUnder'>
-  /** Names this process among all, and this life of it. */
+  /** Identifies this process, and this run of it. */
   readonly holder: string
   readonly bus: Pick<Bus, 'publish'>
-  /** Pure: what a row says to others. */
+  /** Pure: the messages that follow from a row. */
   readonly reactions: (row: FeedRow) => readonly BusRecord[]
-  /** Where the latest states come from. None: no state topics. */
+  /** Where the latest states are read. Absent: state topics are not written. */
   readonly states?: Latest
-  /** Whether somebody waits for what the row says to others. All rows, when not given. */
+  /** Whether a reader waits for the messages of this row. Absent: always. */
   readonly urgent?: (row: JournalRow) => boolean
   readonly clock: Clock
   readonly log: Log
   readonly reader?: string
-  /** How often it looks when nobody else writes; when others do, `poll` says. */
+  /** How often the journal is read when no other process writes; otherwise `poll` applies. */
   readonly pollMs?: number
   readonly poll?: { readonly busyMs: number; readonly idleMs: number; readonly busyForMs: number }
   readonly gatherMs?: number
   readonly rowsMax?: number
-  /** States are told and the checkpoint is saved at most so often; after a kill, the rows since the last save are told again. */
+  /** States are published and the checkpoint is saved at most this often; after a kill, the rows since the last save are published again. */
   readonly saveEveryMs?: number
   readonly retry?: { readonly firstMs: number; readonly maxMs: number }
   readonly lease?: LeaseTimes
-  /** Whose rounds have failed for so long gives the lease away, and does not ask for it for `asideForMs`. */
+  /** A relay whose rounds have failed for this long releases the lease, and does not ask for it for `asideForMs`. */
   readonly asideAfterMs?: number
   readonly asideForMs?: number
-  /** After this long nothing that a former holder sent can arrive any more: longer than any publish may take. */
+  /** After this long no message of a former holder can arrive any more: longer than any publish may take. */
   readonly graceMs?: number
 }
 export type RelayState = {
-  /** Whether this one holds the lease and may publish. */
+  /** Whether this relay holds the lease and may publish. */
   readonly active: boolean
-  /** Of the lease that was held last. */
+  /** The epoch of the lease that was held last. */
   readonly epoch: number
   /** Empty when it is not active. */
   readonly position: Position
   readonly rows: number
   readonly messages: number
-  /** Rounds failed since the last good one. */
+  /** Failed rounds since the last successful one. */
   readonly failures: number
-  /** Age of the oldest row that was read and is not told yet; 0 when there is none. */
+  /** Age of the oldest row that was read and is not published yet; 0 when there is none. */
   readonly lagMs: number
-  /** States told on the compacted topics. */
+  /** States published on the compacted topics. */
   readonly states: number
 }
-/** Under this name its checkpoint and its lease are kept. */
+/** The name under which checkpoint and lease are stored. */
 export const RELAY = 'relay'
 export const DEFAULTS = {
   reader: RELAY,
   pollMs: 500,
-  // a look that finds nothing costs a quarter of a millisecond of own CPU: 1.2% of a core at 20 ms, 0.2% at 150 ms
+  // a read that finds nothing costs a quarter of a millisecond of CPU: 1.2% of a core at 20 ms, 0.2% at 150 ms
   poll: { busyMs: 20, idleMs: 150, busyForMs: 2000 },
   gatherMs: 25,
   urgent: (_row: JournalRow): boolean => true,
@@ -68,7 +68,7 @@ export const DEFAULTS = {
   retry: { firstMs: 20, maxMs: 5000 },
   lease: { leaseMs: 5000, trustMs: 3500, renewMs: 1000 },
   asideAfterMs: 6000,
-  // others ask every second
+  // processes without the lease ask for it every second
   asideForMs: 2500,
   graceMs: 60_000,
 }

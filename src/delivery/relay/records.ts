@@ -1,18 +1,18 @@
-/** What a journal row becomes on the bus. What cannot be told becomes a dead letter (RELAY-4), so that nothing stops. */
+/** The messages of a journal row. A message that cannot be published becomes a dead letter (RELAY-4), so that the relay goes on. */
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { Log } from '../../log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { deadLetterRecord, MESSAGE_MAX_BYTES } from '../../wire/message.ts'
 import { textOf } from '../../errorText.ts'
 
-/** The row a message is told of. */
+/** The row from which a message follows. */
 export type Mark = Pick<FeedRow, 'key' | 'version' | 'at' | 'position'>
 
 const dead = (record: BusRecord, { key, version, at, position }: Mark, reason: string, log: Log): BusRecord => {
   log.error({ key, version, position, reason }, 'relay.untold')
   return deadLetterRecord(record, reason, { id: `${key}/${version}/dead`, time: at, position })
 }
-/** The record, or a dead letter when no bus would take it. */
+/** The record, or a dead letter when no bus accepts it. */
 export const fitting = (record: BusRecord, mark: Mark, log: Log): BusRecord => {
   const bytes = Buffer.byteLength(record.value)
   if (bytes <= MESSAGE_MAX_BYTES) return record

@@ -1,19 +1,19 @@
 /**
- * The relay: what the journal holds becomes messages, in commit order. Every process has one, and one of them is active.
+ * The relay publishes the journal as messages, in commit order. Every process has one, and one of them is active.
  *
- * RELAY-1 the checkpoint moves past a row only after its messages are stored on the bus: a row may be told twice, never not at all;
- * RELAY-2 one round is under way at a time, and a failed one is done again from its first row, so the order per key holds;
- * RELAY-3 it starts at once when this process appended what is urgent, with the rest it waits `gatherMs` for more; for what others
- *    wrote it looks often while there is something to find, and seldom when there was nothing for a while;
- * RELAY-4 a row that cannot be told (a reaction throws, a message is too big) goes to the dead letters and stops nothing;
- * RELAY-5 only the holder of the lease publishes: it looks whether it may trust the lease right before each publish, and leaves the
+ * RELAY-1 the checkpoint moves past a row only after its messages are stored on the bus: a row may be published twice, but never not at all;
+ * RELAY-2 one round is under way at a time, and a failed one is repeated from its first row, so the order of each key is kept;
+ * RELAY-3 a round starts at once when this process appended an urgent row; with other rows it waits `gatherMs` for more. Rows that other
+ *    processes wrote are looked for often while there are some, and seldom when there were none for a while;
+ * RELAY-4 a row that cannot be published (an exception, a message that is too big) goes to the dead letters, and the relay goes on;
+ * RELAY-5 only the holder of the lease publishes: right before each publish it checks that the lease may be trusted, and ends the
  *    round when it may not (`lease.ts`);
- * RELAY-6 the checkpoint is saved under the epoch of the lease. Refused, the relay knows nothing any more, and waits for the lease;
- * RELAY-7 a new holder begins at the stored checkpoint. So whatever a former holder tells late was told before, or is told by both in
+ * RELAY-6 the checkpoint is saved under the epoch of the lease. When that is refused, the relay forgets its position and waits for the lease;
+ * RELAY-7 a new holder begins at the stored checkpoint. So whatever a former holder publishes late was published before, or by both in
  *    the same order: for readers, first occurrences of a key are in commit order;
- * RELAY-8 a relay that stops gives the lease away;
- * RELAY-9 so does one whose rounds have failed for `asideAfterMs`: it may be the only one that is cut off. Is the bus away for all, the
- *    lease goes round.
+ * RELAY-8 a relay that stops releases the lease;
+ * RELAY-9 so does one whose rounds have failed for `asideAfterMs`, because it may be the only one that is cut off. When the bus is away for all, the
+ *    lease passes from one to the next.
  */
 import { DEFAULTS, type RelayOptions, type RelayState } from './options.ts'
 import { Rounds } from './rounds.ts'

@@ -1,4 +1,4 @@
-/** The rounds of the relay: read, tell, remember; one after another, and only while the lease is trusted. Its rules: `relay.ts`. */
+/** The rounds of the relay: read, publish, remember; one after another, and only while the lease is trusted. The rules: `relay.ts`. */
 import { type Pauses, backoffMs, createPauses } from '../../waiting.ts'
 import type { Append, FeedRow, Position } from '../../actors/runtime/ports.ts'
 import type { Cancel } from '../../clock.ts'
@@ -8,23 +8,23 @@ import type { RelayState, Settings } from './options.ts'
 import { recordsOf } from './records.ts'
 import { States } from './states.ts'
 
-/** `barred`: the lease is another's, or not trusted. */
+/** `barred`: another process has the lease, or it is not trusted. */
 type Round = 'more' | 'done' | 'failed' | 'barred'
-/** A checkpoint that could not be saved is tried again after so long, also when nothing more is told. */
+/** A checkpoint that could not be saved is tried again after this long, also when nothing more is published. */
 const SAVE_AGAIN_MS = 1000
 
 export class Rounds {
   readonly #settings: Settings
   readonly #lease: Leasehold
   readonly #states: States | null
-  /** The tenure to which all that follows belongs. */
+  /** The tenure to which all the fields below belong. */
   #tenure: Tenure | null = null
   #position: Position = ''
   #saved: Position = ''
   /** The save to come, and those under way, one after another. */
   #saving: Cancel | null = null
   #saves: Promise<void> = Promise.resolve()
-  /** The ring to come, for what is not urgent. */
+  /** The timer of the next round, for rows that are not urgent. */
   #gathering: Cancel | null = null
   #running = false
   #loop: Promise<void> = Promise.resolve()
@@ -37,7 +37,7 @@ export class Rounds {
   #rows = 0
   #messages = 0
   #failures = 0
-  /** When the first of the rounds began that failed since the last good one. */
+  /** When the first failed round since the last successful one began. */
   #failingSince: number | null = null
   #oldest: number | null = null
   #lastRows = -Infinity
@@ -112,7 +112,7 @@ export class Rounds {
       if (!this.#woken) await this.#rest(this.#restMs())
       if (!this.#running) return
       this.#woken = false
-      // only who asked before the read began may be told that it found nothing more
+      // only callers of `drain` from before the read may be told that it found nothing more
       const drains = this.#drains.splice(0)
       const ended = await this.#turn()
       if (ended === 'done') this.#release(drains)
@@ -121,10 +121,10 @@ export class Rounds {
       if (ended === 'failed') await this.#pause(backoffMs(retry, this.#failures))
     }
   }
-  /** Until it looks again by itself. */
+  /** How long to rest before the next read. */
   #restMs(): number {
     const { journal, pollMs, poll, lease, clock } = this.#settings
-    // the lease rings when it is there
+    // the lease wakes the relay when it is gained
     if (!this.#lease.trusted(this.#tenure)) return lease.renewMs
     if (journal.exclusive) return pollMs
     return clock.monotonic() - this.#lastRows < poll.busyForMs ? poll.busyMs : poll.idleMs
@@ -184,7 +184,7 @@ export class Rounds {
     this.#states?.noted(rows, rows.length < rowsMax)
     return rows.length === rowsMax ? 'more' : 'done'
   }
-  /** False: the tenure was over, or nobody could tell; nothing is remembered. */
+  /** False: the tenure was over or may have been; nothing is remembered. */
   async #tell(rows: readonly FeedRow[], tenure: Tenure): Promise<boolean> {
     const { bus, reactions, log, clock, saveEveryMs } = this.#settings
     this.#oldest ??= rows[0]!.at
@@ -224,7 +224,7 @@ export class Rounds {
       this.#saveSoon(SAVE_AGAIN_MS)
     }
   }
-  /** Under the epoch of the tenure; refused, it steps down. */
+  /** Saves under the epoch of the tenure; when that is refused, the relay steps down. */
   async #saveUnder(reader: string, position: string): Promise<boolean> {
     const { sharing, reader: name, log } = this.#settings
     const tenure = this.#tenure
@@ -237,11 +237,11 @@ export class Rounds {
     return false
   }
 
-  /** Until something is written, the lease is there, the relay is stopped, or the time is over. */
+  /** Rests until something is written, the lease is gained, the relay is stopped, or the time is over. */
   #rest(ms: number): Promise<void> {
     return this.#pauses.pause(ms)
   }
-  /** A failed round is not hurried by what is written meanwhile, only by a stop. */
+  /** Waits after a failed round. Only a stop ends this early, not an append. */
   async #pause(ms: number): Promise<void> {
     const until = this.#settings.clock.monotonic() + ms
     for (let left = ms; this.#running && left > 0; left = until - this.#settings.clock.monotonic())

@@ -1,14 +1,14 @@
 /**
- * State topics: of every entity a row touched, the latest state, read after the row and told soon.
+ * State topics: the latest state of every entity that a row changed, read after the row and published soon.
  *
- * STATES-1 the states of one relay are told one portion after another, each read after the one before was stored: they never go back;
- * STATES-2 a checkpoint is saved only when the states its rows touched are told (`flush`); several rows of an entity are told as one state;
- * STATES-3 what a former holder may have had under way can come late and leave an old state as the last one. A new holder therefore tells
- *    all that was touched since that holder's checkpoint once more after `graceMs`. Until then the store keeps where that began
+ * STATES-1 one relay publishes states portion after portion, each read after the one before was stored, so no state is followed by an older one;
+ * STATES-2 a checkpoint is saved only when the states its rows changed are published (`flush`); several rows of an entity give one state;
+ * STATES-3 a publish of a former holder can arrive late and leave an old state as the last one. A new holder therefore publishes
+ *    all that changed since that holder's checkpoint once more after `graceMs`. Until then the store keeps where that began
  *    (reader `<reader>.unsettled`), so that it is not forgotten when this holder ends as well;
- * STATES-4 who finds that its own states came late tells them until what it told is still true when it reads again: whoever told something
- *    older meanwhile is, as its rows come, about to tell something newer;
- * STATES-5 a portion of which nobody knows whether it was stored may come late as well, after a newer one of the same relay: it is told once
+ * STATES-4 a relay that finds its own states came late publishes them until they are still true when it reads again: whoever published something
+ *    older meanwhile will publish something newer as its rows come;
+ * STATES-5 a portion that may or may not have been stored can arrive late as well, after a newer one of the same relay: it is published once
  *    more after `graceMs`, and what STATES-3 keeps says so before the checkpoint moves past it.
  */
 import { type Pauses, createPauses } from '../../waiting.ts'
@@ -31,14 +31,14 @@ type Ports = {
   readonly holder: string
   readonly graceMs: number
   readonly rowsMax: number
-  /** Under the epoch of the tenure; false: it is over. */
+  /** Saves under the epoch of the tenure; false: the tenure is over. */
   readonly save: (reader: string, position: string) => Promise<boolean>
-  /** There is something to flush. */
+  /** Called when there is something to flush. */
   readonly wake: () => void
 }
 
 const PORTION = 500
-/** So many entities are told once more after a change of holders; with more under way, the rest waits for its next change. */
+/** At most this many entities are published once more after a change of holders; the others wait for their next change. */
 const UNSETTLED_MAX = 200_000
 const LATE_TRIES = 30
 const LATE_PAUSE_MS = 1000
@@ -53,13 +53,13 @@ export class States {
   #touched = new Map<string, Mark>()
   readonly #late = new Map<string, Mark>()
   #healing: Promise<void> | null = null
-  /** Touched by rows a former holder may have had under way; null: all of them are known. */
+  /** Entities changed by rows that a former holder may have been publishing; null: all of them are published. */
   #unsettled: Map<string, Mark> | null = null
-  /** To be told once more when the grace is over. */
+  /** To be published once more when the grace time is over. */
   #again = new Map<string, Mark>()
-  /** The grace is over and that is not recorded yet. */
+  /** The grace time is over, and that is not recorded yet. */
   #settling = false
-  /** The store says that something may come late. */
+  /** The store has recorded that something may come late. */
   #marked = false
   #grace: Cancel = () => {}
   #stopped = false
@@ -72,7 +72,7 @@ export class States {
     this.#pauses = createPauses(ports.clock)
   }
 
-  /** A new tenure, that goes on after `checkpoint`. */
+  /** Begins a new tenure after `checkpoint`. */
   async begin(checkpoint: Position): Promise<void> {
     const { journal, reader, rowsMax, save } = this.#ports
     this.forget()
@@ -90,7 +90,7 @@ export class States {
     }
     this.#unsettled = unsettled
   }
-  /** These rows are told. `all`: there were no more when they were read. */
+  /** Notes rows that are published. `all`: there were no more when they were read. */
   noted(rows: readonly FeedRow[], all: boolean): void {
     this.#note(rows, this.#touched)
     if (this.#unsettled === null) return
@@ -100,7 +100,7 @@ export class States {
     this.#unsettled = null
     this.#tellAgain(unsettled.values())
   }
-  /** The tenure is over. */
+  /** Ends the tenure. */
   forget(): void {
     this.#grace()
     this.#touched = new Map()
@@ -114,11 +114,14 @@ export class States {
   get told(): number {
     return this.#told
   }
-  /** Tells what was touched until now; false: trust was over, and the rest was not told. Rejects when it is not certain. */
+  /**
+   * Publishes the states changed until now; false: the lease was no longer trusted, and the rest was not published. Rejects when the
+   * outcome is not certain.
+   */
   async flush(trusted: () => boolean): Promise<boolean> {
     await this.#mark()
     const settling = this.#settling
-    // what is told leaves it, what is not told stays
+    // published entities leave the map, the others stay
     const open = this.#touched
     this.#touched = new Map()
     try {
@@ -147,7 +150,7 @@ export class States {
       this.#ports.wake()
     })
   }
-  /** Until it is done nothing is told, so that the checkpoint stays before what may come late. */
+  /** Done before anything is published, so that the checkpoint stays before the rows whose states may come late. */
   async #mark(): Promise<void> {
     const { journal, reader, save } = this.#ports
     if (this.#marked || this.#again.size === 0) return
