@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, familyOf, isAlive, runProgram, startService, tempFolder } from '../support/program.ts'
 import { type Arq, attributesOf, clientOf } from './client.ts'
+import { expectCareOfHandle, handlesOf } from './handleCommands.ts'
 
 const STOP_MS = 10_000
 /** On a busy machine a start takes a multiple of what it takes alone. */
@@ -82,6 +83,10 @@ describe('a demo', () => {
     expect(arq).toMatchObject({ state: 'Bound', attach_handle_type: 'PCI' })
     for (const part of ['domain', 'bus', 'device', 'function'])
       expect(arq.attach_handle_info[part]).toMatch(/^[0-9a-f]+$/)
+  })
+  test('has handles that an operator lists, shows, keeps back and gives back', STARTS, async () => {
+    await expectCareOfHandle(service, arq.hostname!)
+    expect(await handlesOf(service).said('list', '--state', 'held')).toContain(arq.uuid)
   })
   test('changes no list while idle', async () => {
     const before = await client().everything()

@@ -1,5 +1,5 @@
 /** `accelerando handles`: which attach handles are in which state, and what an operator decides of them. */
-import { type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
+import { type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
 import { type Handle, type HandleDetail, wordLine } from '../operators/apiShapes.ts'
 import { type Register, told } from '../command.ts'
 
@@ -22,20 +22,27 @@ const list = async (flags: Listing) => {
   show(flags, json, () => tableOf(['UUID', 'STATE', 'HOST', 'DEPLOYABLE', 'ARQ'], rows))
 }
 
-const turn = (verb: 'quarantine' | 'release') => async (uuid: string, flags: Asked) => {
-  const json = await apiOf(flags)('POST', `/handles/${encodeURIComponent(uuid)}/${verb}`, { reason: flags.reason })
+const at = (uuid: string) => `/handles/${encodeURIComponent(uuid)}`
+const detail = (json: Json): readonly string[] => {
   const one = json as unknown as HandleDetail
-  show(flags, json, () =>
-    fieldsOf({
-      uuid: one.uuid,
-      state: one.state,
-      host: one.hostname,
-      deployable: one.deployable_uuid,
-      'last arq': one.last_arq_uuid,
-      'order under way': one.order,
-      quarantined: wordLine(one.quarantine),
-    }),
-  )
+  return fieldsOf({
+    uuid: one.uuid,
+    state: one.state,
+    host: one.hostname,
+    deployable: one.deployable_uuid,
+    arq: one.arq_uuid,
+    'last arq': one.last_arq_uuid,
+    'order under way': one.order,
+    quarantined: wordLine(one.quarantine),
+  })
+}
+const one = async (uuid: string, flags: ApiFlags) => {
+  const json = await apiOf(flags)('GET', at(uuid))
+  show(flags, json, () => detail(json))
+}
+const turn = (verb: 'quarantine' | 'release') => async (uuid: string, flags: Asked) => {
+  const json = await apiOf(flags)('POST', `${at(uuid)}/${verb}`, { reason: flags.reason })
+  show(flags, json, () => detail(json))
 }
 
 export const handles: Register = (program) => {
@@ -44,6 +51,9 @@ export const handles: Register = (program) => {
     .option('--state <STATE>', 'only those that are free, held, releasing, quarantined or missing')
     .option('--host <NAME>', 'only those of this host')
     .action(told(list))
+  addApiFlags(family.command('show <UUID>').description('One attach handle, and why it is quarantined.')).action(
+    told(one),
+  )
   for (const [verb, about] of [
     ['quarantine', 'Keeps a handle from everybody until it is released by hand.'],
     ['release', 'Says that a quarantined handle is clean: it is free again.'],
