@@ -1,13 +1,27 @@
 /** The port through which the API queries and commands the actors. Nothing behind it is known to `src/http`. */
 import type { Outcome } from '../fault.ts'
+import type {
+  ArqUuid,
+  AttributeUuid,
+  DeployableUuid,
+  DeviceUuid,
+  HandleUuid,
+  HostName,
+  ImageUuid,
+  InstanceUuid,
+  ProfileUuid,
+  ProjectId,
+  ResourceProviderUuid,
+} from '../identifiers.ts'
 import type { OperatorNote } from '../operatorNote.ts'
+import type { DeviceStatus } from './deployable/messages.ts'
 import type { HandleState } from './deployable/states.ts'
 import type { Row } from './runtime/views.ts'
 
 export type Caller = {
   readonly userId: string
   /** Never empty: a request without a project is refused before it comes here. */
-  readonly projectId: string
+  readonly projectId: ProjectId
   readonly isAdmin: boolean
   /** Carries a valid service token with the service role (rest-api 9.4). */
   readonly isService: boolean
@@ -27,11 +41,11 @@ export type Page = {
 export type Listed<R> = { readonly items: readonly R[]; readonly more: boolean }
 
 export type Binding = {
-  readonly arq: string
-  readonly hostname: string
-  readonly deviceRpUuid: string
-  readonly instanceUuid: string
-  readonly projectId?: string
+  readonly arq: ArqUuid
+  readonly hostname: HostName
+  readonly deviceRpUuid: ResourceProviderUuid
+  readonly instanceUuid: InstanceUuid
+  readonly projectId?: ProjectId
 }
 
 export type TimelineStep = {
@@ -46,8 +60,8 @@ export type TimelineStep = {
   readonly detail: Readonly<Record<string, unknown>>
 }
 export type Timeline = {
-  readonly arq: string
-  readonly projectId: string | null
+  readonly arq: ArqUuid
+  readonly projectId: ProjectId | null
   readonly deleted: boolean
   readonly steps: readonly TimelineStep[]
 }
@@ -64,21 +78,21 @@ export type HostRow = Row<'hosts'> & { readonly last_seen_at: number | null; rea
 export type HostDetail = HostRow & {
   readonly handles: Readonly<Record<HandleState, number>>
   /** The ARQs that hold one of them. */
-  readonly arqs: readonly string[]
+  readonly arqs: readonly ArqUuid[]
 }
 export type HandleRow = Row<'handles'>
 export type HandleDetail = HandleRow & {
   readonly type: string
   readonly info: Readonly<Record<string, string>>
   /** The ARQ that gave the handle up, until its release is finished. */
-  readonly last_arq: string | null
+  readonly last_arq: ArqUuid | null
   /** Number of the order its host has not answered yet. */
   readonly order: number | null
   /** Set when an operator withholds the handle. */
   readonly quarantine: Retired
 }
 export type Renaming = {
-  readonly uuid: string
+  readonly uuid: ProfileUuid
   readonly name: string
   /** The groups as the caller read them: when they have changed since, nothing is changed. */
   readonly was: ProfileRow['groups']
@@ -89,13 +103,13 @@ export type Renaming = {
 export type Control = {
   readonly profiles: {
     readonly list: (names: readonly string[] | null, page: Page) => Answer<Listed<ProfileRow>>
-    readonly byUuid: (uuid: string) => Answer<ProfileRow>
+    readonly byUuid: (uuid: ProfileUuid) => Answer<ProfileRow>
     readonly byName: (name: string) => Answer<ProfileRow>
     /** Faults: exists(name), exists(uuid). Groups are already in canonical form. */
     readonly create: (
       caller: Caller,
       profile: {
-        readonly uuid?: string
+        readonly uuid?: ProfileUuid
         readonly name: string
         readonly description: string | null
         readonly groups: readonly Readonly<Record<string, string>>[]
@@ -112,52 +126,52 @@ export type Control = {
     /** Visibility (rest-api 9.5) is applied here: own project, or all for admin, or all for a service request by instance. */
     readonly list: (
       caller: Caller,
-      query: { readonly instance?: string; readonly uuids?: readonly string[]; readonly resolvedOnly?: boolean },
+      query: { readonly instance?: InstanceUuid; readonly uuids?: readonly ArqUuid[]; readonly resolvedOnly?: boolean },
       page: Page,
     ) => Answer<Listed<ArqRow>>
-    readonly get: (caller: Caller, uuid: string) => Answer<ArqRow>
+    readonly get: (caller: Caller, uuid: ArqUuid) => Answer<ArqRow>
     /** All or none (rest-api 4.5 steps 12-19, 8.4). Resolves when the acceptance is recorded. */
     readonly bind: (caller: Caller, bindings: readonly Binding[]) => Answer<null>
-    readonly unbind: (caller: Caller, uuids: readonly string[]) => Answer<null>
+    readonly unbind: (caller: Caller, uuids: readonly ArqUuid[]) => Answer<null>
     /** Deletes all known ones, then not_found naming the unknown. A bound one needs a service request. */
-    readonly remove: (caller: Caller, uuids: readonly string[]) => Answer<null>
-    readonly removeByInstance: (caller: Caller, instance: string) => Answer<null>
-    readonly timeline: (caller: Caller, uuid: string) => Answer<Timeline>
+    readonly remove: (caller: Caller, uuids: readonly ArqUuid[]) => Answer<null>
+    readonly removeByInstance: (caller: Caller, instance: InstanceUuid) => Answer<null>
+    readonly timeline: (caller: Caller, uuid: ArqUuid) => Answer<Timeline>
     /** Unbinds by an operator's decision, for an instance or host that will not return. Does nothing where nothing is bound. Faults: not_found. */
-    readonly forceUnbind: (caller: Caller, uuid: string, word: OperatorNote) => Answer<ArqRow>
+    readonly forceUnbind: (caller: Caller, uuid: ArqUuid, word: OperatorNote) => Answer<ArqRow>
   }
   readonly devices: {
     readonly list: (
       filter: {
         readonly type?: string
         readonly vendor?: string
-        readonly hostname?: string
+        readonly hostname?: HostName
         readonly status?: string
       },
       page: Page,
     ) => Answer<Listed<DeviceRow>>
-    readonly get: (uuid: string) => Answer<DeviceRow>
-    readonly setStatus: (caller: Caller, uuid: string, status: 'enabled' | 'maintaining') => Answer<null>
+    readonly get: (uuid: DeviceUuid) => Answer<DeviceRow>
+    readonly setStatus: (caller: Caller, uuid: DeviceUuid, status: DeviceStatus) => Answer<null>
   }
   readonly deployables: {
     readonly list: (
       filter: {
         readonly name?: string
         readonly deviceId?: number
-        readonly deviceUuid?: string
-        readonly rpUuid?: string
+        readonly deviceUuid?: DeviceUuid
+        readonly rpUuid?: ResourceProviderUuid
       },
       page: Page,
     ) => Answer<Listed<DeployableRow>>
-    readonly get: (uuid: string) => Answer<DeployableRow>
+    readonly get: (uuid: DeployableUuid) => Answer<DeployableRow>
     /**
      * Waits for at most `programWaitMs`; `finished` false: still running. Faults: not_found, conflict (not programmable, in use, no
      * image store), unavailable (host), device_failure.
      */
     readonly program: (
       caller: Caller,
-      uuid: string,
-      imageUuid: string,
+      uuid: DeployableUuid,
+      imageUuid: ImageUuid,
     ) => Answer<{ readonly deployable: DeployableRow; readonly finished: boolean }>
   }
   readonly attributes: {
@@ -165,31 +179,36 @@ export type Control = {
       filter: { readonly deployableId?: number; readonly key?: string },
       page: Page,
     ) => Answer<Listed<AttributeRow>>
-    readonly get: (uuid: string) => Answer<AttributeRow>
+    readonly get: (uuid: AttributeUuid) => Answer<AttributeRow>
     /** Faults: invalid (deployable_id: no such deployable), exists(key). */
-    readonly create: (caller: Caller, deployable: number | string, key: string, value: string) => Answer<AttributeRow>
-    readonly remove: (caller: Caller, uuid: string) => Answer<null>
+    readonly create: (
+      caller: Caller,
+      deployable: number | DeployableUuid,
+      key: string,
+      value: string,
+    ) => Answer<AttributeRow>
+    readonly remove: (caller: Caller, uuid: AttributeUuid) => Answer<null>
   }
   /** Each command may be repeated without harm. */
   readonly hosts: {
     readonly list: (page: Page) => Answer<Listed<HostRow>>
-    readonly get: (name: string) => Answer<HostDetail>
+    readonly get: (name: HostName) => Answer<HostDetail>
     /** Nothing on it is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
-    readonly retire: (caller: Caller, name: string, word: OperatorNote) => Answer<HostDetail>
-    readonly restore: (caller: Caller, name: string, word: OperatorNote) => Answer<HostDetail>
+    readonly retire: (caller: Caller, name: HostName, word: OperatorNote) => Answer<HostDetail>
+    readonly restore: (caller: Caller, name: HostName, word: OperatorNote) => Answer<HostDetail>
     /** Faults: conflict (in use). `force`: ARQs bound on it are unbound first. */
-    readonly remove: (caller: Caller, name: string, word: OperatorNote, force: boolean) => Answer<null>
+    readonly remove: (caller: Caller, name: HostName, word: OperatorNote, force: boolean) => Answer<null>
   }
   readonly handles: {
     readonly list: (
-      filter: { readonly state?: HandleState; readonly hostname?: string; readonly deployable_uuid?: string },
+      filter: { readonly state?: HandleState; readonly hostname?: HostName; readonly deployable_uuid?: DeployableUuid },
       page: Page,
     ) => Answer<Listed<HandleRow>>
-    readonly get: (uuid: string) => Answer<HandleDetail>
+    readonly get: (uuid: HandleUuid) => Answer<HandleDetail>
     /** Faults: conflict (held, missing). */
-    readonly quarantine: (caller: Caller, uuid: string, word: OperatorNote) => Answer<HandleDetail>
+    readonly quarantine: (caller: Caller, uuid: HandleUuid, word: OperatorNote) => Answer<HandleDetail>
     /** The operator confirms that the handle is clean. Faults: conflict (held, being released, missing). */
-    readonly release: (caller: Caller, uuid: string, word: OperatorNote) => Answer<HandleDetail>
+    readonly release: (caller: Caller, uuid: HandleUuid, word: OperatorNote) => Answer<HandleDetail>
   }
   /** For `/readyz`: null when ready, otherwise the reason why not. */
   readonly notReady: () => string | null

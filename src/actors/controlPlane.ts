@@ -1,4 +1,5 @@
 /** Puts the control side together: the actors over a journal, and the ports that http, delivery and cli use. */
+import type { EntityKey } from '../identifiers.ts'
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
@@ -56,7 +57,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const { reads, clock, log } = parts
   const counts = noCounts()
   const journal = counted(parts.journal, counts)
-  const crashed = (key: string, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
+  const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   const region = openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...parts.region } })
   const guard = guardOver(log)
   const readers = openReaders(reads, guard)

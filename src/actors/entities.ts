@@ -1,4 +1,5 @@
 /** Every kind of persistent actor. A kind that is not listed here cannot be spawned. */
+import type { EntityKey } from '../identifiers.ts'
 import { arq } from './arq/decider.ts'
 import { deployable } from './deployable/decider.ts'
 import { device } from './device/decider.ts'
@@ -14,21 +15,21 @@ export const ENTITIES: Readonly<Record<string, AnyDecider>> = Object.fromEntries
   [arq, deployable, device, host, instance, numbers, profile, profileName].map((decider) => [decider.kind, decider]),
 )
 
-export const deciderOf = (key: string): AnyDecider => {
+export const deciderOf = (key: EntityKey): AnyDecider => {
   const decider = ENTITIES[kindOf(key)]
   if (!decider) throw new Error(`no entity is of the kind of ${key}`)
   return decider
 }
 
 /** The view rows of one entity, folded from all its journal rows, oldest first. Pure; equal to the rows that were written over time. */
-export const rebuild = (key: string, rows: readonly JournalRow[]): readonly ViewChange[] => {
+export const rebuild = (key: EntityKey, rows: readonly JournalRow[]): readonly ViewChange[] => {
   const decider = deciderOf(key)
   const state = rows.reduce((reached: unknown, row) => fold(decider, reached, row.events, row.at), decider.initial)
   return decider.rows(decider.initial, state)
 }
 
 /** An entity's memory from its rows; for the audit and tests. */
-export const remember = (key: string, rows: readonly JournalRow[]) => {
+export const remember = (key: EntityKey, rows: readonly JournalRow[]) => {
   const decider = deciderOf(key)
   return recallInto(decider, blank(key, decider), { snapshot: null, rows })
 }

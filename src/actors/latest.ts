@@ -1,4 +1,5 @@
 /** The latest state of entities that have a state topic: their view rows, read at the moment of publishing. */
+import type { EntityKey } from '../identifiers.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import { type StateChannel, stateRecord } from '../wire/message.ts'
 import { idOf, kindOf } from './runtime/memory.ts'
@@ -14,13 +15,13 @@ const TOPICS: Readonly<Record<string, Topic>> = {
   device: { channel: 'deviceState', view: 'devices', gone: (row) => row['presence'] === 'retired' },
   host: { channel: 'hostState', view: 'hosts', gone: (row) => row['liveness'] === 'removed' },
 }
-const topicOf = (key: string): Topic => TOPICS[kindOf(key)]!
+const topicOf = (key: EntityKey): Topic => TOPICS[kindOf(key)]!
 const ROWS_MAX = 1000
 
 export type Latest = {
-  readonly tells: (key: string) => boolean
+  readonly tells: (key: EntityKey) => boolean
   /** The state of each key as text; null: the entity does not exist, or no longer. One query for each view. */
-  readonly read: (keys: readonly string[]) => Promise<ReadonlyMap<string, string | null>>
+  readonly read: (keys: readonly EntityKey[]) => Promise<ReadonlyMap<EntityKey, string | null>>
   readonly record: (
     mark: Pick<FeedRow, 'key' | 'version' | 'at' | 'position'>,
     latest: string | null,
@@ -36,8 +37,8 @@ export const createLatest = ({ page }: Pick<Reads, 'page'>): Latest => {
   }
   const readKind = async (
     kind: string,
-    keys: readonly string[],
-  ): Promise<readonly (readonly [string, string | null])[]> => {
+    keys: readonly EntityKey[],
+  ): Promise<readonly (readonly [EntityKey, string | null])[]> => {
     const { view, gone } = TOPICS[kind]!
     if (keys.length > ROWS_MAX) throw new Error(`${keys.length} states at once, more than ${ROWS_MAX}`)
     const rows = await rowsOf(view, keys.map(idOf))

@@ -1,10 +1,11 @@
 /** The services that the control side calls, as ports: `src/neighbours/` implements them. */
+import type { ArqUuid, ImageUuid, InstanceUuid } from '../identifiers.ts'
 
 /** Where bitstream images are. */
 export type Images = {
   /** `unknown`: no such image; `none`: no image store is configured. */
   readonly find: (
-    imageUuid: string,
+    imageUuid: ImageUuid,
   ) => Promise<
     { readonly found: true; readonly path: string } | { readonly found: false; readonly why: 'unknown' | 'none' }
   >
@@ -12,13 +13,13 @@ export type Images = {
 
 export type NovaEvent = {
   readonly name: 'accelerator-request-bound'
-  readonly server_uuid: string
-  readonly tag: string
+  readonly server_uuid: InstanceUuid
+  readonly tag: ArqUuid
   readonly status: 'completed' | 'failed'
 }
 /** Judged per element; `retry`: nobody judged it, or it may be judged differently later. */
 export type NovaVerdict = {
-  readonly tag: string
+  readonly tag: ArqUuid
   readonly outcome: 'delivered' | 'gone' | 'refused' | 'retry'
   readonly code: number
   readonly note?: string

@@ -1,4 +1,5 @@
 /** Which journal rows of an ended entity may be archived. Pure. */
+import type { EntityKey } from '../identifiers.ts'
 import type { Arq } from './arq/decider.ts'
 import { arq } from './arq/decider.ts'
 import { remember } from './entities.ts'
@@ -17,7 +18,7 @@ const isOver = ({ arqs, open, telling }: Instance): boolean =>
  * How many of the rows, oldest first, may leave the journal for the archive. Of an ARQ that is gone all, as its UUID never comes
  * again. An instance may be bound again: its last row stays, so that the next follows on it and processes that remember it are fenced.
  */
-export const leavable = (key: string, rows: readonly JournalRow[]): number => {
+export const leavable = (key: EntityKey, rows: readonly JournalRow[]): number => {
   const { state } = remember(key, rows)
   if (kindOf(key) === arq.kind) return (state as Arq).status === 'Gone' ? rows.length : 0
   if (kindOf(key) === instance.kind) return isOver(state as Instance) ? rows.length - 1 : 0

@@ -1,4 +1,5 @@
 /** The journal as a sequence of appends, with every entity's state before and after each. Pure. */
+import type { ArqUuid, DeployableUuid, DeviceUuid, EntityKey, InstanceUuid } from '../identifiers.ts'
 import type { Arq } from '../actors/arq/decider.ts'
 import { arqKey } from '../actors/arq/decider.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
@@ -54,7 +55,7 @@ export const inView = (view: ViewName, key: string, line: string, keys: readonly
   proof: [{ of: 'view', view, key }],
 })
 
-const initialOf = (key: string): unknown => ENTITIES[kindOf(key)]?.initial
+const initialOf = (key: EntityKey): unknown => ENTITIES[kindOf(key)]?.initial
 
 const evolved = (row: JournalRow, place: JournalCount, before: unknown, unreadable: Finding[]): unknown => {
   try {
@@ -101,16 +102,16 @@ export const profileStates: States<Profile> = (history, uuid, from, to) =>
 
 /** The states of all entities while the steps are walked through. */
 export type World = {
-  readonly arq: (uuid: string) => Arq
-  readonly deployable: (uuid: string) => Deployable
-  readonly device: (uuid: string) => Device
-  readonly instance: (uuid: string) => Instance
+  readonly arq: (uuid: ArqUuid) => Arq
+  readonly deployable: (uuid: DeployableUuid) => Deployable
+  readonly device: (uuid: DeviceUuid) => Device
+  readonly instance: (uuid: InstanceUuid) => Instance
 }
 /** `before`: as it was when the step was decided. */
 export const walk = (history: History, visit: (step: Step, after: World, before: World) => void): void => {
   const [now, was] = [new Map<string, unknown>(), new Map<string, unknown>()]
   const over = (states: Map<string, unknown>): World => {
-    const get = (key: string) => (states.has(key) ? states.get(key) : initialOf(key))
+    const get = (key: EntityKey) => (states.has(key) ? states.get(key) : initialOf(key))
     return {
       arq: (uuid) => get(arqKey(uuid)) as Arq,
       deployable: (uuid) => get(deployableKey(uuid)) as Deployable,

@@ -1,4 +1,5 @@
 /** What a driver is, and what it may touch of its host. */
+import type { HandleUuid, HostName } from '../identifiers.ts'
 
 /** One thing a guest can be given, as the driver reports it. All values of `info` are strings (Nova calls string methods on them). */
 export type ReportedHandle = {
@@ -37,7 +38,7 @@ export type ReportedDevice = {
 
 /** Names one unit a deployable can give: the attach handle's UUID, its deployable's name and what the driver reported for it. */
 export type Slot = {
-  readonly uuid: string
+  readonly uuid: HandleUuid
   readonly deployable: string
   readonly type: ReportedHandle['type']
   readonly info: Readonly<Record<string, string>>
@@ -46,7 +47,7 @@ export type Slot = {
 /** Where a driver runs: names, options, and the only door to files and programs. */
 export type HostIo = {
   /** The host's name (CONF.host); the first part of deployable names. */
-  readonly hostname: string
+  readonly hostname: HostName
   /** Rejects with the code `ENOENT` when there is no such file, with another error when it is too long. */
   readonly read: (path: string) => Promise<string>
   /** Names in a folder, sorted; rejects when there is no such folder. */

@@ -1,10 +1,11 @@
 /** Names that other services hold to their own rules. Pure. */
+import type { HostName } from '../identifiers.ts'
 
 /** Placement takes provider names of at most 200 characters. */
 const NAME_MAX = 200
 
 /** `<host>_<unit>`; throws when the host's name leaves no room, since a shortened name would not be unique in the cloud. */
-export const deployableName = (hostname: string, unit: string): string => {
+export const deployableName = (hostname: HostName, unit: string): string => {
   const name = `${hostname}_${unit}`
   if (name.length > NAME_MAX) throw new Error(`hostname: '${name}' must not be longer than ${NAME_MAX} characters`)
   return name

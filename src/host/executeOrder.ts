@@ -1,4 +1,5 @@
 /** Carries out an order through its driver. Throws what went wrong; `Final` means that trying again cannot help. */
+import type { ImageUuid } from '../identifiers.ts'
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
 import { type Tracer, inSpan } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
@@ -7,7 +8,7 @@ import type { Section } from './sections.ts'
 /** Where bitstream images are found; the control side has a port of the same shape. */
 export type Images = {
   readonly find: (
-    imageUuid: string,
+    imageUuid: ImageUuid,
   ) => Promise<
     { readonly found: true; readonly path: string } | { readonly found: false; readonly why: 'unknown' | 'none' }
   >

@@ -5,6 +5,7 @@
  * REPORT-2 the reports of one boot are numbered upwards, and one is made at a time; when another is asked for meanwhile, it follows;
  * REPORT-3 a report that could not be sent is not kept: a newer one soon takes its place.
  */
+import type { HostName } from '../identifiers.ts'
 import type { Cancel, Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
@@ -19,7 +20,7 @@ const SECTIONS_MAX_BYTES = MESSAGE_MAX_BYTES - 16 * 1024
 const AGAIN_AFTER_MS = 5000
 
 export type InventoryOptions = {
-  readonly host: string
+  readonly host: HostName
   readonly bootId: string
   readonly version: string
   readonly aliases: readonly string[]

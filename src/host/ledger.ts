@@ -9,6 +9,7 @@
  * LEDGER-5 it is bounded: see `prune` and `ENTRIES_MAX`.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
+import type { HostName } from '../identifiers.ts'
 import * as v from 'valibot'
 import type { Cancel, Clock } from '../clock.ts'
 import { textOf } from '../errorText.ts'
@@ -29,13 +30,13 @@ const Head = v.object({ ledger: v.literal(1), host: v.string() })
 export type LedgerOptions = {
   readonly disk: Disk
   readonly path: string
-  readonly host: string
+  readonly host: HostName
   readonly clock: Clock
   readonly log: Log
 }
 
 type Found = { readonly entries: readonly Entry[]; readonly lines: number; readonly torn: boolean }
-const parse = (path: string, host: string, text: string | null): Found => {
+const parse = (path: string, host: HostName, text: string | null): Found => {
   if (text === null) return { entries: [], lines: 0, torn: true }
   const refused = (reason: string): never => {
     throw new Error(`${path}: ${reason}; the numbers of orders in it must not be lost, so the host does not start`)

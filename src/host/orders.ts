@@ -9,6 +9,7 @@
  * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it.
  */
 import { endedWithin } from '../waiting.ts'
+import type { HostName } from '../identifiers.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
@@ -33,7 +34,7 @@ export type OrderEnded = (
   tookMs: number,
 ) => void
 export type OrdersOptions = {
-  readonly host: string
+  readonly host: HostName
   readonly ledger: Ledger
   readonly tools: Tools
   readonly clock: Clock

@@ -6,6 +6,7 @@
  * OUTBOX-3 one publish is under way at a time.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
+import type { BootId, HostName } from '../identifiers.ts'
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
@@ -20,7 +21,7 @@ const BATCH_MAX = 200
 const RETRY = { firstMs: 50, maxMs: 5000 }
 
 export type OutboxOptions = {
-  readonly host: string
+  readonly host: HostName
   readonly bootId: string
   readonly ledger: Ledger
   readonly bus: Pick<Bus, 'publish'>
@@ -31,7 +32,7 @@ export type OutboxOptions = {
 /** `id` is made once for each result: a publish that is repeated carries the same id. */
 type Letter = { readonly id: string; readonly entry: Entry }
 
-const resultOf = (host: string, bootId: string, entry: Entry): OrderResult => ({
+const resultOf = (host: HostName, bootId: BootId, entry: Entry): OrderResult => ({
   type: 'OrderResult',
   host,
   bootId,

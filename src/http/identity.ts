@@ -1,4 +1,5 @@
 /** Who is calling. Without an identity service the headers are believed, which is why that mode listens on loopback. */
+import type { ProjectId } from '../identifiers.ts'
 import type { Caller } from '../actors/control.ts'
 import { traceField } from '../trace.ts'
 import type { HttpRefused } from './faults.ts'
@@ -6,7 +7,7 @@ import type { HttpRefused } from './faults.ts'
 export type Identity = {
   readonly userId: string
   /** Null: the token has no project (unscoped, or scoped to a domain or to the system). */
-  readonly projectId: string | null
+  readonly projectId: ProjectId | null
   /** Lower case. */
   readonly roles: readonly string[]
   readonly serviceRoles: readonly string[]
@@ -48,7 +49,7 @@ export const noauth: Identify = (header) => {
 
 export const callerOf = (
   identity: Identity,
-  projectId: string,
+  projectId: ProjectId,
   requestId: string,
   serviceRoles: readonly string[],
   trace?: string,

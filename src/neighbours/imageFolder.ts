@@ -1,4 +1,5 @@
 /** Bitstream images in a folder: files named by the image's UUID, with or without an extension. */
+import type { ImageUuid } from '../identifiers.ts'
 import { opendir, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Images } from '../actors/neighbours.ts'
@@ -15,7 +16,7 @@ const LISTED_MAX = 100_000
 const UNKNOWN: Found = { found: false, why: 'unknown' }
 
 /** Shortest first, so that the choice does not depend on the order of the folder. */
-const candidates = async (dir: string, uuid: string): Promise<readonly string[]> => {
+const candidates = async (dir: string, uuid: ImageUuid): Promise<readonly string[]> => {
   const names: string[] = []
   let listed = 0
   for await (const { name } of await opendir(dir)) {
@@ -33,7 +34,7 @@ const fileIn = async (dir: string, name: string): Promise<string | null> => {
   return (await stat(path)).isFile() ? path : null
 }
 
-const findIn = async (dir: string, uuid: string): Promise<Found> => {
+const findIn = async (dir: string, uuid: ImageUuid): Promise<Found> => {
   const real = await realpath(dir)
   for (const name of await candidates(real, uuid)) {
     const path = await fileIn(real, name)

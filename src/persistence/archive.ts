@@ -5,6 +5,7 @@
  * ARCHIVE-2 nothing moves that some reader's checkpoint has not passed;
  * ARCHIVE-3 what an entity is folded from is whole: a tail whose beginning was moved is completed from the archive.
  */
+import type { EntityKey } from '../identifiers.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import type { Archived, ArchiveOrder } from './store.ts'
 import { journalRow } from './recall.ts'
@@ -55,8 +56,11 @@ const MOVE = `with r as (select * from json_to_recordset($1::json) r(key text, u
 const statement = (name: string, text: string, ...params: readonly unknown[]): Statement => ({ name, text, params })
 const place = (row: Rows[number]): string => `${String(row['xid'])}.${String(row['pos'])}`
 
-type Leaving = { readonly key: string; readonly upto: number; readonly whole: boolean }
-const leavingOf = async ({ share }: Pick<Database, 'share'>, keys: readonly string[]): Promise<readonly Leaving[]> => {
+type Leaving = { readonly key: EntityKey; readonly upto: number; readonly whole: boolean }
+const leavingOf = async (
+  { share }: Pick<Database, 'share'>,
+  keys: readonly EntityKey[],
+): Promise<readonly Leaving[]> => {
   const { leavable } = await import('../actors/retention.ts')
   const rows = (await share(statement('histories', HISTORIES, JSON.stringify(keys)))).map(journalRow)
   const histories = Map.groupBy(rows, ({ key }: JournalRow) => key)

@@ -1,10 +1,11 @@
 /** Reading tails: all that is asked in one turn of the event loop is one query, as actors recover many at a time. */
+import type { EntityKey } from '../identifiers.ts'
 import { SNAPSHOT_SCHEMA } from '../actors/runtime/views.ts'
 import type { Cause, JournalRow, Recalled } from '../actors/runtime/ports.ts'
 import { reading, unreadable } from './sql.ts'
 import type { Database, Rows, Run, Statement } from './sql.ts'
 
-type Wish = { readonly key: string; readonly after: number }
+type Wish = { readonly key: EntityKey; readonly after: number }
 type Answer = ReadonlyMap<string, Recalled>
 type Call = {
   readonly wishes: readonly Wish[]

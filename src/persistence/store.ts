@@ -1,10 +1,11 @@
 /** A store as the main program holds it: the ports of the actors, and the work on whole tables. */
+import type { EntityKey } from '../identifiers.ts'
 import type { Append, Journal, JournalRow, Position, Reads } from '../actors/runtime/ports.ts'
 import type { Sharing } from '../actors/runtime/sharing.ts'
 import type { ViewChange } from '../actors/runtime/views.ts'
 
 /** All view rows of one entity, from all its journal rows, oldest first. Pure. */
-export type Fold = (key: string, rows: readonly JournalRow[]) => readonly ViewChange[]
+export type Fold = (key: EntityKey, rows: readonly JournalRow[]) => readonly ViewChange[]
 export type Loaded = { readonly journalRows: number; readonly viewRows: number }
 export type Stream<Item> = Iterable<Item> | AsyncIterable<Item>
 

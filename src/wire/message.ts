@@ -5,6 +5,7 @@
  * MESSAGE-2 a bad message is a value that names the field, never a throw;
  * MESSAGE-3 the digest of an inventory report depends on what was seen alone: not on boot, number, moment or order of keys.
  */
+import type { BootId, EntityKey, HostName } from '../identifiers.ts'
 import * as v from 'valibot'
 import type { Outcome } from '../fault.ts'
 import { done, refuse } from '../fault.ts'
@@ -35,7 +36,11 @@ export type MessageMeta = {
 }
 /** A record that was read: its content, and the id consumers are idempotent by. */
 export type Message<Body> = { readonly id: string; readonly body: Body }
-export type FactBody = { readonly entity: string; readonly version: number; readonly event: { readonly type: string } }
+export type FactBody = {
+  readonly entity: EntityKey
+  readonly version: number
+  readonly event: { readonly type: string }
+}
 export type FactChannel = Extract<Channel, `${string}Events`>
 export type StateChannel = Extract<Channel, `${string}State`>
 
@@ -128,7 +133,7 @@ export const factRecord = (channel: FactChannel, key: string, fact: FactBody, to
 export const stateRecord = (
   channel: StateChannel,
   key: string,
-  body: Readonly<{ entity: string; version: number }>,
+  body: Readonly<{ entity: EntityKey; version: number }>,
   state: object | null,
   told: MessageMeta,
 ): BusRecord => {
@@ -180,8 +185,8 @@ export const retriedRecord = ({ topic, key, reason }: DeadLetter, told: MessageM
 
 /** Headers of an inventory report, or null when the record is anything else or they are not whole. */
 export type Sighting = {
-  readonly host: string
-  readonly boot: string
+  readonly host: HostName
+  readonly boot: BootId
   readonly number: number
   readonly digest: string
   readonly observedAt: number

@@ -1,26 +1,29 @@
 /** Orders from the control side to a host (`host.orders.v1`). Numbered per slot: a repeated one is answered with the recorded result, an older one is ignored. */
 import * as v from 'valibot'
+import type * as id from '../identifiers.ts'
+import { ArqUuid, DeployableUuid, HandleUuid } from './identifiers.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
+const HostName: v.GenericSchema<string, id.HostName> = text(255)
 export const OrderNumber = v.pipe(v.number(), v.integer(), v.minValue(1))
 
-const Head = {
+/** `slot` is what is fenced: an attach handle's UUID, or a deployable's UUID for `Program` and `Probe`. */
+const head = <Slot extends v.GenericSchema<string>>(slot: Slot) => ({
   /** The host the order is for; the message key. */
-  host: text(255),
-  /** What is fenced: an attach handle's UUID, or a deployable's UUID for `program` and `probe`. */
-  slot: v.pipe(v.string(), v.uuid()),
+  host: HostName,
+  slot,
   number: OrderNumber,
   /** The driver that owns the device, by entry-point name. */
   driver: text(100),
   /** The deployable's name on the host. */
   deployable: text(200),
-  deployableUuid: v.pipe(v.string(), v.uuid()),
+  deployableUuid: DeployableUuid,
   /** Milliseconds since the epoch: past it nobody waits for the result any more. */
   deadline: v.number(),
   requestId: v.optional(v.string()),
   /** `traceparent` of what caused it: the order keeps it, however often it is sent. */
   trace: v.optional(text(100)),
-}
+})
 const Handle = v.object({
   type: v.picklist(['PCI', 'MDEV', 'TEST_PCI']),
   info: v.record(v.string(), v.string()),
@@ -28,14 +31,15 @@ const Handle = v.object({
 
 export const Order = v.variant('type', [
   v.object({
-    ...Head,
+    ...head(HandleUuid),
     type: v.literal('PrepareSlot'),
     handle: Handle,
-    arq: v.pipe(v.string(), v.uuid()),
+    arq: ArqUuid,
     bitstream: v.optional(text(100)),
   }),
-  v.object({ ...Head, type: v.literal('ReleaseSlot'), handle: Handle }),
-  v.object({ ...Head, type: v.literal('Program'), image: text(100) }),
-  v.object({ ...Head, type: v.literal('Probe') }),
+  v.object({ ...head(HandleUuid), type: v.literal('ReleaseSlot'), handle: Handle }),
+  v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: text(100) }),
+  /** Its own control sends none. Releases up to 0.2.0 know it, so a host has to answer one. */
+  v.object({ ...head(DeployableUuid), type: v.literal('Probe') }),
 ])
 export type Order = v.InferOutput<typeof Order>

@@ -1,11 +1,17 @@
 /** Reports from a host (`host.reports.v1`): the inventory picture, results of orders, heartbeats. */
 import * as v from 'valibot'
+import type * as id from '../identifiers.ts'
+import { ArqUuid, BootId, DeployableUuid, SlotUuid } from './identifiers.ts'
 import { OrderNumber } from './orders.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 /** No store and no file name takes control characters. */
-const hostName = v.pipe(v.string(), v.minLength(1), v.maxLength(255), v.regex(/^[^\p{Cc}\p{Cs}]+$/u))
-const uuid = v.pipe(v.string(), v.uuid())
+const HostName: v.GenericSchema<string, id.HostName> = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(255),
+  v.regex(/^[^\p{Cc}\p{Cs}]+$/u),
+)
 const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
 
 export const ReportedHandle = v.object({
@@ -35,9 +41,9 @@ export const ReportedDevice = v.object({
 })
 
 const Head = {
-  host: hostName,
+  host: HostName,
   /** New at each start of the host program. */
-  bootId: uuid,
+  bootId: BootId,
   /** Rises by one with each report of one boot; older and repeated ones are ignored. */
   number: v.pipe(v.number(), v.integer(), v.minValue(1)),
   /** When the host observed it, ms since the epoch. */
@@ -50,7 +56,7 @@ export const InventoryReport = v.object({
   type: v.literal('Inventory'),
   version: name(40),
   /** Other names of the same host (node name, FQDN). */
-  aliases: v.pipe(v.array(hostName), v.maxLength(100)),
+  aliases: v.pipe(v.array(HostName), v.maxLength(100)),
   drivers: v.pipe(
     v.array(
       v.variant('status', [
@@ -66,8 +72,8 @@ export const InventoryReport = v.object({
   ),
 })
 export const Heartbeat = v.object({
-  host: hostName,
-  bootId: uuid,
+  host: HostName,
+  bootId: BootId,
   type: v.literal('Heartbeat'),
   observedAt: v.number(),
   status: v.object({
@@ -77,14 +83,14 @@ export const Heartbeat = v.object({
   }),
 })
 export const OrderResult = v.object({
-  host: hostName,
-  bootId: uuid,
+  host: HostName,
+  bootId: BootId,
   type: v.literal('OrderResult'),
   order: v.picklist(['PrepareSlot', 'ReleaseSlot', 'Program', 'Probe']),
-  slot: uuid,
-  deployableUuid: uuid,
+  slot: SlotUuid,
+  deployableUuid: DeployableUuid,
   number: OrderNumber,
-  arq: v.optional(uuid),
+  arq: v.optional(ArqUuid),
   /** `traceparent` of the work on the host. */
   trace: v.optional(text(100)),
   startedAt: v.number(),

@@ -236,7 +236,9 @@ describe('a quarantined handle', () => {
     await world.answer(order, { status: 'failed', reason: 'stuck', final: true })
     expect(await world.states([arq])).toEqual(['UnbindFailed'])
     for (let n = 0; n < 2; n++)
-      expect(value(await world.control.handles.release(TENANT, order.slot, WORD))).toMatchObject({ state: 'free' })
+      expect(value(await world.control.handles.release(TENANT, String(order.slot), WORD))).toMatchObject({
+        state: 'free',
+      })
     expect(await world.states([arq])).toEqual(['Unbound'])
   })
   it('by hand is given to nobody; one that is held is refused', async () => {

@@ -1,4 +1,5 @@
 /** An accelerator request: who asked for which group of which profile, and what it is bound to. */
+import type { ArqUuid, EntityKey } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { ArqCommand, ArqEvent } from './messages.ts'
 import { rows } from './rows.ts'
@@ -53,5 +54,5 @@ const decide = (arq: Arq, command: ArqCommand): Decision<ArqEvent> => {
 }
 
 export type { Arq } from './state.ts'
-export const arq: Decider<Arq, ArqCommand, ArqEvent> = { kind: 'arq', initial, decide, evolve, rows }
-export const arqKey = (uuid: string): string => `arq/${uuid}`
+export const arq: Decider<Arq, ArqCommand, ArqEvent, 'arq'> = { kind: 'arq', initial, decide, evolve, rows }
+export const arqKey = (uuid: ArqUuid): EntityKey<'arq'> => `arq/${uuid}`

@@ -1,19 +1,20 @@
 /** What an accelerator request remembers, and how each fact changes it. */
+import type { ArqUuid, DeployableUuid, HandleUuid, ProfileUuid, ProjectId } from '../../identifiers.ts'
 import type { ArqEvent, Bond, Group } from './messages.ts'
 import type { Status } from './states.ts'
 
 export type Arq = {
   readonly status: Status
-  readonly uuid: string
-  readonly projectId: string | null
-  readonly profileUuid: string
+  readonly uuid: ArqUuid
+  readonly projectId: ProjectId | null
+  readonly profileUuid: ProfileUuid
   readonly profileName: string
   readonly groupId: number
   /** As it was in the profile at creation, whatever happens to the profile (S15). */
   readonly group: Group
   readonly bond: Bond | null
   /** The handle it gave up last, whose release may still fail on the host. */
-  readonly gaveUp: { readonly handle: string; readonly deployable: string } | null
+  readonly gaveUp: { readonly handle: HandleUuid; readonly deployable: DeployableUuid } | null
   readonly reason: string | null
   readonly createdAt: number
   readonly updatedAt: number | null

@@ -1,7 +1,8 @@
 /** A deployable: grants its handles, one ARQ each, and numbers the orders its host carries out. */
+import type { ArqUuid, AttributeUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { careOf, forced } from './handleAdmin.ts'
-import { type OrderOf, orderFor } from './orders.ts'
+import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
 import { type Deployable, type SlotHandle, busy, evolve, initial, retryAt } from './state.ts'
@@ -38,7 +39,7 @@ const grant = (
 }
 
 /** What the request holds; failing that, what it gave up and the host could not release. */
-const slotOf = (held: Deployable, arq: string): SlotHandle | undefined => {
+const slotOf = (held: Deployable, arq: ArqUuid): SlotHandle | undefined => {
   const handles = Object.values(held.handles)
   return (
     handles.find((one) => one.arq === arq) ??
@@ -77,7 +78,8 @@ const answerSlot = (
   command: Extract<DeployableCommand, { type: 'Answer' }>,
 ): Decision<DeployableEvent> => {
   if (handle.pending?.number !== command.number) return accept() // an older order's answer, or said before
-  const { slot, number, failed } = command
+  const { number, failed } = command
+  const slot = handle.uuid
   if (failed === null) return accept({ type: 'OrderDone', slot, number })
   if (handle.pending.type === 'PrepareSlot') return accept() // the conversation fails the ARQ and releases the handle
   const again =
@@ -107,11 +109,11 @@ const program = (held: Deployable, order: OrderOf<'Program'>): Decision<Deployab
   if (held.presence !== 'present') return conflict(held, `its device is ${held.presence}`)
   if (held.program) return conflict(held, 'it is being programmed')
   if (busy(held)) return conflict(held, 'a request uses it, so it cannot be programmed now')
-  return accept({ type: 'ProgramStarted', image: order.image, order: orderFor(held, null, order) })
+  return accept({ type: 'ProgramStarted', image: order.image, order: programOrderFor(held, order) })
 }
 
 /** Without its class a deployable can serve nobody (I11). */
-const removeAttribute = (held: Deployable, uuid: string): Decision<DeployableEvent> => {
+const removeAttribute = (held: Deployable, uuid: AttributeUuid): Decision<DeployableEvent> => {
   const attribute = held.attributes.find((one) => one.uuid === uuid)
   if (!attribute) return refuse({ kind: 'not_found', resource: 'attribute', id: uuid })
   if (attribute.key === 'rc' && attribute.origin === 'driver')
@@ -156,11 +158,11 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
   }
 }
 
-export const deployable: Decider<Deployable, DeployableCommand, DeployableEvent> = {
+export const deployable: Decider<Deployable, DeployableCommand, DeployableEvent, 'deployable'> = {
   kind: 'deployable',
   initial,
   decide,
   evolve,
   rows,
 }
-export const deployableKey = (uuid: string): string => `deployable/${uuid}`
+export { deployableKey } from './state.ts'

@@ -1,10 +1,20 @@
 /** What may be asked of a deployable, and what is recorded of it. It owns its attach handles and, for an FPGA, the region's content. */
+import type {
+  ArqUuid,
+  AttributeUuid,
+  DeployableUuid,
+  DeviceUuid,
+  HandleUuid,
+  HostName,
+  ResourceProviderUuid,
+  SlotUuid,
+} from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import type { HandleAdminCommand, HandleAdminEvent } from './handleAdminMessages.ts'
 
 export type Origin = 'driver' | 'operator' | 'bitstream'
 export type Attribute = {
-  readonly uuid: string
+  readonly uuid: AttributeUuid
   readonly key: string
   readonly value: string
   readonly origin: Origin
@@ -12,7 +22,7 @@ export type Attribute = {
 }
 /** A handle as the driver reported it, under the identity it keeps for ever. */
 export type KnownHandle = {
-  readonly uuid: string
+  readonly uuid: HandleUuid
   readonly type: 'PCI' | 'MDEV' | 'TEST_PCI'
   readonly info: Readonly<Record<string, string>>
   readonly canonical: string
@@ -29,14 +39,14 @@ export type Description = {
   readonly handles: readonly KnownHandle[]
 }
 export type Identity = {
-  readonly uuid: string
+  readonly uuid: DeployableUuid
   /** Integer id, as REST shows it to attributes. */
   readonly id: number
   readonly name: string
-  readonly rpUuid: string
-  readonly deviceUuid: string
+  readonly rpUuid: ResourceProviderUuid
+  readonly deviceUuid: DeviceUuid
   readonly deviceId: number
-  readonly host: string
+  readonly host: HostName
   readonly vendor: string
 }
 export type Presence = 'present' | 'missing' | 'retired'
@@ -56,7 +66,7 @@ export type DeployableCommand =
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
   | {
       readonly type: 'Grant'
-      readonly arq: string
+      readonly arq: ArqUuid
       readonly bitstream: string | null
       readonly deadline: number
       readonly requestId: string
@@ -64,14 +74,14 @@ export type DeployableCommand =
     }
   | {
       readonly type: 'Release'
-      readonly arq: string
+      readonly arq: ArqUuid
       readonly deadline: number
       readonly trace?: string | undefined
     }
   /** A host's answer to an order of this deployable. */
   | {
       readonly type: 'Answer'
-      readonly slot: string
+      readonly slot: SlotUuid
       readonly number: number
       readonly failed: string | null
       readonly final: boolean
@@ -85,7 +95,7 @@ export type DeployableCommand =
       readonly trace?: string | undefined
     }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
-  | { readonly type: 'RemoveAttribute'; readonly uuid: string }
+  | { readonly type: 'RemoveAttribute'; readonly uuid: AttributeUuid }
   /** Time has come: what its host could not release is ordered once more. */
   | { readonly type: 'Due'; readonly at: number; readonly deadline: number }
   | HandleAdminCommand
@@ -102,13 +112,18 @@ export type DeployableEvent =
   | { readonly type: 'PresenceSet'; readonly presence: Presence }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
   /** `order` null: the device needs no work on its host. */
-  | { readonly type: 'Granted'; readonly handle: string; readonly arq: string; readonly order: Order | null }
-  | { readonly type: 'HandleReleased'; readonly handle: string; readonly arq: string; readonly order: Order | null }
-  | { readonly type: 'OrderDone'; readonly slot: string; readonly number: number }
+  | { readonly type: 'Granted'; readonly handle: HandleUuid; readonly arq: ArqUuid; readonly order: Order | null }
+  | {
+      readonly type: 'HandleReleased'
+      readonly handle: HandleUuid
+      readonly arq: ArqUuid
+      readonly order: Order | null
+    }
+  | { readonly type: 'OrderDone'; readonly slot: HandleUuid; readonly number: number }
   /** `again`: the release is ordered once more; null: the handle is quarantined until somebody looks. */
   | {
       readonly type: 'OrderFailed'
-      readonly slot: string
+      readonly slot: HandleUuid
       readonly number: number
       readonly reason: string
       readonly again: Order | null
@@ -117,5 +132,5 @@ export type DeployableEvent =
   | { readonly type: 'Programmed'; readonly image: string; readonly number: number }
   | { readonly type: 'ProgramFailed'; readonly image: string; readonly number: number; readonly reason: string }
   | { readonly type: 'AttributeAdded'; readonly attribute: Omit<Attribute, 'createdAt'> }
-  | { readonly type: 'AttributeRemoved'; readonly uuid: string }
+  | { readonly type: 'AttributeRemoved'; readonly uuid: AttributeUuid }
   | HandleAdminEvent

@@ -1,4 +1,5 @@
 /** The orders a deployable gives to its host. Each carries the next number, so that the host can refuse older ones. */
+import type { ArqUuid, SlotUuid } from '../../identifiers.ts'
 import { traceField } from '../../trace.ts'
 import type { Order } from '../../wire/orders.ts'
 import type { Deployable, SlotHandle } from './state.ts'
@@ -6,7 +7,7 @@ import type { Deployable, SlotHandle } from './state.ts'
 type Wanted =
   | {
       readonly type: 'PrepareSlot'
-      readonly arq: string
+      readonly arq: ArqUuid
       readonly deadline: number
       readonly requestId: string
       readonly bitstream: string | null
@@ -22,21 +23,33 @@ type Wanted =
     }
 export type OrderOf<Type extends Wanted['type']> = Extract<Wanted, { type: Type }>
 
-/** `handle` null: the order is about the deployable itself, and its UUID is the slot. */
-export const orderFor = (held: Deployable, handle: SlotHandle | null, wanted: Wanted): Order => {
-  const head = {
-    host: held.host,
-    slot: handle?.uuid ?? held.uuid,
-    number: held.orders + 1,
-    driver: held.driver,
-    deployable: held.name,
-    deployableUuid: held.uuid,
-    deadline: wanted.deadline,
-    ...traceField(wanted.trace),
-  }
-  if (wanted.type === 'Program') return { ...head, type: 'Program', image: wanted.image, requestId: wanted.requestId }
-  const slot = { type: handle!.type, info: handle!.info }
-  if (wanted.type === 'ReleaseSlot') return { ...head, type: 'ReleaseSlot', handle: slot }
+const headOf = <Slot extends SlotUuid>(held: Deployable, slot: Slot, { deadline, trace }: Wanted) => ({
+  host: held.host,
+  slot,
+  number: held.orders + 1,
+  driver: held.driver,
+  deployable: held.name,
+  deployableUuid: held.uuid,
+  deadline,
+  ...traceField(trace),
+})
+
+export const orderFor = (
+  held: Deployable,
+  { uuid, type, info }: SlotHandle,
+  wanted: OrderOf<'PrepareSlot' | 'ReleaseSlot'>,
+): Order => {
+  const head = headOf(held, uuid, wanted)
+  const handle = { type, info }
+  if (wanted.type === 'ReleaseSlot') return { ...head, type: 'ReleaseSlot', handle }
   const { arq, requestId, bitstream } = wanted
-  return { ...head, type: 'PrepareSlot', handle: slot, arq, requestId, ...(bitstream === null ? {} : { bitstream }) }
+  return { ...head, type: 'PrepareSlot', handle, arq, requestId, ...(bitstream === null ? {} : { bitstream }) }
 }
+
+/** The order is about the deployable itself, whose UUID is the slot. */
+export const programOrderFor = (held: Deployable, wanted: OrderOf<'Program'>): Order => ({
+  ...headOf(held, held.uuid, wanted),
+  type: 'Program',
+  image: wanted.image,
+  requestId: wanted.requestId,
+})

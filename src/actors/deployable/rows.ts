@@ -1,8 +1,9 @@
 /** What the outside sees of a deployable: its own row, its attributes, its handles, and the orders that wait for its host. */
+import type { SlotUuid } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 import type { Attribute } from './messages.ts'
-import { type Deployable, type SlotHandle, dueAt } from './state.ts'
+import { type Deployable, type SlotHandle, deployableKey, dueAt } from './state.ts'
 
 export const deployableRow = (held: Deployable): Row<'deployables'> => ({
   uuid: held.uuid,
@@ -55,7 +56,7 @@ const orderRow = (order: Order, at: number): Row<'pending_orders'> => ({
 const shown = (held: Deployable) => held.exists && held.presence !== 'retired'
 
 const orderChange = (
-  slot: string,
+  slot: SlotUuid,
   before: Order | null | undefined,
   after: Order | null,
   at: number,
@@ -91,7 +92,7 @@ const dueChange = (before: Deployable, after: Deployable): readonly ViewChange[]
   if (before.handles === after.handles) return []
   const [was, is] = [dueAt(before), dueAt(after)]
   if (was === is) return []
-  const entity = `deployable/${after.uuid}`
+  const entity = deployableKey(after.uuid)
   return is === null ? [drop('due', entity)] : [put('due', { entity, kind: 'deployable', at: is })]
 }
 
@@ -103,7 +104,7 @@ const retired = (before: Deployable): readonly ViewChange[] => [
     ...(pending ? [drop('pending_orders', uuid)] : []),
   ]),
   ...(before.program ? [drop('pending_orders', before.uuid)] : []),
-  ...(dueAt(before) === null ? [] : [drop('due', `deployable/${before.uuid}`)]),
+  ...(dueAt(before) === null ? [] : [drop('due', deployableKey(before.uuid))]),
 ]
 
 /** Grants and releases touch only their handle: the deployable's own row is written when what it shows has changed. */

@@ -1,4 +1,5 @@
 /** What a deployable remembers, and how each fact changes it. */
+import type { ArqUuid, DeployableUuid, EntityKey, HandleUuid } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import type {
   Attribute,
@@ -13,13 +14,13 @@ import { type HandleMove, type HandleState, next } from './states.ts'
 
 export type SlotHandle = KnownHandle & {
   readonly state: HandleState
-  readonly arq: string | null
+  readonly arq: ArqUuid | null
   /** The order its host has not answered yet. */
   readonly pending: Order | null
   /** When that order was given. */
   readonly pendingSince: number
   /** Whose release it is, while releasing or quarantined. */
-  readonly lastArq: string | null
+  readonly lastArq: ArqUuid | null
   /** How often the release under way has failed. */
   readonly attempts: number
   /** The last complete report did not show it. */
@@ -49,6 +50,8 @@ export type Deployable = Identity & {
   readonly describedAt: number | null
   readonly revision: number
 }
+
+export const deployableKey = (uuid: DeployableUuid): EntityKey<'deployable'> => `deployable/${uuid}`
 
 export const initial: Deployable = {
   exists: false,
@@ -124,7 +127,7 @@ const describe = (held: Deployable, description: Description, at: number): Parti
 
 const move = (
   held: Deployable,
-  uuid: string,
+  uuid: HandleUuid,
   step: HandleMove,
   change: Partial<SlotHandle>,
 ): Pick<Deployable, 'handles'> => {
@@ -204,7 +207,7 @@ const quarantined = (
   const kept = until === 'released' ? { quarantine: { by, reason, at } } : {}
   return move(held, handle, 'quarantine', { ...kept, ...free })
 }
-const givenBack = (held: Deployable, uuid: string): Deployable => {
+const givenBack = (held: Deployable, uuid: HandleUuid): Deployable => {
   const { quarantine: _, ...handle } = held.handles[uuid]!
   return { ...held, handles: { ...held.handles, [uuid]: handle } }
 }
@@ -225,7 +228,7 @@ const released = (
 }
 
 /** A done `PrepareSlot` leaves the handle held and may have brought a bitstream; a done `ReleaseSlot` frees it. */
-const done = (held: Deployable, slot: string): Partial<Deployable> => {
+const done = (held: Deployable, slot: HandleUuid): Partial<Deployable> => {
   const { pending } = held.handles[slot]!
   const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
   return {

@@ -1,4 +1,5 @@
 /** A device: a physical card on a host, known by its control path. */
+import type { DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DeviceStatus, Presence } from '../deployable/messages.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
@@ -15,9 +16,9 @@ export type DeviceFacts = {
   readonly controlPath: string
 }
 export type DeviceIdentity = {
-  readonly uuid: string
+  readonly uuid: DeviceUuid
   readonly id: number
-  readonly host: string
+  readonly host: HostName
 }
 
 export type DeviceCommand =
@@ -120,5 +121,11 @@ const rows = (before: Device, after: Device): readonly ViewChange[] => {
   return shown(before) ? [drop('devices', before.uuid)] : []
 }
 
-export const device: Decider<Device, DeviceCommand, DeviceEvent> = { kind: 'device', initial, decide, evolve, rows }
-export const deviceKey = (uuid: string): string => `device/${uuid}`
+export const device: Decider<Device, DeviceCommand, DeviceEvent, 'device'> = {
+  kind: 'device',
+  initial,
+  decide,
+  evolve,
+  rows,
+}
+export const deviceKey = (uuid: DeviceUuid): EntityKey<'device'> => `device/${uuid}`

@@ -1,4 +1,5 @@
 /** A host: liveness, other names, the last picture of its hardware that was recorded, and what that picture became here. */
+import type { BootId, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import { type Row, put } from '../runtime/views.ts'
@@ -6,7 +7,7 @@ import { type Row, put } from '../runtime/views.ts'
 export type Liveness = 'up' | 'stale' | 'down' | 'removed'
 /** What was recorded of one device of the host, by canonical control path. */
 export type HeldDevice = {
-  readonly uuid: string
+  readonly uuid: DeviceUuid
   readonly id: number
   readonly driver: string
   /** Hash of what the driver reported of it: equal means there is nothing to do. */
@@ -14,22 +15,22 @@ export type HeldDevice = {
   /** Complete reports of its driver in a row that did not show it. */
   readonly missing: number
   /** Deployable name -> uuid. */
-  readonly deployables: Readonly<Record<string, string>>
+  readonly deployables: Readonly<Record<string, DeployableUuid>>
 }
 export type DriverState = { readonly status: 'ok' | 'failed'; readonly error: string | null }
 export type InventorySnapshot = {
-  readonly bootId: string
+  readonly bootId: BootId
   readonly number: number
   readonly digest: string
-  readonly aliases: readonly string[]
+  readonly aliases: readonly HostName[]
   readonly drivers: Readonly<Record<string, DriverState>>
 }
 export type Host = InventorySnapshot & {
   readonly exists: boolean
-  readonly name: string
+  readonly name: HostName
   readonly liveness: Liveness
   /** The last boots before this one: what is still said of them is old. */
-  readonly formerBoots: readonly string[]
+  readonly formerBoots: readonly BootId[]
   readonly devices: Readonly<Record<string, HeldDevice>>
   /** An operator took it out of service; nothing it shows is offered until an operator restores it. */
   readonly retired?: OperatorNote & { readonly at: number }
@@ -42,7 +43,7 @@ type Changed = Readonly<Record<string, HeldDevice | null>>
 export type HostCommand =
   | {
       readonly type: 'RecordPicture'
-      readonly name: string
+      readonly name: HostName
       readonly picture: InventorySnapshot
       readonly devices: Changed
     }
@@ -56,7 +57,7 @@ export type Care = 'retired' | 'removed' | 'restored'
 export type HostEvent =
   | {
       readonly type: 'PictureRecorded'
-      readonly name: string
+      readonly name: HostName
       readonly picture: InventorySnapshot
       readonly devices: Changed
     }
@@ -87,7 +88,7 @@ const initial: Host = {
 
 const BOOTS_KEPT = 16
 /** Older and repeated reports of one boot, and all of a former boot, change nothing (Q1, I10). */
-export const isNews = (host: Host, report: { readonly bootId: string; readonly number: number }): boolean => {
+export const isNews = (host: Host, report: { readonly bootId: BootId; readonly number: number }): boolean => {
   if (!host.exists) return true
   return report.bootId === host.bootId ? report.number > host.number : !host.formerBoots.includes(report.bootId)
 }
@@ -176,11 +177,11 @@ export const hostRow = (host: Host): Row<'hosts'> => ({
   updated_at: host.updatedAt,
 })
 
-export const host: Decider<Host, HostCommand, HostEvent> = {
+export const host: Decider<Host, HostCommand, HostEvent, 'host'> = {
   kind: 'host',
   initial,
   decide,
   evolve,
   rows: (before, after) => (before === after || !after.exists ? [] : [put('hosts', hostRow(after))]),
 }
-export const hostKey = (name: string): string => `host/${name}`
+export const hostKey = (name: HostName): EntityKey<'host'> => `host/${name}`

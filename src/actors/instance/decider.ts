@@ -1,14 +1,15 @@
 /** An instance's bind conversation: who takes part, until when, and what Nova has still to hear. */
+import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { traceField } from '../../trace.ts'
 import { drop, put } from '../runtime/views.ts'
 import type { InstanceCommand, InstanceEvent, Part, BindOutcome } from './messages.ts'
 
 export type Instance = {
-  readonly uuid: string
+  readonly uuid: InstanceUuid
   /** Its ARQs, bound or binding or failed, until they leave. */
   readonly arqs: Readonly<Record<string, Part>>
-  readonly hostname: string
+  readonly hostname: HostName
   readonly open: { readonly deadline: number; readonly since?: number } | null
   readonly requestId: string
   /** `traceparent` of the bind. */
@@ -177,9 +178,9 @@ export const dueAt = (instance: Instance): number | null => {
 
 /** The reason of a bind that its deadline ended. */
 export const NOT_IN_TIME = 'the host did not answer in time'
-export const instanceKey = (uuid: string): string => `instance/${uuid}`
+export const instanceKey = (uuid: InstanceUuid): EntityKey<'instance'> => `instance/${uuid}`
 
-export const instance: Decider<Instance, InstanceCommand, InstanceEvent> = {
+export const instance: Decider<Instance, InstanceCommand, InstanceEvent, 'instance'> = {
   kind: 'instance',
   initial,
   decide,

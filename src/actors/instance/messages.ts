@@ -1,8 +1,9 @@
 /** A bind conversation: one per instance at a time, all its ARQs or none, one batch of events to Nova. */
+import type { ArqUuid, DeployableUuid, HostName, InstanceUuid } from '../../identifiers.ts'
 
 export type Part = {
-  readonly arq: string
-  readonly deployable: string
+  readonly arq: ArqUuid
+  readonly deployable: DeployableUuid
   /** The host's part is done, or there is none. */
   readonly prepared: boolean
 }
@@ -13,10 +14,10 @@ export type Ending = 'delivered' | 'gone' | 'refused' | 'undeliverable'
 export type InstanceCommand =
   | {
       readonly type: 'Bind'
-      readonly instance: string
+      readonly instance: InstanceUuid
       readonly at: number
       readonly parts: readonly Part[]
-      readonly hostname: string
+      readonly hostname: HostName
       /** ms since the epoch: a bind that is not finished then has failed. */
       readonly deadline: number
       /** Nova is told until then; null: no Nova is configured. */
@@ -24,11 +25,11 @@ export type InstanceCommand =
       readonly requestId: string
       readonly trace?: string | undefined
     }
-  | { readonly type: 'ReportPrepared'; readonly arq: string; readonly at: number }
+  | { readonly type: 'ReportPrepared'; readonly arq: ArqUuid; readonly at: number }
   | { readonly type: 'Fail'; readonly reason: string; readonly at: number }
   /** Its time has come: all prepared, or past the deadline. */
   | { readonly type: 'Conclude'; readonly at: number }
-  | { readonly type: 'Leave'; readonly arqs: readonly string[] }
+  | { readonly type: 'Leave'; readonly arqs: readonly ArqUuid[] }
   | {
       readonly type: 'ReportTold'
       readonly endings: Readonly<Record<string, Ending>>
@@ -41,27 +42,27 @@ export type InstanceCommand =
 export type InstanceEvent =
   | {
       readonly type: 'BindAccepted'
-      readonly instance: string
+      readonly instance: InstanceUuid
       readonly parts: readonly Part[]
-      readonly hostname: string
+      readonly hostname: HostName
       readonly deadline: number
       readonly tellUntil: number | null
       readonly requestId: string
       /** `traceparent` of the bind, for Nova to hear. */
       readonly trace?: string
     }
-  | { readonly type: 'PartPrepared'; readonly arq: string }
+  | { readonly type: 'PartPrepared'; readonly arq: ArqUuid }
   /** `tell` null: nothing is configured to be told. */
   | {
       readonly type: 'BindSettled'
       readonly outcome: BindOutcome
-      readonly arqs: readonly string[]
+      readonly arqs: readonly ArqUuid[]
       readonly reason: string | null
       readonly tell: number | null
       /** When it was accepted, ms since the epoch; absent in what older releases wrote. */
       readonly since?: number
     }
-  | { readonly type: 'ArqsLeft'; readonly arqs: readonly string[] }
+  | { readonly type: 'ArqsLeft'; readonly arqs: readonly ArqUuid[] }
   | {
       readonly type: 'NovaTold'
       readonly endings: Readonly<Record<string, Ending>>

@@ -3,6 +3,7 @@
  *
  * CARRYOUT-1 a device that an ARQ uses is marked missing, never retired (Q11, I9).
  */
+import type { DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
 import type { ReportedDevice } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -23,14 +24,14 @@ export type Tools = {
   /** UUIDs for what they hold. */
   readonly part: Pool
   readonly number: Numbered
-  readonly hostname: string
+  readonly hostname: HostName
   readonly missingRounds: number
 }
 
 const recordDeployable = (
   draft: Draft,
   shown: Shown,
-  card: { uuid: string; id: number },
+  card: { readonly uuid: DeviceUuid; readonly id: number },
   reported: ReportedDeployable,
   tools: Tools,
 ) => {
@@ -65,17 +66,16 @@ const record = (draft: Draft, shown: Shown, tools: Tools): HeldDevice => {
     identity: { uuid, id, host: tools.hostname },
     facts: factsOf(driver, shown.device),
   })
-  const deployables = shown.device.deployables.map((reported) => [
-    reported.name,
-    recordDeployable(draft, shown, { uuid, id }, reported, tools),
-  ])
+  const deployables = shown.device.deployables.map(
+    (reported) => [reported.name, recordDeployable(draft, shown, { uuid, id }, reported, tools)] as const,
+  )
   return {
     uuid,
     id,
     driver,
     digest,
     missing: 0,
-    deployables: Object.fromEntries(deployables) as Record<string, string>,
+    deployables: Object.fromEntries(deployables),
   }
 }
 
@@ -106,7 +106,7 @@ const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): H
 }
 const describeDeployable = (
   draft: Draft,
-  key: string,
+  key: EntityKey<'deployable'>,
   driver: string,
   reported: ReportedDeployable | undefined,
   tools: Tools,

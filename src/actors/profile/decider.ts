@@ -1,4 +1,5 @@
 /** A device profile, and the name it holds: two entities, so that one append can decide that both its uuid and its name are free. */
+import type { EntityKey, ProfileUuid } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
@@ -6,7 +7,7 @@ import { type Row, drop, put } from '../runtime/views.ts'
 
 export type Groups = readonly Readonly<Record<string, string>>[]
 export type ProfileFacts = {
-  readonly uuid: string
+  readonly uuid: ProfileUuid
   readonly name: string
   readonly description: string | null
   readonly groups: Groups
@@ -66,7 +67,7 @@ const evolve = (held: Profile, event: ProfileEvent, at: number): Profile => {
   }
 }
 
-export const profile: Decider<Profile, ProfileCommand, ProfileEvent> = {
+export const profile: Decider<Profile, ProfileCommand, ProfileEvent, 'profile'> = {
   kind: 'profile',
   initial: { facts: null, createdAt: 0 },
   decide: ({ facts }, command) => {
@@ -86,12 +87,14 @@ export const profile: Decider<Profile, ProfileCommand, ProfileEvent> = {
     return before.facts ? [drop('profiles', before.facts.uuid)] : []
   },
 }
-export const profileKey = (uuid: string): string => `profile/${uuid}`
+export const profileKey = (uuid: ProfileUuid): EntityKey<'profile'> => `profile/${uuid}`
 
-type Name = { readonly holder: string | null }
-type NameCommand = { readonly type: 'Take'; readonly name: string; readonly holder: string } | { readonly type: 'Free' }
-type NameEvent = { readonly type: 'NameTaken'; readonly holder: string } | { readonly type: 'NameFreed' }
-export const profileName: Decider<Name, NameCommand, NameEvent> = {
+type Name = { readonly holder: ProfileUuid | null }
+type NameCommand =
+  | { readonly type: 'Take'; readonly name: string; readonly holder: ProfileUuid }
+  | { readonly type: 'Free' }
+type NameEvent = { readonly type: 'NameTaken'; readonly holder: ProfileUuid } | { readonly type: 'NameFreed' }
+export const profileName: Decider<Name, NameCommand, NameEvent, 'profile-name'> = {
   kind: 'profile-name',
   initial: { holder: null },
   decide: ({ holder }, command) => {
@@ -106,4 +109,4 @@ export const profileName: Decider<Name, NameCommand, NameEvent> = {
   },
   rows: () => [],
 }
-export const profileNameKey = (name: string): string => `profile-name/${name}`
+export const profileNameKey = (name: string): EntityKey<'profile-name'> => `profile-name/${name}`

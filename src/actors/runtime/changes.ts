@@ -1,4 +1,5 @@
 /** Tells who waits for an entity that this process has appended something to its journal. */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
 import type { Journal } from './ports.ts'
 
@@ -7,13 +8,13 @@ export type Changes = {
    * Resolves at the next append of this process to that entity, or after `ms`: what another process appends is not heard of.
    * To miss nothing, call it before reading the entity and await it afterwards.
    */
-  readonly next: (key: string, ms: number) => Promise<void>
+  readonly next: (key: EntityKey, ms: number) => Promise<void>
   readonly stop: () => void
 }
 
 export const createChanges = (journal: Pick<Journal, 'onAppended'>, clock: Pick<Clock, 'after'>): Changes => {
-  const waiting = new Map<string, Set<() => void>>()
-  const wake = (key: string) => {
+  const waiting = new Map<EntityKey, Set<() => void>>()
+  const wake = (key: EntityKey) => {
     for (const resolve of waiting.get(key) ?? []) resolve()
     waiting.delete(key)
   }

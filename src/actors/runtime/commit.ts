@@ -6,6 +6,7 @@
  * COMMIT-3 after `unknown` one read of the tail shows whether it was written; if the store cannot be read (`Unreadable`), the outcome
  *    stays unknown.
  */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Fault, Outcome } from '../../fault.ts'
 import type { Counts } from './counts.ts'
 import { type Draft, MOVED, Refusal, openDraft, toAppend } from './draft.ts'
@@ -41,7 +42,7 @@ export type Committed<Value> = { readonly loan: Loan; readonly outcome: Outcome<
 const ROUNDS_MAX = 8
 const BUSY: Fault = { kind: 'unavailable', reason: 'too many writers at once', retryAfterSeconds: 1 }
 
-export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: string) => AnyDecider): Promise<Loan> => {
+export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: EntityKey) => AnyDecider): Promise<Loan> => {
   const wanted = [...loan.values()].map(({ key, version }) => ({ key, after: version }))
   const tails = await store.recall(wanted)
   return new Map([...loan].map(([key, memory]) => [key, recallInto(deciderOf(key), memory, tails.get(key))]))
@@ -56,7 +57,7 @@ const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory)
  */
 const drawUp = <Value>(
   loan: Loan,
-  deciderOf: (key: string) => AnyDecider,
+  deciderOf: (key: EntityKey) => AnyDecider,
   { plan, at, commandId, cause }: Work<Value>,
 ) => {
   const { draft, drafted } = openDraft(loan, deciderOf, at)
@@ -88,7 +89,7 @@ const note = (counts: Counts, verdict: Verdict, met: Met): void => {
 
 export const commit = async <Value>(
   borrowed: Loan,
-  deciderOf: (key: string) => AnyDecider,
+  deciderOf: (key: EntityKey) => AnyDecider,
   store: Store,
   work: Work<Value>,
   readFirst = false,

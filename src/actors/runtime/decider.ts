@@ -12,9 +12,9 @@ export type Decision<E extends Event = Event> =
 export const accept = <E extends Event>(...events: readonly E[]): Decision<E> => ({ ok: true, events })
 export const refuse = (fault: Fault): { readonly ok: false; readonly fault: Fault } => ({ ok: false, fault })
 
-export type Decider<State, Command, E extends Event> = {
+export type Decider<State, Command, E extends Event, Name extends string = string> = {
   /** First part of the journal key: `<kind>/<id>`. */
-  readonly kind: string
+  readonly kind: Name
   readonly initial: State
   readonly decide: (state: State, command: Command) => Decision<E>
   readonly evolve: (state: State, event: E, at: number) => State
@@ -23,4 +23,4 @@ export type Decider<State, Command, E extends Event> = {
 }
 
 /** What a decider is to those who only read: the kind of key it stands for, and the type of its state. */
-export type Kind<State> = { readonly kind: string; readonly initial: State }
+export type Kind<State, Name extends string = string> = { readonly kind: Name; readonly initial: State }

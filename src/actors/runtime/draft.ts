@@ -1,6 +1,7 @@
 /** The decisions of several entities, collected: nothing is written until the draft becomes one append. Pure. */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
-import type { Event } from './decider.ts'
+import type { Event, Kind } from './decider.ts'
 import { type AnyDecider, type Loan, type Memory, fold, freeze } from './memory.ts'
 import type { Append, Cause, JournalRow } from './ports.ts'
 import { SNAPSHOT_SCHEMA, type ViewChange, put } from './views.ts'
@@ -22,17 +23,18 @@ export const MOVED = Symbol('moved')
 export type Draft = {
   readonly at: number
   /** The entity's state with the decisions of this draft applied. */
-  readonly state: <State>(decider: { readonly initial: State }, key: string) => State
+  readonly state: <State, Name extends string>(decider: Kind<State, Name>, key: EntityKey<NoInfer<Name>>) => State
   /** Asks the entity; a refusal ends the plan. Returns the events that follow. */
-  readonly decide: <State, Command, E extends Event>(
+  readonly decide: <State, Command, E extends Event, Name extends string>(
     decider: {
+      readonly kind: Name
       readonly initial: State
       readonly decide: (
         state: State,
         command: Command,
       ) => { ok: true; events: readonly E[] } | { ok: false; fault: Fault }
     },
-    key: string,
+    key: EntityKey<NoInfer<Name>>,
     command: Command,
   ) => readonly E[]
   readonly refuse: (fault: Fault) => never
@@ -40,9 +42,9 @@ export type Draft = {
 
 type Drafted = { readonly decider: AnyDecider; state: unknown; events: Event[] }
 
-export const openDraft = (loan: Loan, deciderOf: (key: string) => AnyDecider, at: number) => {
-  const drafted = new Map<string, Drafted>()
-  const entry = (key: string): Drafted => {
+export const openDraft = (loan: Loan, deciderOf: (key: EntityKey) => AnyDecider, at: number) => {
+  const drafted = new Map<EntityKey, Drafted>()
+  const entry = (key: EntityKey): Drafted => {
     const known = drafted.get(key)
     if (known) return known
     const memory = loan.get(key)
@@ -53,7 +55,7 @@ export const openDraft = (loan: Loan, deciderOf: (key: string) => AnyDecider, at
   }
   const draft: Draft = {
     at,
-    state: <State>(_decider: { initial: State }, key: string) => entry(key).state as State,
+    state: <State>(_decider: Kind<State>, key: EntityKey) => entry(key).state as State,
     decide: (decider, key, command) => {
       const mine = entry(key)
       const decision = decider.decide(mine.state as never, command)
@@ -72,14 +74,14 @@ export const openDraft = (loan: Loan, deciderOf: (key: string) => AnyDecider, at
 /** One append of all drafted events, and the memories as they are once it is written. */
 export const toAppend = (
   loan: Loan,
-  drafted: ReadonlyMap<string, Drafted>,
+  drafted: ReadonlyMap<EntityKey, Drafted>,
   commandId: string,
   at: number,
   cause: Cause,
 ) => {
   const rows: JournalRow[] = []
   const changes: ViewChange[] = []
-  const after = new Map<string, Memory>(loan)
+  const after = new Map(loan)
   for (const [key, { decider, state, events }] of [...drafted].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (events.length === 0) continue
     const before = loan.get(key)!

@@ -2,6 +2,7 @@
  * nact's persistence engine over our journal. Recovery is one read (snapshot and tail together), which the journal gathers with
  * others of the same moment. The version comes from our row; nact's own sequence numbers, which can have gaps, are ignored.
  */
+import type { EntityKey } from '../../identifiers.ts'
 import type { PersistenceEngine } from 'nact'
 import { type AnyDecider, type Memory, recallInto, blank } from './memory.ts'
 import type { Append, Journal, Verdict } from './ports.ts'
@@ -14,9 +15,9 @@ export type Engine = PersistenceEngine & {
   readonly warm: (memory: Memory) => void
 }
 
-export const createEngine = (journal: Journal, deciderOf: (key: string) => AnyDecider): Engine => {
-  const warmed = new Map<string, Memory>()
-  const recover = async (key: string): Promise<Memory> => {
+export const createEngine = (journal: Journal, deciderOf: (key: EntityKey) => AnyDecider): Engine => {
+  const warmed = new Map<EntityKey, Memory>()
+  const recover = async (key: EntityKey): Promise<Memory> => {
     const known = warmed.get(key)
     if (known) {
       warmed.delete(key)

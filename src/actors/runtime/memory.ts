@@ -1,9 +1,10 @@
 /** What an actor remembers: a cache of its journal, immutable, so that lending it is sharing a reference. */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Decider, Event } from './decider.ts'
 import type { JournalRow, Recalled } from './ports.ts'
 
 export type Memory<State = unknown> = {
-  readonly key: string
+  readonly key: EntityKey
   readonly state: State
   readonly version: number
   /** The last command ids, so that a repeated command is answered and not carried out again. */
@@ -11,19 +12,19 @@ export type Memory<State = unknown> = {
   /** Assumed to be new without having read the journal: only the fence, or a read, can tell. */
   readonly unread?: true
 }
-export type Loan = ReadonlyMap<string, Memory>
+export type Loan = ReadonlyMap<EntityKey, Memory>
 // oxlint-disable-next-line typescript/no-explicit-any -- a registry of deciders of different states
 export type AnyDecider = Decider<any, any, any>
 
 const RECENT_MAX = 32
 
-export const blank = (key: string, decider: AnyDecider): Memory => ({
+export const blank = (key: EntityKey, decider: AnyDecider): Memory => ({
   key,
   state: decider.initial,
   version: 0,
   recent: [],
 })
-export const unread = (key: string, decider: AnyDecider): Memory => ({ ...blank(key, decider), unread: true })
+export const unread = (key: EntityKey, decider: AnyDecider): Memory => ({ ...blank(key, decider), unread: true })
 
 export const fold = <State>(decider: AnyDecider, state: State, events: readonly Event[], at: number): State =>
   events.reduce<State>((reached, event) => decider.evolve(reached, event, at) as State, state)
@@ -49,10 +50,10 @@ export const recallInto = (decider: AnyDecider, memory: Memory, recalled: Recall
 
 type Frozen = { readonly state: unknown; readonly recent: readonly string[] }
 export const freeze = (memory: Memory): Frozen => ({ state: memory.state, recent: memory.recent })
-const thaw = (key: string, { version, memory }: NonNullable<Recalled['snapshot']>): Memory => {
+const thaw = (key: EntityKey, { version, memory }: NonNullable<Recalled['snapshot']>): Memory => {
   const { state, recent } = memory as Frozen
   return { key, version, state, recent }
 }
 
-export const kindOf = (key: string): string => key.slice(0, key.indexOf('/'))
-export const idOf = (key: string): string => key.slice(key.indexOf('/') + 1)
+export const kindOf = (key: EntityKey): string => key.slice(0, key.indexOf('/'))
+export const idOf = (key: EntityKey): string => key.slice(key.indexOf('/') + 1)

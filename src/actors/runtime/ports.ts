@@ -1,11 +1,12 @@
 /** What the actors need of the journal and the views. Each port has at least two real implementations. */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Event } from './decider.ts'
 import type { Row, ViewChange, ViewName } from './views.ts'
 
 /** One decision of one entity. */
 export type JournalRow = {
   /** `<kind>/<id>`. */
-  readonly key: string
+  readonly key: EntityKey
   /** Must be one more than the last version of this key, or the append is refused. */
   readonly version: number
   /** A UUID. Seen before for this key: nothing is written. All rows of a unit carry the same one. */
@@ -52,10 +53,10 @@ export type Journal = {
    * written afterwards. Rejects with `Unreadable` when the store cannot be read, as all reads of this port do.
    */
   readonly recall: (
-    keys: readonly { readonly key: string; readonly after: number }[],
-  ) => Promise<ReadonlyMap<string, Recalled>>
+    keys: readonly { readonly key: EntityKey; readonly after: number }[],
+  ) => Promise<ReadonlyMap<EntityKey, Recalled>>
   /** All rows of the given keys, oldest first, at most `limit`; for the timeline and the audit. */
-  readonly history: (keys: readonly string[], limit: number) => Promise<readonly FeedRow[]>
+  readonly history: (keys: readonly EntityKey[], limit: number) => Promise<readonly FeedRow[]>
   /** Rows in commit order after a position; never skips a row that commits later. */
   readonly feed: (after: Position, limit: number) => Promise<readonly FeedRow[]>
   readonly checkpoint: (reader: string) => Promise<Position>

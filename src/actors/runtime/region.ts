@@ -7,6 +7,7 @@
  * REGION-4 callers who read an entity before its actor begins the read share that read of the tail;
  * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended, each read reads the tail.
  */
+import type { EntityKey } from '../../identifiers.ts'
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
 import { type Clock } from '../../clock.ts'
 import { bounded, pause } from '../../waiting.ts'
@@ -42,28 +43,31 @@ type Entry = {
 type Ports = {
   readonly journal: Counted
   readonly clock: Clock
-  readonly deciderOf: (key: string) => AnyDecider
-  readonly crashed: (key: string, error: unknown) => void
+  readonly deciderOf: (key: EntityKey) => AnyDecider
+  readonly crashed: (key: EntityKey, error: unknown) => void
   readonly options: RegionOptions
 }
 /** The decider says what the state of that key is. */
-export type Read = <State>(decider: Kind<State>, key: string) => Promise<Outcome<Memory<State>>>
+export type Read = <State, Name extends string>(
+  decider: Kind<State, Name>,
+  key: EntityKey<NoInfer<Name>>,
+) => Promise<Outcome<Memory<State>>>
 export type Region = {
   /** The entity as the journal has it now. Faults: `unavailable`. */
   readonly readCurrent: Read
   /** As `readCurrent`, but what another process wrote may be missing: for a guess that is verified later. */
   readonly readCached: Read
   /** Whether its actor is in memory, so that `readCached` need not ask the journal. */
-  readonly has: (key: string) => boolean
-  readonly tell: <Value>(key: string, work: Work<Value>) => Promise<Outcome<Value | null>>
+  readonly has: (key: EntityKey) => boolean
+  readonly tell: <Value>(key: EntityKey, work: Work<Value>) => Promise<Outcome<Value | null>>
   /** Borrows all or none. Faults: `unavailable`, `broken`, of the first that could not be borrowed. */
-  readonly borrow: (keys: readonly string[], returned: Promise<Loan | 'doubt'>) => Promise<Outcome<Loan>>
+  readonly borrow: (keys: readonly EntityKey[], returned: Promise<Loan | 'doubt'>) => Promise<Outcome<Loan>>
   /** Starts the actor with a memory that is known to be current, so that it reads nothing. */
   readonly warm: (memory: Memory) => void
   /** Stops the actor at once, in the middle of what it does. For tests. */
-  readonly kill: (key: string) => boolean
+  readonly kill: (key: EntityKey) => boolean
   readonly passivate: () => number
-  readonly residents: () => readonly string[]
+  readonly residents: () => readonly EntityKey[]
   /** Since the start; `passivated`: stopped because they were idle. */
   readonly counts: () => { readonly resident: number; readonly spawned: number; readonly passivated: number }
   /** Waits until nothing is in flight, bounded by `askMs`, then stops all. */
@@ -79,21 +83,21 @@ const whyStopped = (error: unknown): Fault => (error instanceof Unreadable ? fau
 
 const SHARDS = 32
 /** nact accepts few characters in names; all others are written as `$xx`. */
-const nameOf = (key: string) =>
+const nameOf = (key: EntityKey) =>
   key.replaceAll(/[^A-Za-z0-9_-]/g, (c) => (c === '/' ? '.' : `$${c.codePointAt(0)!.toString(16)}.`))
-const shardOf = (key: string) => {
+const shardOf = (key: EntityKey) => {
   let hash = 0
   for (let at = 0; at < key.length; at++) hash = (hash * 31 + key.charCodeAt(at)) | 0
   return Math.abs(hash) % SHARDS
 }
 
 /** Keys to which somebody other than their present actor may be writing. */
-const createDoubts = (reread: (key: string) => void) => {
-  const writers = new Map<string, number>()
+const createDoubts = (reread: (key: EntityKey) => void) => {
+  const writers = new Map<EntityKey, number>()
   return {
-    has: (key: string): boolean => writers.has(key),
+    has: (key: EntityKey): boolean => writers.has(key),
     /** The returned function is to be called when that writer has ended. */
-    begin: (key: string): (() => void) => {
+    begin: (key: EntityKey): (() => void) => {
       writers.set(key, (writers.get(key) ?? 0) + 1)
       return () => {
         const left = writers.get(key)! - 1
@@ -113,15 +117,15 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
   const shards = Array.from({ length: SHARDS }, (_, at) =>
     spawn(system, (state: null) => state, `shard-${at}`),
   ) as unknown as Ref<never>[]
-  const entries = new Map<string, Entry>()
+  const entries = new Map<EntityKey, Entry>()
   let born = 0
 
-  const forget = (key: string, entry: Entry, error: unknown) => {
+  const forget = (key: EntityKey, entry: Entry, error: unknown) => {
     if (entries.get(key) === entry) entries.delete(key)
     for (const giveUp of [...entry.waiting]) giveUp(whyStopped(error))
     entry.waiting.clear()
   }
-  const enter = (key: string): Entry => {
+  const enter = (key: EntityKey): Entry => {
     const known = entries.get(key)
     if (known) return known
     const entry: Entry = {
@@ -148,7 +152,7 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
     entries.set(key, entry)
     return entry
   }
-  const retire = (key: string, entry: Entry) => {
+  const retire = (key: EntityKey, entry: Entry) => {
     entries.delete(key)
     if (entry.acting) entry.ended = doubts.begin(key)
     stop(entry.ref)
@@ -163,11 +167,11 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
 type Population = ReturnType<typeof createPopulation>
 
 /** Asks an actor. Faults: `unavailable`, `broken`: it died, did not answer in time, or the region has stopped. */
-type Ask = <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => Promise<Outcome<Reply>>
+type Ask = <Reply>(key: EntityKey, make: (reply: (value: Reply) => void) => Message) => Promise<Outcome<Reply>>
 const NO_ANSWER: Refused = { ok: false, fault: UNAVAILABLE }
 const createAsk =
   ({ enter }: Population, { clock, options }: Ports, isStopped: () => boolean): Ask =>
-  async <Reply>(key: string, make: (reply: (value: Reply) => void) => Message) => {
+  async <Reply>(key: EntityKey, make: (reply: (value: Reply) => void) => Message) => {
     if (isStopped()) return NO_ANSWER
     const { promise, resolve } = Promise.withResolvers<Outcome<Reply>>()
     const giveUp = (fault: Fault) => resolve({ ok: false, fault })
@@ -184,7 +188,7 @@ const createAsk =
     return answer
   }
 
-type ReadMemory = (key: string, fresh: boolean) => Promise<Outcome<Memory>>
+type ReadMemory = (key: EntityKey, fresh: boolean) => Promise<Outcome<Memory>>
 const createRead =
   ({ entries }: Population, ask: Ask): ReadMemory =>
   (key, fresh) => {
@@ -202,7 +206,7 @@ const createRead =
   }
 
 /** The actors that were idle for too long or, when there are too many, those idle longest. */
-const leavers = ({ entries }: Population, { clock, options }: Ports): readonly (readonly [string, Entry])[] => {
+const leavers = ({ entries }: Population, { clock, options }: Ports): readonly (readonly [EntityKey, Entry])[] => {
   const idle = [...entries].filter(([, entry]) => entry.inflight === 0)
   const old = clock.now() - options.idleMs
   const surplus = Math.max(0, entries.size - options.residentMax)
@@ -214,7 +218,7 @@ export const openRegion = (ports: Ports): Region => {
   const { journal, clock, options } = ports
   let stopped = false
   let passivated = 0
-  const reread = (key: string) => {
+  const reread = (key: EntityKey) => {
     if (entries.has(key)) void read(key, true)
   }
   const doubts = createDoubts(reread)

@@ -5,6 +5,7 @@
  * SHARING-2 a holder of an older epoch can no longer move the checkpoint;
  * SHARING-3 an item that one process has claimed is given to no other until the claim expires, so the work of a dead process is found again.
  */
+import type { EntityKey, HostName } from '../../identifiers.ts'
 import type { Position } from './ports.ts'
 import type { Row } from './views.ts'
 
@@ -22,11 +23,11 @@ export type Sharing = {
   /** Rows of `due` with `at <= now` that nobody has claimed, oldest first; claimed for `forMs`. */
   readonly claimDue: (now: number, limit: number, forMs: number) => Promise<readonly Row<'due'>[]>
   /** Ends claims early, so that an entity that is due again soon need not wait for the claim to expire. */
-  readonly unclaim: (entities: readonly string[]) => Promise<void>
+  readonly unclaim: (entities: readonly EntityKey[]) => Promise<void>
   /** Orders sent at or before `before`, oldest first and as they were; marked as sent `at` in the same step. */
   readonly takeOrders: (before: number, at: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
   /** Records that these hosts were heard from now. */
-  readonly noteSeen: (hosts: readonly string[]) => Promise<void>
+  readonly noteSeen: (hosts: readonly HostName[]) => Promise<void>
   /** For how many ms no process has heard from each host. A host that was never heard from is absent. */
-  readonly silences: () => Promise<ReadonlyMap<string, number>>
+  readonly silences: () => Promise<ReadonlyMap<HostName, number>>
 }

@@ -5,6 +5,7 @@
  * SHELL-2 while its memory is lent, the actor handles no other message, for at most `holdMs`;
  * SHELL-3 a handler that throws stops the actor; the region answers the callers who waited.
  */
+import type { EntityKey } from '../../identifiers.ts'
 import { type Ref, spawnPersistent } from 'nact'
 import type { Outcome } from '../../fault.ts'
 import { type Clock } from '../../clock.ts'
@@ -29,9 +30,9 @@ export type Message =
 export type ShellPorts = {
   readonly journal: Counted
   readonly clock: Clock
-  readonly deciderOf: (key: string) => AnyDecider
+  readonly deciderOf: (key: EntityKey) => AnyDecider
   readonly holdMs: number
-  readonly crashed: (key: string, error: unknown) => void
+  readonly crashed: (key: EntityKey, error: unknown) => void
   /** Called when a borrower may still write although its time is over; the returned function is called when it has ended. */
   readonly overdue: () => () => void
 }
@@ -81,7 +82,7 @@ type Hooks = {
 
 export const spawnEntity = (
   parent: Ref<never>,
-  key: string,
+  key: EntityKey,
   name: string,
   ports: ShellPorts,
   hooks: Hooks,

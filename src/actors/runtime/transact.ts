@@ -5,6 +5,7 @@
  * before they are lent. The plan notices it on the lent memories and answers `MOVED`; then nothing of it is written, and the guess is
  * made anew. This file is the only such loop.
  */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Clock, Ids } from '../../clock.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import { type Draft, MOVED } from './draft.ts'
@@ -15,11 +16,11 @@ import type { Units } from './unit.ts'
 const ATTEMPTS_MAX = 4
 
 export type Participants = {
-  readonly keys: readonly string[]
+  readonly keys: readonly EntityKey[]
   /** Keys made a moment ago: they take part without being lent, because nobody else can know them. */
-  readonly fresh?: readonly string[]
+  readonly fresh?: readonly EntityKey[]
   /** Lent keys of which the journal most likely holds nothing: they are read only when a decision needs it. */
-  readonly likelyNew?: readonly string[]
+  readonly likelyNew?: readonly EntityKey[]
 }
 
 export type Transaction<Guess extends Participants, Value> = {

@@ -6,6 +6,7 @@
  * UNIT-3 the time limits grow outwards: statement < hold < ask < HTTP;
  * UNIT-4 entities that are not in memory are read in one query together with the tails of all the others, which often avoids a fence.
  */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Outcome } from '../../fault.ts'
 import { type AnyDecider, type Loan, type Memory, blank, unread } from './memory.ts'
 import type { Region } from './region.ts'
@@ -18,22 +19,22 @@ export type Units = {
    * `likelyNew`: borrowed keys of which the journal most likely holds nothing; read only when a decision needs it.
    */
   readonly together: <Value>(
-    keys: readonly string[],
+    keys: readonly EntityKey[],
     work: Work<Value>,
-    fresh?: readonly string[],
-    likelyNew?: readonly string[],
+    fresh?: readonly EntityKey[],
+    likelyNew?: readonly EntityKey[],
   ) => Promise<Outcome<Value | null>>
   /**
    * As `together`, for keys made a moment ago. Nobody else can know them, so nothing is borrowed or read; should one exist all the
    * same, the append is fenced.
    */
-  readonly createTogether: <Value>(keys: readonly string[], work: Work<Value>) => Promise<Outcome<Value | null>>
+  readonly createTogether: <Value>(keys: readonly EntityKey[], work: Work<Value>) => Promise<Outcome<Value | null>>
 }
 
 export const createUnits = (
   region: Region,
   journal: Counted,
-  deciderOf: (key: string) => AnyDecider,
+  deciderOf: (key: EntityKey) => AnyDecider,
   guard: Guard,
 ): Units => ({
   together: async (keys, work, fresh = [], likelyNew = []) => {
@@ -56,7 +57,7 @@ export const createUnits = (
     }
   },
   createTogether: async (keys, work) => {
-    const fresh: Loan = new Map<string, Memory>(keys.map((key) => [key, blank(key, deciderOf(key))]))
+    const fresh: Loan = new Map<EntityKey, Memory>(keys.map((key) => [key, blank(key, deciderOf(key))]))
     const settled = commit(fresh, deciderOf, journal, work)
     const answered = settled.then(({ loan, outcome }) => {
       if (outcome.ok) for (const memory of loan.values()) region.warm(memory)

@@ -4,6 +4,22 @@
  * Moments are whole milliseconds since the epoch.
  */
 
+import type {
+  ArqUuid,
+  AttributeUuid,
+  BootId,
+  DeployableUuid,
+  DeviceUuid,
+  EntityKey,
+  HandleUuid,
+  HostName,
+  InstanceUuid,
+  ProfileUuid,
+  ProjectId,
+  ResourceProviderUuid,
+  SlotUuid,
+} from '../../identifiers.ts'
+
 /** Column kinds; a trailing `?` means null is allowed. */
 type Kinds = {
   uuid: string
@@ -230,9 +246,39 @@ type Ordered<Tables extends Record<string, View>> = {
 export const VIEWS = TABLES satisfies Ordered<typeof TABLES>
 
 export type ViewName = keyof typeof VIEWS
+
+/** What the columns identify, by their names; of whom `uuid` is, each view says itself. */
+type Identifiers = {
+  arq_uuid: ArqUuid
+  boot_id: BootId
+  deployable_uuid: DeployableUuid
+  device_rp_uuid: ResourceProviderUuid
+  device_uuid: DeviceUuid
+  entity: EntityKey
+  handle_uuid: HandleUuid
+  hostname: HostName
+  instance_uuid: InstanceUuid
+  profile_uuid: ProfileUuid
+  project_id: ProjectId
+  rp_uuid: ResourceProviderUuid
+  slot: SlotUuid
+}
+type OwnIdentifiers = {
+  arqs: { uuid: ArqUuid }
+  attributes: { uuid: AttributeUuid }
+  deployables: { uuid: DeployableUuid }
+  devices: { uuid: DeviceUuid }
+  handles: { uuid: HandleUuid }
+  hosts: { name: HostName }
+  profiles: { uuid: ProfileUuid }
+}
+type Identified<N extends ViewName> = Identifiers & (N extends keyof OwnIdentifiers ? OwnIdentifiers[N] : unknown)
+type Cell<N extends ViewName, C, K extends Kind> = C extends keyof Identified<N>
+  ? Identified<N>[C] | Extract<Value<K>, null>
+  : Value<K>
 export type Row<N extends ViewName> = {
-  readonly [C in keyof (typeof VIEWS)[N]['columns']]: (typeof VIEWS)[N]['columns'][C] extends Kind
-    ? Value<(typeof VIEWS)[N]['columns'][C]>
+  readonly [C in keyof (typeof VIEWS)[N]['columns']]: (typeof VIEWS)[N]['columns'][C] extends infer K extends Kind
+    ? Cell<N, C, K>
     : never
 }
 

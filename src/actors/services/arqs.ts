@@ -1,4 +1,5 @@
 /** The accelerator requests part of the control port. */
+import type { ArqUuid, InstanceUuid } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { ArqRow, Caller, Control } from '../control.ts'
 import { createBind } from './bind.ts'
@@ -61,7 +62,7 @@ const createCreate =
   }
 
 /** Rest-api 9.5: a service request sees an instance whole, whoever owns its ARQs. */
-const visibleTo = ({ isAdmin, isService, projectId }: Caller, instance: string | undefined) => {
+const visibleTo = ({ isAdmin, isService, projectId }: Caller, instance: InstanceUuid | undefined) => {
   if (isAdmin) return {}
   return isService && instance !== undefined ? { instance_uuid: instance } : { project_id: projectId }
 }
@@ -69,7 +70,7 @@ const visibleTo = ({ isAdmin, isService, projectId }: Caller, instance: string |
 const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
   /** Compute asks for the resolved ones of an instance to learn whether all of them are (rest-api 4.3). */
   const allResolved = async (
-    instance: string,
+    instance: InstanceUuid,
     where: Parameters<typeof readers.list<'arqs'>>[1],
   ): Promise<Outcome<null>> => {
     const waiting = await readers.first('arqs', { ...where, state: UNRESOLVED })
@@ -90,7 +91,7 @@ const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
 
 const createGet =
   ({ region }: Kernel) =>
-  async (caller: Caller, uuid: string) => {
+  async (caller: Caller, uuid: ArqUuid) => {
     const looked = await region.readCurrent(arq, arqKey(uuid))
     if (!looked.ok) return looked
     const held = looked.value.state

@@ -1,4 +1,5 @@
 /** The bind of an instance: all ARQs of the request are accepted, or none, in one append (rest-api 4.5 steps 12-19, 8.4). */
+import type { EntityKey } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import { bitstreamOf, mismatch } from '../arq/groups.ts'
@@ -31,7 +32,7 @@ const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Target) 
   held.bond.instanceUuid === instanceUuid
 
 /** An exact repeat of a bind changes nothing (rest-api 8.4). */
-const isRepeat = (draft: Draft, targets: readonly Target[], key: string) => {
+const isRepeat = (draft: Draft, targets: readonly Target[], key: EntityKey<'instance'>) => {
   const held = Object.keys(draft.state(instance, key).arqs)
   return (
     held.length === targets.length &&
@@ -96,8 +97,8 @@ const grant = (draft: Draft, one: Target, { deadline, requestId, trace }: Terms)
 }
 
 type Guess = {
-  readonly keys: readonly string[]
-  readonly likelyNew: readonly string[]
+  readonly keys: readonly EntityKey[]
+  readonly likelyNew: readonly EntityKey[]
   readonly targets: readonly Target[]
   /** The owners of the providers were read for this bind, not remembered from before. */
   readonly certain: boolean

@@ -1,4 +1,5 @@
 /** How a bind conversation ends: by its hosts' answers, or at its deadline. All its ARQs end alike, in one append (S16). */
+import type { ArqUuid, DeployableUuid, EntityKey, InstanceUuid, SlotUuid } from '../../identifiers.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
@@ -11,16 +12,16 @@ import type { InstanceCommand } from '../instance/messages.ts'
 
 /** An answer of a host to the order that prepares a slot. */
 export type Prepared = {
-  readonly arq: string
-  readonly deployable: string
-  readonly slot: string
+  readonly arq: ArqUuid
+  readonly deployable: DeployableUuid
+  readonly slot: SlotUuid
   readonly number: number
   readonly failed: string | null
   readonly workMs: number
 }
 
 /** True: the conversation ended by this command, and all its ARQs with it. */
-const endBy = (draft: Draft, key: string, command: InstanceCommand, workMs: number | null): boolean => {
+const endBy = (draft: Draft, key: EntityKey<'instance'>, command: InstanceCommand, workMs: number | null): boolean => {
   const before = draft.state(instance, key)
   const settled = draft.decide(instance, key, command).find((event) => event.type === 'BindSettled')
   if (!settled) return false
@@ -39,7 +40,7 @@ const endBy = (draft: Draft, key: string, command: InstanceCommand, workMs: numb
   return true
 }
 
-const keysOf = (key: string, held: Instance): readonly string[] => [
+const keysOf = (key: EntityKey<'instance'>, held: Instance): readonly EntityKey[] => [
   key,
   ...Object.values(held.arqs).flatMap((part) => [arqKey(part.arq), deployableKey(part.deployable)]),
 ]
@@ -50,13 +51,13 @@ const keysOf = (key: string, held: Instance): readonly string[] => [
  */
 const withConversation = async (
   kernel: Kernel,
-  uuid: string,
+  uuid: InstanceUuid,
   {
     cause,
     commandId,
     more = [],
-  }: { readonly cause: Cause; readonly commandId?: string; readonly more?: readonly string[] },
-  plan: (draft: Draft, key: string) => boolean,
+  }: { readonly cause: Cause; readonly commandId?: string; readonly more?: readonly EntityKey[] },
+  plan: (draft: Draft, key: EntityKey<'instance'>) => boolean,
 ): Promise<Outcome<boolean>> => {
   const { region } = kernel
   const key = instanceKey(uuid)
@@ -82,7 +83,7 @@ const withConversation = async (
 /** A host's answer to the order that prepares a slot. Faults: `unavailable`, when the journal does not answer. */
 export const reportPrepared = (
   kernel: Kernel,
-  uuid: string,
+  uuid: InstanceUuid,
   commandId: string,
   report: Prepared,
   cause: Cause,
@@ -104,7 +105,7 @@ export const reportPrepared = (
 }
 
 /** Called by the sweeper: ends the conversation if its deadline has passed, and does nothing otherwise. */
-export const conclude = (kernel: Kernel, uuid: string): Promise<Outcome<boolean>> =>
+export const conclude = (kernel: Kernel, uuid: InstanceUuid): Promise<Outcome<boolean>> =>
   withConversation(kernel, uuid, { cause: { by: 'deadline' } }, (draft, key) =>
     endBy(draft, key, { type: 'Conclude', at: draft.at }, null),
   )

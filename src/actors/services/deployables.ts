@@ -1,4 +1,5 @@
 /** The deployables and attributes part of the control port. */
+import type { AttributeUuid, DeployableUuid, HostName } from '../../identifiers.ts'
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import type { AttributeRow, Caller, Control, DeployableRow } from '../control.ts'
 import { given } from './devices.ts'
@@ -17,7 +18,7 @@ type Programming = { readonly deployable: DeployableRow; readonly finished: bool
 
 const createRead =
   ({ region }: Kernel) =>
-  async (uuid: string): Promise<Outcome<Deployable>> => {
+  async (uuid: DeployableUuid): Promise<Outcome<Deployable>> => {
     const known = await region.readCurrent(deployable, deployableKey(uuid))
     if (!known.ok) return known
     const held = known.value.state
@@ -26,7 +27,7 @@ const createRead =
 
 const createTell =
   (kernel: Kernel) =>
-  async (caller: Caller, uuid: string, command: DeployableCommand): Promise<Outcome<Deployable | null>> => {
+  async (caller: Caller, uuid: DeployableUuid, command: DeployableCommand): Promise<Outcome<Deployable | null>> => {
     const key = deployableKey(uuid)
     return kernel.region.tell(
       key,
@@ -43,7 +44,7 @@ const NO_IMAGE: Record<'unknown' | 'none', (image: string) => Fault> = {
 }
 
 /** The fault when the host is silent, so that no caller waits for it (rest-api 6.4); null: it is up. */
-const unreachable = async ({ region }: Kernel, name: string): Promise<Fault | null> => {
+const unreachable = async ({ region }: Kernel, name: HostName): Promise<Fault | null> => {
   const known = await region.readCurrent(host, hostKey(name))
   if (!known.ok) return known.fault
   const { liveness } = known.value.state
@@ -57,7 +58,7 @@ const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
   const { clock, changes, images, options } = kernel
   const read = createRead(kernel)
   const tell = createTell(kernel)
-  const ended = async (uuid: string, number: number): Promise<Outcome<Programming>> => {
+  const ended = async (uuid: DeployableUuid, number: number): Promise<Outcome<Programming>> => {
     const until = clock.now() + options.programWaitMs
     for (let waitMs = LOOK_AFTER_MS.first; ; waitMs = Math.min(LOOK_AFTER_MS.last, waitMs * 2)) {
       const changed = changes.next(deployableKey(uuid), Math.min(waitMs, Math.max(0, until - clock.now())))
@@ -108,7 +109,7 @@ export const createDeployables = (kernel: Kernel): Control['deployables'] => {
   }
 }
 
-const rowOf = (held: Deployable, uuid: string): AttributeRow | null => {
+const rowOf = (held: Deployable, uuid: AttributeUuid): AttributeRow | null => {
   const found = held.attributes.find((attribute) => attribute.uuid === uuid)
   return found ? attributeRow(held, found) : null
 }
@@ -116,7 +117,7 @@ const rowOf = (held: Deployable, uuid: string): AttributeRow | null => {
 export const createAttributes = (kernel: Kernel): Control['attributes'] => {
   const { readers, ids } = kernel
   const tell = createTell(kernel)
-  const owner = async (uuid: string): Promise<Outcome<AttributeRow>> => {
+  const owner = async (uuid: AttributeUuid): Promise<Outcome<AttributeRow>> => {
     const found = await readers.first('attributes', { uuid })
     if (!found.ok) return found
     return found.value

@@ -1,4 +1,5 @@
 /** The devices part of the control port. */
+import type { DeviceUuid, EntityKey } from '../../identifiers.ts'
 import { refuse } from '../../fault.ts'
 import type { Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -16,7 +17,7 @@ export const given = <Filter extends object>(filter: Filter): Filter =>
   Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Filter
 
 /** The deployables of a device, as its host has them. */
-const partsOf = ({ devices }: Host, uuid: string): readonly string[] =>
+const partsOf = ({ devices }: Host, uuid: DeviceUuid): readonly EntityKey<'deployable'>[] =>
   Object.values(devices).flatMap((held) =>
     held.uuid === uuid ? Object.values(held.deployables).map(deployableKey) : [],
   )

@@ -1,22 +1,23 @@
 /** Finds the target of a bind: which deployable stands for a resource provider, and which host has a name. */
+import type { DeployableUuid, HostName, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Binding } from '../control.ts'
 import type { Kernel } from './kernel.ts'
 
 /** `host`: the name under which the host called `hostname` is recorded; null when no host has that name. */
-export type Target = Binding & { readonly deployable: string; readonly host: string | null }
-type Names = ReadonlyMap<string, string>
+export type Target = Binding & { readonly deployable: DeployableUuid; readonly host: HostName | null }
+type Names = ReadonlyMap<HostName, HostName>
 
 const OWNERS_MAX = 20_000
 /** A new host, or a new name of a host, is known after this long at the latest. */
 const NAMES_KEPT_MS = 10_000
 
 export const createDirectory = ({ readers, clock }: Kernel) => {
-  const owners = new Map<string, string>()
+  const owners = new Map<ResourceProviderUuid, DeployableUuid>()
   let names: { readonly read: Promise<Outcome<Names>>; readonly until: number } | null = null
 
   /** A provider gets another deployable only when its device is retired and returns, so it is remembered until a bind finds it wrong. */
-  const ownerOf = async (rpUuid: string): Promise<Outcome<string>> => {
+  const ownerOf = async (rpUuid: ResourceProviderUuid): Promise<Outcome<DeployableUuid>> => {
     const known = owners.get(rpUuid)
     if (known) return { ok: true, value: known }
     const found = await readers.first('deployables', { rp_uuid: rpUuid })

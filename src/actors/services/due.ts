@@ -1,7 +1,8 @@
 /** Who attends to an entity whose recorded moment has come, by its kind. A kind that records such moments has a row here. */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
-import { deployable } from '../deployable/decider.ts'
-import { instance } from '../instance/decider.ts'
+import { deployable, deployableKey } from '../deployable/decider.ts'
+import { instance, instanceKey } from '../instance/decider.ts'
 import { idOf, kindOf } from '../runtime/memory.ts'
 import type { Read } from '../runtime/region.ts'
 import { conclude } from './conclude.ts'
@@ -9,21 +10,22 @@ import { type Kernel, RELEASE_FOR_MS, newWork } from './kernel.ts'
 import { tellNova } from './notifier.ts'
 
 /** Returns the fault that kept it from being done, if any: the entity stays due and is found again. */
-type Attendant = (kernel: Kernel, key: string, read: Read) => Promise<Fault | null>
+type Attendant = (kernel: Kernel, id: string, read: Read) => Promise<Fault | null>
 
 /** Ends the bind if its deadline has passed, and sends Nova the events that are due. */
-const attendInstance: Attendant = async (kernel, key, read) => {
-  const known = await read(instance, key)
+const attendInstance: Attendant = async (kernel, uuid, read) => {
+  const known = await read(instance, instanceKey(uuid))
   if (!known.ok) return known.fault
   if (known.value.state.open) {
-    const concluded = await conclude(kernel, idOf(key))
+    const concluded = await conclude(kernel, uuid)
     if (!concluded.ok) return concluded.fault
   }
-  return tellNova(kernel, idOf(key))
+  return tellNova(kernel, uuid)
 }
 
 /** Orders a failed release once more. */
-const attendDeployable: Attendant = async (kernel, key) => {
+const attendDeployable: Attendant = async (kernel, uuid) => {
+  const key = deployableKey(uuid)
   const work = newWork(kernel, { by: 'sweeper' }, (draft) => {
     draft.decide(deployable, key, { type: 'Due', at: draft.at, deadline: draft.at + RELEASE_FOR_MS })
     return null
@@ -38,8 +40,8 @@ const ATTENDANTS: ReadonlyMap<string, Attendant> = new Map([
 ])
 
 /** Throws for a kind that nobody attends to: recording such a moment is a bug. */
-export const attend: Attendant = (kernel, key, read) => {
+export const attend = (kernel: Kernel, key: EntityKey, read: Read): Promise<Fault | null> => {
   const attendant = ATTENDANTS.get(kindOf(key))
   if (!attendant) throw new Error(`nobody attends to entities of the kind of ${key}`)
-  return attendant(kernel, key, read)
+  return attendant(kernel, idOf(key), read)
 }

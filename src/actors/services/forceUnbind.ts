@@ -2,6 +2,7 @@
  * Unbinds by an operator's decision, when the instance is gone for good or its host does not return. It ends at once (L6) and
  * looks to Nova like any unbind; only the handle has to wait for its host, in quarantine where the host is silent (S8).
  */
+import type { ArqUuid, DeployableUuid, HostName } from '../../identifiers.ts'
 import { type Outcome } from '../../fault.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import { type Arq, arq, arqKey } from '../arq/decider.ts'
@@ -16,12 +17,12 @@ import { type Kernel, RELEASE_FOR_MS, causeOf } from './kernel.ts'
 import { gone, inventoried, missingArq, partners } from './unbind.ts'
 
 /** The deployable that it has, or that it gave up without the release being finished. */
-const targetOf = ({ bond, gaveUp, status }: Arq): string | null =>
+const targetOf = ({ bond, gaveUp, status }: Arq): DeployableUuid | null =>
   bond?.deployable ?? (status === 'UnbindFailed' ? (gaveUp?.deployable ?? null) : null)
 const bindsNothing = (held: Arq) => held.status === 'Initial' || held.status === 'Unbound'
 
 type Terms = { readonly note: OperatorNote; readonly reachable: boolean; readonly trace: string | undefined }
-const unbind = (draft: Draft, uuid: string, { note, reachable, trace }: Terms) => {
+const unbind = (draft: Draft, uuid: ArqUuid, { note, reachable, trace }: Terms) => {
   const key = arqKey(uuid)
   const held = draft.state(arq, key)
   draft.decide(arq, key, { type: 'Unbind', forced: note })
@@ -32,9 +33,9 @@ const unbind = (draft: Draft, uuid: string, { note, reachable, trace }: Terms) =
   if (held.bond) draft.decide(instance, instanceKey(held.bond.instanceUuid), { type: 'Leave', arqs: [uuid] })
 }
 
-type Reached = { readonly reachable: boolean; readonly host: string | null }
+type Reached = { readonly reachable: boolean; readonly host: HostName | null }
 /** Whether the host of the deployable is up, so that it can carry out the release. */
-const reach = async ({ region }: Kernel, target: string | null): Promise<Outcome<Reached>> => {
+const reach = async ({ region }: Kernel, target: DeployableUuid | null): Promise<Outcome<Reached>> => {
   if (target === null) return { ok: true, value: { reachable: true, host: null } }
   const place = await region.readCurrent(deployable, deployableKey(target))
   if (!place.ok) return place
@@ -44,12 +45,12 @@ const reach = async ({ region }: Kernel, target: string | null): Promise<Outcome
 }
 
 /** `host`: the host on which it was bound; null when it was not bound. */
-export type ForceUnbound = { readonly row: ArqRow; readonly host: string | null }
+export type ForceUnbound = { readonly row: ArqRow; readonly host: HostName | null }
 
 /** `hostGone`: the host is treated as silent even if it still reports. */
 export const createForceUnbind =
   (kernel: Kernel) =>
-  async (caller: Caller, uuid: string, note: OperatorNote, hostGone = false): Promise<Outcome<ForceUnbound>> => {
+  async (caller: Caller, uuid: ArqUuid, note: OperatorNote, hostGone = false): Promise<Outcome<ForceUnbound>> => {
     const key = arqKey(uuid)
     const done = await transact(kernel, {
       subject: `the binding of accelerator request ${uuid}`,

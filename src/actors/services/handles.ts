@@ -1,4 +1,5 @@
 /** The attach handles part of the control port. */
+import type { HandleUuid } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import type { Caller, Control, HandleDetail } from '../control.ts'
@@ -14,9 +15,9 @@ import { handleRow } from '../deployable/rows.ts'
 import type { Deployable } from '../deployable/state.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'attach handle', id })
-type HandleDecision = Extract<HandleAdminCommand, { readonly handle: string }>
+type HandleDecision = Extract<HandleAdminCommand, { readonly handle: HandleUuid }>
 
-const detailOf = (held: Deployable, uuid: string): HandleDetail | null => {
+const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
   const handle = held.exists && held.presence !== 'retired' ? held.handles[uuid] : undefined
   if (!handle) return null
   const { type, info, lastArq, pending, quarantine } = handle
@@ -32,14 +33,14 @@ const detailOf = (held: Deployable, uuid: string): HandleDetail | null => {
 
 export const createHandles = (kernel: Kernel, retirement: Retirement): Control['handles'] => {
   const { readers, region } = kernel
-  const ownerOf = async (uuid: string): Promise<Outcome<Deployable>> => {
+  const ownerOf = async (uuid: HandleUuid): Promise<Outcome<Deployable>> => {
     const found = await readers.first('handles', { uuid })
     if (!found.ok) return found
     if (!found.value) return missing(uuid)
     const looked = await region.readCurrent(deployable, deployableKey(found.value.deployable_uuid))
     return looked.ok ? { ok: true, value: looked.value.state } : looked
   }
-  const get = async (uuid: string): Promise<Outcome<HandleDetail>> => {
+  const get = async (uuid: HandleUuid): Promise<Outcome<HandleDetail>> => {
     const owner = await ownerOf(uuid)
     if (!owner.ok) return owner
     const detail = detailOf(owner.value, uuid)
@@ -74,7 +75,7 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
     if (command.type === 'Clear' && done.value) await retirement.shed(caller, done.value.host)
     return shown
   }
-  const asked = (type: HandleDecision['type']) => (caller: Caller, handle: string, note: OperatorNote) =>
+  const asked = (type: HandleDecision['type']) => (caller: Caller, handle: HandleUuid, note: OperatorNote) =>
     decide(caller, { type, handle, ...note })
   return {
     list: (filter, page) => readers.list('handles', given(filter) as never, { sort: 'uuid', ...page }),

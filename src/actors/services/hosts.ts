@@ -1,4 +1,5 @@
 /** The hosts part of the control port. */
+import type { ArqUuid, HostName } from '../../identifiers.ts'
 import type { Outcome } from '../../fault.ts'
 import type { Caller, Control, HostDetail, HostRow } from '../control.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
@@ -19,7 +20,7 @@ const countsOf = (places: readonly Deployable[]): HostDetail['handles'] => {
   const count = (state: string) => all.filter((handle) => handle.state === state).length
   return Object.fromEntries(HANDLE_STATES.map((state) => [state, count(state)])) as HostDetail['handles']
 }
-const arqsOf = (places: readonly Deployable[]): readonly string[] =>
+const arqsOf = (places: readonly Deployable[]): readonly ArqUuid[] =>
   places.flatMap(({ handles }) => Object.values(handles).flatMap(({ arq }) => (arq === null ? [] : [arq])))
 
 type Parts = {
@@ -31,7 +32,7 @@ type Parts = {
 const removeByForce = async (
   { kernel, retirement }: Parts,
   caller: Caller,
-  name: string,
+  name: HostName,
   word: OperatorNote,
 ): Promise<Outcome<Host>> => {
   const [holders, forceUnbind] = [createHolders(kernel), createForceUnbind(kernel)]
@@ -52,7 +53,7 @@ const removeByForce = async (
 export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
   const { region, readers } = kernel
   const holders = createHolders(kernel)
-  const lookAt = async (name: string): Promise<Outcome<Host>> => {
+  const lookAt = async (name: HostName): Promise<Outcome<Host>> => {
     const looked = await region.readCurrent(host, hostKey(name))
     if (!looked.ok) return looked
     const held = looked.value.state
@@ -63,14 +64,14 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     last_seen_at: liveness.lastSeen(row.name),
     retired: held?.retired ?? null,
   })
-  const detail = async (name: string): Promise<Outcome<HostDetail>> => {
+  const detail = async (name: HostName): Promise<Outcome<HostDetail>> => {
     const [held, places] = await Promise.all([lookAt(name), holders(name)])
     if (!held.ok) return held
     if (!places.ok) return places
     const handles = countsOf(places.value)
     return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs: arqsOf(places.value) } }
   }
-  const then = async (name: string, decided: Outcome<Host>) => (decided.ok ? detail(name) : decided)
+  const then = async (name: HostName, decided: Outcome<Host>) => (decided.ok ? detail(name) : decided)
   return {
     list: async (page) => {
       const listed = await readers.list('hosts', {}, page)

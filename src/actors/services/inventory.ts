@@ -4,6 +4,7 @@
  * RECORD-1 the host's own row is part of every inventory change, so one writer wins per host and report (Q1);
  * RECORD-2 what could not be recorded is tried again with the next report: such a report is not remembered as known.
  */
+import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { deployableKey } from '../deployable/decider.ts'
@@ -69,8 +70,8 @@ const sameSnapshot = (held: Host, { bootId, aliases, drivers }: InventorySnapsho
 
 type Taking = { readonly report: InventoryReport; readonly digest: string; readonly commandId: string }
 type Guess = {
-  readonly keys: readonly string[]
-  readonly fresh: readonly string[]
+  readonly keys: readonly EntityKey[]
+  readonly fresh: readonly EntityKey[]
   /** The host as the steps were made for it. */
   readonly held: Host
   readonly agreement: Agreement

@@ -1,4 +1,5 @@
 /** What every service works with. Handed in, never global. */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Clock, Ids } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { type Tracer, traceField } from '../../trace.ts'
@@ -89,7 +90,7 @@ export type Kernel = {
   readonly log: Log
   readonly tracer: Tracer
   /** Asks the sweeper to look at this entity now. */
-  readonly nudge: (entity: string) => void
+  readonly nudge: (entity: EntityKey) => void
 }
 
 export const causeOf = (caller: Caller): Cause => ({

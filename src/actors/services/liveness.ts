@@ -6,15 +6,16 @@
  * LIVENESS-2 the silence of a host counts only from the start of this process, so that hosts that went on while no
  *    control ran are not called silent when controls start again.
  */
+import type { HostName } from '../../identifiers.ts'
 import { type Kernel, newWork } from './kernel.ts'
 import { type Liveness as State, host, hostKey } from '../host/decider.ts'
 
 export type Liveness = {
-  readonly seen: (host: string) => void
+  readonly seen: (host: HostName) => void
   /** When any process last heard from the host, ms since the epoch; null: never. */
-  readonly lastSeen: (host: string) => number | null
+  readonly lastSeen: (host: HostName) => number | null
   /** When the recorded state of the host last changed, as of the last sweep. */
-  readonly changedAt: (host: string) => number | null
+  readonly changedAt: (host: HostName) => number | null
   /** Records for the other processes which hosts were heard from, when that is due; called by the sweeper. */
   readonly note: () => Promise<void>
   /** Reads the common record and changes the liveness of hosts accordingly; called by the sweeper. */
@@ -49,10 +50,10 @@ const HOSTS_MAX = 100_000
 /** When each host was last heard from, by the monotonic clock: by this process, and by any process as of the last read of the record. */
 const createHearing = ({ clock, sharing, options }: Kernel) => {
   /** Heard from, and not yet recorded for the other processes. */
-  const heard = new Map<string, number>()
-  const known = new Map<string, number>()
+  const heard = new Map<HostName, number>()
+  const known = new Map<HostName, number>()
   let notedAt = -Infinity
-  const learn = (learned: readonly (readonly [string, number])[]) => {
+  const learn = (learned: readonly (readonly [HostName, number])[]) => {
     for (const [name, at] of learned) known.set(name, Math.max(at, known.get(name) ?? -Infinity))
   }
   const note = async () => {
@@ -69,7 +70,7 @@ const createHearing = ({ clock, sharing, options }: Kernel) => {
   }
   return {
     note,
-    hear: (name: string) => {
+    hear: (name: HostName) => {
       if (heard.size < HOSTS_MAX || heard.has(name)) heard.set(name, clock.monotonic())
     },
     read: async () => {
@@ -78,7 +79,7 @@ const createHearing = ({ clock, sharing, options }: Kernel) => {
       learn([...silences].map(([name, ms]) => [name, now - ms]))
     },
     /** Null: it was never heard from. */
-    silence: (name: string): number | null => {
+    silence: (name: HostName): number | null => {
       const at = heard.get(name) ?? known.get(name)
       return at === undefined ? null : clock.monotonic() - at
     },
@@ -89,8 +90,8 @@ export const createLiveness = (kernel: Kernel): Liveness => {
   const { clock, readers, options, region, log } = kernel
   const startedAt = clock.monotonic()
   const hearing = createHearing(kernel)
-  const changed = new Map<string, number | null>()
-  const record = async (name: string, liveness: State) => {
+  const changed = new Map<HostName, number | null>()
+  const record = async (name: HostName, liveness: State) => {
     const key = hostKey(name)
     const work = newWork(kernel, { by: 'liveness' }, (draft) => {
       draft.decide(host, key, { type: 'SetLiveness', liveness, by: 'silence' })

@@ -1,5 +1,6 @@
 /** Sends Nova the outcome of binds: durable, judged event by event, retried with back-off until the time is over (rest-api 8.5). */
 import { backoffMs } from '../../waiting.ts'
+import type { InstanceUuid } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
 import { type Kernel, newWork } from './kernel.ts'
 import type { Nova, NovaEvent, NovaVerdict } from '../neighbours.ts'
@@ -20,7 +21,7 @@ export const endingsOf = (verdicts: readonly NovaVerdict[], late: boolean): Read
     }),
   )
 
-const eventsOf = (uuid: string, { telling }: Instance): readonly NovaEvent[] =>
+const eventsOf = (uuid: InstanceUuid, { telling }: Instance): readonly NovaEvent[] =>
   Object.entries(telling?.statuses ?? {}).map(([tag, status]) => ({
     name: 'accelerator-request-bound',
     server_uuid: uuid,
@@ -65,7 +66,7 @@ const ask = async (
  * Sends the events of an instance that are due, once. It works on cached state: at worst an event is sent twice.
  * Returns the fault that kept the answer from being recorded, if any.
  */
-export const tellNova = async (kernel: Kernel, uuid: string): Promise<Fault | null> => {
+export const tellNova = async (kernel: Kernel, uuid: InstanceUuid): Promise<Fault | null> => {
   const { region, nova, clock, log, tracer } = kernel
   const key = instanceKey(uuid)
   const known = await region.readCached(instance, key)

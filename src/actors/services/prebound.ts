@@ -2,6 +2,7 @@
  * Makes the history of an ARQ from its creation to Bound without actors, to fill a stopped store in bulk. The deciders are those of
  * a running system, so journal and views are what the actors would have written.
  */
+import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
 import type { Ids } from '../../clock.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import type { Group } from '../arq/messages.ts'
@@ -18,8 +19,8 @@ const HALF_A_YEAR_MS = 180 * 24 * 3_600_000
 const cause = { by: 'seed' }
 export type PreboundTarget = { readonly memory: Memory; readonly row: Row<'deployables'> }
 /** What the ARQ asks for. */
-export type Asked = { readonly profile: Row<'profiles'>; readonly group: Group; readonly projectId: string }
-type Born = { readonly uuid: string; readonly at: number }
+export type Asked = { readonly profile: Row<'profiles'>; readonly group: Group; readonly projectId: ProjectId }
+type Born = { readonly uuid: ArqUuid; readonly at: number }
 
 const create = (ids: Ids, { uuid, at }: Born, { profile, group, projectId }: Asked) => {
   const key = arqKey(uuid)
@@ -31,7 +32,7 @@ const create = (ids: Ids, { uuid, at }: Born, { profile, group, projectId }: Ask
 }
 
 /** The handle is granted and, where the host has work, prepared as if it had answered at once. */
-const grant = (draft: Draft, target: string, arqUuid: string, terms: Terms) => {
+const grant = (draft: Draft, target: EntityKey<'deployable'>, arqUuid: ArqUuid, terms: Terms) => {
   const [granted] = draft.decide(deployable, target, { type: 'Grant', arq: arqUuid, bitstream: null, ...terms })
   if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
   const { order } = granted
@@ -44,7 +45,7 @@ const grant = (draft: Draft, target: string, arqUuid: string, terms: Terms) => {
 const bind = (ids: Ids, { uuid, at }: Born, { row, memory }: PreboundTarget, created: Memory) => {
   const instanceUuid = ids.uuid()
   const [key, target, life] = [arqKey(uuid), deployableKey(row.uuid), instanceKey(instanceUuid)]
-  const loan: Loan = new Map([
+  const loan: Loan = new Map<EntityKey, Memory>([
     [key, created],
     [target, memory],
     [life, blank(life, instance)],

@@ -1,4 +1,5 @@
 /** The device profiles part of the control port. */
+import type { ProfileUuid } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Control, ProfileRow } from '../control.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
@@ -10,21 +11,21 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Finds a profile by UUID or by name, from the actors of both. */
 const createFinder = ({ region }: Kernel) => {
-  const byUuid = async (uuid: string): Promise<Outcome<ProfileRow>> => {
+  const byUuid = async (uuid: ProfileUuid): Promise<Outcome<ProfileRow>> => {
     const looked = await region.readCurrent(profile, profileKey(uuid))
     if (!looked.ok) return looked
     const held = looked.value.state
     return held.facts ? { ok: true, value: profileRow({ ...held, facts: held.facts }) } : missing(uuid)
   }
   /** The actor of the name knows which profile holds it. */
-  const holderOf = async (name: string): Promise<Outcome<string>> => {
+  const holderOf = async (name: string): Promise<Outcome<ProfileUuid>> => {
     const looked = await region.readCurrent(profileName, profileNameKey(name))
     if (!looked.ok) return looked
     const { holder } = looked.value.state
     return holder ? { ok: true, value: holder } : missing(name)
   }
   /** The profile that held a name last: a guess, so that both actors can be asked at the same time. */
-  const guesses = new Map<string, string>()
+  const guesses = new Map<string, ProfileUuid>()
   const byName = async (name: string) => {
     const guess = guesses.get(name)
     const [holder, guessed] = await Promise.all([holderOf(name), guess === undefined ? null : byUuid(guess)])
@@ -40,7 +41,7 @@ type Finder = ReturnType<typeof createFinder>
 
 const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['profiles']['remove'] => {
   const { readers, units } = kernel
-  const inUse = async (uuid: string): Promise<Outcome<boolean>> => {
+  const inUse = async (uuid: ProfileUuid): Promise<Outcome<boolean>> => {
     const first = await readers.first('arqs', { profile_uuid: uuid })
     return first.ok ? { ok: true, value: first.value !== null } : first
   }

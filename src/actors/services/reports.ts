@@ -1,4 +1,5 @@
 /** Takes the reports of hosts to the actors they concern. Every message is idempotent by its id. */
+import type { ArqUuid, BootId, DeployableUuid, HostName } from '../../identifiers.ts'
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
 import { inventoryDigest } from '../../wire/message.ts'
 import { arq, arqKey } from '../arq/decider.ts'
@@ -22,8 +23,8 @@ export type Reports = {
   readonly take: (report: Report, messageId: string) => Promise<Outcome<null>>
   /** True when this inventory of this boot was taken before and would change nothing. Compares only; reads nothing. */
   readonly unchanged: (sighting: {
-    readonly host: string
-    readonly boot: string
+    readonly host: HostName
+    readonly boot: BootId
     readonly number: number
     readonly digest: string
   }) => boolean
@@ -31,7 +32,7 @@ export type Reports = {
 
 /** `complete`: the same inventory again would change nothing, unless what is recorded of the host has changed since. */
 type Known = {
-  readonly boot: string
+  readonly boot: BootId
   readonly number: number
   readonly digest: string
   readonly complete: boolean
@@ -42,11 +43,11 @@ const HOSTS_MAX = 100_000
 const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? storable(result.reason) : null)
 
 /** The end of a release also concerns the ARQ that gave the handle up, as long as that ARQ exists. */
-const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slot: string, result: OrderResult) => {
+const releaseAnswered = (draft: Draft, uuid: DeployableUuid, lastArq: ArqUuid | null, result: OrderResult) => {
   const key = deployableKey(uuid)
   const answer = {
     type: 'Answer',
-    slot,
+    slot: result.slot,
     number: result.number,
     failed: failedOf(result),
     retryBy: draft.at + RELEASE_FOR_MS,
@@ -56,14 +57,14 @@ const releaseAnswered = (draft: Draft, uuid: string, lastArq: string | null, slo
   if (!event || !lastArq) return null
   const { status } = draft.state(arq, arqKey(lastArq))
   if (event.type === 'OrderFailed' && event.again === null && status === 'Unbound')
-    draft.decide(arq, arqKey(lastArq), { type: 'ReportReleaseFailed', handle: slot, reason: event.reason })
+    draft.decide(arq, arqKey(lastArq), { type: 'ReportReleaseFailed', handle: event.slot, reason: event.reason })
   if (event.type === 'OrderDone' && status === 'UnbindFailed')
-    draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle: slot })
+    draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle: event.slot })
   return null
 }
 
 /** The bond that waits for the answer to this order; null: none does. Cached state is enough when it shows the bond. */
-const bondOf = async ({ region }: Kernel, uuid: string, number: number): Promise<Outcome<Bond | null>> => {
+const bondOf = async ({ region }: Kernel, uuid: ArqUuid, number: number): Promise<Outcome<Bond | null>> => {
   for (const read of [region.readCached, region.readCurrent]) {
     const known = await read(arq, arqKey(uuid))
     if (!known.ok) return known
@@ -79,7 +80,7 @@ type Taking = { readonly result: OrderResult; readonly commandId: string; readon
 const takeAnswer = (kernel: Kernel, { result, commandId, cause }: Taking): Promise<Outcome<null>> => {
   const { deployableUuid: uuid, slot } = result
   const key = deployableKey(uuid)
-  const lastArqOf = ({ handles }: Deployable): string | null => handles[slot]?.lastArq ?? null
+  const lastArqOf = ({ handles }: Deployable): ArqUuid | null => handles[slot]?.lastArq ?? null
   return transact(kernel, {
     subject: `the release of handle ${slot}`,
     cause,
@@ -91,7 +92,7 @@ const takeAnswer = (kernel: Kernel, { result, commandId, cause }: Taking): Promi
       return { ok: true, value: { keys: [key, ...(lastArq ? [arqKey(lastArq)] : [])], lastArq } }
     },
     plan: (draft, { lastArq }) =>
-      lastArqOf(draft.state(deployable, key)) === lastArq ? releaseAnswered(draft, uuid, lastArq, slot, result) : MOVED,
+      lastArqOf(draft.state(deployable, key)) === lastArq ? releaseAnswered(draft, uuid, lastArq, result) : MOVED,
   })
 }
 
@@ -111,8 +112,8 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
 
 export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
   /** The last inventory taken of each host; a cache. Reports without changes are known only here. */
-  const snapshots = new Map<string, Known>()
-  const remember = (name: string, known: Known) => {
+  const snapshots = new Map<HostName, Known>()
+  const remember = (name: HostName, known: Known) => {
     if (snapshots.size < HOSTS_MAX || snapshots.has(name)) snapshots.set(name, known)
   }
   const takeInventory = async (report: InventoryReport, messageId: string): Promise<Outcome<null>> => {

@@ -2,6 +2,7 @@
  * An operator takes a host out of service. Retired: it is heard of, but nothing on it is offered any more. Removed: it does not count
  * as a host, whatever it reports. Either way its devices leave as soon as nothing of them is in use, and come back by a restore only.
  */
+import type { EntityKey, HostName } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import type { Caller } from '../control.ts'
@@ -19,7 +20,7 @@ import { type Kernel, causeOf } from './kernel.ts'
 const NAMED_MAX = 3
 export const unknownHost = (id: string) => refuse({ kind: 'not_found', resource: 'host', id })
 
-const partsOf = ({ devices }: Host): readonly string[] =>
+const partsOf = ({ devices }: Host): readonly EntityKey<'deployable'>[] =>
   Object.values(devices).flatMap(({ deployables }) => Object.values(deployables).map(deployableKey))
 
 const TAKEN: ReadonlySet<SlotHandle['state']> = new Set(['held', 'releasing', 'quarantined'])
@@ -59,7 +60,7 @@ const departures = (draft: Draft, now: Host, missingRounds: number): Readonly<Re
 /** `decision` null: the host is out of service already, and the devices that are not in use any more leave. */
 const decide = (
   kernel: Kernel,
-  name: string,
+  name: HostName,
   decision: Decision | null,
   cause: Cause,
 ): Promise<Outcome<Host | null>> => {
@@ -93,18 +94,18 @@ const decide = (
 }
 
 export const createRetirement = (kernel: Kernel) => {
-  const decided = async (name: string, decision: Decision, caller: Caller): Promise<Outcome<Host>> => {
+  const decided = async (name: HostName, decision: Decision, caller: Caller): Promise<Outcome<Host>> => {
     const done = await decide(kernel, name, decision, causeOf(caller))
     if (!done.ok) return done
     return done.value ? { ok: true, value: done.value } : unknownHost(name)
   }
   return {
-    retire: (caller: Caller, name: string, note: OperatorNote) =>
+    retire: (caller: Caller, name: HostName, note: OperatorNote) =>
       decided(name, { type: 'Retire', note, forced: false }, caller),
-    remove: (caller: Caller, name: string, note: OperatorNote, forced: boolean) =>
+    remove: (caller: Caller, name: HostName, note: OperatorNote, forced: boolean) =>
       decided(name, { type: 'Remove', note, forced }, caller),
     /** Of a host that is out of service, the devices leave that are not in use any more. Does nothing for a host in service. */
-    shed: async (caller: Caller, name: string): Promise<Outcome<null>> => {
+    shed: async (caller: Caller, name: HostName): Promise<Outcome<null>> => {
       const read = await kernel.region.readCurrent(host, hostKey(name))
       if (!read.ok) return read
       if (!read.value.state.retired) return { ok: true, value: null }
@@ -118,7 +119,7 @@ export type Retirement = ReturnType<typeof createRetirement>
 /** The deployables of this host, with who holds what on them now. */
 export const createHolders =
   ({ region }: Kernel) =>
-  async (name: string): Promise<Outcome<readonly Deployable[]>> => {
+  async (name: HostName): Promise<Outcome<readonly Deployable[]>> => {
     const read = await region.readCurrent(host, hostKey(name))
     if (!read.ok) return read
     const parts = await Promise.all(partsOf(read.value.state).map((key) => region.readCurrent(deployable, key)))

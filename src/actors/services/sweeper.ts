@@ -11,6 +11,7 @@
  * SWEEPER-6 no deadline waits for the bus: orders are sent again in separate rounds;
  * SWEEPER-7 the process that recorded due work has it in memory: only entities that were claimed are read from the journal first.
  */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Cancel } from '../../clock.ts'
 import { isUndecided } from '../../fault.ts'
 import type { Order } from '../../wire/orders.ts'
@@ -26,7 +27,7 @@ export type Sweeper = {
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
   /** Look at this entity now rather than with the next round. */
-  readonly nudge: (entity: string) => void
+  readonly nudge: (entity: EntityKey) => void
   /** One round; for tests and for a simulation that drives the clock. */
   readonly round: () => Promise<void>
   /** Resolves when no entity is being worked on any more. */
@@ -45,10 +46,10 @@ const SLOW_ROUNDS = 8
 /** Works on an entity once at a time. */
 const createAttendance = (kernel: Kernel) => {
   const { region, sharing, log } = kernel
-  const inHand = new Set<string>()
+  const inHand = new Set<EntityKey>()
   const running = new Set<Promise<void>>()
-  const claimed = new Set<string>()
-  const work = async (entity: string, read: Read) => {
+  const claimed = new Set<EntityKey>()
+  const work = async (entity: EntityKey, read: Read) => {
     try {
       const fault = await attend(kernel, entity, read)
       // that the store cannot be read is logged elsewhere, once; a later round finds the entity again
@@ -57,7 +58,7 @@ const createAttendance = (kernel: Kernel) => {
       log.error({ entity, error: textOf(error) }, 'sweep.failed')
     }
   }
-  const begin = (entity: string, read: Read) => {
+  const begin = (entity: EntityKey, read: Read) => {
     if (inHand.has(entity) || inHand.size >= IN_HAND_MAX) return
     inHand.add(entity)
     const mine = work(entity, read).finally(() => {
@@ -105,7 +106,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
   let [stopped, rounds] = [false, 0]
   const timers = new Map<() => Promise<unknown>, Cancel>()
 
-  const nudge = (entity: string) => {
+  const nudge = (entity: EntityKey) => {
     if (!stopped) attending.begin(entity, region.readCached)
   }
   const orders = () => resend(clock.now() - options.resendMs)

@@ -1,4 +1,5 @@
 /** The timeline of an ARQ: each step with its cause and duration, folded from the journal, readable for a set time after removal. */
+import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Event } from '../runtime/decider.ts'
 import type { Caller, Control, Timeline, TimelineStep } from '../control.ts'
@@ -56,7 +57,7 @@ const ofArq = (event: ArqEvent): StepText => {
 }
 
 /** The step an event of the conversation means for this ARQ, unless the ARQ's own events show it. `told`: an event for Nova is pending. */
-const ofInstance = (event: InstanceEvent, arq: string, told: boolean): StepText | null => {
+const ofInstance = (event: InstanceEvent, arq: ArqUuid, told: boolean): StepText | null => {
   if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: {} }
   if (event.type === 'BindSettled' && event.arqs.includes(arq))
     return event.tell === null
@@ -72,14 +73,14 @@ const ofInstance = (event: InstanceEvent, arq: string, told: boolean): StepText 
 }
 
 type Bare = Omit<TimelineStep, 'tookMs'>
-const stepsOf = (row: FeedRow, arq: string, told: boolean): readonly Bare[] =>
+const stepsOf = (row: FeedRow, arq: ArqUuid, told: boolean): readonly Bare[] =>
   row.events.flatMap((event: Event) => {
     const step = kindOf(row.key) === 'arq' ? ofArq(event as ArqEvent) : ofInstance(event as InstanceEvent, arq, told)
     return step ? [{ at: row.at, ...step, cause: row.cause.by ?? null, requestId: row.cause.requestId ?? null }] : []
   })
 
 /** Rows in commit order; within one append: the host's work first, then the steps of the ARQ, then the events for Nova. */
-const fold = (rows: readonly FeedRow[], arq: string): readonly TimelineStep[] => {
+const fold = (rows: readonly FeedRow[], arq: ArqUuid): readonly TimelineStep[] => {
   let told = false
   const appends = [...Map.groupBy(rows, ({ commandId }) => commandId).values()]
   const steps = appends.flatMap((append) => {
@@ -101,7 +102,7 @@ const outlineOf = (own: readonly FeedRow[]) => {
   if (!created) return null
   const binds = events.filter((event) => event.type === 'BindStarted')
   return {
-    projectId: binds.reduce<string | null>((owner, bind) => bind.projectId ?? owner, created.projectId),
+    projectId: binds.reduce<ProjectId | null>((owner, bind) => bind.projectId ?? owner, created.projectId),
     instances: new Set(binds.map(({ bond }) => bond.instanceUuid)),
     removedAt: own.find((row) => row.events.some(({ type }) => type === 'ArqRemoved'))?.at ?? null,
   }
@@ -113,8 +114,8 @@ export const createTimeline = ({
   options,
   guard,
 }: Pick<Kernel, 'journal' | 'clock' | 'options' | 'guard'>): Control['arqs']['timeline'] => {
-  const history = (keys: readonly string[]) => journal.history(keys, HISTORY_MAX)
-  const timeline = async (caller: Caller, uuid: string): Promise<Outcome<Timeline>> => {
+  const history = (keys: readonly EntityKey[]) => journal.history(keys, HISTORY_MAX)
+  const timeline = async (caller: Caller, uuid: ArqUuid): Promise<Outcome<Timeline>> => {
     const missing = refuse({ kind: 'not_found', resource: 'accelerator request', id: uuid })
     const own = await history([arqKey(uuid)])
     const outline = outlineOf(own)

@@ -1,4 +1,5 @@
 /** Unbind and removal: the ARQ leaves at once, its handle goes back to the deployable, which finishes the release with its host. */
+import type { ArqUuid, EntityKey } from '../../identifiers.ts'
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import type { Caller, Control } from '../control.ts'
@@ -19,7 +20,7 @@ export const visible = (caller: Caller, held: Arq, serviceSeesAll: boolean): boo
   !gone(held) && (caller.isAdmin || held.projectId === caller.projectId || (serviceSeesAll && caller.isService))
 
 /** The entities that take part when this ARQ leaves. */
-export const partners = (held: Arq): readonly string[] => [
+export const partners = (held: Arq): readonly EntityKey[] => [
   ...(held.bond ? [instanceKey(held.bond.instanceUuid), deployableKey(held.bond.deployable)] : []),
   ...(held.gaveUp ? [deployableKey(held.gaveUp.deployable)] : []),
 ]
@@ -27,7 +28,7 @@ export const partners = (held: Arq): readonly string[] => [
 /** Hardware that was retired has nothing left to release. */
 export const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
 
-const unbindOne = (draft: Draft, uuid: string, type: UnbindCommand, trace: string | undefined) => {
+const unbindOne = (draft: Draft, uuid: ArqUuid, type: UnbindCommand, trace: string | undefined) => {
   const held = draft.state(arq, arqKey(uuid))
   draft.decide(arq, arqKey(uuid), { type })
   const release = { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS, trace } as const
@@ -39,9 +40,9 @@ const unbindOne = (draft: Draft, uuid: string, type: UnbindCommand, trace: strin
 }
 
 /** The states of these ARQs; the first that cannot be read refuses all. */
-const readAll = async (read: Read, uuids: readonly string[]): Promise<Outcome<ReadonlyMap<string, Arq>>> => {
+const readAll = async (read: Read, uuids: readonly ArqUuid[]): Promise<Outcome<ReadonlyMap<ArqUuid, Arq>>> => {
   const answers = await Promise.all(uuids.map((uuid) => read(arq, arqKey(uuid))))
-  const states = new Map<string, Arq>()
+  const states = new Map<ArqUuid, Arq>()
   for (const [at, answer] of answers.entries()) {
     if (!answer.ok) return answer
     states.set(uuids[at]!, answer.value.state)
@@ -50,13 +51,13 @@ const readAll = async (read: Read, uuids: readonly string[]): Promise<Outcome<Re
 }
 
 /** The fault for which the ARQ may not leave, decided on its state; null: it may. */
-type Guard = (held: Arq, uuid: string) => Fault | null
+type Guard = (held: Arq, uuid: ArqUuid) => Fault | null
 
 /** All of them leave in one append, or none does. */
 const unbindAll = (
   kernel: Kernel,
   caller: Caller,
-  uuids: readonly string[],
+  uuids: readonly ArqUuid[],
   type: UnbindCommand,
   guard: Guard,
 ): Promise<Outcome<null>> =>
@@ -124,7 +125,7 @@ const createRemoveByInstance =
         if (!held.ok) return held
         const parts = Object.values(held.value.state.arqs)
         const keys = parts.flatMap((part) => [arqKey(part.arq), deployableKey(part.deployable)])
-        return { ok: true, value: { keys: [...new Set([key, ...keys])] } }
+        return { ok: true, value: { keys: [...new Set<EntityKey>([key, ...keys])] } }
       },
       plan: (draft, { keys }) => {
         const arqs = Object.keys(draft.state(instance, key).arqs)

@@ -6,6 +6,7 @@
  * CHECKS-2 a view row is written with its journal row, so it is judged only if the journal of its entity ended at the same row before
  *    and after it was read.
  */
+import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -20,7 +21,7 @@ import { VIEWS, type ViewName } from '../runtime/views.ts'
 
 type Cells = Readonly<Record<string, unknown>>
 /** The entity whose journal a row is folded from. Snapshots are not checked: they are caches of a state, not views. */
-const OWNERS: Partial<Readonly<Record<ViewName, (row: Cells) => string>>> = {
+const OWNERS: Partial<Readonly<Record<ViewName, (row: Cells) => EntityKey>>> = {
   profiles: (row) => profileKey(row['uuid'] as string),
   arqs: (row) => arqKey(row['uuid'] as string),
   devices: (row) => deviceKey(row['uuid'] as string),
@@ -104,7 +105,7 @@ const foundFor = async (
 
 const checkEntity = async (
   { journal, reads, counts, log }: Kernel,
-  key: string,
+  key: EntityKey,
   sampled: readonly (readonly [ViewName, string])[],
 ): Promise<void> => {
   const decider = deciderOf(key)

@@ -1,4 +1,5 @@
 /** `pci_driver`: any whitelisted PCI function, read from sysfs and given to a guest whole. */
+import type { HostName } from '../../identifiers.ts'
 import type { Driver, HostIo, ReportedDevice } from '../driver.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../pci.ts'
@@ -38,7 +39,7 @@ const traitsOf = ({ vendor, product }: PciFunction, more: readonly string[]): re
   ]
 }
 
-const reported = (hostname: string, found: PciFunction, entry: WhitelistEntry, check: boolean): ReportedDevice => ({
+const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry, check: boolean): ReportedDevice => ({
   // The database has no generic type; GPU is what clients have always seen here.
   type: entry.deviceType ?? 'GPU',
   vendor: found.vendor,

@@ -1,8 +1,9 @@
 /** Plans of whole simulated clouds. */
+import type { HostName } from '../../identifiers.ts'
 import type { SimulatedDevice, SimulatedPlan } from './simulated.ts'
 import type { Kind } from './models.ts'
 
-export type SimulatedHost = { readonly hostname: string; readonly plan: SimulatedPlan }
+export type SimulatedHost = { readonly hostname: HostName; readonly plan: SimulatedPlan }
 
 const some = (count: number, kind: Kind, handles: number): readonly SimulatedDevice[] =>
   Array.from({ length: count }, () => ({ kind, handles }))

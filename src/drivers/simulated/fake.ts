@@ -1,4 +1,5 @@
 /** `fake_driver`: an FPGA whose every value clients and their tests have known for years. */
+import type { HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
 import type { ReportedDevice, ReportedHandle } from '../driver.ts'
 import { deployableName } from '../names.ts'
@@ -28,7 +29,7 @@ const handle = (bus: string, n: number): ReportedHandle => ({
   info: { domain: '0000', bus, device: hexText(n >> 3, 1), function: hexText(n & 7, 1) },
 })
 
-const device = (hostname: string, at: number, handles: number, hostWork: boolean): ReportedDevice => {
+const device = (hostname: HostName, at: number, handles: number, hostWork: boolean): ReportedDevice => {
   const bus = hexText(FIRST_BUS + at, 2)
   const unit = at === 0 ? 'FakeDevice' : `FakeDevice_${at + 1}`
   return {

@@ -1,4 +1,5 @@
 /** `simulated_driver`: believable devices from a seed, in any number, with trouble on command. */
+import type { HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
 import type { ReportedDevice } from '../driver.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
@@ -85,7 +86,7 @@ const traitsOf = ({ type }: KindFacts, { vendor, product, vendorName, family }: 
   ...(vendor === '10de' ? [traitName('CUSTOM', vendorName, product)] : []),
 ]
 
-const reported = (hostname: string, card: Card, hostWorkOfAll: boolean | undefined): ReportedDevice => {
+const reported = (hostname: HostName, card: Card, hostWorkOfAll: boolean | undefined): ReportedDevice => {
   const { planned, model, address, units } = card
   const facts = FACTS[planned.kind]
   return {

@@ -2,6 +2,7 @@
  * A driver without hardware: a fixed list of devices, trouble on command, and effects kept in a file.
  * The fake and the simulated driver are this with different devices.
  */
+import type { HostName } from '../../identifiers.ts'
 import { pause } from '../../waiting.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Driver, HostIo, ReportedDevice, Slot } from '../driver.ts'
@@ -22,7 +23,7 @@ export type SimulatedDriver = Required<Driver> & { readonly control: Control }
 
 export type DriverPlan = {
   readonly name: string
-  readonly devices: (hostname: string) => readonly ReportedDevice[]
+  readonly devices: (hostname: HostName) => readonly ReportedDevice[]
   readonly trouble?: Partial<InjectedFaults>
   readonly clock?: Clock
 }
@@ -74,7 +75,7 @@ export const createSimulatedDriver = ({
   const { read: effectsOf, change } = effectsKeeper(name)
   const machines = new Map<string, Machine>()
 
-  const machine = (hostname: string): Machine => {
+  const machine = (hostname: HostName): Machine => {
     const made = machines.get(hostname) ?? machineOf(devices(hostname))
     machines.set(hostname, made)
     return made

@@ -1,4 +1,5 @@
 /** Accelerator requests: made from a device profile, bound to an instance, read by compute, deleted. */
+import type { ArqUuid } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { ArqRow } from '../../actors/control.ts'
 import { patch } from './bindings.ts'
@@ -63,10 +64,10 @@ const create = route({
   },
 })
 
-type Canonical = { readonly ok: true; readonly uuids: readonly string[] } | ReturnType<typeof invalid>
+type Canonical = { readonly ok: true; readonly uuids: readonly ArqUuid[] } | ReturnType<typeof invalid>
 
 const uuidsOf = (given: readonly string[]): Canonical => {
-  const uuids = new Set<string>()
+  const uuids = new Set<ArqUuid>()
   for (const each of given) {
     const canonical = canonicalUuid(each)
     if (canonical === null) return invalid('arqs', 'each element must be a UUID')
@@ -118,7 +119,7 @@ const one = route({
   uuids: UUIDS,
   docs: { summary: 'One accelerator request.', answers: { 200: schemas.Arq }, refusals: [404] },
   handle: ({ control, caller, params, base }) =>
-    answer(control.arqs.get(caller, params['uuid']!), 200, (row) => arqBody(row, base)),
+    answer(control.arqs.get(caller, params.uuid), 200, (row) => arqBody(row, base)),
 })
 
 /** Some clients name one of the requests in the path as well; it must be among those of the body. */
@@ -151,7 +152,7 @@ const removeOne = route({
   rule: 'cyborg:arq:delete',
   uuids: UUIDS,
   docs: { summary: 'Deletes an accelerator request.', answers: { 204: null }, refusals: [404] },
-  handle: ({ control, caller, params }) => answer(control.arqs.remove(caller, [params['uuid']!]), 204),
+  handle: ({ control, caller, params }) => answer(control.arqs.remove(caller, [params.uuid]), 204),
 })
 
 const removeSome = route({
@@ -184,7 +185,7 @@ const forceUnbind = route({
     refusals: [404],
   },
   handle: ({ control, caller, params, body, base }) =>
-    answer(control.arqs.forceUnbind(caller, params['uuid']!, wordOf(caller, body)), 200, (row) => arqBody(row, base)),
+    answer(control.arqs.forceUnbind(caller, params.uuid, wordOf(caller, body)), 200, (row) => arqBody(row, base)),
 })
 
 export const arqRoutes: readonly Route[] = [

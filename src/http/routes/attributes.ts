@@ -1,5 +1,6 @@
 /** Attributes: facts about a deployable, as key and value. */
 import * as v from 'valibot'
+import type { DeployableUuid } from '../../identifiers.ts'
 import type { AttributeRow, Control } from '../../actors/control.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
 import { INT_MAX, text } from '../query.ts'
@@ -27,13 +28,13 @@ const attributeBody = (row: AttributeRow, minor: number, base: string) => ({
 })
 
 /** The integer id of a deployable, the same as text, or its UUID. Null: none of them. */
-const deployableId = (given: string | number): number | string | null => {
+const deployableId = (given: string | number): number | DeployableUuid | null => {
   if (typeof given === 'number') return Number.isInteger(given) && given >= 0 && given <= INT_MAX ? given : null
   if (/^\d{1,10}$/.test(given)) return deployableId(Number(given))
   return canonicalUuid(given)
 }
 
-const deployableArg: Arg<number | string> = {
+const deployableArg: Arg<number | DeployableUuid> = {
   read: (values, name) => {
     const id = deployableId(values.at(-1) ?? '')
     // Zero is no id: clients send it to mean any.
@@ -46,7 +47,7 @@ const deployableArg: Arg<number | string> = {
 }
 
 /** Lists go by the integer; null: there is no such deployable. */
-const integerOf = async (control: Control, deployable: number | string): Promise<number | null> => {
+const integerOf = async (control: Control, deployable: number | DeployableUuid): Promise<number | null> => {
   if (typeof deployable === 'number') return deployable
   const found = await control.deployables.get(deployable)
   return found.ok ? found.value.id : null
@@ -86,7 +87,7 @@ const one = route({
   uuids: { uuid: { resource: 'attribute', otherwise: 'invalid' } },
   docs: { summary: 'One attribute.', answers: { 200: schemas.Attribute }, refusals: [404] },
   handle: ({ control, params, minor, base }) =>
-    answer(control.attributes.get(params['uuid']!), 200, (row) => attributeBody(row, minor, base)),
+    answer(control.attributes.get(params.uuid), 200, (row) => attributeBody(row, minor, base)),
 })
 
 const Bare = v.looseObject({
@@ -97,7 +98,7 @@ const Bare = v.looseObject({
 /** The current command line wraps what older clients send bare. */
 const Wrapped = v.looseObject({ attribute: Bare })
 
-type NewAttribute = { readonly deployable: number | string; readonly key: string; readonly value: string }
+type NewAttribute = { readonly deployable: number | DeployableUuid; readonly key: string; readonly value: string }
 
 const unwrapped = (json: unknown): unknown =>
   typeof json === 'object' && json !== null && 'attribute' in json ? json.attribute : json
@@ -136,7 +137,7 @@ const remove = route({
   rule: 'cyborg:attribute:delete',
   uuids: { uuid: { resource: 'attribute', otherwise: 'not_found' } },
   docs: { summary: 'Takes an attribute away.', answers: { 204: null }, refusals: [404] },
-  handle: ({ control, caller, params }) => answer(control.attributes.remove(caller, params['uuid']!), 204),
+  handle: ({ control, caller, params }) => answer(control.attributes.remove(caller, params.uuid), 204),
 })
 
 const removeNone = route({

@@ -1,5 +1,6 @@
 /** The body that binds or unbinds: per accelerator request a JSON patch. Pure; what needs the record is judged elsewhere. */
 import * as v from 'valibot'
+import type { ArqUuid } from '../../identifiers.ts'
 import type { Binding } from '../../actors/control.ts'
 import { brokenText } from '../../text.ts'
 import { invalid, refused } from '../faults.ts'
@@ -13,10 +14,10 @@ const Operation = v.looseObject({ op: v.string(), path: v.string(), value: v.opt
 const Patches = v.record(v.string(), v.pipe(v.array(Operation), v.minLength(1)))
 type Operation = v.InferOutput<typeof Operation>
 
-export type Patch = { readonly bind: readonly Binding[] } | { readonly unbind: readonly string[] }
+export type Patch = { readonly bind: readonly Binding[] } | { readonly unbind: readonly ArqUuid[] }
 type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
 type Fields = Readonly<Record<string, unknown>>
-type OnePatch = { readonly arq: string; readonly op: string; readonly fields: Fields }
+type OnePatch = { readonly arq: ArqUuid; readonly op: string; readonly fields: Fields }
 
 const TEXT_MAX = 255
 const PATHS = new Set(['hostname', 'device_rp_uuid', 'instance_uuid', 'project_id'])

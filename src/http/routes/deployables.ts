@@ -79,7 +79,7 @@ const one = route({
   uuids: UUIDS,
   docs: { summary: 'One deployable.', answers: { 200: schemas.Deployable }, refusals: [404] },
   handle: ({ control, params, minor, base }) =>
-    answer(control.deployables.get(params['uuid']!), 200, (row) => deployableBody(row, minor, base)),
+    answer(control.deployables.get(params.uuid), 200, (row) => deployableBody(row, minor, base)),
 })
 
 /** 200 when it is done, 202 when it outlasts the wait: then `bitstream_id` tells later. */

@@ -69,7 +69,7 @@ const one = route({
   uuids: UUIDS,
   docs: { summary: 'One device.', answers: { 200: schemas.Device }, refusals: [404] },
   handle: ({ control, params, minor, base }) =>
-    answer(control.devices.get(params['uuid']!), 200, (row) => deviceBody(row, minor, base)),
+    answer(control.devices.get(params.uuid), 200, (row) => deviceBody(row, minor, base)),
 })
 
 const turn = (verb: 'enable' | 'disable', status: 'enabled' | 'maintaining'): Route =>
@@ -83,7 +83,7 @@ const turn = (verb: 'enable' | 'disable', status: 'enabled' | 'maintaining'): Ro
       answers: { 204: null },
       refusals: [404],
     },
-    handle: ({ control, caller, params }) => answer(control.devices.setStatus(caller, params['uuid']!, status), 204),
+    handle: ({ control, caller, params }) => answer(control.devices.setStatus(caller, params.uuid, status), 204),
   })
 
 export const deviceRoutes: readonly Route[] = [list, one, turn('enable', 'enabled'), turn('disable', 'maintaining')]

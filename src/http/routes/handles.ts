@@ -62,7 +62,7 @@ const one = route({
   rule: 'cyborg:handle:get_one',
   uuids: UUIDS,
   docs: { summary: 'One attach handle.', answers: { 200: schemas.HandleDetail }, refusals: [404] },
-  handle: ({ control, params }) => answer(control.handles.get(params['uuid']!), 200, detailBody),
+  handle: ({ control, params }) => answer(control.handles.get(params.uuid), 200, detailBody),
 })
 
 const turn = (verb: 'quarantine' | 'release', summary: string): Route =>
@@ -74,7 +74,7 @@ const turn = (verb: 'quarantine' | 'release', summary: string): Route =>
     body: reasonIn,
     docs: { summary, answers: { 200: schemas.HandleDetail }, refusals: [404, 409] },
     handle: ({ control, caller, params, body }) =>
-      answer(control.handles[verb](caller, params['uuid']!, wordOf(caller, body)), 200, detailBody),
+      answer(control.handles[verb](caller, params.uuid, wordOf(caller, body)), 200, detailBody),
   })
 
 export const handleRoutes: readonly Route[] = [

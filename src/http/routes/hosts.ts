@@ -45,7 +45,7 @@ const one = route({
     answers: { 200: schemas.HostDetail },
     refusals: [404],
   },
-  handle: ({ control, params }) => answer(control.hosts.get(params['name']!), 200, detailBody),
+  handle: ({ control, params }) => answer(control.hosts.get(params.name), 200, detailBody),
 })
 
 const turn = (verb: 'retire' | 'restore', summary: string): Route =>
@@ -56,7 +56,7 @@ const turn = (verb: 'retire' | 'restore', summary: string): Route =>
     body: reasonIn,
     docs: { summary, answers: { 200: schemas.HostDetail }, refusals: [404] },
     handle: ({ control, caller, params, body }) =>
-      answer(control.hosts[verb](caller, params['name']!, wordOf(caller, body)), 200, detailBody),
+      answer(control.hosts[verb](caller, params.name, wordOf(caller, body)), 200, detailBody),
   })
 
 const remove = route({
@@ -75,10 +75,7 @@ const remove = route({
   handle: ({ control, caller, params, query }) => {
     const reason = reasonIn.read({ reason: query.reason }, { minor: 0, isAdmin: true })
     if (!reason.ok) return reason
-    return answer(
-      control.hosts.remove(caller, params['name']!, wordOf(caller, reason.value), query.force ?? false),
-      204,
-    )
+    return answer(control.hosts.remove(caller, params.name, wordOf(caller, reason.value), query.force ?? false), 204)
   },
 })
 

@@ -68,8 +68,13 @@ const create = route({
 })
 
 /** The same path takes a UUID or, since 2.2, a name. */
-const show = async ({ control, params, minor, base }: Call<{}, undefined>): Promise<Answered> => {
-  const id = params['id']!
+const show = async ({
+  control,
+  params,
+  minor,
+  base,
+}: Call<{}, undefined, { readonly id: string }>): Promise<Answered> => {
+  const { id } = params
   const uuid = canonicalUuid(id)
   const wrap = (row: ProfileRow) => ({ device_profile: profileBody(row, base) })
   if (uuid !== null) return answer(control.profiles.byUuid(uuid), 200, wrap)
@@ -106,7 +111,7 @@ const removeOne = route({
   path: '/v2/device_profiles/:id',
   rule: 'cyborg:device_profile:delete',
   docs: { summary: 'Deletes a device profile, by UUID or by name.', answers: { 204: null }, refusals: [404, 409] },
-  handle: ({ control, caller, params }) => remove(control, caller, [params['id']!]),
+  handle: ({ control, caller, params }) => remove(control, caller, [params.id]),
 })
 
 const removeSome = route({

@@ -30,5 +30,5 @@ export const timeline = route({
     answers: { 200: schemas.Timeline },
     refusals: [404],
   },
-  handle: ({ control, caller, params }) => answer(control.arqs.timeline(caller, params['uuid']!), 200, timelineBody),
+  handle: ({ control, caller, params }) => answer(control.arqs.timeline(caller, params.uuid), 200, timelineBody),
 })

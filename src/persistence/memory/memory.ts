@@ -1,4 +1,5 @@
 /** Journal and views in memory: the store of simulations and of tests. No timers; it waits only for its hooks. */
+import type { EntityKey } from '../../identifiers.ts'
 import type {
   Append,
   FeedRow,
@@ -64,7 +65,7 @@ const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append
   return 'appended'
 }
 
-const tail = ({ byKey, tables }: Kept, key: string, after: number): Recalled => {
+const tail = ({ byKey, tables }: Kept, key: EntityKey, after: number): Recalled => {
   const kept = tables.row('snapshots', key) as Row<'snapshots'> | undefined
   const snapshot =
     kept === undefined || kept.version <= after || kept.schema !== SNAPSHOT_SCHEMA

@@ -1,4 +1,5 @@
 /** Sharing in memory: one for all processes of a simulation. Time is whatever clock is handed in. */
+import type { EntityKey } from '../../identifiers.ts'
 import type { Position } from '../../actors/runtime/ports.ts'
 import type { Sharing } from '../../actors/runtime/sharing.ts'
 import type { Row } from '../../actors/runtime/views.ts'
@@ -44,7 +45,7 @@ const inOrder = <N extends 'due' | 'pending_orders'>(
 const workOn = (tables: Tables, now: () => number): Pick<Sharing, 'claimDue' | 'unclaim' | 'takeOrders'> => {
   /** Entity -> when its claim is over. */
   const claims = new Map<string, number>()
-  const free = (entity: string): boolean => (claims.get(entity) ?? -Infinity) <= now()
+  const free = (entity: EntityKey): boolean => (claims.get(entity) ?? -Infinity) <= now()
   return {
     claimDue: async (moment, limit, forMs) => {
       for (const entity of claims.keys()) if (free(entity)) claims.delete(entity)
