@@ -27,7 +27,7 @@ const candidates = async (dir: string, uuid: ImageUuid): Promise<readonly string
   return names.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
 }
 
-/** The file itself, or null: a link may lead to another name in the folder, never out of it. */
+/** The real file, or null: a link may lead to another name in the folder, never out of it. */
 const fileIn = async (dir: string, name: string): Promise<string | null> => {
   const path = await realpath(join(dir, name)).catch(() => null)
   if (path === null || /^\.\.(?:[/\\]|$)/.test(relative(dir, path))) return null
@@ -43,7 +43,7 @@ const findIn = async (dir: string, uuid: ImageUuid): Promise<Found> => {
   return UNKNOWN
 }
 
-/** Null: no folder is configured. A folder that cannot be read holds no image anybody could use; the log says why. */
+/** `folder` null: none is configured. A folder that cannot be read counts as empty, and the reason is logged. */
 export const imageFolder = (dir: string | null, log: Log = silent): Images => ({
   find: async (imageUuid) => {
     if (dir === null) return { found: false, why: 'none' }

@@ -1,4 +1,4 @@
-/** Tells Nova how binds ended: `os-server-external-events` over HTTP. */
+/** Sends Nova the outcome of binds: `os-server-external-events` over HTTP. */
 import { readFile } from 'node:fs/promises'
 import type { Nova, NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import { again, allAs, verdictsOf } from './novaAnswer.ts'
@@ -8,18 +8,18 @@ export type NovaOptions = {
   /** Endpoint of the compute service, version included. */
   readonly url: string
   readonly timeoutMs: number
-  /** Go with every request. */
+  /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
   /** Holds the token; read before each request, since tokens are renewed. */
   readonly tokenFile?: string | null
   readonly fetch?: typeof fetch
 }
 
-/** Nova takes any number; a request stays small enough to be answered in time. */
+/** Nova accepts any number of events; a request stays small enough to be answered in time. */
 const EVENTS_MAX = 100
 const ANSWER_MAX = 1024 * 1024
 
-/** Older microversions do not know the name of the event. */
+/** Older microversions do not have the name of the event. */
 const MICROVERSION = '2.82'
 
 type Sent = { readonly requestId: string; readonly trace: string | undefined }
@@ -59,7 +59,7 @@ const post = async (options: NovaOptions, events: readonly NovaEvent[], sent: Se
   return { status: response.status, text: await bodyOf(response) }
 }
 
-/** `fetch` hides what happened in the cause. */
+/** `fetch` hides the actual error in its cause. */
 const reasonOf = (error: unknown, timeoutMs: number): string => {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`
@@ -76,7 +76,7 @@ export const createNova = (options: NovaOptions): Nova => ({
       try {
         verdicts.push(...verdictsOf(batch, await post(options, batch, { requestId, trace })))
       } catch (error) {
-        // Who cannot be reached is not asked for the rest either: each try may take the whole time.
+        // When Nova cannot be reached, the remaining requests are not sent: each may take the whole time limit.
         verdicts.push(...allAs(events.slice(at), again(0, reasonOf(error, options.timeoutMs))))
         break
       }

@@ -7,7 +7,7 @@ type Judged = Omit<NovaVerdict, 'tag'>
 
 const NOTE_MAX = 300
 const Element = v.object({ tag: v.string(), server_uuid: v.string(), code: v.number() })
-/** Elements of another shape are passed over: nothing is judged by them. */
+/** Elements of another shape are ignored. */
 const Body = v.object({ events: v.array(v.unknown()) })
 const Fault = v.record(v.string(), v.object({ message: v.string() }))
 
@@ -34,7 +34,7 @@ const decoded = (text: string): { readonly value: unknown } | null => {
   }
 }
 
-/** One line of bounded length from whatever a server said. */
+/** One line of bounded length from the text of a server. */
 export const noteOf = (text: string): string =>
   text
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
@@ -58,7 +58,7 @@ const ofElement = (code: number): Judged => {
   return known ? { ...known, code } : { outcome: 'retry', code, note: 'Nova could not take the event' }
 }
 
-/** Matched by what they are about: Nova does not promise to keep the order. */
+/** Verdicts are matched by content, because Nova does not promise to keep the order. */
 const byElement = (events: readonly NovaEvent[], value: unknown, unmentioned: Judged): readonly NovaVerdict[] => {
   const body = v.safeParse(Body, value)
   const elements = body.success ? body.output.events.filter((element) => v.is(Element, element)) : []
@@ -72,12 +72,12 @@ const byElement = (events: readonly NovaEvent[], value: unknown, unmentioned: Ju
 export const allAs = (events: readonly NovaEvent[], judged: Judged): readonly NovaVerdict[] =>
   events.map(({ tag }) => ({ tag, ...judged }))
 
-/** Nobody judged the events, so they are told again: to Nova it is harmless to hear twice. */
+/** The events were not judged, so they are sent again: receiving one twice does no harm in Nova. */
 export const again = (code: number, note: string): Judged => ({ outcome: 'retry', code, note: noteOf(note) })
 
 export const verdictsOf = (events: readonly NovaEvent[], { status, text }: NovaAnswer): readonly NovaVerdict[] => {
   const body = text === '' ? { value: undefined } : decoded(text)
-  // A page of some proxy in between is no answer of Nova.
+  // The page of a proxy in between is not an answer of Nova.
   if (status === 200 || status === 207) if (body === null) return allAs(events, again(status, 'the answer is not JSON'))
   if (status === 200) return byElement(events, body?.value, { outcome: 'delivered', code: 200 })
   if (status === 207) return byElement(events, body?.value, again(207, 'the answer does not mention the event'))

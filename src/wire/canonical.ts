@@ -8,7 +8,7 @@ const ordered = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, inner]) => [key, ordered(inner)]))
 }
 
-/** Integer-like keys come first whatever their order, the same way for equal content. */
+/** JavaScript puts integer-like keys first, in the same way for equal content. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(ordered(value))
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,4 +1,4 @@
-/** Every topic the system speaks. A message that is not listed here cannot be published. */
+/** Every topic of the system. A message for a topic that is not listed here cannot be published. */
 import * as v from 'valibot'
 import { Order } from './orders.ts'
 import { Report } from './reports.ts'
@@ -13,19 +13,19 @@ export const DeadLetter = v.object({
   topic: v.string(),
   key: v.string(),
   reason: v.string(),
-  /** The message as it came, cut at 64 KiB. */
+  /** The message as it was received, cut at 64 KiB. */
   value: v.string(),
   headers: v.record(v.string(), v.string()),
-  /** Not all of key, value and headers is kept: it can be read, and not be sent again. */
+  /** Key, value or headers were cut: the letter can be read, but not sent again. */
   cut: v.optional(v.literal(true)),
-  /** The letter of the same id was sent again then, ISO 8601 in UTC; this one repeats no value. */
+  /** When the dead letter of this id was sent again, ISO 8601 in UTC; this record has no value. */
   retriedAt: v.optional(v.string()),
 })
 export type DeadLetter = v.InferOutput<typeof DeadLetter>
 
 /**
  * The latest state of an entity: its row as lists show it. It is at least as new as `version`; of several messages of a key
- * the last one holds, and a tombstone says that the entity is gone.
+ * the last one counts, and a tombstone means that the entity is gone.
  */
 export const State = v.looseObject({
   entity: v.string(),
@@ -34,7 +34,7 @@ export const State = v.looseObject({
 })
 
 const DAY_MS = 24 * 3_600_000
-/** How long a topic keeps its messages; null: of each key the last one, for ever. */
+/** How long a topic keeps its messages; null: the last one of each key, for ever. */
 export const KEEP_MS = { days: 3 * DAY_MS, weeks: 28 * DAY_MS, compact: null } as const
 
 type Entry = {

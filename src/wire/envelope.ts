@@ -10,9 +10,9 @@ export const Envelope = v.object({
   subject: v.optional(v.pipe(v.string(), v.maxLength(300))),
   time: v.pipe(v.string(), v.maxLength(40)),
   datacontenttype: v.literal('application/json'),
-  /** Position in the journal of the row that caused it, where there is one: a reader can dedupe and resume by it. */
+  /** Journal position of the row that caused it, if any: a reader can detect repeats and resume by it. */
   position: v.optional(v.string()),
-  /** W3C trace context of what caused it, when somebody records that. */
+  /** W3C trace context of its cause, when the trace is recorded. */
   traceparent: v.optional(v.pipe(v.string(), v.maxLength(100))),
   data: v.unknown(),
 })
@@ -25,6 +25,6 @@ export type BusRecord = {
   readonly key: string
   readonly value: string
   readonly headers: Readonly<Record<string, string>>
-  /** What the key stood for is gone: a compacted topic forgets the key. The value is empty, and none where the bus can say that. */
+  /** The entity of this key is gone, so a compacted topic forgets the key. The value is empty (null on Kafka). */
   readonly tombstone?: true
 }

@@ -1,9 +1,9 @@
 /**
- * What is said, as a record of the bus, and back. Pure: ids and moments are handed in.
+ * Makes records of the bus from orders, reports and facts, and reads them back. Pure: ids and times are handed in.
  *
  * MESSAGE-1 everything that crosses the bus is a CloudEvent in structured JSON, made and read here only;
  * MESSAGE-2 a bad message is a value that names the field, never a throw;
- * MESSAGE-3 the digest of an inventory report depends on what was seen alone: not on boot, number, moment or order of keys.
+ * MESSAGE-3 the digest of an inventory report depends on the inventory only, not on boot, number, time or order of keys.
  */
 import type { BootId, EntityKey, HostName } from '../identifiers.ts'
 import * as v from 'valibot'
@@ -77,7 +77,7 @@ const record = (letter: Letter, headers: Readonly<Record<string, string>> = {}):
   }
 }
 
-/** `id` should follow from the order (its slot and number), so that a repeated sending is known as one. */
+/** `id` should follow from the order (its slot and number), so that a repeat is recognised. */
 export const orderRecord = (order: Order, id: string, time: number, position?: string): BusRecord =>
   record({
     channel: 'hostOrders',
@@ -179,11 +179,11 @@ export const deadLetterRecord = (of: BusRecord, reason: string, told: MessageMet
   const whole = canonicalJson(kept) === canonicalJson({ topic, key, value, headers: of.headers })
   return letterRecord({ ...kept, reason: cut(reason, 2000), ...(whole ? {} : { cut: true as const }) }, told)
 }
-/** Says of the letter with the id `told.id` that it was sent again. */
+/** Records that the dead letter with this id was sent again. */
 export const retriedRecord = ({ topic, key, reason }: DeadLetter, told: MessageMeta): BusRecord =>
   letterRecord({ topic, key, reason, value: '', headers: {}, retriedAt: new Date(told.time).toISOString() }, told)
 
-/** Headers of an inventory report, or null when the record is anything else or they are not whole. */
+/** The headers of an inventory report; null when the record is something else or a header is missing. */
 export type Sighting = {
   readonly host: HostName
   readonly boot: BootId
@@ -239,7 +239,7 @@ const read = <Schema extends v.GenericSchema>(
   return body.ok ? done({ id: envelope.value.id, body: body.value }) : body
 }
 
-/** The key must be the host the content names: a host's messages come in order only under its own key. */
+/** The key must be the host that the content names: only messages of one key are delivered in order. */
 const ofKey = <Body extends { readonly host: string }>(
   record: BusRecord,
   message: Outcome<Message<Body>>,

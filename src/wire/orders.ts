@@ -1,4 +1,4 @@
-/** Orders from the control side to a host (`host.orders.v1`). Numbered per slot: a repeated one is answered with the recorded result, an older one is ignored. */
+/** Orders to a host (`host.orders.v1`), numbered per slot: a host answers a repeat with the recorded result and ignores older ones. */
 import * as v from 'valibot'
 import type * as id from '../identifiers.ts'
 import { ArqUuid, DeployableUuid, HandleUuid } from './identifiers.ts'
@@ -18,10 +18,10 @@ const head = <Slot extends v.GenericSchema<string>>(slot: Slot) => ({
   /** The deployable's name on the host. */
   deployable: text(200),
   deployableUuid: DeployableUuid,
-  /** Milliseconds since the epoch: past it nobody waits for the result any more. */
+  /** Milliseconds since the epoch: after it the result is no longer waited for. */
   deadline: v.number(),
   requestId: v.optional(v.string()),
-  /** `traceparent` of what caused it: the order keeps it, however often it is sent. */
+  /** `traceparent` of its cause: a repeat of the order carries the same one. */
   trace: v.optional(text(100)),
 })
 const Handle = v.object({

@@ -1,4 +1,4 @@
-/** Reports from a host (`host.reports.v1`): the inventory picture, results of orders, heartbeats. */
+/** Reports from a host (`host.reports.v1`): inventory, results of orders, heartbeats. */
 import * as v from 'valibot'
 import type * as id from '../identifiers.ts'
 import { ArqUuid, BootId, DeployableUuid, SlotUuid } from './identifiers.ts'
@@ -19,7 +19,7 @@ export const ReportedHandle = v.object({
   info: v.record(text(100), text(1000)),
 })
 export const ReportedDeployable = v.object({
-  // longer than Placement admits (200) is refused device by device, not report by report
+  // a name longer than Placement accepts (200) refuses its device, not the whole report
   name: name(1000),
   numAccelerators: v.pipe(v.number(), v.integer(), v.minValue(0)),
   driverName: name(100),
@@ -50,7 +50,7 @@ const Head = {
   observedAt: v.number(),
 }
 
-/** The whole picture of the host, one section per enabled driver; `devices` is complete whenever status is `ok`. */
+/** The full inventory of the host, one section for each enabled driver; `devices` is complete whenever status is `ok`. */
 export const InventoryReport = v.object({
   ...Head,
   type: v.literal('Inventory'),

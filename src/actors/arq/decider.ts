@@ -1,4 +1,4 @@
-/** An accelerator request: who asked for which group of which profile, and what it is bound to. */
+/** An accelerator request: the group of a profile that a project asked for, and what it is bound to. */
 import type { ArqUuid, EntityKey } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { ArqCommand, ArqEvent } from './messages.ts'

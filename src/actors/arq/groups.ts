@@ -7,8 +7,8 @@ const amount = (text: string | undefined): number =>
   text !== undefined && /^\d+$/.test(text) ? Number(text) : Number.NaN
 
 /**
- * How many ARQs a group makes (rest-api 8.1): all its resources; a Xilinx card gives two functions per accelerator, and nothing else of
- * the group is counted. Null when that cannot be told (rest-api 4.2).
+ * How many ARQs a group makes (rest-api 8.1): the sum of its resources; a Xilinx card gives two functions per accelerator, and then
+ * no other resource of the group is counted. Null when the amounts cannot be counted (rest-api 4.2).
  */
 export const arqsOf = (group: Group): number | null => {
   const counted =
@@ -50,7 +50,7 @@ export const mismatch = (group: Group, resourceClass: string | null, traits: Rea
 }
 
 const SEARCHES = ['accel:bitstream_name', 'accel:function_id', 'accel:function_name'] as const
-/** The image the group wants loaded; `search`: it names a property, which only an image service can look up. */
+/** The image that the group asks for; `search`: it names a property, which only an image service can look up. */
 export const bitstreamOf = (group: Group): { readonly image: string | null; readonly search: string | null } => ({
   image: group['accel:bitstream_id'] ?? null,
   search: SEARCHES.find((key) => group[key] !== undefined) ?? null,

@@ -1,4 +1,4 @@
-/** What may be asked of an accelerator request, and what is recorded of it. */
+/** The commands and events of an accelerator request. */
 import type {
   ArqUuid,
   DeployableUuid,
@@ -17,7 +17,7 @@ export type Handle = {
   readonly type: string
   readonly info: Readonly<Record<string, string>>
 }
-/** Where a bind leads, as recorded with its acceptance. */
+/** The target of a bind, recorded when it is accepted. */
 export type Bond = {
   readonly hostname: HostName
   readonly deviceRpUuid: ResourceProviderUuid
@@ -26,7 +26,7 @@ export type Bond = {
   /** The host that reports the device; Nova's `hostname` may be another name of it. */
   readonly host: HostName
   readonly handle: Handle
-  /** Number of the order the host has to carry out first; null when there is nothing to do there. */
+  /** Number of the order that the host has to carry out first; null when the host has nothing to do. */
   readonly order: number | null
 }
 
@@ -62,7 +62,7 @@ export type ArqEvent =
   /** `workMs`: how long the host worked; null when it had nothing to do. */
   | { readonly type: 'Bound'; readonly workMs: number | null }
   | { readonly type: 'BindFailed'; readonly reason: string }
-  /** `forced`: an operator ended it, and why. */
+  /** `forced`: the operator who ended it, and the reason. */
   | { readonly type: 'Unbound'; readonly was: Bond | null; readonly forced?: OperatorNote }
   | { readonly type: 'ReleaseFailed'; readonly reason: string }
   | { readonly type: 'Released' }

@@ -1,4 +1,4 @@
-/** What the outside sees of an accelerator request. */
+/** The view row of an accelerator request. */
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 import type { Arq } from './state.ts'
 

@@ -1,4 +1,4 @@
-/** What an accelerator request remembers, and how each fact changes it. */
+/** The state of an accelerator request, and how each event changes it. */
 import type { ArqUuid, DeployableUuid, HandleUuid, ProfileUuid, ProjectId } from '../../identifiers.ts'
 import type { ArqEvent, Bond, Group } from './messages.ts'
 import type { Status } from './states.ts'
@@ -69,7 +69,7 @@ const change = (arq: Arq, event: ArqEvent): Partial<Arq> | null => {
     case 'ArqRemoved':
       return { status: 'Gone', bond: null }
     default:
-      // of a later release than this one: it says nothing here
+      // an event of a later release: it means nothing to this one
       return null
   }
 }

@@ -1,4 +1,4 @@
-/** Every lawful move of an accelerator request (rest-api 8.3). A pair that is absent is refused. Refusal, diagram and test come from this table. */
+/** The permitted transitions of an accelerator request (rest-api 8.3). Refusals, diagram and test are derived from this table. */
 
 export const ARQ_STATES = [
   'Initial',
@@ -27,7 +27,7 @@ export const MOVE_NAMES = [
 export type Move = (typeof MOVE_NAMES)[number]
 
 /**
- * A release that the host has still to do belongs to the deployable, so an ARQ leaves at once: `unbind` ends in Unbound and `remove` in
+ * A release that the host has yet to carry out belongs to the deployable, so an ARQ leaves at once: `unbind` ends in Unbound and `remove` in
  * Gone. Should that release fail while the ARQ is still Unbound, it is shown as UnbindFailed. Nothing here enters `Deleting`: it is
  * kept so that a store that was filled elsewhere can be read and cleaned.
  */

@@ -1,4 +1,4 @@
-/** A deployable: grants its handles, one ARQ each, and numbers the orders its host carries out. */
+/** A deployable: grants its handles, each to one ARQ, and numbers the orders for its host. */
 import type { ArqUuid, AttributeUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { careOf, forced } from './handleAdmin.ts'
@@ -16,7 +16,7 @@ const usable = (held: Deployable): string | null => {
   if (held.presence !== 'present') return `its device is ${held.presence}`
   return held.program || loading(held) ? 'it is being programmed' : null
 }
-/** A preparation under way brings an image: until it is answered, what the region holds is nobody's to use (Q6). */
+/** While a preparation that programs an image is under way, the region may not be granted to others (Q6). */
 const loading = (held: Deployable): boolean =>
   Object.values(held.handles).some(({ pending }) => pending?.type === 'PrepareSlot' && pending.bitstream !== undefined)
 
@@ -38,7 +38,7 @@ const grant = (
   return accept({ type: 'Granted', handle: handle.uuid, arq, order })
 }
 
-/** What the request holds; failing that, what it gave up and the host could not release. */
+/** The handle that the ARQ holds or, if none, the one it gave up and the host could not release. */
 const slotOf = (held: Deployable, arq: ArqUuid): SlotHandle | undefined => {
   const handles = Object.values(held.handles)
   return (
@@ -58,7 +58,7 @@ const release = (
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order })
 }
 
-/** Each anew, under a number of its own. */
+/** Orders each of these releases again, with new numbers. */
 const retryReleases = (held: Deployable, at: number, deadline: number): Decision<DeployableEvent> => {
   const due = Object.values(held.handles).filter((handle) => (retryAt(handle) ?? Number.POSITIVE_INFINITY) <= at)
   const events = due.map((handle, n): DeployableEvent => {
@@ -69,7 +69,7 @@ const retryReleases = (held: Deployable, at: number, deadline: number): Decision
   return accept(...events)
 }
 
-/** A release that failed as often as this waits for a while, for an operator, or for the ARQ to ask again. */
+/** After this many failures a release is not ordered again at once: it waits for its next due time, an operator, or the ARQ. */
 const RELEASE_ATTEMPTS = 3
 
 const answerSlot = (
@@ -112,7 +112,7 @@ const program = (held: Deployable, order: OrderOf<'Program'>): Decision<Deployab
   return accept({ type: 'ProgramStarted', image: order.image, order: programOrderFor(held, order) })
 }
 
-/** Without its class a deployable can serve nobody (I11). */
+/** A deployable without a resource class cannot be granted (I11). */
 const removeAttribute = (held: Deployable, uuid: AttributeUuid): Decision<DeployableEvent> => {
   const attribute = held.attributes.find((one) => one.uuid === uuid)
   if (!attribute) return refuse({ kind: 'not_found', resource: 'attribute', id: uuid })

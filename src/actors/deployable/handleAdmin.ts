@@ -1,8 +1,8 @@
 /**
- * What an operator decides of attach handles, past what hosts and requests say.
+ * The decisions of operators about attach handles, whatever hosts and requests say.
  *
- * CARE-1 a handle that may still be prepared on its host is given to nobody: it waits for the host's word, or for an operator's;
- * CARE-2 what an operator keeps back by hand only an operator gives back.
+ * HANDLE-1 a handle that may still be prepared on its host is not granted: it waits until the host or an operator says that it is clean;
+ * HANDLE-2 a handle that an operator quarantined is released by an operator only.
  */
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { HandleAdminCommand } from './handleAdminMessages.ts'
@@ -47,7 +47,7 @@ export const careOf = (
   return command.type === 'Quarantine' ? quarantine(handle, command) : clear(handle, command)
 }
 
-/** What a normal release of the handle is, and that nobody waits for a host that is not there. */
+/** A normal release; when the host cannot be reached, the handle goes into quarantine instead of waiting. */
 export const forced = (
   { reachable, by, reason }: Extract<HandleAdminCommand, { readonly type: 'ForceRelease' }>,
   release: Decision<DeployableEvent>,

@@ -1,11 +1,11 @@
-/** What an operator may ask of attach handles, what is recorded of it, and with what words. */
+/** The commands of operators about attach handles, and the events that record them. */
 import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 export type HandleAdminCommand =
   | ({ readonly type: 'Quarantine'; readonly handle: HandleUuid } & OperatorNote)
   /** The handle is clean. */
   | ({ readonly type: 'Clear'; readonly handle: HandleUuid } & OperatorNote)
-  /** The request gives up its handle, whether or not the host can do its part now. */
+  /** The ARQ gives up its handle, whether or not the host can release it now. */
   | ({
       readonly type: 'ForceRelease'
       readonly arq: ArqUuid
@@ -14,11 +14,11 @@ export type HandleAdminCommand =
       readonly trace?: string | undefined
     } & OperatorNote)
 export type HandleAdminEvent =
-  /** `until` confirmed: its host says that it is released; released: an operator does. */
+  /** What ends the quarantine: `confirmed`, the host reports the release; `released`, an operator does. */
   | ({
       readonly type: 'HandleQuarantined'
       readonly handle: HandleUuid
       readonly until: 'confirmed' | 'released'
     } & OperatorNote)
-  /** Who and why are absent in what release 0.1.0 wrote. */
+  /** `by` and `reason` are absent in events that release 0.1.0 wrote. */
   | ({ readonly type: 'HandleCleared'; readonly handle: HandleUuid } & Partial<OperatorNote>)

@@ -1,4 +1,4 @@
-/** What may be asked of a deployable, and what is recorded of it. It owns its attach handles and, for an FPGA, the region's content. */
+/** The commands and events of a deployable. It owns its attach handles and, for an FPGA, the content of the region. */
 import type {
   ArqUuid,
   AttributeUuid,
@@ -20,14 +20,14 @@ export type Attribute = {
   readonly origin: Origin
   readonly createdAt: number
 }
-/** A handle as the driver reported it, under the identity it keeps for ever. */
+/** A handle as the driver reported it, with the UUID that it keeps. */
 export type KnownHandle = {
   readonly uuid: HandleUuid
   readonly type: 'PCI' | 'MDEV' | 'TEST_PCI'
   readonly info: Readonly<Record<string, string>>
   readonly canonical: string
 }
-/** What the driver says of it; replaced whole by each changed report. */
+/** What the driver reports of it; each changed report replaces all of it. */
 export type Description = {
   /** Entry-point name of the driver that shows it, and carries out its orders. */
   readonly driver: string
@@ -52,7 +52,7 @@ export type Identity = {
 export type Presence = 'present' | 'missing' | 'retired'
 export type DeviceStatus = 'enabled' | 'maintaining'
 
-/** `deadline`: ms since the epoch; past it nobody waits for the order's result. */
+/** `deadline`: ms since the epoch; after it the result of the order is no longer waited for. */
 export type DeployableCommand =
   | {
       readonly type: 'Record'
@@ -96,7 +96,7 @@ export type DeployableCommand =
     }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
   | { readonly type: 'RemoveAttribute'; readonly uuid: AttributeUuid }
-  /** Time has come: what its host could not release is ordered once more. */
+  /** A due time has come: releases that failed on the host are ordered once more. */
   | { readonly type: 'Due'; readonly at: number; readonly deadline: number }
   | HandleAdminCommand
 
@@ -120,7 +120,7 @@ export type DeployableEvent =
       readonly order: Order | null
     }
   | { readonly type: 'OrderDone'; readonly slot: HandleUuid; readonly number: number }
-  /** `again`: the release is ordered once more; null: the handle is quarantined until somebody looks. */
+  /** `again`: the release is ordered once more; null: the handle is quarantined. */
   | {
       readonly type: 'OrderFailed'
       readonly slot: HandleUuid

@@ -1,4 +1,4 @@
-/** The orders a deployable gives to its host. Each carries the next number, so that the host can refuse older ones. */
+/** The orders of a deployable to its host. Each has the next number, so that the host can ignore older ones. */
 import type { ArqUuid, SlotUuid } from '../../identifiers.ts'
 import { traceField } from '../../trace.ts'
 import type { Order } from '../../wire/orders.ts'

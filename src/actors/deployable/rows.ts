@@ -1,4 +1,4 @@
-/** What the outside sees of a deployable: its own row, its attributes, its handles, and the orders that wait for its host. */
+/** The view rows of a deployable: its own, those of its attributes and handles, and the orders that its host has not answered. */
 import type { SlotUuid } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
@@ -23,7 +23,7 @@ export const deployableRow = (held: Deployable): Row<'deployables'> => ({
   bitstream_id: held.bitstreamId,
   presence: held.presence,
   created_at: held.createdAt,
-  // a grant or a release is no change of what the row shows
+  // a grant or a release does not change this row
   updated_at: held.describedAt,
 })
 export const attributeRow = (held: Deployable, attribute: Attribute): Row<'attributes'> => ({
@@ -107,7 +107,7 @@ const retired = (before: Deployable): readonly ViewChange[] => [
   ...(dueAt(before) === null ? [] : [drop('due', deployableKey(before.uuid))]),
 ]
 
-/** Grants and releases touch only their handle: the deployable's own row is written when what it shows has changed. */
+/** A grant or a release changes the row of its handle only; the row of the deployable is written when its content changed. */
 const ownRow = (before: Deployable, after: Deployable): readonly ViewChange[] =>
   before.revision === after.revision && before.exists ? [] : [put('deployables', deployableRow(after))]
 

@@ -1,4 +1,4 @@
-/** What a deployable remembers, and how each fact changes it. */
+/** The state of a deployable, and how each event changes it. */
 import type { ArqUuid, DeployableUuid, EntityKey, HandleUuid } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import type {
@@ -19,13 +19,13 @@ export type SlotHandle = KnownHandle & {
   readonly pending: Order | null
   /** When that order was given. */
   readonly pendingSince: number
-  /** Whose release it is, while releasing or quarantined. */
+  /** The ARQ that gave it up, while releasing or quarantined. */
   readonly lastArq: ArqUuid | null
   /** How often the release under way has failed. */
   readonly attempts: number
-  /** The last complete report did not show it. */
+  /** The last complete report did not contain it. */
   readonly unseen: boolean
-  /** An operator keeps it from everybody, until an operator gives it back. */
+  /** An operator withholds it until an operator releases it. */
   readonly quarantine?: { readonly by: string; readonly reason: string; readonly at: number }
 }
 export type Deployable = Identity & {
@@ -46,7 +46,7 @@ export type Deployable = Identity & {
   readonly orders: number
   readonly createdAt: number
   readonly updatedAt: number | null
-  /** When what its row shows changed last, and how often; grants and releases do not count. */
+  /** When its view row last changed, and how often; grants and releases do not count. */
   readonly describedAt: number | null
   readonly revision: number
 }
@@ -93,7 +93,7 @@ const fresh = (handle: KnownHandle): SlotHandle => ({
   unseen: false,
 })
 
-/** A handle that is in the report again, or is missing from it. What an ARQ holds stays as it is until it is given up. */
+/** A handle that is in the report again. A handle that an ARQ holds keeps its state until it is given up. */
 const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle =>
   old
     ? { ...old, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state }
@@ -182,7 +182,7 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
     case 'Programmed':
       return { program: null, bitstreamId: event.image }
     case 'ProgramFailed':
-      // what the region holds now is not known: it counts as holding nothing we know (S14)
+      // the content of the region is unknown now, which is recorded as no known bitstream (S14)
       return { program: null, bitstreamId: null, programFault: event.reason }
     case 'AttributeAdded':
       return { attributes: [...held.attributes, { ...event.attribute, createdAt: at }] }
@@ -193,7 +193,7 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
     case 'HandleCleared':
       return move(givenBack(held, event.handle), event.handle, 'clear', { pending: null, lastArq: null })
     default:
-      // of a later release than this one: it says nothing here
+      // an event of a later release: it means nothing to this one
       return null
   }
 }
@@ -202,7 +202,7 @@ const quarantined = (
   { handle, until, by, reason }: Extract<DeployableEvent, { type: 'HandleQuarantined' }>,
   at: number,
 ): Partial<Deployable> => {
-  // one that was free has no release that could matter any more
+  // a handle that was free has no release under way
   const free = held.handles[handle]?.state === 'free' ? { lastArq: null } : {}
   const kept = until === 'released' ? { quarantine: { by, reason, at } } : {}
   return move(held, handle, 'quarantine', { ...kept, ...free })
@@ -212,7 +212,7 @@ const givenBack = (held: Deployable, uuid: HandleUuid): Deployable => {
   return { ...held, handles: { ...held.handles, [uuid]: handle } }
 }
 
-/** Whoever gives up a slot before its image was reported there leaves a region of which nothing is known (S14). */
+/** When a slot is given up before its image was reported, the content of the region is unknown (S14). */
 const released = (
   held: Deployable,
   { handle, arq, order }: Extract<DeployableEvent, { type: 'HandleReleased' }>,
@@ -237,7 +237,7 @@ const done = (held: Deployable, slot: HandleUuid): Partial<Deployable> => {
   }
 }
 
-/** Facts about single handles: the deployable's own row does not show them, unless they say what its region holds. */
+/** Events about single handles: they do not change the row of the deployable, unless they change the content of its region. */
 const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
   'Granted',
   'HandleReleased',
@@ -265,19 +265,19 @@ export const busy = (held: Deployable): boolean =>
     ({ state, pending }) => state === 'held' || state === 'releasing' || (state === 'quarantined' && pending !== null),
   )
 
-/** A release that has failed for good is tried again after this long, for what stopped it may be over. */
+/** A release that has failed for good is tried again after this long, because the cause may be over. */
 const QUARANTINE_MS = 300_000
-/** Somebody uses it, or its host works on it. */
+/** Whether a handle is in use, or its host works on it. */
 export const inUse = (held: Deployable): boolean => busy(held) || held.program !== null
-/** What its handles attach that is not free to be given to anybody. */
+/** The functions attached by handles that are not free. */
 export const takenHandles = (held: Deployable): readonly string[] =>
   Object.values(held.handles).flatMap(({ state, canonical }) =>
     state === 'free' || state === 'missing' ? [] : [canonical],
   )
-/** When a quarantined handle is due: not while its host is being asked, nor when an operator keeps it. */
+/** When the release of a quarantined handle is tried again; null while an order is unanswered or an operator withholds it. */
 export const retryAt = ({ state, pending, pendingSince, quarantine }: SlotHandle): number | null =>
   state === 'quarantined' && !pending && !quarantine ? pendingSince + QUARANTINE_MS : null
-/** When the sweeper has to look at it next; null when nothing waits for time. */
+/** When the sweeper has to work on it next; null: never. */
 export const dueAt = (held: Deployable): number | null => {
   const moments = Object.values(held.handles).flatMap((handle) => retryAt(handle) ?? [])
   return moments.length > 0 ? Math.min(...moments) : null

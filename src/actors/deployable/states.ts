@@ -1,4 +1,4 @@
-/** Every lawful move of an attach handle (data-model 11.4). */
+/** The permitted transitions of an attach handle (data-model 11.4). */
 export const HANDLE_STATES = ['free', 'held', 'releasing', 'quarantined', 'missing'] as const
 export type HandleState = (typeof HANDLE_STATES)[number]
 export const HANDLE_MOVES = [
@@ -17,7 +17,7 @@ export type HandleMove = (typeof HANDLE_MOVES)[number]
 /**
  * A quarantined handle may wait for its host to release it: `done` and `failed` are that host's answer.
  * `vanish` of a handle that is held or being released changes nothing: nothing that an ARQ holds is ever removed by a
- * report. Nor does it of one that an operator keeps back.
+ * report. The same holds for a handle that an operator withholds.
  */
 export const MOVES: Record<HandleState, Partial<Record<HandleMove, HandleState>>> = {
   free: { grant: 'held', quarantine: 'quarantined', vanish: 'missing' },

@@ -5,7 +5,7 @@ import type { DeviceStatus, Presence } from '../deployable/messages.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 
 export type DeviceFacts = {
-  /** Entry-point name of the driver that shows it. */
+  /** Entry-point name of the driver that reports it. */
   readonly driver: string
   readonly type: string
   readonly vendor: string
@@ -23,7 +23,7 @@ export type DeviceIdentity = {
 
 export type DeviceCommand =
   | { readonly type: 'Record'; readonly identity: DeviceIdentity; readonly facts: DeviceFacts }
-  /** `grown`: deployables are recorded with it, in the status it has; its row fences that off from a change of the status. */
+  /** `grown`: new deployables were recorded with its status in the same append; its row fences a concurrent change of the status. */
   | { readonly type: 'Describe'; readonly facts: DeviceFacts; readonly grown: boolean }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
   | { readonly type: 'SetPresence'; readonly presence: Presence }
@@ -94,7 +94,7 @@ const evolve = (device: Device, event: DeviceEvent, at: number): Device => {
     case 'PresenceSet':
       return { ...device, presence: event.presence, updatedAt: at }
     default:
-      // of a later release than this one: it says nothing here
+      // an event of a later release: it means nothing to this one
       return device
   }
 }

@@ -1,4 +1,4 @@
-/** A host: liveness, other names, the last picture of its hardware that was recorded, and what that picture became here. */
+/** A host: liveness, aliases, the last recorded inventory, and the devices and deployables that were recorded for it. */
 import type { BootId, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
@@ -10,9 +10,9 @@ export type HeldDevice = {
   readonly uuid: DeviceUuid
   readonly id: number
   readonly driver: string
-  /** Hash of what the driver reported of it: equal means there is nothing to do. */
+  /** Hash of the driver's report of it: when equal, there is nothing to do. */
   readonly digest: string
-  /** Complete reports of its driver in a row that did not show it. */
+  /** Complete reports of its driver in a row that did not contain it. */
   readonly missing: number
   /** Deployable name -> uuid. */
   readonly deployables: Readonly<Record<string, DeployableUuid>>
@@ -29,10 +29,10 @@ export type Host = InventorySnapshot & {
   readonly exists: boolean
   readonly name: HostName
   readonly liveness: Liveness
-  /** The last boots before this one: what is still said of them is old. */
+  /** The boots before this one: reports of these are out of date. */
   readonly formerBoots: readonly BootId[]
   readonly devices: Readonly<Record<string, HeldDevice>>
-  /** An operator took it out of service; nothing it shows is offered until an operator restores it. */
+  /** An operator took it out of service; none of its devices is offered until an operator restores it. */
   readonly retired?: OperatorNote & { readonly at: number }
   readonly createdAt: number
   readonly updatedAt: number | null
@@ -48,10 +48,10 @@ export type HostCommand =
       readonly devices: Changed
     }
   | { readonly type: 'SetLiveness'; readonly liveness: Liveness; readonly by: string }
-  /** `devices`: those that leave with this decision. */
+  /** `devices`: those that leave the inventory with this decision. */
   | ({ readonly type: 'Retire' | 'Remove'; readonly devices: Changed } & OperatorNote)
   | ({ readonly type: 'Restore' } & OperatorNote)
-  /** It is retired, and some more of its devices can leave now. */
+  /** Of a retired host, more devices leave the inventory. */
   | { readonly type: 'Shed'; readonly devices: Changed; readonly by: string }
 export type Care = 'retired' | 'removed' | 'restored'
 export type HostEvent =
@@ -61,7 +61,7 @@ export type HostEvent =
       readonly picture: InventorySnapshot
       readonly devices: Changed
     }
-  /** What an operator decided comes as this event too: release 0.1.0 can read no other of a host, and takes from it what it knows. */
+  /** Decisions of operators are recorded as this event too, because release 0.1.0 reads no other event of a host. */
   | {
       readonly type: 'LivenessSet'
       readonly liveness: Liveness
@@ -97,7 +97,7 @@ const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
     return isNews(host, command.picture) ? accept({ ...command, type: 'PictureRecorded' }) : accept()
   if (!host.exists) return refuse({ kind: 'not_found', resource: 'host', id: host.name })
   if (command.type !== 'SetLiveness') return careOf(host, command)
-  // only an operator brings back what an operator removed
+  // a host that an operator removed is restored by an operator only
   return host.liveness === command.liveness || host.liveness === 'removed'
     ? accept()
     : accept({ ...command, type: 'LivenessSet' })
@@ -121,7 +121,7 @@ const careOf = (
       return nothingLeaves || !retired ? accept() : accept({ ...command, type: 'LivenessSet', liveness })
     case 'Restore':
       if (!retired) return accept()
-      // silent until it is heard of, which the next look at who was heard of will tell
+      // counts as silent until the next sweep finds that it was heard from
       return accept({
         ...command,
         type: 'LivenessSet',
@@ -151,7 +151,7 @@ const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet'
 
 const evolve = (host: Host, event: HostEvent, at: number): Host => {
   if (event.type === 'LivenessSet') return livenessSet(host, event, at)
-  // of a later release than this one: it says nothing here
+  // an event of a later release: it means nothing to this one
   if (event.type !== 'PictureRecorded') return host
   const devices = merge(host.devices, event.devices)
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []

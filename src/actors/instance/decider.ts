@@ -1,4 +1,4 @@
-/** An instance's bind conversation: who takes part, until when, and what Nova has still to hear. */
+/** The bind conversation of an instance: its ARQs, its deadline, and the events that Nova has yet to receive. */
 import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { traceField } from '../../trace.ts'
@@ -14,13 +14,13 @@ export type Instance = {
   readonly requestId: string
   /** `traceparent` of the bind. */
   readonly trace?: string
-  /** What Nova has still to hear: ARQ -> status. */
+  /** The events that Nova has yet to receive: ARQ -> status. */
   readonly telling: {
     readonly statuses: Readonly<Record<string, BindOutcome>>
     readonly nextAt: number
     readonly until: number
     readonly attempts: number
-    /** Which conversation each status is of. */
+    /** The number of the conversation that each status belongs to. */
     readonly of: Readonly<Record<string, number>>
   } | null
   /** How many conversations have settled. */
@@ -109,7 +109,7 @@ const dueOf = (instance: Instance): number => (everyPrepared(instance) ? 0 : ins
 const without = <Value>(record: Readonly<Record<string, Value>>, keys: readonly string[]): Record<string, Value> =>
   Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
 
-/** What an earlier conversation has still to tell stays to be told. */
+/** Events of an earlier conversation that were not delivered remain to be delivered. */
 const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'BindSettled' }>): Instance['telling'] => {
   if (event.tell === null || instance.tellUntil === null) return instance.telling
   const each = <Value>(value: Value) => Object.fromEntries(event.arqs.map((arq) => [arq, value]))
@@ -122,7 +122,7 @@ const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'Bind
   }
 }
 
-/** What has settled since Nova was told has not been told: it keeps its turn, and what was said of its ARQ before ends nothing. */
+/** Events that settled after the request to Nova was made were not part of it: its answer does not end them. */
 const ended = (
   { of, nextAt }: NonNullable<Instance['telling']>,
   command: Extract<InstanceCommand, { type: 'ReportTold' }>,
@@ -165,18 +165,18 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
     case 'NovaTold':
       return { ...instance, telling: told(instance, event) }
     default:
-      // of a later release than this one: it says nothing here
+      // an event of a later release: it means nothing to this one
       return instance
   }
 }
 
-/** When the sweeper has to look at it next; null when nothing is open. */
+/** When the sweeper has to work on it next; null: never. */
 export const dueAt = (instance: Instance): number | null => {
   const moments = [...(instance.open ? [dueOf(instance)] : []), ...(instance.telling ? [instance.telling.nextAt] : [])]
   return moments.length > 0 ? Math.min(...moments) : null
 }
 
-/** The reason of a bind that its deadline ended. */
+/** The failure reason of a bind that passed its deadline. */
 export const NOT_IN_TIME = 'the host did not answer in time'
 export const instanceKey = (uuid: InstanceUuid): EntityKey<'instance'> => `instance/${uuid}`
 

@@ -1,10 +1,10 @@
-/** A bind conversation: one per instance at a time, all its ARQs or none, one batch of events to Nova. */
+/** The commands and events of a bind conversation: one for an instance at a time, all its ARQs or none, one batch of events to Nova. */
 import type { ArqUuid, DeployableUuid, HostName, InstanceUuid } from '../../identifiers.ts'
 
 export type Part = {
   readonly arq: ArqUuid
   readonly deployable: DeployableUuid
-  /** The host's part is done, or there is none. */
+  /** The host has done its work, or has none. */
   readonly prepared: boolean
 }
 export type BindOutcome = 'completed' | 'failed'
@@ -20,20 +20,20 @@ export type InstanceCommand =
       readonly hostname: HostName
       /** ms since the epoch: a bind that is not finished then has failed. */
       readonly deadline: number
-      /** Nova is told until then; null: no Nova is configured. */
+      /** Until when events are retried; null: no Nova is configured. */
       readonly tellUntil: number | null
       readonly requestId: string
       readonly trace?: string | undefined
     }
   | { readonly type: 'ReportPrepared'; readonly arq: ArqUuid; readonly at: number }
   | { readonly type: 'Fail'; readonly reason: string; readonly at: number }
-  /** Its time has come: all prepared, or past the deadline. */
+  /** Ends the conversation if all is prepared or the deadline has passed. */
   | { readonly type: 'Conclude'; readonly at: number }
   | { readonly type: 'Leave'; readonly arqs: readonly ArqUuid[] }
   | {
       readonly type: 'ReportTold'
       readonly endings: Readonly<Record<string, Ending>>
-      /** How many conversations had settled when Nova was told: what settled later was not part of it. */
+      /** How many conversations had settled when the request to Nova was made: later ones were not part of it. */
       readonly upTo: number
       readonly nextAt: number
       readonly note: string | null
@@ -48,11 +48,11 @@ export type InstanceEvent =
       readonly deadline: number
       readonly tellUntil: number | null
       readonly requestId: string
-      /** `traceparent` of the bind, for Nova to hear. */
+      /** `traceparent` of the bind, passed on to Nova. */
       readonly trace?: string
     }
   | { readonly type: 'PartPrepared'; readonly arq: ArqUuid }
-  /** `tell` null: nothing is configured to be told. */
+  /** `tell` null: no Nova is configured. */
   | {
       readonly type: 'BindSettled'
       readonly outcome: BindOutcome

@@ -1,5 +1,5 @@
 /**
- * The steps of a reconciliation, as decisions of the devices and deployables they are about.
+ * Carries out the steps of a reconciliation, as decisions of the devices and deployables concerned.
  *
  * CARRYOUT-1 a device that an ARQ uses is marked missing, never retired (Q11, I9).
  */
@@ -21,7 +21,7 @@ type ReportedDeployable = ReportedDevice['deployables'][number]
 export type Tools = {
   /** UUIDs for devices and deployables. */
   readonly entity: Pool
-  /** UUIDs for what they hold. */
+  /** UUIDs for handles and attributes. */
   readonly part: Pool
   readonly number: Numbered
   readonly hostname: HostName
@@ -79,7 +79,7 @@ const record = (draft: Draft, shown: Shown, tools: Tools): HeldDevice => {
   }
 }
 
-/** Of what the device shows for the first time, nothing may attach what an accelerator request still uses under another name. */
+/** A new deployable may not attach a function that an accelerator request still uses under another deployable. */
 const addedTo = (draft: Draft, shown: Shown, held: HeldDevice) => {
   const added = shown.device.deployables.filter(({ name }) => !held.deployables[name])
   if (added.length === 0) return added
@@ -100,7 +100,7 @@ const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): H
     describeDeployable(draft, deployableKey(uuid), driver, names.get(name), tools)
   const recorded = added.map((reported) => [reported.name, recordDeployable(draft, shown, held, reported, tools)])
   const deployables = { ...held.deployables, ...Object.fromEntries(recorded) }
-  // what could not be added is looked at again with the next report
+  // a deployable that could not be added is tried again with the next report
   const whole = card.deployables.every(({ name }) => deployables[name])
   return { ...held, driver, digest: whole ? shown.digest : '', missing: 0, deployables }
 }
@@ -122,25 +122,25 @@ type Absence = {
   readonly missingRounds: number
   readonly used: (held: Deployable) => boolean
 }
-/** Missing at once, retired after enough rounds and when nobody uses it. Null: it is retired. */
+/** Marks the device missing; retires it after enough reports without it, when it is not in use. Null: it is retired. */
 const gone = (draft: Draft, held: HeldDevice, { missing, missingRounds, used }: Absence): HeldDevice | null => {
   const keys = Object.values(held.deployables).map(deployableKey)
   const inHand = keys.some((key) => used(draft.state(deployable, key)))
   const presence: Presence = missing >= missingRounds && !inHand ? 'retired' : 'missing'
   draft.decide(device, deviceKey(held.uuid), { type: 'SetPresence', presence })
   for (const key of keys) draft.decide(deployable, key, { type: 'SetPresence', presence })
-  // counting ends where it has served its purpose: a device in use writes no row a report
+  // the count ends at the limit, so that a missing device in use does not write a row with each report
   return presence === 'retired' ? null : { ...held, missing: Math.min(missing, missingRounds) }
 }
 
-/** The card is still there: what may be prepared on it must not be forgotten. */
+/** The card is still present: a handle that may be prepared on it must not be forgotten. */
 const mayBePrepared = (held: Deployable) =>
   inUse(held) || Object.values(held.handles).some(({ state }) => state === 'quarantined')
-/** A device of a host that is taken out of service: retired as soon as nothing of it is in use. Null: it is retired. */
+/** Retires a device of a host that is out of service, once none of its handles is in use. Null: it is retired. */
 export const takeOut = (draft: Draft, held: HeldDevice, missingRounds: number): HeldDevice | null =>
   gone(draft, held, { missing: missingRounds, missingRounds, used: mayBePrepared })
 
-/** What became of the device; null: it is retired. */
+/** The device after the step; null: it is retired. */
 export const carryOut = (draft: Draft, step: Step, tools: Tools): readonly [string, HeldDevice | null] => {
   switch (step.do) {
     case 'record':

@@ -1,4 +1,4 @@
-/** What a driver says of a deployable, under the identities that are held of it already. Pure: new UUIDs are taken from a pool. */
+/** The description of a reported deployable, with the UUIDs that its handles and attributes already have. Pure: new UUIDs come from a pool. */
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { ReportedDevice } from '../../wire/reports.ts'
 import type { Description } from '../deployable/messages.ts'
@@ -40,11 +40,11 @@ export const descriptionOf = (
   }
 }
 
-/** Without the spelling and the order of its handles, which mean nothing. */
+/** The description without the spelling and order of handles, which carry no meaning. */
 const essence = (said: Description) =>
   canonicalJson({ ...said, handles: said.handles.map(({ uuid, canonical }) => `${uuid} ${canonical}`).toSorted() })
 
-/** A report that says nothing new must write nothing (C1). */
+/** Whether the report changes nothing, so that nothing is written (C1). */
 export const saysNothingNew = (held: Deployable, said: Description): boolean => {
   const { driver, numAccelerators, driverName, hostWork, programmable } = held
   const attributes = held.attributes
@@ -64,7 +64,7 @@ export const factsOf = (driver: string, device: ReportedDevice): DeviceFacts => 
   controlPath: device.controlPath.info,
 })
 
-/** How many new UUIDs the devices can need at most: for entities, and for what they hold. */
+/** How many new UUIDs the devices can need at most: for devices and deployables, and for handles and attributes. */
 export const poolSizes = (devices: readonly ReportedDevice[]) => {
   const deployables = devices.flatMap((device) => device.deployables)
   return {

@@ -1,4 +1,4 @@
-/** When two descriptions say the same: texts are compared by their canonical form, whatever their spacing and spelling (C1). Pure. */
+/** Decides when two descriptions are equal: texts are compared in canonical form, whatever their spacing and spelling (C1). Pure. */
 import { canonicalInfo } from '../../pci.ts'
 import { canonicalJson, sha256 } from '../../wire/canonical.ts'
 import type { ReportedDevice } from '../../wire/reports.ts'
@@ -6,7 +6,7 @@ import type { ReportedDevice } from '../../wire/reports.ts'
 type Handle = ReportedDevice['deployables'][number]['handles'][number]
 export const canonicalHandle = ({ type, info }: Handle): string => `${type}:${canonicalInfo(info)}`
 
-/** Text that holds JSON counts as what it holds. */
+/** Text that contains JSON is compared by its content. */
 const meant = (text: string | null): unknown => {
   if (text === null) return null
   try {
@@ -16,7 +16,7 @@ const meant = (text: string | null): unknown => {
   }
 }
 
-/** The order of attributes is part of what is said; that of handles is not. */
+/** The order of attributes counts; the order of handles does not. */
 export const digestOf = (driver: string, device: ReportedDevice): string =>
   sha256(
     canonicalJson({

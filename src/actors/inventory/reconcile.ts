@@ -1,9 +1,9 @@
 /**
- * From what is held of a host and what the host shows, the steps that make them agree. Pure, takes no hints: first discovery,
+ * The steps that bring the recorded inventory of a host in line with its report. Pure and without special cases: first discovery,
  * rediscovery and recovery are one path. Reconciling twice gives nothing the second time.
  *
- * RECONCILE-1 only a complete section of the device's own driver can say that a device is missing (Q11; drivers 7.2);
- * RECONCILE-2 nothing is removed here: `gone` counts, and what is held by an ARQ is kept by whoever decides on the step.
+ * RECONCILE-1 only a complete section of the device's own driver can show that a device is missing (Q11; drivers 7.2);
+ * RECONCILE-2 nothing is removed here: `gone` counts reports, and the code that carries out the step keeps devices that an ARQ uses.
  */
 import { canonicalInfo } from '../../pci.ts'
 import type { InventoryReport, ReportedDevice } from '../../wire/reports.ts'
@@ -20,7 +20,7 @@ export type Shown = {
 export type Step =
   | { readonly do: 'record'; readonly shown: Shown }
   | { readonly do: 'describe'; readonly shown: Shown; readonly held: HeldDevice }
-  /** `missing`: how many complete reports in a row did not show it, this one counted. */
+  /** `missing`: how many complete reports in a row did not contain it, including this one. */
   | { readonly do: 'gone'; readonly canonical: string; readonly held: HeldDevice; readonly missing: number }
   | { readonly do: 'take out'; readonly canonical: string; readonly held: HeldDevice }
 export type Refused = { readonly canonical: string; readonly reason: string }
@@ -29,7 +29,7 @@ export type Agreement = { readonly steps: readonly Step[]; readonly refused: rea
 /** Placement's limit for provider names, with room for what Placement adds. */
 const NAME_MAX = 200
 
-/** The first text that was there before. */
+/** The first text that occurs twice. */
 const twice = (texts: readonly string[]): string | undefined => {
   const seen = new Set<string>()
   return texts.find((text) => seen.size === seen.add(text).size)
@@ -49,7 +49,7 @@ const unfit = (device: ReportedDevice): string | null => {
 }
 
 const nameClaim = (name: string) => `deployable name ${name}`
-/** What can be on a host once only: names of deployables, and what a handle attaches. */
+/** What may exist only once on a host: names of deployables, and the functions that handles attach. */
 const claimsOf = ({ deployables }: ReportedDevice): readonly string[] =>
   deployables.flatMap(({ name, handles }) => [
     nameClaim(name),
@@ -60,7 +60,7 @@ type Sorted = {
   readonly shown: Map<string, Shown>
   readonly stubs: Set<string>
   readonly refused: Refused[]
-  /** Claim -> the control path that has it; whoever has it already keeps it. */
+  /** Claim -> the control path that has it; an earlier holder keeps it. */
   readonly claimed: Map<string, string>
 }
 const sort = (host: Host, report: InventoryReport): Sorted => {
@@ -88,7 +88,7 @@ const place = ({ shown, stubs, refused, claimed }: Sorted, driver: string, devic
   shown.set(canonical, { canonical, driver, device, digest: digestOf(driver, device) })
 }
 
-/** Whatever a retired host shows is not offered. */
+/** Nothing that a retired host reports is offered. */
 const takenOut = (host: Host): Agreement => ({
   steps: Object.entries(host.devices).map(([canonical, held]) => ({ do: 'take out', canonical, held })),
   refused: [],

@@ -15,17 +15,17 @@ export type ProfileFacts = {
 export type ProfileCommand =
   | { readonly type: 'Create'; readonly profile: ProfileFacts }
   | { readonly type: 'Remove' }
-  /** `was`: the groups it must still have. */
+  /** `was`: the groups that the profile must still have. */
   | ({ readonly type: 'Regroup'; readonly was: Groups; readonly groups: Groups } & OperatorNote)
 export type ProfileEvent =
   | { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts }
-  /** Who changed it, and why. `ProfileCreated` follows in the same row and says what it is now, as release 0.1.0 can read that. */
+  /** Who changed it, and why. `ProfileCreated` follows in the same row with the new content, because release 0.1.0 reads that event. */
   | ({ readonly type: 'ProfileRegrouped' } & OperatorNote)
   | { readonly type: 'ProfileRemoved'; readonly name: string }
 export type Profile = {
   readonly facts: ProfileFacts | null
   readonly createdAt: number
-  /** Absent until it is changed. */
+  /** Absent until the profile is changed. */
   readonly updatedAt?: number
 }
 
@@ -62,7 +62,7 @@ const evolve = (held: Profile, event: ProfileEvent, at: number): Profile => {
       return { facts: null, createdAt: 0 }
     case 'ProfileRegrouped':
     default:
-      // of a later release than this one: it says nothing here
+      // an event of a later release: it means nothing to this one
       return held
   }
 }
