@@ -279,6 +279,22 @@ test('who leaves before the connection is there does not join', async () => {
   expect(lab.broker.seen('JoinGroup')).toEqual([])
 })
 
+test('who leaves before it knows the topic does not join', async () => {
+  const { member } = alone()
+  const gate = Promise.withResolvers<void>()
+  lab.broker.on('Metadata', async (_request, answer) => {
+    await gate.promise
+    return answer()
+  })
+  const started = member.start().catch(() => undefined)
+  await until(() => lab.broker.seen('Metadata').length > 0)
+  const left = member.leave()
+  gate.resolve()
+  await left
+  await started
+  expect(lab.broker.seen('JoinGroup')).toEqual([])
+})
+
 test('a leave that gets no answer is left to itself after five seconds', async () => {
   const { member, clock, log } = alone()
   await member.start()

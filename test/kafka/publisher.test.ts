@@ -157,12 +157,17 @@ test('the waits between failed rounds grow to a second, and begin anew after a r
     await until(() => sums().length > before)
   }
   await published
-  answers(without(0))
-  const again = bus.publish([say('a', '2')])
+  const later = [Promise.resolve()]
+  const stored = (answer: Produced): Produced => {
+    later.push(bus.publish([say('a', '3')]))
+    return answer
+  }
+  answers(stored, without(0))
+  await bus.publish([say('a', '2')])
   await until(() => pauses().length > 6)
   expect(pauses()[6]).toBe(100)
   await clock.pass(100)
-  await again
+  await Promise.all(later)
 })
 
 test('who publishes is told after the time agreed, with what is wrong, and what was not stored is not sent later', async () => {
@@ -192,11 +197,15 @@ test('who publishes is told after the time agreed, with what is wrong, and what 
 })
 
 test('before the first answer the reason is that there was none', async () => {
-  const { bus, clock } = lab.openBus({ publishTimeoutMs: 50 })
+  const { address } = lab.broker
+  const options = optionsOf(lab.broker, { brokers: [address, address] })
+  const { bus, clock } = lab.openBus({ options, publishTimeoutMs: 50 })
   const gate = Promise.withResolvers<void>()
   lab.broker.on('Produce', (_request, answer) => gate.promise.then(answer))
   const published = bus.publish([say('a', '1')])
-  const rejected = expect(published).rejects.toThrow(/within 50 ms: no answer yet$/)
+  const rejected = expect(published).rejects.toThrow(
+    `not stored on Kafka at ${address}, ${address} within 50 ms: no answer yet`,
+  )
   await until(() => sums().length === 1)
   await clock.pass(50)
   await rejected

@@ -136,7 +136,6 @@ export class Member {
   async #start(): Promise<void> {
     const { topic } = this.#settings
     await this.#consumer.connect()
-    if (this.#over) return
     // without a committed offset kafkajs would begin anywhere: who begins elsewhere is moved at the join
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true })
     if (this.#over) return
