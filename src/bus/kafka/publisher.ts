@@ -8,7 +8,7 @@
  */
 import type { ICustomPartitioner, Message, Producer, RecordMetadata } from 'kafkajs'
 import { Partitioners } from 'kafkajs'
-import type { Cancel, Clock } from '../../clock.ts'
+import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { kafkaClient } from './client.ts'
