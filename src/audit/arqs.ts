@@ -1,4 +1,5 @@
 /** What an accelerator request may be, and what it keeps. */
+import { canonicalJson } from '../wire/canonical.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
 import { type Move, MOVES as ARQ_MOVES } from '../actors/arq/states.ts'
 import { HANDLE_MOVES, type HandleState, MOVES as HANDLE_TABLE } from '../actors/deployable/states.ts'
@@ -106,12 +107,10 @@ const pinned: Invariant = {
         )
     }
     for (const { uuid, group } of views?.arqs ?? [])
-      if (JSON.stringify(sorted(group)) !== JSON.stringify(sorted(JSON.parse(groups.get(`arq/${uuid}`) ?? 'null'))))
+      if (canonicalJson(group) !== canonicalJson(JSON.parse(groups.get(arqKey(uuid)) ?? 'null')))
         yield inView('arqs', uuid, `the group of ${uuid} is not the one it was made with`, [arqKey(uuid)])
   },
 }
-const sorted = (group: unknown): unknown =>
-  group === null ? null : Object.entries(group as object).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 const complete: Invariant = {
   name: 'I3',

@@ -11,9 +11,7 @@ const NOVA_WAITS_MS = 300_000
 
 /** Of the time from one moment to another, what was no pause. */
 const usableMs = ({ pauses = [] }: Evidence, from: number, to: number): number => {
-  const inside = pauses
-    .map((pause) => ({ from: Math.max(from, pause.from), to: Math.min(to, pause.to) }))
-    .filter((pause) => pause.to > pause.from)
+  const inside = pauses.map((pause) => ({ from: Math.max(from, pause.from), to: Math.min(to, pause.to) }))
   let [lost, until] = [0, from]
   for (const pause of inside.toSorted((a, b) => a.from - b.from)) {
     lost += Math.max(0, pause.to - Math.max(until, pause.from))

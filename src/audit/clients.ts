@@ -127,8 +127,9 @@ const walled: Invariant = {
     for (const { place, key, row, events, before, after } of history.steps.flatMap(arqsIn)) {
       const touched = before.bond !== null || after.bond !== null
       const named = events.find((event) => SERVICE_ONLY.has(event.type) && !isForced(event))
-      if (touched && named && !MAY_CHANGE_BOUND.has(row.cause.by ?? ''))
-        yield at(place, [key], `${named.type} of ${key}, bound, by ${row.cause.by ?? 'nobody'}`)
+      const who = row.cause.by ?? 'nobody'
+      if (touched && named && !MAY_CHANGE_BOUND.has(who))
+        yield at(place, [key], `${named.type} of ${key}, bound, by ${who}`)
     }
   },
 }

@@ -32,7 +32,7 @@ const exclusive: Invariant = {
       for (const { after, key } of arqsIn(step)) {
         if (!holds(after) || !after.bond) continue
         const other = holder.get(after.bond.handle.uuid)
-        if (other && other !== key)
+        if (other)
           found.push(
             at(step.place, [key, other], `handle ${after.bond.handle.uuid} went to ${key} while ${other} has it`),
           )

@@ -77,9 +77,10 @@ export const historyOf = (journal: readonly JournalRow[]): History => {
     const change: Change = { row, before, after: evolved(row, index + 1, before, unreadable) }
     const last = steps.at(-1)
     const same = last?.command === row.commandId && !last.changes.some((other) => other.row.key === row.key)
-    if (same) last.changes.push(change)
-    else steps.push({ place: 0, command: row.commandId, changes: [change] })
-    steps.at(-1)!.place = index + 1
+    if (same) {
+      last.changes.push(change)
+      last.place = index + 1
+    } else steps.push({ place: index + 1, command: row.commandId, changes: [change] })
     known.push({ place: index + 1, state: change.after })
   }
   return { steps, unreadable, reached }

@@ -135,13 +135,13 @@ const agreed: Invariant = {
         // of a system at work the host may know a newer order than the journal that was read before
         if (quiet && !given.has(orderId(step)))
           yield onHost(name, step, `order ${step.number} of ${step.slot} is on its disk, and nobody recorded it`)
-        const { number, key } = done.get(step.slot) ?? { number: 0, key: '' }
-        if (step.number < number || (step.number === number && !step.done))
+        const result = done.get(step.slot)
+        if (result && (step.number < result.number || (step.number === result.number && !step.done)))
           yield onHost(
             name,
             step,
-            `order ${number} of ${step.slot} is recorded as done, its disk knows ${step.number}`,
-            [key],
+            `order ${result.number} of ${step.slot} is recorded as done, its disk knows ${step.number}`,
+            [result.key],
           )
       }
     }

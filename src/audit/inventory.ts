@@ -9,7 +9,7 @@ const provider: Invariant = {
     const owners = new Map<string, string>()
     for (const step of steps)
       for (const { key, before, after } of deployablesIn(step)) {
-        if (before.exists && owners.get(before.rpUuid) === key) owners.delete(before.rpUuid)
+        if (owners.get(before.rpUuid) === key) owners.delete(before.rpUuid)
         if (!after.exists || after.presence === 'retired') continue
         const other = owners.get(after.rpUuid)
         if (other) yield at(step.place, [key, other], `provider ${after.rpUuid} of ${key} is that of ${other}`)
@@ -30,9 +30,9 @@ const tree: Invariant = {
         yield inView('deployables', row.uuid, `deployable ${row.uuid} has one of parent and root`)
       if (row.parent_uuid === null) continue
       const parent = byUuid.get(row.parent_uuid)
-      const root = parent && (parent.root_uuid ?? parent.uuid)
-      if (root !== row.root_uuid || parent?.device_uuid !== row.device_uuid)
-        yield inView('deployables', row.uuid, `deployable ${row.uuid} is not of the tree of its parent`)
+      const fits =
+        parent && (parent.root_uuid ?? parent.uuid) === row.root_uuid && parent.device_uuid === row.device_uuid
+      if (!fits) yield inView('deployables', row.uuid, `deployable ${row.uuid} is not of the tree of its parent`)
     }
   },
 }

@@ -18,9 +18,10 @@ const shown = (row: Rows[number]): Proof => ({
 /** The rows of the append that ends at `place`: those before it with the same command. */
 const appendAt = (journal: Rows, place: JournalCount): Rows => {
   const last = journal[place - 1]
+  if (!last) return []
   let from = place - 1
-  while (from > 0 && journal[from - 1]!.commandId === last?.commandId) from--
-  return last ? journal.slice(from, place) : []
+  while (from > 0 && journal[from - 1]!.commandId === last.commandId) from--
+  return journal.slice(from, place)
 }
 
 export const prove = (journal: Rows, { place, keys = [], proof = [] }: Finding): readonly Proof[] => {

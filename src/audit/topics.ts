@@ -66,7 +66,7 @@ const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null>
   const oldest = new Map<string, string>()
   for (const { topic, partition, position } of messages) {
     const id = `${topic}/${partition}`
-    if (position !== null && cut.has(id) && !oldest.has(id)) oldest.set(id, position)
+    if (position !== null && !oldest.has(id)) oldest.set(id, position)
   }
   const kept = new Map<string, string | null>()
   for (const id of cut) {
@@ -82,7 +82,7 @@ const told: Invariant = {
   name: 'PUBLISHED-1',
   meaning: 'what the journal holds up to the checkpoint of the relay was told on its topics',
   *check(_, { journal, topics }) {
-    if (!topics || topics.told === null) return
+    if (!topics) return
     const there = new Set(topics.messages.map(idOf))
     const kept = keptFrom(topics)
     for (const { row, topic, id } of expectedOf(journal)) {
@@ -122,7 +122,7 @@ const ordered: Invariant = {
 
 /** Told after the journal was read. */
 const later = ({ open }: Topics, { now, slackMs = 30_000 }: Evidence, { position, time }: TopicMessage): boolean =>
-  open !== null && (position === null ? (time ?? 0) > now - slackMs : !comesBefore(position, open))
+  open !== null && (position === null ? time !== null && time > now - slackMs : !comesBefore(position, open))
 
 function* judged(evidence: Evidence, fits: (message: TopicMessage) => boolean): Iterable<Finding> {
   const { journal, topics } = evidence
@@ -139,8 +139,7 @@ function* judged(evidence: Evidence, fits: (message: TopicMessage) => boolean): 
     const right = said(expected)
     // the same order may have been given twice, and say its deadline anew
     const rest = found.filter((one) => one.key !== expected.key || one.body === null || said(one) !== right)
-    if (rest.length > 0) unknown.set(idOf(expected), rest)
-    else unknown.delete(idOf(expected))
+    unknown.set(idOf(expected), rest)
   }
   for (const messages of unknown.values())
     for (const message of messages)
@@ -174,8 +173,8 @@ const rowOf = (entity: string, state: unknown): string | null => {
   const decider = ENTITIES[kindOf(entity)]!
   const view = VIEW_OF[kindOf(entity)]
   const change = decider.rows(decider.initial, state).findLast((one) => one.view === view)
-  const { presence, liveness } = (change?.row ?? {}) as { readonly presence?: string; readonly liveness?: string }
-  return !change?.row || presence === 'retired' || liveness === 'removed' ? null : canonicalJson(change.row)
+  const gone = (change?.row as { readonly liveness?: string } | undefined)?.liveness === 'removed'
+  return !change?.row || gone ? null : canonicalJson(change.row)
 }
 const VIEW_OF: Readonly<Record<string, string>> = { arq: 'arqs', device: 'devices', host: 'hosts' }
 

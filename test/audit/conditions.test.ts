@@ -8,6 +8,7 @@ import { clientCases } from './cases/clients.ts'
 import { handleCases } from './cases/handles.ts'
 import { hostCases } from './cases/hosts.ts'
 import { journalCases } from './cases/journal.ts'
+import { rightCases } from './cases/rights.ts'
 import { topicStateCases } from './cases/topicStates.ts'
 import { topicCases } from './cases/topics.ts'
 
@@ -16,6 +17,7 @@ const CASES = [
   ...bindCases,
   ...handleCases,
   ...clientCases,
+  ...rightCases,
   ...hostCases,
   ...journalCases,
   ...topicCases,

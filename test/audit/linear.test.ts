@@ -143,6 +143,14 @@ describe('ownership of a handle as clients saw it', () => {
     expect(verdicts([...first, removal(404), ...second])).toEqual(['fits'])
     expect(verdicts([...first, removal(403), ...second])).toEqual(['impossible'])
   })
+  it('is not kept by one that is shown as Unbound', () => {
+    const bind = ask({ act: 'bind', from: 1, to: 2, status: 202, arqs: ['a'], instance: 'i' })
+    const bound = shows('a', 3, 4, 'Bound', HANDLE)
+    for (const state of ['Unbound', 'Initial'])
+      expect(verdicts([bind, bound, shows('a', 5, 6, state, null)])).toEqual(['impossible'])
+    // one that failed may have lost it, or not
+    expect(verdicts([bind, bound, shows('a', 5, 6, 'BindFailed', null)])).toEqual(['fits'])
+  })
   it('is not taken before anybody asked, nor after the answer', () => {
     const bind = ask({ act: 'bind', from: 5, to: 6, status: 202, arqs: ['a'], instance: 'i' })
     expect(verdicts([bind, shows('a', 1, 2, 'Bound', HANDLE)])).toEqual(['impossible'])

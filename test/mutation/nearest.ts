@@ -30,7 +30,8 @@ const nearness = (path: string, test: string, distance: number): number => {
   return distance - SAME_WORD * new Set(words(test).filter((word) => own.has(word))).size
 }
 
-export const nearestTests = (loaders: Loaders, path: string, isTest: (path: string) => boolean): readonly string[] => {
+/** Steps to a file from each file that loads it. */
+const distancesTo = (loaders: Loaders, path: string): ReadonlyMap<string, number> => {
   const distances = new Map([[path, 0]])
   const open = [path]
   for (const at of open)
@@ -40,9 +41,20 @@ export const nearestTests = (loaders: Loaders, path: string, isTest: (path: stri
       distances.set(loader, distance)
       open.push(loader)
     }
-  return [...distances]
+  return distances
+}
+
+/** Tests that start the program as a process of its own take their time. */
+const PROGRAM = 'bin/accelerando.js'
+const STARTS_PROGRAM = 6
+export const nearestTests = (loaders: Loaders, path: string, isTest: (path: string) => boolean): readonly string[] => {
+  const starting = distancesTo(loaders, PROGRAM)
+  return [...distancesTo(loaders, path)]
     .filter(([file]) => isTest(file))
-    .map(([file, distance]) => ({ file, far: nearness(path, file, distance) }))
+    .map(([file, distance]) => ({
+      file,
+      far: nearness(path, file, distance) + (starting.has(file) ? STARTS_PROGRAM : 0),
+    }))
     .toSorted((a, b) => a.far - b.far || (a.file < b.file ? -1 : 1))
     .map(({ file }) => file)
 }

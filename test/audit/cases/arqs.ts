@@ -55,6 +55,12 @@ const closed: readonly Case[] = [
   ],
   [
     'S3',
+    'a row is of an unknown kind',
+    of(entry('thing/x', { type: 'Made' })),
+    [{ found: expect.stringMatching(/^at 1: thing\/x 1 cannot be folded: TypeError: /) as string, place: 1, keys: [] }],
+  ],
+  [
+    'S3',
     'a handle goes from held to quarantined',
     of(
       board,
@@ -94,6 +100,7 @@ const foreign = (place: number) =>
 const removedProfile = entry('profile/pr1', { type: 'ProfileRemoved', name: 'p' })
 const pinned: readonly Case[] = [
   ['S15', 'the profile is not known', of(created('a1', { group: PGPU })), []],
+  ['S15', 'it keeps its group', of(profile(FPGA), created('a1'), arq('a1', bindStarted())), []],
   ['S15', 'the profile never had this group', of(profile(PGPU), created('a1')), [foreign(2)]],
   ['S15', 'the profile had the group under another number', of(profile(PGPU, FPGA), created('a1')), [foreign(2)]],
   ['S15', 'the profile gets the group only later', of(profile(PGPU), created('a1'), profile(FPGA)), [foreign(2)]],
@@ -238,6 +245,12 @@ const empty: readonly Case[] = [
 const whole: readonly Case[] = [
   [
     'S16',
+    'one is accepted and settled at once',
+    of([arq('a1', bindStarted(), isBound), instance('i1', accepted(), settled('completed'))]),
+    [],
+  ],
+  [
+    'S16',
     'two are accepted together, in another order',
     of([arq('a1', bindStarted()), arq('a2', bindStarted('h2')), instance('i1', accepted(['a2', 'a1']))]),
     [],
@@ -324,6 +337,12 @@ const announced: readonly Case[] = [
     'Nova is to hear nothing of one that is Bound',
     of(...ground, binding, arq('a1', isBound)),
     [here(8, ['arq/a1', 'instance/i1'], 'arq/a1 is Bound, Nova is to hear nothing')],
+  ],
+  [
+    'I15',
+    'Nova is to hear nothing of one that is Bound at once',
+    of(...ground, [arq('a1', bindStarted(), isBound), instance('i1', accepted())]),
+    [here(6, ['arq/a1', 'instance/i1'], 'arq/a1 is Bound, Nova is to hear nothing')],
   ],
   [
     'I15',

@@ -83,7 +83,21 @@ const noDeadline: Finding = {
 const due = (...entities: readonly string[]): Partial<Evidence> => ({
   views: { due: entities.map((entity) => ({ entity, kind: 'instance', at: 1 })) },
 })
+const twoStart = [starts, arq('a2', bindStarted('h2'))]
 const watched: readonly Case[] = [
+  [
+    'I5',
+    'it is Bound at once, and leaves',
+    of([arq('a1', bindStarted(), isBound), instance('i1', accepted(), settled('completed'))], arq('a1', unbound)),
+    [],
+  ],
+  [
+    'I5',
+    'the first of two leaves the conversation while it is being bound',
+    of([...twoStart, instance('i1', accepted(['a1', 'a2']))], instance('i1', left('a1'))),
+    [nobodyWaits(4)],
+  ],
+  ['I5', 'nobody waits for two: the first is named', of(twoStart), [nobodyWaits(2)]],
   ['I5', 'a bind goes on to its end', of(...ground, binding, binds), []],
   ['I5', 'an ARQ leaves its bind', of(...ground, binding, [arq('a1', unbound), instance('i1', left('a1'))]), []],
   ['I5', 'nobody accepted the bind', of(...ground, starts), [nobodyWaits(5)]],
@@ -150,6 +164,16 @@ const terminal: readonly Case[] = [
     [late('still open', 30_001)],
   ],
   ['L1', 'a bind ended long ago', lasting(20_000, { now: 900_000 }), []],
+  [
+    'L1',
+    'the conversation goes on after the bind has ended',
+    of(
+      { ...instance('i1', accepted()), at: 10_000 },
+      { ...instance('i1', settled('completed')), at: 20_000 },
+      { ...instance('i1', novaTold('a1')), at: 90_000 },
+    ),
+    [],
+  ],
   ['L1', 'less is allowed', lasting(40_000, { slackMs: 9999 }), [late('ended', 10_000)]],
   ['L1', 'more is allowed', lasting(90_000, { slackMs: 60_000 }), []],
   ['L1', 'its deadline is just below the 300 s of Nova', waits(1000, 300_999, 2000), []],

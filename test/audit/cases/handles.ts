@@ -59,6 +59,16 @@ const exclusive: readonly Case[] = [
 const few = (numAccelerators: number) =>
   deployable('d1', recorded({ description: described(['h1', 'h2'], { numAccelerators }) }))
 const capacity: readonly Case[] = [
+  [
+    'S2',
+    'one more than there are, and something else in the same row',
+    of(
+      few(1),
+      deployable('d1', granted()),
+      deployable('d1', granted('h2', 'a2'), { type: 'StatusSet', status: 'enabled' }),
+    ),
+    [here(3, ['deployable/d1'], 'deployable/d1 gave 2 of 1')],
+  ],
   ['S2', 'as many as there are', of(few(2), deployable('d1', granted()), deployable('d1', granted('h2', 'a2'))), []],
   [
     'S2',
@@ -93,6 +103,12 @@ const handleIs = (place: number, keys: readonly string[], line: string) =>
   here(place, ['deployable/d1', ...keys], `handle h1 is ${line}`)
 const itsHandle = (place: number, keys: readonly string[], line: string) => here(place, keys, line)
 const mutual: readonly Case[] = [
+  [
+    'I1',
+    'an ARQ that failed and kept it leaves: it was found before',
+    of(...ground, binding, arq('a1', bindFailed), arq('a1', unbound)),
+    [itsHandle(8, ['arq/a1', 'deployable/d1'], 'arq/a1 is BindFailed, its handle h1 is held for it')],
+  ],
   ['I1', 'held by the ARQ that has it', of(...ground, binding), []],
   ['I1', 'free again', of(...ground, binding, [arq('a1', unbound), deployable('d1', released())]), []],
   [

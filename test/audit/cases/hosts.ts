@@ -182,7 +182,7 @@ const level: readonly Case[] = [
     ),
     [],
   ],
-  ['L4', 'it is not quiet', { ...prepared([], of(board, held())), quiet: false }, []],
+  ['L4', 'it is not quiet', { ...of(board, held()), hosts: [{ name: 'host1', steps: [], prepared: [] }] }, []],
 ]
 
 const waits = (line: string): Finding => ({ found: `deployable board${line}`, keys: ['deployable/d1'] })
@@ -194,6 +194,12 @@ const quiet = (journal: Partial<Evidence>, more: Partial<Evidence> = {}): Partia
 const programming: Fact = { type: 'ProgramStarted', image: 'image', order: order('d1', 1) }
 const releasing = of(board, held(), deployable('d1', released('h1', 'a1', order('h1', 2))))
 const answered: readonly Case[] = [
+  [
+    'L5',
+    'two orders wait: the first is named',
+    quiet(of(board, held(order('h1', 1)), deployable('d1', granted('h2', 'a2', order('h2', 1))))),
+    [waits(': handle h1 is held, order 1 waits')],
+  ],
   ['L5', 'nothing waits', quiet(of(board, held(order('h1', 1)), deployable('d1', done()))), []],
   ['L5', 'an order waits', quiet(of(board, held(order('h1', 1)))), [waits(': handle h1 is held, order 1 waits')]],
   ['L5', 'a release waits', quiet(releasing), [waits(': handle h1 is releasing, order 2 waits')]],

@@ -12,6 +12,7 @@ import {
   board,
   created,
   deployable,
+  entry,
   described,
   granted,
   here,
@@ -48,7 +49,11 @@ const single: readonly Case[] = [
   ['S4', 'a command is carried out by two', of(command(created('a1'), 'c'), command(created('a2'), 'c')), []],
 ]
 
-const waiting = [board, deployable('d1', granted('h1', 'a1', order('h1', 1)))]
+const waiting = [
+  board,
+  deployable('d1', granted('h1', 'a1', order('h1', 1))),
+  deployable('d1', { type: 'StatusSet', status: 'maintaining' }),
+]
 const changes = rebuild('deployable/d1', journalOf(...waiting))
 const rowsOf = (view: ViewName) => changes.filter((one) => one.view === view).map(({ row }) => row as object)
 const VIEWED = ['deployables', 'handles', 'pending_orders'] as const
@@ -83,6 +88,12 @@ const stale: Finding = {
   proof: [{ of: 'view', view: 'snapshots', key: 'deployable/d1' }],
 }
 const replay: readonly Case[] = [
+  [
+    'S13',
+    'a row of an unknown kind says nothing',
+    { ...views(), journal: journalOf(...waiting, entry('thing/x')) },
+    [],
+  ],
   ['S13', 'views are what the journal folds to', views(), []],
   [
     'S13',
@@ -132,7 +143,7 @@ const replay: readonly Case[] = [
   [
     'S13',
     'a snapshot of the end is what the journal folds to',
-    snapshot(2, { state: memory.state, recent: memory.recent }),
+    snapshot(3, { state: memory.state, recent: memory.recent }),
     [],
   ],
   ['S13', 'a snapshot is of another state', snapshot(1, { state: memory.state, recent: memory.recent }), [stale]],
@@ -271,6 +282,12 @@ const has = (place: number, accelerators: number, handles: number) =>
 const again = (handles: readonly string[], numAccelerators: number) =>
   deployable('d1', { type: 'DeployableDescribed', description: described(handles, { numAccelerators }) })
 const counted: readonly Case[] = [
+  [
+    'I12',
+    'it is described and more in one row',
+    of(deployable('d1', recorded({ description: described(['h1']) }), granted())),
+    [has(1, 2, 1)],
+  ],
   ['I12', 'as many handles as accelerators', of(counts(['h1', 'h2'], 2)), []],
   ['I12', 'a handle too few', of(counts(['h1'], 2)), [has(1, 2, 1)]],
   ['I12', 'a handle too many', of(counts(['h1', 'h2'], 1)), [has(1, 1, 2)]],

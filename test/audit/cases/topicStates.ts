@@ -42,7 +42,21 @@ const retires = { type: 'PresenceSet', presence: 'retired' }
 const picture = { bootId: 'b', number: 1, digest: '', aliases: [], drivers: {} }
 const seen = entry('host/x', { type: 'PictureRecorded', name: 'x', picture, devices: {} })
 const gone = entry('host/x', { type: 'LivenessSet', liveness: 'removed', by: 'op' })
+const device = stateOf('device.state.v1', 'c1')
 const published4: readonly Case[] = [
+  [
+    'PUBLISHED-4',
+    'a device that is there is told as absent',
+    after([card], plus(device)),
+    [
+      differs(
+        device,
+        'device/c1',
+        'absent',
+        canonicalJson(rowOf(message('device/c1.1.state'))).replace('2000', '1000'),
+      ),
+    ],
+  ],
   ['PUBLISHED-4', 'the last states are those of the journal', told(), []],
   ['PUBLISHED-4', 'the last state is another one', told(plus(other)), [isLost]],
   ['PUBLISHED-4', 'another state came before the last', told((all) => [other, ...all]), []],
