@@ -41,3 +41,14 @@ export const isUndecided = (fault: Fault): fault is Extract<Fault, { readonly ki
 
 export const refuse = (fault: Fault): Refused => ({ ok: false, fault })
 export const done = <Value>(value: Value): Outcome<Value> => ({ ok: true, value })
+/** The values of all, or the first refusal among them. */
+export const allOf = async <Value>(
+  outcomes: readonly Promise<Outcome<Value>>[],
+): Promise<Outcome<readonly Value[]>> => {
+  const values: Value[] = []
+  for (const one of await Promise.all(outcomes)) {
+    if (!one.ok) return one
+    values.push(one.value)
+  }
+  return done(values)
+}

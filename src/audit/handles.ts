@@ -2,6 +2,7 @@
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Bond } from '../actors/arq/messages.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
+import { functionOf } from '../actors/deployable/functions.ts'
 import type { Deployable, SlotHandle } from '../actors/deployable/state.ts'
 import { idOf } from '../actors/runtime/memory.ts'
 import {
@@ -192,4 +193,64 @@ const retired: Invariant = {
   },
 }
 
-export const handleInvariants: readonly Invariant[] = [exclusive, capacity, mutual, backReference, together, retired]
+/** Handles that are held, by what they attach; of virtual functions also by the physical function that is divided. */
+const openHolders = () => {
+  const holders = new Map<string, Set<string>>()
+  const keysOf = (host: string, handle: SlotHandle) => {
+    const parent = handle.physfn ?? null
+    return { whole: `${host} ${functionOf(handle)}`, parent: parent && `${host} ${parent}` }
+  }
+  const at = (key: string): Set<string> => {
+    const known = holders.get(key) ?? new Set<string>()
+    holders.set(key, known)
+    return known
+  }
+  return {
+    leave: (host: string, handle: SlotHandle) => {
+      const { whole, parent } = keysOf(host, handle)
+      at(whole).delete(handle.uuid)
+      if (parent !== null) at(`parts of ${parent}`).delete(handle.uuid)
+    },
+    /** Another handle that attaches some of the same hardware, if there is one. */
+    join: (host: string, handle: SlotHandle): string | undefined => {
+      const { whole, parent } = keysOf(host, handle)
+      const others = [...at(whole), ...at(`parts of ${whole}`), ...(parent === null ? [] : at(parent))]
+      at(whole).add(handle.uuid)
+      if (parent !== null) at(`parts of ${parent}`).add(handle.uuid)
+      return others.find((uuid) => uuid !== handle.uuid)
+    },
+  }
+}
+
+/** Held, and not the same in the other. */
+const heldOnlyIn = (one: Deployable, other: Deployable): readonly SlotHandle[] =>
+  heldBy(one).filter((handle) => other.handles[handle.uuid] !== handle)
+
+const hardware: Invariant = {
+  name: 'I17',
+  meaning:
+    'no two ARQs hold the same function of a host, nor a physical function and one of its virtual functions (R7)',
+  *check({ steps }) {
+    const holders = openHolders()
+    for (const step of steps) {
+      const changes = deployablesIn(step)
+      for (const { before, after } of changes)
+        for (const handle of heldOnlyIn(before, after)) holders.leave(after.host, handle)
+      const came = changes.flatMap(({ key, before, after }) =>
+        heldOnlyIn(after, before).map((handle) => ({ key, handle, other: holders.join(after.host, handle) })),
+      )
+      for (const { key, handle, other } of came)
+        if (other) yield at(step.place, [key], `handle ${handle.uuid} is held, and so is ${other}: the same hardware`)
+    }
+  },
+}
+
+export const handleInvariants: readonly Invariant[] = [
+  exclusive,
+  capacity,
+  mutual,
+  backReference,
+  together,
+  retired,
+  hardware,
+]

@@ -5,6 +5,8 @@ import type { HandleUuid, HostName } from '../identifiers.ts'
 export type ReportedHandle = {
   readonly type: 'PCI' | 'MDEV' | 'TEST_PCI'
   readonly info: Readonly<Record<string, string>>
+  /** Of an SR-IOV virtual function: the address of its physical function, as `dddd:bb:dd.f`. */
+  readonly physfn?: string
 }
 
 export type ReportedDeployable = {

@@ -17,6 +17,8 @@ const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max
 export const ReportedHandle = v.object({
   type: v.picklist(['PCI', 'MDEV', 'TEST_PCI']),
   info: v.record(text(100), text(1000)),
+  /** Of an SR-IOV virtual function: the address of its physical function. Hosts before release 0.3.0 do not say it. */
+  physfn: v.optional(name(100)),
 })
 export const ReportedDeployable = v.object({
   // a name longer than Placement accepts (200) refuses its device, not the whole report

@@ -71,7 +71,10 @@ const recording = record<DeployableCommand>('Record', {
 const deployable = fc.oneof(
   recording,
   record<DeployableCommand>('Describe', { description: described }),
-  record<DeployableCommand>('SetPresence', { presence: oneOf('present', 'present', 'missing', 'missing', 'retired') }),
+  record<DeployableCommand>('SetPresence', {
+    presence: oneOf('present', 'present', 'missing', 'missing', 'retired'),
+    bitstreamId: oneOf(undefined, 'image-1'),
+  }),
   record<DeployableCommand>('SetStatus', { status }),
   record<DeployableCommand>('Grant', {
     arq: arqs,

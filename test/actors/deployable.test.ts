@@ -77,6 +77,76 @@ describe('a grant', () => {
   })
 })
 
+describe('of the same hardware under two handles, a grant', () => {
+  const address = (fn: number) => ({ domain: '0000', bus: '18', device: '00', function: String(fn) })
+  const [whole, part] = [
+    { ...handle(1), type: 'PCI' as const, info: address(0) },
+    { ...handle(2), type: 'PCI' as const, info: address(1), physfn: '0000:18:00.0' },
+  ]
+  const shows = (...handles: readonly (typeof whole)[]): DeployableEvent => ({
+    type: 'DeployableDescribed',
+    description: say.describing({ hostWork: false, handles }),
+  })
+  it('gives no virtual function while a request has the physical one (R7)', () => {
+    given(recorded({ hostWork: false, handles: [whole] }), granted(1, null), shows(part))
+      .when(grant(OTHER))
+      .isRefused(refusedBecause('no free attach handle'))
+  })
+  it('gives no physical function while a request has a virtual one', () => {
+    given(recorded({ hostWork: false, handles: [whole, part] }), granted(2, null))
+      .when(grant(OTHER))
+      .isRefused(refusedBecause('no free attach handle'))
+  })
+  it('gives no function that a request has under a handle of another spelling', () => {
+    const spelled = { ...handle(2), type: 'PCI' as const, info: { ...address(0), physical_network: 'net0' } }
+    given(recorded({ hostWork: false, handles: [whole] }), granted(1, null), shows(spelled))
+      .when(grant(OTHER))
+      .isRefused(refusedBecause('no free attach handle'))
+  })
+  it('gives one virtual function beside another', () => {
+    const other = { ...handle(1), type: 'PCI' as const, info: address(2), physfn: '0000:18:00.0' }
+    given(recorded({ hostWork: false, handles: [part, other] }), granted(2, null))
+      .when(grant(OTHER))
+      .follows(granted(1, null, OTHER))
+  })
+})
+
+describe('a deployable that was retired', () => {
+  const retired: DeployableEvent = { type: 'PresenceSet', presence: 'retired' }
+  const back: DeployableEvent = { type: 'PresenceSet', presence: 'present' }
+  it('comes back with its attributes, its status and what is kept from everybody', () => {
+    const word = { by: 'operator', reason: 'looked at' }
+    const attribute = { uuid: id(0xa1), key: 'rack', value: 'r1', origin: 'operator' } as const
+    const before = [
+      quiet,
+      { type: 'AttributeAdded', attribute },
+      { type: 'StatusSet', status: 'maintaining' },
+      { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...word },
+      retired,
+    ] as const
+    given(...before)
+      .when({ type: 'SetPresence', presence: 'present' })
+      .follows(back)
+    const { state } = given(...before, back)
+    expect(state).toMatchObject({ ...say.identity, status: 'maintaining', presence: 'present' })
+    expect(state.attributes).toContainEqual(expect.objectContaining(attribute))
+    expect(state.handles[handle(1).uuid]).toMatchObject({ state: 'quarantined', quarantine: word })
+  })
+  it('holds the image that the card says, and none when it says nothing (S14)', () => {
+    const loaded = [recorded(), { type: 'ProgramStarted', image: IMAGE, order: say.programOrder(IMAGE, 1) }] as const
+    const before = [...loaded, { type: 'Programmed', image: IMAGE, number: 1 }, retired] as const
+    expect(given(...before, back).state.bitstreamId).toBeNull()
+    given(...before)
+      .when({ type: 'SetPresence', presence: 'present', bitstreamId: 'other' })
+      .follows({ ...back, bitstreamId: 'other' })
+    expect(given(...before, { ...back, bitstreamId: 'other' }).state.bitstreamId).toBe('other')
+  })
+  it('answers nothing else before it is back', () => {
+    given(quiet, retired).when(grant()).isRefused({ kind: 'not_found' })
+    given(quiet, retired).when({ type: 'SetStatus', status: 'enabled' }).isRefused({ kind: 'not_found' })
+  })
+})
+
 describe('an answer of the host', () => {
   it('to a preparation leaves the handle held', () => {
     given(recorded(), granted(1, 1)).when(answer(1, 1)).follows(done(1, 1))

@@ -33,12 +33,21 @@ describe('a device', () => {
     const questions = [
       { type: 'Describe', facts, grown: false },
       { type: 'SetStatus', status: 'enabled' },
-      { type: 'SetPresence', presence: 'present' },
     ] as const
-    for (const question of questions) {
+    for (const question of [...questions, { type: 'SetPresence', presence: 'present' } as const])
       given().when(question).isRefused({ kind: 'not_found', resource: 'device' })
+    for (const question of questions)
       given(recorded, retired).when(question).isRefused({ kind: 'not_found', id: identity.uuid })
-    }
+  })
+  it('that is retired can come back, in the status it had, and is listed again', () => {
+    const maintaining: DeviceEvent = { type: 'StatusSet', status: 'maintaining' }
+    const back: DeviceEvent = { type: 'PresenceSet', presence: 'present' }
+    const gone = given(recorded, maintaining, retired)
+    gone.when({ type: 'SetPresence', presence: 'retired' }).follows()
+    gone.when({ type: 'SetPresence', presence: 'present' }).follows(back)
+    const { state } = given(recorded, maintaining, retired, back)
+    expect(state).toMatchObject({ ...identity, status: 'maintaining', presence: 'present', createdAt: 1 })
+    expect(device.rows(gone.state, state)).toMatchObject([{ view: 'devices', row: { status: 'maintaining' } }])
   })
   it('is described anew only when something is new', () => {
     given(recorded).when({ type: 'Describe', facts, grown: false }).follows()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  DEPARTED_MAX,
   type HeldDevice,
   host,
   type HostCommand,
@@ -70,6 +71,41 @@ describe('a host', () => {
     expect(
       Object.keys(given(recorded(picture(1), { a: card, b: card }), recorded(picture(2), { a: null })).state.devices),
     ).toEqual(['b'])
+  })
+  it('remembers devices that are retired, until they are back', () => {
+    const [one, other] = [card, { ...card, uuid: id(0xd1) }]
+    const both = recorded(picture(1), { a: one, b: other })
+    const gone = given(both, recorded(picture(2), { b: null }), recorded(picture(3), { a: null }))
+    expect(gone.state.departed).toEqual([
+      { canonical: 'b', device: other },
+      { canonical: 'a', device: one },
+    ])
+    const back = given(both, recorded(picture(2), { a: null, b: null }), recorded(picture(3), { a: one }))
+    expect(back.state.departed).toEqual([{ canonical: 'b', device: other }])
+  })
+  it('remembers what leaves when an operator retires it', () => {
+    const devices = { a: null }
+    const retired: HostEvent = { type: 'LivenessSet', liveness: 'up', by: 'o', care: 'retired', reason: 'r', devices }
+    const { state } = given(recorded(picture(1), { a: card }), retired)
+    expect(state).toMatchObject({ devices: {}, departed: [{ canonical: 'a', device: card }] })
+  })
+  it('forgets the devices that are away for longest, and of those that left together always the same', () => {
+    const names = Array.from({ length: DEPARTED_MAX }, (_, n) => `c${String(n).padStart(4, '0')}`)
+    const of = <Value>(value: (name: string) => Value, all: readonly string[]) =>
+      Object.fromEntries(all.map((name) => [name, value(name)]))
+    const device = (name: string) => ({ ...card, uuid: name })
+    const leave = (all: readonly string[]) =>
+      given(
+        recorded(picture(1), { first: device('first'), ...of(device, names) }),
+        recorded(picture(2), { first: null }),
+        recorded(
+          picture(3),
+          of(() => null, all),
+        ),
+      ).state.departed.map(({ canonical }) => canonical)
+    expect(leave(names.slice(1))).toEqual(['first', ...names.slice(1)])
+    expect(leave(names)).toEqual(names)
+    expect(leave(names.toReversed())).toEqual(names)
   })
   it('that nobody knows has no liveness', () => {
     given()

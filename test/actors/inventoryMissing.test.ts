@@ -58,16 +58,6 @@ describe('a device that is not shown', () => {
     await seen.shows()
     expect(await seen.devices()).toMatchObject([{ presence: 'missing' }])
   })
-  it('and comes back after it was retired is a new one, on the same provider', async () => {
-    await seen.shows(card(1))
-    const [was] = await seen.deployables()
-    await seen.shows()
-    await seen.shows()
-    await seen.shows(card(1))
-    const [is] = await seen.deployables()
-    expect(is!.uuid).not.toBe(was!.uuid)
-    expect(is!.rp_uuid).toBe(was!.rp_uuid)
-  })
   it('is not retired while an accelerator request holds one of its handles (Q11, I9)', async () => {
     await seen.shows(card(1))
     value(

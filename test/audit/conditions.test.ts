@@ -6,6 +6,7 @@ import { arqCases } from './cases/arqs.ts'
 import { bindCases } from './cases/binds.ts'
 import { clientCases } from './cases/clients.ts'
 import { handleCases } from './cases/handles.ts'
+import { hardwareCases } from './cases/hardware.ts'
 import { hostCases } from './cases/hosts.ts'
 import { journalCases } from './cases/journal.ts'
 import { rightCases } from './cases/rights.ts'
@@ -16,6 +17,7 @@ const CASES = [
   ...arqCases,
   ...bindCases,
   ...handleCases,
+  ...hardwareCases,
   ...clientCases,
   ...rightCases,
   ...hostCases,

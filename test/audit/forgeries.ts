@@ -30,6 +30,12 @@ const description = (change: (given: Record<string, unknown>) => object) => (eve
   return { ...event, description: { ...given, ...change(given) } }
 }
 const counted = (by: number) => description((given) => ({ numAccelerators: (given['numAccelerators'] as number) + by }))
+const withOneFunction = (event: Event): Event => {
+  if (event.type !== 'DeployableRecorded' && event.type !== 'DeployableDescribed') return event
+  const info = { domain: '0000', bus: '01', device: '00', function: '0' }
+  const handles = (given: Record<string, unknown>) => (given['handles'] as object[]).map((one) => ({ ...one, info }))
+  return description((given) => ({ handles: handles(given) }))(event)
+}
 /** As the journal was before the first row like this, long ago. */
 const stoppedBefore =
   (like: (row: JournalRow) => boolean): Forge =>
@@ -225,6 +231,13 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
       ...event,
       outcome: event['outcome'] === 'failed' ? 'completed' : 'failed',
     })),
+  ],
+  [
+    'I17',
+    'all handles attach one function',
+    ({ journal }) => ({
+      journal: journal.map((row) => ({ ...row, events: eventsOf(row).map(withOneFunction) })),
+    }),
   ],
   [
     'S5 disk',

@@ -80,10 +80,10 @@ describe('pci_driver reports', () => {
   })
 
   test.each([
-    ['everything', {}, 37],
-    ['one vendor by its number, not by text in a name', { vendor_id: '10de' }, 10],
-    ['a physical function and its virtual ones', { address: '0000:18:00.0' }, 2],
-    ['the function of an interface and its virtual ones', { devname: 'ens24f0' }, 2],
+    ['everything but physical functions that have virtual ones', {}, 32],
+    ['one vendor by its number, not by text in a name', { vendor_id: '10de' }, 9],
+    ['the virtual functions of a physical one', { address: '0000:18:00.0' }, 1],
+    ['the virtual functions of an interface', { devname: 'ens24f0' }, 1],
     ['nothing for an interface that is not there', { devname: 'ens9' }, 0],
   ])('%s', async (_name, given, count) => expect(await seenWith(given)).toHaveLength(count))
 
@@ -122,6 +122,59 @@ describe('pci_driver reports', () => {
   })
 })
 
+describe('of an SR-IOV device pci_driver offers', () => {
+  const PF = 'compute1_0000:d0:00.0'
+  const [byAddress, byProduct] = [{ address: '0000:d0:00.0', product_id: '1000' }, { product_id: '1001' }]
+  const seen = (given: unknown, io = recordedHost('pci-sim')) => seenWith(given, io)
+  const withoutVirtual = () => {
+    const io = recordedHost('pci-sim')
+    for (let n = 1; n <= 7; n++) io.remove(`/sys/bus/pci/devices/0000:d0:00.${n}`)
+    return io
+  }
+  const VIRTUAL = [1, 2, 3, 4, 5, 6, 7].map((n) => `compute1_0000:d0:00.${n}`)
+
+  test.each([
+    ['one entry takes all of them', {}],
+    ['the physical one is taken by its address and the virtual ones by their product', [byAddress, byProduct]],
+    ['the entries stand the other way round', [byProduct, byAddress]],
+  ])('only the virtual functions, also when %s', async (_name, given) => {
+    expect(await seen(given)).toEqual(VIRTUAL)
+  })
+  test('nothing when only the physical one is whitelisted: who has it controls the others', async () => {
+    expect(await seen(byAddress)).toEqual([])
+  })
+  test.each([
+    ['one entry', { ...byAddress, product_id: '*', mode: 'pf' }],
+    ['another entry for the virtual ones', [byProduct, { ...byAddress, mode: 'pf' }]],
+  ])('only the physical function when its entry says so, with %s', async (_name, given) => {
+    expect(await seen(given)).toEqual([PF])
+  })
+  test('the physical function while it has no virtual ones, unless its entry is for virtual ones only', async () => {
+    expect(await seen({ vendor_id: '1d55' }, withoutVirtual())).toEqual([PF])
+    expect(await seen({ vendor_id: '1d55', mode: 'vf' }, withoutVirtual())).toEqual([])
+    expect(await seen({ vendor_id: '1d55', mode: 'vf' })).toEqual(VIRTUAL)
+  })
+  test('a function that is no part of such a device in either mode', async () => {
+    for (const mode of ['pf', 'vf'])
+      expect(await seenWith({ vendor_id: '1b36', mode })).toEqual(['compute1_0000:00:12.0'])
+  })
+  test('each virtual function with the address of its physical one', async () => {
+    const devices = await driverOf({ vendor_id: '1d55' }).discover(recordedHost('pci-sim'))
+    const handles = devices.flatMap(({ deployables }) => deployables.flatMap((one) => one.handles))
+    expect(handles.map(({ physfn }) => physfn)).toEqual(VIRTUAL.map(() => '0000:d0:00.0'))
+  })
+  test('and says what is left out and why, once until it changes', async () => {
+    const io = recordedHost('pci-sim')
+    const driver = driverOf({ vendor_id: '1d55' })
+    await driver.discover(io)
+    await driver.discover(io)
+    expect(io.warnings).toMatchObject([
+      { event: 'pci_functions_left_out', detail: { functions: [{ address: '0000:d0:00.0' }] } },
+    ])
+    expect(JSON.stringify(io.warnings)).toContain('it has virtual functions')
+  })
+})
+
 describe('pci_driver without a whitelist', () => {
   test('reports nothing and says once, in one sentence, how many devices it saw and which command shows them', async () => {
     const io = recordedHost('odd-host')
@@ -150,9 +203,9 @@ describe('pci_driver at a bind', () => {
     expect(devices.flatMap(({ deployables }) => deployables).every(({ hostWork }) => hostWork)).toBe(true)
     const slot = slotsOf(devices)[0]!
     await driver.prepare(io, slot, never)
-    io.remove('/sys/bus/pci/devices/0000:3b:00.0')
+    io.remove('/sys/bus/pci/devices/0000:3b:00.4')
     await expect(driver.prepare(io, slot, never)).rejects.toThrow(
-      `slot ${slot.uuid}: no PCI device 0000:3b:00.0 on compute1`,
+      `slot ${slot.uuid}: no PCI device 0000:3b:00.4 on compute1`,
     )
     await driver.release(io, slot, never)
   })

@@ -52,6 +52,22 @@ describe('a scan of the PCI bus', () => {
     })
   })
 
+  test('says of a physical function why its virtual functions are offered and it is not, or the other way round', async () => {
+    const whitelist = (mode?: 'pf') => [{ address: '0000:d0:00.0', ...(mode ? { mode } : {}) }, { product_id: '1001' }]
+    const scan = async (mode?: 'pf') => {
+      const seen = await seenFunctions(recordedHost('pci-sim'), '/sys', entriesOf(whitelist(mode)))
+      return scannedDevices(seen, { driverEnabled: true, whitelistSet: true }).slice(0, 2)
+    }
+    expect(await scan()).toMatchObject([
+      { offered: false, reason: 'it has virtual functions, and its whitelist entry does not have "mode": "pf"' },
+      { offered: true, reason: null },
+    ])
+    expect(await scan('pf')).toMatchObject([
+      { offered: true, reason: null },
+      { offered: false, reason: 'its physical function 0000:d0:00.0 is offered as a whole' },
+    ])
+  })
+
   test('gives an example that works as it stands, and not one for what the host runs on', async () => {
     const seen = await seenFunctions(recordedHost('mixed-host'), '/sys', [])
     const setting = exampleSetting(seen.map(({ found }) => found))

@@ -17,6 +17,7 @@ const found = (address: string, ids = '1b36:0010', physfn: string | null = null)
   vendor: ids.slice(0, 4),
   product: ids.slice(5),
   physfn: physfn === null ? null : parsePciAddress(physfn),
+  totalVfs: 0,
 })
 const takes = (given: unknown, one: ReturnType<typeof found>, interfaces = new Map()): boolean =>
   entriesOf(given).some((entry) => matchesEntry(entry, one, interfaces))
@@ -116,6 +117,7 @@ describe('how the option is read', () => {
         resourceClass: 'CUSTOM_NIC',
         traits: ['CUSTOM_A', 'CUSTOM_B'],
         check: true,
+        mode: null,
         tags: { trusted: true },
       },
     ])
@@ -160,6 +162,7 @@ describe('how the option is read', () => {
       'pci.passthrough_whitelist.traits: must be a list, or text with commas, of names of A-Z, 0-9 and _',
     ],
     [{ check: 1 }, 'pci.passthrough_whitelist.check: must be true or false'],
+    [{ mode: 'PF' }, 'pci.passthrough_whitelist.mode: must be pf or vf'],
   ])('%j is refused', (given, problem) => expect(problemsOf(given)).toEqual([problem]))
 
   test('all problems are named at once', () =>

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { INVARIANTS, check } from '../../src/audit/check.ts'
 import type { Evidence } from '../../src/audit/evidence.ts'
 import { FORGERIES, soundEvidence } from '../audit/forgeries.ts'
+import { recordedTwice } from './returning.ts'
 
 describe('invariants', () => {
   let evidence: Evidence
@@ -19,6 +20,11 @@ describe('invariants', () => {
   it.each(FORGERIES)('prove what breaks %s, as when %s', (name, _, forgery) => {
     const proofs = broken(forgery(evidence)).filter(({ invariant }) => invariant === name)
     expect(proofs.filter(({ proof }) => proof.length === 0)).toEqual([])
+  })
+  it('tell that a device was recorded a second time', () => {
+    const row = evidence.journal.find(({ events }) => events.some(({ type }) => type === 'DeviceRecorded'))!
+    expect(recordedTwice(evidence)).toEqual([])
+    expect(recordedTwice({ journal: [...evidence.journal, { ...row, key: 'device/another' }] })).toHaveLength(1)
   })
   it('are all shown to be able to fail', () => {
     const shown = new Set(FORGERIES.map(([name]) => name))

@@ -5,6 +5,7 @@ import { mend, strike } from './faults.ts'
 import type { Bite } from './lies.ts'
 import { poisoned, silence } from './hardships.ts'
 import { interventionSession } from './operators.ts'
+import { recordedTwice } from './returning.ts'
 import {
   ADMIN,
   PROFILES,
@@ -127,7 +128,8 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     const settled = check(untold)
     await until(world, 'the clearing', clearOut(load))
     await pass(world, CLEAR_MS)
-    const violations = [...complaints, ...settled, ...check(await gather(world))]
+    const last = await gather(world)
+    const violations = [...complaints, ...settled, ...check(last), ...recordedTwice(last)]
     const seen = new Set<string>()
     const distinct = violations.filter(
       ({ invariant, found }) => !seen.has(`${invariant} ${found}`) && seen.add(`${invariant} ${found}`),

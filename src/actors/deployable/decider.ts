@@ -1,11 +1,12 @@
 /** A deployable: grants its handles, each to one ARQ, and numbers the orders for its host. */
 import type { ArqUuid, AttributeUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
+import { openClaims } from './functions.ts'
 import { careOf, forced } from './handleAdmin.ts'
 import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
-import { type Deployable, type SlotHandle, busy, evolve, initial, retryAt } from './state.ts'
+import { type Deployable, type SlotHandle, busy, evolve, initial, retryAt, takenHandles } from './state.ts'
 
 const RESOURCE = 'deployable'
 const conflict = (held: Deployable, why: string) =>
@@ -29,13 +30,22 @@ const grant = (
   const load = bitstream !== null && bitstream !== held.bitstreamId ? bitstream : null
   if (load && !held.programmable) return conflict(held, 'it cannot be programmed')
   if (load && busy(held)) return conflict(held, 'another request uses it, so it cannot be programmed now')
-  const handle = Object.values(held.handles).find(({ state }) => state === 'free')
+  const handle = freeHandle(held)
   if (!handle) return conflict(held, 'no free attach handle')
   const order =
     held.hostWork || load
       ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, trace, bitstream: load })
       : null
   return accept({ type: 'Granted', handle: handle.uuid, arq, order })
+}
+
+/** One whose PCI function is in nobody's hands, not even as a part of another function (data-model R7). */
+const freeHandle = (held: Deployable): SlotHandle | undefined => {
+  const handles = Object.values(held.handles)
+  const taken = openClaims()
+  // only then can two handles of a deployable attach the same hardware
+  if (handles.some(({ physfn, unseen }) => physfn !== undefined || unseen)) taken.add('taken', takenHandles(held))
+  return handles.find((one) => one.state === 'free' && taken.against('free', [one]) === null)
 }
 
 /** The handle that the ARQ holds or, if none, the one it gave up and the host could not release. */
@@ -121,15 +131,25 @@ const removeAttribute = (held: Deployable, uuid: AttributeUuid): Decision<Deploy
   return accept({ type: 'AttributeRemoved', uuid })
 }
 
+const setPresence = (
+  { presence: was }: Deployable,
+  { presence, bitstreamId }: Extract<DeployableCommand, { type: 'SetPresence' }>,
+): Decision<DeployableEvent> => {
+  if (was === presence) return accept()
+  const holds = was === 'retired' && bitstreamId !== undefined ? { bitstreamId } : {}
+  return accept({ type: 'PresenceSet', presence, ...holds })
+}
+
 const decide = (held: Deployable, command: DeployableCommand): Decision<DeployableEvent> => {
   if (command.type === 'Record') return held.exists ? accept() : accept({ ...command, type: 'DeployableRecorded' })
-  if (!held.exists || held.presence === 'retired')
+  // a retired one can only come back
+  if (!held.exists || (held.presence === 'retired' && command.type !== 'SetPresence'))
     return refuse({ kind: 'not_found', resource: RESOURCE, id: held.uuid })
   switch (command.type) {
     case 'Describe':
       return accept({ type: 'DeployableDescribed', description: command.description })
     case 'SetPresence':
-      return held.presence === command.presence ? accept() : accept({ type: 'PresenceSet', presence: command.presence })
+      return setPresence(held, command)
     case 'SetStatus':
       return held.status === command.status ? accept() : accept({ type: 'StatusSet', status: command.status })
     case 'Grant':

@@ -26,6 +26,8 @@ export type KnownHandle = {
   readonly type: 'PCI' | 'MDEV' | 'TEST_PCI'
   readonly info: Readonly<Record<string, string>>
   readonly canonical: string
+  /** Of an SR-IOV virtual function: the address of its physical function, `dddd:bb:dd.f`. */
+  readonly physfn?: string
 }
 /** What the driver reports of it; each changed report replaces all of it. */
 export type Description = {
@@ -62,7 +64,8 @@ export type DeployableCommand =
       readonly bitstreamId: string | null
     }
   | { readonly type: 'Describe'; readonly description: Description }
-  | { readonly type: 'SetPresence'; readonly presence: Presence }
+  /** `bitstreamId`: what the card says it holds, of one that was retired and is back. */
+  | { readonly type: 'SetPresence'; readonly presence: Presence; readonly bitstreamId?: string | undefined }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
   | {
       readonly type: 'Grant'
@@ -109,7 +112,7 @@ export type DeployableEvent =
       readonly bitstreamId: string | null
     }
   | { readonly type: 'DeployableDescribed'; readonly description: Description }
-  | { readonly type: 'PresenceSet'; readonly presence: Presence }
+  | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: string }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
   /** `order` null: the device needs no work on its host. */
   | { readonly type: 'Granted'; readonly handle: HandleUuid; readonly arq: ArqUuid; readonly order: Order | null }

@@ -3,7 +3,7 @@ import type { SlotUuid } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 import type { Attribute } from './messages.ts'
-import { type Deployable, type SlotHandle, deployableKey, dueAt } from './state.ts'
+import { type Deployable, type SlotHandle, deployableKey, dueAt, initial } from './state.ts'
 
 export const deployableRow = (held: Deployable): Row<'deployables'> => ({
   uuid: held.uuid,
@@ -111,9 +111,11 @@ const retired = (before: Deployable): readonly ViewChange[] => [
 const ownRow = (before: Deployable, after: Deployable): readonly ViewChange[] =>
   before.revision === after.revision && before.exists ? [] : [put('deployables', deployableRow(after))]
 
-export const rows = (before: Deployable, after: Deployable): readonly ViewChange[] => {
-  if (before === after || !after.exists) return []
-  if (!shown(after)) return shown(before) ? retired(before) : []
+export const rows = (was: Deployable, after: Deployable): readonly ViewChange[] => {
+  if (was === after || !after.exists) return []
+  if (!shown(after)) return shown(was) ? retired(was) : []
+  // one that comes back has no rows left
+  const before = shown(was) ? was : initial
   return [
     ...ownRow(before, after),
     ...attributeChanges(before, after),

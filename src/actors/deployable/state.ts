@@ -94,10 +94,11 @@ const fresh = (handle: KnownHandle): SlotHandle => ({
 })
 
 /** A handle that is in the report again. A handle that an ARQ holds keeps its state until it is given up. */
-const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle =>
-  old
-    ? { ...old, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state }
-    : fresh(shown)
+const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle => {
+  if (!old) return fresh(shown)
+  const { physfn: _, ...kept } = old
+  return { ...kept, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state }
+}
 const unseen = (old: SlotHandle): SlotHandle => ({
   ...old,
   unseen: true,
@@ -152,7 +153,7 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
     case 'DeployableDescribed':
       return describe(held, event.description, at)
     case 'PresenceSet':
-      return { presence: event.presence }
+      return presenceSet(held, event)
     case 'StatusSet':
       return { status: event.status }
     case 'Granted':
@@ -197,6 +198,15 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
       return null
   }
 }
+/** What a card had loaded before it was taken out says nothing about what it holds when it is back (S14). */
+const presenceSet = (
+  held: Deployable,
+  { presence, bitstreamId }: Extract<DeployableEvent, { type: 'PresenceSet' }>,
+): Partial<Deployable> => ({
+  presence,
+  ...(held.presence === 'retired' ? { bitstreamId: bitstreamId ?? null } : {}),
+})
+
 const quarantined = (
   held: Deployable,
   { handle, until, by, reason }: Extract<DeployableEvent, { type: 'HandleQuarantined' }>,
@@ -269,11 +279,9 @@ export const busy = (held: Deployable): boolean =>
 const QUARANTINE_MS = 300_000
 /** Whether a handle is in use, or its host works on it. */
 export const inUse = (held: Deployable): boolean => busy(held) || held.program !== null
-/** The functions attached by handles that are not free. */
-export const takenHandles = (held: Deployable): readonly string[] =>
-  Object.values(held.handles).flatMap(({ state, canonical }) =>
-    state === 'free' || state === 'missing' ? [] : [canonical],
-  )
+/** A request has it or may still have it, or an operator withholds it: its hardware cannot be given to anybody else. */
+export const isTaken = ({ state }: SlotHandle): boolean => state !== 'free' && state !== 'missing'
+export const takenHandles = (held: Deployable): readonly SlotHandle[] => Object.values(held.handles).filter(isTaken)
 /** When the release of a quarantined handle is tried again; null while an order is unanswered or an operator withholds it. */
 export const retryAt = ({ state, pending, pendingSince, quarantine }: SlotHandle): number | null =>
   state === 'quarantined' && !pending && !quarantine ? pendingSince + QUARANTINE_MS : null

@@ -67,7 +67,8 @@ const sameFacts = (one: DeviceFacts, other: DeviceFacts) =>
 
 const decide = (device: Device, command: DeviceCommand): Decision<DeviceEvent> => {
   if (command.type === 'Record') return device.exists ? accept() : accept({ ...command, type: 'DeviceRecorded' })
-  if (!device.exists || device.presence === 'retired')
+  // a retired one can only come back
+  if (!device.exists || (device.presence === 'retired' && command.type !== 'SetPresence'))
     return refuse({ kind: 'not_found', resource: 'device', id: device.uuid })
   switch (command.type) {
     case 'Describe':

@@ -16,7 +16,11 @@ export type HeldDevice = {
   readonly missing: number
   /** Deployable name -> uuid. */
   readonly deployables: Readonly<Record<string, DeployableUuid>>
+  /** Of a device that was retired and has returned: the deployables it had then and has not shown again yet. */
+  readonly away?: Readonly<Record<string, DeployableUuid>>
 }
+/** A device that was retired, as it was recorded then; it takes up its former identity when it is shown again (data-model 11.4). */
+export type Departed = { readonly canonical: string; readonly device: HeldDevice }
 export type DriverState = { readonly status: 'ok' | 'failed'; readonly error: string | null }
 export type InventorySnapshot = {
   readonly bootId: BootId
@@ -32,6 +36,8 @@ export type Host = InventorySnapshot & {
   /** The boots before this one: reports of these are out of date. */
   readonly formerBoots: readonly BootId[]
   readonly devices: Readonly<Record<string, HeldDevice>>
+  /** In the order of departure, at most `DEPARTED_MAX`: the devices that are away for longest are forgotten first. */
+  readonly departed: readonly Departed[]
   /** An operator took it out of service; none of its devices is offered until an operator restores it. */
   readonly retired?: OperatorNote & { readonly at: number }
   readonly createdAt: number
@@ -82,6 +88,7 @@ const initial: Host = {
   liveness: 'up',
   formerBoots: [],
   devices: {},
+  departed: [],
   createdAt: 0,
   updatedAt: null,
 }
@@ -136,6 +143,24 @@ const merge = (devices: Host['devices'], changed: Changed): Host['devices'] =>
     Object.entries({ ...devices, ...changed }).filter((entry): entry is [string, HeldDevice] => entry[1] !== null),
   )
 
+/** As many as one driver may report, so that a host that is retired and restored finds its devices again. */
+export const DEPARTED_MAX = 1000
+const departures = ({ devices, departed }: Host, changed: Changed): Host['departed'] => {
+  const back = new Set(Object.values(changed).flatMap((one) => (one ? [one.uuid] : [])))
+  const left = Object.keys(changed)
+    .filter((canonical) => changed[canonical] === null && devices[canonical])
+    // stores keep the members of an event in an order of their own
+    .toSorted()
+    .map((canonical) => ({ canonical, device: devices[canonical]! }))
+  if (back.size === 0 && left.length === 0) return departed
+  return [...departed.filter(({ device }) => !back.has(device.uuid)), ...left].slice(-DEPARTED_MAX)
+}
+
+const changed = (host: Host, devices: Changed): Pick<Host, 'devices' | 'departed'> => ({
+  devices: merge(host.devices, devices),
+  departed: departures(host, devices),
+})
+
 const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet' }>, at: number): Host => {
   const { retired, ...rest } = host
   const { by, reason = '', care } = event
@@ -143,7 +168,7 @@ const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet'
   return {
     ...rest,
     liveness: event.liveness,
-    devices: event.devices ? merge(host.devices, event.devices) : host.devices,
+    ...(event.devices ? changed(host, event.devices) : {}),
     updatedAt: at,
     ...(still ? { retired: still } : {}),
   }
@@ -153,7 +178,6 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
   if (event.type === 'LivenessSet') return livenessSet(host, event, at)
   // an event of a later release: it means nothing to this one
   if (event.type !== 'PictureRecorded') return host
-  const devices = merge(host.devices, event.devices)
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []
   return {
     ...host,
@@ -162,7 +186,7 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
     name: event.name,
     liveness: host.liveness === 'removed' ? 'removed' : 'up',
     formerBoots: [...host.formerBoots, ...left].slice(-BOOTS_KEPT),
-    devices,
+    ...changed(host, event.devices),
     ...(host.exists ? { updatedAt: at } : { createdAt: at }),
   }
 }

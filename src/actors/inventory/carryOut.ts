@@ -7,13 +7,13 @@ import type { DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
 import type { ReportedDevice } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
+import { openClaims } from '../deployable/functions.ts'
 import type { Presence } from '../deployable/messages.ts'
 import { type Deployable, inUse, takenHandles } from '../deployable/state.ts'
 import { device, deviceKey } from '../device/decider.ts'
 import type { Draft } from '../runtime/draft.ts'
 import type { HeldDevice } from '../host/decider.ts'
-import { type Pool, descriptionOf, factsOf, saysNothingNew } from './describe.ts'
-import { canonicalHandle } from './digest.ts'
+import { type Pool, attachingOf, descriptionOf, factsOf, saysNothingNew } from './describe.ts'
 import type { Shown, Step } from './reconcile.ts'
 
 type Numbered = () => number
@@ -79,30 +79,56 @@ const record = (draft: Draft, shown: Shown, tools: Tools): HeldDevice => {
   }
 }
 
-/** A new deployable may not attach a function that an accelerator request still uses under another deployable. */
-const addedTo = (draft: Draft, shown: Shown, held: HeldDevice) => {
-  const added = shown.device.deployables.filter(({ name }) => !held.deployables[name])
-  if (added.length === 0) return added
-  const used = new Set(
-    Object.values(held.deployables).flatMap((uuid) => takenHandles(draft.state(deployable, deployableKey(uuid)))),
-  )
-  return added.filter(({ handles }) => !handles.some((handle) => used.has(canonicalHandle(handle))))
+/**
+ * The deployables that the device shows, without those that attach what an accelerator request still uses by another one of the device,
+ * under another name, or as a virtual function of it.
+ */
+const usableOf = (draft: Draft, shown: Shown, { deployables }: HeldDevice): readonly ReportedDeployable[] => {
+  const used = openClaims()
+  for (const [name, uuid] of Object.entries(deployables))
+    used.add(name, takenHandles(draft.state(deployable, deployableKey(uuid))))
+  return shown.device.deployables.filter(({ name, handles }) => used.against(name, handles.map(attachingOf)) === null)
+}
+
+/** One that was retired with its device and is shown again: as it was then, in the status the device has now. */
+const returned = (draft: Draft, uuid: string, shown: Shown, reported: ReportedDeployable, tools: Tools): string => {
+  const key = deployableKey(uuid)
+  describeDeployable(draft, key, shown.driver, reported, tools)
+  const { deviceUuid } = draft.state(deployable, key)
+  draft.decide(deployable, key, { type: 'SetStatus', status: draft.state(device, deviceKey(deviceUuid)).status })
+  return uuid
 }
 
 const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): HeldDevice => {
   const { device: card, driver } = shown
-  const added = addedTo(draft, shown, held)
+  const { away = {}, ...rest } = held
+  const usable = usableOf(draft, shown, held)
+  const added = usable.filter(({ name }) => !held.deployables[name])
   const key = deviceKey(held.uuid)
-  draft.decide(device, key, { type: 'Describe', facts: factsOf(driver, card), grown: added.length > 0 })
   draft.decide(device, key, { type: 'SetPresence', presence: 'present' })
-  const names = new Map(card.deployables.map((reported) => [reported.name, reported]))
+  draft.decide(device, key, { type: 'Describe', facts: factsOf(driver, card), grown: added.length > 0 })
+  const names = new Map(usable.map((reported) => [reported.name, reported]))
   for (const [name, uuid] of Object.entries(held.deployables))
     describeDeployable(draft, deployableKey(uuid), driver, names.get(name), tools)
-  const recorded = added.map((reported) => [reported.name, recordDeployable(draft, shown, held, reported, tools)])
+  const recorded = added.map((reported) => {
+    const former = away[reported.name]
+    const uuid = former
+      ? returned(draft, former, shown, reported, tools)
+      : recordDeployable(draft, shown, held, reported, tools)
+    return [reported.name, uuid]
+  })
   const deployables = { ...held.deployables, ...Object.fromEntries(recorded) }
-  // a deployable that could not be added is tried again with the next report
-  const whole = card.deployables.every(({ name }) => deployables[name])
-  return { ...held, driver, digest: whole ? shown.digest : '', missing: 0, deployables }
+  const still = Object.entries(away).filter(([name]) => !deployables[name])
+  // what could not be used is tried again with the next report
+  const whole = usable.length === card.deployables.length
+  return {
+    ...rest,
+    driver,
+    digest: whole ? shown.digest : '',
+    missing: 0,
+    deployables,
+    ...(still.length > 0 ? { away: Object.fromEntries(still) } : {}),
+  }
 }
 const describeDeployable = (
   draft: Draft,
@@ -111,7 +137,8 @@ const describeDeployable = (
   reported: ReportedDeployable | undefined,
   tools: Tools,
 ) => {
-  draft.decide(deployable, key, { type: 'SetPresence', presence: reported ? 'present' : 'missing' })
+  const presence: Presence = reported ? 'present' : 'missing'
+  draft.decide(deployable, key, { type: 'SetPresence', presence, bitstreamId: reported?.bitstreamId })
   const said = reported && descriptionOf(draft.state(deployable, key), driver, reported, tools.part)
   if (said && !saysNothingNew(draft.state(deployable, key), said))
     draft.decide(deployable, key, { type: 'Describe', description: said })
@@ -145,6 +172,7 @@ export const carryOut = (draft: Draft, step: Step, tools: Tools): readonly [stri
   switch (step.do) {
     case 'record':
       return [step.shown.canonical, record(draft, step.shown, tools)]
+    case 'return':
     case 'describe':
       return [step.shown.canonical, describe(draft, step.shown, step.held, tools)]
     case 'gone':

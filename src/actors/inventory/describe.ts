@@ -1,6 +1,7 @@
 /** The description of a reported deployable, with the UUIDs that its handles and attributes already have. Pure: new UUIDs come from a pool. */
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { ReportedDevice } from '../../wire/reports.ts'
+import { type Attaching, canonicalAddress } from '../deployable/functions.ts'
 import type { Description } from '../deployable/messages.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { DeviceFacts } from '../device/decider.ts'
@@ -9,6 +10,12 @@ import { canonicalHandle } from './digest.ts'
 type ReportedDeployable = ReportedDevice['deployables'][number]
 /** UUIDs made beforehand, in order; a plan that runs again takes the same ones. */
 export type Pool = () => string
+
+/** A reported handle with its physical function in canonical form. */
+export const attachingOf = ({ type, info, physfn }: ReportedDeployable['handles'][number]): Attaching => {
+  const parent = physfn === undefined ? null : canonicalAddress(physfn)
+  return { type, info, ...(parent === null ? {} : { physfn: parent }) }
+}
 
 export const descriptionOf = (
   held: Pick<Deployable, 'handles' | 'attributes'>,
@@ -35,14 +42,17 @@ export const descriptionOf = (
     })),
     handles: reported.handles.map((handle) => {
       const canonical = canonicalHandle(handle)
-      return { uuid: known.get(canonical) ?? take(), ...handle, canonical }
+      return { uuid: known.get(canonical) ?? take(), ...attachingOf(handle), canonical }
     }),
   }
 }
 
 /** The description without the spelling and order of handles, which carry no meaning. */
 const essence = (said: Description) =>
-  canonicalJson({ ...said, handles: said.handles.map(({ uuid, canonical }) => `${uuid} ${canonical}`).toSorted() })
+  canonicalJson({
+    ...said,
+    handles: said.handles.map(({ uuid, canonical, physfn = '' }) => `${uuid} ${canonical} ${physfn}`).toSorted(),
+  })
 
 /** Whether the report changes nothing, so that nothing is written (C1). */
 export const saysNothingNew = (held: Deployable, said: Description): boolean => {

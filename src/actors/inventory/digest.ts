@@ -6,6 +6,9 @@ import type { ReportedDevice } from '../../wire/reports.ts'
 type Handle = ReportedDevice['deployables'][number]['handles'][number]
 export const canonicalHandle = ({ type, info }: Handle): string => `${type}:${canonicalInfo(info)}`
 
+const wholeHandle = (handle: Handle): string =>
+  canonicalHandle(handle) + (handle.physfn === undefined ? '' : ` of ${handle.physfn}`)
+
 /** Text that contains JSON is compared by its content. */
 const meant = (text: string | null): unknown => {
   if (text === null) return null
@@ -25,6 +28,6 @@ export const digestOf = (driver: string, device: ReportedDevice): string =>
       stdBoardInfo: meant(device.stdBoardInfo),
       vendorBoardInfo: meant(device.vendorBoardInfo),
       controlPath: canonicalInfo(device.controlPath.info),
-      deployables: device.deployables.map((one) => ({ ...one, handles: one.handles.map(canonicalHandle).toSorted() })),
+      deployables: device.deployables.map((one) => ({ ...one, handles: one.handles.map(wholeHandle).toSorted() })),
     }),
   )

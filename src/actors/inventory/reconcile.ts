@@ -2,14 +2,15 @@
  * The steps that bring the recorded inventory of a host in line with its report. Pure and without special cases: first discovery,
  * rediscovery and recovery are one path. Reconciling twice gives nothing the second time.
  *
- * RECONCILE-1 only a complete section of the device's own driver can show that a device is missing (Q11; drivers 7.2);
+ * RECONCILE-1 only a complete section of the device's own driver can show that a device is missing (Q11; drivers 7.2). The only
+ *   other reason is that it is shown while other devices have the same hardware (R7);
  * RECONCILE-2 nothing is removed here: `gone` counts reports, and the code that carries out the step keeps devices that an ARQ uses.
  */
 import { canonicalInfo } from '../../pci.ts'
 import type { InventoryReport, ReportedDevice } from '../../wire/reports.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
-import { isStorable } from '../../text.ts'
-import { canonicalHandle, digestOf } from './digest.ts'
+import { digestOf } from './digest.ts'
+import { type Handles, type Rivalry, isVirtual, openRivalry, unfit } from './rivalry.ts'
 
 export type Shown = {
   readonly canonical: string
@@ -19,6 +20,8 @@ export type Shown = {
 }
 export type Step =
   | { readonly do: 'record'; readonly shown: Shown }
+  /** It was retired, and takes up its former identity. */
+  | { readonly do: 'return'; readonly shown: Shown; readonly held: HeldDevice }
   | { readonly do: 'describe'; readonly shown: Shown; readonly held: HeldDevice }
   /** `missing`: how many complete reports in a row did not contain it, including this one. */
   | { readonly do: 'gone'; readonly canonical: string; readonly held: HeldDevice; readonly missing: number }
@@ -26,66 +29,89 @@ export type Step =
 export type Refused = { readonly canonical: string; readonly reason: string }
 export type Agreement = { readonly steps: readonly Step[]; readonly refused: readonly Refused[] }
 
-/** Placement's limit for provider names, with room for what Placement adds. */
-const NAME_MAX = 200
-
-/** The first text that occurs twice. */
-const twice = (texts: readonly string[]): string | undefined => {
-  const seen = new Set<string>()
-  return texts.find((text) => seen.size === seen.add(text).size)
+type Entry = {
+  readonly canonical: string
+  readonly driver: string
+  readonly device: ReportedDevice
+  /** Why it cannot be recorded, whatever the others are. */
+  readonly fault: string | null
 }
-
-/** Why a device cannot be recorded; null when it can. The others of the report are recorded all the same. */
-const unfit = (device: ReportedDevice): string | null => {
-  if (!isStorable(device)) return 'text with a NUL or with half a character'
-  for (const { name, attributes } of device.deployables) {
-    const keys = attributes.map(({ key }) => key)
-    const again = twice(keys)
-    if (name.length > NAME_MAX) return `deployable name of ${name.length} characters, at most ${NAME_MAX} are allowed`
-    if (again !== undefined) return `deployable ${name} has two attributes ${again}`
-    if (!keys.includes('rc')) return `deployable ${name} needs an attribute rc`
-  }
-  return null
-}
-
-const nameClaim = (name: string) => `deployable name ${name}`
-/** What may exist only once on a host: names of deployables, and the functions that handles attach. */
-const claimsOf = ({ deployables }: ReportedDevice): readonly string[] =>
-  deployables.flatMap(({ name, handles }) => [
-    nameClaim(name),
-    ...handles.map((handle) => `attach handle ${canonicalHandle(handle)}`),
-  ])
-
 type Sorted = {
-  readonly shown: Map<string, Shown>
-  readonly stubs: Set<string>
-  readonly refused: Refused[]
-  /** Claim -> the control path that has it; an earlier holder keeps it. */
-  readonly claimed: Map<string, string>
+  readonly shown: ReadonlyMap<string, Shown>
+  /** Neither described nor said to be missing. */
+  readonly excused: ReadonlySet<string>
+  /** Shown, yet other devices have its hardware. */
+  readonly standsBack: ReadonlySet<string>
+  readonly refused: readonly Refused[]
 }
-const sort = (host: Host, report: InventoryReport): Sorted => {
-  const names = Object.entries(host.devices).flatMap(([canonical, { deployables }]) =>
-    Object.keys(deployables).map((name) => [nameClaim(name), canonical] as const),
+
+const entriesOf = (report: InventoryReport): readonly Entry[] =>
+  report.drivers.flatMap((section) =>
+    section.status === 'ok'
+      ? section.devices.map((device) => ({
+          canonical: canonicalInfo(device.controlPath.info),
+          driver: section.driver,
+          device,
+          fault: device.stub ? null : unfit(device),
+        }))
+      : [],
   )
-  const sorted: Sorted = { shown: new Map(), stubs: new Set(), refused: [], claimed: new Map(names) }
-  for (const section of report.drivers) {
-    if (section.status !== 'ok') continue
-    for (const device of section.devices) place(sorted, section.driver, device)
-  }
-  return sorted
+
+/** Virtual functions before anything else (R7), then what is known: whoever has it already keeps it. */
+const rank = (host: Host, { canonical, device }: Entry): number =>
+  (isVirtual(device) ? 0 : 2) + (host.devices[canonical] ? 0 : 1)
+
+type Placed = {
+  readonly placed: ReadonlySet<Entry>
+  readonly refused: readonly Refused[]
+  /** Refused because other devices have their hardware. */
+  readonly rivals: ReadonlySet<string>
 }
-const place = ({ shown, stubs, refused, claimed }: Sorted, driver: string, device: ReportedDevice) => {
-  const canonical = canonicalInfo(device.controlPath.info)
-  if (device.stub) return void stubs.add(canonical)
-  const other = shown.get(canonical)
-  if (other)
-    return void refused.push({ canonical, reason: `${driver} shows a control path that ${other.driver} shows too` })
-  const claims = claimsOf(device)
-  const taken = claims.find((claim) => (claimed.get(claim) ?? canonical) !== canonical) ?? twice(claims)
-  const reason = unfit(device) ?? (taken === undefined ? null : `${taken} is on this host already`)
-  if (reason !== null) return void refused.push({ canonical, reason })
-  for (const claim of claims) claimed.set(claim, canonical)
-  shown.set(canonical, { canonical, driver, device, digest: digestOf(driver, device) })
+const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry): Placed => {
+  const placed = new Map<string, Entry>()
+  const [refused, rivals]: [Refused[], Set<string>] = [[], new Set()]
+  const ranked = entries.map((entry) => ({ entry, rank: rank(host, entry) }))
+  for (const { entry } of ranked.toSorted((one, other) => one.rank - other.rank)) {
+    const { canonical, driver, device, fault } = entry
+    const other = placed.get(canonical)
+    const unnamed = other
+      ? `${driver} shows a control path that ${other.driver} shows too`
+      : (fault ?? rivalry.sameName(canonical, device))
+    const clash = unnamed === null ? rivalry.sameHardware(canonical, device) : null
+    const reason = unnamed ?? clash
+    if (clash !== null) rivals.add(canonical)
+    if (reason !== null) refused.push({ canonical, reason })
+    else {
+      rivalry.add(canonical, device)
+      placed.set(canonical, entry)
+    }
+  }
+  return { placed: new Set(placed.values()), refused, rivals }
+}
+
+const sort = (host: Host, report: InventoryReport, handles: Handles): Sorted => {
+  const all = entriesOf(report)
+  const entries = all.filter(({ device }) => !device.stub)
+  const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
+  const stubs = new Set(all.flatMap(({ canonical, device }) => (device.stub ? [canonical] : [])))
+  const fit = new Set(entries.flatMap(({ canonical, fault }) => (fault === null ? [canonical] : [])))
+  const named = new Set(entries.map(({ canonical }) => canonical))
+  /** Nothing of the report changes it: it keeps what it has, used or not. */
+  const stays = (canonical: string, { driver, missing }: HeldDevice) =>
+    missing === 0 && !fit.has(canonical) && (named.has(canonical) || stubs.has(canonical) || !complete.has(driver))
+  const rivalry = openRivalry(host, handles, stays)
+  const { placed, refused, rivals } = place(host, entries, rivalry)
+  const shown = new Map(
+    entries
+      .filter((entry) => placed.has(entry))
+      .map(({ canonical, driver, device }) => [
+        canonical,
+        { canonical, driver, device, digest: digestOf(driver, device) },
+      ]),
+  )
+  // what is recorded of a device that was refused for another reason may be hardware that others have now
+  const overlapping = refused.map(({ canonical }) => canonical).filter((one) => rivalry.overlaps(one))
+  return { shown, excused: new Set([...stubs, ...named]), standsBack: new Set([...rivals, ...overlapping]), refused }
 }
 
 /** Nothing that a retired host reports is offered. */
@@ -94,18 +120,20 @@ const takenOut = (host: Host): Agreement => ({
   refused: [],
 })
 
-export const reconcile = (host: Host, report: InventoryReport): Agreement => {
+/** `handles`: needed when the report brings something new or is refused in part; without them only what it says itself is compared. */
+export const reconcile = (host: Host, report: InventoryReport, handles: Handles = new Map()): Agreement => {
   if (host.retired) return takenOut(host)
-  const { shown, stubs, refused } = sort(host, report)
+  const { shown, excused, standsBack, refused } = sort(host, report, handles)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
-  const excused = new Set([...stubs, ...refused.map(({ canonical }) => canonical)])
   const seen = [...shown.values()].flatMap((one): Step[] => {
     const held = host.devices[one.canonical]
     if (!held) return [{ do: 'record', shown: one }]
     return held.digest === one.digest && held.missing === 0 ? [] : [{ do: 'describe', shown: one, held }]
   })
+  const isGone = (canonical: string, { driver }: HeldDevice) =>
+    standsBack.has(canonical) || (!excused.has(canonical) && complete.has(driver))
   const gone = Object.entries(host.devices).flatMap(([canonical, held]): Step[] =>
-    shown.has(canonical) || excused.has(canonical) || !complete.has(held.driver)
+    shown.has(canonical) || !isGone(canonical, held)
       ? []
       : [{ do: 'gone', canonical, held, missing: held.missing + 1 }],
   )

@@ -47,7 +47,7 @@ export type View = {
 }
 
 /** Raised whenever a memory changes its shape: a snapshot of another number is not read, the journal is folded instead. */
-export const SNAPSHOT_SCHEMA = 1
+export const SNAPSHOT_SCHEMA = 2
 
 const TABLES = {
   profiles: {

@@ -2,16 +2,19 @@
  * Records a host's full inventory report: one append for the host, its devices and its deployables.
  *
  * RECORD-1 the host's own row is part of every inventory change, so one writer wins per host and report (Q1);
- * RECORD-2 what could not be recorded is tried again with the next report: such a report is not remembered as known.
+ * RECORD-2 what could not be recorded is tried again with the next report: such a report is not remembered as known;
+ * RECORD-3 the append that records a device marks every device with the same hardware as missing, and nothing of a missing device is
+ *   granted (R7). If an accelerator request was granted such hardware after the steps were made, the steps are made again.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
-import { deployableKey } from '../deployable/decider.ts'
+import { deployable, deployableKey } from '../deployable/decider.ts'
+import { isTaken, takenHandles } from '../deployable/state.ts'
 import { deviceKey } from '../device/decider.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
 import { type Host, type InventorySnapshot, host, hostKey, isNews } from '../host/decider.ts'
-import { type Outcome, done } from '../../fault.ts'
+import { type Outcome, allOf, done } from '../../fault.ts'
 import { transact } from '../runtime/transact.ts'
 import type { Kernel } from './kernel.ts'
 import { storable } from '../../text.ts'
@@ -19,12 +22,14 @@ import { type Tools, carryOut } from '../inventory/carryOut.ts'
 import { poolSizes } from '../inventory/describe.ts'
 import { NUMBERS_KEY, numbers } from '../inventory/numbers.ts'
 import { type Agreement, type Refused, type Step, reconcile } from '../inventory/reconcile.ts'
+import type { Handles } from '../inventory/rivalry.ts'
+import { withReturning } from './returning.ts'
 
 /** Names of deployables that a step adds. */
 const newNames = (step: Step): readonly string[] => {
   if (!('shown' in step)) return []
   const names = step.shown.device.deployables.map(({ name }) => name)
-  return step.do === 'record' ? names : names.filter((name) => !step.held.deployables[name])
+  return 'held' in step ? names.filter((name) => !step.held.deployables[name]) : names
 }
 
 /** Refuses steps that add a deployable name held by another host: the provider's UUID follows from the name, so a name can exist only once. */
@@ -53,6 +58,55 @@ const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement):
   })
 }
 
+/** What is recorded of attach handles now: of everything that this host has. */
+const handlesOf = async ({ region }: Kernel, { devices }: Host): Promise<Outcome<Handles>> => {
+  const read = Object.entries(devices).flatMap(([canonical, { deployables }]) =>
+    Object.values(deployables).map(async (uuid) => {
+      const known = await region.readCurrent(deployable, deployableKey(uuid))
+      return known.ok ? done({ canonical, handles: Object.values(known.value.state.handles) }) : known
+    }),
+  )
+  const all = await allOf(read)
+  if (!all.ok) return all
+  const byDevice = Map.groupBy(all.value, ({ canonical }) => canonical)
+  return done(new Map([...byDevice].map(([canonical, parts]) => [canonical, parts.flatMap(({ handles }) => handles)])))
+}
+
+type Agreed = {
+  readonly agreement: Agreement
+  /** As they were when the steps were made; empty when they do not matter. */
+  readonly handles: Handles
+}
+/** Unless the report brings something new, what is recorded of handles does not matter, and nobody is asked. */
+const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promise<Outcome<Agreed>> => {
+  const first = reconcile(held, report)
+  const isNews = first.steps.some((step) => 'shown' in step)
+  const matters = isNews || first.refused.some(({ canonical }) => held.devices[canonical])
+  const handles = matters && !held.retired ? await handlesOf(kernel, held) : done<Handles>(new Map())
+  if (!handles.ok) return handles
+  const agreed = handles.value.size > 0 ? reconcile(held, report, handles.value) : first
+  const untaken = await withoutTaken(kernel, agreed)
+  if (!untaken.ok) return untaken
+  const agreement = await withReturning(kernel, held, untaken.value)
+  return agreement.ok ? done({ agreement: agreement.value, handles: handles.value }) : agreement
+}
+
+/** Whether a device that goes has a handle in use that was free when the steps were made. */
+const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
+  if (step.do !== 'gone') return false
+  const free = new Set((handles.get(step.canonical) ?? []).flatMap((one) => (isTaken(one) ? [] : [one.uuid])))
+  return Object.values(step.held.deployables).some((uuid) =>
+    takenHandles(draft.state(deployable, deployableKey(uuid))).some((one) => free.has(one.uuid)),
+  )
+}
+/** Everything the step may decide on that exists already. */
+const keysOf = (step: Step): readonly string[] => {
+  if (!('held' in step)) return []
+  const { uuid, deployables, away = {} } = step.held
+  const back = 'shown' in step ? step.shown.device.deployables.flatMap(({ name }) => away[name] ?? []) : []
+  return [deviceKey(uuid), ...[...Object.values(deployables), ...back].map(deployableKey)]
+}
+
 const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot => ({
   bootId: report.bootId,
   number: report.number,
@@ -74,40 +128,39 @@ type Guess = {
   readonly fresh: readonly EntityKey[]
   /** The host as the steps were made for it. */
   readonly held: Host
-  readonly agreement: Agreement
+  readonly agreed: Agreed
   /** UUIDs that the plan may use for new devices and deployables, and for what they hold: a plan makes none itself. */
   readonly entities: readonly string[]
   readonly parts: readonly string[]
 }
 
+const NOTHING: Agreed = { agreement: { steps: [], refused: [] }, handles: new Map() }
 const guessOf = async (kernel: Kernel, report: InventoryReport): Promise<Outcome<Guess>> => {
   const { region, ids } = kernel
   const key = hostKey(report.host)
   const known = await region.readCurrent(host, key)
   if (!known.ok) return known
   const held = known.value.state
-  const wanted = isNews(held, report) ? reconcile(held, report) : { steps: [], refused: [] }
-  const agreement = await withoutTaken(kernel, wanted)
-  if (!agreement.ok) return agreement
-  const { steps } = agreement.value
+  const agreed = isNews(held, report) ? await agree(kernel, held, report) : done(NOTHING)
+  if (!agreed.ok) return agreed
+  const { steps } = agreed.value.agreement
   const sizes = poolSizes(steps.flatMap((step) => ('shown' in step ? [step.shown.device] : [])))
   const uuids = (count: number) => Array.from({ length: count }, () => ids.ordered())
   const [entities, parts] = [uuids(sizes.entities), uuids(sizes.parts)]
-  const involved = steps.flatMap((step) =>
-    step.do === 'record' ? [] : [deviceKey(step.held.uuid), ...Object.values(step.held.deployables).map(deployableKey)],
-  )
-  const keys = [key, ...(entities.length > 0 ? [NUMBERS_KEY] : []), ...involved]
+  const keys = [key, ...(entities.length > 0 ? [NUMBERS_KEY] : []), ...steps.flatMap(keysOf)]
   const fresh = entities.flatMap((uuid) => [deviceKey(uuid), deployableKey(uuid)])
-  return done({ keys, fresh, held, agreement: agreement.value, entities, parts })
+  return done({ keys, fresh, held, agreed: agreed.value, entities, parts })
 }
 
 const record =
   ({ options }: Kernel, { report, digest }: Taking) =>
-  (draft: Draft, { held, agreement, entities, parts }: Guess): 'old' | Agreement | typeof MOVED => {
+  (draft: Draft, { held, agreed, entities, parts }: Guess): 'old' | Agreement | typeof MOVED => {
+    const { agreement, handles } = agreed
     const key = hostKey(report.host)
     const now = draft.state(host, key)
     if (!isNews(now, report)) return 'old'
     if (now.devices !== held.devices || now.retired !== held.retired) return MOVED
+    if (agreement.steps.some((step) => usedSince(draft, handles, step))) return MOVED
     const { last } = entities.length > 0 ? draft.state(numbers, NUMBERS_KEY) : { last: 0 }
     let [made, taken, numbered] = [0, 0, last]
     const tools: Tools = {

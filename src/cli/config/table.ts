@@ -181,7 +181,7 @@ const HOSTS = {
     about: 'Complete reports in a row without a device before the device is retired.',
   }),
   'pci.passthrough_whitelist': optional('pci.whitelist', k.whitelist, {
-    about: 'Which PCI functions pci_driver may offer: tables with vendor_id, product_id, address or devname.',
+    about: 'Which PCI functions pci_driver may offer: tables with vendor_id, product_id, address, devname or mode.',
     example: [{ vendor_id: '1af4', product_id: '1041' }],
   }),
   'pci.sysfs_root': row('pci.sysfsRoot', k.folder, '/sys', { about: 'Where sysfs is mounted.' }),

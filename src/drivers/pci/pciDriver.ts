@@ -4,7 +4,7 @@ import type { Driver, HostIo, ReportedDevice } from '../driver.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
-import { seenFunctions } from './scan.ts'
+import { type SeenFunction, seenFunctions } from './scan.ts'
 import { isPresent, type PciFunction, readPciFunctions } from './sysfs.ts'
 import type { WhitelistEntry } from './whitelist.ts'
 import { whitelistHint } from './whitelistHint.ts'
@@ -53,7 +53,13 @@ const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry,
       numAccelerators: 1,
       driverName: VENDOR_NAMES[found.vendor] ?? found.vendor.toUpperCase(),
       attributes: attributesOf(entry.resourceClass ?? 'CUSTOM_PCI', traitsOf(found, entry.traits)),
-      handles: [{ type: 'PCI', info: pciInfo(found.address) }],
+      handles: [
+        {
+          type: 'PCI',
+          info: pciInfo(found.address),
+          ...(found.physfn ? { physfn: formatPciAddress(found.physfn) } : {}),
+        },
+      ],
       hostWork: check || entry.check,
       programmable: false,
     },
@@ -63,6 +69,7 @@ const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry,
 /** The driver of `[pci] passthrough_whitelist`. Without entries it reports nothing and says once how many devices it saw. */
 export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciDriverOptions): Driver => {
   let hinted = false
+  let told = '[]'
 
   const hint = async (io: HostIo) => {
     if (hinted) return
@@ -76,6 +83,16 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
     }
   }
 
+  /** Told once, and again when it changes. */
+  const tellLeftOut = (io: HostIo, seen: readonly SeenFunction[]) => {
+    const functions = seen.flatMap(({ found, leftOut }) =>
+      leftOut === null ? [] : [{ address: formatPciAddress(found.address), reason: leftOut }],
+    )
+    const text = JSON.stringify(functions)
+    if (text !== told && functions.length > 0) io.warn('pci_functions_left_out', { functions })
+    told = text
+  }
+
   return {
     name: 'pci_driver',
     discover: async (io) => {
@@ -84,7 +101,10 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
         return []
       }
       const seen = await seenFunctions(io, sysfsRoot, whitelist)
-      return seen.flatMap(({ found, entry }) => (entry ? [reported(io.hostname, found, entry, check)] : []))
+      tellLeftOut(io, seen)
+      return seen.flatMap(({ found, entry, leftOut }) =>
+        entry && leftOut === null ? [reported(io.hostname, found, entry, check)] : [],
+      )
     },
     prepare: async (io, slot, signal) => {
       signal.throwIfAborted()

@@ -2,6 +2,7 @@
 import { formatPciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { findInterfaces } from './interfaces.ts'
+import { chooseFunctions } from './sriov.ts'
 import { type PciFunction, readPciFunctions } from './sysfs.ts'
 import { type WhitelistEntry, matchesEntry } from './whitelist.ts'
 import { entryFor } from './whitelistHint.ts'
@@ -10,6 +11,8 @@ export type SeenFunction = {
   readonly found: PciFunction
   /** The first entry of the whitelist that takes the function; null: it is not offered. */
   readonly entry: WhitelistEntry | null
+  /** Why it is not offered although an entry takes it. */
+  readonly leftOut: string | null
 }
 export type ScannedDevice = {
   readonly address: string
@@ -59,10 +62,12 @@ export const seenFunctions = async (
   const functions = await readPciFunctions(io, sysfsRoot)
   const devnames = whitelist.flatMap(({ devname }) => devname ?? [])
   const interfaces = await findInterfaces(io, sysfsRoot, devnames)
-  return functions.map((found) => ({
-    found,
-    entry: whitelist.find((one) => matchesEntry(one, found, interfaces)) ?? null,
-  }))
+  return chooseFunctions(
+    functions.map((found) => ({
+      found,
+      entry: whitelist.find((one) => matchesEntry(one, found, interfaces)) ?? null,
+    })),
+  )
 }
 
 /** As an operator is shown them. */
@@ -70,14 +75,14 @@ export const scannedDevices = (
   seen: readonly SeenFunction[],
   { driverEnabled, whitelistSet }: { readonly driverEnabled: boolean; readonly whitelistSet: boolean },
 ): readonly ScannedDevice[] =>
-  seen.map(({ found, entry }) => {
+  seen.map(({ found, entry, leftOut }) => {
     const reason = !driverEnabled
       ? 'pci_driver is not in enabled_drivers'
       : !whitelistSet
         ? 'no whitelist is set'
         : entry === null
           ? 'no whitelist entry takes it'
-          : null
+          : leftOut
     return {
       address: formatPciAddress(found.address),
       ...entryFor(found),

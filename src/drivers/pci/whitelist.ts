@@ -4,6 +4,9 @@ import type { ReportedDevice } from '../driver.ts'
 import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../pci.ts'
 import type { PciFunction } from './sysfs.ts'
 
+/** Which functions of an SR-IOV device an entry takes: the physical one, or its virtual ones. */
+export type SriovMode = 'pf' | 'vf'
+
 /** Null means any. */
 export type WhitelistEntry = {
   readonly vendorId: string | null
@@ -18,6 +21,8 @@ export type WhitelistEntry = {
   readonly traits: readonly string[]
   /** A bind first makes sure that the device is still there. */
   readonly check: boolean
+  /** Null: the virtual functions where there are any, otherwise the function itself. */
+  readonly mode: SriovMode | null
   /** Every other key: kept, never used. */
   readonly tags: Readonly<Record<string, unknown>>
 }
@@ -66,6 +71,8 @@ const traits: Reader<readonly string[]> = (given) => {
     ? { value }
     : { rule: 'must be a list, or text with commas, of names of A-Z, 0-9 and _' }
 }
+const mode: Reader<SriovMode> = (given) =>
+  given === 'pf' || given === 'vf' ? { value: given } : { rule: 'must be pf or vf' }
 const check: Reader<boolean> = (given) =>
   [true, false, 'true', 'false'].includes(given as boolean)
     ? { value: String(given) === 'true' }
@@ -84,6 +91,7 @@ const readEntry = (given: Readonly<Record<string, unknown>>, at: string, problem
     resource_class,
     traits: more,
     check: verify,
+    mode: sriov,
     ...tags
   } = given
   const take = <Value, Default>(
@@ -109,6 +117,7 @@ const readEntry = (given: Readonly<Record<string, unknown>>, at: string, problem
     resourceClass: take('resource_class', resource_class, resourceClass, null),
     traits: take('traits', more, traits, []),
     check: take('check', verify, check, false),
+    mode: take('mode', sriov, mode, null),
     tags,
   }
 }
@@ -147,12 +156,16 @@ export const readWhitelist = (given: unknown, at = 'pci.passthrough_whitelist'):
   return problems.length > 0 ? { ok: false, problems } : { ok: true, entries }
 }
 
+const takesRole = (mode: SriovMode | null, { physfn, totalVfs }: Pick<PciFunction, 'physfn' | 'totalVfs'>): boolean =>
+  mode === null || (mode === 'pf' ? physfn === null : physfn !== null || totalVfs === 0)
+
 /** Whether the entry takes the function; `interfaces` says which PCI function a network interface belongs to. */
 export const matchesEntry = (
   entry: WhitelistEntry,
-  found: Pick<PciFunction, 'vendor' | 'product' | 'address' | 'physfn'>,
+  found: Pick<PciFunction, 'vendor' | 'product' | 'address' | 'physfn' | 'totalVfs'>,
   interfaces: ReadonlyMap<string, PciAddress>,
 ): boolean => {
+  if (!takesRole(entry.mode, found)) return false
   if (entry.vendorId !== null && entry.vendorId !== found.vendor) return false
   if (entry.productId !== null && entry.productId !== found.product) return false
   if (entry.address !== null && !takesAddress(entry.address, found.address, found.physfn)) return false

@@ -1,0 +1,59 @@
+/**
+ * Which attach handles are the same hardware: they attach the same function, or one attaches a physical function and the other one
+ * of its virtual functions. Such handles are never given to two requests at the same time (data-model R7). Pure.
+ */
+import { canonicalInfo, formatPciAddress, parsePciAddress, pciAddressOf } from '../../pci.ts'
+import type { KnownHandle } from './messages.ts'
+
+export type Attaching = Pick<KnownHandle, 'type' | 'info' | 'physfn'>
+
+/** A PCI function as `dddd:bb:dd.f`; anything else in its canonical form. */
+export const functionOf = ({ type, info }: Attaching): string => {
+  const address = type === 'PCI' ? pciAddressOf(info) : null
+  return address ? formatPciAddress(address) : `${type}:${canonicalInfo(info)}`
+}
+/** One text for every spelling of an address; null when the text is no address. */
+export const canonicalAddress = (text: string): string | null => {
+  const address = parsePciAddress(text)
+  return address && formatPciAddress(address)
+}
+
+/** Who attaches what. Several may own the same: what is recorded may have been wrong before. */
+export type Claims = {
+  readonly add: (owner: string, handles: readonly Attaching[]) => void
+  /** What of this hardware another owner has, in words; null when nothing. */
+  readonly against: (owner: string, handles: readonly Attaching[]) => string | null
+}
+
+type Owners = Map<string, Set<string>>
+const note = (owners: Owners, what: string, owner: string) =>
+  void owners.set(what, (owners.get(what) ?? new Set<string>()).add(owner))
+const ownedByOther = (owners: Owners, what: string, owner: string): boolean =>
+  [...(owners.get(what) ?? [])].some((one) => one !== owner)
+
+export const openClaims = (): Claims => {
+  const [functions, divided]: [Owners, Owners] = [new Map(), new Map()]
+  const wrong = (owner: string, handle: Attaching): string | null => {
+    const [own, { physfn }] = [functionOf(handle), handle]
+    if (ownedByOther(functions, own, owner)) return `function ${own} is attached already`
+    if (ownedByOther(divided, own, owner)) return `virtual functions of physical function ${own} are attached already`
+    return physfn !== undefined && ownedByOther(functions, physfn, owner)
+      ? `physical function ${physfn} of virtual function ${own} is attached already`
+      : null
+  }
+  return {
+    add: (owner, handles) => {
+      for (const handle of handles) {
+        note(functions, functionOf(handle), owner)
+        if (handle.physfn !== undefined) note(divided, handle.physfn, owner)
+      }
+    },
+    against: (owner, handles) => {
+      for (const handle of handles) {
+        const reason = wrong(owner, handle)
+        if (reason !== null) return reason
+      }
+      return null
+    },
+  }
+}

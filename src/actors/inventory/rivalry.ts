@@ -1,0 +1,99 @@
+/** Which devices of a host can be recorded beside each other: names and hardware are there once only. Pure. */
+import type { ReportedDevice } from '../../wire/reports.ts'
+import { type Attaching, canonicalAddress, openClaims } from '../deployable/functions.ts'
+import { type SlotHandle, isTaken } from '../deployable/state.ts'
+import type { HeldDevice, Host } from '../host/decider.ts'
+import { isStorable } from '../../text.ts'
+import { attachingOf } from './describe.ts'
+
+/** The attach handles of a host's devices, by canonical control path. */
+export type Handles = ReadonlyMap<string, readonly SlotHandle[]>
+
+/** Placement's limit for provider names, with room for what Placement adds. */
+const NAME_MAX = 200
+
+/** The first text that was there before. */
+const twice = (texts: readonly string[]): string | undefined => {
+  const seen = new Set<string>()
+  return texts.find((text) => seen.size === seen.add(text).size)
+}
+const attachedBy = ({ deployables }: ReportedDevice): readonly Attaching[] =>
+  deployables.flatMap(({ handles }) => handles.map(attachingOf))
+
+/** Whether it consists of virtual functions of another device. */
+export const isVirtual = (device: ReportedDevice): boolean =>
+  attachedBy(device).some(({ physfn }) => physfn !== undefined)
+
+/** Its own handles, each against the others: a function is attached once, and not both whole and in parts. */
+const ownClash = (handles: readonly Attaching[]): string | null => {
+  const claims = openClaims()
+  for (const [at, handle] of handles.entries()) {
+    claims.add(String(at), [handle])
+    const reason = claims.against(String(at), [handle])
+    if (reason !== null) return reason
+  }
+  return null
+}
+
+/** Why a device cannot be recorded, whatever the others are; null when it can. The others of the report are recorded all the same. */
+export const unfit = (device: ReportedDevice): string | null => {
+  if (!isStorable(device)) return 'text with a NUL or with half a character'
+  for (const { name, attributes, handles } of device.deployables) {
+    const keys = attributes.map(({ key }) => key)
+    const again = twice(keys)
+    if (name.length > NAME_MAX) return `deployable name of ${name.length} characters, at most ${NAME_MAX} are allowed`
+    if (again !== undefined) return `deployable ${name} has two attributes ${again}`
+    if (!keys.includes('rc')) return `deployable ${name} needs an attribute rc`
+    const parent = handles.find(({ physfn }) => physfn !== undefined && canonicalAddress(physfn) === null)?.physfn
+    if (parent !== undefined) return `deployable ${name} names a physical function '${parent}', which is no PCI address`
+  }
+  const again = twice(device.deployables.map(({ name }) => name))
+  if (again !== undefined) return `deployable name ${again} is shown twice`
+  const clash = ownClash(attachedBy(device))
+  return clash && `its own attach handles overlap: ${clash}`
+}
+
+export type Rivalry = {
+  readonly add: (canonical: string, device: ReportedDevice) => void
+  /** Why the device cannot be recorded beside those that were added: another one has a name of it, or hardware of it; null when it can. */
+  readonly sameName: (canonical: string, device: ReportedDevice) => string | null
+  readonly sameHardware: (canonical: string, device: ReportedDevice) => string | null
+  /** Whether what is recorded of the device could be given away while others that were added are: both are the same hardware. */
+  readonly overlaps: (canonical: string) => boolean
+}
+
+/**
+ * Whoever has a name or hardware already keeps it: names of all recorded devices count, and hardware that is in use, and all
+ * hardware of devices that the report leaves as they are (`stays`).
+ */
+export const openRivalry = (
+  host: Host,
+  recorded: Handles,
+  stays: (canonical: string, held: HeldDevice) => boolean,
+): Rivalry => {
+  const names = new Map(
+    Object.entries(host.devices).flatMap(([canonical, { deployables }]) =>
+      Object.keys(deployables).map((name) => [name, canonical] as const),
+    ),
+  )
+  const claims = openClaims()
+  for (const [canonical, held] of Object.entries(host.devices)) {
+    const keeps = stays(canonical, held)
+    claims.add(
+      canonical,
+      (recorded.get(canonical) ?? []).filter((one) => isTaken(one) || (keeps && one.state === 'free')),
+    )
+  }
+  return {
+    add: (canonical, device) => {
+      for (const { name } of device.deployables) names.set(name, canonical)
+      claims.add(canonical, attachedBy(device))
+    },
+    sameName: (canonical, { deployables }) => {
+      const taken = deployables.find(({ name }) => (names.get(name) ?? canonical) !== canonical)
+      return taken ? `deployable name ${taken.name} is on this host already` : null
+    },
+    sameHardware: (canonical, device) => claims.against(canonical, attachedBy(device)),
+    overlaps: (canonical) => claims.against(canonical, recorded.get(canonical) ?? []) !== null,
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * A device that was taken out and is back is the same (data-model 11.4). In the simulation nobody puts another card into a slot, so
+ * a host never has two devices of one control path, whatever happened in between.
+ */
+import type { DeviceEvent } from '../../src/actors/device/decider.ts'
+import type { Evidence, Violation } from '../../src/audit/evidence.ts'
+import { canonicalInfo } from '../../src/pci.ts'
+
+const NAME = 'data-model 11.4'
+const MEANING = 'a device that returns keeps its UUID, and with it what an operator decided of it'
+
+export const recordedTwice = ({ journal }: Pick<Evidence, 'journal'>): readonly Violation[] => {
+  const known = new Map<string, string>()
+  const found: Violation[] = []
+  for (const { key, events } of journal)
+    for (const event of events as readonly DeviceEvent[]) {
+      if (event.type !== 'DeviceRecorded') continue
+      const place = `${event.identity.host} ${canonicalInfo(event.facts.controlPath)}`
+      const other = known.get(place)
+      if (other)
+        found.push({
+          invariant: NAME,
+          meaning: MEANING,
+          found: `${key} is recorded at ${place}, as ${other} was`,
+          proof: [],
+        })
+      known.set(place, key)
+    }
+  return found
+}
