@@ -7,7 +7,8 @@ import type { Evidence } from '../../src/audit/evidence.ts'
 import { readJournal } from '../../src/cli/audit/files.ts'
 import type { Verdict } from '../../src/cli/audit/text.ts'
 import { FORGERIES, soundEvidence } from './forgeries.ts'
-import { runAudit, writeEvidence, writeStore } from './written.ts'
+import { type Audited, runAudit, runAudits, writeEvidence, writeStore } from './written.ts'
+import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { type Database, freshDatabase } from '../support/postgres.ts'
 import { runProgram } from '../support/program.ts'
@@ -29,12 +30,18 @@ describe('accelerando audit', () => {
   const root = mkdtempSync(join(tmpdir(), 'accelerando-audit-'))
   let made = 0
   const folder = () => join(root, String(made++))
+  beforeAll(embeddedStoreMade)
   beforeAll(async () => {
     const { pauses: _, unable: __, nova: ___, memories: ____, ...rest } = await soundEvidence()
     evidence = rest
   })
   afterAll(() => rmSync(root, { recursive: true, force: true }))
 
+  it('is a program that names what was planted, and ends with 1', async () => {
+    const [[name, , forge]] = WRITTEN as [(typeof WRITTEN)[0]]
+    const args = await writeEvidence(folder(), { ...evidence, ...forge(evidence) })
+    expect(await runAudit(...args)).toMatchObject({ code: 1, names: expect.arrayContaining([name]) })
+  })
   it('finds nothing in evidence that nobody touched, and ends with 0', async () => {
     const { code, said, complained } = await runAudit(...(await writeEvidence(folder(), evidence)))
     expect(complained).toBe('')
@@ -46,11 +53,15 @@ describe('accelerando audit', () => {
     expect(figures.clients!.handles).toBeGreaterThan(3)
     expect(figures.topics!['arq.events.v1']).toMatchObject({ repeats: 0 })
   })
-  describe.concurrent('names what was planted, shows the entries, and ends with 1', () => {
-    it.each(WRITTEN.filter(([name]) => !IN_STORE.includes(name)))('%s: %s', async (name, _, forge) => {
-      const { code, names, said } = await runAudit(
-        ...(await writeEvidence(folder(), { ...evidence, ...forge(evidence) })),
-      )
+  describe('names what was planted, shows the entries, and ends with 1', () => {
+    const planted = WRITTEN.filter(([name]) => !IN_STORE.includes(name))
+    let audited: readonly Audited[]
+    beforeAll(async () => {
+      const written = planted.map(([, , forge]) => writeEvidence(folder(), { ...evidence, ...forge(evidence) }))
+      audited = await runAudits(root, await Promise.all(written))
+    })
+    it.each(planted)('%s: %s', (name, what) => {
+      const { code, names, said } = audited[planted.findIndex(([, each]) => each === what)]!
       expect(names).toContain(name)
       expect(code).toBe(1)
       const proofs = (JSON.parse(said) as Verdict).violations.filter(({ invariant }) => invariant === name)
@@ -65,6 +76,7 @@ describe('accelerando audit', () => {
   it('reads a stopped folder, and writes its journal so that it can be read again', { timeout: 120_000 }, async () => {
     const [dir, file] = [folder(), join(root, 'dump.ndjson')]
     mkdirSync(dir)
+    await embeddedStoreIn(join(dir, 'store'))
     await writeStore({ kind: 'pglite', dir: join(dir, 'store') }, { journal: await readJournal(GOLDEN) })
     const first = await runAudit('--data', dir, '--write', file, '--slack', '100000')
     expect(first).toMatchObject({ code: 0, names: [] })

@@ -298,9 +298,11 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ],
 ]
 
-/** Nobody touched it; the topics are what the journal says to others. */
-export const soundEvidence = async (): Promise<Evidence> => {
+const lived = async (): Promise<Evidence> => {
   const { evidence } = await play(11)
   const journal = evidence.journal.map((row, at) => ({ ...row, position: String(at + 1) }))
   return { ...evidence, journal, topics: topicsOf(journal) }
 }
+let sound: Promise<Evidence> | null = null
+/** Nobody touched it; the topics are what the journal says to others. Lived once: whoever forges changes a copy. */
+export const soundEvidence = (): Promise<Evidence> => (sound ??= lived())

@@ -1,6 +1,8 @@
 /** Evidence as an operator would have it: files, folders, a store. And the command over it. */
+import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Evidence, HostTrace, TopicMessage } from '../../src/audit/evidence.ts'
 import { rebuild } from '../../src/actors/entities.ts'
 import { type ViewName, put } from '../../src/actors/runtime/views.ts'
@@ -11,6 +13,8 @@ import { effectsPath } from '../../src/drivers/simulated/effects.ts'
 import type { Entry } from '../../src/host/entry.ts'
 import { type StoreConfig, openStore } from '../../src/persistence/open.ts'
 import { runProgram } from '../support/program.ts'
+
+const run = promisify(execFile)
 
 const lines = (path: string, items: readonly unknown[]): string => {
   writeFileSync(path, items.map((item) => `${JSON.stringify(item)}\n`).join(''))
@@ -97,6 +101,20 @@ export const runAudit = async (...args: readonly string[]): Promise<Audited> => 
   const program = runProgram({ args: ['audit', ...args, '--json'] })
   const { code } = await program.exited
   const said = program.stdout()
-  const names = code === 2 ? [] : (JSON.parse(said) as Verdict).violations.map(({ invariant }) => invariant)
-  return { code, names, said, complained: program.stderr() }
+  return { code, names: code === 2 ? [] : namesIn(said), said, complained: program.stderr() }
+}
+const namesIn = (said: string): readonly string[] =>
+  (JSON.parse(said) as Verdict).violations.map(({ invariant }) => invariant)
+
+const FIXTURE = join(import.meta.dirname, '../support/fixtures/audits.fixture.ts')
+/** The command over each of these, one after another in one process: to start a process takes longer than to audit. */
+export const runAudits = async (dir: string, all: readonly (readonly string[])[]): Promise<readonly Audited[]> => {
+  const file = join(dir, 'audits.json')
+  writeFileSync(file, JSON.stringify(all.map((args) => [...args, '--json'])))
+  const { stdout, stderr } = await run(process.execPath, [FIXTURE, file], { maxBuffer: 64 * 1024 * 1024 })
+  const ends = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { code: number; said: string })
+  return ends.map(({ code, said }) => ({ code, names: namesIn(said), said, complained: stderr }))
 }

@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { embeddedStoreIn } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { type Service, startService, tempFolder } from '../support/program.ts'
 
@@ -42,6 +43,7 @@ describeWith('pip', 'existing clients', (python) => {
   beforeAll(async () => {
     installClients(python)
     writeFileSync(join(data.path, `${IMAGE}.bin`), 'a bitstream')
+    await embeddedStoreIn(join(data.path, 'data/store'))
     const flags = ['--demo', '--data', join(data.path, 'data'), '--images', data.path]
     service = await startService({
       args: ['start', ...flags, '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0'],

@@ -1,7 +1,8 @@
 /** The same program, unchanged, under another runtime: it starts, binds one ARQ with work on the host, and stops. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { startService, tempFolder } from '../support/program.ts'
 import { clientOf } from './client.ts'
@@ -12,9 +13,11 @@ const executable = (deno: string): string =>
 
 describeWith('deno', 'under Deno', (deno) => {
   const folder = tempFolder('deno')
+  beforeAll(embeddedStoreMade)
   afterAll(folder.remove)
 
   test('the program starts, binds an ARQ, and ends in order', { timeout: 120_000 }, async () => {
+    await embeddedStoreIn(join(folder.path, 'data/store'))
     const args = [
       'start',
       '--demo',

@@ -3,12 +3,14 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unpackRecording } from '../drivers/recordedHostIo.ts'
+import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import { type Part, describeWith } from '../support/needs.ts'
 import { type Service, startService, tempFolder } from '../support/program.ts'
 import { attributesOf, clientOf } from './client.ts'
 
 const HOST = 'this-machine'
 const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
+beforeAll(embeddedStoreMade)
 const folder = tempFolder('hardware')
 const services: Service[] = []
 const started = async (
@@ -16,6 +18,7 @@ const started = async (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Service> => {
+  await embeddedStoreIn(join(folder.path, name, 'store'))
   const all = ['start', ...args, '--data', join(folder.path, name), ...listen]
   const service = await startService({ args: all, env: { ACCELERANDO_HOST_NAME: HOST, ...env } })
   services.push(service)

@@ -1,7 +1,8 @@
 /** Commands on a store that nobody uses, and a configuration nobody can use. */
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../../src/persistence/open.ts'
+import { embeddedStoreIn } from '../support/embedded.ts'
 import { type Exit, runProgram, tempFolder } from '../support/program.ts'
 
 const TIMEOUT = { timeout: 90_000 }
@@ -44,6 +45,8 @@ const bound = (views: readonly string[]) => views.filter((line) => /^arqs .*"sta
 const distinct = (lines: readonly string[], column: string) =>
   new Set(lines.map((line) => new RegExp(`"${column}":"([^"]*)"`).exec(line)?.[1]))
 let views: readonly string[]
+
+beforeAll(() => embeddedStoreIn(join(data, 'store')), 90_000)
 
 test('seed brings an empty store to so many bound ARQs, each with a handle of its own', TIMEOUT, async () => {
   const { code, out, err } = await seed(10)

@@ -1,10 +1,12 @@
 /** `start --demo --tour`: the main job as Nova does it, and the program's own account of it. */
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import { portThatFetchRefuses } from '../support/port.ts'
 import { runProgram, tempFolder } from '../support/program.ts'
 
 const folder = tempFolder('tour')
+beforeAll(embeddedStoreMade)
 afterAll(folder.remove)
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
@@ -36,6 +38,7 @@ test(
   'a tour shows its nine steps, the timeline and the result, and logs only warnings',
   { timeout: 90_000 },
   async () => {
+    await embeddedStoreIn(join(folder.path, 'data/store'))
     const args = ['start', '--demo', '--tour', '--data', join(folder.path, 'data')]
     // the default port is one that `fetch` refuses
     const listen = `127.0.0.1:${await portThatFetchRefuses()}`

@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sqlJournal } from '../../src/persistence/journal.ts'
-import { migrate } from '../../src/persistence/migrate.ts'
-import { migrateUp, ormOnPglite } from '../../src/persistence/orm.ts'
 import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
+import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import * as sample from './samples.ts'
 
+beforeAll(embeddedStoreMade)
 let dir: string
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'accelerando-order-'))
@@ -22,8 +22,8 @@ end $$`
 const transactionOf = (position: string) => Number(position.split('.')[0])
 
 test('the feed and the history stay in commit order from transaction 999 to 1000', { timeout: 60_000 }, async () => {
+  await embeddedStoreIn(dir)
   const database = await pgliteDatabase(dir)
-  await migrate(database, async () => migrateUp(await ormOnPglite(database)))
   await database.write({ text: SPEND, params: [] })
   const journal = sqlJournal(database)
   const key = sample.newKey()

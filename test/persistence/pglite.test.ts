@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lockFolder } from '../../src/persistence/folderLock.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
+import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import * as sample from './samples.ts'
 
+beforeAll(embeddedStoreMade)
 let dir: string
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'accelerando-embedded-'))
@@ -37,6 +39,7 @@ const appender = (folder: string) => {
 }
 
 test('a kill in mid-write loses nothing that was acknowledged, and its lock holds nobody up', async () => {
+  await embeddedStoreIn(dir)
   const { child, said, full, ended } = appender(dir)
   await full
   const second = appender(dir)
@@ -63,6 +66,7 @@ test('a kill in mid-write loses nothing that was acknowledged, and its lock hold
 
 test('what was closed is there again, and a closed store lets go of its folder', async () => {
   const key = sample.newKey()
+  await embeddedStoreIn(dir)
   const first = await openStore({ kind: 'pglite', dir })
   await first.journal.append(sample.one(key, 1))
   await expect(openStore({ kind: 'pglite', dir })).rejects.toThrow(`in use by process ${process.pid}`)
@@ -75,6 +79,7 @@ test('what was closed is there again, and a closed store lets go of its folder',
 })
 
 test('the event loop goes on while thousands of rows are written', async () => {
+  await embeddedStoreIn(dir)
   const store = await openStore({ kind: 'pglite', dir })
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
@@ -91,6 +96,7 @@ test('the event loop goes on while thousands of rows are written', async () => {
 })
 
 test('upkeep waits for the end of a transaction, however much that writes', async () => {
+  await embeddedStoreIn(dir)
   const database = await pgliteDatabase(dir)
   const run = (text: string, params: readonly unknown[] = []) => database.write({ text, params })
   const checkpoint = async () => (await run('select checkpoint_lsn::text as at from pg_control_checkpoint()'))[0]!['at']

@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MikroORM } from '@mikro-orm/core'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { entities } from '../../src/persistence/ormEntities.ts'
 import { migrationNames, pending } from '../../src/persistence/migrate.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { ormOnPglite, ormOnPostgres } from '../../src/persistence/orm.ts'
 import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
 import { baseOf, nullable, uniqueRule, viewNames, viewOf } from '../../src/persistence/rules.ts'
+import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase, sqlOnce } from '../support/postgres.ts'
 
@@ -39,9 +40,10 @@ describe('entities', () => {
   })
 })
 
+beforeAll(embeddedStoreMade)
 test('the embedded database has nothing pending after the migrations, and no thread but its own', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'accelerando-schema-'))
-  await (await openStore({ kind: 'pglite', dir })).close()
+  await embeddedStoreIn(dir)
   const database = await pgliteDatabase(dir)
   expect(await pending(database.read)).toEqual([])
   expect(await difference(await ormOnPglite(database))).toBe('')

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe } from 'vitest'
+import { beforeAll, describe } from 'vitest'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
@@ -11,6 +11,7 @@ import { journalContract } from '../contracts/journal.contract.ts'
 import type { Opened } from '../contracts/journal.contract.ts'
 import { sharingContract } from '../contracts/sharing.contract.ts'
 import { wholeTablesContract } from '../contracts/tables.contract.ts'
+import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
 
@@ -34,6 +35,7 @@ describe('memory', () => {
 })
 
 describe('embedded', () => {
+  beforeAll(embeddedStoreMade)
   // there is one process to a folder: here it shares with itself
   sharingContract(async () => {
     const { store, dispose } = await embedded()
@@ -44,6 +46,7 @@ describe('embedded', () => {
 
 const embedded = async (): Promise<Opened> => {
   const dir = mkdtempSync(join(tmpdir(), 'accelerando-store-'))
+  await embeddedStoreIn(dir)
   const store = await openStore({ kind: 'pglite', dir })
   const dispose = async () => {
     await store.close()

@@ -1,11 +1,13 @@
 /** The metrics page of the real program, after binds of every outcome. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { METRICS, METRIC_PREFIX } from '../../src/cli/observe/metricsTable.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import { clientOf, type Deployable } from '../e2e/client.ts'
+import { embeddedStoreIn } from '../support/embedded.ts'
 import { openNovaServer } from '../support/novaServer.ts'
 import { type Service, startService, tempFolder } from '../support/program.ts'
 import { type Page, pageOf, total } from './page.ts'
@@ -36,6 +38,7 @@ beforeAll(async () => {
   nova = await openNovaServer()
   nova.place('everyone', 'on a host')
   const size = ['--demo-hosts', '1', '--demo-devices', '1', '--demo-handles', '3']
+  await embeddedStoreIn(join(folder.path, 'store'))
   service = await startService({
     args: ['start', ...size, '--data', folder.path, '--listen', '127.0.0.1:0', '--nova-url', nova.url],
     env: { ACCELERANDO_ADMIN_LISTEN: '127.0.0.1:0' },

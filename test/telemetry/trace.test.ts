@@ -1,7 +1,9 @@
 /** A bind through the real program, as a collector of traces sees it. */
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientOf, type Deployable } from '../e2e/client.ts'
+import { embeddedStoreIn } from '../support/embedded.ts'
 import { openNovaServer } from '../support/novaServer.ts'
 import { type Service, startService, tempFolder } from '../support/program.ts'
 import { type Collected, openCollector } from './collector.ts'
@@ -17,6 +19,7 @@ beforeAll(async () => {
   nova = await openNovaServer()
   nova.place('everyone', 'on a host')
   const size = ['--demo-hosts', '1', '--demo-devices', '1', '--demo-handles', '4']
+  await embeddedStoreIn(join(folder.path, 'store'))
   service = await startService({
     args: ['start', ...size, '--data', folder.path, '--listen', '127.0.0.1:0', '--nova-url', nova.url],
     env: {

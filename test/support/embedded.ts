@@ -1,0 +1,62 @@
+/**
+ * Folders of the embedded store for tests. To make one takes the database seconds of processor time, so a run of tests makes
+ * one, empty and with its tables, and every test gets a copy. A guard that outlives the run removes the one it was copied from.
+ *
+ *   await embeddedStoreIn(dir)      // then openStore({ kind: 'pglite', dir }), or a program with `--data` one folder above
+ */
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { openStore } from '../../src/persistence/open.ts'
+import { runPid, startedAt } from './postgres.ts'
+
+const run = promisify(execFile)
+const MADE_MS = 120_000
+const LOOK_MS = 50
+
+const guard = (folder: string): void => {
+  const script = `while kill -0 ${runPid()} 2>/dev/null; do sleep 0.3; done; rm -rf '${folder}'`
+  spawn('sh', ['-c', script], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
+}
+
+const make = async (folder: string): Promise<void> => {
+  guard(folder)
+  const store = await openStore({ kind: 'pglite', dir: join(folder, 'store') })
+  await store.close()
+}
+
+/** Made by the first of the run that asks; the others wait for it. */
+const template = async (): Promise<string> => {
+  const pid = runPid()
+  const folder = join(tmpdir(), `accelerando-embedded-${pid}-${startedAt(pid)}`)
+  const made = join(folder, 'made')
+  try {
+    mkdirSync(folder)
+  } catch {
+    for (let waited = 0; !existsSync(made) && waited < MADE_MS; waited += LOOK_MS) await wait(LOOK_MS)
+    const problem = existsSync(made) ? readFileSync(made, 'utf8') : `not ready within ${MADE_MS} ms`
+    if (problem !== '') throw new Error(`no embedded store to copy: ${problem}`)
+    return join(folder, 'store')
+  }
+  const problem = await make(folder).then(
+    () => '',
+    (error: unknown) => String(error),
+  )
+  writeFileSync(`${made}.tmp`, problem)
+  renameSync(`${made}.tmp`, made)
+  if (problem !== '') throw new Error(`no embedded store to copy: ${problem}`)
+  return join(folder, 'store')
+}
+
+/** For a hook before tests that are short of time: the first of a run waits for seconds. */
+export const embeddedStoreMade = async (): Promise<void> => void (await template())
+
+/** An empty store in `dir`, which is made with the folders it lies in, and may hold nothing yet. */
+export const embeddedStoreIn = async (dir: string): Promise<void> => {
+  const from = await template()
+  mkdirSync(dirname(dir), { recursive: true })
+  await run('cp', ['-R', `${from}/.`, dir])
+}
