@@ -102,6 +102,11 @@ describe('values', () => {
     const { adminListen } = config({ env: { ACCELERANDO_ADMIN_LISTEN: '127.0.0.1:6667' } })
     expect(adminListen).toEqual({ host: '127.0.0.1', port: 6667, chosen: true })
   })
+  test('a tour logs only warnings, unless somebody chose a level', () => {
+    const levelOf = (given: Given) => config(given).log.level
+    expect([levelOf({}), levelOf({ flags: { tour: true } })]).toEqual(['info', 'warn'])
+    expect(levelOf({ flags: { tour: true }, env: { ACCELERANDO_LOG_LEVEL: 'info' } })).toBe('info')
+  })
   test('a whitelist is JSON in the environment, tables or texts in the file', () => {
     const whitelist = '[{"vendor_id": "1af4"}]'
     expect(config({ env: { ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: whitelist } }).drivers.pci?.whitelist).toBe(whitelist)

@@ -76,6 +76,7 @@ const configOf = (
     nova,
     postgres,
     kafka,
+    log,
     ...rest
   }: Sections,
   chosen: (key: Key) => boolean,
@@ -84,6 +85,7 @@ const configOf = (
 ): Config => ({
   ...rest,
   ...program,
+  log: { ...log, level: program.tour && !chosen('log.level') ? 'warn' : log.level },
   adminListen: { ...program.adminListen, chosen: chosen('admin_listen') },
   database: withUrl(postgres),
   demo: demoOf(demo),
