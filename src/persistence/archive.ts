@@ -5,33 +5,35 @@
  * ARCHIVE-2 nothing moves that some reader's checkpoint has not passed;
  * ARCHIVE-3 what an entity is folded from is whole: a tail whose beginning was moved is completed from the archive.
  */
+import { sql } from 'kysely'
+import { ENDING, leavable } from '../actors/retention.ts'
 import type { EntityKey } from '../identifiers.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
-import type { Archived, ArchiveOrder } from './store.ts'
+import { TABLES } from './ormEntities.ts'
+import type { Archived, ArchiveOrder, Store } from './store.ts'
 import { journalRow } from './recall.ts'
-import type { Database, Rows, Statement } from './sql.ts'
+import type { Database, Rows } from './sql.ts'
+import { JOURNAL_COLUMNS, queriesOn, wholeJournal } from './typedQueries.ts'
+import type { Queries } from './typedQueries.ts'
 
-const COLUMNS = 'key, version, pos, xid, command, data, at, cause'
-/** Rows of both, to select from. */
-export const WHOLE = `(select ${COLUMNS} from journal union all select ${COLUMNS} from journal_archive)`
 const READER = 'archive'
 const START = '0.0'
 
 /** The end of whatever a reader keeps as its checkpoint. */
 const placeIn = (text: string): string | undefined => /\d+\.\d+$/.exec(text)?.[0]
-const partsOf = (place: string): readonly [bigint, number] => {
+const partsOf = (place: string): readonly [xid: string, pos: number] => {
   const [xid, pos] = place.split('.')
-  return [BigInt(xid!), Number(pos)]
+  return [xid!, Number(pos)]
 }
 const isBefore = (a: string, b: string): boolean => {
   const [[xidA, posA], [xidB, posB]] = [partsOf(a), partsOf(b)]
-  return xidA < xidB || (xidA === xidB && posA < posB)
+  return BigInt(xidA) < BigInt(xidB) || (xidA === xidB && posA < posB)
 }
 
 /** Where the last look ended, and the earliest place any reader has come to. */
-const bounds = async ({ share }: Pick<Database, 'share'>) => {
-  const rows = await share({ text: 'select reader, position from checkpoints', params: [] })
-  const places = rows.map((row) => ({ reader: row['reader'], place: placeIn(row['position'] as string) }))
+const bounds = async ({ em }: Queries) => {
+  const rows = await em.find(TABLES.checkpoints, {})
+  const places = rows.map(({ reader, position }) => ({ reader, place: placeIn(position) }))
   const told = places.flatMap(({ reader, place }) => (reader === READER || place === undefined ? [] : [place]))
   return {
     from: places.find(({ reader }) => reader === READER)?.place ?? START,
@@ -39,30 +41,46 @@ const bounds = async ({ share }: Pick<Database, 'share'>) => {
   }
 }
 
-const PASSED = `select j.key, j.xid::text as xid, j.pos, j.at,
-    not exists (select from journal n where n.key = j.key and n.version = j.version + 1) as last
-  from journal j where (j.xid, j.pos) > ($1::xid8, $2::int) and (j.xid, j.pos) <= ($3::xid8, $4::int)
-  order by j.xid, j.pos limit $5::int`
-const HISTORIES = `select key, version, command, data, at, cause from ${WHOLE} j
-  where key in (select json_array_elements_text($1::json)) order by key, version`
-const MOVE = `with r as (select * from json_to_recordset($1::json) r(key text, upto int, whole boolean)),
-  gone as (delete from journal j using r where j.key = r.key and j.version <= r.upto returning j.*),
-  filed as (insert into journal_archive (${COLUMNS}) select ${COLUMNS} from gone returning 1),
-  lost as (delete from snapshots s using r where s.entity = r.key and r.whole),
-  noted as (insert into checkpoints (reader, position) values ('${READER}', $2)
-    on conflict (reader) do update set position = excluded.position)
-  select count(*)::int as rows from filed`
+/** Rows after one place and up to another; `last`: none of the same entity comes later. */
+const passedRows = ({ db }: Queries, from: string, told: string, limit: number) =>
+  db
+    .selectFrom('journal as j')
+    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '>', eb.tuple(...partsOf(from))))
+    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '<=', eb.tuple(...partsOf(told))))
+    .orderBy('j.xid')
+    .orderBy('j.pos')
+    .limit(limit)
+    .select((eb) => [
+      'j.key',
+      'j.xid',
+      'j.pos',
+      'j.at',
+      eb
+        .not(
+          eb.exists(
+            eb
+              .selectFrom('journal as n')
+              .whereRef('n.key', '=', 'j.key')
+              .where('n.version', '=', eb('j.version', '+', 1))
+              .select('n.key'),
+          ),
+        )
+        .as('last'),
+    ])
+    .execute()
 
-const statement = (name: string, text: string, ...params: readonly unknown[]): Statement => ({ name, text, params })
-const place = (row: Rows[number]): string => `${String(row['xid'])}.${String(row['pos'])}`
+const historiesOf = ({ db }: Queries, keys: readonly string[]): Promise<Rows> =>
+  db
+    .selectFrom(wholeJournal(db).as('j'))
+    .where('j.key', 'in', sql<string>`(select json_array_elements_text(${JSON.stringify(keys)}::json))`)
+    .orderBy('j.key')
+    .orderBy('j.version')
+    .select(['j.key', 'j.version', 'j.command', 'j.data', 'j.at', 'j.cause'])
+    .execute()
 
 type Leaving = { readonly key: EntityKey; readonly upto: number; readonly whole: boolean }
-const leavingOf = async (
-  { share }: Pick<Database, 'share'>,
-  keys: readonly EntityKey[],
-): Promise<readonly Leaving[]> => {
-  const { leavable } = await import('../actors/retention.ts')
-  const rows = (await share(statement('histories', HISTORIES, JSON.stringify(keys)))).map(journalRow)
+const leavingOf = async (queries: Queries, keys: readonly EntityKey[]): Promise<readonly Leaving[]> => {
+  const rows = (await historiesOf(queries, keys)).map(journalRow)
   const histories = Map.groupBy(rows, ({ key }: JournalRow) => key)
   return [...histories].flatMap(([key, own]) => {
     const count = leavable(key, own)
@@ -70,20 +88,59 @@ const leavingOf = async (
   })
 }
 
-export const archiveEnded = async (database: Database, { before, limit }: ArchiveOrder): Promise<Archived> => {
-  const { from, told } = await bounds(database)
+/** One statement: rows change tables, and the place is noted, or nothing happens. */
+const move = async ({ db }: Queries, leaving: readonly Leaving[], noted: string): Promise<number> => {
+  const given = sql<Leaving>`json_to_recordset(${JSON.stringify(leaving)}::json)`
+  const { rows } = await db
+    .with('r', (qb) => qb.selectFrom(given.as<'l'>(sql`l(key text, upto int, whole boolean)`)).selectAll('l'))
+    .with('gone', (qb) =>
+      qb
+        .deleteFrom('journal as j')
+        .using('r')
+        .whereRef('j.key', '=', 'r.key')
+        .whereRef('j.version', '<=', 'r.upto')
+        .returningAll('j'),
+    )
+    .with('filed', (qb) =>
+      qb
+        .insertInto('journal_archive')
+        .columns([...JOURNAL_COLUMNS])
+        .expression((eb) => eb.selectFrom('gone').select([...JOURNAL_COLUMNS]))
+        .returning('key'),
+    )
+    .with('lost', (qb) =>
+      qb.deleteFrom('snapshots as s').using('r').whereRef('s.entity', '=', 'r.key').where('r.whole', '=', true),
+    )
+    .with('noted', (qb) =>
+      qb
+        .insertInto('checkpoints')
+        .values({ reader: READER, position: noted })
+        .onConflict((of) => of.column('reader').doUpdateSet({ position: noted })),
+    )
+    .selectFrom('filed')
+    .select(({ fn }) => fn.countAll<number>().as('rows'))
+    .executeTakeFirstOrThrow()
+  return rows
+}
+
+const archive = async (queries: Queries, { before, limit }: ArchiveOrder): Promise<Archived> => {
+  const { from, told } = await bounds(queries)
   if (told === null || !isBefore(from, told)) return { entities: 0, rows: 0, more: false }
-  const [{ ENDING }, passed] = await Promise.all([
-    import('../actors/retention.ts'),
-    database.share(statement('passed', PASSED, ...from.split('.'), ...told.split('.'), limit)),
-  ])
-  const young = passed.findIndex((row) => (row['at'] as number) >= before)
+  const passed = await passedRows(queries, from, told, limit)
+  const young = passed.findIndex(({ at }) => at >= before)
   const looked = young < 0 ? passed : passed.slice(0, young)
-  if (looked.length === 0) return { entities: 0, rows: 0, more: false }
+  const end = looked.at(-1)
+  if (end === undefined) return { entities: 0, rows: 0, more: false }
   // an entity is judged at its last row: if there is a later one, it comes by later
-  const keys = looked.filter((row) => row['last'] === true).map((row) => row['key'] as string)
+  const keys = looked.filter(({ last }) => last === true).map(({ key }) => key)
   const ending = keys.filter((key) => ENDING.includes(key.slice(0, key.indexOf('/'))))
-  const leaving = await leavingOf(database, ending)
-  const [moved] = await database.share(statement('move', MOVE, JSON.stringify(leaving), place(looked.at(-1)!)))
-  return { entities: leaving.length, rows: moved!['rows'] as number, more: young < 0 && passed.length === limit }
+  const leaving = await leavingOf(queries, ending)
+  const rows = await move(queries, leaving, `${end.xid}.${end.pos}`)
+  return { entities: leaving.length, rows, more: young < 0 && passed.length === limit }
+}
+
+/** Loads MikroORM once for all portions. */
+export const archiverOn = async ({ share }: Pick<Database, 'share'>): Promise<Store['archiveEnded']> => {
+  const queries = await queriesOn(share)
+  return (order) => archive(queries, order)
 }

@@ -1,9 +1,8 @@
 /** Work on whole tables: loading histories, folding all views anew, and their text. */
 import type { Append, JournalRow, Position } from '../actors/runtime/ports.ts'
 import type { ViewName } from '../actors/runtime/views.ts'
-import { WHOLE } from './archive.ts'
 import { positionOf } from './journal.ts'
-import { journalRow } from './recall.ts'
+import { journalRow, WHOLE } from './recall.ts'
 import { cellsOf, dumpedViews, dumpLine, lastChanges, viewNames, viewOf } from './rules.ts'
 import type { Cells } from './rules.ts'
 import type { Database, Rows, Run } from './sql.ts'

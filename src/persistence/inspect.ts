@@ -1,4 +1,5 @@
 /** What a look at a database finds: plain facts for somebody else to judge. Reads only, and leaves nothing behind. */
+import { sql } from 'kysely'
 import { Client } from 'pg'
 import type { Clock } from '../clock.ts'
 import { expectOwnCluster, Restored } from './serverIdentity.ts'
@@ -9,6 +10,8 @@ import { RIGHTS } from './roles.ts'
 import type { Rows, Run } from './sql.ts'
 import type { WorkFacts, WorkQuestions } from './inspectWork.ts'
 import { inspectWork } from './inspectWork.ts'
+import { queriesOn } from './typedQueries.ts'
+import type { Queries } from './typedQueries.ts'
 
 /** Whoever holds the feed back: a transaction that wrote something and is open still. */
 export type Holder = {
@@ -64,8 +67,6 @@ const HOLDER = `select pid, application_name as name, usename as user, datname a
   union all
   select null, gid, owner, database, 'prepared', extract(epoch from clock_timestamp() - prepared)::float8 * 1000, age(transaction)
   from pg_prepared_xacts order by xids desc limit 1`
-const HELD = `select count(*)::int as rows from
-  (select from journal where xid >= pg_snapshot_xmin(pg_current_snapshot()) limit ${COUNT_MAX}) held`
 const TABLES = `select relname as table, pg_total_relation_size(relid)::float8 as bytes,
   n_live_tup::float8 as live, n_dead_tup::float8 as dead from pg_stat_user_tables
   where relid in (select to_regclass(name) from unnest($1::text[]) name) order by relname`
@@ -111,16 +112,29 @@ const isRestored = async (run: Run): Promise<boolean> => {
     throw error
   }
 }
-const journalFacts = async (run: Run) => {
+const heldRows = async ({ db }: Queries): Promise<number> => {
+  const held = db
+    .selectFrom('journal')
+    .where('xid', '>=', sql<string>`pg_snapshot_xmin(pg_current_snapshot())`)
+    .limit(COUNT_MAX)
+    .select('pos')
+  const { rows } = await db
+    .selectFrom(held.as('held'))
+    .select(({ fn }) => fn.countAll<number>().as('rows'))
+    .executeTakeFirstOrThrow()
+  return rows
+}
+const journalFacts = async (run: Run, queries: Queries) => {
   const { there } = await one(run, `select to_regclass('journal') is not null as there`)
   if (there !== true) return { heldRows: 0, restored: false }
-  return { heldRows: (await one(run, HELD))['rows'] as number, restored: await isRestored(run) }
+  return { heldRows: await heldRows(queries), restored: await isRestored(run) }
 }
 
 const schemaFacts = async (run: Run, readable: boolean): Promise<Pick<DatabaseFacts, 'pending' | 'unknown'>> =>
   readable ? { pending: await pending(run), unknown: await newer(run) } : { pending: null, unknown: [] }
 
 const factsOf = async (run: Run, clock: Clock, questions: WorkQuestions): Promise<DatabaseFacts> => {
+  const queries = await queriesOn(run)
   const server = await one(run, SERVER)
   const skew = await skewOf(run, clock)
   const lacks = await ask(run, LACKING, JSON.stringify(NEEDS))
@@ -135,9 +149,9 @@ const factsOf = async (run: Run, clock: Clock, questions: WorkQuestions): Promis
     ...schema,
     missingRights,
     holder: holderOf((await ask(run, HOLDER))[0]),
-    ...(readable ? await journalFacts(run) : { heldRows: 0, restored: false }),
+    ...(readable ? await journalFacts(run, queries) : { heldRows: 0, restored: false }),
     tables: (await ask(run, TABLES, Object.keys(RIGHTS))) as unknown as readonly TableFacts[],
-    work: schema.pending?.length === 0 ? await inspectWork(run, clock, questions) : null,
+    work: schema.pending?.length === 0 ? await inspectWork(queries, clock, questions) : null,
   }
 }
 

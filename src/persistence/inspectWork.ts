@@ -1,6 +1,8 @@
 /** How the work stands that several processes share: who relays, what waits, which hosts are silent. Facts only. */
+import { sql } from 'kysely'
 import type { Clock } from '../clock.ts'
-import type { Rows, Run } from './sql.ts'
+import { TABLES } from './ormEntities.ts'
+import type { Queries } from './typedQueries.ts'
 
 export type WorkQuestions = {
   /** Under this name the relay keeps its lease and its checkpoint. */
@@ -36,66 +38,116 @@ const NAMED_MAX = 20
 /** A sweeper looks every few seconds: what is not that old has only just become due. */
 const OVERDUE_MS = 30_000
 
-const LEASE = `select holder, epoch::float8 as epoch, case when isfinite(until)
-  then extract(epoch from until - clock_timestamp())::float8 * 1000 end as ms from leases where name = $1`
-const LAG = `select count(*)::int as rows, min(at)::float8 as oldest from (select at from journal
-  where (xid, pos) > ($1::xid8, $2::int) order by xid, pos limit ${LAG_MAX}) behind`
-const HOSTS = `select h.name, h.liveness, h.drivers, extract(epoch from clock_timestamp() - s.seen_at)::float8 * 1000 as silent
-  from hosts h left join host_seen s using (name) order by h.name limit ${HOSTS_MAX}`
-const ORDERS = `select hostname as host, count(*)::int as waiting,
-  count(*) filter (where (body->>'deadline')::float8 < $1::float8)::int as late
-  from pending_orders group by hostname order by hostname limit ${HOSTS_MAX}`
-const OVERDUE = `select kind, count(*)::int as count, min(at)::float8 as oldest from due where at < $1::bigint group by kind order by kind`
-const LATE = `select uuid::text from arqs where state = 'BindStarted' and coalesce(updated_at, created_at) < $1::bigint
-  order by updated_at limit ${NAMED_MAX}`
-
-const ask = (run: Run, text: string, ...params: readonly unknown[]): Promise<Rows> => run({ text, params })
-
-const leaseOf = async (run: Run, relay: string): Promise<WorkFacts['lease']> => {
-  const [row] = await ask(run, LEASE, relay)
-  if (row === undefined) return null
-  const remains = row['ms'] as number | null
-  return {
-    holder: row['holder'] as string,
-    epoch: row['epoch'] as number,
-    remainsMs: remains === null ? null : Math.round(remains),
-  }
+const leaseOf = async ({ db }: Queries, relay: string): Promise<WorkFacts['lease']> => {
+  const found = await db
+    .selectFrom('leases')
+    .where('name', '=', relay)
+    .select((eb) => [
+      'holder',
+      'epoch',
+      sql<number | null>`case when isfinite(${eb.ref('until')})
+        then extract(epoch from ${eb.ref('until')} - clock_timestamp())::float8 * 1000 end`.as('ms'),
+    ])
+    .executeTakeFirst()
+  if (found === undefined) return null
+  const { holder, epoch, ms } = found
+  return { holder, epoch, remainsMs: ms === null ? null : Math.round(ms) }
 }
 
-const lagOf = async (run: Run, relay: string, now: number): Promise<WorkFacts['lag']> => {
-  const [saved] = await ask(run, 'select position from checkpoints where reader = $1', relay)
+const lagOf = async ({ em, db }: Queries, relay: string, now: number): Promise<WorkFacts['lag']> => {
+  const saved = await em.findOne(TABLES.checkpoints, { reader: relay })
   // whatever the reader writes before it, a position ends with its place
-  const position = (saved?.['position'] as string | undefined) ?? ''
-  const [, xid = '0', pos = '0'] = /(\d+)\.(\d+)$/.exec(position) ?? []
-  const [behind] = await ask(run, LAG, xid, Number(pos))
-  const oldest = behind!['oldest'] as number | null
-  return { rows: behind!['rows'] as number, oldestMs: oldest === null ? 0 : Math.max(0, now - oldest) }
+  const [, xid = '0', pos = '0'] = /(\d+)\.(\d+)$/.exec(saved?.position ?? '') ?? []
+  const behind = db
+    .selectFrom('journal')
+    .where((eb) => eb(eb.refTuple('xid', 'pos'), '>', eb.tuple(xid, Number(pos))))
+    .orderBy('xid')
+    .orderBy('pos')
+    .limit(LAG_MAX)
+    .select('at')
+  const { rows, oldest } = await db
+    .selectFrom(behind.as('behind'))
+    .select(({ fn }) => [fn.countAll<number>().as('rows'), fn.min<number | null>('at').as('oldest')])
+    .executeTakeFirstOrThrow()
+  return { rows, oldestMs: oldest === null ? 0 : Math.max(0, now - oldest) }
 }
 
 type Drivers = Readonly<Record<string, { readonly status: string; readonly error: string | null }>>
-const hostOf = (row: Rows[number]): HostFacts => ({
-  name: row['name'] as string,
-  liveness: row['liveness'] as string,
-  silentMs: row['silent'] === null ? null : Math.max(0, Math.round(row['silent'] as number)),
-  failed: Object.entries(row['drivers'] as Drivers)
+const failedOf = (drivers: Drivers): readonly string[] =>
+  Object.entries(drivers)
     .filter(([, { status }]) => status !== 'ok')
-    .map(([driver, { error }]) => (error === null ? driver : `${driver}: ${error}`)),
-})
+    .map(([driver, { error }]) => (error === null ? driver : `${driver}: ${error}`))
 
-export const inspectWork = async (run: Run, clock: Clock, questions: WorkQuestions): Promise<WorkFacts> => {
+const hostsOf = async ({ db }: Queries): Promise<WorkFacts['hosts']> => {
+  const found = await db
+    .selectFrom('hosts')
+    .leftJoin('host_seen', 'host_seen.name', 'hosts.name')
+    .orderBy('hosts.name')
+    .limit(HOSTS_MAX)
+    .select((eb) => [
+      'hosts.name',
+      'hosts.liveness',
+      'hosts.drivers',
+      sql<number | null>`extract(epoch from clock_timestamp() - ${eb.ref('host_seen.seen_at')})::float8 * 1000`.as(
+        'silent',
+      ),
+    ])
+    .execute()
+  return found.map(({ name, liveness, drivers, silent }) => ({
+    name,
+    liveness,
+    silentMs: silent === null ? null : Math.max(0, Math.round(silent)),
+    failed: failedOf(drivers as Drivers),
+  }))
+}
+
+const ordersOf = ({ db }: Queries, now: number): Promise<WorkFacts['orders']> =>
+  db
+    .selectFrom('pending_orders')
+    .groupBy('hostname')
+    .orderBy('hostname')
+    .limit(HOSTS_MAX)
+    .select((eb) => [
+      'hostname as host',
+      eb.fn.countAll<number>().as('waiting'),
+      eb.fn
+        .countAll<number>()
+        .filterWhere(sql<number>`(${eb.ref('body')} ->> 'deadline')::float8`, '<', now)
+        .as('late'),
+    ])
+    .execute()
+
+const overdueOf = async ({ db }: Queries, now: number): Promise<WorkFacts['overdue']> => {
+  const found = await db
+    .selectFrom('due')
+    .where('at', '<', now - OVERDUE_MS)
+    .groupBy('kind')
+    .orderBy('kind')
+    .select(({ fn }) => ['kind', fn.countAll<number>().as('count'), fn.min('at').as('oldest')])
+    .execute()
+  return found.map(({ kind, count, oldest }) => ({ kind, count, oldestMs: now - oldest }))
+}
+
+const lateBindsOf = async ({ db }: Queries, before: number): Promise<WorkFacts['lateBinds']> => {
+  const found = await db
+    .selectFrom('arqs')
+    .where('state', '=', 'BindStarted')
+    .where(({ eb, fn }) => eb(fn.coalesce('updated_at', 'created_at'), '<', before))
+    .orderBy('updated_at')
+    .limit(NAMED_MAX)
+    .select('uuid')
+    .execute()
+  return found.map(({ uuid }) => uuid)
+}
+
+export const inspectWork = async (queries: Queries, clock: Clock, questions: WorkQuestions): Promise<WorkFacts> => {
   const now = clock.now()
-  const overdue = await ask(run, OVERDUE, now - OVERDUE_MS)
-  const late = await ask(run, LATE, now - questions.bindDeadlineMs - OVERDUE_MS)
   return {
-    lease: await leaseOf(run, questions.relay),
-    lag: await lagOf(run, questions.relay, now),
-    hosts: (await ask(run, HOSTS)).map(hostOf),
-    orders: (await ask(run, ORDERS, now)) as unknown as WorkFacts['orders'],
-    overdue: overdue.map(({ kind, count, oldest }) => ({
-      kind: kind as string,
-      count: count as number,
-      oldestMs: now - (oldest as number),
-    })),
-    lateBinds: late.map(({ uuid }) => uuid as string),
+    overdue: await overdueOf(queries, now),
+    lateBinds: await lateBindsOf(queries, now - questions.bindDeadlineMs - OVERDUE_MS),
+    lease: await leaseOf(queries, questions.relay),
+    lag: await lagOf(queries, questions.relay, now),
+    hosts: await hostsOf(queries),
+    orders: await ordersOf(queries, now),
   }
 }

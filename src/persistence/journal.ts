@@ -1,7 +1,6 @@
 /** The journal on SQL: the writer and the tail reader, the feed in commit order, and the checkpoints of its readers. */
 import type { FeedRow, Journal, Position } from '../actors/runtime/ports.ts'
-import { WHOLE } from './archive.ts'
-import { JOURNAL, journalRow, recallOf } from './recall.ts'
+import { JOURNAL, journalRow, recallOf, WHOLE } from './recall.ts'
 import { reading } from './sql.ts'
 import type { Database, Rows } from './sql.ts'
 import { writerOf } from './writer.ts'

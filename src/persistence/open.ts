@@ -34,6 +34,8 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
     import('./bulk.ts'),
   ])
   const journal = sqlJournal(database)
+  // loads MikroORM, so only when it is asked for
+  let archiver: Promise<Store['archiveEnded']> | null = null
   return {
     kind: database.kind,
     newer: unknown,
@@ -44,7 +46,10 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
     journalEnd: () => bulk.journalEnd(database),
     rebuildViews: (fold) => bulk.rebuildViews(database, fold),
-    archiveEnded: async (order) => (await import('./archive.ts')).archiveEnded(database, order),
+    archiveEnded: async (order) => {
+      archiver ??= import('./archive.ts').then(({ archiverOn }) => archiverOn(database))
+      return (await archiver)(order)
+    },
     dumpViews: () => bulk.dumpViews(database),
     close: async () => {
       await journal.close()

@@ -1,13 +1,15 @@
 /** The tables as MikroORM sees them: views derived from their one description, journal and checkpoints said here. */
 import { defineEntity, p } from '@mikro-orm/core'
-import type { EntitySchema } from '@mikro-orm/core'
-import type { Kind, ViewName } from '../actors/runtime/views.ts'
+import type { EntitySchema, EntitySchemaWithMeta, InferEntityFromProperties } from '@mikro-orm/core'
+import type { InferKyselyTable } from '@mikro-orm/postgresql'
+import type { Kind, ViewName, VIEWS } from '../actors/runtime/views.ts'
 import { baseOf, nullable, uniqueRule, viewNames, viewOf } from './rules.ts'
+import type { Base } from './rules.ts'
 
 /** Bytewise order, so that a page does not depend on the language a database was made with. */
 const text = () => p.text().columnType('text').collation('C')
 // json, not jsonb: what was written comes back letter by letter, members in their order.
-const json = () => p.json().columnType('json')
+const json = () => p.json<unknown>().columnType('json')
 const whole = () => p.bigint('number').columnType('bigint')
 
 const makers = {
@@ -27,6 +29,27 @@ const column = (view: ViewName, name: string, kind: Kind) => {
   return nullable(kind) ? made.nullable() : made
 }
 
+type Columns<N extends ViewName> = (typeof VIEWS)[N]['columns']
+type Made<B extends Base> = ReturnType<(typeof makers)[B]>
+/** What MikroORM knows of a column, told by its kind alone: types follow VIEWS as the tables do. */
+type Column<K> = K extends `${infer B extends Base}?`
+  ? ReturnType<Made<B>['nullable']>
+  : K extends Base
+    ? Made<K>
+    : never
+type Properties<N extends ViewName> = {
+  readonly [C in keyof Columns<N>]: C extends (typeof VIEWS)[N]['key']
+    ? ReturnType<Made<Columns<N>[C] & Base>['primary']>
+    : Column<Columns<N>[C]>
+}
+type ViewEntity<N extends ViewName> = EntitySchemaWithMeta<
+  N,
+  N,
+  InferEntityFromProperties<Properties<N>>,
+  never,
+  Properties<N>
+>
+
 const viewEntity = (name: ViewName): EntitySchema => {
   const { columns, key, indexes, unique } = viewOf(name)
   const properties = Object.entries(columns).map(([each, kind]) => {
@@ -41,6 +64,10 @@ const viewEntity = (name: ViewName): EntitySchema => {
     // Judged at the end of a statement: two rows of one statement may swap a value.
     uniques: unique.map((each) => ({ properties: [...each], name: uniqueRule(name, each), deferMode: 'immediate' })),
   })
+}
+/** By name, as VIEWS has them. */
+const viewEntities = Object.fromEntries(viewNames.map((name) => [name, viewEntity(name)])) as unknown as {
+  readonly [N in ViewName]: ViewEntity<N>
 }
 
 const journalColumns = () => ({
@@ -93,12 +120,17 @@ const hostSeen = defineEntity({
   properties: { name: text().primary(), seen_at: moment() },
 })
 
-export const entities: readonly EntitySchema[] = [
+/** Every table of ours by its name. */
+export const TABLES = {
   journal,
-  archive,
+  journal_archive: archive,
   checkpoints,
   leases,
   claims,
-  hostSeen,
-  ...viewNames.map(viewEntity),
-]
+  host_seen: hostSeen,
+  ...viewEntities,
+}
+/** The columns of every table, as a typed query of MikroORM knows them. */
+export type Tables = { [T in keyof typeof TABLES]: InferKyselyTable<(typeof TABLES)[T]> }
+
+export const entities = Object.values(TABLES) as unknown as readonly EntitySchema[]

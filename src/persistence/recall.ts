@@ -20,6 +20,10 @@ const MAX_READS = 2
 /** Keys in one statement; more are asked in several. */
 const MAX_KEYS = 2_000
 
+const COLUMNS = 'key, version, pos, xid, command, data, at, cause'
+/** Rows of the journal and of its archive, to select from. */
+export const WHOLE = `(select ${COLUMNS} from journal union all select ${COLUMNS} from journal_archive)`
+
 export const journalRow = (row: Rows[number]): JournalRow => ({
   key: row['key'] as string,
   version: row['version'] as number,

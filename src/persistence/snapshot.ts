@@ -2,21 +2,20 @@
  * One moment of a store, for whoever judges it: read in pages within one transaction, beside a running service or on a stopped folder.
  * Nothing is written, nothing is migrated.
  */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { FeedRow, Journal, Position } from '../actors/runtime/ports.ts'
+import { sql } from 'kysely'
+import type { FeedRow, Position } from '../actors/runtime/ports.ts'
 import type { Row, ViewName } from '../actors/runtime/views.ts'
-import { WHOLE } from './archive.ts'
-import { journalEnd } from './bulk.ts'
-import { positionOf, sqlJournal } from './journal.ts'
+import { openSource } from './follow.ts'
+import type { SnapshotSource } from './follow.ts'
+import { positionOf } from './journal.ts'
 import { journalRow } from './recall.ts'
 import { viewOf } from './rules.ts'
-import type { Database, Rows, Run } from './sql.ts'
+import { TABLES } from './ormEntities.ts'
+import type { Rows, Run } from './sql.ts'
 import { columnsOf, quoted } from './statements.ts'
+import { queriesOn, wholeJournal } from './typedQueries.ts'
+import type { Queries } from './typedQueries.ts'
 
-export type SnapshotSource =
-  | { readonly kind: 'pglite'; readonly dir: string }
-  | { readonly kind: 'postgres'; readonly url: string; readonly statementTimeoutMs?: number }
 export type Snapshot = {
   /** ms since the epoch, by the database's own clock. */
   readonly now: number
@@ -29,14 +28,20 @@ export type Snapshot = {
 }
 
 const PAGE = 5_000
-/** Archived rows are part of the journal. One sort, whatever its length. */
-const JOURNAL = `declare journal_rows no scroll cursor for
-  select key, version, command, data, at, cause, xid::text as xid, pos from ${WHOLE} journal order by journal.xid, journal.pos`
-
 const plain = (text: string) => ({ text, params: [] })
 
-async function* journalOf(run: Run): AsyncGenerator<FeedRow> {
-  await run(plain(JOURNAL))
+/** Archived rows are part of the journal. One sort, whatever its length. */
+const openJournal = async ({ db }: Queries): Promise<void> => {
+  const rows = db
+    .selectFrom(wholeJournal(db).as('journal'))
+    .select(['key', 'version', 'command', 'data', 'at', 'cause', 'xid', 'pos'])
+    .orderBy('xid')
+    .orderBy('pos')
+  await sql`declare journal_rows no scroll cursor for ${rows}`.execute(db)
+}
+
+async function* journalOf(run: Run, queries: Queries): AsyncGenerator<FeedRow> {
+  await openJournal(queries)
   let page: Rows
   do {
     page = await run(plain(`fetch ${PAGE} from journal_rows`))
@@ -45,6 +50,7 @@ async function* journalOf(run: Run): AsyncGenerator<FeedRow> {
   await run(plain('close journal_rows'))
 }
 
+/** The columns are those of VIEWS: no name is written here that could be a wrong one. */
 async function* viewRows<N extends ViewName>(run: Run, name: N): AsyncGenerator<Row<N>> {
   const { key } = viewOf(name)
   const columns = columnsOf(name)
@@ -58,16 +64,6 @@ async function* viewRows<N extends ViewName>(run: Run, name: N): AsyncGenerator<
     yield* page as unknown as readonly Row<N>[]
     last = page.at(-1)?.[key]
   } while (page.length === PAGE)
-}
-
-const open = async (source: SnapshotSource): Promise<Database> => {
-  if (source.kind === 'postgres') {
-    const { kind: _, ...options } = source
-    return (await import('./postgres/postgres.ts')).postgresDatabase({ ...options, readers: 1 })
-  }
-  // opening would make it
-  if (!existsSync(join(source.dir, 'pglite'))) throw new Error(`${source.dir} holds no store`)
-  return (await import('./pglite/pglite.ts')).pgliteDatabase(source.dir)
 }
 
 const UNDEFINED = new Set(['42P01', '42703'])
@@ -87,21 +83,18 @@ export const readSnapshot = async <Value>(
   source: SnapshotSource,
   work: (snapshot: Snapshot) => Promise<Value>,
 ): Promise<Value> => {
-  const database = await open(source)
+  const database = await openSource(source)
   try {
     return await database.transaction(async (run) => {
       await run(plain('set transaction isolation level repeatable read read only'))
       const [row] = await run(plain(NOW))
+      const queries = await queriesOn(run)
       return work({
         now: Number(row!['now']),
         settledBefore: `${String(row!['xmin'])}.0`,
-        journal: () => journalOf(run),
+        journal: () => journalOf(run, queries),
         view: (name) => viewRows(run, name),
-        checkpoint: async (reader) => {
-          const text = 'select position from checkpoints where reader = $1'
-          const [found] = await run({ text, params: [reader] })
-          return (found?.['position'] as string | undefined) ?? ''
-        },
+        checkpoint: async (reader) => (await queries.em.findOne(TABLES.checkpoints, { reader }))?.position ?? '',
       })
     })
   } catch (error) {
@@ -109,15 +102,4 @@ export const readSnapshot = async <Value>(
   } finally {
     await database.close()
   }
-}
-
-/** The journal as it grows, row after row in commit order. */
-export type Following = Pick<Journal, 'feed'> & {
-  /** Place of the last row. */
-  readonly end: () => Promise<Position>
-  readonly close: () => Promise<void>
-}
-export const followJournal = async (source: SnapshotSource): Promise<Following> => {
-  const database = await open(source)
-  return { feed: sqlJournal(database).feed, end: () => journalEnd(database), close: database.close }
 }

@@ -1,5 +1,5 @@
 /** How a control and a host start and end: what they refuse, what they wait for, what they load. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -12,6 +12,7 @@ import {
   hostMember,
 } from '../support/cluster.ts'
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
+import { recordLoads } from '../support/loads.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { isAlive, runProgram, tempFolder } from '../support/program.ts'
@@ -93,21 +94,14 @@ describeWith('postgres', 'with a database', (bin) =>
     let [broker, ground] = [null as Broker | null, null as Ground | null]
     let control: ControlMember
     let host: Member
-    /** Records what the host program loads, one address a line. */
-    const loads = join(folder.path, 'loads')
+    /** What the host program loads. */
+    const loads = recordLoads(folder.path)
     beforeAll(async () => {
       const { url } = await freshDatabase(bin)
       broker = await ownBroker(rig)
       ground = { database: url, brokers: broker.options.brokers, prefix: freshPrefix(), folder: folder.path }
       control = await controlMember(ground, 'control')
-      const recorder = join(folder.path, 'recorder.mjs')
-      writeFileSync(
-        recorder,
-        `import { registerHooks } from 'node:module'
-         import { appendFileSync } from 'node:fs'
-         registerHooks({ load: (url, context, next) => (appendFileSync(${JSON.stringify(loads)}, url + '\\n'), next(url, context)) })`,
-      )
-      host = hostMember(ground, 'compute1', SIZE, { NODE_OPTIONS: `--import ${recorder}` })
+      host = hostMember(ground, 'compute1', SIZE, loads.env)
     }, LONG)
     afterAll(async () => {
       for (const { running } of [control, host]) if (isAlive(running()?.pid ?? -1)) await running()?.end('SIGKILL')
@@ -142,7 +136,7 @@ describeWith('postgres', 'with a database', (bin) =>
     })
 
     test('the host program loads no database, no web framework and nothing of the control side', () => {
-      const loaded = readFileSync(loads, 'utf8').split('\n')
+      const loaded = loads.loaded()
       expect(loaded.filter((url) => url.endsWith('/src/host/host.ts'))).toHaveLength(1)
       const heavy =
         /node_modules\/(@mikro-orm|pg|pg-pool|@electric-sql|hono|@hono)\/|\/src\/(cli\/system|actors\/controlPlane)\.ts$/

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recordLoads } from '../support/loads.ts'
 import { type Service, familyOf, isAlive, runProgram, startService, tempFolder } from '../support/program.ts'
 import { type Arq, attributesOf, clientOf } from './client.ts'
 import { expectCareOfHandle, handlesOf } from './handleCommands.ts'
@@ -130,7 +131,9 @@ describe('after a SIGKILL', () => {
 })
 
 describe('a plain start on the folder of a demo', () => {
-  const plain = { args: ['start', ...args], env: { ACCELERANDO_HOST_STALE_AFTER_SECONDS: '0.5', ...demo.env } }
+  const loads = recordLoads(folder.path)
+  const env = { ACCELERANDO_HOST_STALE_AFTER_SECONDS: '0.5', ...demo.env, ...loads.env }
+  const plain = { args: ['start', ...args], env }
 
   test('has lost nothing and adds no simulated hosts', STARTS, async () => {
     service = await startService(plain)
@@ -145,6 +148,11 @@ describe('a plain start on the folder of a demo', () => {
     const hosts = await client().hosts()
     expect(await stale()).toEqual(hosts.map(({ name }) => name).filter((name) => name.startsWith('sim-')))
     expect(hosts.filter(({ liveness }) => liveness === 'up')).toHaveLength(1)
+  })
+  test('loads no MikroORM, because there is nothing to migrate', () => {
+    const loaded = loads.loaded()
+    expect(loaded.filter((url) => url.endsWith('/src/persistence/open.ts'))).toHaveLength(1)
+    expect(loaded.filter((url) => /node_modules\/(@mikro-orm|kysely)\//.test(url))).toEqual([])
   })
   test('Ctrl-C ends it in order, too', async () => {
     const { code, tookMs } = await service.end('SIGINT')

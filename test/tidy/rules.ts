@@ -41,6 +41,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@hono/node-server': ['http', 'cli'],
   kafkajs: ['bus'],
   '@mikro-orm/*': ['persistence'],
+  kysely: ['persistence'],
   '@electric-sql/pglite': ['persistence'],
   pg: ['persistence'],
   commander: ['cli'],
