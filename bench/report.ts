@@ -24,7 +24,7 @@ export type Unchanged = {
 const picture = async (at: number): Promise<Omit<InventoryReport, 'number'>> => {
   const { hostname, plan } = sizedCloud('bench', SIZE)[at]!
   const io = realHostIo({ hostname, stateDir: '/nonexistent', warn: () => {} })
-  const devices = (await simulatedDriver(plan).discover(io)) as never
+  const devices = await simulatedDriver(plan).discover(io)
   const drivers: InventoryReport['drivers'] = [{ driver: 'simulated_driver', status: 'ok', devices }]
   const head = { host: hostname, bootId: systemIds.uuid(), observedAt: Date.now(), version: 'bench', aliases: [] }
   return { type: 'Inventory', ...head, drivers }

@@ -1,4 +1,5 @@
 /** The port through which the API queries and commands the actors. Nothing behind it is known to `src/http`. */
+import type { HandleType } from '../hardware.ts'
 import type { Outcome } from '../fault.ts'
 import type {
   ArqUuid,
@@ -82,7 +83,7 @@ export type HostDetail = HostRow & {
 }
 export type HandleRow = Row<'handles'>
 export type HandleDetail = HandleRow & {
-  readonly type: string
+  readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
   /** The ARQ that gave the handle up, until its release is finished. */
   readonly last_arq: ArqUuid | null

@@ -1,48 +1,12 @@
 /** What a driver is, and what it may touch of its host. */
+import type { HandleType, ReportedDevice } from '../hardware.ts'
 import type { HandleUuid, HostName } from '../identifiers.ts'
-
-/** One thing a guest can be given, as the driver reports it. All values of `info` are strings (Nova calls string methods on them). */
-export type ReportedHandle = {
-  readonly type: 'PCI' | 'MDEV' | 'TEST_PCI'
-  readonly info: Readonly<Record<string, string>>
-  /** Of an SR-IOV virtual function: the address of its physical function, as `dddd:bb:dd.f`. */
-  readonly physfn?: string
-}
-
-export type ReportedDeployable = {
-  /** At most 200 characters; `<host>_...`. */
-  readonly name: string
-  readonly numAccelerators: number
-  readonly driverName: string
-  /** In driver order: `rc` names the resource class, keys starting with `trait` are Placement traits. */
-  readonly attributes: readonly { readonly key: string; readonly value: string }[]
-  readonly handles: readonly ReportedHandle[]
-  /** A bind needs `prepare` and an unbind needs `release` on the host. */
-  readonly hostWork: boolean
-  /** `program` works on it. */
-  readonly programmable: boolean
-  /** What the card says it holds, where the driver can tell. */
-  readonly bitstreamId?: string
-}
-
-export type ReportedDevice = {
-  readonly type: 'GPU' | 'FPGA' | 'AICHIP' | 'QAT' | 'NIC' | 'SSD'
-  readonly vendor: string
-  readonly model: string
-  readonly stdBoardInfo: string | null
-  readonly vendorBoardInfo: string | null
-  /** The management address: the device's identity on its host, compared in canonical form. */
-  readonly controlPath: { readonly type: 'PCI'; readonly info: string }
-  readonly deployables: readonly ReportedDeployable[]
-  /** Seen, not usable yet: an unknown one is ignored, a known one is neither updated nor marked missing. */
-  readonly stub?: boolean
-}
 
 /** Names one unit a deployable can give: the attach handle's UUID, its deployable's name and what the driver reported for it. */
 export type Slot = {
   readonly uuid: HandleUuid
   readonly deployable: string
-  readonly type: ReportedHandle['type']
+  readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
 }
 

@@ -106,10 +106,10 @@ export class Inventory {
     const { host, bootId, version, aliases, clock, bus, log } = this.#options
     const number = ++this.#number
     const now = clock.now()
-    const drivers = [...fitting(sections, SECTIONS_MAX_BYTES)]
+    const drivers = fitting(sections, SECTIONS_MAX_BYTES)
     for (const section of drivers)
       if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
-    const head = { host, bootId, number, observedAt: now, version, aliases: [...aliases] }
+    const head = { host, bootId, number, observedAt: now, version, aliases }
     const report: InventoryReport = { type: 'Inventory', ...head, drivers }
     try {
       await bus.publish([reportRecord(report, `${bootId}/${number}`, now)])

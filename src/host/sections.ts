@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { textOf } from '../errorText.ts'
 import type { Clock } from '../clock.ts'
 import type { Driver, HostIo } from '../drivers/driver.ts'
-import { ReportedDevice } from '../wire/reports.ts'
+import { ReportedDevice } from '../hardware.ts'
 import type { InventoryReport as Report } from '../wire/reports.ts'
 import { handleKey } from './entry.ts'
 

@@ -1,6 +1,10 @@
 /** The shapes of the API, for the printed description; request bodies are also judged by them. */
 import * as v from 'valibot'
+import { ARQ_STATES } from '../actors/arq/states.ts'
+import { DEVICE_STATUSES } from '../actors/deployable/messages.ts'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
+import { LIVENESS } from '../actors/host/decider.ts'
+import { DEVICE_TYPES, HANDLE_TYPES } from '../hardware.ts'
 import { invalid } from './faults.ts'
 import type { Refusal } from './guard.ts'
 
@@ -47,14 +51,14 @@ export const Profile = v.object({
 })
 export const Arq = v.object({
   uuid: Uuid,
-  state: v.picklist(['Initial', 'BindStarted', 'Bound', 'Unbound', 'BindFailed', 'UnbindFailed', 'Deleting']),
+  state: v.picklist(ARQ_STATES),
   device_profile_name: v.string(),
   device_profile_group_id: v.number(),
   hostname: v.nullable(v.string()),
   device_rp_uuid: v.nullable(Uuid),
   instance_uuid: v.nullable(Uuid),
   project_id: v.nullable(v.string()),
-  attach_handle_type: v.pipe(v.string(), v.description('Empty unless Bound; PCI, MDEV or TEST_PCI.')),
+  attach_handle_type: v.pipe(v.string(), v.description(`Empty unless Bound, then one of ${HANDLE_TYPES.join(', ')}.`)),
   attach_handle_uuid: v.nullable(Uuid),
   attach_handle_info: StringMap,
   ...times,
@@ -62,13 +66,13 @@ export const Arq = v.object({
 })
 export const Device = v.object({
   uuid: Uuid,
-  type: v.picklist(['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD']),
+  type: v.picklist(DEVICE_TYPES),
   vendor: v.string(),
   model: v.string(),
   std_board_info: v.nullable(v.string()),
   vendor_board_info: v.nullable(v.string()),
   hostname: v.string(),
-  status: v.pipe(v.optional(v.picklist(['enabled', 'maintaining'])), v.description('From 2.3.')),
+  status: v.pipe(v.optional(v.picklist(DEVICE_STATUSES)), v.description('From 2.3.')),
   ...times,
   links,
 })
@@ -103,9 +107,9 @@ export const Attribute = v.object({
 const Word = v.object({ by: v.string(), reason: v.string(), at: Time })
 const host = {
   name: v.string(),
-  liveness: v.string(),
-  aliases: v.unknown(),
-  drivers: v.unknown(),
+  liveness: v.picklist(LIVENESS),
+  aliases: v.array(v.string()),
+  drivers: v.record(v.string(), v.object({ status: v.picklist(['ok', 'failed']), error: v.nullable(v.string()) })),
   boot_id: v.nullable(Uuid),
   last_seen_at: v.nullable(Time),
   retired: v.pipe(v.nullable(Word), v.description('Who took it out of service, and why.')),
@@ -127,7 +131,7 @@ const handle = {
 export const Handle = v.object(handle)
 export const HandleDetail = v.object({
   ...handle,
-  attach_handle_type: v.string(),
+  attach_handle_type: v.picklist(HANDLE_TYPES),
   attach_handle_info: StringMap,
   last_arq_uuid: v.pipe(v.nullable(Uuid), v.description('Whose release is or was not finished.')),
   order: v.pipe(v.nullable(v.number()), v.description('Number of the order its host has not answered yet.')),

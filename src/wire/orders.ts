@@ -1,5 +1,7 @@
 /** Orders to a host (`host.orders.v1`), numbered per slot: a host answers a repeat with the recorded result and ignores older ones. */
 import * as v from 'valibot'
+import type { DeepReadonly } from '../deepReadonly.ts'
+import { HANDLE_TYPES } from '../hardware.ts'
 import type * as id from '../identifiers.ts'
 import { ArqUuid, DeployableUuid, HandleUuid } from './identifiers.ts'
 
@@ -25,7 +27,7 @@ const head = <Slot extends v.GenericSchema<string>>(slot: Slot) => ({
   trace: v.optional(text(100)),
 })
 const Handle = v.object({
-  type: v.picklist(['PCI', 'MDEV', 'TEST_PCI']),
+  type: v.picklist(HANDLE_TYPES),
   info: v.record(v.string(), v.string()),
 })
 
@@ -42,4 +44,4 @@ export const Order = v.variant('type', [
   /** Its own control sends none. Releases up to 0.2.0 know it, so a host has to answer one. */
   v.object({ ...head(DeployableUuid), type: v.literal('Probe') }),
 ])
-export type Order = v.InferOutput<typeof Order>
+export type Order = DeepReadonly<v.InferOutput<typeof Order>>

@@ -1,5 +1,7 @@
 /** Reports from a host (`host.reports.v1`): inventory, results of orders, heartbeats. */
 import * as v from 'valibot'
+import type { DeepReadonly } from '../deepReadonly.ts'
+import { ReportedDevice } from '../hardware.ts'
 import type * as id from '../identifiers.ts'
 import { ArqUuid, BootId, DeployableUuid, SlotUuid } from './identifiers.ts'
 import { OrderNumber } from './orders.ts'
@@ -13,34 +15,6 @@ const HostName: v.GenericSchema<string, id.HostName> = v.pipe(
   v.regex(/^[^\p{Cc}\p{Cs}]+$/u),
 )
 const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
-
-export const ReportedHandle = v.object({
-  type: v.picklist(['PCI', 'MDEV', 'TEST_PCI']),
-  info: v.record(text(100), text(1000)),
-  /** Of an SR-IOV virtual function: the address of its physical function. Hosts before release 0.3.0 do not say it. */
-  physfn: v.optional(name(100)),
-})
-export const ReportedDeployable = v.object({
-  // a name longer than Placement accepts (200) refuses its device, not the whole report
-  name: name(1000),
-  numAccelerators: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  driverName: name(100),
-  attributes: v.pipe(v.array(v.object({ key: name(255), value: text(65535) })), v.maxLength(1000)),
-  handles: v.pipe(v.array(ReportedHandle), v.maxLength(4096)),
-  hostWork: v.boolean(),
-  programmable: v.boolean(),
-  bitstreamId: v.optional(text(100)),
-})
-export const ReportedDevice = v.object({
-  type: v.picklist(['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD']),
-  vendor: name(255),
-  model: name(255),
-  stdBoardInfo: v.nullable(text(65535)),
-  vendorBoardInfo: v.nullable(text(65535)),
-  controlPath: v.object({ type: v.literal('PCI'), info: name(65535) }),
-  deployables: v.pipe(v.array(ReportedDeployable), v.maxLength(1000)),
-  stub: v.optional(v.boolean()),
-})
 
 const Head = {
   host: HostName,
@@ -104,11 +78,10 @@ export const OrderResult = v.object({
   ]),
 })
 export const Report = v.variant('type', [InventoryReport, Heartbeat, OrderResult])
-export type Report = v.InferOutput<typeof Report>
-export type InventoryReport = v.InferOutput<typeof InventoryReport>
-export type Heartbeat = v.InferOutput<typeof Heartbeat>
-export type OrderResult = v.InferOutput<typeof OrderResult>
-export type ReportedDevice = v.InferOutput<typeof ReportedDevice>
+export type Report = DeepReadonly<v.InferOutput<typeof Report>>
+export type InventoryReport = DeepReadonly<v.InferOutput<typeof InventoryReport>>
+export type Heartbeat = DeepReadonly<v.InferOutput<typeof Heartbeat>>
+export type OrderResult = DeepReadonly<v.InferOutput<typeof OrderResult>>
 
 /** Headers of an inventory report: enough to recognise an unchanged one without parsing its body. */
 export const REPORT_HEADERS = {

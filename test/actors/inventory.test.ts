@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ReportedDevice } from '../../src/wire/reports.ts'
+import type { ReportedDevice } from '../../src/hardware.ts'
 import { inventoryDigest } from '../../src/wire/message.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { card, inventoryOf, part, shown, slot } from './cards.ts'

@@ -1,17 +1,18 @@
 /** A physical function and its virtual functions, as drivers of any kind report them: they are never both given. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { InventoryReport, ReportedDevice } from '../../src/wire/reports.ts'
+import type { ReportedDevice, ReportedHandle } from '../../src/hardware.ts'
+import type { InventoryReport } from '../../src/wire/reports.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'
 import { expectRebuilt } from './rebuilt.ts'
 
 type Section = InventoryReport['drivers'][number]
-type Handle = ReportedDevice['deployables'][number]['handles'][number]
+
 const BUS = 0x18
 const PHYSICAL = '0000:18:00.0'
-const whole: Handle = { type: 'PCI', info: slot(BUS) }
-const half = (fn: number): Handle => ({ type: 'PCI', info: slot(BUS, fn), physfn: PHYSICAL })
-const device = (fn: number, name: string, handle: Handle, more: Partial<ReportedDevice> = {}) =>
+const whole: ReportedHandle = { type: 'PCI', info: slot(BUS) }
+const half = (fn: number): ReportedHandle => ({ type: 'PCI', info: slot(BUS, fn), physfn: PHYSICAL })
+const device = (fn: number, name: string, handle: ReportedHandle, more: Partial<ReportedDevice> = {}) =>
   card(BUS, {
     controlPath: { type: 'PCI', info: JSON.stringify(slot(BUS, fn)) },
     deployables: [part(name, { numAccelerators: 1, handles: [handle] })],
@@ -137,7 +138,7 @@ describe('an SR-IOV device', () => {
     expect(await seen.rows()).toBe(rows)
   })
   it('as one device with a deployable for each function follows the same rule', async () => {
-    const nic = (...functions: readonly (readonly [string, Handle])[]) =>
+    const nic = (...functions: readonly (readonly [string, ReportedHandle])[]) =>
       card(BUS, {
         deployables: functions.map(([name, handle]) => part(name, { numAccelerators: 1, handles: [handle] })),
       })

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Driver, ReportedDevice } from '../../src/drivers/driver.ts'
+import type { Driver } from '../../src/drivers/driver.ts'
+import type { ReportedDevice } from '../../src/hardware.ts'
 import { fitting } from '../../src/host/sections.ts'
 import { inventoryDigest } from '../../src/wire/message.ts'
 import { REPORT_HEADERS } from '../../src/wire/reports.ts'
@@ -123,9 +124,9 @@ describe('a driver that fails', () => {
     expect(errors()).toEqual(['ok'])
   })
   test('by showing more than a report takes: the biggest section gives way, with the reason', () => {
-    const devices = lab.devices as never
-    const big = { driver: 'big', status: 'ok', devices: Array.from({ length: 40 }, () => devices[0]) } as never
-    const small = { driver: 'small', status: 'ok', devices } as never
+    const { devices } = lab
+    const big = { driver: 'big', status: 'ok', devices: Array.from({ length: 40 }, () => devices[0]!) } as const
+    const small = { driver: 'small', status: 'ok', devices } as const
     const fitted = fitting([small, big], 10_000)
     expect(fitted).toMatchObject([
       { driver: 'small', status: 'ok' },

@@ -98,7 +98,7 @@ export const openPlane = async (
     )
   }
   const shows = async (host: string, plan: SimulatedPlan) =>
-    report(host, [{ driver: 'simulated_driver', status: 'ok', devices: [...(await discovered(host, plan))] as never }])
+    report(host, [{ driver: 'simulated_driver', status: 'ok', devices: await discovered(host, plan) }])
   await plane.start()
   return { plane, control: plane.control, store, orders, answer, pump, report, shows, discovered }
 }

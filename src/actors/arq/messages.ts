@@ -1,4 +1,5 @@
 /** The commands and events of an accelerator request. */
+import type { HandleType } from '../../hardware.ts'
 import type {
   ArqUuid,
   DeployableUuid,
@@ -14,7 +15,7 @@ import type { OperatorNote } from '../../operatorNote.ts'
 export type Group = Readonly<Record<string, string>>
 export type Handle = {
   readonly uuid: HandleUuid
-  readonly type: string
+  readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
 }
 /** The target of a bind, recorded when it is accepted. */

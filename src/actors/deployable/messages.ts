@@ -1,4 +1,5 @@
 /** The commands and events of a deployable. It owns its attach handles and, for an FPGA, the content of the region. */
+import type { HandleType } from '../../hardware.ts'
 import type {
   ArqUuid,
   AttributeUuid,
@@ -23,7 +24,7 @@ export type Attribute = {
 /** A handle as the driver reported it, with the UUID that it keeps. */
 export type KnownHandle = {
   readonly uuid: HandleUuid
-  readonly type: 'PCI' | 'MDEV' | 'TEST_PCI'
+  readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
   readonly canonical: string
   /** Of an SR-IOV virtual function: the address of its physical function, `dddd:bb:dd.f`. */
@@ -52,7 +53,8 @@ export type Identity = {
   readonly vendor: string
 }
 export type Presence = 'present' | 'missing' | 'retired'
-export type DeviceStatus = 'enabled' | 'maintaining'
+export const DEVICE_STATUSES = ['enabled', 'maintaining'] as const
+export type DeviceStatus = (typeof DEVICE_STATUSES)[number]
 
 /** `deadline`: ms since the epoch; after it the result of the order is no longer waited for. */
 export type DeployableCommand =

@@ -4,7 +4,9 @@ import { type Decider, type Decision, accept, refuse } from '../runtime/decider.
 import type { OperatorNote } from '../../operatorNote.ts'
 import { type Row, put } from '../runtime/views.ts'
 
-export type Liveness = 'up' | 'stale' | 'down' | 'removed'
+/** From the best to the worst. */
+export const LIVENESS = ['up', 'stale', 'down', 'removed'] as const
+export type Liveness = (typeof LIVENESS)[number]
 /** What was recorded of one device of the host, by canonical control path. */
 export type HeldDevice = {
   readonly uuid: DeviceUuid

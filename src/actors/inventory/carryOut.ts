@@ -5,7 +5,7 @@
  */
 import type { DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
-import type { ReportedDevice } from '../../wire/reports.ts'
+import type { ReportedDeployable } from '../../hardware.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { openClaims } from '../deployable/functions.ts'
 import type { Presence } from '../deployable/messages.ts'
@@ -17,7 +17,6 @@ import { type Pool, attachingOf, descriptionOf, factsOf, saysNothingNew } from '
 import type { Shown, Step } from './reconcile.ts'
 
 type Numbered = () => number
-type ReportedDeployable = ReportedDevice['deployables'][number]
 export type Tools = {
   /** UUIDs for devices and deployables. */
   readonly entity: Pool

@@ -1,13 +1,12 @@
 /** The description of a reported deployable, with the UUIDs that its handles and attributes already have. Pure: new UUIDs come from a pool. */
 import { canonicalJson } from '../../wire/canonical.ts'
-import type { ReportedDevice } from '../../wire/reports.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import { type Attaching, canonicalAddress } from '../deployable/functions.ts'
 import type { Description } from '../deployable/messages.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { DeviceFacts } from '../device/decider.ts'
 import { canonicalHandle } from './digest.ts'
 
-type ReportedDeployable = ReportedDevice['deployables'][number]
 /** UUIDs made beforehand, in order; a plan that runs again takes the same ones. */
 export type Pool = () => string
 

@@ -1,12 +1,11 @@
 /** Decides when two descriptions are equal: texts are compared in canonical form, whatever their spacing and spelling (C1). Pure. */
 import { canonicalInfo } from '../../pci.ts'
 import { canonicalJson, sha256 } from '../../wire/canonical.ts'
-import type { ReportedDevice } from '../../wire/reports.ts'
+import type { ReportedDevice, ReportedHandle } from '../../hardware.ts'
 
-type Handle = ReportedDevice['deployables'][number]['handles'][number]
-export const canonicalHandle = ({ type, info }: Handle): string => `${type}:${canonicalInfo(info)}`
+export const canonicalHandle = ({ type, info }: ReportedHandle): string => `${type}:${canonicalInfo(info)}`
 
-const wholeHandle = (handle: Handle): string =>
+const wholeHandle = (handle: ReportedHandle): string =>
   canonicalHandle(handle) + (handle.physfn === undefined ? '' : ` of ${handle.physfn}`)
 
 /** Text that contains JSON is compared by its content. */

@@ -7,7 +7,8 @@
  * RECONCILE-2 nothing is removed here: `gone` counts reports, and the code that carries out the step keeps devices that an ARQ uses.
  */
 import { canonicalInfo } from '../../pci.ts'
-import type { InventoryReport, ReportedDevice } from '../../wire/reports.ts'
+import type { InventoryReport } from '../../wire/reports.ts'
+import type { ReportedDevice } from '../../hardware.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
 import { digestOf } from './digest.ts'
 import { type Handles, type Rivalry, isVirtual, openRivalry, unfit } from './rivalry.ts'

@@ -1,5 +1,5 @@
 /** Whether a device that is reported is the card that a departed device was. Pure. */
-import type { ReportedDevice } from '../../wire/reports.ts'
+import type { ReportedDevice } from '../../hardware.ts'
 import type { DeviceFacts } from '../device/decider.ts'
 
 /** Members of board information that tell cards apart where vendor and model do not. */

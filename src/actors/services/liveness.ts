@@ -8,7 +8,7 @@
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Kernel, newWork } from './kernel.ts'
-import { type Liveness as State, host, hostKey } from '../host/decider.ts'
+import { LIVENESS, type Liveness as State, host, hostKey } from '../host/decider.ts'
 
 export type Liveness = {
   readonly seen: (host: HostName) => void
@@ -31,7 +31,7 @@ export const livenessAfter = (
   return silentMs >= staleAfterMs ? 'stale' : 'up'
 }
 
-const RANK: Readonly<Record<State, number>> = { up: 0, stale: 1, down: 2, removed: 3 }
+const rank = (state: State) => LIVENESS.indexOf(state)
 /** Pure: the liveness to record for a host; null: no change. `silentMs` null: it was never heard from. */
 export const livenessNow = (
   recorded: State,
@@ -41,9 +41,9 @@ export const livenessNow = (
 ): State | null => {
   if (recorded === 'removed') return null
   const judged = livenessAfter(silentMs ?? Infinity, limits)
-  if (RANK[judged] < RANK[recorded]) return judged
+  if (rank(judged) < rank(recorded)) return judged
   const known = livenessAfter(Math.min(silentMs ?? Infinity, upForMs), limits)
-  return RANK[known] > RANK[recorded] ? known : null
+  return rank(known) > rank(recorded) ? known : null
 }
 
 const HOSTS_MAX = 100_000

@@ -1,4 +1,5 @@
 /** What a control shows of its state: read at the scrape, and from the database no more often than it can bear. */
+import { LIVENESS } from '../../actors/host/decider.ts'
 import type { ControlPlane } from '../../actors/controlPlane.ts'
 import type { Counts } from '../../actors/runtime/counts.ts'
 import type { Reads } from '../../actors/runtime/ports.ts'
@@ -33,8 +34,6 @@ const reading = <Value>(meter: Meter, name: string, read: () => Promise<Value>) 
     now: systemClock.now,
     failed: () => meter.count('scrape_failures_total', { read: name }),
   })
-
-const LIVENESS = ['up', 'stale', 'down', 'removed'] as const
 
 const showDatabase = (meter: Meter, reads: Reads): void => {
   const hosts = reading(meter, 'hosts', () => reads.tally('hosts', 'liveness'))

@@ -38,7 +38,7 @@ const reportHost = async (plane: Plane, { hostname, plan }: SimulatedHost, at: n
   const io = realHostIo({ hostname, stateDir: '/nonexistent', warn: () => {} })
   const devices = await simulatedDriver(plan).discover(io)
   const bootId = systemIds.uuid()
-  const drivers = [{ driver: 'simulated_driver', status: 'ok' as const, devices: devices as never }]
+  const drivers = [{ driver: 'simulated_driver', status: 'ok' as const, devices }]
   const report = {
     type: 'Inventory' as const,
     host: hostname,

@@ -1,6 +1,7 @@
 /** `pci_driver`: any whitelisted PCI function, read from sysfs and given to a guest whole. */
 import type { HostName } from '../../identifiers.ts'
-import type { Driver, HostIo, ReportedDevice } from '../driver.ts'
+import type { Driver, HostIo } from '../driver.ts'
+import type { ReportedDevice } from '../../hardware.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'

@@ -1,6 +1,6 @@
 /** `[pci] passthrough_whitelist`: which PCI functions may be handed out. Read once at start; matching is pure. */
 import { type AddressRule, readAddressRule, takesAddress } from './addressRule.ts'
-import type { ReportedDevice } from '../driver.ts'
+import { DEVICE_TYPES, type DeviceType } from '../../hardware.ts'
 import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../pci.ts'
 import type { PciFunction } from './sysfs.ts'
 
@@ -15,7 +15,7 @@ export type WhitelistEntry = {
   /** A network interface; its PCI function is looked up on the host. */
   readonly devname: string | null
   /** What matching functions are reported as, instead of the driver's own values. */
-  readonly deviceType: ReportedDevice['type'] | null
+  readonly deviceType: DeviceType | null
   readonly resourceClass: string | null
   /** Traits besides those the driver gives. */
   readonly traits: readonly string[]
@@ -33,7 +33,6 @@ export type WhitelistReading =
   | { readonly ok: true; readonly entries: readonly WhitelistEntry[] }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-const TYPES: readonly ReportedDevice['type'][] = ['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD']
 const NAME = /^[A-Z0-9_]{1,255}$/
 /** Placement knows no others by name, and lets nobody make classes without the prefix. */
 const RESOURCE_CLASS = /^(?:CUSTOM_[A-Z0-9_]{1,248}|FPGA|PGPU|VGPU)$/
@@ -56,9 +55,9 @@ const devname: Reader<string> = (given) =>
   typeof given === 'string' && /^[^\s/]{1,127}$/.test(given) && !/^\.\.?$/.test(given)
     ? { value: given }
     : { rule: 'must be the name of a network interface' }
-const deviceType: Reader<ReportedDevice['type']> = (given) => {
-  const value = TYPES.find((type) => type === given)
-  return value ? { value } : { rule: `must be one of ${TYPES.join(', ')}` }
+const deviceType: Reader<DeviceType> = (given) => {
+  const value = DEVICE_TYPES.find((type) => type === given)
+  return value ? { value } : { rule: `must be one of ${DEVICE_TYPES.join(', ')}` }
 }
 const resourceClass: Reader<string> = (given) =>
   typeof given === 'string' && RESOURCE_CLASS.test(given)

@@ -1,7 +1,7 @@
 /** `fake_driver`: an FPGA whose every value clients and their tests have known for years. */
 import type { HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
-import type { ReportedDevice, ReportedHandle } from '../driver.ts'
+import type { ReportedDevice, ReportedHandle } from '../../hardware.ts'
 import { deployableName } from '../names.ts'
 import { hexText } from '../../pci.ts'
 import { type SimulatedDriver, createSimulatedDriver } from './simulatedDriver.ts'

@@ -1,5 +1,5 @@
 /** A pretended machine: its devices and what is asked of them. Pure. */
-import type { ReportedDevice } from '../driver.ts'
+import type { ReportedDevice } from '../../hardware.ts'
 import type { Effects } from './effects.ts'
 import { canonicalInfo } from '../../pci.ts'
 

@@ -1,5 +1,5 @@
 /** Cards the simulated driver can show: real ids and names, so that profiles written for the real card match. */
-import type { ReportedDevice } from '../driver.ts'
+import type { ReportedDevice } from '../../hardware.ts'
 
 export const KINDS = ['gpu', 'fpga', 'nic', 'qat', 'ssd', 'aichip'] as const
 export type Kind = (typeof KINDS)[number]

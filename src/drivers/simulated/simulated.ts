@@ -1,7 +1,7 @@
 /** `simulated_driver`: believable devices from a seed, in any number, with trouble on command. */
 import type { HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
-import type { ReportedDevice } from '../driver.ts'
+import type { ReportedDevice } from '../../hardware.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { formatPciAddress, hexText, pciInfo, pciJson, type PciAddress } from '../../pci.ts'
 import { type SimulatedDriver, createSimulatedDriver } from './simulatedDriver.ts'

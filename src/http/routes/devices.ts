@@ -1,4 +1,5 @@
 /** Devices: what is plugged into the hosts. */
+import { DEVICE_STATUSES, type DeviceStatus } from '../../actors/deployable/messages.ts'
 import type { DeviceRow } from '../../actors/control.ts'
 import { filters, withFilters } from '../filters.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
@@ -29,7 +30,7 @@ const listArgs = {
   type: text('Exactly this type.'),
   vendor: text('Exactly this vendor, as the driver spells it.'),
   hostname: text('Exactly this host.'),
-  status: text('enabled or maintaining.'),
+  status: text(`${DEVICE_STATUSES.join(' or ')}.`),
   filters,
 }
 
@@ -72,7 +73,7 @@ const one = route({
     answer(control.devices.get(params.uuid), 200, (row) => deviceBody(row, minor, base)),
 })
 
-const turn = (verb: 'enable' | 'disable', status: 'enabled' | 'maintaining'): Route =>
+const turn = (verb: 'enable' | 'disable', status: DeviceStatus): Route =>
   route({
     method: 'POST',
     path: `/v2/devices/:uuid/${verb}`,

@@ -1,0 +1,49 @@
+/** What a host shows of its hardware, said once for drivers, for reports on the bus and for the API. */
+import * as v from 'valibot'
+import type { DeepReadonly } from './deepReadonly.ts'
+
+export const DEVICE_TYPES = ['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD'] as const
+export type DeviceType = (typeof DEVICE_TYPES)[number]
+export const HANDLE_TYPES = ['PCI', 'MDEV', 'TEST_PCI'] as const
+export type HandleType = (typeof HANDLE_TYPES)[number]
+
+const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
+const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
+
+/** One thing a guest can be given. All values of `info` are strings (Nova calls string methods on them). */
+export const ReportedHandle = v.object({
+  type: v.picklist(HANDLE_TYPES),
+  info: v.record(text(100), text(1000)),
+  /** Of an SR-IOV virtual function: the address of its physical function, as `dddd:bb:dd.f`. Hosts before release 0.3.0 do not say it. */
+  physfn: v.optional(name(100)),
+})
+export const ReportedDeployable = v.object({
+  // `<host>_...`; a name longer than Placement accepts (200) refuses its device, not the whole report
+  name: name(1000),
+  numAccelerators: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  driverName: name(100),
+  /** In driver order: `rc` names the resource class, keys starting with `trait` are Placement traits. */
+  attributes: v.pipe(v.array(v.object({ key: name(255), value: text(65535) })), v.maxLength(1000)),
+  handles: v.pipe(v.array(ReportedHandle), v.maxLength(4096)),
+  /** A bind needs `prepare` and an unbind needs `release` on the host. */
+  hostWork: v.boolean(),
+  /** `program` works on it. */
+  programmable: v.boolean(),
+  /** What the card says it holds, where the driver can tell. */
+  bitstreamId: v.optional(text(100)),
+})
+export const ReportedDevice = v.object({
+  type: v.picklist(DEVICE_TYPES),
+  vendor: name(255),
+  model: name(255),
+  stdBoardInfo: v.nullable(text(65535)),
+  vendorBoardInfo: v.nullable(text(65535)),
+  /** The management address: the device's identity on its host, compared in canonical form. */
+  controlPath: v.object({ type: v.literal('PCI'), info: name(65535) }),
+  deployables: v.pipe(v.array(ReportedDeployable), v.maxLength(1000)),
+  /** Seen, not usable yet: an unknown one is ignored, a known one is neither updated nor marked missing. */
+  stub: v.optional(v.boolean()),
+})
+export type ReportedHandle = DeepReadonly<v.InferOutput<typeof ReportedHandle>>
+export type ReportedDeployable = DeepReadonly<v.InferOutput<typeof ReportedDeployable>>
+export type ReportedDevice = DeepReadonly<v.InferOutput<typeof ReportedDevice>>
