@@ -25,7 +25,7 @@ import { counted } from './runtime/commit.ts'
 import type { Sharing } from './runtime/sharing.ts'
 import { type Sweeper, createSweeper } from './services/sweeper.ts'
 import { createUnits } from './runtime/unit.ts'
-import { guardOver } from './runtime/unreadable.ts'
+import { createGuard } from './runtime/unreadable.ts'
 
 export type ControlPlaneParts = {
   readonly journal: Journal
@@ -59,7 +59,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const journal = counted(parts.journal, counts)
   const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   const region = openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...parts.region } })
-  const guard = guardOver(log)
+  const guard = createGuard(log)
   const readers = openReaders(reads, guard)
   const changes = createChanges(journal, clock)
   let sweeper: Sweeper | null = null

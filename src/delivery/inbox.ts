@@ -9,7 +9,7 @@
  */
 import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
 import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
-import type { Cancel, Clock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { type Fault, type Outcome, isUndecided } from '../fault.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import type { Message, Sighting } from '../wire/message.ts'

@@ -6,7 +6,7 @@ import { openRegion, REGION_DEFAULTS, type RegionOptions } from '../../src/actor
 import { noCounts } from '../../src/actors/runtime/counts.ts'
 import { type Work, counted } from '../../src/actors/runtime/commit.ts'
 import { createUnits } from '../../src/actors/runtime/unit.ts'
-import { guardOver } from '../../src/actors/runtime/unreadable.ts'
+import { createGuard } from '../../src/actors/runtime/unreadable.ts'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { type MemoryOptions, memoryStore } from '../../src/persistence/memory/memory.ts'
@@ -48,7 +48,7 @@ export const regionOver = (store: Journal, options: Partial<RegionOptions> = {})
   const journal = counted(store, counts)
   const ports = { journal, clock: systemClock, deciderOf, crashed: (name: string) => void crashes.push(name) }
   const region = openRegion({ ...ports, options: { ...REGION_DEFAULTS, ...options } })
-  const units = createUnits(region, journal, deciderOf, guardOver(silent))
+  const units = createUnits(region, journal, deciderOf, createGuard(silent))
   const add = (by: number, name: string) => region.tell(key(name), adding(by, name))
   const addAll = (by: number, ...names: readonly string[]) => units.together(names.map(key), adding(by, ...names))
   const count = async (name: string) => {

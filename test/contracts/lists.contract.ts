@@ -1,7 +1,7 @@
 /** What every store must answer to every list: all views, filter columns, sort keys, directions, markers and limits, as VIEWS has them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openReaders } from '../../src/actors/services/readers.ts'
-import { type Guard, guardOver } from '../../src/actors/runtime/unreadable.ts'
+import { type Guard, createGuard } from '../../src/actors/runtime/unreadable.ts'
 import type { PageQuery, Scalar } from '../../src/actors/runtime/ports.ts'
 import { drop, put, type ViewName } from '../../src/actors/runtime/views.ts'
 import { silent } from '../../src/log.ts'
@@ -229,7 +229,7 @@ export const listsContract = (storeOf: () => Store): void => {
         permanent: true,
         message: expect.stringMatching(/^the view handles cannot be read: .*created_at/),
       })
-      const readers = openReaders(storeOf().reads, guardOver(silent))
+      const readers = openReaders(storeOf().reads, createGuard(silent))
       expect(await readers.first('handles', { created_at: 1 } as never)).toMatchObject({
         ok: false,
         fault: { kind: 'broken' },

@@ -25,7 +25,7 @@ export const faultOf = ({ permanent, message }: Unreadable, part: Part): Fault =
 export type Guard = <Value>(work: Promise<Outcome<Value>>, part: Part, detail?: object) => Promise<Outcome<Value>>
 
 /** Each failed read is logged once, however many callers waited for it. */
-export const guardOver = (log: Log): Guard => {
+export const createGuard = (log: Log): Guard => {
   const logged = new WeakSet<Unreadable>()
   return async (work, part, detail = {}) => {
     try {

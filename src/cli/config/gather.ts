@@ -85,8 +85,8 @@ const ofFlags = (flags: Readonly<Record<string, unknown>>): readonly Found[] =>
   })
 
 const standardOf = (key: Key): unknown => {
-  const { schema, standard, valueOf } = rowOf(key)
-  return standard === null ? null : valueOf(v.parse(schema, standard))
+  const { schema, standard, toValue } = rowOf(key)
+  return standard === null ? null : toValue(v.parse(schema, standard))
 }
 
 const sectionsOf = (values: ReadonlyMap<Key, unknown>): Sections => {
@@ -95,7 +95,7 @@ const sectionsOf = (values: ReadonlyMap<Key, unknown>): Sections => {
     const [section, field] = rowOf(key).to.split('.') as [string, string]
     sections[section] = { ...sections[section], [field]: value }
   }
-  // each field has a row (UNFILLED), and each value comes from that row's kind
+  // each field has a row (Unfilled), and each value comes from that row's kind
   return sections as unknown as Sections
 }
 
@@ -109,10 +109,10 @@ export const gather = (sources: ConfigSources): Gathered => {
   const broken = new Set<Key>()
   const values = new Map(KEYS.map((key) => [key, standardOf(key)]))
   for (const { key, value, origin } of inOrder) {
-    const { schema, valueOf } = rowOf(key)
+    const { schema, toValue } = rowOf(key)
     const judged = v.safeParse(schema, value, { abortEarly: true })
     origins.set(key, origin)
-    if (judged.success) values.set(key, valueOf(judged.output))
+    if (judged.success) values.set(key, toValue(judged.output))
     else {
       broken.add(key)
       problems.push(problem(key, judged.issues[0].message, origin, value))

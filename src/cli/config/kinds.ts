@@ -5,7 +5,7 @@ import * as v from 'valibot'
 export type Kind<Value, Written = Value> = {
   /** Judges what a TOML file would hold. Each of its messages completes "must ...". */
   readonly schema: v.GenericSchema<unknown, Written>
-  readonly valueOf: (written: Written) => Value
+  readonly toValue: (written: Written) => Value
   /** What a text of the environment or the command line stands for; a text that stands for nothing is kept as it is. */
   readonly fromText: (text: string) => unknown
   /** For people: what to write. */
@@ -41,7 +41,7 @@ const texts = (form: string, rule: string, holds: (text: string) => boolean): Ki
     v.string(rule),
     v.check((given) => given !== '' && !/\p{Cc}/u.test(given) && holds(given), rule),
   ),
-  valueOf: same,
+  toValue: same,
   fromText: asIs,
   form,
 })
@@ -81,7 +81,7 @@ export const listenAddress: Kind<Address> = {
       return { host: six ?? name!, port: Number(port) }
     }),
   ),
-  valueOf: same,
+  toValue: same,
   fromText: asIs,
   form: 'HOST:PORT',
 }
@@ -97,7 +97,7 @@ export const brokers: Kind<readonly string[]> = {
     v.minLength(1, BROKERS_RULE),
     v.maxLength(100, BROKERS_RULE),
   ),
-  valueOf: same,
+  toValue: same,
   fromText: listed,
   form: 'list of HOST:PORT',
 }
@@ -106,7 +106,7 @@ const PREFIX_RULE = 'must be at most 100 of A-Z, a-z, 0-9, dot, hyphen and under
 /** What Kafka takes in the name of a topic. May be empty. */
 export const topicPrefix: Kind<string> = {
   schema: v.pipe(v.string(PREFIX_RULE), v.regex(/^[A-Za-z0-9._-]{0,100}$/, PREFIX_RULE)),
-  valueOf: same,
+  toValue: same,
   fromText: asIs,
   form: 'text',
 }
@@ -119,7 +119,7 @@ const between = (min: number, max: number) => {
 /** Milliseconds for the program; people write the unit, fractions included. */
 const duration = (form: string, unitMs: number, min: number, max: number): Kind<number> => ({
   schema: between(min, max),
-  valueOf: (written) => Math.round(written * unitMs),
+  toValue: (written) => Math.round(written * unitMs),
   fromText: numeric,
   form,
 })
@@ -130,7 +130,7 @@ export const count = (min: number, max: number, form = 'count'): Kind<number> =>
   const rule = `must be a whole number from ${min} to ${max}`
   return {
     schema: v.pipe(v.number(rule), v.integer(rule), v.minValue(min, rule), v.maxValue(max, rule)),
-    valueOf: same,
+    toValue: same,
     fromText: numeric,
     form,
   }
@@ -138,14 +138,14 @@ export const count = (min: number, max: number, form = 'count'): Kind<number> =>
 
 export const toggle: Kind<boolean> = {
   schema: v.boolean('must be true or false'),
-  valueOf: same,
+  toValue: same,
   fromText: (text) => BOOLEANS.get(text.toLowerCase()) ?? text,
   form: 'true or false',
 }
 
 export const choice = <const Name extends string>(names: readonly Name[]): Kind<Name> => ({
   schema: v.picklist(names, `must be one of ${names.join(', ')}`),
-  valueOf: same,
+  toValue: same,
   fromText: asIs,
   form: names.join(', '),
 })
@@ -153,7 +153,7 @@ export const choice = <const Name extends string>(names: readonly Name[]): Kind<
 const NAMES_RULE = 'must be a list of names; as text, with commas between them'
 export const names: Kind<readonly string[]> = {
   schema: v.array(v.pipe(v.string(NAMES_RULE), v.regex(/^[\w.:-]{1,255}$/, NAMES_RULE)), NAMES_RULE),
-  valueOf: same,
+  toValue: same,
   fromText: listed,
   form: 'list of names',
 }
@@ -165,7 +165,7 @@ export const headers: Kind<Readonly<Record<string, string>>> = {
     v.pipe(v.string(HEADERS_RULE), v.regex(/^[\t\x20-\x7e]*$/, HEADERS_RULE)),
     HEADERS_RULE,
   ),
-  valueOf: same,
+  toValue: same,
   fromText: decoded,
   form: 'table of texts',
 }
@@ -173,7 +173,7 @@ export const headers: Kind<Readonly<Record<string, string>>> = {
 /** Judged by its own reader, which names every entry and rule. */
 export const whitelist: Kind<unknown> = {
   schema: v.unknown(),
-  valueOf: same,
+  toValue: same,
   fromText: asIs,
   form: 'list of tables; as text, JSON',
 }

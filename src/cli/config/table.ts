@@ -226,9 +226,9 @@ const NEIGHBOURS = {
 export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...CLUSTER }
 export type Key = keyof typeof OPTIONS
 
-/** Every field of the sections is filled by a row: the type is an error where one is not. */
-type Unfilled = Exclude<Path, (typeof OPTIONS)[Key]['to']>
-export const UNFILLED: [Unfilled] extends [never] ? readonly never[] : Unfilled = []
+/** Every field of the sections is filled by a row: this is a compile error where one is not. */
+type Never<Missing extends never> = Missing
+export type Unfilled = Never<Exclude<Path, (typeof OPTIONS)[Key]['to']>>
 
 export const KEYS = Object.keys(OPTIONS) as readonly Key[]
 export const rowOf = (key: Key): Row => OPTIONS[key]
