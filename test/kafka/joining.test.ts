@@ -36,6 +36,9 @@ test('a member says which partitions it has, and that it is well', async () => {
     ['RoundRobinAssigner'],
   ])
   expect(lab.broker.seen('Fetch')[0]).toMatchObject({ maxWaitMs: 500, minBytes: 1 })
+  await bus.publish([say('a', '1')])
+  // nobody but an operator makes topics
+  expect(lab.broker.seen('Metadata').filter(({ makeMissing }) => makeMissing)).toEqual([])
 })
 
 test('who consumes waits for the join as long as agreed, then goes on and is a member later', async () => {

@@ -320,8 +320,14 @@ test('a stop gives what is under way a moment: stored within it is published, la
   expect(slow.clock.waits.filter((ms) => ms === 2000).length).toBe(1)
   await slow.clock.pass(1)
   await lost
-  late.resolve()
+  // the connection gets as long again
+  let closed = false
+  void stops[1]!.then(() => (closed = true))
+  await slow.clock.pass(1999)
+  expect(closed).toBe(false)
+  await slow.clock.pass(1)
   await stops[1]
+  late.resolve()
 })
 
 test('a message that comes in the very moment in which a round ends is sent as well', async () => {

@@ -42,6 +42,19 @@ test('a topic is looked up once', async () => {
   expect(lookedUp()).toBe(before)
 })
 
+test('a broker that is away is told with the innermost reason, and the messages are sent when it is back', async () => {
+  const { bus, clock } = lab.openBus()
+  const { address } = lab.broker
+  await lab.broker.stop()
+  const published = bus.publish([say('a', '1')])
+  await until(() => bus.state().lastError !== null)
+  expect(bus.state().lastError!.reason).toBe(`Connection error: connect ECONNREFUSED ${address}`)
+  await lab.broker.start()
+  await quiet()
+  await clock.pass(100)
+  await published
+})
+
 test('a topic that was there and is gone may come back: it is waited for', async () => {
   const { bus, clock } = lab.openBus()
   await bus.publish([say('a', '1')])

@@ -43,6 +43,11 @@ test('a bounded read gives all that was there when it began, once, and ends', as
   expect(Math.abs(time - Date.now())).toBeLessThan(60_000)
 })
 
+test('it makes no topic, whatever happens to one while it is read', async () => {
+  await begin().read
+  expect(lab.broker.seen('Metadata').filter(({ makeMissing }) => makeMissing)).toEqual([])
+})
+
 test('its group is deleted afterwards, and nothing was committed in it', async () => {
   await begin().read
   expect(readers()).toEqual([])

@@ -104,4 +104,13 @@ describe('the command', () => {
     expect(sent.map(({ topic }) => topic)).toEqual(['host.reports.v1', 'dead-letters.v1'])
     expect(sent[0]).toEqual(REPORT)
   })
+  test('a letter whose mark cannot be stored is not told as sent', async () => {
+    const publish = async ([record]: readonly BusRecord[]): Promise<void> => {
+      if (record!.topic === 'dead-letters.v1') throw new Error('away')
+    }
+    const told: unknown[] = []
+    const sending = retryLetters({ publish }, { now: () => AT }, [letterOf(REPORT, 'a')], (one) => told.push(one))
+    await expect(sending).rejects.toThrow('away')
+    expect(told).toEqual([])
+  })
 })

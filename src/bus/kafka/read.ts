@@ -57,7 +57,6 @@ const rangesOf = async (admin: Admin, topics: readonly string[]): Promise<readon
 /** Resolves at the ends, or when it is told to end; rejects when nothing comes any more or the consumer dies. */
 const endOf = (consumer: Consumer, { signal, clock = systemClock }: ReadOptions) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  promise.catch(() => undefined)
   let cancel: Cancel = () => {}
   const moved = (): void => {
     cancel()
@@ -118,6 +117,7 @@ const consume = async (options: ReadOptions, ranges: readonly Range[]): Promise<
     sessionTimeout: 10_000,
     heartbeatInterval: 1000,
     maxWaitTimeInMs: 500,
+    allowAutoTopicCreation: false,
     retry: RETRY,
   })
   const open = new Map(
