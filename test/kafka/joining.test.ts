@@ -179,6 +179,8 @@ test('from the latest: a member made anew goes on where the first one was, not a
   expect(texts(heard)).toEqual(['1', '2', '2'])
   // where nothing is committed it begins at the first look again, where something is it does not
   const offsets = lab.broker.seen('Fetch').map(({ topics }) => topics[0]!.partitions)
+  const newest = offsets.at(-1)!.find(({ partition }) => partition === 0)!
+  expect(newest.offset).toBeGreaterThan(1)
   const lowest = (at: number) =>
     Math.min(...offsets.flat().flatMap((each) => (each.partition === at ? each.offset : [])))
   expect([lowest(0), lowest(1)]).toEqual([1, 1])

@@ -60,7 +60,18 @@ test('what differs is told, and changed only on request: TOPIC-2 settings that a
     {
       level: 'warn',
       message: 'topic.differs',
-      detail: { topic: REPORTS, differences: [{ what: 'retention.ms', wanted: wanted['retention.ms'], is: '5' }] },
+      detail: {
+        topic: REPORTS,
+        differences: [
+          {
+            what: 'retention.ms',
+            wanted: wanted['retention.ms'],
+            is: '5',
+            applies: true,
+            advice: 'topics create --apply sets it',
+          },
+        ],
+      },
     },
   ])
   expect(lab.broker.seen('AlterConfigs')).toEqual([])
@@ -175,7 +186,7 @@ test('copies that are behind and partitions without a leader are counted', async
     const partitions = (topic: (typeof all.topics)[number]) =>
       topic.partitions.map((one, at) => ({
         ...one,
-        leader: at === 0 ? -1 : one.leader,
+        leader: at === 0 ? -1 : at - 1,
         replicas: at < 3 ? [1, 2] : [1, 2, 3],
         inSync: at < 2 ? [1] : [1, 2],
       }))

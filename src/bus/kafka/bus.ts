@@ -22,6 +22,8 @@ export type KafkaBusOptions = {
   /** A consumer without a sign of life for so long is made anew. */
   readonly silenceMs?: number
   readonly retry?: Backoff
+  /** A partition of which so much is fetched and not done with is paused until half of it is done. */
+  readonly full?: { readonly count: number; readonly bytes: number }
 }
 export type BusState = {
   /** The last that was heard of the broker was good, and every consumer is alive. */
@@ -48,6 +50,7 @@ const DEFAULTS = {
   stopTimeoutMs: 10_000,
   silenceMs: 12_000,
   retry: { firstMs: 20, maxMs: 2000 },
+  full: { count: 4096, bytes: 4 * 1024 * 1024 },
 }
 
 type Settings = KafkaBusOptions & typeof DEFAULTS

@@ -30,6 +30,7 @@ export type SubscriptionOptions = {
   readonly retry: Backoff
   readonly stopTimeoutMs: number
   readonly silenceMs: number
+  readonly full: { readonly count: number; readonly bytes: number }
   /** Null: it is a member. */
   readonly told: (trouble: string | null) => void
 }
@@ -50,7 +51,6 @@ export type ConsumerState = {
 }
 const BACKOFF = { firstMs: 200, maxMs: 2000 }
 const COMMIT_EVERY_MS = 200
-const FULL = { count: 4096, bytes: 4 * 1024 * 1024 }
 const DELETE_TRIES = 3
 
 export class Subscription {
@@ -156,9 +156,9 @@ export class Subscription {
       clock,
       log,
       silenceMs,
-      joined: (partitions) => (this.#member === member ? this.#joined(member, partitions) : undefined),
+      joined: (partitions) => this.#joined(member, partitions),
       rebalancing: () => void this.#flush(),
-      fetched: (fetched) => this.#member === member && this.#fetched(member, fetched),
+      fetched: (fetched) => this.#fetched(member, fetched),
     })
     return member
   }
@@ -230,7 +230,8 @@ export class Subscription {
     const { count, bytes } = this.#lanes.get(partition)?.size ?? { count: 0, bytes: 0 }
     const was = this.#paused.has(partition)
     const share = was ? 0.5 : 1
-    const full = count > share * FULL.count || bytes > share * FULL.bytes
+    const { full: most } = this.#settings
+    const full = count > share * most.count || bytes > share * most.bytes
     if (full) this.#paused.add(partition)
     else this.#paused.delete(partition)
     member.pause(partition, full)
