@@ -1,4 +1,7 @@
-/** One question of a command over HTTP. Not by `fetch`: it refuses some ports on principle, and the API's own is one of them. */
+/**
+ * Sends one HTTP request for a command. `fetch` is not used because it blocks certain ports, and the default port of
+ * the API is one of them.
+ */
 import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { text } from 'node:stream/consumers'
@@ -12,7 +15,7 @@ export type Question = {
 }
 export type Reply = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string }
 
-/** Redirects are not followed. Rejects, with a message that says why, when there is no whole answer in time. */
+/** Redirects are not followed. Rejects with an explanatory message when the complete answer does not arrive in time. */
 export const ask = async (url: string, { method = 'GET', headers = {}, body, timeoutMs }: Question): Promise<Reply> => {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const sent = body === undefined ? undefined : JSON.stringify(body)

@@ -1,15 +1,18 @@
-/** Last opened, first closed; one that fails to close, or does not come to an end, does not keep the others open. */
+/**
+ * Closes resources in reverse order of opening. One that fails to close, or does not finish closing, does not keep the
+ * others open.
+ */
 import { systemClock } from '../clock.ts'
 import { bounded } from '../waiting.ts'
 import type { Log } from '../log.ts'
 
 export type Closer = {
-  /** Its end is waited for `withinMs`, when that is given. */
+  /** Waits at most `withinMs` for it to close, when that is given. */
   readonly add: (close: () => unknown, withinMs?: number) => void
   readonly close: () => Promise<void>
 }
 
-/** Whether it came to its end in time. */
+/** Whether the work finished in time. */
 const ends = (work: Promise<unknown>, withinMs?: number): Promise<boolean> => {
   const ended = work.then(() => true)
   return withinMs === undefined ? ended : bounded(systemClock, ended, withinMs, false)

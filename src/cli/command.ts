@@ -1,11 +1,11 @@
-/** What every command of the command line is made of. Standard output carries results only; logs go to standard error. */
+/** Helpers shared by all commands. Standard output carries only results; logs go to standard error. */
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { type Config, loadConfig } from './config/config.ts'
 import { lacks } from './config/programs.ts'
 
-/** Adds one command, or a family of them, to the program. What it works with is loaded when it is called. */
+/** Adds a command or a family of commands to the program. Modules that a command needs are loaded when it is called. */
 export type Register = (program: Command) => void
 export type Flags = Readonly<Record<string, unknown>>
 
@@ -15,7 +15,7 @@ export const complain = (text: string) => {
   process.exitCode = 1
 }
 
-/** Null: what is wrong was said, and the exit code is set. */
+/** Null: the problem was printed and the exit code is set. */
 export const configured = (flags: Flags): Config | null => {
   const readFile = (path: string) => readFileSync(path, 'utf8')
   const loaded = loadConfig({ flags, env: process.env, readFile, osHostname: hostname() })
@@ -24,14 +24,14 @@ export const configured = (flags: Flags): Config | null => {
   return null
 }
 
-/** Whether the program lacks an option it cannot do without; then that was said, and the exit code is set. */
+/** Whether a required option of the program is missing. If so, it was printed and the exit code is set. */
 export const lacking = (program: 'control' | 'host', config: Config): boolean => {
   const problems = lacks(program, config)
   if (problems.length > 0) complain(`A ${program} cannot start:\n${problems.map((each) => `  - ${each}`).join('\n')}`)
   return problems.length > 0
 }
 
-/** An action whose failure is told in one sentence, not as a stack of calls. */
+/** Wraps an action so that its failure is printed as one sentence instead of a stack trace. */
 export const told =
   <Given extends readonly unknown[]>(act: (...given: Given) => Promise<void>) =>
   async (...given: Given) => {

@@ -1,12 +1,14 @@
-/** Structured logs on standard error: a JSON object for each entry, or one line for people when standard error is a terminal. */
+/**
+ * Structured logs on standard error: one JSON object per entry, or a readable line when standard error is a terminal.
+ */
 import { type Logger, pino } from 'pino'
 import type { Config } from './config/config.ts'
 
 type Entry = Readonly<Record<string, unknown>>
 
-/** These begin the line. */
+/** Fields that are shown at the beginning of the line. */
 const HEAD: readonly string[] = ['level', 'time', 'msg']
-/** Text without blanks as it is; anything else as JSON, which has no line breaks. */
+/** Text without blanks is written as it is, anything else as JSON, which has no line breaks. */
 const valueText = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"'=]+$/.test(value) ? value : (JSON.stringify(value) ?? 'undefined')
 
@@ -17,7 +19,7 @@ export const lineOf = (entry: Entry): string => {
   return [message, ...fields.map(([key, value]) => `${key}=${valueText(value)}`)].join(' ')
 }
 
-/** In this process, so that a line stands where it belongs among what else is written to the terminal. */
+/** Formats in this process instead of a worker thread, so that log lines stay in order with other terminal output. */
 const forPeople = async () => {
   const { default: pretty } = await import('pino-pretty')
   return pretty({
@@ -32,7 +34,7 @@ const forPeople = async () => {
 
 export const openLog = async ({ level, pretty }: Config['log']): Promise<Logger> => {
   const people = pretty === 'always' || (pretty === 'auto' && process.stderr.isTTY)
-  // People know on which machine they are.
+  // The host name is left out of lines meant for a person at the terminal.
   return people
     ? pino({ level, base: null }, await forPeople())
     : pino({ level }, pino.destination({ dest: 2, sync: true }))

@@ -1,4 +1,4 @@
-/** The command line: every command is a file in `commands/`. */
+/** The entry point of the command line. Each command is a file in `commands/`. */
 import { Command } from 'commander'
 import type { Register } from './command.ts'
 import { archiveCommand } from './commands/archive.ts'

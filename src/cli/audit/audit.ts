@@ -1,4 +1,4 @@
-/** `accelerando audit`: every invariant over what was recorded. */
+/** `accelerando audit`: checks every invariant against the recorded data. */
 import { INVARIANTS, check } from '../../audit/check.ts'
 import type { Log } from '../../log.ts'
 import { figuresOf } from './figures.ts'
@@ -6,7 +6,7 @@ import { writeJournal } from './files.ts'
 import { type AuditOptions, gatherEvidence } from './gather.ts'
 import type { Verdict } from './text.ts'
 
-/** `write`: a file the journal is written to, too. */
+/** `write`: a file to which the journal is written as well. */
 export const audit = async (options: AuditOptions, write: string | null, log: Log): Promise<Verdict> => {
   const began = performance.now()
   const { evidence, sources } = await gatherEvidence(options, log)

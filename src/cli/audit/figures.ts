@@ -1,4 +1,4 @@
-/** What an audit counts. Pure. */
+/** The counts of an audit. Pure. */
 import type { Evidence, TopicMessage } from '../../audit/evidence.ts'
 import { historyOf } from '../../audit/history.ts'
 import { judgeHandles } from '../../audit/linear.ts'
@@ -16,7 +16,7 @@ export type Figures = {
   readonly arqs: Counts
   /** ARQs by how their binds ended, and those of binds still open. */
   readonly binds: Counts
-  /** From acceptance to end, ms. */
+  /** Time from acceptance to end, in ms. */
   readonly bindMs: { readonly p50: number; readonly p99: number; readonly max: number } | null
   readonly topics: Readonly<Record<string, { readonly messages: number; readonly repeats: number }>> | null
   readonly hosts: number | null

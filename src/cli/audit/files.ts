@@ -1,4 +1,6 @@
-/** Evidence that lies in files: a journal as lines of JSON, the ledger of a host, what a client wrote down. */
+/**
+ * Reads evidence from files: a journal as lines of JSON, the ledger of a host, and the requests that a client recorded.
+ */
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -89,8 +91,9 @@ export const writeJournal = async (path: string, rows: Rows): Promise<void> => {
 }
 
 /**
- * A client that cannot see the journal writes `fromMs` and `toMs` by its own clock. Each moment becomes the widest stretch of the
- * journal it can mean when its clock and those of the controls differ by at most `skewMs`.
+ * A client that cannot see the journal records `fromMs` and `toMs` by its own clock. Each moment is converted to the
+ * widest range of the journal that it can mean when the clocks of the client and of the controls differ by at most
+ * `skewMs`.
  */
 export const readClients = async (
   paths: readonly string[],
@@ -110,7 +113,8 @@ export const readClients = async (
         throw new Error(`${path}: fromMs, toMs: must be there where from and to are not`)
       asked.push({
         ...one,
-        // all that was surely written before, and all that may have been written by then
+        // `from` excludes only rows that were certainly written before; `to` includes all rows that may have been
+        // written by then.
         from: from ?? first(latest, (at) => at >= fromMs! - skewMs),
         to: to ?? first(earliest, (at) => at > toMs! + skewMs),
       } as unknown as Asked)
@@ -125,7 +129,7 @@ const Line = v.object({
   value: v.nullable(v.string()),
   time: v.number(),
 })
-/** From their beginnings, each partition in its order. */
+/** Topics from their beginnings, each partition in its order. */
 export const readTopicFile = async (path: string) => {
   const messages: TopicMessage[] = []
   for await (const raw of linesOf(path, Line)) messages.push(messageOf(raw))
@@ -136,7 +140,7 @@ const running = (values: readonly number[], pick: (a: number, b: number) => numb
   let known: number | undefined
   return values.map((value) => (known = known === undefined ? value : pick(known, value)))
 }
-/** Index of the first that fits in a rising sequence, or its length. */
+/** Binary search in an ascending sequence: the index of the first value that fits, or the length. */
 const first = (values: readonly number[], fits: (value: number) => boolean): number => {
   let [low, high] = [0, values.length]
   while (low < high) {
@@ -150,13 +154,13 @@ const first = (values: readonly number[], fits: (value: number) => boolean): num
 const Head = v.object({ ledger: v.literal(1), host: v.string() })
 const DRIVER = 'simulated_driver'
 
-/** What the ledger shows: numbers that reached the disk, in their order, and of each whether it was sent. */
+/** Reads the ledger of a host: the message numbers that reached the disk, in order, and whether each was sent. */
 export const readHost = async (dir: string): Promise<HostTrace> => {
   const path = join(dir, 'ledger.jsonl')
   if (!existsSync(path)) throw new Error(`${dir} holds no ledger.jsonl of a host`)
   const text = readFileSync(path, 'utf8')
   const [head = '', ...rest] = text.split('\n')
-  // behind the last line end: torn, and never acted upon
+  // The text after the last line end is an incomplete write. The host never acted upon it.
   rest.pop()
   const parse = <Schema extends v.GenericSchema>(schema: Schema, line: string, at: number) => {
     try {

@@ -1,4 +1,4 @@
-/** Where the evidence of an audit comes from: a store, topics, files. */
+/** Collects the evidence of an audit from a store, topics and files. */
 import { join } from 'node:path'
 import type { Asked, Evidence, HostTrace, Topics } from '../../audit/evidence.ts'
 import type { FeedRow } from '../../actors/runtime/ports.ts'
@@ -14,24 +14,27 @@ import type { Config } from '../config/config.ts'
 
 export type AuditOptions = {
   readonly config: Pick<Config, 'database' | 'data' | 'kafka'>
-  /** The data folder was named, not only its default. */
+  /** The data folder was given explicitly and is not only the default. */
   readonly folder: boolean
   readonly file: string | null
   readonly topicFile: string | null
   readonly hostData: readonly string[]
   readonly clients: readonly string[]
-  /** Judge as of this moment, ms since the epoch; null: the clock of the database, or the last entry of what nobody runs. */
+  /**
+   * Judge deadlines as of this moment, in ms since the epoch. Null: the clock of the database or, for a system that is
+   * not running, the last entry.
+   */
   readonly now: number | null
-  /** Nothing runs: deadlines after the last entry say nothing. */
+  /** The system is not running: deadlines after the last entry are not checked. */
   readonly stopped: boolean
-  /** Faults are over and time was given. */
+  /** All faults are over, and the system had time to recover. */
   readonly settled: boolean
   readonly slackMs: number
   readonly skewMs: number
 }
 export type Gathered = {
   readonly evidence: Evidence
-  /** What was read, in words. */
+  /** Descriptions of the sources that were read. */
   readonly sources: readonly string[]
 }
 
@@ -84,7 +87,9 @@ const topicsOf = async ({ config, topicFile }: AuditOptions, log: Log): Promise<
   return { ...(await gatherTopics(config.kafka, log)), source: `the topics on ${config.kafka.brokers.join(', ')}` }
 }
 
-/** The journal is read first: then what it says was told must be on the topics. */
+/**
+ * The journal is read before the topics, so that every row that the journal marks as published must be on the topics.
+ */
 const read = async (
   options: AuditOptions,
   log: Log,

@@ -1,4 +1,4 @@
-/** An audit for people. Pure. */
+/** Formats the result of an audit as text. Pure. */
 import type { Proof, Violation } from '../../audit/evidence.ts'
 import type { Figures } from './figures.ts'
 

@@ -1,4 +1,6 @@
-/** What lies on the topics, as evidence; and the journal as far as it can be made anew from the facts that were told. */
+/**
+ * Reads the messages of the topics as evidence, and rebuilds the journal from the published facts as far as possible.
+ */
 import * as v from 'valibot'
 import type { TopicMessage, Topics } from '../../audit/evidence.ts'
 import { comesBefore } from '../../audit/positions.ts'
@@ -22,7 +24,7 @@ const enveloped = (value: string): Envelope | null => {
     return null
   }
 }
-/** What cannot be read stays, without an id: nothing of ours looks like that. */
+/** A message that cannot be parsed is kept without an id. The programs never write such messages themselves. */
 export const messageOf = ({ value, time, ...place }: Raw): TopicMessage => {
   const read = value === null ? null : enveloped(value)
   if (!read) return { ...place, id: null, type: null, position: null, time, body: null }
@@ -45,7 +47,7 @@ export const gatherTopics = async (kafka: KafkaOptions, log: Log): Promise<Found
   })
   if (missing.length === topics.length)
     throw new Error(`none of the topics is on Kafka at ${kafka.brokers.join(', ')}, under the prefix "${kafka.prefix}"`)
-  // a compacted topic loses its beginning all the time
+  // Missing messages at the beginning of a compacted topic are normal.
   return { messages, missing, cut: new Set([...cut].filter((id) => !COMPACTED.has(id.slice(0, id.lastIndexOf('/'))))) }
 }
 
@@ -64,7 +66,10 @@ const partOf = (message: TopicMessage): Part | null => {
   return { index: Number(message.id!.slice(message.id!.lastIndexOf('.') + 1)), message, told: parsed.output }
 }
 
-/** Facts of older releases do not name their command: what was decided at once for one request is taken for one append. */
+/**
+ * Facts of older releases do not name their command. Facts of one request decided at the same moment are taken for one
+ * append.
+ */
 const commandOf = (
   { told: { command, cause, entity }, message: { position, time } }: Part,
   repeats: Map<string, number>,
@@ -76,7 +81,7 @@ const commandOf = (
   return `${append} ${count}`
 }
 
-/** Rows in the order of their positions. What no topic tells (names, numbers) is not among them. */
+/** Rows in the order of their positions. Data that no topic carries (names, numbers) is missing in them. */
 export const journalOf = (messages: readonly TopicMessage[]): readonly FeedRow[] => {
   const rows = new Map<string, Map<number, Part>>()
   for (const message of messages) {

@@ -1,4 +1,4 @@
-/** `accelerando archive`: what ended long ago leaves the journal, beside running programs. */
+/** `accelerando archive`: moves entities that ended long ago out of the active journal, while the programs run. */
 import { type Flags, type Register, configured, out, told } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Config } from '../config/config.ts'
@@ -20,7 +20,8 @@ const archive = async (database: NonNullable<Config['database']>, days: number, 
   const [before, began] = [Date.now() - days * DAY_MS, performance.now()]
   let [entities, rows, more] = [0, 0, true]
   try {
-    // in portions: each is a transaction of its own, so that nobody waits long and an interrupted run loses nothing
+    // Works in portions, each in its own transaction, so that no other program waits long and an interrupted run loses
+    // nothing.
     while (more) {
       const moved = await store.archiveEnded({ before, limit })
       entities += moved.entities
@@ -37,11 +38,11 @@ export const archiveCommand: Register = (program) => {
   addFlags(
     program
       .command('archive')
-      .description('Moves the journals of ARQs that ended long ago out of the way of the living. Nothing is deleted.'),
+      .description('Moves the journal rows of ARQs that ended long ago out of the active journal. Nothing is deleted.'),
     ['database', 'config', 'log.level'],
   )
-    .option('--ended-days <N>', 'only what ended so many days ago; timelines can be read for 7', '30')
-    .option('--portion <ROWS>', 'journal rows looked at in one step', '1000')
+    .option('--ended-days <N>', 'only ARQs that ended at least this many days ago; timelines can be read for 7', '30')
+    .option('--portion <ROWS>', 'journal rows examined in one step', '1000')
     .action(
       told(async (given: Given) => {
         const days = number('--ended-days', given.endedDays, 0, 36_500)

@@ -1,4 +1,4 @@
-/** `accelerando arqs`: what became of an accelerator request, and ending a bind that nobody else will end. */
+/** `accelerando arqs`: shows an accelerator request and its history, and ends a bind that nothing else will end. */
 import { type Api, type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
 import type { Arq, Timeline } from '../operators/apiShapes.ts'
 import { type Register, told } from '../command.ts'
@@ -32,7 +32,7 @@ const steps = (json: Json): readonly string[] =>
   )
 
 const pathOf = (uuid: string) => `/accelerator_requests/${encodeURIComponent(uuid)}`
-/** The timeline outlives the request. */
+/** The timeline can be read even after the request is deleted. */
 const showTimeline = async (api: Api, uuid: string, flags: ApiFlags) => {
   const json = await api('GET', `${pathOf(uuid)}/timeline`)
   show(flags, json, () => steps(json))
@@ -40,8 +40,8 @@ const showTimeline = async (api: Api, uuid: string, flags: ApiFlags) => {
 
 export const arqs: Register = (program) => {
   const family = program.command('arqs').description('The accelerator requests of a running service.')
-  addApiFlags(family.command('show <UUID>').description('One accelerator request.'))
-    .option('--timeline', 'what happened to it, step by step; also after it is gone')
+  addApiFlags(family.command('show <UUID>').description('Shows one accelerator request.'))
+    .option('--timeline', 'show its history step by step, even after it is deleted')
     .action(
       told(async (uuid: string, flags: ApiFlags & { readonly timeline?: true }) => {
         const api = apiOf(flags)
@@ -53,7 +53,7 @@ export const arqs: Register = (program) => {
   addApiFlags(
     family
       .command('force-unbind <UUID>')
-      .description('Ends a bind whose instance is gone for good, or whose host does not come back.'),
+      .description('Ends a bind whose instance no longer exists, or whose host will not return.'),
   )
     .requiredOption('--reason <TEXT>', 'why; kept in the journal')
     .action(

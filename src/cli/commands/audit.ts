@@ -1,11 +1,14 @@
-/** `accelerando audit`: checks every invariant over the journal, the topics, and what hosts and clients wrote down. */
+/**
+ * `accelerando audit`: checks every invariant over the journal, the topics, the ledgers of hosts, and the records of
+ * clients.
+ */
 import { type Flags, type Register, configured, out } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
 
 const AUDIT_FLAGS: readonly Key[] = ['database', 'data', 'kafka.brokers', 'kafka.prefix', 'config', 'log.level']
-/** For cron: 0 clean, 1 violations, 2 it could not be read. */
+/** Exit codes for scripts: 0 clean, 1 violations, 2 the evidence could not be read. */
 const [CLEAN, VIOLATED, UNREAD] = [0, 1, 2]
 
 const failed = (text: string): void => {
@@ -70,19 +73,24 @@ export const audit: Register = (program) => {
       .command('audit')
       .description(
         'Checks every invariant over the journal of a database, a stopped data folder, topics or a file. ' +
-          'Ends with 0: clean, 1: violations, 2: could not be read.',
+          'Exit code 0: clean, 1: violations, 2: could not be read.',
       ),
     AUDIT_FLAGS,
   )
-    .option('--file <FILE>', 'a journal as --write writes it, instead of a store')
-    .option('--topics <FILE>', 'messages of topics, a line each, instead of Kafka')
-    .option('--write <FILE>', 'write the journal that was read, a line a row')
-    .option('--host-data <DIR>', 'data folder of a host, compared with the journal; may be given again', several, [])
-    .option('--client <FILE>', 'what a client wrote down, a line a request; may be given again', several, [])
+    .option('--file <FILE>', 'read a journal written by --write instead of a store')
+    .option('--topics <FILE>', 'read messages of topics from a file, one per line, instead of Kafka')
+    .option('--write <FILE>', 'write the journal that was read to a file, one row per line')
+    .option(
+      '--host-data <DIR>',
+      'data folder of a host, compared with the journal; may be given several times',
+      several,
+      [],
+    )
+    .option('--client <FILE>', 'requests recorded by a client, one per line; may be given several times', several, [])
     .option('--now <MOMENT>', "judge deadlines as of this moment instead of the database's clock")
-    .option('--stopped', 'nothing runs: judge deadlines as of the last entry')
-    .option('--settled', 'all faults are over: nothing may wait for a host any more')
-    .option('--slack <SECONDS>', 'how late what a deadline asks for may be', '30')
+    .option('--stopped', 'the system is not running: judge deadlines as of the last entry')
+    .option('--settled', 'all faults are over: no operation may still wait for a host')
+    .option('--slack <SECONDS>', 'how late the reaction to a deadline may be', '30')
     .option('--skew <SECONDS>', 'how far the clocks of clients and service may differ', '1')
     .option('--json', 'one JSON object instead of lines')
     .action(async (flags: Flags) => {

@@ -8,7 +8,7 @@ export const control: Register = (program) => {
   addFlags(
     program
       .command('control')
-      .description('Answers the API, as one of several processes over one PostgreSQL and one Kafka.'),
+      .description('Answers the API, as one of several processes that share one PostgreSQL and one Kafka.'),
     PROGRAM_FLAGS.control,
   ).action(
     told(async (flags: Flags) => {

@@ -10,7 +10,7 @@ type Retry = Flags & { readonly all?: true; readonly topic?: string }
 
 const LIMIT_MAX = 10_000
 
-/** Null: what is wrong was said. */
+/** Null: the problem was printed. */
 const kafkaOf = (flags: Flags): KafkaOptions | null => {
   const config = configured(flags)
   if (!config) return null
@@ -55,15 +55,15 @@ const common = (command: Command): Command =>
 export const deadLetters: Register = (program) => {
   const family = program.command('dead-letters').description('Messages that could not be read or handled.')
   common(family.command('list').description('Shows them, oldest first, with the reason and the beginning of each.'))
-    .option('--json', 'one JSON value with all there is of each')
+    .option('--json', 'one JSON value with all fields of each message')
     .option('--since <TIME>', 'only those from then on, ISO 8601')
-    .option('--limit <N>', 'only so many of the newest', '100')
+    .option('--limit <N>', 'only this many of the newest', '100')
     .action(told(list))
   common(
     family
       .command('retry [ID...]')
       .description('Sends them again to their topic, under their key, one at a time, and marks them as retried.'),
   )
-    .option('--all', 'all that were not sent again yet, and can be')
+    .option('--all', 'all that were not sent again yet and can be sent')
     .action(told(again))
 }

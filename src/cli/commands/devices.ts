@@ -1,4 +1,4 @@
-/** `accelerando devices`: what is on the PCI bus of this machine. */
+/** `accelerando devices`: shows the devices on the PCI bus of this machine. */
 import { join } from 'node:path'
 import { type Flags, type Register, configured, out, told } from '../command.ts'
 import type { Config } from '../config/config.ts'
@@ -16,7 +16,7 @@ const rowOf = (device: ScannedDevice) => [
   device.whitelist_entry && JSON.stringify(device.whitelist_entry),
 ]
 
-/** What to do to offer more, below the table. */
+/** Instructions for offering more devices, printed below the table. */
 const advice = (example: string | null): readonly string[] => [
   '',
   'To offer a device, add its entry to pci.passthrough_whitelist. An entry takes every device of its vendor and product.',
@@ -34,7 +34,7 @@ const scan = async (config: Config) => {
   const { name } = config.host
   const stateDir = join(config.data, 'hosts', name, 'drivers')
   const host = realHostIo({ hostname: name, stateDir, warn: () => undefined })
-  // A scan only reads.
+  // A scan only reads, so nothing is ever written here.
   const io = { ...host, write: async () => undefined }
   const reading = readWhitelist(config.drivers.pci?.whitelist)
   const entries = reading.ok ? reading.entries : []

@@ -17,12 +17,12 @@ export const doctor: Register = (program) => {
     program
       .command('doctor')
       .description(
-        'Looks at database, Kafka and neighbours, says what is wrong and what to do. Exit code 1: a problem.',
+        'Checks database, Kafka and other services, reports problems and what to do about them. Exit code 1: a problem.',
       ),
     PROGRAM_FLAGS.doctor,
   )
-    .option('--api <URL>', 'also look whether the control there is ready')
-    .option('--mend', 'delete groups on the broker that are left over')
+    .option('--api <URL>', 'also check whether the control process at this address is ready')
+    .option('--mend', 'delete consumer groups that are no longer used')
     .option('--json', 'one JSON value instead of lines')
     .action(
       told(async (given: Given) => {

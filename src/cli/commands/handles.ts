@@ -1,4 +1,4 @@
-/** `accelerando handles`: which attach handles are in which state, and what an operator decides of them. */
+/** `accelerando handles`: shows the states of attach handles, and lets an operator change them. */
 import { type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
 import { type Handle, type HandleDetail, wordLine } from '../operators/apiShapes.ts'
 import { type Register, told } from '../command.ts'
@@ -47,11 +47,11 @@ const turn = (verb: 'quarantine' | 'release') => async (uuid: string, flags: Ask
 
 export const handles: Register = (program) => {
   const family = program.command('handles').description('The attach handles of a running service.')
-  addApiFlags(family.command('list').description('Attach handles.'))
+  addApiFlags(family.command('list').description('Lists attach handles.'))
     .option('--state <STATE>', 'only those that are free, held, releasing, quarantined or missing')
     .option('--host <NAME>', 'only those of this host')
     .action(told(list))
-  addApiFlags(family.command('show <UUID>').description('One attach handle, and why it is quarantined.')).action(
+  addApiFlags(family.command('show <UUID>').description('Shows one attach handle and why it is quarantined.')).action(
     told(one),
   )
   for (const [verb, about] of [

@@ -6,7 +6,7 @@ import { untilEnded } from '../programs/untilEnded.ts'
 
 export const host: Register = (program) => {
   addFlags(
-    program.command('host').description('Works on the devices of this machine, ordered over Kafka.'),
+    program.command('host').description('Manages the devices of this machine, with orders received over Kafka.'),
     PROGRAM_FLAGS.host,
   ).action(
     told(async (flags: Flags) => {

@@ -1,4 +1,4 @@
-/** `accelerando hosts`: what hosts there are, and taking them in and out of service. */
+/** `accelerando hosts`: lists the hosts, and takes them in and out of service. */
 import type { Command } from 'commander'
 import { type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
 import { type Host, type HostDetail, wordLine } from '../operators/apiShapes.ts'
@@ -26,7 +26,7 @@ const detail = (json: Json): readonly string[] => {
 }
 
 const reading = (family: Command) => {
-  addApiFlags(family.command('list').description('All hosts.')).action(
+  addApiFlags(family.command('list').description('Lists all hosts.')).action(
     told(async (flags: ApiFlags) => {
       const json = await apiOf(flags)('GET', '/hosts')
       const hosts = json['hosts'] as readonly Host[]
@@ -40,7 +40,7 @@ const reading = (family: Command) => {
       show(flags, json, () => tableOf(['NAME', 'LIVENESS', 'RETIRED', 'LAST SEEN', 'DRIVERS'], rows))
     }),
   )
-  addApiFlags(family.command('show <NAME>').description('One host, and what is held on it.')).action(
+  addApiFlags(family.command('show <NAME>').description('Shows one host and the attach handles in use on it.')).action(
     told(async (name: string, flags: ApiFlags) => {
       const json = await apiOf(flags)('GET', at(name))
       show(flags, json, () => detail(json))
@@ -65,7 +65,7 @@ export const hosts: Register = (program) => {
         show(flags, json, () => detail(json))
       }),
     )
-  withReason(family.command('remove <NAME>').description('Removes a host that does not come back.'))
+  withReason(family.command('remove <NAME>').description('Removes a host that will not return.'))
     .option('--force', 'unbind what is bound on it first')
     .action(
       told(async (name: string, flags: Asked) => {

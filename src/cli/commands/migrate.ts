@@ -34,12 +34,12 @@ export const migrate: Register = (program) => {
   addFlags(
     program
       .command('migrate')
-      .description('Brings the schema of a PostgreSQL up. To be run as the owner of the tables.'),
+      .description('Migrates the schema of a PostgreSQL database. Run it as the owner of the tables.'),
     ['database', 'config', 'log.level'],
   )
-    .option('--check', 'change nothing; exit code 1 when a migration is not made')
-    .option('--grant-to <ROLE>', 'let this role do what the programs need, and no more')
-    .option('--adopt', 'after a restore on another server, with all programs stopped: number the journal anew')
+    .option('--check', 'change nothing; exit code 1 when a migration is pending')
+    .option('--grant-to <ROLE>', 'grant this role the privileges that the programs need, and no more')
+    .option('--adopt', 'after a restore on another server, with all programs stopped: renumber the journal')
     .action(
       told(async (given: Given) => {
         const config = configured(given)

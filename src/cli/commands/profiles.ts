@@ -1,4 +1,4 @@
-/** `accelerando profiles migrate`: device profiles follow when traits and resource classes get other names. */
+/** `accelerando profiles migrate`: updates device profiles when traits and resource classes are renamed. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import * as v from 'valibot'
@@ -42,12 +42,12 @@ export const profiles: Register = (program) => {
     family
       .command('migrate')
       .description(
-        'Renames traits and resource classes in all profiles, or tells what it would; requests keep theirs.',
+        'Renames traits and resource classes in all profiles, or shows what would change. Existing requests are not changed.',
       ),
   )
     .requiredOption('--map <FILE>', 'TOML or JSON: tables traits and classes, each OLD = "NEW"')
-    .option('--apply', 'do it; all profiles or none')
-    .option('--reason <TEXT>', 'why; kept in the journal; needed with --apply')
+    .option('--apply', 'make the changes; all profiles are changed or none')
+    .option('--reason <TEXT>', 'reason, recorded in the journal; required with --apply')
     .action(
       told(async (flags: Asked) => {
         const { map, apply = false, reason } = flags

@@ -1,4 +1,4 @@
-/** `accelerando start`, the default. */
+/** `accelerando start`, the default command. */
 import { type Flags, type Register, configured, out, told } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'

@@ -7,12 +7,12 @@ import { openLog } from '../logger.ts'
 const STORE_FLAGS: readonly Key[] = ['data', 'database', 'config', 'log.level']
 
 const seed: Register = (program) => {
-  addFlags(program.command('seed').description('Brings a stopped store to exactly N bound ARQs.'), STORE_FLAGS)
+  addFlags(program.command('seed').description('Fills a stopped store until it has exactly N bound ARQs.'), STORE_FLAGS)
     .requiredOption('--hosts <N>', 'simulated hosts')
     .requiredOption('--devices <D>', 'FPGAs of each host')
     .requiredOption('--handles <K>', 'attach handles of each FPGA')
     .requiredOption('--arqs <N>', 'bound ARQs in the end')
-    .option('--projects <P>', 'projects that own them', '1')
+    .option('--projects <P>', 'number of projects that own them', '1')
     .action(
       told(async ({ hosts, devices, handles, arqs, projects, ...flags }: Record<string, string>) => {
         const config = configured(flags)
@@ -27,7 +27,7 @@ const rebuildViews: Register = (program) => {
   addFlags(
     program
       .command('rebuild-views')
-      .description('Drops the views of a stopped store and folds them anew from the journal.'),
+      .description('Drops the views of a stopped store and rebuilds them from the journal.'),
     STORE_FLAGS,
   ).action(
     told(async (flags: Flags) => {

@@ -1,4 +1,4 @@
-/** `accelerando tail`: shows what happens, a line each. */
+/** `accelerando tail`: shows what happens, one line per message. */
 import { join } from 'node:path'
 import { type Flags, type Register, configured, out, told } from '../command.ts'
 import type { Config } from '../config/config.ts'
@@ -29,7 +29,7 @@ const checked = ({ arq, since }: Given): void => {
   if (since !== undefined && !POSITION.test(since))
     throw new Error(`--since: must be a position as tail shows it behind @, and is ${since}`)
 }
-/** The first Ctrl-C ends; whoever reads our output may end, too. */
+/** The first Ctrl-C ends it, and so does a reader of its output that closes the pipe. */
 const untilAsked = (): AbortSignal => {
   const asked = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => asked.abort())
@@ -41,14 +41,16 @@ export const tail: Register = (program) => {
   addFlags(
     program
       .command('tail')
-      .description('Shows what happens, a line each: from the topics, or from the journal when no Kafka is named.')
+      .description(
+        'Shows what happens, one line per message: from the topics, or from the journal when no Kafka is given.',
+      )
       .argument('[topic]', 'one topic, such as arq.events; all on which facts are told, when not given'),
     TAIL_FLAGS,
   )
-    .option('--arq <UUID>', 'only what names this accelerator request')
-    .option('--since <POSITION>', 'everything after this position, as shown behind @')
-    .option('--json', 'a JSON object a line')
-    .option('--once', 'end when all that is there was shown')
+    .option('--arq <UUID>', 'only messages that name this accelerator request')
+    .option('--since <POSITION>', 'only messages after this position, as shown behind @')
+    .option('--json', 'one JSON object per line')
+    .option('--once', 'end when all existing messages were shown')
     .action(
       told(async (topic: string | undefined, flags: Flags) => {
         const given = flags as Given

@@ -5,7 +5,7 @@ import { silent } from '../../log.ts'
 import { type Flags, type Register, configured, out, told } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 
-/** One line a topic, one below for each thing that differs, and what to do at the end, once. */
+/** One line for each topic, one line below it for each difference, and the advice once at the end. */
 const lines = (reports: readonly TopicReport[]): readonly string[] => {
   const width = Math.max(...reports.map(({ topic }) => topic.length))
   const advice = reports.flatMap(({ differences }) => differences.map((each) => `${each.what}: ${each.advice}`))
@@ -38,10 +38,12 @@ const common = (command: Command): Command =>
 export const topics: Register = (program) => {
   const family = program.command('topics').description('The topics on the broker.')
   common(
-    family.command('list').description('What is there, and what is not as it should be (then the exit code is 1).'),
+    family
+      .command('list')
+      .description('Shows the existing topics and how they differ from what is expected (exit code 1 if they differ).'),
   ).action(act(() => ({ dryRun: true })))
-  common(family.command('create').description('Makes the topics that are missing, and tells of each how it is.'))
+  common(family.command('create').description('Creates missing topics and shows the state of each topic.'))
     .option('--apply', 'also change the settings of topics that are there; never the number of partitions')
-    .option('--dry-run', 'only tell')
+    .option('--dry-run', 'only show what would be done')
     .action(act(({ apply, dryRun }) => ({ apply: apply === true, dryRun: dryRun === true })))
 }

@@ -1,4 +1,4 @@
-/** The options of a service of several processes: how they find Kafka, and what only such processes take. */
+/** The options of a service of several processes: its connection to Kafka, and options that only such processes use. */
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
@@ -10,7 +10,7 @@ export const CLUSTER = {
   auth: optional('program.auth', k.choice(['noauth']), {
     flag: true,
     about:
-      'How callers of the API are known; `control` asks for it. noauth: nobody is authenticated, so it listens on this ' +
+      'How callers of the API are authenticated; `control` requires it. noauth: nobody is authenticated, so it listens on this ' +
       'machine only.',
     example: 'noauth',
   }),
@@ -41,7 +41,7 @@ export const CLUSTER = {
   }),
   'kafka.retention_days': optional('topics.retentionMs', k.days(0.01, 3650), {
     about:
-      'Messages of topics that are made are kept for so long. Without it, as long as the kind of topic asks for; ' +
+      'How long messages of created topics are kept. Without it, the default of each kind of topic applies; ' +
       'the last state of each key stays for ever either way.',
     example: 7,
   }),

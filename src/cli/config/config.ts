@@ -1,4 +1,7 @@
-/** The configuration: flag over environment over file over default; all that is wrong with it at once, or what the rooms take. */
+/**
+ * Reads the configuration. A flag overrides the environment, the environment overrides the file, and the file overrides
+ * the default. The result is either the complete list of problems or the validated options of each part of the program.
+ */
 import type { DriverOptions } from '../../drivers/index.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
@@ -25,9 +28,9 @@ export type Demo =
     }
 export type Config = Pick<Sections, 'log' | 'control' | 'region' | 'topics'> &
   Omit<Sections['program'], 'config' | 'adminListen'> & {
-    /** `chosen`: somebody set it; otherwise any free port does when it is taken. */
+    /** `chosen`: the operator set the address. Otherwise any free port is taken when the default is in use. */
     readonly adminListen: Address & { readonly chosen: boolean }
-    /** Null: the store in the data folder. */
+    /** Null: the embedded store in the data folder. */
     readonly database: PostgresOptions | null
     /** Null: no simulated hosts. */
     readonly demo: Demo | null
@@ -49,18 +52,18 @@ const demoOf = (demo: Sections['demo']): Demo | null => {
   return { kind: 'sized', seed, hosts: hosts ?? 1, devices: devices ?? 1, handles: handles ?? 16, hostWork }
 }
 
-/** Null where nobody said where the service is. */
+/** Null when the URL of the service is not set. */
 const withUrl = <Given extends { readonly url: string | null }>({ url, ...rest }: Given) =>
   url === null ? null : { ...rest, url }
 
-/** The operating system's name in the characters a host's name may have. */
+/** The host name of the operating system, reduced to the characters that a host name may have here. */
 export const safeHostName = (name: string): string =>
   name
     .replaceAll(/[^A-Za-z0-9.-]+/g, '-')
     .replace(/^[.-]+/, '')
     .slice(0, 100) || 'localhost'
 
-/** What the files hold that options name. */
+/** The contents of the files that options name. */
 type Files = { readonly rules: Record<string, string>; readonly ca: string | null }
 
 const configOf = (
@@ -98,14 +101,14 @@ const configOf = (
 
 const between = ({ sections, broken, originOf }: Gathered): readonly string[] =>
   RULES.filter(({ keys }) => !keys.some((key) => broken.has(key))).flatMap(({ keys, broken: judge }) => {
-    // Who set none of them has nothing to mend: the defaults keep the rules.
+    // When no option of the rule is set there is nothing to fix, because the defaults satisfy every rule.
     const blamed = keys.find((key) => originOf(key) !== undefined) ?? keys[0]
     const origin =
       originOf(keys[0]) ?? (blamed === keys[0] ? 'default' : `default; ${blamed} is from ${originOf(blamed)}`)
     return (judge(sections) || []).map((rule) => problem(keys[0], rule, origin))
   })
 
-/** The content of the file an option names, read by `take`, which throws or tells problems. */
+/** The content of the file that an option names, parsed by `take`, which throws or reports problems. */
 const inFileOf = <Value>(
   key: Key,
   nothing: Value,

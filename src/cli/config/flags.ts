@@ -20,7 +20,7 @@ const placeholder = (form: string): string => {
 }
 const textOf = (standard: Plain): string => (typeof standard === 'string' ? standard : JSON.stringify(standard))
 
-/** The values stay texts: they are judged with those of file and environment. */
+/** The values stay strings and are validated together with those of the file and the environment. */
 const optionOf = (key: Key): Option => {
   const { about, form, standard } = rowOf(key)
   const choices = form.includes(', ') ? ` One of ${form}.` : ''
@@ -31,10 +31,10 @@ const optionOf = (key: Key): Option => {
 export const FLAG_KEYS: readonly Key[] = KEYS.filter((key) => rowOf(key).flag)
 
 const SEVERAL: readonly Key[] = ['kafka.brokers', 'auth', 'clock_offset_ms']
-/** For commands on the topics: a program has them from its file or environment. */
+/** Flags for commands that work on topics. Programs read these options from the file or the environment. */
 const TOPICS: readonly Key[] = ['kafka.prefix', 'kafka.partitions', 'kafka.replicas']
 const EVERY: readonly Key[] = ['config', 'log.level', 'images']
-/** What each program takes. */
+/** The flags that each program accepts. */
 export const PROGRAM_FLAGS = {
   start: FLAG_KEYS.filter((key) => ![...SEVERAL, ...TOPICS].includes(key)),
   control: [

@@ -1,4 +1,7 @@
-/** Collects what file, environment and command line say, judges each value, and keeps the strongest of each option. */
+/**
+ * Collects the values of file, environment and command line, validates each of them, and keeps the one with the highest
+ * precedence for each option.
+ */
 import { parse } from 'smol-toml'
 import * as v from 'valibot'
 import { ENV_PREFIX, envName, flagField, flagName, isKey, KEYS, rowOf } from './table.ts'
@@ -7,20 +10,20 @@ import type { Sections } from './sections.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 export type ConfigSources = {
-  /** Values by the names that the parser of the command line gives them; others are ignored. */
+  /** Values by the names under which the command-line parser returns them. Unknown names are ignored. */
   readonly flags?: Readonly<Record<string, unknown>>
   readonly env: Env
   /** Throws when the file cannot be read. */
   readonly readFile: (path: string) => string
 }
-/** A value as a file would hold it, and where it was found. */
+/** A value in the form a TOML file would hold, and the place where it was found. */
 type Found = { readonly key: Key; readonly value: unknown; readonly origin: string }
 export type Gathered = {
   readonly sections: Sections
   readonly problems: readonly string[]
-  /** Who set an option; nobody: its default holds. */
+  /** The place where an option was set. Undefined: the default applies. */
   readonly originOf: (key: Key) => string | undefined
-  /** Values that broke their rule; what depends on them need not be judged. */
+  /** Options with invalid values. Rules that depend on them are not checked. */
   readonly broken: ReadonlySet<Key>
 }
 
@@ -66,7 +69,7 @@ const ofFile = (path: string, { readFile }: ConfigSources, problems: string[]): 
   }
 }
 
-/** An empty variable sets nothing, as everywhere. */
+/** An empty environment variable counts as not set. */
 const ofEnv = (env: Env, problems: string[]): readonly Found[] => {
   const known = new Map(KEYS.map((key) => [envName(key), key]))
   return Object.entries(env).flatMap(([name, text]) => {
@@ -95,11 +98,14 @@ const sectionsOf = (values: ReadonlyMap<Key, unknown>): Sections => {
     const [section, field] = rowOf(key).to.split('.') as [string, string]
     sections[section] = { ...sections[section], [field]: value }
   }
-  // each field has a row (Unfilled), and each value comes from that row's kind
+  // Each field has a row (see UNFILLED), and each value was produced by the kind of that row, so the cast is safe.
   return sections as unknown as Sections
 }
 
-/** A bad value is told even where a stronger one hides it: it waits for the day that one is gone. */
+/**
+ * An invalid value is reported even when a value of higher precedence overrides it, because it would take effect when
+ * that one is removed.
+ */
 export const gather = (sources: ConfigSources): Gathered => {
   const problems: string[] = []
   const beyondFile = [...ofEnv(sources.env, problems), ...ofFlags(sources.flags ?? {})]

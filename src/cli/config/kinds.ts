@@ -1,14 +1,17 @@
-/** The kinds of values an option can have: how text stands for one, and the rule a value keeps. */
+/** The kinds of option values: how each is parsed from text, and the rule it must satisfy. */
 import * as v from 'valibot'
 
-/** `Value` is what the program takes, `Written` what an operator writes: seconds are milliseconds inside. */
+/**
+ * `Value` is the type the program uses, `Written` the type an operator writes. For example, seconds are converted to
+ * milliseconds.
+ */
 export type Kind<Value, Written = Value> = {
-  /** Judges what a TOML file would hold. Each of its messages completes "must ...". */
+  /** Validates a value of a TOML file. Each of its messages completes the phrase "must ...". */
   readonly schema: v.GenericSchema<unknown, Written>
   readonly toValue: (written: Written) => Value
-  /** What a text of the environment or the command line stands for; a text that stands for nothing is kept as it is. */
+  /** Converts a text of the environment or the command line. A text that cannot be converted is kept as it is. */
   readonly fromText: (text: string) => unknown
-  /** For people: what to write. */
+  /** Tells the operator what to write. */
   readonly form: string
 }
 export type Address = { readonly host: string; readonly port: number }
@@ -35,7 +38,10 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ])
 
-/** A text for which `holds`; control characters never do: they have no place in a path, a name or a header. */
+/**
+ * A text for which `holds` is true. Control characters are always refused, because they have no place in a path, a name
+ * or a header.
+ */
 const texts = (form: string, rule: string, holds: (text: string) => boolean): Kind<string> => ({
   schema: v.pipe(
     v.string(rule),
@@ -103,7 +109,7 @@ export const brokers: Kind<readonly string[]> = {
 }
 
 const PREFIX_RULE = 'must be at most 100 of A-Z, a-z, 0-9, dot, hyphen and underscore'
-/** What Kafka takes in the name of a topic. May be empty. */
+/** The characters that Kafka allows in topic names. The text may be empty. */
 export const topicPrefix: Kind<string> = {
   schema: v.pipe(v.string(PREFIX_RULE), v.regex(/^[A-Za-z0-9._-]{0,100}$/, PREFIX_RULE)),
   toValue: same,
@@ -116,7 +122,7 @@ const between = (min: number, max: number) => {
   return v.pipe(v.number(rule), v.minValue(min, rule), v.maxValue(max, rule))
 }
 
-/** Milliseconds for the program; people write the unit, fractions included. */
+/** Milliseconds in the program. The operator writes the number in the unit of the option; fractions are allowed. */
 const duration = (form: string, unitMs: number, min: number, max: number): Kind<number> => ({
   schema: between(min, max),
   toValue: (written) => Math.round(written * unitMs),
@@ -170,7 +176,7 @@ export const headers: Kind<Readonly<Record<string, string>>> = {
   form: 'table of texts',
 }
 
-/** Judged by its own reader, which names every entry and rule. */
+/** Validated by the parser of the whitelist, which names each entry and rule. */
 export const whitelist: Kind<unknown> = {
   schema: v.unknown(),
   toValue: same,

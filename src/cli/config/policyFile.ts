@@ -1,4 +1,7 @@
-/** The operator's policy file: JSON, or the flat form that policy generators write, one `"name": "rule"` a line. */
+/**
+ * Reads the operator's policy file: JSON, or the flat form that policy generators write, with one `"name": "rule"` per
+ * line.
+ */
 import { readPolicy } from '../../http/policy/policy.ts'
 import { OPERATION_RULES } from '../../http/policy/rules.ts'
 
@@ -29,7 +32,7 @@ const json = (text: string): PolicyReading => {
   }
 }
 
-/** A rule for an operation that is misspelled would leave the operation to its default. */
+/** A misspelled rule name is an error, because the operation it was meant for would silently keep its default. */
 const strangers = (rules: Rules): readonly string[] =>
   Object.keys(rules)
     .filter((name) => name.startsWith('cyborg:') && !Object.hasOwn(OPERATION_RULES, name))

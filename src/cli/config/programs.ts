@@ -1,4 +1,4 @@
-/** What each program of a service of several processes cannot do without. */
+/** The options that each program of a service of several processes requires. */
 import type { Config } from './config.ts'
 import { envName, flagName } from './table.ts'
 import type { Key } from './table.ts'
@@ -18,6 +18,6 @@ const ofHost = ({ kafka, demo }: Config): readonly string[] => [
     : []),
 ]
 
-/** Texts for the operator; none: the program can start. */
+/** Problems as texts for the operator. An empty list: the program can start. */
 export const lacks = (program: 'control' | 'host', config: Config): readonly string[] =>
   program === 'control' ? ofControl(config) : ofHost(config)

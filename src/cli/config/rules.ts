@@ -1,4 +1,4 @@
-/** Rules between options, and those that another room's own reader keeps. */
+/** Rules that involve several options, and rules that the parser of another module checks. */
 import { driverByName } from '../../drivers/index.ts'
 import { readWhitelist } from '../../drivers/pci/whitelist.ts'
 import type { Address } from './kinds.ts'
@@ -6,12 +6,12 @@ import type { Sections } from './sections.ts'
 import { type Key, valueOf } from './table.ts'
 
 type Rule = {
-  /** The first is the one to blame; with a bad value in any of them the rule is not asked. */
+  /** The first key is named in the message. When any of these options has an invalid value the rule is not checked. */
   readonly keys: readonly [Key, ...Key[]]
   readonly broken: (sections: Sections) => readonly string[] | false
 }
 
-/** `localhost` is told apart by name: what else a name leads to is not known here. */
+/** `localhost` is recognized by its name. Other names are not resolved here. */
 const isLoopback = ({ host }: Address): boolean =>
   /^127(\.\d{1,3}){3}$/.test(host) || host === '::1' || host.toLowerCase() === 'localhost'
 const same = (one: Address, other: Address): boolean =>
@@ -22,7 +22,7 @@ const whitelistProblems = ({ pci }: Sections): readonly string[] => {
   return reading.ok ? [] : reading.problems.map(({ field, rule }) => `${field.replace(/^\./, '')} ${rule}`.trim())
 }
 
-/** The whitelist has a rule of its own. */
+/** The problems of the enabled drivers. The whitelist is left out here because it has a rule of its own. */
 const driverProblems = ({ program, fake }: Sections): readonly string[] =>
   program.enabledDrivers.flatMap((name) => {
     const reading = driverByName(name, { fake, pci: {} })
@@ -79,6 +79,6 @@ export const RULES: readonly Rule[] = [
   { keys: ['enabled_drivers', 'fake.devices', 'fake.handles'], broken: driverProblems },
 ]
 
-/** A size asks for the simulated hosts as `demo` does. */
+/** Setting a size enables the simulated hosts just as `demo` does. */
 export const isDemo = ({ mixed, hosts, devices, handles }: Sections['demo']): boolean =>
   mixed || [hosts, devices, handles].some((size) => size !== null)

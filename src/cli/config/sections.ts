@@ -1,4 +1,6 @@
-/** What the options fill: each row of the table names one field here, and each field has one row. */
+/**
+ * The validated values of all options. Each row of the table fills one field here, and each field has exactly one row.
+ */
 import type { RegionOptions } from '../../actors/runtime/region.ts'
 import type { ControlOptions } from '../../actors/services/kernel.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
@@ -14,11 +16,11 @@ export type Sections = {
     readonly enabledDrivers: readonly string[]
     readonly noauthAnywhere: boolean
     readonly tour: boolean
-    /** Opens doors on the admin listener with which tests break things. */
+    /** Opens paths on the admin listener with which tests cause failures. */
     readonly testDoors: boolean
-    /** Null: nobody chose how callers are known. */
+    /** Null: the operator has not chosen how callers are authenticated. */
     readonly auth: 'noauth' | null
-    /** 0 but in tests. */
+    /** Always 0 outside tests. */
     readonly clockOffsetMs: number
   }
   readonly demo: {
@@ -68,15 +70,15 @@ export type Sections = {
   readonly topics: {
     readonly partitions: number
     readonly replicas: number
-    /** Null: as long as each topic asks for. */
+    /** Null: each topic has its own default retention. */
     readonly retentionMs: number | null
-    /** Who starts makes the topics that are missing. */
+    /** The program creates missing topics when it starts. */
     readonly create: boolean
   }
 }
 
 type Paths = { readonly [S in keyof Sections]: `${S}.${keyof Sections[S] & string}` }
-/** `control.bindDeadlineMs`: a field of a section. */
+/** A field of a section, written like `control.bindDeadlineMs`. */
 export type Path = Paths[keyof Sections]
 /** The type of the field that a path names. */
 export type At<P extends Path> = P extends `${infer S extends keyof Sections}.${infer F}`

@@ -1,4 +1,7 @@
-/** Every option there is, one row each. File keys, environment, flags, help, sample and manual are derived from here. */
+/**
+ * All options, one row each. File keys, environment variables, flags, help, sample file and manual are derived from
+ * this table.
+ */
 import { CONTROL_DEFAULTS as CONTROL } from '../../actors/services/kernel.ts'
 import { REGION_DEFAULTS as REGION } from '../../actors/runtime/region.ts'
 import { DEFAULTS as HTTP } from '../../http/options.ts'
@@ -44,26 +47,26 @@ const PROGRAM = {
   noauth_anywhere: row('program.noauthAnywhere', k.toggle, false, {
     flag: true,
     about:
-      'Listen beyond this machine although callers are not authenticated: whoever reaches the API may do everything.',
+      'Listen beyond this machine although callers are not authenticated: everybody who can reach the API may do everything.',
   }),
   demo: row('demo.mixed', k.toggle, false, { flag: true, about: 'Adds a small mixed cloud of simulated hosts.' }),
   demo_hosts: optional('demo.hosts', k.count(1, 10_000), {
     flag: true,
-    about: 'Instead of the mixed cloud, so many simulated hosts of FPGAs (1 when only the other sizes are set).',
+    about: 'Number of simulated hosts with FPGAs, instead of the mixed cloud (1 when only the other sizes are set).',
     example: 3,
   }),
   demo_devices: optional('demo.devices', k.count(1, 1000), {
     flag: true,
-    about: 'FPGAs of each of these hosts (1 when only the other sizes are set).',
+    about: 'Number of FPGAs of each of these hosts (1 when only the other sizes are set).',
     example: 2,
   }),
   demo_handles: optional('demo.handles', k.count(1, 4096), {
     flag: true,
-    about: 'Attach handles of each of these FPGAs (16 when only the other sizes are set).',
+    about: 'Number of attach handles of each of these FPGAs (16 when only the other sizes are set).',
     example: 16,
   }),
   demo_host_work: row('demo.hostWork', k.toggle, true, {
-    about: 'Binding one of these FPGAs needs work on its host. Without it they are handed out as they are.',
+    about: 'Binding one of these FPGAs needs work on its host. If false, they are attached without preparation.',
   }),
   demo_seed: row('demo.seed', k.word, 'demo', {
     flag: true,
@@ -94,7 +97,7 @@ const API = {
   }),
   'api.proxy_headers': row('http.proxyHeaders', k.toggle, HTTP.proxyHeaders, {
     about:
-      'Believe proto and host of the first element of Forwarded or, when that header is not sent, X-Forwarded-Proto and ' +
+      'Trust proto and host of the first element of Forwarded or, when that header is not sent, X-Forwarded-Proto and ' +
       'X-Forwarded-Host. Only behind a proxy that sets them and removes what clients send under these names.',
   }),
   'api.body_limit_bytes': row('http.bodyLimitBytes', k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
@@ -226,7 +229,7 @@ const NEIGHBOURS = {
 export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...CLUSTER }
 export type Key = keyof typeof OPTIONS
 
-/** Every field of the sections is filled by a row: this is a compile error where one is not. */
+/** Every field of the sections must be filled by a row. For a field without a row, this type is a compile error. */
 type Never<Missing extends never> = Missing
 export type Unfilled = Never<Exclude<Path, (typeof OPTIONS)[Key]['to']>>
 
@@ -234,7 +237,7 @@ export const KEYS = Object.keys(OPTIONS) as readonly Key[]
 export const rowOf = (key: Key): Row => OPTIONS[key]
 export const isKey = (name: string): name is Key => Object.hasOwn(OPTIONS, name)
 
-/** The value of an option where its row has put it. */
+/** The value of an option, read from the field that its row fills. */
 export const valueOf = (sections: Sections, key: Key): unknown => {
   const [section, field] = rowOf(key).to.split('.') as [keyof Sections, string]
   return (sections[section] as Readonly<Record<string, unknown>>)[field]
@@ -246,7 +249,7 @@ export const flagName = (key: Key): string => {
   const { flag } = rowOf(key)
   return typeof flag === 'string' ? flag : `--${key.replaceAll(/[._]/g, '-')}`
 }
-/** What the parser of the command line calls the flag's value. */
+/** The name under which the command-line parser returns the flag's value. */
 export const flagField = (key: Key): string =>
   flagName(key)
     .slice(2)

@@ -1,4 +1,4 @@
-/** The sample file and the manual page, printed from the options. */
+/** Prints the sample file and the manual page from the table of options. */
 import { Command } from 'commander'
 import { PROGRAM_FLAGS, addFlags } from './flags.ts'
 import { envName, flagName, KEYS, rowOf } from './table.ts'
@@ -45,7 +45,7 @@ const sampleOf = (key: Key): readonly string[] => {
 const inFile = KEYS.filter((key) => rowOf(key).only === undefined)
 const sections: readonly string[] = [...new Set(inFile.map(sectionOf))]
 
-/** As it stands it changes nothing: every value is commented out. */
+/** The sample changes nothing as it is, because every value is commented out. */
 export const sampleFile = (): string =>
   [
     ...wrapped(

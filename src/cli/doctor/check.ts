@@ -1,13 +1,16 @@
-/** What a check is: facts in, one finding out. Pure, so that each is tried with facts made up for it. */
+/**
+ * A check takes facts and returns one finding. Checks are pure functions, so that each can be tested with made-up
+ * facts.
+ */
 export type Verdict = 'ok' | 'warning' | 'problem'
 export type Judged = {
   readonly verdict: Verdict
   readonly says: string
-  /** What to do. */
+  /** What the operator should do. */
   readonly advice?: string
 }
 export type Finding = Judged & { readonly check: string }
-/** Null: there is nothing to say in this place. */
+/** Null: the check does not apply to this installation. */
 export type Check<Facts> = { readonly name: string; readonly judge: (facts: Facts) => Judged | null }
 
 export const ok = (says: string): Judged => ({ verdict: 'ok', says })
@@ -21,7 +24,7 @@ export const judgeAll = <Facts>(checks: readonly Check<Facts>[], facts: Facts): 
   })
 
 const LISTED_MAX = 5
-/** The first few names, and how many more there are. */
+/** The first few names, and the number of those left out. */
 export const listed = (names: readonly string[]): string =>
   names.length <= LISTED_MAX
     ? names.join(', ')

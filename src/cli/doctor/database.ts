@@ -1,10 +1,12 @@
-/** Checks of the database itself: version, schema, rights, clock, and what makes it slow. */
+/** Checks of the database itself: version, schema, privileges, clock, and common causes of slowness. */
 import type { DatabaseFacts } from '../../persistence/inspect.ts'
 import type { Check } from './check.ts'
 import { counted, listed, ok, problem, size, span, warning } from './check.ts'
 
 const OLDEST_VERSION = 140_000
-/** Leases are judged by the database alone, but deadlines and what hosts observe are told by the clocks of processes. */
+/**
+ * Leases are judged by the database clock alone, but deadlines and host observations use the clocks of the processes.
+ */
 const SKEW = { warnMs: 500, badMs: 5000 }
 const HELD = { warnMs: 10_000, badMs: 60_000 }
 const DEAD = { rows: 100_000, share: 0.3 }

@@ -1,4 +1,6 @@
-/** Looks at everything a service of several processes stands on, and says what is wrong and what to do. */
+/**
+ * Checks everything that a service of several processes depends on, and reports what is wrong and what to do about it.
+ */
 import type { Gone } from '../../bus/kafka/groups.ts'
 import { inspectKafka } from '../../bus/kafka/inspect.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
@@ -14,14 +16,14 @@ import { API_CHECKS, askFor, NOVA_CHECKS } from './neighbours.ts'
 import { WORK_CHECKS } from './work.ts'
 
 export type DoctorOptions = Pick<Config, 'database' | 'kafka' | 'topics' | 'nova' | 'control'> & {
-  /** Where a control answers; null: not looked at. */
+  /** Address of a control process. Null: it is not checked. */
   readonly api: string | null
-  /** Delete left-over groups. */
+  /** Delete consumer groups that are no longer used. */
   readonly mend: boolean
   readonly clock: Clock
 }
 
-/** What cannot even be asked is a finding too. */
+/** A system that cannot be reached is reported as a finding, too. */
 const orUnreachable = async (
   check: string,
   advice: string,
@@ -65,7 +67,7 @@ const ofApi = async (api: string, { clock }: DoctorOptions): Promise<readonly Fi
 const ofNova = async (url: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
   judgeAll(NOVA_CHECKS, await askFor(url, clock))
 
-/** What is not configured is not looked at. */
+/** A system that is not configured is not checked. */
 const orNothing = async <Place>(
   place: Place | null,
   options: DoctorOptions,
@@ -88,7 +90,7 @@ const of = (findings: readonly Finding[], verdict: Finding['verdict']): number =
 
 export const hasProblems = (findings: readonly Finding[]): boolean => of(findings, 'problem') > 0
 
-/** One line a finding, what to do below it, and a last line that sums up. */
+/** One line for each finding with the advice below it, and a summary as the last line. */
 export const reportLines = (findings: readonly Finding[]): readonly string[] => {
   const width = Math.max(0, ...findings.map(({ check }) => check.length))
   const sum = [

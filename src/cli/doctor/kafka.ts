@@ -1,4 +1,4 @@
-/** Checks of the brokers: topics, groups, and what went to the dead letters. */
+/** Checks of the brokers: topics, consumer groups and dead letters. */
 import type { KafkaFacts } from '../../bus/kafka/inspect.ts'
 import type { Check } from './check.ts'
 import { counted, listed, ok, problem, warning } from './check.ts'
@@ -23,7 +23,7 @@ const topics: Check<KafkaFacts> = {
   },
 }
 
-/** One finding a kind of difference: what to do depends on it. */
+/** One finding for each kind of difference, because the advice depends on the kind. */
 const differing = (what: string, isBad: boolean): Check<KafkaFacts> => ({
   name: `topics: ${what}`,
   judge: (facts) => {
@@ -65,7 +65,7 @@ const writable: Check<KafkaFacts> = {
 const consumers: Check<KafkaFacts> = {
   name: 'controls',
   judge: ({ groups: { control, lag } }) => {
-    // without the topic there is nobody to miss, and that is said already
+    // Without the topic there is no consumer group to check, and the missing topic is already reported.
     if (lag === null) return null
     const behind = lag.reduce((sum, each) => sum + each.behind, 0)
     const where = lag.filter((each) => each.behind > 0).map((each) => `partition ${each.partition}: ${each.behind}`)

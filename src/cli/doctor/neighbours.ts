@@ -1,4 +1,4 @@
-/** Checks of what answers over HTTP: the API of a control, and Nova. */
+/** Checks of the services that answer over HTTP: the API of a control process, and Nova. */
 import type { Clock } from '../../clock.ts'
 import { ask } from '../ask.ts'
 import type { Check } from './check.ts'
@@ -6,15 +6,15 @@ import { ok, problem, span, warning } from './check.ts'
 
 export type Answer = {
   readonly url: string
-  /** Null: nobody answered, and `reason` says why. */
+  /** Null: there was no answer, and `reason` says why. */
   readonly status: number | null
   readonly reason: string
-  /** The `date` it answered with minus our clock; null: none. */
+  /** The `date` header of the answer minus the local clock. Null: the answer had none. */
   readonly skewMs: number | null
 }
 
 const TIMEOUT_MS = 5000
-/** A date of HTTP is whole seconds. */
+/** HTTP dates have a resolution of one second. */
 const SKEW = { errorMs: 1000, warnMs: 2000 }
 
 const skewOf = (date: string | undefined, now: number): number | null => {

@@ -1,11 +1,11 @@
-/** Checks of the work that the processes share: relay, hosts, orders, binds. */
+/** Checks of the work that the processes share: the relay, hosts, orders and binds. */
 import type { WorkFacts } from '../../persistence/inspectWork.ts'
 import type { Check } from './check.ts'
 import { counted, listed, ok, problem, span, warning } from './check.ts'
 
 const LAG = { warnMs: 5000, badMs: 60_000 }
 
-/** Null: somebody holds it. */
+/** Null: a process holds the lease. Otherwise why nobody does. */
 const unheld = ({ lease }: WorkFacts): string | null => {
   if (lease === null) return 'nobody has ever relayed'
   if (lease.remainsMs === null) return `nobody relays: ${lease.holder} gave the lease back`

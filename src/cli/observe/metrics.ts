@@ -1,4 +1,7 @@
-/** The registry of a process, filled from the table: what happens is counted at once, what only is is read at the scrape. */
+/**
+ * The metrics registry of a process, built from the table. Events are counted when they happen; current values are read
+ * at the scrape.
+ */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import { type LabelsOf, METRICS, METRIC_PREFIX, type MetricName, type MetricRow, type NameOf } from './metricsTable.ts'
 import { systemClock } from '../../clock.ts'
@@ -9,7 +12,7 @@ export type Meter = {
   readonly registry: Registry
   readonly count: <Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>, by?: number) => void
   readonly observe: <Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, value: number) => void
-  /** Read at each scrape; of a counter, the total so far. Null: there is nothing to show. */
+  /** `read` is called at each scrape and returns, for a counter, the total so far. Null: there is nothing to show. */
   readonly show: <Name extends NameOf<'gauge' | 'counter'>>(
     name: Name,
     read: () => Shown<Name> | null | Promise<Shown<Name> | null>,
@@ -23,7 +26,9 @@ export const openMeter = (): Meter => {
     const { help, labels }: MetricRow = METRICS[name]
     return { name: `${METRIC_PREFIX}${name}`, help, labelNames: [...labels], registers: [registry] }
   }
-  /** Made when it is first needed: a host program shows nothing of a control. */
+  /**
+   * A metric is created when it is first used, so that a host program does not show the metrics of a control process.
+   */
   const of = <Made extends Counter | Gauge | Histogram>(name: MetricName, make: () => Made): Made => {
     const known = made.get(name) as Made | undefined
     if (known) return known
@@ -42,7 +47,7 @@ export const openMeter = (): Meter => {
       const collect = async (metric: Counter | Gauge) => {
         const shown = await read()
         metric.reset()
-        // without labels a reset says 0, which is something else than nothing
+        // Without labels a reset would show 0, which is not the same as no value.
         if (shown === null) return METRICS[name].labels.length === 0 ? metric.remove() : undefined
         for (const [labels, value] of typeof shown === 'number' ? [[{}, shown] as const] : shown)
           metric.inc(labels, value)
@@ -72,8 +77,8 @@ export const showProcess = ({ registry }: Meter): void => collectDefaultMetrics(
 
 export type Cached<Value> = () => Promise<Value | null>
 /**
- * A read that is too dear, or too slow, for every scrape: done at most once in `forMs`, waited for at most `withinMs`.
- * What was known last is shown meanwhile; null: nothing is known yet.
+ * Caches a read that is too expensive or too slow for every scrape. It is done at most once in `forMs` and waited for
+ * at most `withinMs`; meanwhile the last known value is shown. Null: no value is known yet.
  */
 export const cached = <Value>(
   read: () => Promise<Value>,

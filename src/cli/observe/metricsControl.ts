@@ -1,4 +1,7 @@
-/** What a control shows of its state: read at the scrape, and from the database no more often than it can bear. */
+/**
+ * Metrics of the state of a control process. They are read at the scrape, and queries to the database are limited by a
+ * cache.
+ */
 import { LIVENESS } from '../../actors/host/decider.ts'
 import type { ControlPlane } from '../../actors/controlPlane.ts'
 import type { Counts } from '../../actors/runtime/counts.ts'
@@ -10,7 +13,7 @@ import type { Relay } from '../../delivery/relay/relay.ts'
 import { type Meter, cached } from './metrics.ts'
 import { AT_ZERO } from './metricsTable.ts'
 
-/** The state of a bus that is a program of its own, as far as it tells. */
+/** The state of an external bus such as Kafka, as far as the client can tell. */
 type BusInsight = {
   readonly state: () => { readonly connected: boolean }
   readonly lag: () => Promise<readonly { readonly topic: string; readonly group: string; readonly messages: number }[]>
@@ -23,7 +26,7 @@ type Shown = {
   readonly reads: Reads
 }
 
-/** A page that is read every second by three scrapers costs the database three small queries in ten seconds. */
+/** Even when three scrapers read the page every second, the database gets only three small queries in ten seconds. */
 const FOR_MS = 10_000
 const WITHIN_MS = 1000
 
@@ -53,7 +56,7 @@ const showDatabase = (meter: Meter, reads: Reads): void => {
   })
 }
 
-/** Groups of hosts have names of hosts. */
+/** The consumer groups of hosts contain host names; all of them are shown under one label value. */
 const groupOf = (group: string): string => (group.startsWith('host-') ? 'host' : group)
 
 export const showBus = (meter: Meter, { state, lag }: BusInsight): void => {

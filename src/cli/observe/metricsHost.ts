@@ -1,4 +1,7 @@
-/** What a host program shows of itself. Several hosts of one process are shown as one: their names would be labels without end. */
+/**
+ * The metrics of a host program. Several hosts of one process are shown as one, because host names as labels would
+ * create an unbounded number of series.
+ */
 import type { Driver } from '../../drivers/driver.ts'
 import type { Host } from '../../host/host.ts'
 import type { OrderEnded } from '../../host/orders.ts'
@@ -22,7 +25,7 @@ const timedBy =
     }
   }
 
-/** Its calls are timed; it does what it did. */
+/** Wraps a driver and measures the duration of its calls; its behaviour does not change. */
 export const timedDriver = (driver: Driver, meter: Meter): Driver => {
   const timed = timedBy(meter, driver.name)
   const { program } = driver

@@ -1,4 +1,4 @@
-/** What the journal is asked, and what is recorded in it, as counts: a wrapper that changes nothing. */
+/** Wraps the journal and counts its queries and the events recorded in it; its behaviour does not change. */
 import type { Control } from '../../actors/control.ts'
 import type { Append, Journal, JournalRow, Verdict } from '../../actors/runtime/ports.ts'
 import type { InstanceEvent } from '../../actors/instance/messages.ts'
@@ -9,7 +9,10 @@ import type { Meter } from './metrics.ts'
 const inSeconds = (since: number): number => (performance.now() - since) / 1000
 const wordOf = (verdict: Verdict): string => (typeof verdict === 'string' ? verdict : 'conflict')
 
-/** What a host says is free text; that it was the host is not. */
+/**
+ * The reason a host gives is free text and cannot be a label value. The label only says that the reason came from the
+ * host.
+ */
 const reasonOf = (reason: string | null): string => {
   if (reason === null) return 'none'
   return reason === NOT_IN_TIME ? 'deadline' : 'host'
@@ -64,7 +67,7 @@ export const observedJournal = (journal: Journal, meter: Meter): Journal => {
   }
 }
 
-/** Refusals leave no trace in the journal, so they are counted where they are answered. */
+/** Refused requests leave no entry in the journal, so they are counted where they are answered. */
 export const observedControl = (control: Control, meter: Meter): Control => ({
   ...control,
   arqs: {

@@ -1,16 +1,22 @@
-/** Every metric there is, one row each. The registry, the manual page and the check of alerts and dashboard are derived from here. */
+/**
+ * All metrics, one row each. The registry, the manual page, and the check of alerts and dashboard are derived from this
+ * table.
+ */
 import { HTTP_REQUESTS } from '../../http/metrics.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 
 export type MetricRow = {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
-  /** Their values come from closed lists: never a uuid, a project or the name of a host. */
+  /** Label values come from closed lists and never contain a UUID, a project or the name of a host. */
   readonly labels: readonly string[]
   readonly buckets?: readonly number[]
 }
 
-/** Series that are there before anything happens: a counter that appears with its first count hides that count from `rate`. */
+/**
+ * Series that exist from the start. A counter that first appears with its first increment hides that increment from
+ * `rate`.
+ */
 export const AT_ZERO = {
   binds_ended_total: [
     { outcome: 'completed', reason: 'none' },

@@ -1,4 +1,4 @@
-/** The bus with its publishing watched: how long it takes, what goes where, and which traces it is part of. */
+/** Wraps the bus and records how long publishing takes, the messages per topic, and the traces they belong to. */
 import type { Bus } from '../../bus/port.ts'
 import { type Tracer, untraced } from '../../trace.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'

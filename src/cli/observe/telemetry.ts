@@ -1,4 +1,4 @@
-/** Whether traces are recorded: the standard `OTEL_*` variables say. Nothing of it is loaded while it is off. */
+/** Enables tracing when the standard `OTEL_*` variables ask for it. While it is off, no tracing library is loaded. */
 import type { Log } from '../../log.ts'
 import { untraced } from '../../trace.ts'
 import { type Environment, type Telemetry, traceSettings } from './telemetrySettings.ts'
@@ -11,7 +11,7 @@ const isOn = (env: Environment): boolean => {
   return Boolean(endpoint) && !disabled && env['OTEL_TRACES_EXPORTER']?.trim() !== 'none'
 }
 
-/** `service` is its name where `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` give none. */
+/** `service` is the service name to use when neither `OTEL_SERVICE_NAME` nor `OTEL_RESOURCE_ATTRIBUTES` gives one. */
 export const openTelemetry = async (service: string, log: Log, env: Environment = process.env): Promise<Telemetry> => {
   if (!isOn(env)) return OFF
   const settings = traceSettings(env, (variable, rule) => log.warn({ variable, rule }, 'telemetry.variable'))

@@ -1,4 +1,7 @@
-/** The tracer on OpenTelemetry: spans under W3C texts, sent in batches by OTLP over HTTP. Contexts are handed on, never found. */
+/**
+ * The tracer based on OpenTelemetry. Contexts are passed as W3C trace context texts, and spans are exported in batches
+ * by OTLP over HTTP. The context is always passed explicitly, never taken from the asynchronous call chain.
+ */
 import {
   type Context,
   DiagLogLevel,
@@ -39,14 +42,14 @@ const KINDS: Readonly<Record<Kind, SpanKind>> = {
   consumer: SpanKind.CONSUMER,
   internal: SpanKind.INTERNAL,
 }
-/** A stop does not wait longer for a collector. */
+/** A stop waits at most this long for the collector. */
 const CLOSE_MS = 2000
 const VALUE_MAX = 1000
 
-/** Later versions may say more after what is known of this one. */
+/** Later versions of the format may append fields after those known here. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** What cannot be read begins no context: the trace is a new one. */
+/** Text that cannot be parsed is ignored, and a new trace begins. */
 const contextOf = (traceparent: string): Context => {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? []
   if (!traceId || !spanId || !flags) return ROOT_CONTEXT
@@ -84,7 +87,7 @@ const providerOf = (service: string, settings: TraceSettings): TracerProvider =>
   const named = resourceFromAttributes({ 'service.name': service, 'service.instance.id': `${process.pid}` })
   const given = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })
   const processor = new BatchSpanProcessor({
-    // where to, with which headers and for how long: its own variables
+    // The exporter reads its endpoint, headers and timeout from its own environment variables.
     exporter: new OTLPTraceExporter(),
     maxQueueSize: queueMax,
     maxExportBatchSize: batchMax,

@@ -1,9 +1,12 @@
-/** How traces are recorded, read from the standard `OTEL_*` variables; where they go, the exporter reads itself. */
+/**
+ * Trace settings, read from the standard `OTEL_*` variables. The exporter reads the variables about its destination
+ * itself.
+ */
 import type { Tracer } from '../../trace.ts'
 
 export type Telemetry = {
   readonly tracer: Tracer
-  /** Sends what is left; bounded. */
+  /** Sends the remaining spans, within a time limit. */
   readonly close: () => Promise<void>
 }
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -24,7 +27,7 @@ export type TraceSettings = {
   readonly exportMs: number
 }
 
-/** As the standard wants it, a value that cannot be used is told and the default taken. */
+/** As the OpenTelemetry specification requires, an invalid value is reported and the default is used. */
 export const traceSettings = (env: Environment, told: (variable: string, rule: string) => void): TraceSettings => {
   const number = (variable: string, standard: number, least: number, most: number, rule: string): number => {
     const text = env[variable]?.trim()

@@ -1,4 +1,4 @@
-/** What a program is watched by: its metrics, always; its traces, when somebody wants them. */
+/** The observability of a program: metrics always, traces when they are enabled. */
 import type { ControlPlane } from '../../actors/controlPlane.ts'
 import type { Bus } from '../../bus/port.ts'
 import type { Log } from '../../log.ts'
@@ -19,7 +19,10 @@ export const openWatching = async (service: string, log: Log, open: Closer): Pro
   return { meter, tracer }
 }
 
-/** The control side itself publishes only orders that nobody answered. */
+/**
+ * Counts orders that are sent again. The only orders the control side publishes itself are those that a host has not
+ * answered.
+ */
 export const resending =
   (publish: Bus['publish'], meter: Meter | undefined): Bus['publish'] =>
   async (batch) => {

@@ -1,4 +1,4 @@
-/** The API as a command asks for it: one call, its document, or in one sentence why not. */
+/** API client for the commands: one call returns the document, or throws an error of one sentence. */
 import type { Command } from 'commander'
 import * as v from 'valibot'
 import { ask } from '../ask.ts'
@@ -8,7 +8,7 @@ export type Json = Readonly<Record<string, unknown>>
 export type Api = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json) => Promise<Json>
 export type ApiFlags = { readonly api: string; readonly as?: string; readonly json?: true }
 
-/** A removal by force ends everything on a host one by one. */
+/** A forced removal unbinds everything on a host one by one, so it may take long. */
 const CALL_MS = 120_000
 const Refusal = v.object({ errors: v.tupleWithRest([v.object({ detail: v.string() })], v.unknown()) })
 
@@ -26,7 +26,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Whom a command speaks for when it names somebody: an administrator, as an API without authentication believes it. */
+/** Identity headers for the user named by `--as`: an administrator, as an API without authentication accepts it. */
 const identity = (user: string | undefined): Readonly<Record<string, string>> =>
   user === undefined
     ? {}
@@ -54,7 +54,7 @@ export const addApiFlags = (command: Command): Command =>
     .option('--json', 'the documents of the API instead of text')
 
 type Cell = string | number | null | undefined
-/** Columns as wide as what they hold. */
+/** A table whose columns are as wide as their content. */
 export const tableOf = (heads: readonly string[], rows: readonly (readonly Cell[])[]): readonly string[] => {
   const texts = [heads, ...rows.map((row) => row.map((cell) => String(cell ?? '-')))]
   const widths = heads.map((_, at) => Math.max(...texts.map((row) => row[at]!.length)))
@@ -65,7 +65,7 @@ export const tableOf = (heads: readonly string[], rows: readonly (readonly Cell[
       .trimEnd(),
   )
 }
-/** One field a line. */
+/** Prints one field per line. */
 export const fieldsOf = (fields: Readonly<Record<string, Cell>>): readonly string[] =>
   tableOf(['field', 'value'], Object.entries(fields)).slice(1)
 

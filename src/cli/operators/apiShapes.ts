@@ -1,4 +1,4 @@
-/** What the commands read of the documents of the API. */
+/** The parts of API documents that the commands read. */
 export type Word = { readonly by: string; readonly reason: string; readonly at: string } | null
 export type Host = {
   readonly name: string

@@ -1,4 +1,4 @@
-/** What the command does with dead letters: picks them, shows them, sends them again. */
+/** Selects, shows and resends dead letters for the command. */
 import { kafkaBus } from '../../bus/kafka/bus.ts'
 import type { Letter } from '../../bus/kafka/deadLetters.ts'
 import { readLetters, retryLetters } from '../../bus/kafka/deadLetters.ts'
@@ -10,13 +10,13 @@ export type Listed = { readonly since: number | null; readonly limit: number; re
 export type Wanted = { readonly ids: readonly string[]; readonly all: boolean; readonly topic: string | null }
 
 const SHOWN = 100
-/** Control characters would play with the terminal. */
+/** Control characters are removed because they could manipulate the terminal. */
 const inOneLine = (text: string): string => {
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
   return plain.length > SHOWN ? `${plain.slice(0, SHOWN)}...` : plain
 }
 
-/** The newest `limit` of them, oldest first. */
+/** The newest `limit` dead letters, oldest first. */
 export const pick = (letters: readonly Letter[], { since, limit, topic }: Listed): readonly Letter[] =>
   letters
     .filter((letter) => (since === null || letter.time >= since) && (topic === null || letter.topic === topic))
@@ -29,7 +29,10 @@ export const letterLines = ({ id, time, topic, key, reason, value, cut, retriedA
 ]
 
 export type Choice = { readonly letters: readonly Letter[]; readonly unknown: readonly string[] }
-/** Named ones are sent again however often; `all` takes those that were not yet and can be. */
+/**
+ * Dead letters named by id are sent again even if they were sent before. `all` selects those that were not sent again
+ * yet and can be.
+ */
 export const choose = (letters: readonly Letter[], { ids, all, topic }: Wanted): Choice => {
   const known = new Set(letters.map(({ id }) => id))
   const wanted = new Set(ids)
@@ -44,7 +47,7 @@ export const choose = (letters: readonly Letter[], { ids, all, topic }: Wanted):
 export const listLetters = async (kafka: KafkaOptions, log: Log, listed: Listed): Promise<readonly Letter[]> =>
   pick(await readLetters(kafka, log), listed)
 
-/** Whether all that was named was sent. */
+/** Whether all selected dead letters were sent. */
 export const retry = async (kafka: KafkaOptions, log: Log, wanted: Wanted, say: (line: string) => void) => {
   const { letters, unknown } = choose(await readLetters(kafka, log), wanted)
   for (const id of unknown) say(`${id}  unknown: accelerando dead-letters list shows what there is`)

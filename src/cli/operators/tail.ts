@@ -1,4 +1,4 @@
-/** `accelerando tail`: what happens, as it is told on the topics, or as the journal of a database tells it. */
+/** `accelerando tail`: shows what happens, read from the topics or from the journal of a database. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicMessage } from '../../audit/evidence.ts'
 import { comesBefore } from '../../audit/positions.ts'
@@ -12,14 +12,14 @@ import { messageOf } from '../audit/topics.ts'
 import { tailLine } from './tailLine.ts'
 
 export type TailOptions = {
-  /** Null: all on which facts are told. */
+  /** Null: all topics that carry facts. */
   readonly topic: string | null
-  /** Only what names it. */
+  /** Only messages that name this accelerator request. */
   readonly arq: string | null
-  /** Only what comes after this position of the journal. */
+  /** Only messages after this position of the journal. */
   readonly since: Position | null
   readonly json: boolean
-  /** Ends when all that is there was shown. */
+  /** Ends when all existing messages were shown. */
   readonly once: boolean
 }
 export type TailSource =
@@ -29,7 +29,7 @@ export type TailSource =
 const TOPICS: readonly string[] = Object.values(CATALOGUE).map(({ topic }) => topic)
 const TOLD_BY_JOURNAL = (topic: string): boolean => topic.endsWith('.events.v1') || topic === CATALOGUE.hostOrders.topic
 
-/** `arq.events` is `arq.events.v1`. */
+/** The version may be left out: `arq.events` means `arq.events.v1`. */
 export const topicsNamed = (topic: string | null, source: TailSource): readonly string[] => {
   const offered = source.kind === 'kafka' ? TOPICS : TOPICS.filter(TOLD_BY_JOURNAL)
   if (topic === null) return offered.filter((name) => name.endsWith('.events.v1'))
@@ -38,11 +38,12 @@ export const topicsNamed = (topic: string | null, source: TailSource): readonly 
   return found
 }
 
-/** Entities whose last message is remembered, to know a repeat. */
+/** Number of entities whose last message is remembered to detect repeats. */
 const KEYS_MAX = 200_000
 /**
- * What was told again is not shown again: first occurrences of a key come in the order of their positions, so what is not later than the
- * last of its key was shown before. Several messages of one row are told apart by their ids.
+ * A message that was published again is not shown again. The first messages of a key arrive in the order of their
+ * positions, so a message that is not later than the last one of its key was shown before. Several messages of one row
+ * are distinguished by their ids.
  */
 const repeats = () => {
   const last = new Map<string, { readonly position: Position; readonly ids: ReadonlySet<string> }>()
@@ -59,9 +60,11 @@ const repeats = () => {
   }
 }
 
-/** Lines of a bounded read that wait for their place among the others; what is beyond is shown in portions. */
+/**
+ * Number of lines of a bounded read that are held back for sorting. A longer read is shown in portions of this size.
+ */
 const GATHERED_MAX = 100_000
-/** Partitions are read one after the other: what is complete is shown in the order of the journal. */
+/** Partitions are read one after the other, so lines are collected and then shown in the order of the journal. */
 const inOrder = (out: (line: string) => void) => {
   let gathered: { readonly line: string; readonly position: Position | null }[] = []
   const end = (): void => {

@@ -1,7 +1,7 @@
-/** One message as one line for people. Pure. */
+/** Formats one message as one line of text. Pure. */
 import type { TopicMessage } from '../../audit/evidence.ts'
 
-/** Fields of an event, an order or a report that say most, in the order in which they are shown. */
+/** The most informative fields of an event, an order or a report, in the order in which they are shown. */
 const SHOWN = [
   'number',
   'slot',
@@ -22,7 +22,7 @@ const SHOWN = [
   'by',
 ]
 const TEXT_MAX = 120
-/** What took longer from its decision to the broker is told as late. */
+/** A message whose time from decision to broker was longer than this is marked as late. */
 const LATE_MS = 1000
 
 type Fields = Readonly<Record<string, unknown>>
@@ -41,13 +41,13 @@ const details = (fields: Fields): string =>
       : `${name}=${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text}`
   }).join(' ')
 
-/** Who and what: of a fact its entity and event, of a state the row, of an order or report its type. */
+/** The subject of a message: entity and event for a fact, the row for a state, the type for an order or a report. */
 const content = ({ topic, key, body }: TopicMessage): readonly [string, string] => {
   if (body === null) return [key, 'is gone']
   const { entity, event, state, type, ...rest } = body as Fields
   if (event) {
     const { type: happened, ...fields } = event as Fields
-    // what belongs together in an event is told with it
+    // Fields that belong together in an event are shown together.
     return [String(entity), `${String(happened)} ${details({ ...(fields['bond'] as Fields | undefined), ...fields })}`]
   }
   if (state)
@@ -66,7 +66,7 @@ const causeOf = ({ body }: TopicMessage): string => {
   return [by === undefined ? '' : `by ${by}`, requestId ?? ''].filter(Boolean).join(' ')
 }
 
-/** `storedAt`: when the broker took it; null: it comes from the journal itself. */
+/** `storedAt`: when the broker stored it. Null: the message comes from the journal itself. */
 export const tailLine = (message: TopicMessage, storedAt: number | null): string => {
   const { time, position } = message
   const [who, what] = content(message)

@@ -1,4 +1,4 @@
-/** The admin listener: metrics, readiness with detail, and the doors through which tests break things. */
+/** The admin listener: metrics, readiness with detail, and the paths through which tests inject failures. */
 import { type Doors, adminApp } from '../../http/admin.ts'
 import type { Reads } from '../../actors/runtime/ports.ts'
 import type { Host } from '../../host/host.ts'
@@ -17,7 +17,7 @@ type AdminParts = {
   readonly system: System
   readonly hosts: readonly Host[]
   readonly log: Log
-  /** Why the service can do nothing, or not all; null: nothing is amiss that is known here. */
+  /** Why the service cannot work, or works only in part. Null: no problem is known. */
   readonly notReady?: () => string | null
   readonly degraded?: () => string | null
 }
@@ -28,7 +28,7 @@ const doorsOf = ({ plane }: System): Doors => ({
   residents: async () => plane.region.residents(),
 })
 
-/** Nobody chose the default address, so when it is taken any free port will do. */
+/** If the default address is in use, any free port is taken, because the operator did not choose the address. */
 const listenSomewhere = async (
   app: Parameters<typeof listen>[0],
   address: Config['adminListen'],

@@ -1,10 +1,14 @@
 /**
- * `accelerando control`: one of several processes that answer the API over one database, with Kafka between them and the hosts.
+ * `accelerando control`: one of several processes that answer the API over one database, with Kafka between them and
+ * the hosts.
  *
- * CONTROL-1 Kafka away: requests are answered, and what needs a host waits within its deadline. The process stays ready, for all of its
- *    kind are in the same case and a load balancer that took them all out would end what still works; it says `degraded`;
- * CONTROL-2 the database away: nothing can be answered but 503, so it is not ready. Both are waited for;
- * CONTROL-3 told to end, it first says that it is not ready, then answers what was asked until a load balancer has noticed.
+ * CONTROL-1 While Kafka cannot be reached, requests are answered, and operations that need a host wait within their
+ *     deadlines. The process stays ready, because all control processes are affected alike, and a load balancer that
+ *     removed them all would stop what still works. It reports `degraded`.
+ * CONTROL-2 While the database cannot be reached, every request is answered with 503, so the process is not ready. At
+ *     its start it waits for both the database and Kafka.
+ * CONTROL-3 On a stop signal the process first reports that it is not ready, then keeps answering requests until a load
+ *     balancer has noticed.
  */
 import { type KafkaBus, kafkaBus } from '../../bus/kafka/bus.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
@@ -25,17 +29,20 @@ import { type Running, endAtOnce } from './start.ts'
 import { openSystem } from './system.ts'
 import { type Watching, openWatching } from '../observe/watching.ts'
 
-/** What `lacks` has made sure of. */
+/** The configuration after `lacks` has checked that the required options are set. */
 export type ControlConfig = Config & {
   readonly kafka: NonNullable<Config['kafka']>
   readonly database: NonNullable<Config['database']>
 }
-/** What is not stored by then has failed; it is tried again, perhaps by a control that reaches Kafka. */
+/**
+ * A publication that Kafka has not stored by then counts as failed. It is tried again, possibly by a control process
+ * that reaches Kafka.
+ */
 const PUBLISH_MS = 8000
 const LOOK = { everyMs: 1000, lateMs: 4000 }
-/** A load balancer that asks every second or two has noticed by then. */
+/** A load balancer that checks every second or two has noticed by then that the process is not ready. */
 const DRAIN_MS = 1500
-/** With the drain and what closes the store they stay below ten seconds. */
+/** Together with the drain and the closing of the store, these stay below ten seconds. */
 const REQUESTS_MS = 3000
 const STOP_MS = 3500
 
@@ -67,13 +74,17 @@ const openPlane = async ({ config, log, clock, open, store, bus, link, watching 
     region,
     watching,
   })
-  // a broker that stands still answers no farewell; what is cut is found again by the next process
+  // A broker that hangs does not answer when the program leaves its groups. Work that is cut off here is resumed by
+  // another process.
   open.add(system.stop, STOP_MS)
   open.add(link.stop)
   return system
 }
 
-/** Ready no more at once; the listeners close when whoever asks whether it is has had time to. */
+/**
+ * The process reports at once that it is not ready. The listeners close only after load balancers have had time to
+ * notice.
+ */
 const drain = (clock: Clock) => {
   let draining = false
   return {

@@ -1,4 +1,4 @@
-/** A database that may come up a moment after the program that needs it. */
+/** Opens a database that may become available shortly after the program starts. */
 import { pause } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
@@ -9,14 +9,17 @@ import { StartProblem } from './startProblem.ts'
 
 const PATIENCE_MS = 30_000
 const AGAIN_MS = 500
-/** Nobody listens, the name is not known yet, or the server is just starting, ending, or full. */
+/**
+ * Temporary errors: the connection is refused, the name does not resolve yet, or the server is starting, shutting down,
+ * or out of connections.
+ */
 const PASSING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', '57P03', '57P01', '53300'])
 
 const isPassing = (error: unknown): boolean => {
   const { code, errors } = error as { readonly code?: string; readonly errors?: readonly unknown[] }
   return (code !== undefined && PASSING.has(code)) || (errors?.some(isPassing) ?? false)
 }
-/** Several addresses were tried, and none of the errors is the one. */
+/** Node tries several addresses of a name and reports all their errors in one error. */
 const inWords = (error: unknown): string => {
   const { errors, message } = error as { readonly errors?: readonly Error[]; readonly message: string }
   return message === '' ? (errors ?? []).map((each) => each.message).join('; ') : message

@@ -1,4 +1,7 @@
-/** The simulated hosts of `--demo`: a small mixed cloud, or a sized one. The same command makes the same hosts again. */
+/**
+ * The simulated hosts of `--demo`: a small mixed cloud, or one of a given size. The same options always produce the
+ * same hosts.
+ */
 import { type SimulatedHost, mixedCloud, sizedCloud } from '../../drivers/simulated/cloud.ts'
 import type { Demo } from '../config/config.ts'
 

@@ -1,19 +1,22 @@
-/** Whether a neighbour answers: asked again and again, one question at a time, and a change is logged. */
+/**
+ * Checks periodically whether another service answers. Only one check runs at a time, and each change of state is
+ * logged.
+ */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 
 export type Health = {
-  /** Null: it answers; else why it does not, in a few words. */
+  /** Null: it answers. Otherwise a short reason. */
   readonly ailing: () => string | null
   readonly stop: () => void
 }
 type Watched = {
-  /** As it is called in the log and in `/readyz`. */
+  /** Its name in the log and in `/readyz`. */
   readonly name: string
   /** Rejects when it does not answer. */
   readonly look: () => Promise<unknown>
   readonly everyMs: number
-  /** Who has not answered by then does not answer. */
+  /** A check that takes longer counts as failed. */
   readonly lateMs: number
   readonly clock: Clock
   readonly log: Log

@@ -1,7 +1,8 @@
 /**
- * `accelerando host`: one host, its folder and its devices, over Kafka. It loads no database and no web framework.
+ * `accelerando host`: runs one host with its folder and its devices, connected over Kafka. It loads no database and no
+ * web framework.
  *
- * With Kafka away it waits, at its start and later: what it did is on its own disk.
+ * While Kafka cannot be reached, at start or later, the host waits and keeps its results on its own disk.
  */
 import { kafkaBus } from '../../bus/kafka/bus.ts'
 import type { Bus, ConsumeOptions, Consumer } from '../../bus/port.ts'
@@ -22,15 +23,20 @@ import { observedBus } from '../observe/observedBus.ts'
 import { StartProblem } from './startProblem.ts'
 import { type Watching, openWatching } from '../observe/watching.ts'
 
-/** A broker that stands still answers no farewell; orders in hand get their time. Together below ten seconds. */
+/**
+ * Time limits for the stop: a broker that hangs does not answer when the program leaves its groups, and running orders
+ * get time to finish. Together they are below ten seconds.
+ */
 const STOP_MS = 2000
 const HOST_STOP_MS = 7000
 
-/** What `lacks` has made sure of. */
+/** The configuration after `lacks` has checked that the required options are set. */
 export type HostConfig = Config & { readonly kafka: NonNullable<Config['kafka']> }
 export type RunningHost = { readonly name: string; readonly stop: () => Promise<void> }
 
-/** The devices of the first host of the demo, under this host's own name, so that no two hosts show the same ones. */
+/**
+ * The devices of the first demo host. This host's name is part of the seed, so that no two hosts show the same devices.
+ */
 const simulated = (demo: Demo, name: string): Driver => {
   const [first] = demoHosts({ ...demo, seed: `${demo.seed}/${name}` })
   return simulatedDriver(first!.plan)
@@ -42,7 +48,7 @@ const driversOf = (config: HostConfig): readonly Driver[] => {
   return local.drivers
 }
 
-/** Whoever consumes waits until Kafka is there. */
+/** The bus with a `consume` that waits until Kafka can be reached. */
 const patient = (bus: Bus, link: KafkaLink): Pick<Bus, 'publish' | 'consume'> => ({
   publish: bus.publish,
   consume: async (options: ConsumeOptions): Promise<Consumer> => {

@@ -1,4 +1,7 @@
-/** What operators and probes may ask a host program. Plain: a compute node loads no web framework. */
+/**
+ * The admin endpoint of a host program, for operators and probes. It uses plain Node HTTP, because a compute node loads
+ * no web framework.
+ */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Address } from '../config/kinds.ts'
@@ -6,9 +9,9 @@ import type { Meter } from '../observe/metrics.ts'
 
 type HostAdminParts = {
   readonly address: Address
-  /** Null when ready, else why not. */
+  /** Null when ready, otherwise the reason. */
   readonly notReady: () => string | null
-  /** Shown either way. */
+  /** Shown whether the program is ready or not. */
   readonly detail: () => Readonly<Record<string, unknown>>
   readonly meter: Meter
 }

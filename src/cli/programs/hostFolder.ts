@@ -1,4 +1,4 @@
-/** The folder of a host program: one process at a time, and one host for good. */
+/** The folder of a host program. Only one process may use it at a time, and it always belongs to the same host. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
@@ -24,7 +24,7 @@ const locked = (folder: string): FolderLock => {
   }
 }
 
-/** What the ledger says of one host's devices must not be believed of another's. */
+/** A ledger records the state of one host's devices and must not be used for another host. */
 export const openHostFolder = (folder: string, name: string): FolderLock => {
   mkdirSync(folder, { recursive: true })
   const lock = locked(folder)

@@ -1,4 +1,7 @@
-/** Host programs: this machine's own, and simulated ones. Each knows only the bus and its own folder. */
+/**
+ * Starts host programs: the one for this machine, and those of simulated hosts. Each uses only the bus and its own
+ * folder.
+ */
 import { join } from 'node:path'
 import type { Bus } from '../../bus/port.ts'
 import { type Clock, idsBy, systemClock } from '../../clock.ts'
@@ -37,7 +40,7 @@ export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {
     : { ok: true, drivers: found.flatMap((one) => (one.ok ? [one.driver] : [])) }
 }
 
-/** `stateDir` is the host's own: nothing of another host lies there. */
+/** `stateDir` belongs to this host alone; no other host keeps files there. */
 export const startHostIn = (
   { config, bus, images, log, clock = systemClock, watching }: HostParts,
   name: string,

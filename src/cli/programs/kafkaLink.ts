@@ -1,6 +1,7 @@
 /**
- * A program's way to Kafka, which may be away when it starts: topics are seen to first, then the program joins; again
- * and again until both are done. What only an operator can mend stops the start.
+ * Connects a program to Kafka, which may be unreachable when the program starts. The topics are checked or created
+ * first, then the program joins its consumer groups; both are retried until they succeed. An error that only an
+ * operator can fix stops the start.
  */
 import type { KafkaBus } from '../../bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
@@ -12,7 +13,7 @@ import type { Log } from '../../log.ts'
 import type { Sections } from '../config/sections.ts'
 import { StartProblem } from './startProblem.ts'
 
-/** A start waits for Kafka this long, and then goes on without. */
+/** The start waits this long for Kafka and then continues without it. */
 const PATIENCE_MS = 5000
 const AGAIN_MS = 1000
 const LOOK_MS = 50
@@ -20,17 +21,20 @@ const LOOK_MS = 50
 type LinkParts = {
   readonly kafka: KafkaOptions
   readonly bus: Pick<KafkaBus, 'state'>
-  /** Null: topics are somebody else's business, and waited for. */
+  /** Null: another program creates the topics, and this one waits for them. */
   readonly topics: Sections['topics'] | null
   readonly clock: Clock
   readonly log: Log
 }
 export type KafkaLink = {
-  /** Resolves when `begin` has succeeded, or Kafka is not to be reached now: then `begin` is tried until it succeeds. */
+  /**
+   * Resolves when `begin` has succeeded or Kafka cannot be reached now. In the second case `begin` is retried until it
+   * succeeds.
+   */
   readonly join: (begin: () => Promise<unknown>) => Promise<void>
-  /** Null: joined, and the last that was heard of Kafka was good; else what is wrong. */
+  /** Null: the program has joined, and the last contact with Kafka succeeded. Otherwise the reason why not. */
   readonly ailing: () => string | null
-  /** Resolves when nothing ails for the first time, or at the stop. */
+  /** Resolves when the connection works for the first time, or at the stop. */
   readonly well: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -46,7 +50,10 @@ const ensured = async ({ kafka, topics, log }: LinkParts): Promise<void> => {
     )
 }
 
-/** A topic that is missing for whoever may not make it will be made by another; all else that is refused stays refused. */
+/**
+ * A missing topic is not final for a program that may not create it, because another program will. Every other refusal
+ * is final.
+ */
 const isFinal = (error: unknown): boolean =>
   error instanceof StartProblem || (isMisconfigured(error) && !isMissing(error))
 
@@ -80,7 +87,7 @@ class Link {
     await bounded(this.#parts.clock, this.#trying, AGAIN_MS, undefined)
   }
 
-  /** Rejects only with what the operator has to mend. */
+  /** Rejects only with errors that the operator has to fix. */
   async #attempt(begin: () => Promise<unknown>): Promise<boolean> {
     try {
       await ensured(this.#parts)

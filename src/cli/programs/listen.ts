@@ -1,23 +1,23 @@
-/** A Hono application on a socket, and its orderly end. */
+/** Serves a Hono application on a TCP socket, with an orderly shutdown. */
 import { getRequestListener } from '@hono/node-server'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Unserved } from '../../http/unserved.ts'
 
-/** Hono's applications are. */
+/** The request handler, which Hono applications implement. */
 export type App = { readonly fetch: (request: Request) => Response | Promise<Response> }
 export type Address = { readonly host: string; readonly port: number }
 export type Listening = Address & {
-  /** Takes no new connection, lets requests in hand end, and cuts what is left after `graceMs`. */
+  /** Accepts no new connections, lets running requests finish, and closes the remaining connections after `graceMs`. */
   readonly close: (graceMs: number) => Promise<void>
 }
 
-/** Above Nova's own time-outs nobody waits any more. */
+/** Longer than Nova's own time-outs, after which no client waits for the answer any more. */
 const TIMES = { requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 75_000 }
 type Times = Partial<typeof TIMES> & { readonly connectionsCheckingInterval?: number }
 
 type Options = {
-  /** Answers what cannot be read as HTTP; without it Node does, with a bare status. */
+  /** Answers requests that cannot be parsed as HTTP. Without it, Node answers them with a bare status line. */
   readonly unserved?: Unserved
   readonly times?: Times
 }
@@ -53,5 +53,5 @@ export const listen = async (app: App, { host, port }: Address, options: Options
   return { host, port: (server.address() as AddressInfo).port, close }
 }
 
-/** As it stands in a URL: an IPv6 address in brackets. */
+/** The host as written in a URL: an IPv6 address is put in brackets. */
 export const urlOf = ({ host, port }: Address): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`

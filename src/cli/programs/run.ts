@@ -1,4 +1,4 @@
-/** The service until somebody ends it, or the tour until its last step. */
+/** Runs the service until it receives a stop signal, or the tour until its last step. */
 import type { Log } from '../../log.ts'
 import type { Config } from '../config/config.ts'
 import { start } from './start.ts'

@@ -1,4 +1,4 @@
-/** `accelerando start`: the whole system in one process, on its embedded store or a PostgreSQL. */
+/** `accelerando start`: the whole system in one process, on the embedded store or on PostgreSQL. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,11 +22,14 @@ import { openSystem } from './system.ts'
 import { openWatching } from '../observe/watching.ts'
 
 export type Running = { readonly base: string; readonly stop: () => Promise<void> }
-/** All of it, requests in hand included, ends within ten seconds. */
+/** Time limit for running requests. The whole stop, running requests included, takes at most ten seconds. */
 const GRACE_MS = 4000
 const RECORDED_MS = 10_000
 
-/** The first picture of every host is recorded, so that who reads after `ready` sees the hardware. Bounded: a slow driver delays nobody for ever. */
+/**
+ * Waits until the first inventory report of every host is recorded, so that clients that read after `ready` see the
+ * hardware. The wait is bounded, so that a slow driver does not delay the start without limit.
+ */
 const recorded = async (control: Control, hosts: readonly Host[], log: Log) => {
   const end = Date.now() + RECORDED_MS
   for (;;) {
@@ -46,13 +49,19 @@ const recorded = async (control: Control, hosts: readonly Host[], log: Log) => {
 export const storeConfig = ({ database, data }: Pick<Config, 'database' | 'data'>): StoreConfig =>
   database === null ? { kind: 'pglite', dir: join(data, 'store') } : { kind: 'postgres', ...database, sole: true }
 
-/** Without its store the service can do nothing; whoever supervises it starts it again, and the folder opens as after any kill. */
+/**
+ * Without its store the service cannot work, so the process exits. Its supervisor restarts it, and the data folder is
+ * recovered as after a kill.
+ */
 export const endAtOnce = (error: Error, log: Log) => {
   log.error({ error: error.message }, 'the store is lost, the process ends')
   process.exit(70)
 }
 
-/** Lists are in order of recording, so the demo's first host is recorded before the others, and all of them before the real one. */
+/**
+ * Lists show entities in the order in which they were recorded. The demo's first host is recorded before the other demo
+ * hosts, and all of them before the real host.
+ */
 const startDemo = async (
   parts: HostParts,
   open: Closer,

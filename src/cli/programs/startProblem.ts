@@ -1,2 +1,2 @@
-/** Something the operator has to mend; the text says what. */
+/** A problem that prevents the start and that the operator has to fix. The text says how. */
 export class StartProblem extends Error {}

@@ -25,7 +25,7 @@ export type SystemParts = {
   readonly clock?: Clock
   readonly ids?: Ids
   readonly bus?: Bus
-  /** When reports are taken from the bus: now, unless somebody knows a better moment. */
+  /** Controls when the consumption of reports begins: at once, unless this function delays it. */
   readonly join?: (begin: () => Promise<void>) => Promise<void>
   readonly control?: Partial<ControlOptions & Paces>
   readonly region?: Partial<RegionOptions>
@@ -65,7 +65,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     bus,
     reactions,
     urgent: isUrgent,
-    // on a bus of its own nobody reads them
+    // On the bus inside the process nobody consumes the states, so they are not published.
     ...(parts.bus ? { states: createLatest(store.reads) } : {}),
     clock,
     log,
@@ -85,7 +85,10 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     bus,
     relay: relaying,
     inbox: receiving,
-    /** Intake first, then what is in hand, then what it left to be told. */
+    /**
+     * Stops the consumers first, then the control plane with its running work, then the relay, which publishes what
+     * that work recorded.
+     */
     stop: async () => {
       await receiving.stop()
       await plane.stop()

@@ -1,4 +1,4 @@
-/** The main job, walked as Nova would walk it, over HTTP; each step says what it expected when it did not get it. */
+/** Performs one bind as Nova would, over HTTP. A step that fails prints what it expected. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from '../ask.ts'
 
@@ -11,7 +11,7 @@ export type HeardEvent = {
 export type TourParts = {
   /** `http://HOST:PORT/v2`. */
   readonly base: string
-  /** What the Nova of the tour was told so far. */
+  /** The external events that the tour's Nova has received so far. */
   readonly heard: () => readonly HeardEvent[]
   readonly say: (line: string) => void
 }
@@ -56,7 +56,7 @@ const stepper = (say: TourParts['say']) => {
 type Step = ReturnType<typeof stepper>
 type Target = { readonly name: string; readonly rp: string; readonly host: string; readonly rc: string }
 
-/** The first deployable on a host that is there: its name begins with its host's. */
+/** The first deployable of a host that is up. Its name begins with the name of its host. */
 const findTarget = async (call: Call): Promise<Target> => {
   const [{ body: found }, { body: owners }] = await Promise.all([call('GET', '/deployables'), call('GET', '/hosts')])
   const hosts = (owners['hosts'] as { name: string; liveness: string; last_seen_at: string | null }[]).filter(
@@ -119,7 +119,7 @@ const timelineStep = async (call: Call, arq: string, say: TourParts['say']) => {
   const steps = body['steps'] as { step: string; took_ms: number | null; cause: string | null; detail: object }[]
   say('    What happened to it:')
   for (const { step, took_ms: took, cause, detail } of steps) {
-    // what is long, the reader finds in the timeline itself
+    // Long values are left out here; the timeline itself shows them.
     const facts = Object.entries(detail).flatMap(([key, value]) =>
       String(value).length > 24 ? [] : [`${key}=${String(value)}`],
     )
@@ -180,7 +180,7 @@ const walk = async ({ base, heard, say }: TourParts) => {
   await leaveSteps(step, call, arq, instance, profile)
 }
 
-/** True when every step did what Nova expects. The last line said is the result. */
+/** True when every step did what Nova expects. The last line printed is the result. */
 export const runTour = async (parts: TourParts): Promise<boolean> => {
   const began = performance.now()
   try {

@@ -1,11 +1,14 @@
-/** A program until somebody ends it. */
+/** Runs a program until it receives a stop signal. */
 import type { Log } from '../../log.ts'
 import { complain } from '../command.ts'
 import type { Address } from '../config/kinds.ts'
 
 type Running = { readonly stop: () => Promise<void> }
 
-/** An orderly stop takes at most ten seconds; past that the process ends as it is, which what is recorded survives. */
+/**
+ * An orderly stop takes at most ten seconds. After that the process exits as it is, which is safe because all recorded
+ * data survives.
+ */
 const STOP_MS = 9500
 
 const untilSignal = (): Promise<string> =>
@@ -19,14 +22,17 @@ export const ended = async (stop: () => Promise<void>): Promise<void> => {
   clearTimeout(late)
 }
 
-/** An address that is taken is told with what to do about it. */
+/** The error for an address that is in use says what to do about it. */
 export const inWords = (error: unknown, { host, port }: Address): Error => {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error as Error
   const text = `${host}:${port} is in use by another program: choose another address with --listen`
   return new Error(text, { cause: error })
 }
 
-/** One that cannot start says why and ends, whatever it has opened by then; so does one that is ended while it starts. */
+/**
+ * A program that cannot start prints the reason and exits, whatever it has opened by then. A program that is stopped
+ * while it starts exits, too.
+ */
 export const untilEnded = async (log: Log, listen: Address, begin: () => Promise<Running>): Promise<never> => {
   const signal = untilSignal()
   const started = begin().catch((error: unknown) => {
@@ -36,6 +42,6 @@ export const untilEnded = async (log: Log, listen: Address, begin: () => Promise
   const running = await Promise.race([started, signal])
   log.info({ signal: await signal }, 'stopping')
   if (typeof running !== 'string') await ended(running.stop)
-  // everything is closed; whatever a library still holds open must not keep the process
+  // Everything is closed. Handles that a library may still hold open must not keep the process alive.
   process.exit(0)
 }

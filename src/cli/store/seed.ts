@@ -1,6 +1,7 @@
 /**
- * Brings a stopped store to exactly N bound ARQs, in bulk: decided by the same deciders as at run time, so that journal and views agree.
- * Hosts are those of a sized demo (`--demo-hosts` ...), recorded through their reports. Run again with the same figures it adds nothing.
+ * Fills a stopped store in bulk until it has exactly N bound ARQs. The same decision functions are used as at run time,
+ * so that journal and views agree. The hosts are those of a demo of the given size (`--demo-hosts` ...), recorded
+ * through their reports. A second run with the same numbers adds nothing.
  */
 import type { Caller } from '../../actors/control.ts'
 import { boundOn, freeHandles } from '../../actors/services/prebound.ts'
@@ -16,7 +17,7 @@ export type Seeded = { readonly bound: number; readonly added: number; readonly 
 const SEED_PROFILE = 'seed-fpga'
 const projectOf = (at: number, projects: number) => `5eed0000-0000-4000-8000-${String(at % projects).padStart(12, '0')}`
 
-/** Deployable after deployable, each filled up. */
+/** Fills each deployable completely before the next one. */
 function* histories(ground: Ground, missing: number, projects: number): Generator<Append> {
   let made = 0
   for (const start of ground.places) {
@@ -30,7 +31,7 @@ function* histories(ground: Ground, missing: number, projects: number): Generato
   }
 }
 
-/** What is loaded was told long ago: the relay begins behind it, unless it had something left to tell before. */
+/** The loaded rows count as already published: the relay begins after them, unless it had unpublished rows before. */
 const toldAlready = async ({ journal, journalEnd }: Store) => {
   const position = await journal.checkpoint(RELAY)
   const [untold] = await journal.feed(position, 1)
@@ -39,7 +40,7 @@ const toldAlready = async ({ journal, journalEnd }: Store) => {
   }
 }
 
-/** Throws with a text for the operator when the figures do not fit. The store must have no other user. */
+/** Throws with a text for the operator when the numbers do not fit. No other program may use the store meanwhile. */
 export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seeded> => {
   const operator: Caller = {
     userId: 'seed',

@@ -1,4 +1,4 @@
-/** What a seeded store stands on: simulated hosts as their reports would have recorded them, and a profile. */
+/** The hardware of a seeded store: simulated hosts, recorded as if they had reported, and a device profile. */
 import type { Caller } from '../../actors/control.ts'
 import { openControlPlane } from '../../actors/controlPlane.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
@@ -21,7 +21,7 @@ export type SeedSize = {
   readonly projects: number
 }
 export type Ground = {
-  /** ARQs that are bound already. */
+  /** Number of ARQs that are already bound. */
   readonly bound: number
   readonly profile: Row<'profiles'>
   readonly group: Readonly<Record<string, string>>

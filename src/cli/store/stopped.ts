@@ -1,4 +1,7 @@
-/** Work on a store that no service uses: the folder's lock, or the operator's word for a PostgreSQL, stands for that. */
+/**
+ * Work on a store that no service uses. The lock of the data folder proves that; for PostgreSQL the operator confirms
+ * it.
+ */
 import { mkdir } from 'node:fs/promises'
 import { rebuild } from '../../actors/entities.ts'
 import type { Log } from '../../log.ts'
