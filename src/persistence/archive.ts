@@ -1,9 +1,9 @@
 /**
- * Where journals of ended entities go, out of the way of the living.
+ * Moves journal rows of ended entities to the archive table, so that the journal stays small.
  *
- * ARCHIVE-1 a row is in the journal or in the archive, never in both or in none, and keeps its place in the order;
- * ARCHIVE-2 nothing moves that some reader's checkpoint has not passed;
- * ARCHIVE-3 what an entity is folded from is whole: a tail whose beginning was moved is completed from the archive.
+ * ARCHIVE-1 a row is in the journal or in the archive, never in both or in neither, and keeps its position in the commit order;
+ * ARCHIVE-2 a row moves only after the checkpoint of every reader has passed it;
+ * ARCHIVE-3 an entity is always folded from all its rows: if the first rows were moved, they are read from the archive.
  */
 import { sql } from 'kysely'
 import { ENDING, leavable } from '../actors/retention.ts'
@@ -19,7 +19,7 @@ import type { Queries } from './typedQueries.ts'
 const READER = 'archive'
 const START = '0.0'
 
-/** The end of whatever a reader keeps as its checkpoint. */
+/** The journal position at the end of a checkpoint; a reader may write other text before it. */
 const placeIn = (text: string): string | undefined => /\d+\.\d+$/.exec(text)?.[0]
 const partsOf = (place: string): readonly [xid: string, pos: number] => {
   const [xid, pos] = place.split('.')
@@ -30,7 +30,7 @@ const isBefore = (a: string, b: string): boolean => {
   return BigInt(xidA) < BigInt(xidB) || (xidA === xidB && posA < posB)
 }
 
-/** Where the last look ended, and the earliest place any reader has come to. */
+/** `from`: where the last archive run ended. `told`: the lowest checkpoint of all other readers. */
 const bounds = async ({ em }: Queries) => {
   const rows = await em.find(TABLES.checkpoints, {})
   const places = rows.map(({ reader, position }) => ({ reader, place: placeIn(position) }))
@@ -41,7 +41,7 @@ const bounds = async ({ em }: Queries) => {
   }
 }
 
-/** Rows after one place and up to another; `last`: none of the same entity comes later. */
+/** Rows after position `from` up to position `told`; `last`: it is the last row of its entity. */
 const passedRows = ({ db }: Queries, from: string, told: string, limit: number) =>
   db
     .selectFrom('journal as j')
@@ -88,7 +88,7 @@ const leavingOf = async (queries: Queries, keys: readonly EntityKey[]): Promise<
   })
 }
 
-/** One statement: rows change tables, and the place is noted, or nothing happens. */
+/** One statement: the rows move and the checkpoint is saved, or nothing changes. */
 const move = async ({ db }: Queries, leaving: readonly Leaving[], noted: string): Promise<number> => {
   const given = sql<Leaving>`json_to_recordset(${JSON.stringify(leaving)}::json)`
   const { rows } = await db
@@ -131,7 +131,7 @@ const archive = async (queries: Queries, { before, limit }: ArchiveOrder): Promi
   const looked = young < 0 ? passed : passed.slice(0, young)
   const end = looked.at(-1)
   if (end === undefined) return { entities: 0, rows: 0, more: false }
-  // an entity is judged at its last row: if there is a later one, it comes by later
+  // an entity is considered only at its last row; if it has a later row, a later run considers it
   const keys = looked.filter(({ last }) => last === true).map(({ key }) => key)
   const ending = keys.filter((key) => ENDING.includes(key.slice(0, key.indexOf('/'))))
   const leaving = await leavingOf(queries, ending)

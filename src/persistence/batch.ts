@@ -1,8 +1,8 @@
-/** Which of the waiting appends go into the next statement. Pure. */
+/** Selects which of the waiting appends go into the next statement. Pure. */
 import type { Append } from '../actors/runtime/ports.ts'
 
 const MAX_APPENDS = 512
-/** A few appends with very many rows each must not make a statement that outlives its timeout. */
+/** Limits the rows of one statement, so that a few very large appends do not exceed the statement timeout. */
 const MAX_ROWS = 4_000
 
 export type Waiting = { readonly append: Append }
@@ -10,7 +10,7 @@ export type Picked<W> = { readonly batch: readonly W[]; readonly left: readonly 
 
 const sizeOf = ({ append }: Waiting): number => append.rows.length + append.changes.length
 
-/** In order; an append that shares a key with an earlier one waits, and so does all that shares a key with it. */
+/** Keeps the order: an append that shares a key with an earlier one waits for the next statement, and so do appends that share a key with it. */
 export const pickBatch = <W extends Waiting>(waiting: readonly W[]): Picked<W> => {
   const held = new Set<string>()
   const batch: W[] = []

@@ -1,4 +1,4 @@
-/** Work on whole tables: loading histories, folding all views anew, and their text. */
+/** Work on whole tables: bulk loading of histories, rebuilding all views from the journal, and dumping the views as text. */
 import type { Append, JournalRow, Position } from '../actors/runtime/ports.ts'
 import type { ViewName } from '../actors/runtime/views.ts'
 import { positionOf } from './journal.ts'
@@ -14,7 +14,7 @@ const PAGE = 10_000
 
 const plain = (text: string) => ({ text, params: [] })
 
-/** Statistics and a small log: what a server would do by itself some minutes later. */
+/** Gathers statistics and writes a checkpoint now; a server would do both by itself some minutes later. */
 const settleDown = async (database: Database): Promise<void> => {
   await database.transaction((run) => run(plain('analyze')))
   if (database.kind === 'pglite') await database.write(plain('checkpoint'))
@@ -34,7 +34,7 @@ async function* chunksOf(appends: Stream<Append>): AsyncGenerator<readonly Appen
   if (chunk.length > 0) yield chunk
 }
 
-/** Each chunk is a transaction of journal and views; the next is built while one is written. */
+/** Each chunk of journal and view rows is one transaction; the next chunk is built while one is being written. */
 export const bulkLoad = async (database: Database, appends: Stream<Append>): Promise<Loaded> => {
   let [journalRows, viewRows] = [0, 0]
   let writing: Promise<unknown> = Promise.resolve()
@@ -60,7 +60,7 @@ export const journalEnd = async (database: Database): Promise<Position> => {
 const JOURNAL_PAGE = `select key, version, command, data, at, cause from ${WHOLE} journal
   where (key, version) > ($1, $2::int) order by key, version limit ${PAGE}`
 
-/** All rows of the journal, key by key; a key is never cut in two. */
+/** All rows of the journal, key by key; the rows of one key are always in the same chunk. */
 async function* histories(run: Run): AsyncGenerator<readonly [string, readonly JournalRow[]]> {
   let key = ''
   let rows: JournalRow[] = []
@@ -77,7 +77,7 @@ async function* histories(run: Run): AsyncGenerator<readonly [string, readonly J
   if (rows.length > 0) yield [key, rows]
 }
 
-/** Collects rows by view and writes a view whenever enough of it is there. */
+/** Collects rows by view, and writes the rows of a view when enough have been collected. */
 const collector = (run: Run) => {
   const rows = new Map<ViewName, Cells[]>(viewNames.map((view) => [view, []]))
   const write = async (view: ViewName): Promise<void> => {
@@ -113,7 +113,7 @@ export const rebuildViews = async (database: Database, fold: Fold): Promise<Load
   return { journalRows, viewRows }
 }
 
-/** In pages along the key, so that any number of rows fits. */
+/** Reads the view in pages ordered by key, so that memory does not grow with the number of rows. */
 export async function* dumpViews(database: Database): AsyncGenerator<string> {
   for (const view of dumpedViews) {
     const { key } = viewOf(view)

@@ -1,9 +1,9 @@
-/** One process at a time in a folder: a file that names its holder. A holder that is no more does not hold. */
+/** A lock file that lets one process at a time use a folder. It names its holder; the lock of a process that has ended is void. */
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderLock = {
-  /** False when another process has taken the folder in the same instant. */
+  /** False when another process has taken the lock at the same time. */
   readonly held: () => boolean
   readonly release: () => void
 }
@@ -19,15 +19,15 @@ const readOr = (path: string, otherwise: string): string => {
   }
 }
 
-/** What the kernel says of the process from its third field on. Linux only, else nothing. */
+/** The fields of `/proc/PID/stat` from the third on. Linux only; empty elsewhere. */
 const statOf = (pid: number): readonly string[] => {
   const stat = readOr(`/proc/${pid}/stat`, '')
-  // The name of the program, in brackets, may hold anything.
+  // The second field, the program name in parentheses, may contain spaces and parentheses.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
-/** Clock ticks from boot to the start of the process: with the pid it names one process for good. */
+/** Clock ticks from boot to the start of the process. Together with the pid it identifies a process even when pids are reused. */
 const startOf = (pid: number): string => statOf(pid)[19] ?? ''
-/** It has ended, and whoever started it has not asked how yet; in a container nobody may ever ask. */
+/** The process is a zombie: it has ended, but its parent has not collected its exit status. In a container the parent may never do so. */
 const isOver = (pid: number): boolean => /^[ZX]/.test(statOf(pid)[0] ?? '')
 const bootOf = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
 const holderOf = (pid: number): Holder => ({ pid, started: startOf(pid), boot: bootOf() })
@@ -67,7 +67,7 @@ const create = (path: string, text: string): boolean => {
   }
 }
 
-/** Moves a dead holder's file away; of several that try, one succeeds. */
+/** Removes the lock file of a process that has ended; of several processes that try at once, one succeeds. */
 const clear = (path: string): void => {
   try {
     renameSync(path, `${path}.${process.pid}`)

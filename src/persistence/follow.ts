@@ -1,4 +1,4 @@
-/** A store that is only read, and its journal as it grows. */
+/** Opens a store for reading only, and follows its journal as it grows. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Journal, Position } from '../actors/runtime/ports.ts'
@@ -15,14 +15,14 @@ export const openSource = async (source: SnapshotSource): Promise<Database> => {
     const { kind: _, ...options } = source
     return (await import('./postgres/postgres.ts')).postgresDatabase({ ...options, readers: 1 })
   }
-  // opening would make it
+  // opening would create the folder
   if (!existsSync(join(source.dir, 'pglite'))) throw new Error(`${source.dir} holds no store`)
   return (await import('./pglite/pglite.ts')).pgliteDatabase(source.dir)
 }
 
-/** The journal as it grows, row after row in commit order. */
+/** All journal rows in commit order, including rows that are written later. */
 export type Following = Pick<Journal, 'feed'> & {
-  /** Place of the last row. */
+  /** Position of the last row. */
   readonly end: () => Promise<Position>
   readonly close: () => Promise<void>
 }

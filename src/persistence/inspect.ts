@@ -1,4 +1,4 @@
-/** What a look at a database finds: plain facts for somebody else to judge. Reads only, and leaves nothing behind. */
+/** Collects facts about a database for `accelerando doctor`, which judges them. Reads only. */
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import type { Clock } from '../clock.ts'
@@ -13,9 +13,9 @@ import { inspectWork } from './inspectWork.ts'
 import { queriesOn } from './typedQueries.ts'
 import type { Queries } from './typedQueries.ts'
 
-/** Whoever holds the feed back: a transaction that wrote something and is open still. */
+/** An open transaction that has written something. The journal feed cannot pass it (commit order). */
 export type Holder = {
-  /** Null: prepared for a two-phase commit, by nobody who is there now. */
+  /** Null: a transaction prepared for a two-phase commit, which no connected process owns. */
   readonly pid: number | null
   readonly name: string
   readonly user: string
@@ -30,27 +30,27 @@ export type TableFacts = {
   readonly dead: number
 }
 export type DatabaseFacts = {
-  /** As the server numbers itself: 160004. */
+  /** `server_version_num` of the server, such as 160004. */
   readonly version: number
   readonly role: string
   readonly superuser: boolean
-  /** The clock of the database minus ours, and how wrong that may be. */
+  /** The clock of the database minus ours, and the error bound of that figure. */
   readonly skewMs: number
   readonly skewErrorMs: number
-  /** Null: this role may not know. */
+  /** Null: this role may not read the table of migrations. */
   readonly pending: readonly string[] | null
-  /** Recorded there, not known to this program: a newer one was here. */
+  /** Migrations recorded in the database that this program does not know: a newer program has run them. */
   readonly unknown: readonly string[]
-  /** `insert on journal`. */
+  /** Each one like `insert on journal`. */
   readonly missingRights: readonly string[]
   /** The oldest one; null: none, or this role may not see it. */
   readonly holder: Holder | null
-  /** Journal rows that no reader gets while a transaction is open; counted up to `COUNT_MAX`. */
+  /** Committed journal rows that readers do not get yet because of the open transaction; counted up to `COUNT_MAX`. */
   readonly heldRows: number
-  /** The journal has rows of transactions that this server has not had yet: it was restored from another. */
+  /** The journal has transaction ids that this server has not reached yet: the database was restored from another server. */
   readonly restored: boolean
   readonly tables: readonly TableFacts[]
-  /** Null: the schema is not there, or not whole. */
+  /** Null: the schema is missing or incomplete. */
   readonly work: WorkFacts | null
 }
 
@@ -79,7 +79,7 @@ const ask = (run: Run, text: string, ...params: readonly unknown[]): Promise<Row
 const one = async (run: Run, text: string, ...params: readonly unknown[]): Promise<Rows[number]> =>
   (await ask(run, text, ...params))[0]!
 
-/** Of several looks the quickest answer says most. */
+/** Of several measurements the one with the shortest round trip has the smallest error. */
 const skewOf = async (run: Run, clock: Clock): Promise<Pick<DatabaseFacts, 'skewMs' | 'skewErrorMs'>> => {
   const looks: { readonly skewMs: number; readonly skewErrorMs: number }[] = []
   for (let look = 0; look < LOOKS; look++) {
@@ -155,7 +155,7 @@ const factsOf = async (run: Run, clock: Clock, questions: WorkQuestions): Promis
   }
 }
 
-/** Rejects in the server's own words when it cannot be asked. */
+/** Rejects with the message of the server when the database cannot be queried. */
 export const inspectDatabase = async (url: string, clock: Clock, questions: WorkQuestions): Promise<DatabaseFacts> => {
   const client = new Client({ ...clientConfig(url, TIMEOUT_MS), application_name: 'accelerando doctor' })
   client.on('error', () => undefined)

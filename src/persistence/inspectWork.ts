@@ -1,41 +1,41 @@
-/** How the work stands that several processes share: who relays, what waits, which hosts are silent. Facts only. */
+/** The state of the work that several processes share: relay lease, backlogs, silent hosts. Collects facts and judges nothing. */
 import { sql } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { TABLES } from './ormEntities.ts'
 import type { Queries } from './typedQueries.ts'
 
 export type WorkQuestions = {
-  /** Under this name the relay keeps its lease and its checkpoint. */
+  /** The name under which the relay keeps its lease and its checkpoint. */
   readonly relay: string
-  /** An accepted bind has an end within this time. */
+  /** An accepted bind ends (bound or failed) within this time. */
   readonly bindDeadlineMs: number
 }
 export type HostFacts = {
   readonly name: string
   readonly liveness: string
-  /** By the shared record; null: nobody has heard of it. */
+  /** Time since any process last received a message of this host; null: never. */
   readonly silentMs: number | null
-  /** Driver and what it said. */
+  /** Drivers that failed, each with its message. */
   readonly failed: readonly string[]
 }
 export type WorkFacts = {
-  /** `remainsMs`: below 0 it is over; null: it was given back. */
+  /** `remainsMs`: below 0 the lease has expired; null: it was released. */
   readonly lease: { readonly holder: string; readonly epoch: number; readonly remainsMs: number | null } | null
-  /** What the relay has not put on the bus; `rows` is counted up to `LAG_MAX`. */
+  /** Journal rows that the relay has not published yet; `rows` is counted up to `LAG_MAX`. */
   readonly lag: { readonly rows: number; readonly oldestMs: number }
   readonly hosts: readonly HostFacts[]
-  /** Orders without an answer, by host; `late`: past their deadline. */
+  /** Orders without a result, by host; `late`: past their deadline. */
   readonly orders: readonly { readonly host: string; readonly waiting: number; readonly late: number }[]
-  /** Recorded deadlines that passed a while ago, by kind of entity. */
+  /** Recorded deadlines that passed more than `OVERDUE_MS` ago, by kind of entity. */
   readonly overdue: readonly { readonly kind: string; readonly count: number; readonly oldestMs: number }[]
-  /** ARQs that are still being bound after their time. */
+  /** ARQs that are still being bound after the bind deadline. */
   readonly lateBinds: readonly string[]
 }
 
 export const LAG_MAX = 100_000
 const HOSTS_MAX = 20_000
 const NAMED_MAX = 20
-/** A sweeper looks every few seconds: what is not that old has only just become due. */
+/** A sweeper runs every few seconds, so a deadline that passed less than this ago is no fault. */
 const OVERDUE_MS = 30_000
 
 const leaseOf = async ({ db }: Queries, relay: string): Promise<WorkFacts['lease']> => {
@@ -56,7 +56,7 @@ const leaseOf = async ({ db }: Queries, relay: string): Promise<WorkFacts['lease
 
 const lagOf = async ({ em, db }: Queries, relay: string, now: number): Promise<WorkFacts['lag']> => {
   const saved = await em.findOne(TABLES.checkpoints, { reader: relay })
-  // whatever the reader writes before it, a position ends with its place
+  // a reader may write other text before it, but a checkpoint always ends with the journal position
   const [, xid = '0', pos = '0'] = /(\d+)\.(\d+)$/.exec(saved?.position ?? '') ?? []
   const behind = db
     .selectFrom('journal')

@@ -1,4 +1,4 @@
-/** Whether the schema is of today: asked in plain SQL, so that an ordinary start does not load MikroORM. */
+/** Checks whether all migrations have run. Uses plain SQL, so that an ordinary start does not load MikroORM. */
 import { readdirSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database, Run } from './sql.ts'
@@ -6,7 +6,7 @@ import type { Database, Run } from './sql.ts'
 export const MIGRATIONS = new URL('./migrations/', import.meta.url)
 export const MIGRATION_TABLE = 'mikro_orm_migrations'
 
-/** Names as they are recorded: the files without their ending, oldest first. */
+/** Names of all migrations as the database records them: file names without extension, oldest first. */
 export const migrationNames = (): readonly string[] =>
   readdirSync(MIGRATIONS)
     .filter((file) => file.endsWith('.ts'))
@@ -26,14 +26,14 @@ export const pending = async (run: Run): Promise<readonly string[]> => {
   return migrationNames().filter((name) => !known.has(name))
 }
 
-/** What a newer program has done to the schema. It only adds (decision 0020), so this program goes on. */
+/** Migrations of a newer program. Migrations only add to the schema (decision 0020), so this program can still use it. */
 export const newer = async (run: Run): Promise<readonly string[]> => {
   const own = new Set(migrationNames())
   return [...(await done(run))].filter((name) => !own.has(name)).toSorted()
 }
 
 const DENIED = '42501'
-/** The ORM wraps what the driver said. */
+/** The ORM wraps the error of the driver. */
 const said = (error: unknown, code: string): boolean => {
   if (!(error instanceof Error)) return false
   return (error as Error & { readonly code?: unknown }).code === code || said(error.cause, code)
@@ -42,7 +42,7 @@ const LOCKED = '55P03'
 const LOCK_TRIES = 20
 const LOCK_PAUSE_MS = 500
 
-/** A change of a table waits briefly for those who use it, as everybody behind it waits too; then it comes again. */
+/** `alter table` waits only briefly for its lock, since all later users of the table queue behind it; then it is retried. */
 const patiently = async (up: () => Promise<void>, tries = 1): Promise<void> => {
   try {
     await up()
@@ -62,12 +62,12 @@ const carryOut = async (names: readonly string[], up: () => Promise<void>): Prom
   }
 }
 
-/** `up` runs all migrations that are due, all or none. */
+/** `up` runs all pending migrations, all or none. */
 export const migrate = async (database: Database, up: () => Promise<void>): Promise<void> => {
   const due = await pending(database.read)
   if (due.length === 0) return
   if (database.exclusive) return carryOut(due, up)
-  // Of several processes that start together one migrates, and the others wait for it.
+  // If several processes start together, one migrates and the others wait for it.
   await database.transaction(async (run) => {
     await run({ text: `select pg_advisory_xact_lock(hashtext('accelerando migrations'))`, params: [] })
     const left = await pending(run)

@@ -1,4 +1,4 @@
-/** The one way to a store. What a store is made of is loaded only when it is asked for. */
+/** The only place that opens a store. The modules of each kind of store are loaded when that kind is opened. */
 import type { MemoryOptions } from './memory/memory.ts'
 import type { Embedded } from './pglite/pglite.ts'
 import type { PostgresOptions } from './postgres/postgres.ts'
@@ -7,11 +7,11 @@ import type { Store } from './store.ts'
 
 export type StoreConfig =
   | ({ readonly kind: 'memory' } & MemoryOptions)
-  /** `dir` is the store's own; it is made when it is not there. */
+  /** `dir` belongs to the store alone; it is created when it does not exist. */
   | { readonly kind: 'pglite'; readonly dir: string }
   | ({ readonly kind: 'postgres' } & PostgresOptions)
 
-/** Returns the migrations of newer programs. */
+/** Returns the names of migrations that only a newer program knows. */
 const prepare = async (database: Database, migrateUp: () => Promise<void>): Promise<readonly string[]> => {
   const [{ migrate, newer }, { expectOwnCluster }] = await Promise.all([
     import('./migrate.ts'),
@@ -34,7 +34,7 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
     import('./bulk.ts'),
   ])
   const journal = sqlJournal(database)
-  // loads MikroORM, so only when it is asked for
+  // loads MikroORM, so it is imported only when needed
   let archiver: Promise<Store['archiveEnded']> | null = null
   return {
     kind: database.kind,

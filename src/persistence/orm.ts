@@ -1,4 +1,4 @@
-/** MikroORM over both databases, for what it is best at: migrations, and telling whether entities and tables agree. */
+/** MikroORM over both databases, for migrations and for comparing the entities with the tables. */
 import type { MikroORM } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import type { Migration } from '@mikro-orm/migrations'
@@ -6,7 +6,7 @@ import { entities } from './ormEntities.ts'
 import { MIGRATION_TABLE, migrationNames, MIGRATIONS } from './migrate.ts'
 import type { Embedded } from './pglite/pglite.ts'
 
-/** Who waits for a table holds up all that come after: not for long. */
+/** A migration waits only this long for a table lock, since all later users of the table queue behind it. */
 const MIGRATION_LOCK_MS = 2_000
 
 type MigrationClass = new (...args: never[]) => Migration
@@ -30,7 +30,7 @@ const common = async () => ({
   },
 })
 
-/** The part of an embedded database that the ORM's driver uses; the thread stays the owner. */
+/** The part of an embedded database that the ORM's driver uses. The worker thread still owns the database. */
 const proxyOf = (database: Embedded) => {
   const query = async (text: string, params: readonly unknown[] = []) => {
     const { rows = [], affected = 0 } = await database.ask(text, params)

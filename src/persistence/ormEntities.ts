@@ -1,4 +1,4 @@
-/** The tables as MikroORM sees them: views derived from their one description, journal and checkpoints said here. */
+/** The tables as MikroORM entities: those of the views are derived from VIEWS, all other tables are declared here. */
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntitySchema, EntitySchemaWithMeta, InferEntityFromProperties } from '@mikro-orm/core'
 import type { InferKyselyTable } from '@mikro-orm/postgresql'
@@ -6,9 +6,9 @@ import type { Kind, ViewName, VIEWS } from '../actors/runtime/views.ts'
 import { baseOf, nullable, uniqueRule, viewNames, viewOf } from './rules.ts'
 import type { Base } from './rules.ts'
 
-/** Bytewise order, so that a page does not depend on the language a database was made with. */
+/** Bytewise order, so that paging does not depend on the default collation of the database. */
 const text = () => p.text().columnType('text').collation('C')
-// json, not jsonb: what was written comes back letter by letter, members in their order.
+// json, not jsonb: json keeps the text as it was written, including the order of members.
 const json = () => p.json<unknown>().columnType('json')
 const whole = () => p.bigint('number').columnType('bigint')
 
@@ -20,7 +20,7 @@ const makers = {
   bigint: whole,
   bool: () => p.boolean(),
 }
-/** A program that does not know a column yet leaves it out. */
+/** An older program that does not know a newer column leaves it out of its inserts. */
 const DEFAULTS: Readonly<Record<string, number>> = { 'snapshots.schema': 1 }
 const column = (view: ViewName, name: string, kind: Kind) => {
   const made = makers[baseOf(kind)]().name(name)
@@ -31,7 +31,7 @@ const column = (view: ViewName, name: string, kind: Kind) => {
 
 type Columns<N extends ViewName> = (typeof VIEWS)[N]['columns']
 type Made<B extends Base> = ReturnType<(typeof makers)[B]>
-/** What MikroORM knows of a column, told by its kind alone: types follow VIEWS as the tables do. */
+/** The MikroORM type of a column, by the kind that VIEWS gives it; the tables are derived in the same way. */
 type Column<K> = K extends `${infer B extends Base}?`
   ? ReturnType<Made<B>['nullable']>
   : K extends Base
@@ -61,11 +61,11 @@ const viewEntity = (name: ViewName): EntitySchema => {
     tableName: name,
     properties: Object.fromEntries(properties) as Record<string, ReturnType<typeof text>>,
     indexes: indexes.map((each) => ({ properties: [...each], name: `${name}_${each.join('_')}_index` })),
-    // Judged at the end of a statement: two rows of one statement may swap a value.
+    // Checked at the end of the statement, so that two rows of one statement may swap a value.
     uniques: unique.map((each) => ({ properties: [...each], name: uniqueRule(name, each), deferMode: 'immediate' })),
   })
 }
-/** By name, as VIEWS has them. */
+/** By name, as in VIEWS. */
 const viewEntities = Object.fromEntries(viewNames.map((name) => [name, viewEntity(name)])) as unknown as {
   readonly [N in ViewName]: ViewEntity<N>
 }
@@ -73,7 +73,7 @@ const viewEntities = Object.fromEntries(viewNames.map((name) => [name, viewEntit
 const journalColumns = () => ({
   key: text().primary(),
   version: p.integer().primary(),
-  /** With `xid` the commit order: all rows of a transaction have one xid, and `pos` counts them. */
+  /** Commit order is `(xid, pos)`: all rows of a transaction have one xid, and `pos` counts them. */
   pos: p.integer(),
   xid: p.string().columnType('xid8'),
   command: p.uuid(),

@@ -1,5 +1,5 @@
 /**
- * Session settings. Every statement here is meant to follow an index; without statistics (a fresh table, or an embedded
- * server that gathers none by itself) the planner may think a scan of the whole journal cheaper, and keep that plan.
+ * Planner settings of each session. Every statement is meant to use an index; without statistics (a fresh table, or the embedded
+ * database, which gathers none by itself) the planner may choose a scan of the whole journal instead, and keep that plan.
  */
 export const PLANNER = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off', jit: 'off' }

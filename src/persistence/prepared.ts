@@ -1,10 +1,10 @@
-/** Names for prepared statements. Short, as a server cuts long ones; and few, as a session keeps every one. */
+/** Names for prepared statements. They are short, since a server truncates long ones, and few, since a session keeps every one. */
 import type { Statement } from './sql.ts'
 
 const MAX_PREPARED = 300
 const known = new Map<string, string>()
 
-/** `shape` tells statements of a kind apart. The rare ones beyond the limit are planned each time. */
+/** `shape` distinguishes statements of one kind. Shapes beyond the limit get no name and are planned each time. */
 export const prepared = (kind: string, shape: string, text: string, params: readonly unknown[]): Statement => {
   const id = `${kind} ${shape}`
   const name = known.get(id) ?? `${kind}_${known.size}`

@@ -13,9 +13,9 @@ const MAX_LIMIT = 1_000
 type Where = Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>
 type Bind = (value: unknown) => string
 
-/** A value that the column cannot hold equals no cell; the database would refuse the whole query. */
+/** A value that the column type cannot hold matches no row. It is left out, since the database would refuse the whole query. */
 const condition = (name: string, type: Base | undefined, wanted: Scalar | readonly Scalar[], bind: Bind): string => {
-  // a column that the view lacks: the database says so
+  // the view lacks this column; the database will report it
   if (wanted === null || type === undefined) return `${name} is null`
   if (!Array.isArray(wanted)) return fits(type, wanted) ? `${name} = ${bind(wanted)}::${type}` : 'false'
   const some = `${name} = any(${bind(wanted.filter((each) => fits(type, each)))}::${type}[])`
@@ -35,7 +35,7 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
   const bind: Bind = (value) => `$${params.push(value)}`
   const conditions = [query.where, visible].flatMap((where) => conditionsOf(view, where as Where, bind))
   const [direction, after] = query.descending === true ? ['desc', '<'] : ['asc', '>']
-  // A column that is unique by itself needs no second to break ties, and then its own index gives the order.
+  // A unique column needs no second column to break ties, and its own index gives the order.
   const unique = [[viewOf(view).key], ...viewOf(view).unique]
   const tied = !unique.some((columns) => columns.length === 1 && columns[0] === sort)
   if (marker !== undefined) {
@@ -48,7 +48,7 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
   }
   if (passed !== undefined) {
     const value = `${bind(passed.value)}::${types[sort]!}`
-    // a parameter that nothing uses is refused
+    // PostgreSQL refuses a parameter that the statement does not use, so the key is bound only when it is needed
     const place = tied
       ? `(${quoted(sort)}, ${key}) ${after} (${value}, ${bind(passed.key)}::${types[viewOf(view).key]!})`
       : `${quoted(sort)} ${after} ${value}`
@@ -59,7 +59,7 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
   const order = [sort, ...(tied ? [viewOf(view).key] : [])].map((name) => `${quoted(name)} ${direction}`).join(', ')
   const limit = bind(Math.min(query.limit, MAX_LIMIT))
   const text = `select ${columns} from ${quoted(view)}${where} order by ${order} limit ${limit}::int`
-  // How many values an array has decides which index is best: those are planned each time.
+  // The best index depends on the number of values in an array, so such statements are planned each time.
   return params.some(Array.isArray) ? { text, params } : prepared('page', text, text, params)
 }
 
@@ -82,7 +82,7 @@ const page = async <N extends ViewName>(database: Database, query: PageQuery<N>)
   const read = readingView(database, view)
   if (marker !== undefined && !fits(columnsOf(view)[viewOf(view).key]!, marker)) return null
   const rows = await read(pageStatement(query))
-  // An empty page may be the end, or an unknown marker.
+  // An empty page means either the end of the list or an unknown marker.
   if (rows.length === 0 && marker !== undefined && !(await exists(read, query, marker))) return null
   return rows as unknown as readonly Row<N>[]
 }

@@ -1,4 +1,4 @@
-/** Reading tails: all that is asked in one turn of the event loop is one query, as actors recover many at a time. */
+/** Reads the journal tails of entities. Requests of one turn of the event loop share one query, since many actors recover at a time. */
 import type { EntityKey } from '../identifiers.ts'
 import { SNAPSHOT_SCHEMA } from '../actors/runtime/views.ts'
 import type { Cause, JournalRow, Recalled } from '../actors/runtime/ports.ts'
@@ -13,11 +13,11 @@ type Call = {
   readonly reject: (cause: unknown) => void
 }
 
-/** How a failed read names it. */
+/** The name of the journal in the messages of failed reads. */
 export const JOURNAL = 'the journal'
-/** Reads under way at once; what is asked meanwhile gathers for the next. */
+/** Queries in flight at once; further requests are collected for the next query. */
 const MAX_READS = 2
-/** Keys in one statement; more are asked in several. */
+/** The most keys in one statement. */
 const MAX_KEYS = 2_000
 
 const COLUMNS = 'key, version, pos, xid, command, data, at, cause'
@@ -56,7 +56,7 @@ const ARCHIVED = `select k.i, a.key, a.version, a.command, a.data, a.at, a.cause
   join journal_archive a on a.key = k.key and a.version > k.after and a.version < k.upto order by k.i, a.version`
 
 type Found = { snapshot: Recalled['snapshot']; rows: JournalRow[] }
-/** A tail that does not follow on what is known: what is between was moved to the archive. */
+/** If the first row of a tail does not follow the snapshot or the known version, the rows between them are read from the archive. */
 const completed = async (run: Run, wishes: readonly Wish[], found: readonly Found[]): Promise<void> => {
   const gaps = found.flatMap(({ snapshot, rows: [first] }, i) => {
     const after = snapshot?.version ?? wishes[i]!.after

@@ -1,10 +1,10 @@
-/** What the role of a running program may do, and no more. Tables are made and changed by their owner, with `accelerando migrate`. */
+/** The rights that the role of a running program needs. Only the owner creates and changes tables, with `accelerando migrate`. */
 import { MIGRATION_TABLE } from './migrate.ts'
 import { viewNames } from './rules.ts'
 import { quoted } from './statements.ts'
 
 export const RIGHTS: Readonly<Record<string, string>> = {
-  // rows leave it for the archive, and none is ever changed
+  // rows are moved to the archive, but never changed
   journal: 'select, insert, delete',
   journal_archive: 'select, insert',
   checkpoints: 'select, insert, update',
@@ -15,7 +15,7 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   [MIGRATION_TABLE]: 'select',
 }
 
-/** Statements for the owner to run, also again after each migration. The role must be there. */
+/** Statements for the owner to run, again after each migration. The role must exist. */
 export const roleGrants = (role: string): readonly string[] => {
   const name = `"${role.replaceAll('"', '""')}"`
   return [

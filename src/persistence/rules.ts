@@ -1,4 +1,4 @@
-/** What the stores agree on about views: names of rules, column facts, and one canonical text of all rows. */
+/** What all stores have in common about views: names of rules, properties of columns, and the canonical text of all rows. */
 import { VIEWS } from '../actors/runtime/views.ts'
 import { isStorable } from '../text.ts'
 import type { Kind, View, ViewChange, ViewName } from '../actors/runtime/views.ts'
@@ -12,14 +12,14 @@ export const viewOf = (name: ViewName): View => VIEWS[name]
 export const baseOf = (kind: Kind): Base => (kind.endsWith('?') ? kind.slice(0, -1) : kind) as Base
 export const nullable = (kind: Kind): boolean => kind.endsWith('?')
 
-/** The names a broken rule is reported by, the same in every store. */
+/** The names under which a broken rule is reported, the same in every store. */
 export const uniqueRule = (view: ViewName, columns: readonly string[]): string => `${view}_${columns.join('_')}_unique`
 export const notNullRule = (view: string, column: string): string => `${view}_${column}_not_null`
-/** Text that no PostgreSQL takes: with a NUL, or with half of a surrogate pair. */
+/** Text that PostgreSQL refuses: it contains a NUL, or half of a surrogate pair. */
 export const TEXT_RULE = 'text_unicode'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** Whether a value can be in a column of that type. */
+/** Whether a column of that type can hold the value. */
 export const fits = (base: Base, value: unknown): boolean => {
   switch (base) {
     case 'uuid':
@@ -37,11 +37,11 @@ export const fits = (base: Base, value: unknown): boolean => {
   }
 }
 
-/** All columns in their order, absent ones null, and nothing else. */
+/** Exactly the columns of the view, in their order; absent ones are null. */
 export const cellsOf = (view: ViewName, row: object): Cells =>
   Object.fromEntries(Object.keys(viewOf(view).columns).map((column) => [column, (row as Cells)[column] ?? null]))
 
-/** What is left of a batch of changes when only the last of each row counts; in the order of their last change. */
+/** Keeps only the last change of each row, in the order of these last changes. */
 export const lastChanges = (changes: readonly ViewChange[]): ViewChange[] => {
   const last = new Map<string, ViewChange>()
   for (const change of changes) {
@@ -59,8 +59,8 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
 }
 
-/** One line a row; the order of an object's members does not show. */
+/** One line per row; the text does not depend on the order of an object's members. */
 export const dumpLine = (view: ViewName, cells: Cells): string => `${view} ${JSON.stringify(sorted(cells))}`
 
-/** Snapshots are a cache of the journal, not a fold that a rebuild must reproduce. */
+/** Snapshots are left out: they are a cache, and a rebuild need not reproduce them. */
 export const dumpedViews: readonly ViewName[] = viewNames.filter((name) => name !== 'snapshots')

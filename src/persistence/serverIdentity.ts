@@ -1,10 +1,11 @@
 /**
- * Commit order is told by numbers of transactions, and those belong to one cluster. A journal that was dumped there and
- * restored here may have numbers this cluster has not reached: its rows would be fed only when it does, and out of order.
+ * Commit order is the order of transaction ids (xid), which are valid within one database cluster only. A journal that was dumped
+ * on one cluster and restored on another may contain xids that the other has not reached yet: the feed would return new rows only
+ * after it has reached them, and out of order.
  */
 import type { Run } from './sql.ts'
 
-/** How a position ends, whatever a reader writes before it. */
+/** Matches the journal position at the end of a checkpoint; a reader may write other text before it. */
 const PLACE = String.raw`\d+\.\d+$`
 const AHEAD = `select last::text as last, pg_snapshot_xmax(pg_current_snapshot())::text as next
   from (select xid as last from (
@@ -21,13 +22,13 @@ export const expectOwnCluster = async (run: Run): Promise<void> => {
   const [ahead] = await run(plain(AHEAD))
   if (ahead !== undefined)
     throw new Restored(
-      `this database was restored from another server: its journal knows transaction ${String(ahead['last'])}, and this ` +
-        `server has not had ${String(ahead['next'])} yet. Nothing new would be told to anybody. ` +
+      `this database was restored from another server: its journal contains transaction ${String(ahead['last'])}, but this ` +
+        `server has not reached ${String(ahead['next'])} yet. New rows would not be published. ` +
         'Stop every program that uses it and run `accelerando migrate --adopt` once',
     )
 }
 
-/** All rows as if one transaction of long ago had written them, in the order they have. */
+/** Renumbers all rows as if one very old transaction (xid 1) had written them, in their present order. */
 const ADOPT = [
   'lock table journal, journal_archive, checkpoints in access exclusive mode',
   'set local enable_hashjoin = on',
@@ -56,7 +57,7 @@ export const adopt = async (run: Run): Promise<Adopted> => {
   return { rows: counted!['rows'] as number }
 }
 
-/** By the owner of the tables, while no program uses them. */
+/** To be run by the owner of the tables, while no program uses them. */
 export const adoptCluster = async (url: string): Promise<Adopted> => {
   const { postgresDatabase } = await import('./postgres/postgres.ts')
   const database = await postgresDatabase({ url, readers: 1 })

@@ -1,27 +1,27 @@
-/** Sharing over SQL: each step is one statement, and moments are the database's own, so that clocks of processes do not matter. */
+/** Leases, claims and host sightings over SQL. Each step is one statement and uses the clock of the database, not of a process. */
 import type { Sharing } from '../actors/runtime/sharing.ts'
 import type { Row } from '../actors/runtime/views.ts'
 import type { Database, Statement } from './sql.ts'
 
-/** `n`: the parameter that holds a time in ms. */
+/** `n`: the number of the parameter that holds a duration in ms. */
 const fromNow = (n: number): string => `clock_timestamp() + $${n}::bigint * interval '1 ms'`
 
-/** The moment is taken before the row is waited for, so a lease ends rather too early by the store's clock than too late. */
+/** The end is computed before the statement waits for the row lock, so a lease may end too early, but never too late. */
 const ACQUIRE = `insert into leases as l (name, holder, epoch, until) values ($1, $2, 1, ${fromNow(3)})
   on conflict (name) do update set holder = excluded.holder, until = excluded.until,
     epoch = l.epoch + (l.holder <> excluded.holder or l.until <= clock_timestamp())::int
   where l.holder = excluded.holder or l.until <= clock_timestamp()
   returning epoch`
-/** The row stays: its epoch must never begin again. */
+/** The row is kept, since its epoch must never start again from 1. */
 const RELEASE = `update leases set until = '-infinity' where name = $1 and holder = $2`
-/** The lease is locked until the checkpoint is written: nobody takes it between the two. */
+/** The row of the lease is locked until the checkpoint is committed, so no other process can take the lease in between. */
 const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch = $2::bigint for share)
   insert into checkpoints (reader, position) select $3, $4 from held
   on conflict (reader) do update set position = excluded.position returning reader`
 
 /**
- * The lock makes two callers skip each other's rows. Whoever looked before the other had written meets that claim when
- * inserting, and leaves it. Claims that are over for long go, some at a time.
+ * `for update skip locked` makes concurrent callers pick different rows. A caller that selected a row before the claim of another
+ * was visible meets that claim at the insert, and leaves it alone. Claims that expired long ago are deleted, some at a time.
  */
 const CLAIM = `with picked as (
     select d.entity, d.kind, d.at from due d left join claims c on c.entity = d.entity

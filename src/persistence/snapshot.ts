@@ -1,5 +1,5 @@
 /**
- * One moment of a store, for whoever judges it: read in pages within one transaction, beside a running service or on a stopped folder.
+ * A consistent snapshot of a store for audits: read in pages within one transaction, beside a running service or on a stopped folder.
  * Nothing is written, nothing is migrated.
  */
 import { sql } from 'kysely'
@@ -23,14 +23,14 @@ export type Snapshot = {
   readonly journal: () => AsyncIterable<FeedRow>
   readonly view: <N extends ViewName>(name: N) => AsyncIterable<Row<N>>
   readonly checkpoint: (reader: string) => Promise<Position>
-  /** Before this position nothing can be added any more. */
+  /** No row can be added before this position any more. */
   readonly settledBefore: Position
 }
 
 const PAGE = 5_000
 const plain = (text: string) => ({ text, params: [] })
 
-/** Archived rows are part of the journal. One sort, whatever its length. */
+/** The journal including its archived rows, sorted once for all pages. */
 const openJournal = async ({ db }: Queries): Promise<void> => {
   const rows = db
     .selectFrom(wholeJournal(db).as('journal'))
@@ -50,7 +50,7 @@ async function* journalOf(run: Run, queries: Queries): AsyncGenerator<FeedRow> {
   await run(plain('close journal_rows'))
 }
 
-/** The columns are those of VIEWS: no name is written here that could be a wrong one. */
+/** The column names come from VIEWS. */
 async function* viewRows<N extends ViewName>(run: Run, name: N): AsyncGenerator<Row<N>> {
   const { key } = viewOf(name)
   const columns = columnsOf(name)
@@ -70,7 +70,7 @@ const UNDEFINED = new Set(['42P01', '42703'])
 const explained = (error: unknown): unknown => {
   const { code, message } = error as { readonly code?: string; readonly message?: string }
   return UNDEFINED.has(code ?? '')
-    ? new Error(`the database is not of this release: ${message}; accelerando migrate brings it there`, {
+    ? new Error(`the schema of the database does not match this release: ${message}; run accelerando migrate`, {
         cause: error,
       })
     : error

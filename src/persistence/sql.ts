@@ -1,11 +1,11 @@
-/** What the engine asks of a PostgreSQL, be it a server or embedded; and what its errors mean to an append and to a read. */
+/** The port to a PostgreSQL, server or embedded, and the classification of its errors for appends and reads. */
 import { Unreadable } from '../actors/runtime/unreadable.ts'
 import { notNullRule, TEXT_RULE } from './rules.ts'
 
 export type Statement = {
   readonly text: string
   readonly params: readonly unknown[]
-  /** Prepared under this name where the database can. */
+  /** When present, the statement is prepared under this name. */
   readonly name?: string
 }
 export type Rows = readonly Readonly<Record<string, unknown>>[]
@@ -13,14 +13,14 @@ export type Run = (statement: Statement) => Promise<Rows>
 
 export type Database = {
   readonly kind: 'pglite' | 'postgres'
-  /** No other process can have written since the store was opened. May end, but does not begin again. */
+  /** No other process can have written since the store was opened. Once false, it stays false. */
   readonly exclusive: boolean
-  /** Resolves when the store is gone for good and only a new process can open it again. */
+  /** Resolves when the store is lost permanently and only a new process can open it again. */
   readonly lost?: Promise<Error>
   readonly read: Run
-  /** In the one session that appends. Rejects with `NotSent` when no session stood in time. */
+  /** Runs in the one session for appends. Rejects with `NotSent` when there is no session in time. */
   readonly write: Run
-  /** In sessions of their own: a lease must be renewed in time however much is read and written. Never repeated by itself. */
+  /** Runs in separate sessions, so that leases are renewed in time under any load of reads and writes. Never retried. */
   readonly share: Run
   /** Resolves when no earlier writer session of this process can still commit: from then on, reads are final. */
   readonly settled: () => Promise<void>
@@ -36,14 +36,14 @@ export class NotSent extends Error {
 const UNTRANSLATABLE = '22P05'
 const INVALID_TEXT = '22P02'
 
-/** `fenced`: the statement met a row that is there, or missed one. `again`: rolled back by chance. `refused`: its data is at fault. */
+/** `fenced`: a row already exists, or its predecessor is missing. `again`: rolled back by a conflict, to be retried. `refused`: bad data. */
 export type Failure = 'fenced' | 'again' | 'refused' | 'not written' | 'unknown'
 type SqlError = Readonly<Partial<Record<'code' | 'constraint' | 'table' | 'column' | 'message', unknown>>>
 
 const UNIQUE_VIOLATION = '23505'
 /** Raised on purpose by the append statement when a version leaves a gap. */
 const DIVISION_BY_ZERO = '22012'
-/** What `ruleOf` calls such a gap. */
+/** The name that `ruleOf` gives such a gap. */
 export const GAP_RULE = `sql_${DIVISION_BY_ZERO}`
 const ROLLED_BACK = new Set(['40001', '40P01'])
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -53,7 +53,7 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? code : ''
 }
 
-/** By chance: against the same rows at another moment it may succeed. */
+/** A serialization failure or a deadlock: a retry of the same statement may succeed. */
 export const rolledBack = (error: unknown): boolean => ROLLED_BACK.has(codeOf(error))
 
 export const failureOf = (error: unknown): Failure => {
@@ -65,16 +65,16 @@ export const failureOf = (error: unknown): Failure => {
   return /^2[23]...$/.test(code) ? 'refused' : 'unknown'
 }
 
-/** The session is of no more use: it ended, or nobody knows what it is doing. */
+/** The session cannot be used any more: it ended, or its state is unknown. */
 export const sessionLost = (error: unknown): boolean => {
   const code = codeOf(error)
   return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57P') || code === 'EPIPE'
 }
 
 /**
- * Classes of SQLSTATE that say the same of a statement whenever it is sent: a feature that is not there (0A), data that does not
- * fit (21, 22, 23, 44), a schema, a text or a permission that does not fit (3F, 42), too large a statement (54). All others, and
- * errors without a SQLSTATE, are about a connection, a time-out, a limit of the moment or another transaction.
+ * Classes of SQLSTATE for errors that a retry of the statement would meet again: unsupported feature (0A), bad data (21, 22, 23, 44),
+ * wrong schema, syntax or permission (3F, 42), statement too large (54). All others, and errors without a SQLSTATE, are about a
+ * connection, a time-out, a temporary limit or another transaction.
  */
 const PERMANENT = new Set(['0A', '21', '22', '23', '3F', '42', '44', '54'])
 /** A page or an index of the database is damaged. */
@@ -86,12 +86,12 @@ export const isPermanent = (error: unknown): boolean => {
 
 const causeOf = (error: unknown): string => {
   const code = codeOf(error)
-  // Attempts at several addresses of a host fail with an error that has a code and no message.
+  // When connecting to several addresses of a host fails, the error has a code but no message.
   const message = error instanceof Error && error.message !== '' ? error.message : code || String(error)
   return code === '' || message.includes(code) ? message : `${message} (${code})`
 }
 
-/** As the ports say it: `what` could not be read. */
+/** The error of the ports for a failed read of `what`. */
 export const unreadable = (what: string, cause: unknown): Unreadable =>
   new Unreadable(`${what} cannot be read: ${causeOf(cause)}`, { permanent: isPermanent(cause), cause })
 export const reading =
@@ -101,7 +101,7 @@ export const reading =
       throw unreadable(what, cause)
     })
 
-/** Name of the broken rule; a column's name when it may not be empty; else the code of the error. */
+/** The name of the broken rule: of the constraint, of a not-null column, or else the code of the error. */
 export const ruleOf = (error: unknown): string => {
   const { constraint, table, column, message } = error as SqlError
   const badJson = codeOf(error) === INVALID_TEXT && String(message).includes('type json')

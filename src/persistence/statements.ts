@@ -1,4 +1,4 @@
-/** The text of what writes: one statement for the journal rows and view rows of many appends, all or none. Pure. */
+/** SQL of appends: one statement writes the journal rows and view rows of many appends, all or none. Pure. */
 import type { Append, JournalRow } from '../actors/runtime/ports.ts'
 import type { ViewChange, ViewName } from '../actors/runtime/views.ts'
 import { baseOf, cellsOf, lastChanges, viewNames, viewOf } from './rules.ts'
@@ -12,7 +12,7 @@ export const quoted = (name: string): string => `"${name}"`
 const quotedAll = (names: readonly string[], prefix = ''): string =>
   names.map((name) => prefix + quoted(name)).join(', ')
 
-/** Parameter `n`, a JSON array of objects, as rows. Measured: a third quicker than one array per column. */
+/** Parameter `n`, a JSON array of objects, as rows. Measured: a third faster than one array per column. */
 const recordset = (n: number, columns: Readonly<Record<string, string>>): string => {
   const typed = Object.entries(columns).map(([name, type]) => `${quoted(name)} ${type}`)
   return `json_to_recordset($${n}::json) r(${typed.join(', ')})`
@@ -36,7 +36,7 @@ const remove = (view: ViewName, n: number): string => {
   return `delete from ${quoted(view)} t using done, json_array_elements_text($${n}::json) r(id) where t.${quoted(key)} = r.id::${type}`
 }
 
-/** Rows of one key at a time and in one order everywhere, or the batches of two processes could deadlock. */
+/** Rows sorted by key: all statements lock rows in this order, otherwise the batches of two processes could deadlock. */
 const inKeyOrder = <T>(items: readonly T[], id: (item: T) => string): readonly T[] =>
   items.toSorted((a, b) => (id(a) < id(b) ? -1 : 1))
 
@@ -50,7 +50,7 @@ const journalCells = (row: JournalRow, index: number): Cells => ({
   cause: row.cause,
 })
 
-/** Journal rows as a parameter: `pos` in the order given, rows in the order of locks. */
+/** Journal rows as a parameter: `pos` counts them in the order given, and they are sorted in lock order. */
 const journalParam = (rows: readonly JournalRow[]): string =>
   JSON.stringify(
     rows
@@ -61,13 +61,13 @@ const journalParam = (rows: readonly JournalRow[]): string =>
   )
 
 /**
- * Whether the journal holds such a row. Not `exists`: the planner may answer that by hashing the whole journal first.
- * `version`, as the row is looked up by a unique key.
+ * Whether the journal holds such a row. Not written with `exists`, for which the planner may hash the whole journal first.
+ * The subquery returns one row at most, since the row is looked up by a unique key.
  */
 const holds = (condition: string): string =>
   `((select j.version from journal j where j.key = r.key and ${condition}) is not null)`
 
-/** An entity whose beginning was moved away is not new: whoever takes it for new is fenced as well. */
+/** Version 1 is stale as well if the entity has rows in the archive: its first rows were moved there. */
 const BEGAN = `((select a.version from journal_archive a where a.key = r.key and a.version = 1) is not null)`
 
 const journalInsert = (fenced: boolean): string => {
@@ -91,7 +91,7 @@ const dropsParam = (drops: readonly ViewChange[]): string => JSON.stringify(drop
 
 type Shape = { readonly fenced: boolean; readonly drops: readonly ViewName[]; readonly puts: readonly ViewName[] }
 
-/** Parameters: the journal rows, how many they are, then one a view: those dropped from, then those put into. */
+/** Parameters: the journal rows, their number, then one per view with deleted keys, then one per view with rows to upsert. */
 const appendText = ({ fenced, drops, puts }: Shape): string => {
   const dropped = drops.map((view, at) => `d_${view} as (${remove(view, 3 + at)} returning 1)`)
   const gone = drops.map((view) => `(select count(*) from d_${view})`).join(' + ') || '0'
@@ -108,7 +108,7 @@ const appendText = ({ fenced, drops, puts }: Shape): string => {
 
 const TEXTS_MAX = 300
 const texts = new Map<string, string>()
-/** Written once a shape, since the same few come again and again. */
+/** Texts are cached by shape, since the same few shapes recur. */
 const textOf = (name: string, shape: Shape): string => {
   const text = texts.get(name) ?? appendText(shape)
   if (texts.size < TEXTS_MAX) texts.set(name, text)
@@ -116,8 +116,9 @@ const textOf = (name: string, shape: Shape): string => {
 }
 
 /**
- * The journal first, as its keys are the fence and so the first locks taken; then deletes, which free unique values; then
- * the other view rows. `fenced`: each version must follow one that is there, or the statement fails by dividing by zero.
+ * Writes the journal first, since its unique keys are the fence and so must be the first locks taken; then deletes view rows, which
+ * frees unique values; then upserts the other view rows. `fenced`: each version must follow an existing one, otherwise the statement
+ * fails with a division by zero.
  */
 export const appendStatement = (appends: readonly Append[], fenced = true): Statement => {
   const rows = appends.flatMap((append) => append.rows)
@@ -136,7 +137,7 @@ export const appendStatement = (appends: readonly Append[], fenced = true): Stat
   return prepared('append', id, textOf(id, shape), params)
 }
 
-/** Plain inserts of one view's rows, for a table just emptied. */
+/** Inserts the rows of one view into a table that was just emptied. */
 export const insertStatement = (view: ViewName, rows: readonly Cells[]): Statement => {
   const columns = columnsOf(view)
   const names = Object.keys(columns)
@@ -144,7 +145,7 @@ export const insertStatement = (view: ViewName, rows: readonly Cells[]): Stateme
   return { text, params: [JSON.stringify(rows)] }
 }
 
-/** Which appends (by their place) are already there, and which do not follow what is there. */
+/** Finds the appends (by index) that are already in the journal (`seen`), and those that do not follow its last version (`stale`). */
 export const siftStatement = (appends: readonly Append[]): Statement => {
   const rows = appends.flatMap((append, a) =>
     append.rows.map(({ key, version, commandId }) => ({ a, key, version, command: commandId })),

@@ -1,4 +1,4 @@
-/** A store as the main program holds it: the ports of the actors, and the work on whole tables. */
+/** A store as the main program uses it: the ports of the actors, and the work on whole tables. */
 import type { EntityKey } from '../identifiers.ts'
 import type { Append, Journal, JournalRow, Position, Reads } from '../actors/runtime/ports.ts'
 import type { Sharing } from '../actors/runtime/sharing.ts'
@@ -10,32 +10,32 @@ export type Loaded = { readonly journalRows: number; readonly viewRows: number }
 export type Stream<Item> = Iterable<Item> | AsyncIterable<Item>
 
 export type ArchiveOrder = {
-  /** Only what ended before this moment, ms since the epoch. */
+  /** Only entities that ended before this time, ms since the epoch. */
   readonly before: number
-  /** So many journal rows are looked at; what of them may go, goes in one statement. */
+  /** The number of journal rows to examine; those of them that may be archived are moved in one statement. */
   readonly limit: number
 }
-/** `more`: there is more to look at, call again. */
+/** `more`: there are more rows to examine, so call again. */
 export type Archived = { readonly entities: number; readonly rows: number; readonly more: boolean }
 
 export type Store = {
   readonly kind: 'memory' | 'pglite' | 'postgres'
-  /** Migrations in the database that this program does not know: a newer one was here. Worth a line in the log. */
+  /** Migrations in the database that this program does not know, since a newer program ran them. Logged at the start. */
   readonly newer: readonly string[]
   readonly journal: Journal
   readonly reads: Reads
   readonly sharing: Sharing
-  /** Writes whole histories in large statements. Stops with an error when one does not fit what is there. */
+  /** Writes whole histories in large statements. Rejects when one conflicts with the existing rows. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
-  /** Place of the last row, for a reader that wants to begin behind it; nobody may write meanwhile. */
+  /** Position of the last row, for a reader that starts after it. No process may write at the same time. */
   readonly journalEnd: () => Promise<Position>
-  /** Empties the views and folds them anew from the journal; nobody may write meanwhile. */
+  /** Empties the views and rebuilds them from the journal. No process may write at the same time. */
   readonly rebuildViews: (fold: Fold) => Promise<Loaded>
-  /** Moves journals of ended ARQs and instances where the feed no longer meets them; histories, folds and audits still do. */
+  /** Moves journal rows of ended ARQs and instances to the archive. The feed skips archived rows; histories, folds and audits read them. */
   readonly archiveEnded: (order: ArchiveOrder) => Promise<Archived>
-  /** All view rows but snapshots as canonical text, a line a row. */
+  /** All view rows except snapshots as canonical text, one line per row. */
   readonly dumpViews: () => AsyncIterable<string>
-  /** Resolves when the store is gone for good: the process should end, so that the next one opens it again. */
+  /** Resolves when the store is lost permanently: the process should end, so that a new one opens the store again. */
   readonly lost?: Promise<Error>
   readonly close: () => Promise<void>
 }

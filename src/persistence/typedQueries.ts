@@ -1,6 +1,6 @@
 /**
- * MikroORM's typed queries over a session of ours, for reads and writes that are rare: a column that is renamed in VIEWS no longer
- * compiles here. Whoever imports this file loads MikroORM, so the path of a request does not (decision 0033).
+ * MikroORM's typed queries over one of our sessions, for rare reads and writes: a query that uses a column renamed in VIEWS does not
+ * compile. Importing this file loads MikroORM, so the code that serves requests must not import it (decision 0033).
  */
 import { MikroORM } from '@mikro-orm/postgresql'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -13,19 +13,19 @@ import type { Run } from './sql.ts'
 export type Queries = {
   /** Finds rows of one table. */
   readonly em: EntityManager
-  /** Sums, joins and expressions; nothing it returns is converted, so values are as `Run` reads them. */
+  /** For sums, joins and expressions. Values are returned as `Run` returns them, without conversion. */
   readonly db: Kysely<Tables>
 }
 
-const refused = (): Promise<never> => Promise.reject(new Error('transactions belong to whoever opened the session'))
+const refused = (): Promise<never> => Promise.reject(new Error('transactions must be opened on the session itself'))
 
-/** Sessions, time-outs, transactions and types of values stay those of `run`, whether a server or the embedded database is behind it. */
+/** A driver that sends each query through `run`, which keeps its session, time-outs, transaction and value types on both databases. */
 const driverOn = (run: Run): Driver => {
   const executeQuery = async ({ sql, parameters }: CompiledQuery) => ({
     rows: [...(await run({ text: sql, params: parameters }))],
   })
   const connection: DatabaseConnection = {
-    // the caller says what its rows are, as it wrote the query
+    // the caller declares the type of the rows, since it wrote the query
     executeQuery: executeQuery as DatabaseConnection['executeQuery'],
     streamQuery: () => {
       throw new Error('rows are read in pages')
@@ -49,22 +49,22 @@ const dialectOn = (run: Run): Dialect => ({
   createQueryCompiler: () => new PostgresQueryCompiler(),
 })
 
-/** Valid as long as `run` is; there is nothing to close. */
+/** Usable as long as `run` is; there is nothing to close. */
 export const queriesOn = async (run: Run): Promise<Queries> => {
   const orm = await MikroORM.init({
     entities: [...entities],
-    // the driver asks for a name, and the session has its database already
+    // the driver requires a name, but the session is already connected to its database
     dbName: 'postgres',
     driverOptions: dialectOn(run),
-    // what was found before says nothing about now
+    // no identity map: each query returns fresh rows
     disableIdentityMap: true,
   })
   const em = orm.em.fork({ disableTransactions: true })
   return { em, db: em.getKysely<Tables>() }
 }
 
-/** What a row keeps when it is moved from the journal to the archive. */
+/** The columns that the journal and its archive have in common. */
 export const JOURNAL_COLUMNS = ['key', 'version', 'pos', 'xid', 'command', 'data', 'at', 'cause'] as const
-/** Rows of both, to select from. */
+/** Rows of the journal and its archive. */
 export const wholeJournal = (db: Queries['db']) =>
   db.selectFrom('journal').select(JOURNAL_COLUMNS).unionAll(db.selectFrom('journal_archive').select(JOURNAL_COLUMNS))

@@ -1,4 +1,4 @@
-/** What the owner of the tables does to them: brings the schema up, and lets the role of the programs in. */
+/** Work of the owner of the tables: runs the migrations and grants the role of the programs its rights. */
 import { migrate, newer, pending } from './migrate.ts'
 import { postgresDatabase } from './postgres/postgres.ts'
 import { roleGrants } from './roles.ts'
@@ -6,7 +6,7 @@ import type { Database } from './sql.ts'
 
 export type Schema = {
   readonly pending: readonly string[]
-  /** Made by a newer program. */
+  /** Migrations of a newer program. */
   readonly newer: readonly string[]
 }
 
@@ -25,7 +25,7 @@ const schemaIn = async ({ read }: Database): Promise<Schema> => ({
 
 export const schemaOf = (url: string): Promise<Schema> => over(url, schemaIn)
 
-/** Returns the schema as it was before. Of several that do this at once one does it, and the others wait. */
+/** Returns the state of the schema before. If several processes do this at once, one migrates and the others wait. */
 export const upgradeSchema = (url: string): Promise<Schema> =>
   over(url, async (database) => {
     const before = await schemaIn(database)
@@ -36,7 +36,7 @@ export const upgradeSchema = (url: string): Promise<Schema> =>
     return before
   })
 
-/** All grants or none. Returns the statements that were run. */
+/** Runs all grants or none. Returns the statements that were run. */
 export const grantTo = (url: string, role: string): Promise<readonly string[]> =>
   over(url, async (database) => {
     const statements = roleGrants(role)

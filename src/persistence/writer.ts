@@ -1,6 +1,6 @@
 /**
- * The one writer of a process: what gathers while a statement is under way goes into the next one. A batch that fails is
- * sifted by one query; what is at fault gets its verdict, the rest goes again.
+ * The only writer of a process: appends that arrive while a statement runs are batched into the next one. When a batch fails, one
+ * query finds the appends that are stale or already written; these get their verdicts, and the rest is sent again.
  */
 import type { Append, Journal, Verdict } from '../actors/runtime/ports.ts'
 import { pickBatch } from './batch.ts'
@@ -8,16 +8,16 @@ import { failureOf, GAP_RULE, ruleOf } from './sql.ts'
 import type { Database } from './sql.ts'
 import { appendStatement, siftStatement } from './statements.ts'
 
-/** Beyond this many waiting appends a caller is told at once that the journal cannot keep up. */
+/** With this many appends waiting, a further one is refused at once as `busy`. */
 const MAX_WAITING = 20_000
-/** How often a batch that was rolled back by chance, or settled by a race, is sent again. */
+/** How often a batch is retried after a rollback by a conflict with another transaction. */
 const MAX_ROUNDS = 8
 
 type Waiting = { readonly append: Append; readonly settle: (verdict: Verdict) => void }
 export type Writer = {
   readonly append: (append: Append) => Promise<Verdict>
   readonly onAppended: Journal['onAppended']
-  /** Takes no more, and resolves when all that waits has its verdict. */
+  /** Refuses further appends, and resolves when all waiting ones have their verdicts. */
   readonly drain: () => Promise<void>
 }
 
@@ -25,7 +25,7 @@ const settleAll = (batch: readonly Waiting[], verdict: Verdict): void => {
   for (const { settle } of batch) settle(verdict)
 }
 
-/** Settles what the journal already shows to be at fault; returns the others. */
+/** Settles the appends that the journal shows to be stale or already written; returns the others. */
 const sift = async (database: Database, batch: readonly Waiting[]): Promise<readonly Waiting[]> => {
   const found = await database.write(siftStatement(batch.map(({ append }) => append)))
   const verdicts = new Map(
@@ -38,7 +38,7 @@ const sift = async (database: Database, batch: readonly Waiting[]): Promise<read
   })
 }
 
-/** `told` is called after each statement that wrote. */
+/** `told` is called after each successful statement. */
 const committer = (database: Database, told: (appends: readonly Append[]) => void) => {
   const commit = async (batch: readonly Waiting[], round = 0): Promise<void> => {
     if (batch.length === 0) return
@@ -59,7 +59,7 @@ const committer = (database: Database, told: (appends: readonly Append[]) => voi
     const rest = failure === 'fenced' ? await sift(database, batch) : batch
     return rest.length < batch.length ? commit(rest, round) : separate(batch, error, round)
   }
-  /** The fence is not at fault: a rule of the views is. By halves down to the append that breaks it. */
+  /** No append failed the fence, so one breaks a rule of the views. The batch is halved until that append is found. */
   const separate = async (batch: readonly Waiting[], error: unknown, round: number): Promise<void> => {
     const middle = batch.length >> 1
     if (middle > 0) {
@@ -67,7 +67,7 @@ const committer = (database: Database, told: (appends: readonly Append[]) => voi
       return commit(batch.slice(middle), round)
     }
     const rule = ruleOf(error)
-    // What hit the journal's own keys is gone again, or the gap before it was filled meanwhile.
+    // The conflicting journal row is gone again, or the gap before this row has been filled: retry.
     if (rule.startsWith('journal_') || rule === GAP_RULE) return commit(batch, round + 1)
     settleAll(batch, { conflict: rule })
   }
@@ -91,7 +91,7 @@ export const writerOf = (database: Database, maxWaiting = MAX_WAITING): Writer =
     await commit(batch).catch(() => settleAll(batch, 'unknown'))
   }
   const run = async (): Promise<void> => {
-    // What comes in the same turn of the event loop shares the first statement.
+    // Appends of the same turn of the event loop share the first statement.
     await new Promise((turn) => setImmediate(turn))
     while (waiting.length + arrived.length > 0) await round()
     running = null

@@ -57,7 +57,7 @@ describeWith('postgres', 'a dump restored on another server', (bin) => {
     const store = await openStore({ kind: 'postgres', url })
     await store.journal.saveCheckpoint('relay', '99999999999.1')
     await store.close()
-    await expect(openStore({ kind: 'postgres', url })).rejects.toThrow('knows transaction 99999999999')
+    await expect(openStore({ kind: 'postgres', url })).rejects.toThrow('contains transaction 99999999999')
     await adoptCluster(url)
     await (await openStore({ kind: 'postgres', url })).close()
     await drop()

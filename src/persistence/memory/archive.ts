@@ -1,4 +1,4 @@
-/** The archive of the store in memory: rows stay where they are, and are no longer fed. */
+/** The archive of the store in memory: rows stay where they are, and the feed skips them. */
 import type { FeedRow, Position } from '../../actors/runtime/ports.ts'
 import { ENDING, leavable } from '../../actors/retention.ts'
 import type { Tables } from './tables.ts'
@@ -11,7 +11,7 @@ type Kept = {
   readonly tables: Tables
 }
 
-/** The earliest place any reader has come to. */
+/** The lowest checkpoint of all readers. */
 const toldUpTo = (checkpoints: Kept['checkpoints']): number =>
   Math.min(...[...checkpoints.values()].flatMap((text) => /\d+$/.exec(text)?.map(Number) ?? []))
 

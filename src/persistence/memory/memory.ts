@@ -1,4 +1,4 @@
-/** Journal and views in memory: the store of simulations and of tests. No timers; it waits only for its hooks. */
+/** Journal and views in memory: the store of simulations and of tests. It has no timers and waits only for its hooks. */
 import type { EntityKey } from '../../identifiers.ts'
 import type {
   Append,
@@ -23,13 +23,13 @@ import type { Fold, Loaded, Store, Stream } from '../store.ts'
 
 export type MemoryOptions = {
   readonly exclusive?: boolean
-  /** The store's own clock, for leases, claims and silences; ms. */
+  /** The store's own clock for leases, claims and the silence of hosts; ms. */
   readonly now?: () => number
-  /** Awaited before an append is judged. A rejection: nothing is written, the verdict is `unknown`. */
+  /** Awaited before an append is checked. If it rejects, nothing is written and the verdict is `unknown`. */
   readonly beforeCommit?: (append: Append) => Promise<void>
-  /** Awaited after an append is written. A rejection: it stays written, the verdict is `unknown`. */
+  /** Awaited after an append is written. If it rejects, the rows stay written and the verdict is `unknown`. */
   readonly afterCommit?: (append: Append) => Promise<void>
-  /** Awaited before each read of the journal; a rejection fails the read. */
+  /** Awaited before each read of the journal. If it rejects, the read fails. */
   readonly beforeRead?: () => Promise<void>
 }
 type Kept = {
@@ -38,7 +38,7 @@ type Kept = {
   readonly commands: Set<string>
   readonly tables: Tables
   readonly checkpoints: Map<string, Position>
-  /** Positions of rows that are not fed any more. */
+  /** Positions of archived rows, which the feed skips. */
   readonly archived: Set<Position>
 }
 
@@ -171,7 +171,7 @@ async function* dumpViews({ tables }: Kept): AsyncGenerator<string> {
   for (const view of dumpedViews) for (const cells of tables.rows(view)) yield dumpLine(view, cells)
 }
 
-/** Stores of several processes over the same rows: each call is a process of its own, and is closed by itself. */
+/** Stores of several processes over the same rows: each call stands for one process, and each store is closed separately. */
 export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
   const kept: Kept = {
     log: [],

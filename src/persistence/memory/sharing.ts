@@ -1,4 +1,4 @@
-/** Sharing in memory: one for all processes of a simulation. Time is whatever clock is handed in. */
+/** Leases, claims and host sightings in memory, shared by all processes of a simulation. Uses the clock it is given. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Position } from '../../actors/runtime/ports.ts'
 import type { Sharing } from '../../actors/runtime/sharing.ts'
@@ -35,7 +35,7 @@ const leasesOn = (
   }
 }
 
-/** All rows of the view, ordered by that column. */
+/** All rows of the view, ordered by the given column. */
 const inOrder = <N extends 'due' | 'pending_orders'>(
   tables: Tables,
   view: N,
@@ -43,7 +43,7 @@ const inOrder = <N extends 'due' | 'pending_orders'>(
 ): readonly Row<N>[] => tables.page({ view, where: {}, sort, limit: Infinity }) ?? []
 
 const workOn = (tables: Tables, now: () => number): Pick<Sharing, 'claimDue' | 'unclaim' | 'takeOrders'> => {
-  /** Entity -> when its claim is over. */
+  /** Entity -> when its claim expires. */
   const claims = new Map<string, number>()
   const free = (entity: EntityKey): boolean => (claims.get(entity) ?? -Infinity) <= now()
   return {

@@ -10,7 +10,7 @@ type Table = Map<string, Cells>
 type Taken = Map<string, string>
 
 export type Tables = {
-  /** All changes, or the name of the rule they break and no change. */
+  /** Applies all changes; or applies none and returns the name of the rule they break. */
   readonly write: (changes: readonly ViewChange[]) => string | null
   readonly row: (view: ViewName, key: string) => Cells | undefined
   readonly rows: (view: ViewName) => readonly Cells[]
@@ -43,7 +43,7 @@ const emptyCell = (view: ViewName, row: Cells): string | null => {
   return column === undefined ? null : notNullRule(view, column[0])
 }
 
-/** The rule these changes would break, judged on the state after all of them. */
+/** The rule these changes would break, checked on the state after all of them. */
 const brokenRule = (changes: readonly Change[], tables: Map<ViewName, Table>, taken: Taken): string | null => {
   const freed = new Set<string>()
   for (const { view, key } of changes) {
@@ -63,14 +63,14 @@ const brokenRule = (changes: readonly Change[], tables: Map<ViewName, Table>, ta
 }
 
 type Change = { readonly view: ViewName; readonly key: string; readonly cells: Cells | null }
-/** Through JSON, as every other store: what is kept shares nothing with what was handed in. */
+/** Copied through JSON, as in every other store, so that a stored row shares no object with the caller. */
 const kept = ({ view, key, row }: ViewChange): Change => ({
   view,
   key,
   cells: row === null ? null : cellsOf(view, JSON.parse(JSON.stringify(row)) as object),
 })
 
-/** As a database does: a query that names a column the view lacks fails, and always will. */
+/** As in a database, a query that names a column the view lacks fails permanently. */
 const expectColumns = (view: ViewName, names: readonly string[]): void => {
   const lacking = names.find((name) => !(name in viewOf(view).columns))
   if (lacking !== undefined)

@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL: a folder, one process, no server. It survives the death of the process at any moment, but it
- * does not wait for the disk: a power loss may cost the last commits.
+ * The embedded PostgreSQL: a folder, one process, no server. The data survives a kill of the process at any moment, but commits
+ * are not flushed to the disk: a power loss may lose the last ones.
  */
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -14,7 +14,7 @@ type Thread = {
   readonly opened: Promise<Reply>
   readonly ask: (statement: Statement) => Promise<Reply>
   readonly end: () => Promise<void>
-  /** Resolves when the thread ends and nobody asked it to. */
+  /** Resolves when the thread ends unexpectedly. */
   readonly lost: Promise<Error>
 }
 
@@ -58,7 +58,7 @@ const threadOn = (folder: string): Thread => {
   const ask = (statement: Statement): Promise<Reply> => {
     if (gone !== null) return Promise.reject(gone)
     const id = ++lastId
-    // All that is asked in one go is one message.
+    // All statements of one turn of the event loop are sent as one message.
     if (outbox.push({ ...statement, id }) === 1) queueMicrotask(flush)
     return promised(id)
   }
@@ -71,7 +71,7 @@ const threadOn = (folder: string): Thread => {
 
 const plain = (text: string): Statement => ({ text, params: [] })
 
-/** There is one session: while a transaction has it, everyone else waits. */
+/** A mutex: there is only one session, and while a transaction uses it all other statements wait. */
 const turnstile = () => {
   let last: Promise<unknown> = Promise.resolve()
   let inside = 0
@@ -81,7 +81,7 @@ const turnstile = () => {
     last = result.catch(() => undefined)
     return result
   }
-  /** At once when nobody is inside. */
+  /** Runs at once unless a transaction holds the mutex. */
   const pass = async <T>(work: () => Promise<T>): Promise<T> => {
     if (inside === 0) return work()
     await last

@@ -1,9 +1,9 @@
-/** What goes between the program and the thread of the embedded database. */
+/** The messages between the main thread and the thread of the embedded database. */
 import type { Rows, Statement } from '../sql.ts'
 
 export type Start = { readonly folder: string; readonly settings: Readonly<Record<string, string>> }
 export type Ask = Statement & { readonly id: number }
-/** Id 0: the database is open, or could not be opened. */
+/** Id 0 answers the opening of the database. */
 export type Reply = {
   readonly id: number
   readonly rows?: Rows

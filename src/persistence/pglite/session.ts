@@ -1,4 +1,4 @@
-/** Statements on the embedded database. Planning costs it more than running, so what comes again and again is prepared. */
+/** Statements on the embedded database. Planning takes longer than running here, so statements that recur are prepared. */
 import { parse, protocol, types } from '@electric-sql/pglite'
 import type { PGlite } from '@electric-sql/pglite'
 import type { Ask } from './protocol.ts'
@@ -7,7 +7,7 @@ import type { Rows } from '../sql.ts'
 const { serialize } = protocol
 export type Result = { readonly rows: Rows; readonly affected: number }
 
-/** Prepared statements name all their types, so that text will do. */
+/** Prepared statements declare the types of all parameters, so that values can be sent as text. */
 const textOf = (param: unknown): string | null => {
   if (param === null || param === undefined) return null
   return typeof param === 'string' ? param : JSON.stringify(param)

@@ -1,12 +1,12 @@
-/** What a server does in the background, the embedded database does here, between two statements. */
+/** Checkpoints and vacuum of the embedded database, which a server does in the background; here they run between two statements. */
 import type { PGlite } from '@electric-sql/pglite'
 
-/** A killed process leaves what was logged since the last checkpoint to be replayed at the next start. */
+/** Limits how much write-ahead log the next start has to replay after a kill. */
 const CHECKPOINT_BYTES = 8_000_000
-/** Large tables are swept rarely: it takes them some tenths of a second. */
+/** Every so many checkpoints all tables are vacuumed, which takes some tenths of a second. */
 const SWEEP_EVERY = 16
 
-/** Rows come and go all the time here, and readers would walk over the dead ones. */
+/** Tables whose rows change all the time: without frequent vacuum, readers would have to skip many dead rows. */
 const BRISK = 'due, pending_orders, snapshots, checkpoints, hosts'
 
 export type Upkeep = {
@@ -18,7 +18,7 @@ export const upkeepOf = (db: PGlite): Upkeep => {
   let bytes = 0
   let checkpoints = 0
   const run = async (text: string): Promise<void> => {
-    // A first start has no tables yet; and upkeep that fails is tried again later.
+    // Errors are ignored: at the first start there are no tables yet, and a failed run is repeated later.
     await db.query(text).catch(() => undefined)
   }
   return {

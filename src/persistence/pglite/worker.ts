@@ -1,4 +1,4 @@
-/** The embedded database in a thread of its own, as it never yields: asked and answered by messages, one at a time. */
+/** The embedded database in a thread of its own, since it would block the event loop. Handles one message at a time. */
 import { PGlite } from '@electric-sql/pglite'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Ask, Reply, Start } from './protocol.ts'

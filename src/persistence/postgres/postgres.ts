@@ -1,4 +1,4 @@
-/** PostgreSQL over the network: a small pool that reads, one session that writes. */
+/** PostgreSQL over the network: a small pool of sessions for reads, and one session for writes. */
 import { Client, Pool, types } from 'pg'
 import type { ClientConfig } from 'pg'
 import { PLANNER } from '../planner.ts'
@@ -9,11 +9,11 @@ import type { Database, Run } from '../sql.ts'
 
 export type PostgresOptions = {
   readonly url: string
-  /** Longer than any statement of ours, shorter than what a caller waits. 5 s. The other time-outs follow it, see `session`. */
+  /** Longer than any of our statements takes, shorter than a caller waits. Default 5 s. `session` derives the other time-outs from it. */
   readonly statementTimeoutMs?: number
-  /** Connections that read: 4. Two more share the work, and one writes. */
+  /** Connections for reads, default 4. There are two more for leases and claims, and one for writes. */
   readonly readers?: number
-  /** No other process may write: the store does not open while another is open. False: several may, and keep a sole one out. */
+  /** True: the store opens only if no other process has it open. False: several processes may write, and a sole one is refused. */
   readonly sole?: boolean
 }
 
@@ -21,11 +21,11 @@ const INT8 = 20
 /** Connections for leases and claims. */
 const SHARERS = 2
 
-/** A lock is waited for as long as this: then nothing is written, and the caller is told to come again. */
+/** The longest wait for a lock. After it nothing is written, and the caller is told to retry. */
 const LOCK_MS = 3_000
 /**
- * What each session is told. A process that is cut off or stands still keeps no lock for longer than about ten seconds: the
- * server ends a transaction that waits for it, and a connection whose other end no longer confirms what it was sent.
+ * Settings of each session. A process that is disconnected or paused keeps its locks for about ten seconds at most: the server
+ * ends an idle transaction, and a connection whose other end no longer acknowledges data.
  */
 const session = (timeoutMs: number): Readonly<Record<string, string | number>> => ({
   ...PLANNER,
@@ -42,10 +42,10 @@ export const clientConfig = (url: string, timeoutMs: number): ClientConfig => ({
   application_name: 'accelerando',
   keepAlive: true,
   keepAliveInitialDelayMillis: 5_000,
-  // for a new connection, and for one of the pool to be free
+  // limits both opening a connection and waiting for a free one of the pool
   connectionTimeoutMillis: 5_000,
   statement_timeout: timeoutMs,
-  // The server did not even cancel in time: the connection is dead, though nobody said so.
+  // If the server has not even cancelled the statement by then, the connection is considered dead.
   query_timeout: timeoutMs + 2_000,
   options: Object.entries(session(timeoutMs))
     .map(([name, value]) => `-c ${name}=${value}`)
@@ -53,7 +53,7 @@ export const clientConfig = (url: string, timeoutMs: number): ClientConfig => ({
   types: { getTypeParser: parserOf },
 })
 
-/** Moments and counters fit a double; the driver would hand out text. */
+/** Timestamps and counters fit a double; by default the driver returns int8 as text. */
 const parserOf = ((oid: Parameters<typeof types.getTypeParser>[0], format?: 'text') =>
   (oid as number) === INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser
 
@@ -73,14 +73,14 @@ const transactionOn = async <T>(client: Client, work: (run: Run) => Promise<T>):
 }
 
 type Presented = Omit<PostgresOptions, 'sole'> & {
-  /** Absent: whoever only looks, or keeps others out by locks of tables. */ readonly presence?: Presence
+  /** Absent for callers that only read or that lock tables. */ readonly presence?: Presence
 }
 
 export const postgresDatabase = async (options: Presented): Promise<Database> => {
   const timeoutMs = options.statementTimeoutMs ?? 5_000
   const config = clientConfig(options.url, timeoutMs)
   const pool = new Pool({ ...config, max: options.readers ?? 4, idleTimeoutMillis: 30_000 })
-  // A reader that dies while idle is replaced by the next query.
+  // The pool replaces a connection that fails while idle at the next query.
   pool.on('error', () => undefined)
   const shared = new Pool({ ...config, max: SHARERS, idleTimeoutMillis: 30_000 })
   shared.on('error', () => undefined)

@@ -1,4 +1,4 @@
-/** A statement of ours on a client or pool of `pg`. */
+/** Runs a `Statement` on a client or pool of `pg`. */
 import { backoffMs } from '../../waiting.ts'
 import type { Client, Pool } from 'pg'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -12,11 +12,11 @@ export const runOn =
     return (await client.query<Record<string, unknown>>(query)).rows
   }
 
-/** A server that starts again is back in about a second; callers wait a little longer than this. */
+/** How long a read is retried. A restarted server is back in about a second, and callers wait a little longer than this. */
 const PATIENCE_MS = 3_000
 const BACKOFF = { firstMs: 50, maxMs: 800 }
 
-/** For reads, which do no harm twice: again when the session was lost or refused, or the server let it go by chance. */
+/** Retries a read, which is safe to repeat, when the session was lost or refused, or the transaction was rolled back by a conflict. */
 export const again =
   (run: Run): Run =>
   async (statement) => {

@@ -1,10 +1,11 @@
 /**
- * The session that writes, over its lives. When it is lost, what was under way may still be committed by a server process
- * that has not noticed; so the next life begins by ending that process and seeing it gone. Then what can be read is final.
+ * The writing session, which is reopened when it is lost. The server process (backend) of a lost session may not have noticed the
+ * loss and may still commit its last statement. So the next session first ends that backend and waits until it is gone; from then on
+ * reads are final.
  *
- * A sole writer holds a lock in this session. What it remembers is true as long as its first session stands: nobody else can
- * have written. After that it goes on as one of many, if nobody has taken the lock meanwhile. Those that are many from the start
- * share the lock: work on whole tables, which a sole writer does, is refused beside them.
+ * A sole writer holds an exclusive advisory lock in this session. As long as its first session lasts, no other process can have
+ * written, and its cached state is valid. After a loss it takes the lock again and goes on without that guarantee, unless another
+ * process holds the lock. Processes that write together hold the lock as shared, so a sole writer, which works on whole tables, is refused.
  */
 import { backoffMs } from '../../waiting.ts'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -14,11 +15,11 @@ import { NotSent, sessionLost } from '../sql.ts'
 import type { Rows, Run } from '../sql.ts'
 import { runOn } from './run.ts'
 
-/** How long a write waits for a session, and a read for what was written to settle. */
+/** How long a write waits for a session, and how long `settled` waits before it rejects. */
 const PATIENCE_MS = 2_000
-/** The server process of a writer that was killed may need a moment to notice. */
+/** How long the lock is tried for: the backend of a killed writer may need a moment to notice and to release it. */
 const TAKEN_MS = 5_000
-/** A sole writer makes sure this often that its session stands; the server gives the lock of a silent one away later. */
+/** How often a sole writer checks its session; shorter than the time after which the server releases the lock of a dead connection. */
 const LOOK_MS = 2_000
 const KEEPALIVE =
   '-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=30000'
@@ -29,12 +30,12 @@ type Session = { readonly client: Client; readonly run: Run; readonly backend: B
 
 export type WriterSession = {
   readonly run: Run
-  /** The first session; rejects with the server's own words. */
+  /** Resolves when the first session is open; rejects with the error of the server. */
   readonly ready: () => Promise<void>
   readonly settled: () => Promise<void>
-  /** A sole writer, and nobody else can have written since it opened. */
+  /** True: this is a sole writer, and no other process can have written since it opened. */
   readonly undisturbed: () => boolean
-  /** The lock is another's. */
+  /** Resolves when another process has taken the lock. */
   readonly displaced: Promise<Error>
   readonly close: () => Promise<void>
 }
@@ -42,7 +43,7 @@ export type WriterSession = {
 const SELF = `select pid, backend_start::text as since from pg_stat_activity where pid = pg_backend_pid()`
 const END = `select pg_terminate_backend(pid) from pg_stat_activity where pid = $1::int and backend_start = $2::timestamptz`
 
-/** `alone` keeps all others out; of those that are there together each keeps out who wants to be alone. */
+/** `alone` takes the lock exclusively, `together` takes it shared. */
 export type Presence = 'alone' | 'together'
 const LOCK: Readonly<Record<Presence, string>> = {
   alone: `select pg_try_advisory_lock(hashtextextended('accelerando', 0)) as held`,
@@ -65,7 +66,7 @@ const takeLock = async ({ run }: Session, presence: Presence): Promise<void> => 
   throw new Displaced(`another accelerando uses this database: server process ${pid} holds its lock`)
 }
 
-/** The lock is somebody else's. */
+/** Another process holds the lock. */
 class Displaced extends Error {}
 
 const connect = async (config: ClientConfig): Promise<Session> => {
@@ -82,7 +83,7 @@ const connect = async (config: ClientConfig): Promise<Session> => {
   }
 }
 
-/** Without a farewell: the other end may not listen any more. */
+/** Destroys the socket without the goodbye message of the protocol, since the server may be unreachable. */
 const hangUp = (client: Client): void => {
   const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy: () => void } } }
   connection?.stream?.destroy()
@@ -110,7 +111,7 @@ class Writer {
   readonly #looking: NodeJS.Timeout | undefined
   #undisturbed: boolean
   #current: Promise<Session>
-  /** Null while there is none: then it is waited for. */
+  /** The open session; null while it is being reopened. */
   #standing: Session | null = null
 
   constructor(given: ClientConfig, presence: Presence | null) {
@@ -145,7 +146,7 @@ class Writer {
     this.#current = this.#revive(session.backend)
     this.#current.catch(() => undefined)
   }
-  /** Whether the session before is gone for good and nobody came in who wants to be alone. */
+  /** Ends the backend of the lost session and takes the lock. False: that failed, or another process holds the lock. */
   async #inherits(session: Session, before: Backend): Promise<boolean> {
     try {
       await outlive(session, before)
