@@ -6,10 +6,11 @@ export type TextLimit = { readonly bytes: number } | { readonly characters: numb
 /** `problem` says it in words that follow the name of a field: "Invalid hostname: it holds ...". */
 export type BrokenText = { readonly rule: TextRule; readonly problem: string }
 
+const HALF = 'half of a surrogate pair'
 type Forbidden = { readonly rule: TextRule; readonly pattern: RegExp; readonly name: string }
 /** Unicode categories Cs, Cc, Cf, and Zl with Zp. None of them is visible, and some change how the text around them is shown. */
 const FORBIDDEN: readonly Forbidden[] = [
-  { rule: 'lone_surrogate', pattern: /\p{Cs}/u, name: 'half of a surrogate pair' },
+  { rule: 'lone_surrogate', pattern: /\p{Cs}/u, name: HALF },
   { rule: 'control_character', pattern: /\p{Cc}/u, name: 'a control character' },
   { rule: 'format_character', pattern: /\p{Cf}/u, name: 'an invisible format character' },
   { rule: 'line_separator', pattern: /[\p{Zl}\p{Zp}]/u, name: 'a line or paragraph separator' },
@@ -35,6 +36,10 @@ export const brokenText = (text: string, limit: TextLimit): BrokenText | null =>
   }
   return null
 }
+
+/** Why no store takes the text, in words as those of `BrokenText`; null when it takes it. */
+export const unstorable = (text: string): string | null =>
+  text.includes('\0') ? 'it holds a NUL character' : text.isWellFormed() ? null : `it holds ${HALF}`
 
 /** NUL and halves of surrogate pairs, which no PostgreSQL takes, as `JSON.stringify` writes them. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/

@@ -14,7 +14,7 @@ import type {
   ProjectId,
   ResourceProviderUuid,
 } from '../identifiers.ts'
-import type { OperatorNote } from '../operatorNote.ts'
+import type { DatedNote, OperatorNote } from '../operatorNote.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { HandleState } from './deployable/states.ts'
 import type { Row } from './runtime/views.ts'
@@ -74,7 +74,7 @@ export type DeviceRow = Row<'devices'>
 export type DeployableRow = Row<'deployables'>
 export type AttributeRow = Row<'attributes'>
 /** Who took it out of service, why and when; null: it is in service. */
-type Retired = (OperatorNote & { readonly at: number }) | null
+type Retired = DatedNote | null
 export type HostRow = Row<'hosts'> & { readonly last_seen_at: number | null; readonly retired: Retired }
 export type HostDetail = HostRow & {
   readonly handles: Readonly<Record<HandleState, number>>
@@ -139,7 +139,7 @@ export type Control = {
     readonly removeByInstance: (caller: Caller, instance: InstanceUuid) => Answer<null>
     readonly timeline: (caller: Caller, uuid: ArqUuid) => Answer<Timeline>
     /** Unbinds by an operator's decision, for an instance or host that will not return. Does nothing where nothing is bound. Faults: not_found. */
-    readonly forceUnbind: (caller: Caller, uuid: ArqUuid, word: OperatorNote) => Answer<ArqRow>
+    readonly forceUnbind: (caller: Caller, uuid: ArqUuid, note: OperatorNote) => Answer<ArqRow>
   }
   readonly devices: {
     readonly list: (
@@ -195,10 +195,10 @@ export type Control = {
     readonly list: (page: Page) => Answer<Listed<HostRow>>
     readonly get: (name: HostName) => Answer<HostDetail>
     /** Nothing on it is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
-    readonly retire: (caller: Caller, name: HostName, word: OperatorNote) => Answer<HostDetail>
-    readonly restore: (caller: Caller, name: HostName, word: OperatorNote) => Answer<HostDetail>
+    readonly retire: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
+    readonly restore: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
     /** Faults: conflict (in use). `force`: ARQs bound on it are unbound first. */
-    readonly remove: (caller: Caller, name: HostName, word: OperatorNote, force: boolean) => Answer<null>
+    readonly remove: (caller: Caller, name: HostName, note: OperatorNote, force: boolean) => Answer<null>
   }
   readonly handles: {
     readonly list: (
@@ -207,9 +207,9 @@ export type Control = {
     ) => Answer<Listed<HandleRow>>
     readonly get: (uuid: HandleUuid) => Answer<HandleDetail>
     /** Faults: conflict (held, missing). */
-    readonly quarantine: (caller: Caller, uuid: HandleUuid, word: OperatorNote) => Answer<HandleDetail>
+    readonly quarantine: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
     /** The operator confirms that the handle is clean. Faults: conflict (held, being released, missing). */
-    readonly release: (caller: Caller, uuid: HandleUuid, word: OperatorNote) => Answer<HandleDetail>
+    readonly release: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
   }
   /** For `/readyz`: null when ready, otherwise the reason why not. */
   readonly notReady: () => string | null

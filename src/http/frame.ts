@@ -1,4 +1,5 @@
 /** One request from its first header to its last: what it is called, what its answer carries, what is noted of it. */
+import { isUuid } from '../uuid.ts'
 import type { Context } from 'hono'
 import type { Control } from '../actors/control.ts'
 import type { Clock, Ids } from '../clock.ts'
@@ -36,7 +37,8 @@ export type Frame = {
   readonly span: Span
 }
 
-const REQUEST_ID = /^req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** `req-` and a UUID, in any case. */
+const isRequestId = (text: string): boolean => /^req-/i.test(text) && isUuid(text.slice('req-'.length).toLowerCase())
 
 const open = (c: Context, row: string, ports: Ports, versioned: boolean): Frame => {
   const requestId = `req-${ports.ids.uuid()}`
@@ -47,7 +49,7 @@ const open = (c: Context, row: string, ports: Ports, versioned: boolean): Frame 
     headers['openstack-api-maximum-version'] = `${MAJOR}.${latestMinor(ports.options.additiveMicroversion)}`
     headers['vary'] = 'OpenStack-API-Version'
   }
-  const globalId = given !== undefined && REQUEST_ID.test(given) ? given : undefined
+  const globalId = given !== undefined && isRequestId(given) ? given : undefined
   const span = ports.tracer.enter(`${c.req.method} ${row}`, c.req.header('traceparent'))
   return { requestId, globalId, headers, startedAt: ports.clock.now(), span }
 }

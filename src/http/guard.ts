@@ -1,4 +1,5 @@
 /** Text that no store and no client can carry is refused before anyone looks at its meaning. */
+import { unstorable } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { Fault } from '../fault.ts'
 
@@ -7,9 +8,6 @@ const DEPTH_MAX = 16
 const NAME_SHOWN = 60
 
 export type Refusal = { readonly ok: false; readonly fault: Fault }
-
-export const badText = (text: string): string | null =>
-  text.includes('\0') ? 'it holds a NUL character' : text.isWellFormed() ? null : 'it holds half of a surrogate pair'
 
 /** `path` is filled from the innermost name outwards, and only when there is something to tell. */
 type Flaw = { readonly rule: string; readonly path: string[] }
@@ -20,7 +18,7 @@ const inEntries = (value: object, depth: number): Flaw | null => {
   if (depth >= DEPTH_MAX) return flaw(`it is nested deeper than ${DEPTH_MAX} levels`)
   const list = Array.isArray(value)
   for (const name of Object.keys(value)) {
-    const bad = list ? null : badText(name)
+    const bad = list ? null : unstorable(name)
     const found =
       bad === null ? flawIn((value as Record<string, unknown>)[name], depth + 1) : flaw(`${bad} in its name`)
     if (found === null) continue
@@ -32,7 +30,7 @@ const inEntries = (value: object, depth: number): Flaw | null => {
 
 const flawIn = (value: unknown, depth: number): Flaw | null => {
   if (typeof value === 'string') {
-    const bad = badText(value)
+    const bad = unstorable(value)
     return bad === null ? null : flaw(bad)
   }
   // JSON.parse reads 1e999 as infinity.

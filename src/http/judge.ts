@@ -15,7 +15,7 @@ import type { Options } from './options.ts'
 import { isVersioned, originOf, queryOf } from './paths.ts'
 import { readQuery } from './query.ts'
 import type { Answered, Asked, Call, Route } from './route.ts'
-import { canonicalUuid } from './uuid.ts'
+import { canonicalUuid } from '../uuid.ts'
 import { latestMinor, MAJOR, negotiate } from './versions.ts'
 
 const baseOf = (c: Context, options: Options): string => {

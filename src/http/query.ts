@@ -1,8 +1,8 @@
 /** Query arguments: each route names those it knows, and what they may hold. An unknown one is refused. */
-import { badText } from './guard.ts'
+import { unstorable } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
-import { canonicalUuid } from './uuid.ts'
+import { canonicalUuid } from '../uuid.ts'
 
 /** `undefined`: as if it had not been sent. */
 export type Read<Value> = { readonly ok: true; readonly value: Value | undefined } | HttpRefused
@@ -98,7 +98,7 @@ export const pairsOf = (query: string): { readonly ok: true; readonly pairs: Pai
     const name = decode(equals < 0 ? part : part.slice(0, equals))
     const value = decode(equals < 0 ? '' : part.slice(equals + 1))
     if (name === null || value === null) return invalid('query', 'its percent-encoding is broken')
-    const bad = badText(value) ?? badText(name)
+    const bad = unstorable(value) ?? unstorable(name)
     if (bad !== null) return invalid(name.replaceAll('\0', '�'), bad)
     const values = pairs.get(name)
     if (values === undefined) pairs.set(name, [value])

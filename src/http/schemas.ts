@@ -104,7 +104,7 @@ export const Attribute = v.object({
   ...times,
   links,
 })
-const Word = v.object({ by: v.string(), reason: v.string(), at: Time })
+const Note = v.object({ by: v.string(), reason: v.string(), at: Time })
 const host = {
   name: v.string(),
   liveness: v.picklist(LIVENESS),
@@ -112,7 +112,7 @@ const host = {
   drivers: v.record(v.string(), v.object({ status: v.picklist(['ok', 'failed']), error: v.nullable(v.string()) })),
   boot_id: v.nullable(Uuid),
   last_seen_at: v.nullable(Time),
-  retired: v.pipe(v.nullable(Word), v.description('Who took it out of service, and why.')),
+  retired: v.pipe(v.nullable(Note), v.description('Who took it out of service, and why.')),
   ...times,
 }
 export const Host = v.object(host)
@@ -135,7 +135,7 @@ export const HandleDetail = v.object({
   attach_handle_info: StringMap,
   last_arq_uuid: v.pipe(v.nullable(Uuid), v.description('Whose release is or was not finished.')),
   order: v.pipe(v.nullable(v.number()), v.description('Number of the order its host has not answered yet.')),
-  quarantine: v.pipe(v.nullable(Word), v.description('An operator keeps it back.')),
+  quarantine: v.pipe(v.nullable(Note), v.description('An operator keeps it back.')),
 })
 export const Migration = v.object({
   applied: v.boolean(),

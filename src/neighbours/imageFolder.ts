@@ -1,5 +1,6 @@
 /** Bitstream images in a folder: files named by the image's UUID, with or without an extension. */
 import type { ImageUuid } from '../identifiers.ts'
+import { isUuid } from '../uuid.ts'
 import { opendir, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Images } from '../actors/neighbours.ts'
@@ -8,7 +9,6 @@ import type { Log } from '../log.ts'
 
 type Found = Awaited<ReturnType<Images['find']>>
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const UUID_LENGTH = 36
 /** One extension, so that `.gbs.part` is not taken for an image before it is whole. */
 const EXTENSION = /^(\.(?!tmp$|part$)[a-z0-9]{1,16})?$/
@@ -48,7 +48,7 @@ export const imageFolder = (dir: string | null, log: Log = silent): Images => ({
   find: async (imageUuid) => {
     if (dir === null) return { found: false, why: 'none' }
     const uuid = imageUuid.toLowerCase()
-    if (!UUID.test(uuid)) return UNKNOWN
+    if (!isUuid(uuid)) return UNKNOWN
     try {
       return await findIn(dir, uuid)
     } catch (error) {

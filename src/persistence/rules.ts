@@ -1,6 +1,7 @@
 /** What all stores have in common about views: names of rules, properties of columns, and the canonical text of all rows. */
 import { VIEWS } from '../actors/runtime/views.ts'
 import { isStorable } from '../text.ts'
+import { isUuid } from '../uuid.ts'
 import type { Kind, View, ViewChange, ViewName } from '../actors/runtime/views.ts'
 
 /** A row as a store sees it: columns by name. */
@@ -18,12 +19,11 @@ export const notNullRule = (view: string, column: string): string => `${view}_${
 /** Text that PostgreSQL refuses: it contains a NUL, or half of a surrogate pair. */
 export const TEXT_RULE = 'text_unicode'
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Whether a column of that type can hold the value. */
 export const fits = (base: Base, value: unknown): boolean => {
   switch (base) {
     case 'uuid':
-      return typeof value === 'string' && UUID.test(value)
+      return typeof value === 'string' && isUuid(value.toLowerCase())
     case 'text':
       return typeof value === 'string' && isStorable(value)
     case 'int':

@@ -62,7 +62,7 @@ const openCloud = async () => {
   const nova = novaOf((instance) => !gone.has(instance))
   const images = { find: async () => ({ found: true as const, path: `/images/${IMAGE}` }) }
   const world = await openPlane({ clock, ids, nova, images, options: OPTIONS }, store, 'when told')
-  const shown = (await world.discovered(HOST, PLAN)) as unknown as Devices
+  const shown = await world.discovered(HOST, PLAN)
   return { ...world, clock, ids, gone, shown }
 }
 type Cloud = Awaited<ReturnType<typeof openCloud>>

@@ -5,7 +5,7 @@ import { filters, withFilters } from '../../src/http/filters.ts'
 import { listBody, pageArgs, pageOf } from '../../src/http/pages.ts'
 import { list, pairsOf, readQuery, text, uuid } from '../../src/http/query.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
-import { canonicalUuid } from '../../src/http/uuid.ts'
+import { canonicalUuid } from '../../src/uuid.ts'
 import { strictApp } from './app.ts'
 import { as, expectRefusal, send, service } from './steps.ts'
 

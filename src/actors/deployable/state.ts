@@ -1,4 +1,5 @@
 /** The state of a deployable, and how each event changes it. */
+import type { DatedNote } from '../../operatorNote.ts'
 import type { ArqUuid, DeployableUuid, EntityKey, HandleUuid } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import type {
@@ -26,7 +27,7 @@ export type SlotHandle = KnownHandle & {
   /** The last complete report did not contain it. */
   readonly unseen: boolean
   /** An operator withholds it until an operator releases it. */
-  readonly quarantine?: { readonly by: string; readonly reason: string; readonly at: number }
+  readonly quarantine?: DatedNote
 }
 export type Deployable = Identity & {
   readonly exists: boolean

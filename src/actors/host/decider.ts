@@ -1,7 +1,7 @@
 /** A host: liveness, aliases, the last recorded inventory, and the devices and deployables that were recorded for it. */
 import type { BootId, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { type Row, put } from '../runtime/views.ts'
 
 /** From the best to the worst. */
@@ -41,7 +41,7 @@ export type Host = InventorySnapshot & {
   /** In the order of departure, at most `DEPARTED_MAX`: the devices that are away for longest are forgotten first. */
   readonly departed: readonly Departed[]
   /** An operator took it out of service; none of its devices is offered until an operator restores it. */
-  readonly retired?: OperatorNote & { readonly at: number }
+  readonly retired?: DatedNote
   readonly createdAt: number
   readonly updatedAt: number | null
 }

@@ -100,8 +100,8 @@ const createGet =
 
 const forceUnbind = (kernel: Kernel, retirement: Retirement): Control['arqs']['forceUnbind'] => {
   const force = createForceUnbind(kernel)
-  return async (caller, uuid, word) => {
-    const left = await force(caller, uuid, word)
+  return async (caller, uuid, note) => {
+    const left = await force(caller, uuid, note)
     if (!left.ok) return left
     const { row, host } = left.value
     // this may have been the last handle in use of a device of a retired host

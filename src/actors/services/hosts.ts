@@ -33,19 +33,19 @@ const removeByForce = async (
   { kernel, retirement }: Parts,
   caller: Caller,
   name: HostName,
-  word: OperatorNote,
+  note: OperatorNote,
 ): Promise<Outcome<Host>> => {
   const [holders, forceUnbind] = [createHolders(kernel), createForceUnbind(kernel)]
-  const retired = await retirement.retire(caller, name, word)
+  const retired = await retirement.retire(caller, name, note)
   if (!retired.ok) return retired
   for (let round = 0; ; round++) {
     const places = await holders(name)
     if (!places.ok) return places
     for (const arq of arqsOf(places.value)) {
-      const left = await forceUnbind(caller, arq, word, true)
+      const left = await forceUnbind(caller, arq, note, true)
       if (!left.ok && left.fault.kind !== 'not_found') return left
     }
-    const removed = await retirement.remove(caller, name, word, true)
+    const removed = await retirement.remove(caller, name, note, true)
     if (removed.ok || removed.fault.kind !== 'conflict' || round === ROUNDS) return removed
   }
 }
@@ -84,20 +84,20 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
       return { ok: true, value: { items, more: listed.value.more } }
     },
     get: detail,
-    retire: async (caller, name, word) => then(name, await retirement.retire(caller, name, word)),
-    restore: async (caller, name, word) => {
+    retire: async (caller, name, note) => then(name, await retirement.retire(caller, name, note)),
+    restore: async (caller, name, note) => {
       const work = newWork(kernel, causeOf(caller), (draft) => {
         if (!draft.state(host, hostKey(name)).exists) draft.refuse(unknownHost(name).fault)
-        draft.decide(host, hostKey(name), { type: 'Restore', ...word })
+        draft.decide(host, hostKey(name), { type: 'Restore', ...note })
         return draft.state(host, hostKey(name))
       })
       const restored = await region.tell(hostKey(name), work)
       return restored.ok ? detail(name) : restored
     },
-    remove: async (caller, name, word, force) => {
+    remove: async (caller, name, note, force) => {
       const removed = force
-        ? await removeByForce({ kernel, retirement }, caller, name, word)
-        : await retirement.remove(caller, name, word, false)
+        ? await removeByForce({ kernel, retirement }, caller, name, note)
+        : await retirement.remove(caller, name, note, false)
       return removed.ok ? { ok: true, value: null } : removed
     },
   }

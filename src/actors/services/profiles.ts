@@ -1,13 +1,13 @@
 /** The device profiles part of the control port. */
 import type { ProfileUuid } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
+import { isUuid } from '../../uuid.ts'
 import type { Control, ProfileRow } from '../control.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
 import { type Groups, profile, profileKey, profileName, profileNameKey, profileRow } from '../profile/decider.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device profile', id })
 const GUESSES_MAX = 10_000
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Finds a profile by UUID or by name, from the actors of both. */
 const createFinder = ({ region }: Kernel) => {
@@ -46,7 +46,7 @@ const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['prof
     return first.ok ? { ok: true, value: first.value !== null } : first
   }
   const removable = async (selector: string): Promise<Outcome<ProfileRow>> => {
-    const found = UUID.test(selector) ? await byUuid(selector) : await byName(selector)
+    const found = isUuid(selector) ? await byUuid(selector) : await byName(selector)
     if (!found.ok) return found
     const used = await inUse(found.value.uuid)
     if (!used.ok) return used

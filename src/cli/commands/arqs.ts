@@ -1,11 +1,10 @@
 /** `accelerando arqs`: shows an accelerator request and its history, and ends a bind that nothing else will end. */
-import { type Api, type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
+import { type Api, type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
 import type { Arq, Timeline } from '../operators/apiShapes.ts'
 import { type Register, told } from '../command.ts'
 
-const fields = (json: Json): readonly string[] => {
-  const arq = json as unknown as Arq
-  return fieldsOf({
+const fields = (arq: Arq): readonly string[] =>
+  fieldsOf({
     uuid: arq.uuid,
     state: arq.state,
     profile: arq.device_profile_name,
@@ -16,11 +15,10 @@ const fields = (json: Json): readonly string[] => {
     'attach handle': arq.attach_handle_uuid,
     created: arq.created_at,
   })
-}
-const steps = (json: Json): readonly string[] =>
+const stepLines = ({ steps }: Timeline): readonly string[] =>
   tableOf(
     ['AT', 'STEP', 'AFTER MS', 'CAUSE', 'DETAIL'],
-    (json as unknown as Timeline).steps.map(({ at, step, took_ms: took, cause, detail }) => [
+    steps.map(({ at, step, took_ms: took, cause, detail }) => [
       at,
       step,
       took,
@@ -34,8 +32,8 @@ const steps = (json: Json): readonly string[] =>
 const pathOf = (uuid: string) => `/accelerator_requests/${encodeURIComponent(uuid)}`
 /** The timeline can be read even after the request is deleted. */
 const showTimeline = async (api: Api, uuid: string, flags: ApiFlags) => {
-  const json = await api('GET', `${pathOf(uuid)}/timeline`)
-  show(flags, json, () => steps(json))
+  const json = await api<Timeline>('GET', `${pathOf(uuid)}/timeline`)
+  show(flags, json, () => stepLines(json))
 }
 
 export const arqs: Register = (program) => {
@@ -46,7 +44,7 @@ export const arqs: Register = (program) => {
       told(async (uuid: string, flags: ApiFlags & { readonly timeline?: true }) => {
         const api = apiOf(flags)
         if (flags.timeline) return showTimeline(api, uuid, flags)
-        const json = await api('GET', pathOf(uuid))
+        const json = await api<Arq>('GET', pathOf(uuid))
         show(flags, json, () => fields(json))
       }),
     )
@@ -58,7 +56,7 @@ export const arqs: Register = (program) => {
     .requiredOption('--reason <TEXT>', 'why; kept in the journal')
     .action(
       told(async (uuid: string, flags: ApiFlags & { readonly reason: string }) => {
-        const json = await apiOf(flags)('POST', `${pathOf(uuid)}/force_unbind`, { reason: flags.reason })
+        const json = await apiOf(flags)<Arq>('POST', `${pathOf(uuid)}/force_unbind`, { reason: flags.reason })
         show(flags, json, () => fields(json))
       }),
     )

@@ -1,6 +1,7 @@
 /** `accelerando handles`: shows the states of attach handles, and lets an operator change them. */
-import { type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
-import { type Handle, type HandleDetail, wordLine } from '../operators/apiShapes.ts'
+import { HANDLE_STATES } from '../../actors/deployable/states.ts'
+import { type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
+import { type Handle, type HandleDetail, noteLine } from '../operators/apiShapes.ts'
 import { type Register, told } from '../command.ts'
 
 type Listing = ApiFlags & { readonly state?: string; readonly host?: string }
@@ -11,21 +12,14 @@ const list = async (flags: Listing) => {
     ...(flags.state !== undefined && { state: flags.state }),
     ...(flags.host !== undefined && { hostname: flags.host }),
   }).toString()
-  const json = await apiOf(flags)('GET', `/handles${query && `?${query}`}`)
-  const rows = (json['handles'] as readonly Handle[]).map((one) => [
-    one.uuid,
-    one.state,
-    one.hostname,
-    one.deployable_uuid,
-    one.arq_uuid,
-  ])
+  const json = await apiOf(flags)<{ readonly handles: readonly Handle[] }>('GET', `/handles${query && `?${query}`}`)
+  const rows = json.handles.map((one) => [one.uuid, one.state, one.hostname, one.deployable_uuid, one.arq_uuid])
   show(flags, json, () => tableOf(['UUID', 'STATE', 'HOST', 'DEPLOYABLE', 'ARQ'], rows))
 }
 
 const at = (uuid: string) => `/handles/${encodeURIComponent(uuid)}`
-const detail = (json: Json): readonly string[] => {
-  const one = json as unknown as HandleDetail
-  return fieldsOf({
+const detail = (one: HandleDetail): readonly string[] =>
+  fieldsOf({
     uuid: one.uuid,
     state: one.state,
     host: one.hostname,
@@ -33,22 +27,21 @@ const detail = (json: Json): readonly string[] => {
     arq: one.arq_uuid,
     'last arq': one.last_arq_uuid,
     'order under way': one.order,
-    quarantined: wordLine(one.quarantine),
+    quarantined: noteLine(one.quarantine),
   })
-}
 const one = async (uuid: string, flags: ApiFlags) => {
-  const json = await apiOf(flags)('GET', at(uuid))
+  const json = await apiOf(flags)<HandleDetail>('GET', at(uuid))
   show(flags, json, () => detail(json))
 }
 const turn = (verb: 'quarantine' | 'release') => async (uuid: string, flags: Asked) => {
-  const json = await apiOf(flags)('POST', `${at(uuid)}/${verb}`, { reason: flags.reason })
+  const json = await apiOf(flags)<HandleDetail>('POST', `${at(uuid)}/${verb}`, { reason: flags.reason })
   show(flags, json, () => detail(json))
 }
 
 export const handles: Register = (program) => {
   const family = program.command('handles').description('The attach handles of a running service.')
   addApiFlags(family.command('list').description('Lists attach handles.'))
-    .option('--state <STATE>', 'only those that are free, held, releasing, quarantined or missing')
+    .option('--state <STATE>', `only those in this state: ${HANDLE_STATES.join(', ')}`)
     .option('--host <NAME>', 'only those of this host')
     .action(told(list))
   addApiFlags(family.command('show <UUID>').description('Shows one attach handle and why it is quarantined.')).action(

@@ -1,7 +1,7 @@
 /** `accelerando hosts`: lists the hosts, and takes them in and out of service. */
 import type { Command } from 'commander'
-import { type ApiFlags, type Json, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
-import { type Host, type HostDetail, wordLine } from '../operators/apiShapes.ts'
+import { type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
+import { type Host, type HostDetail, noteLine } from '../operators/apiShapes.ts'
 import { type Register, out, told } from '../command.ts'
 
 const at = (name: string) => `/hosts/${encodeURIComponent(name)}`
@@ -9,13 +9,12 @@ const troubles = ({ drivers }: Host): string =>
   Object.entries(drivers)
     .map(([name, { status, error }]) => (status === 'ok' ? name : `${name}: ${error ?? status}`))
     .join(', ')
-const detail = (json: Json): readonly string[] => {
-  const host = json as unknown as HostDetail
-  return fieldsOf({
+const detail = (host: HostDetail): readonly string[] =>
+  fieldsOf({
     name: host.name,
     liveness: host.liveness,
     'last seen': host.last_seen_at,
-    retired: wordLine(host.retired),
+    retired: noteLine(host.retired),
     aliases: host.aliases.join(', ') || '-',
     drivers: troubles(host) || '-',
     handles: Object.entries(host.handles)
@@ -23,14 +22,12 @@ const detail = (json: Json): readonly string[] => {
       .join(', '),
     arqs: host.arqs.join(' ') || '-',
   })
-}
 
 const reading = (family: Command) => {
   addApiFlags(family.command('list').description('Lists all hosts.')).action(
     told(async (flags: ApiFlags) => {
-      const json = await apiOf(flags)('GET', '/hosts')
-      const hosts = json['hosts'] as readonly Host[]
-      const rows = hosts.map((host) => [
+      const json = await apiOf(flags)<{ readonly hosts: readonly Host[] }>('GET', '/hosts')
+      const rows = json.hosts.map((host) => [
         host.name,
         host.liveness,
         host.retired ? 'yes' : 'no',
@@ -42,7 +39,7 @@ const reading = (family: Command) => {
   )
   addApiFlags(family.command('show <NAME>').description('Shows one host and the attach handles in use on it.')).action(
     told(async (name: string, flags: ApiFlags) => {
-      const json = await apiOf(flags)('GET', at(name))
+      const json = await apiOf(flags)<HostDetail>('GET', at(name))
       show(flags, json, () => detail(json))
     }),
   )
@@ -61,7 +58,7 @@ export const hosts: Register = (program) => {
   ] as const)
     withReason(family.command(`${verb} <NAME>`).description(about)).action(
       told(async (name: string, flags: Asked) => {
-        const json = await apiOf(flags)('POST', `${at(name)}/${verb}`, { reason: flags.reason })
+        const json = await apiOf(flags)<HostDetail>('POST', `${at(name)}/${verb}`, { reason: flags.reason })
         show(flags, json, () => detail(json))
       }),
     )

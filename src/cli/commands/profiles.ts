@@ -52,8 +52,9 @@ export const profiles: Register = (program) => {
       told(async (flags: Asked) => {
         const { map, apply = false, reason } = flags
         if (apply && !reason?.trim()) throw new Error('--apply needs --reason')
-        const json = await apiOf(flags)('POST', '/profile_migrations', { ...readMap(map), apply, reason: reason ?? '' })
-        show(flags, json, () => lines(json as unknown as Migration))
+        const asked = { ...readMap(map), apply, reason: reason ?? '' }
+        const json = await apiOf(flags)<Migration>('POST', '/profile_migrations', asked)
+        show(flags, json, () => lines(json))
       }),
     )
 }

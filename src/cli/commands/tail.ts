@@ -1,4 +1,5 @@
 /** `accelerando tail`: shows what happens, one line per message. */
+import { isUuid } from '../../uuid.ts'
 import { join } from 'node:path'
 import { type Flags, type Register, configured, out, told } from '../command.ts'
 import type { Config } from '../config/config.ts'
@@ -8,7 +9,6 @@ import { openLog } from '../logger.ts'
 import type { TailSource } from '../operators/tail.ts'
 
 const TAIL_FLAGS: readonly Key[] = ['kafka.brokers', 'kafka.prefix', 'database', 'data', 'config', 'log.level']
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const POSITION = /^\d+(\.\d+)?$/
 
 type Given = {
@@ -25,7 +25,7 @@ const sourceOf = ({ kafka, database, data }: Config): TailSource => {
   return { kind: 'journal', store }
 }
 const checked = ({ arq, since }: Given): void => {
-  if (arq !== undefined && !UUID.test(arq)) throw new Error(`--arq: must be a UUID, and is ${arq}`)
+  if (arq !== undefined && !isUuid(arq)) throw new Error(`--arq: must be a UUID, and is ${arq}`)
   if (since !== undefined && !POSITION.test(since))
     throw new Error(`--since: must be a position as tail shows it behind @, and is ${since}`)
 }

@@ -4,8 +4,9 @@ import * as v from 'valibot'
 import { ask } from '../ask.ts'
 import { out } from '../command.ts'
 
-export type Json = Readonly<Record<string, unknown>>
-export type Api = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json) => Promise<Json>
+type Json = Readonly<Record<string, unknown>>
+/** The document is not judged: a command of an older release shows what it knows of the answer of a newer API. */
+export type Api = <Document>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json) => Promise<Document>
 export type ApiFlags = { readonly api: string; readonly as?: string; readonly json?: true }
 
 /** A forced removal unbinds everything on a host one by one, so it may take long. */
@@ -34,13 +35,13 @@ const identity = (user: string | undefined): Readonly<Record<string, string>> =>
 
 export const apiOf = ({ api, as: user }: ApiFlags): Api => {
   const base = addressOf(api)
-  return async (method, path, body) => {
+  return async <Document>(method: string, path: string, body?: Json) => {
     const question = { method, headers: identity(user), body, timeoutMs: CALL_MS }
     const { status, text } = await ask(`${base}${path}`, question).catch((error: Error) => {
       throw new Error(`the API at ${base} cannot be reached: ${error.message}`, { cause: error })
     })
     const json = text === '' ? {} : parsed(text)
-    if (status >= 200 && status < 300 && json !== null) return json as Json
+    if (status >= 200 && status < 300 && json !== null) return json as Document
     const refusal = v.safeParse(Refusal, json)
     const said = refusal.success ? refusal.output.errors[0].detail : `it answered ${text.slice(0, 200) || 'nothing'}`
     throw new Error(`${method} ${path}: ${status} ${said}`)

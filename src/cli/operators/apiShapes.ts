@@ -1,56 +1,16 @@
 /** The parts of API documents that the commands read. */
-export type Word = { readonly by: string; readonly reason: string; readonly at: string } | null
-export type Host = {
-  readonly name: string
-  readonly liveness: string
-  readonly last_seen_at: string | null
-  readonly retired: Word
-  readonly drivers: Readonly<Record<string, { readonly status: string; readonly error: string | null }>>
-}
-export type HostDetail = Host & {
-  readonly aliases: readonly string[]
-  readonly handles: Readonly<Record<string, number>>
-  readonly arqs: readonly string[]
-}
-export type Handle = {
-  readonly uuid: string
-  readonly deployable_uuid: string
-  readonly hostname: string
-  readonly state: string
-  readonly arq_uuid: string | null
-}
-export type HandleDetail = Handle & {
-  readonly last_arq_uuid: string | null
-  readonly order: number | null
-  readonly quarantine: Word
-}
-export type Arq = {
-  readonly uuid: string
-  readonly state: string
-  readonly device_profile_name: string
-  readonly project_id: string | null
-  readonly hostname: string | null
-  readonly instance_uuid: string | null
-  readonly device_rp_uuid: string | null
-  readonly attach_handle_uuid: string | null
-  readonly created_at: string
-}
-export type Timeline = {
-  readonly steps: readonly {
-    readonly at: string
-    readonly step: string
-    readonly took_ms: number | null
-    readonly cause: string | null
-    readonly detail: Readonly<Record<string, unknown>>
-  }[]
-}
-export type Migration = {
-  readonly applied: boolean
-  readonly profiles: readonly {
-    readonly uuid: string
-    readonly name: string
-    readonly changes: readonly { readonly group: number; readonly from: string; readonly to: string }[]
-  }[]
-}
+import type * as v from 'valibot'
+import type { DeepReadonly } from '../../deepReadonly.ts'
+import type * as schemas from '../../http/schemas.ts'
 
-export const wordLine = (word: Word): string => (word === null ? '-' : `by ${word.by} at ${word.at}: ${word.reason}`)
+type Document<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>
+export type Arq = Document<typeof schemas.Arq>
+export type Handle = Document<typeof schemas.Handle>
+export type HandleDetail = Document<typeof schemas.HandleDetail>
+export type Host = Document<typeof schemas.Host>
+export type HostDetail = Document<typeof schemas.HostDetail>
+export type Migration = Document<typeof schemas.Migration>
+export type Timeline = Document<typeof schemas.Timeline>
+
+export const noteLine = (note: Host['retired']): string =>
+  note === null ? '-' : `by ${note.by} at ${note.at}: ${note.reason}`

@@ -9,12 +9,12 @@ import { listBody, pageArgs, pageOf } from '../pages.ts'
 import { list as listArg, oneOf, uuid } from '../query.ts'
 import { isProfileName } from './profileRules.ts'
 import { self, times } from '../render.ts'
-import { reasonIn, wordOf } from './operatorNote.ts'
+import { reasonIn, noteOf } from './operatorNote.ts'
 import { answer, route } from '../route.ts'
 import type { Answered, Body, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 import { timeline } from './timeline.ts'
-import { canonicalUuid } from '../uuid.ts'
+import { canonicalUuid } from '../../uuid.ts'
 
 const UUIDS = { uuid: { resource: 'accelerator_request', otherwise: 'invalid' } } as const
 
@@ -185,7 +185,7 @@ const forceUnbind = route({
     refusals: [404],
   },
   handle: ({ control, caller, params, body, base }) =>
-    answer(control.arqs.forceUnbind(caller, params.uuid, wordOf(caller, body)), 200, (row) => arqBody(row, base)),
+    answer(control.arqs.forceUnbind(caller, params.uuid, noteOf(caller, body)), 200, (row) => arqBody(row, base)),
 })
 
 export const arqRoutes: readonly Route[] = [

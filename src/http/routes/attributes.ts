@@ -11,7 +11,7 @@ import { self, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Body, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
-import { canonicalUuid } from '../uuid.ts'
+import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
 
 const KEY_MAX = 255

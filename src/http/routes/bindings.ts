@@ -7,7 +7,7 @@ import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import type { Asked, Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
-import { canonicalUuid } from '../uuid.ts'
+import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
 
 const Operation = v.looseObject({ op: v.string(), path: v.string(), value: v.optional(v.unknown()) })

@@ -3,7 +3,7 @@ import type { HandleDetail, HandleRow } from '../../actors/control.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
 import { oneOf, text, uuid } from '../query.ts'
-import { reasonIn, wordBody, wordOf } from './operatorNote.ts'
+import { reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { answer, route } from '../route.ts'
 import type { Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
@@ -23,7 +23,7 @@ const detailBody = (row: HandleDetail) => ({
   attach_handle_info: row.info,
   last_arq_uuid: row.last_arq,
   order: row.order,
-  quarantine: wordBody(row.quarantine),
+  quarantine: noteBody(row.quarantine),
 })
 
 const list = route({
@@ -74,7 +74,7 @@ const turn = (verb: 'quarantine' | 'release', summary: string): Route =>
     body: reasonIn,
     docs: { summary, answers: { 200: schemas.HandleDetail }, refusals: [404, 409] },
     handle: ({ control, caller, params, body }) =>
-      answer(control.handles[verb](caller, params.uuid, wordOf(caller, body)), 200, detailBody),
+      answer(control.handles[verb](caller, params.uuid, noteOf(caller, body)), 200, detailBody),
   })
 
 export const handleRoutes: readonly Route[] = [

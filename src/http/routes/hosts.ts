@@ -2,7 +2,7 @@
 import type { HostDetail, HostRow } from '../../actors/control.ts'
 import { listBody, namedPageArgs, pageOf } from '../pages.ts'
 import { flag, text } from '../query.ts'
-import { reasonIn, wordBody, wordOf } from './operatorNote.ts'
+import { reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { time, times } from '../render.ts'
 import { answer, route } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -15,7 +15,7 @@ const hostBody = (row: HostRow) => ({
   drivers: row.drivers,
   boot_id: row.boot_id,
   last_seen_at: row.last_seen_at === null ? null : time(row.last_seen_at),
-  retired: wordBody(row.retired),
+  retired: noteBody(row.retired),
   ...times(row),
 })
 
@@ -56,7 +56,7 @@ const turn = (verb: 'retire' | 'restore', summary: string): Route =>
     body: reasonIn,
     docs: { summary, answers: { 200: schemas.HostDetail }, refusals: [404] },
     handle: ({ control, caller, params, body }) =>
-      answer(control.hosts[verb](caller, params.name, wordOf(caller, body)), 200, detailBody),
+      answer(control.hosts[verb](caller, params.name, noteOf(caller, body)), 200, detailBody),
   })
 
 const remove = route({
@@ -75,7 +75,7 @@ const remove = route({
   handle: ({ control, caller, params, query }) => {
     const reason = reasonIn.read({ reason: query.reason }, { minor: 0, isAdmin: true })
     if (!reason.ok) return reason
-    return answer(control.hosts.remove(caller, params.name, wordOf(caller, reason.value), query.force ?? false), 204)
+    return answer(control.hosts.remove(caller, params.name, noteOf(caller, reason.value), query.force ?? false), 204)
   },
 })
 

@@ -1,6 +1,7 @@
 /** What an operator says of a decision that cannot be taken back easily: it is kept with it in the journal. */
 import * as v from 'valibot'
 import type { Caller } from '../../actors/control.ts'
+import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { brokenText } from '../../text.ts'
 import { invalid } from '../faults.ts'
 import { time } from '../render.ts'
@@ -26,10 +27,8 @@ export const reasonIn: Body<string> = {
   },
 }
 
-type Word = { readonly by: string; readonly reason: string }
-export const wordOf = ({ userId }: Caller, reason: string): Word => ({
+export const noteOf = ({ userId }: Caller, reason: string): OperatorNote => ({
   by: userId || 'somebody without a name',
   reason,
 })
-export const wordBody = (word: (Word & { readonly at: number }) | null) =>
-  word === null ? null : { by: word.by, reason: word.reason, at: time(word.at) }
+export const noteBody = (note: DatedNote | null) => (note === null ? null : { ...note, at: time(note.at) })

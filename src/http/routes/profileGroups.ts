@@ -2,7 +2,7 @@
 import { brokenText } from '../../text.ts'
 import { invalid } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
-import { canonicalUuid } from '../uuid.ts'
+import { canonicalUuid } from '../../uuid.ts'
 
 export type Group = Readonly<Record<string, string>>
 type Entry = { readonly ok: true; readonly key: string; readonly value: string } | HttpRefused

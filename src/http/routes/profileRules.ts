@@ -6,7 +6,7 @@ import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import { groupOf } from './profileGroups.ts'
 import type { Group } from './profileGroups.ts'
-import { canonicalUuid } from '../uuid.ts'
+import { canonicalUuid } from '../../uuid.ts'
 
 export type NewProfile = {
   readonly uuid?: string

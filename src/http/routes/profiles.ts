@@ -10,7 +10,7 @@ import { self, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Answered, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
-import { canonicalUuid } from '../uuid.ts'
+import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
 
 const profileBody = (row: ProfileRow, base: string) => ({

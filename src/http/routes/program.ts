@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { invalid } from '../faults.ts'
 import type { Body } from '../route.ts'
 import { refusalOf } from '../schemas.ts'
-import { canonicalUuid } from '../uuid.ts'
+import { canonicalUuid } from '../../uuid.ts'
 
 const Image = v.looseObject({ image_uuid: v.string() })
 const Operation = v.strictObject({
