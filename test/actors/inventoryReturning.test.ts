@@ -7,6 +7,7 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
+import { embeddedStoreIn } from '../support/embedded.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, named, part, slot } from './cards.ts'
 import { expectRebuilt } from './rebuilt.ts'
@@ -212,6 +213,7 @@ const SLOW = { timeout: 180_000 }
 describe('in a store on disk', () => {
   it('a device that returns is the same after a restart too, and a rebuild makes the same views', SLOW, async () => {
     const dir = mkdtempSync(join(tmpdir(), 'accelerando-returning-'))
+    await embeddedStoreIn(dir)
     await open(await openStore({ kind: 'pglite', dir }))
     await seen.shows(card(1), card(2))
     await careFor()

@@ -5,12 +5,12 @@ import { play } from './simulate.ts'
 /** What is broken on purpose, invariants of which one at least must notice, and the first seed that is played: one that finds it. */
 const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['fence off', ['S1', 'S3', 'S9', 'S12', 'S13', 'I1', 'I2'], 1],
-  ['numbers forgotten', ['S5', 'S12'], 1],
+  ['numbers forgotten', ['S5', 'S12'], 2],
   ['append torn', ['I1', 'I2', 'I4', 'I5', 'I15', 'S13', 'S16'], 10],
-  ['relay without checkpoint', ['PUBLISHED-1'], 1],
-  ['relay without epoch', ['SHARING-2'], 2],
+  ['relay without checkpoint', ['PUBLISHED-1'], 2],
+  ['relay without epoch', ['SHARING-2'], 5],
   ['refusal without reading the tail', ['S6', 'S7', 'S9'], 1],
-  ['claims ignored', ['SHARING-3'], 9],
+  ['claims ignored', ['SHARING-3'], 14],
 ]
 /** Chance moves on with each change of the code. */
 const SEEDS_MAX = 60

@@ -1,5 +1,5 @@
 /** Databases for tests that open many planes: each is opened once, as that takes seconds, and emptied between two planes. */
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe } from 'vitest'
@@ -7,6 +7,7 @@ import { entities } from '../../src/persistence/ormEntities.ts'
 import { openStore, pgliteStore } from '../../src/persistence/open.ts'
 import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
 import type { Store } from '../../src/persistence/store.ts'
+import { embeddedStoreIn } from './embedded.ts'
 import { freshDatabase, sqlOnce } from './postgres.ts'
 import { type Source, openStoresBy } from './stores.ts'
 
@@ -36,20 +37,13 @@ const poolOf = (open: () => Promise<Kept>): Pool => {
 const tables = entities.map((entity) => `"${entity.meta.tableName}"`).join(', ')
 const EMPTY = { text: `truncate ${tables}`, params: [] }
 
-/** Databases embedded in this process, copies of one that was made and migrated once. */
+/** Databases embedded in this process. */
 export const pglitePool = (): Pool => {
   const home = mkdtempSync(join(tmpdir(), 'accelerando-stores-'))
-  const folder = (name: string | number) => join(home, String(name))
   let copies = 0
-  const template = async (): Promise<string> => {
-    const store = await openStore({ kind: 'pglite', dir: folder('template') })
-    await store.close()
-    return folder('template')
-  }
-  let made: Promise<string> | undefined
   const pool = poolOf(async () => {
-    const dir = folder(++copies)
-    cpSync(await (made ??= template()), dir, { recursive: true })
+    const dir = join(home, String(++copies))
+    await embeddedStoreIn(dir)
     const database = await pgliteDatabase(dir)
     const store = await pgliteStore(database)
     return { store, empty: () => database.write(EMPTY), end: store.close }
