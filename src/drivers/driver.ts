@@ -1,8 +1,11 @@
-/** What a driver is, and what it may touch of its host. */
+/** The interface of a driver, and its access to the host. */
 import type { HandleType, ReportedDevice } from '../hardware.ts'
 import type { HandleUuid, HostName } from '../identifiers.ts'
 
-/** Names one unit a deployable can give: the attach handle's UUID, its deployable's name and what the driver reported for it. */
+/**
+ * Identifies one unit of a deployable: the attach handle's UUID, its deployable's name and what the driver reported for
+ * it.
+ */
 export type Slot = {
   readonly uuid: HandleUuid
   readonly deployable: string
@@ -10,7 +13,7 @@ export type Slot = {
   readonly info: Readonly<Record<string, string>>
 }
 
-/** Where a driver runs: names, options, and the only door to files and programs. */
+/** The environment of a driver: names, options, and its only access to files and programs. */
 export type HostIo = {
   /** The host's name (CONF.host); the first part of deployable names. */
   readonly hostname: HostName
@@ -20,17 +23,21 @@ export type HostIo = {
   readonly list: (path: string) => Promise<readonly string[]>
   /** Target of a symbolic link, or null when there is none. */
   readonly link: (path: string) => Promise<string | null>
-  /** Under `stateDir` the file is replaced as a whole and its folders made; elsewhere (sysfs) only existing files are written. */
+  /**
+   * Below `stateDir` the file is replaced as a whole and missing folders are created. Elsewhere (sysfs) only existing
+   * files are written.
+   */
   readonly write: (path: string, text: string) => Promise<void>
   readonly run: (program: string, args: readonly string[], timeoutMs: number) => Promise<string>
   readonly warn: (event: string, detail: Readonly<Record<string, unknown>>) => void
-  /** Where this driver may keep files of its own on the host. */
+  /** The folder in which this driver may keep files of its own. */
   readonly stateDir: string
 }
 
 /**
- * A driver is data and four functions. `discover` returns a complete list or throws: an error never shortens the inventory.
- * `prepare` and `release` are idempotent in the slot. All throw `Error` with a text fit for an operator; `signal` bounds them.
+ * A driver consists of data and four functions. `discover` returns a complete list or throws, so that an error never
+ * makes the inventory shorter. `prepare` and `release` are idempotent per slot. All throw `Error` with a text for the
+ * operator; `signal` limits their duration.
  */
 export type Driver = {
   /** Entry-point name, as in `enabled_drivers` (`fake_driver`, `pci_driver`, ...). */

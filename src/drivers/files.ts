@@ -1,4 +1,4 @@
-/** Files a driver keeps for itself, through the one door it has. */
+/** Helpers for the files that a driver keeps, using only the file access of its host interface. */
 import type { HostIo } from './driver.ts'
 
 /** The text of a file, or null when there is no such file; any other failure throws. */
@@ -11,7 +11,10 @@ export const readIfThere = async (io: HostIo, path: string): Promise<string | nu
   }
 }
 
-/** The decoded JSON of a file, or null when there is no such file. Text that is no JSON object throws, naming the file. */
+/**
+ * The decoded JSON of a file, or null when there is no such file. Text that is not a JSON object throws an error that
+ * names the file.
+ */
 export const readJsonObject = async (io: HostIo, path: string): Promise<Readonly<Record<string, unknown>> | null> => {
   const text = await readIfThere(io, path)
   return text === null ? null : jsonObject(text, path)
@@ -30,7 +33,7 @@ export const jsonObject = (text: string, where: string): Readonly<Record<string,
   return value as Readonly<Record<string, unknown>>
 }
 
-/** Runs work one piece after the other; a failed piece does not stop the next. */
+/** Runs tasks one after the other. A failed task does not stop the next. */
 export const oneAtATime = (): (<Result>(work: () => Promise<Result>) => Promise<Result>) => {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

@@ -1,4 +1,7 @@
-/** The real host: its files and programs, each use bounded. The one file of this room that touches them. */
+/**
+ * Access to the files and programs of the real host, with size limits. This is the only file of this folder that
+ * touches them.
+ */
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, readlink, rename, writeFile } from 'node:fs/promises'
@@ -14,7 +17,7 @@ export type RealHost = Pick<HostIo, 'hostname' | 'stateDir' | 'warn'> & {
 }
 
 const MIB = 1024 * 1024
-/** Opens for writing anew, but makes nothing. */
+/** Opens an existing file and truncates it; creates nothing. */
 const EXISTING = constants.O_WRONLY | constants.O_TRUNC
 const noLink = new Set(['ENOENT', 'EINVAL', 'ENOTDIR'])
 
@@ -22,7 +25,7 @@ const PORTION = 64 * 1024
 
 const readAll = async (file: FileHandle, path: string, maxBytes: number): Promise<string> => {
   const chunks: Buffer[] = []
-  // Counted while reading: sysfs and procfs files do not know their own size.
+  // The size is counted while reading, because sysfs and procfs report no correct size.
   for (let bytes = 0; ;) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PORTION))
     if (bytesRead === 0) return Buffer.concat(chunks).toString('utf8')
@@ -50,7 +53,10 @@ const linkTarget = async (path: string): Promise<string | null> => {
   }
 }
 
-/** A killed process leaves the old text or the new one. Power loss is not covered: nothing is flushed to the disk. */
+/**
+ * If the process is killed, the file holds either the old or the new text. Power loss is not covered, because nothing
+ * is flushed to the disk.
+ */
 const replaceFile = async (path: string, text: string): Promise<void> => {
   await writeFile(`${path}.tmp`, text).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
@@ -72,8 +78,8 @@ const runBounded = (program: string, args: readonly string[], timeout: number, m
   })
 
 /**
- * The port over this machine. Files under `stateDir` are replaced as a whole and their folders made; anywhere else only
- * existing files are written, as sysfs wants it.
+ * The host interface for this machine. Files below `stateDir` are replaced as a whole and missing folders are created;
+ * anywhere else only existing files are written, as sysfs requires.
  */
 export const realHostIo = ({
   hostname,

@@ -6,7 +6,7 @@ import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
 import { type Problem, readWhitelist } from './pci/whitelist.ts'
 
 export type DriverOptions = {
-  /** `whitelist` as it stands in the configuration: JSON text, decoded JSON, or a list of texts. */
+  /** `whitelist` as given in the configuration: JSON text, decoded JSON, or a list of texts. */
   readonly pci?: { readonly whitelist?: unknown; readonly sysfsRoot?: string; readonly check?: boolean }
   readonly fake?: FakeOptions
   /** Needed by `simulated_driver`. */
@@ -40,10 +40,10 @@ const simulated: Maker = ({ simulated: plan }) =>
 
 const MAKERS: Readonly<Record<string, Maker>> = { pci_driver: pci, fake_driver: fake, simulated_driver: simulated }
 
-/** Entry-point names that work now. */
+/** Supported entry-point names. */
 export const DRIVER_NAMES: readonly string[] = Object.keys(MAKERS)
 
-/** Entry-point names that existing configurations may hold and that this release does not serve. */
+/** Entry-point names that existing configurations may contain but this release does not support. */
 export const LATER_DRIVER_NAMES: readonly string[] = [
   'intel_fpga_driver',
   'inspur_fpga_driver',
@@ -56,7 +56,7 @@ export const LATER_DRIVER_NAMES: readonly string[] = [
   'inspur_nvme_ssd_driver',
 ]
 
-/** The driver of that entry-point name, or every problem that keeps it from being made. */
+/** The driver with that entry-point name, or all problems that prevent its creation. */
 export const driverByName = (name: string, options: DriverOptions = {}): DriverReading => {
   const make = Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined
   if (make) return make(options)

@@ -4,7 +4,7 @@ import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../pci
 type Part = 'domain' | 'bus' | 'slot' | 'function'
 type Test = ((text: string) => boolean) | null
 
-/** One test for each part, null where anything goes; `exact` is set when the rule names one single function. */
+/** One test for each part, null where any value matches. `exact` is set when the rule names a single function. */
 export type AddressRule = { readonly tests: Readonly<Record<Part, Test>>; readonly exact: string | null }
 export type AddressReading =
   | { readonly ok: true; readonly rule: AddressRule }
@@ -19,7 +19,7 @@ const PARTS: readonly { readonly part: Part; readonly max: number; readonly digi
 
 const refused = (part: string, broken: string): AddressReading => ({ ok: false, part, broken })
 
-/** Missing leading fields and blank fields mean any: `.1` is function 1 of everything. */
+/** Missing leading fields and blank fields match any value: `.1` is function 1 of every device. */
 const globFields = (text: string): readonly string[] | null => {
   const dot = text.indexOf('.')
   const leading = (dot < 0 ? text : text.slice(0, dot)).split(':')
@@ -55,7 +55,7 @@ const readGlob = (text: string): AddressReading => {
   }
 }
 
-/** Sticky: anchored at the start of the field and nowhere else. */
+/** Sticky: anchored at the start of the field but not at its end. */
 const compiled = (source: string): RegExp | null => {
   try {
     return new RegExp(source, 'y')
@@ -78,7 +78,7 @@ const readRegex = (given: Readonly<Record<string, unknown>>): AddressReading => 
   return { ok: true, rule: { tests, exact: null } }
 }
 
-/** Reads the `address` of a whitelist entry: text is a glob, an object holds regular expressions. */
+/** Parses the `address` of a whitelist entry: text is a glob, an object holds regular expressions. */
 export const readAddressRule = (given: unknown): AddressReading => {
   if (typeof given === 'string') return readGlob(given)
   if (typeof given !== 'object' || given === null || Array.isArray(given))
@@ -86,7 +86,7 @@ export const readAddressRule = (given: unknown): AddressReading => {
   return readRegex(given as Record<string, unknown>)
 }
 
-/** Whether the rule takes this function. A rule that names a physical function takes its virtual ones too. */
+/** Whether the rule matches this function. A rule that names a physical function also matches its virtual functions. */
 export const takesAddress = (rule: AddressRule, address: PciAddress, parent: PciAddress | null): boolean => {
   if (rule.exact !== null && parent !== null && formatPciAddress(parent) === rule.exact) return true
   const parts: Readonly<Record<Part, string>> = { ...address, slot: address.device }

@@ -1,4 +1,4 @@
-/** `pci_driver`: any whitelisted PCI function, read from sysfs and given to a guest whole. */
+/** `pci_driver`: offers whitelisted PCI functions, read from sysfs and passed through to a guest as a whole. */
 import type { HostName } from '../../identifiers.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
@@ -11,11 +11,14 @@ import type { WhitelistEntry } from './whitelist.ts'
 import { whitelistHint } from './whitelistHint.ts'
 
 export type PciDriverOptions = {
-  /** Entries are alternatives; the first that takes a function decides how it is reported. */
+  /** Entries are alternatives. The first entry that matches a function determines how it is reported. */
   readonly whitelist: readonly WhitelistEntry[]
-  /** Where sysfs is mounted; `/sys` when not given. */
+  /** Mount point of sysfs. Default: `/sys`. */
   readonly sysfsRoot?: string
-  /** Every bind first makes sure that the device is still there, as an entry with `check` asks for its own. */
+  /**
+   * Every bind first checks that the device is still present. An entry with `check` requests this for its own
+   * functions.
+   */
   readonly check?: boolean
 }
 
@@ -34,14 +37,14 @@ const traitsOf = ({ vendor, product }: PciFunction, more: readonly string[]): re
     'OWNER_CYBORG',
     ...(name ? [traitName('CUSTOM_PCI', name)] : []),
     traitName('CUSTOM_PCI_PRODUCT_ID', product),
-    // The product id alone does not tell two vendors apart.
+    // The product id alone is not unique across vendors.
     traitName('CUSTOM_PCI', vendor, product),
     ...more,
   ]
 }
 
 const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry, check: boolean): ReportedDevice => ({
-  // The database has no generic type; GPU is what clients have always seen here.
+  // The database has no generic type; clients have always seen GPU here.
   type: entry.deviceType ?? 'GPU',
   vendor: found.vendor,
   model: found.product,
@@ -67,7 +70,10 @@ const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry,
   ],
 })
 
-/** The driver of `[pci] passthrough_whitelist`. Without entries it reports nothing and says once how many devices it saw. */
+/**
+ * The driver configured by `[pci] passthrough_whitelist`. Without entries it reports nothing and logs once how many
+ * devices it found.
+ */
 export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciDriverOptions): Driver => {
   let hinted = false
   let told = '[]'
@@ -79,12 +85,12 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
       const seen = await readPciFunctions(io, sysfsRoot)
       io.warn('pci_whitelist_empty', { hint: whitelistHint(seen.length) })
     } catch (error) {
-      // Nothing was to be reported, so a host without a PCI bus is no failure.
+      // Nothing is to be reported without entries, so a host without a PCI bus is not an error.
       io.warn('pci_whitelist_empty', { hint: `No PCI device is whitelisted, and none can be seen: ${String(error)}` })
     }
   }
 
-  /** Told once, and again when it changes. */
+  /** Logged once, and again when it changes. */
   const tellLeftOut = (io: HostIo, seen: readonly SeenFunction[]) => {
     const functions = seen.flatMap(({ found, leftOut }) =>
       leftOut === null ? [] : [{ address: formatPciAddress(found.address), reason: leftOut }],
@@ -114,7 +120,7 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
       if (!(await isPresent(io, sysfsRoot, address)))
         throw new Error(`slot ${slot.uuid}: no PCI device ${formatPciAddress(address)} on ${io.hostname}`)
     },
-    // A bind leaves nothing on the host, so there is nothing to take back.
+    // A bind changes nothing on the host, so there is nothing to undo.
     release: async () => {},
   }
 }

@@ -1,4 +1,4 @@
-/** What sysfs says about the PCI functions of a host. */
+/** Reads the PCI functions of a host from sysfs. */
 import type { HostIo } from '../driver.ts'
 import { comparePci, formatPciAddress, hexNumber, hexText, parsePciAddress, type PciAddress } from '../../pci.ts'
 
@@ -9,11 +9,11 @@ export type PciFunction = {
   readonly product: string
   /** Six hex digits: base class, subclass, programming interface. */
   readonly class: string
-  /** The physical function, where this is a virtual one. */
+  /** The physical function, if this is a virtual one. */
   readonly physfn: PciAddress | null
-  /** How many virtual functions it can have; 0 when it is no SR-IOV physical function. */
+  /** Maximum number of virtual functions; 0 when it is not an SR-IOV physical function. */
   readonly totalVfs: number
-  /** The kernel driver that holds it now, and the only one that may (`driver_override`). */
+  /** The kernel driver that is bound to it now, and the only one that may bind (`driver_override`). */
   readonly driver: string | null
   readonly driverOverride: string | null
 }
@@ -21,7 +21,7 @@ export type PciFunction = {
 /** The folder with one entry for each PCI function. */
 export const pciFolder = (sysfsRoot: string): string => `${sysfsRoot}/bus/pci/devices`
 
-/** The PCI address a sysfs path ends in or runs through (the innermost one), or null. */
+/** The innermost PCI address in a sysfs path, or null. */
 export const addressInPath = (path: string | null): PciAddress | null =>
   (path ?? '')
     .split('/')
@@ -55,7 +55,7 @@ const readFunction = async (io: HostIo, folder: string, address: PciAddress): Pr
   }
 }
 
-/** Whether the function is on the host now. */
+/** Whether the function is present on the host now. */
 export const isPresent = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<boolean> =>
   (await io.list(pciFolder(sysfsRoot))).some((name) => name.toLowerCase() === formatPciAddress(address))
 

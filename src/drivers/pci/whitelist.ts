@@ -1,10 +1,10 @@
-/** `[pci] passthrough_whitelist`: which PCI functions may be handed out. Read once at start; matching is pure. */
+/** `[pci] passthrough_whitelist`: which PCI functions may be offered. It is read once at start; matching is pure. */
 import { type AddressRule, readAddressRule, takesAddress } from './addressRule.ts'
 import { DEVICE_TYPES, type DeviceType } from '../../hardware.ts'
 import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../pci.ts'
 import type { PciFunction } from './sysfs.ts'
 
-/** Which functions of an SR-IOV device an entry takes: the physical one, or its virtual ones. */
+/** Which functions of an SR-IOV device an entry matches: the physical one, or its virtual ones. */
 export type SriovMode = 'pf' | 'vf'
 
 /** Null means any. */
@@ -12,29 +12,29 @@ export type WhitelistEntry = {
   readonly vendorId: string | null
   readonly productId: string | null
   readonly address: AddressRule | null
-  /** A network interface; its PCI function is looked up on the host. */
+  /** Name of a network interface, whose PCI function is looked up on the host. */
   readonly devname: string | null
-  /** What matching functions are reported as, instead of the driver's own values. */
+  /** Values under which matching functions are reported, instead of the driver's own. */
   readonly deviceType: DeviceType | null
   readonly resourceClass: string | null
-  /** Traits besides those the driver gives. */
+  /** Traits in addition to those of the driver. */
   readonly traits: readonly string[]
-  /** A bind first makes sure that the device is still there. */
+  /** A bind first checks that the device is still present. */
   readonly check: boolean
-  /** Null: the virtual functions where there are any, otherwise the function itself. */
+  /** Null: the virtual functions if there are any, otherwise the function itself. */
   readonly mode: SriovMode | null
-  /** Every other key: kept, never used. */
+  /** All other keys, which are kept but not used. */
   readonly tags: Readonly<Record<string, unknown>>
 }
 
-/** A value of the configuration that breaks a rule. */
+/** A configuration value that violates a rule. */
 export type Problem = { readonly field: string; readonly rule: string }
 export type WhitelistReading =
   | { readonly ok: true; readonly entries: readonly WhitelistEntry[] }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 const NAME = /^[A-Z0-9_]{1,255}$/
-/** Placement knows no others by name, and lets nobody make classes without the prefix. */
+/** Placement knows no other standard classes, and new classes must have the prefix. */
 const RESOURCE_CLASS = /^(?:CUSTOM_[A-Z0-9_]{1,248}|FPGA|PGPU|VGPU)$/
 
 type Found<Value> = { readonly value: Value } | { readonly rule: string; readonly part?: string }
@@ -50,7 +50,7 @@ const address: Reader<AddressRule> = (given) => {
   const reading = readAddressRule(given)
   return reading.ok ? { value: reading.rule } : { rule: reading.broken, part: reading.part }
 }
-/** The name becomes part of a path. */
+/** The name is restricted because it becomes part of a path. */
 const devname: Reader<string> = (given) =>
   typeof given === 'string' && /^[^\s/]{1,127}$/.test(given) && !/^\.\.?$/.test(given)
     ? { value: given }
@@ -145,8 +145,8 @@ const collect = (given: unknown, at: string, mayNest: boolean, problems: Problem
 }
 
 /**
- * Reads the option: JSON text, the decoded object or list, or a list of such texts (the option may be given many times).
- * Nothing given is an empty whitelist. All problems are named, each by entry and rule.
+ * Reads the option: JSON text, the decoded object or list, or a list of such texts (the option may be given many
+ * times). A missing value is an empty whitelist. All problems are reported, each with its entry and rule.
  */
 export const readWhitelist = (given: unknown, at = 'pci.passthrough_whitelist'): WhitelistReading => {
   if (given === undefined || given === null || given === '') return { ok: true, entries: [] }
@@ -158,7 +158,7 @@ export const readWhitelist = (given: unknown, at = 'pci.passthrough_whitelist'):
 const takesRole = (mode: SriovMode | null, { physfn, totalVfs }: Pick<PciFunction, 'physfn' | 'totalVfs'>): boolean =>
   mode === null || (mode === 'pf' ? physfn === null : physfn !== null || totalVfs === 0)
 
-/** Whether the entry takes the function; `interfaces` says which PCI function a network interface belongs to. */
+/** Whether the entry matches the function. `interfaces` maps network interfaces to their PCI functions. */
 export const matchesEntry = (
   entry: WhitelistEntry,
   found: Pick<PciFunction, 'vendor' | 'product' | 'address' | 'physfn' | 'totalVfs'>,

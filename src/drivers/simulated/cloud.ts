@@ -19,11 +19,14 @@ const host = (seed: number | string, at: number, devices: readonly SimulatedDevi
   plan: { seed: `${seed}/${at + 1}`, devices },
 })
 
-/** Three small hosts with a device of every kind; the first device of the first is an FPGA of 16 handles. */
+/**
+ * Three small hosts which together have a device of every kind. The first device of the first host is an FPGA with 16
+ * handles.
+ */
 export const mixedCloud = (seed: number | string): readonly SimulatedHost[] =>
   MIXED.map((devices, at) => host(seed, at, devices))
 
-/** `hostWork`: binding one of the FPGAs needs its host, as it does when nobody says. */
+/** `hostWork`: binding one of the FPGAs needs work on its host. Default: true. */
 export type CloudSize = {
   readonly hosts: number
   readonly devices: number
@@ -31,7 +34,7 @@ export type CloudSize = {
   readonly hostWork?: boolean
 }
 
-/** So many hosts, each with so many FPGAs of so many handles. */
+/** The given number of hosts, FPGAs per host, and handles per FPGA. */
 export const sizedCloud = (seed: number | string, size: CloudSize): readonly SimulatedHost[] =>
   Array.from({ length: size.hosts }, (_, at) => {
     const { hostname, plan } = host(seed, at, some(size.devices, 'fpga', size.handles))

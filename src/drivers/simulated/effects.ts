@@ -1,21 +1,21 @@
-/** What pretended hardware holds, so that a test can see it after a kill. Pure but for the one file. */
+/** The state of simulated hardware, stored so that a test can read it after a kill. Pure except for one file. */
 import type { HostIo, Slot } from '../driver.ts'
 import { jsonObject } from '../files.ts'
 import { canonicalInfo } from '../../pci.ts'
 
 export type Effects = {
-  /** By slot UUID: what is prepared for a guest. */
+  /** Units prepared for a guest, by slot UUID. */
   readonly prepared: Readonly<Record<string, { readonly deployable: string; readonly info: string }>>
-  /** By deployable: the bitstream it holds. */
+  /** Loaded bitstreams, by deployable. */
   readonly loaded: Readonly<Record<string, string>>
 }
 
 export const noEffects: Effects = { prepared: {}, loaded: {} }
 
-/** The file a driver keeps its effects in; the text is read with `readEffects`. */
+/** The file in which a driver keeps the state; `readEffects` parses its text. */
 export const effectsPath = (stateDir: string, driver: string): string => `${stateDir}/${driver}.effects.json`
 
-/** Reads the text of an effects file; null, no file, is hardware that holds nothing. */
+/** Parses the text of the state file. Null (no file) means that the hardware holds nothing. */
 export const readEffects = (text: string | null): Effects =>
   text === null ? noEffects : { ...noEffects, ...(jsonObject(text, 'effects') as Partial<Effects>) }
 
@@ -34,7 +34,7 @@ export const withLoaded = (effects: Effects, deployable: string, bitstream: stri
   loaded: { ...effects.loaded, [deployable]: bitstream },
 })
 
-/** Replaces the file when the effects changed. */
+/** Replaces the file if the state changed. */
 export const keepEffects = async (io: HostIo, driver: string, before: Effects, after: Effects): Promise<void> => {
   const text = JSON.stringify(after)
   if (text !== JSON.stringify(before)) await io.write(effectsPath(io.stateDir, driver), text)

@@ -1,4 +1,7 @@
-/** Keeps what pretended hardware holds in its file: changes one after another, those that wait for their turn in one write. */
+/**
+ * Keeps the state of simulated hardware in its file. Changes are applied one after another, and all changes that wait
+ * are written together.
+ */
 import type { HostIo } from '../driver.ts'
 import { type Effects, effectsPath, keepEffects, readEffects } from './effects.ts'
 import { oneAtATime, readIfThere } from '../files.ts'
@@ -6,12 +9,12 @@ import { oneAtATime, readIfThere } from '../files.ts'
 type Step = (effects: Effects) => Effects
 type Group = { readonly steps: Step[]; readonly written: Promise<void> }
 
-/** One for the driver of one host. */
+/** One instance for the driver of each host. */
 export const effectsKeeper = (name: string) => {
   const inTurn = oneAtATime()
   const read = async (io: HostIo): Promise<Effects> =>
     readEffects(await readIfThere(io, effectsPath(io.stateDir, name)))
-  /** What the file holds; null when that is not certain. Nobody else writes it while this driver lives. */
+  /** The known content of the file. Null when it is not certain. No other writer exists while this driver lives. */
   let known: Effects | null = null
   let gathering: Group | null = null
   const gather = (io: HostIo): Group => {
@@ -26,7 +29,7 @@ export const effectsKeeper = (name: string) => {
     })
     return (gathering = { steps, written })
   }
-  /** What waits for its turn is written together. */
+  /** Waiting changes are written together. */
   const change = async (io: HostIo, signal: AbortSignal, step: Step): Promise<void> => {
     const { steps, written } = gathering ?? gather(io)
     let stopped = false

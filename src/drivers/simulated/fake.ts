@@ -1,4 +1,7 @@
-/** `fake_driver`: an FPGA whose every value clients and their tests have known for years. */
+/**
+ * `fake_driver`: simulates an FPGA whose values are all fixed, because clients and their tests have relied on them for
+ * years.
+ */
 import type { HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
 import type { ReportedDevice, ReportedHandle } from '../../hardware.ts'
@@ -13,9 +16,9 @@ export type FakeOptions = {
   readonly devices?: number
   /** Of each device; 16 when not given, at most 255. */
   readonly handles?: number
-  /** A bind needs `prepare` on the host; it does not when not given. */
+  /** A bind needs `prepare` on the host. Default: false. */
   readonly hostWork?: boolean
-  /** Delay and failures; none when not given. */
+  /** Delay and failures. Default: none. */
   readonly trouble?: Partial<InjectedFaults>
   readonly clock?: Clock
 }
@@ -23,7 +26,7 @@ export type FakeOptions = {
 const FIRST_BUS = 0x0c
 const LIMITS = { devices: 0x100 - FIRST_BUS, handles: 0xff }
 
-/** Device and function are not padded: known values, compared as text by clients. */
+/** Device and function are not zero-padded, because clients compare these known values as text. */
 const handle = (bus: string, n: number): ReportedHandle => ({
   type: 'TEST_PCI',
   info: { domain: '0000', bus, device: hexText(n >> 3, 1), function: hexText(n & 7, 1) },
@@ -56,7 +59,7 @@ const device = (hostname: HostName, at: number, handles: number, hostWork: boole
   }
 }
 
-/** The fake driver; it remembers what `program` loaded. Throws when an option is out of its limits. */
+/** Creates the fake driver, which remembers what `program` loaded. Throws when an option is out of range. */
 export const fakeDriver = (options: FakeOptions = {}): SimulatedDriver => {
   const { devices = 1, handles = 16, hostWork = false, ...rest } = options
   for (const [name, value] of [

@@ -1,8 +1,8 @@
-/** Trouble on command: what goes wrong with pretended hardware, told by a test or by an operator's file. */
+/** Injected faults: failures and delays of simulated hardware, set by a test or by an operator's file. */
 import type { HostIo } from '../driver.ts'
 import { jsonObject, readIfThere } from '../files.ts'
 
-/** One thing asked of pretended hardware. */
+/** One operation on simulated hardware. */
 export type DriverCall = {
   readonly action: 'prepare' | 'release' | 'program'
   readonly deployable: string
@@ -10,21 +10,24 @@ export type DriverCall = {
   readonly slot: string | null
 }
 
-/** The next so many deeds fail; or all or none; or those on a slot UUID or deployable named here; or those it says. */
+/**
+ * Which operations fail: the next N, all, none, those on a slot UUID or deployable listed here, or those for which the
+ * function returns true.
+ */
 export type Failures = number | boolean | readonly string[] | ((deed: DriverCall) => boolean)
 
-/** May be changed at any time; counts go down as they strike. */
+/** May be changed at any time. Counts are decremented with each failure. */
 export type InjectedFaults = {
-  /** Every prepare, release and program takes this much longer. */
+  /** Every prepare, release and program takes this much longer, in ms. */
   delayMs: number
   failPrepare: Failures
   failRelease: Failures
   failProgram: Failures
-  /** Devices that are out of the machine, by their place in the plan, from 0. */
+  /** Devices that are unplugged, by their index in the plan, from 0. */
   unplugged: readonly number[]
 }
 
-/** Nothing goes wrong. */
+/** No faults. */
 export const noFaults = (): InjectedFaults => ({
   delayMs: 0,
   failPrepare: 0,
@@ -35,7 +38,7 @@ export const noFaults = (): InjectedFaults => ({
 
 const FAILURES = { prepare: 'failPrepare', release: 'failRelease', program: 'failProgram' } as const
 
-/** Whether the deed fails; a count goes down by one when it does. */
+/** Whether the operation fails. A count is decremented when it does. */
 export const shouldFail = (trouble: InjectedFaults, deed: DriverCall): boolean => {
   const failures = trouble[FAILURES[deed.action]]
   if (typeof failures === 'boolean') return failures
@@ -65,7 +68,10 @@ const RULES: Readonly<
   },
 }
 
-/** Reads the text of a trouble file; what it does not name is quiet. Throws, naming the key and its rule. */
+/**
+ * Parses the text of a fault file. Faults that it does not name are off. Throws an error that names the key and its
+ * rule.
+ */
 export const readInjectedFaults = (text: string | null, where: string): InjectedFaults => {
   const given = text === null ? {} : jsonObject(text, where)
   for (const [key, value] of Object.entries(given)) {
@@ -76,10 +82,10 @@ export const readInjectedFaults = (text: string | null, where: string): Injected
   return { ...noFaults(), ...given }
 }
 
-/** Where an operator puts trouble for a pretended host. */
+/** The file in which an operator sets faults for a simulated host. */
 export const injectedFaultsPath = (io: HostIo): string => `${io.stateDir}/trouble.json`
 
-/** Reads the file at each call; counts start anew only when its text changes. */
+/** Reads the file at each call. Counts start again only when its text changes. */
 export const injectedFaultsFile = (): ((io: HostIo) => Promise<InjectedFaults>) => {
   let seen: { readonly text: string | null; readonly trouble: InjectedFaults } = { text: null, trouble: noFaults() }
   return async (io) => {

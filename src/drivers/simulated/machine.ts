@@ -1,15 +1,15 @@
-/** A pretended machine: its devices and what is asked of them. Pure. */
+/** A simulated machine: its devices and the look-ups on them. Pure. */
 import type { ReportedDevice } from '../../hardware.ts'
 import type { Effects } from './effects.ts'
 import { canonicalInfo } from '../../pci.ts'
 
-/** Where a deployable sits. */
+/** The position of a deployable. */
 export type DeviceSlot = {
   readonly device: number
   readonly programmable: boolean
   readonly infos: ReadonlySet<string>
 }
-/** The devices of a pretended host, and where each deployable is found. */
+/** The devices of a simulated host, and the position of each deployable. */
 export type Machine = { readonly devices: readonly ReportedDevice[]; readonly places: ReadonlyMap<string, DeviceSlot> }
 
 export const machineOf = (devices: readonly ReportedDevice[]): Machine => ({
@@ -24,7 +24,7 @@ export const machineOf = (devices: readonly ReportedDevice[]): Machine => ({
   ),
 })
 
-/** The device as it shows itself once bitstreams are loaded. */
+/** The device as it is reported after bitstreams are loaded. */
 export const withBitstreams = (device: ReportedDevice, { loaded }: Effects): ReportedDevice => ({
   ...device,
   deployables: device.deployables.map((one) => {

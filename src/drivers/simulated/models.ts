@@ -1,4 +1,4 @@
-/** Cards the simulated driver can show: real ids and names, so that profiles written for the real card match. */
+/** Card models of the simulated driver. Ids and names are real, so that profiles written for the real card match. */
 import type { ReportedDevice } from '../../hardware.ts'
 
 export const KINDS = ['gpu', 'fpga', 'nic', 'qat', 'ssd', 'aichip'] as const
@@ -9,14 +9,17 @@ export type Model = {
   readonly product: string
   readonly text: string
   readonly controller: string
-  /** For traits. */
+  /** Used in traits. */
   readonly vendorName: string
   readonly family: string
 }
 export type KindFacts = {
   readonly type: ReportedDevice['type']
   readonly resourceClass: string
-  /** A bind needs the host: an FPGA is cleared for the next tenant and a NIC's function is set up; the others are passed through as they are. */
+  /**
+   * Whether a bind needs work on the host: an FPGA is cleared for the next tenant and a NIC's function is configured;
+   * the others are passed through unchanged.
+   */
   readonly hostWork: boolean
   readonly programmable: boolean
   readonly models: readonly Model[]

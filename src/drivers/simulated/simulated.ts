@@ -1,4 +1,4 @@
-/** `simulated_driver`: believable devices from a seed, in any number, with trouble on command. */
+/** `simulated_driver`: any number of realistic devices, generated from a seed, with injected faults. */
 import type { HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
 import type { ReportedDevice } from '../../hardware.ts'
@@ -11,30 +11,30 @@ import type { InjectedFaults } from './injectedFaults.ts'
 
 export type SimulatedDevice = {
   readonly kind: Kind
-  /** How many units it can give: 1 is the card itself, more are its virtual functions. */
+  /** Number of units: 1 is the card itself, more are its virtual functions. */
   readonly handles: number
-  /** Overrides the rule of its kind: fpga and nic need the host at bind, the others do not. */
+  /** Overrides the default of its kind: fpga and nic need work on the host at bind, the others do not. */
   readonly hostWork?: boolean
 }
 export type SimulatedPlan = {
-  /** The same seed and plan show the same devices. */
+  /** The same seed and plan always produce the same devices. */
   readonly seed: number | string
   readonly devices: readonly SimulatedDevice[]
-  /** Overrides the rule of every kind, for devices that do not say. */
+  /** Overrides the defaults of all kinds, for devices that do not set it themselves. */
   readonly hostWork?: boolean
-  /** Delay, failures and unplugged devices to start with; none when not given. */
+  /** Initial delay, failures and unplugged devices. Default: none. */
   readonly trouble?: Partial<InjectedFaults>
   readonly clock?: Clock
 }
 
-/** What a report can carry. */
+/** The limits of a report. */
 const LIMITS = { devices: 1000, handles: 4096 }
 
-/** Simulated cards sit in PCI domains from `acc0` on, where no real one is expected. */
+/** Simulated cards use PCI domains from `acc0` on, where no real card is expected. */
 const FIRST_DOMAIN = 0xacc0
 const FUNCTIONS_OF_A_BUS = 256
 
-/** The n-th function counted through the simulated domains. */
+/** The address of the n-th function, counted through the simulated domains. */
 const functionAt = (n: number): PciAddress => ({
   domain: hexText(FIRST_DOMAIN + (n >> 16), 4),
   bus: hexText((n >> 8) & 0xff, 2),
@@ -50,16 +50,16 @@ type Card = {
   readonly units: readonly PciAddress[]
 }
 
-/** FNV-1a: spreads a seed over choices, the same on every machine. */
+/** FNV-1a hash: derives choices from a seed, with the same result on every machine. */
 const hash = (text: string): number => {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193) >>> 0
-  // Without mixing, the low bits of similar texts follow each other.
+  // Without this mixing, the low bits of similar texts are correlated.
   value = Math.imul(value ^ (value >>> 16), 0x45d9f3b) >>> 0
   return (value ^ (value >>> 16)) >>> 0
 }
 
-/** Every card begins a PCI bus of its own and takes as many as it needs. */
+/** Every card starts on a new PCI bus and occupies as many buses as it needs. */
 const cardsOf = ({ seed, devices }: SimulatedPlan): readonly Card[] => {
   let next = 0
   return devices.map((planned, at) => {
@@ -119,7 +119,7 @@ const check = ({ devices }: SimulatedPlan): void => {
   }
 }
 
-/** The driver of a simulated host. Throws when the plan breaks a limit. */
+/** Creates the driver of a simulated host. Throws when the plan exceeds a limit. */
 export const simulatedDriver = (plan: SimulatedPlan): SimulatedDriver => {
   check(plan)
   const cards = cardsOf(plan)

@@ -1,6 +1,6 @@
 /**
- * A driver without hardware: a fixed list of devices, trouble on command, and effects kept in a file.
- * The fake and the simulated driver are this with different devices.
+ * A driver without hardware: a fixed list of devices, injected faults, and state kept in a file. The fake and the
+ * simulated driver are instances of it with different devices.
  */
 import type { HostName } from '../../identifiers.ts'
 import { pause } from '../../waiting.ts'
@@ -14,9 +14,9 @@ import { canonicalInfo } from '../../pci.ts'
 import { type DriverCall, noFaults, shouldFail, type InjectedFaults, injectedFaultsFile } from './injectedFaults.ts'
 
 export type Control = {
-  /** What goes wrong, beside what the trouble file says; settable at any time. */
+  /** Faults in addition to those of the fault file. They can be changed at any time. */
   readonly trouble: InjectedFaults
-  /** Takes a device out of the machine, by its place in the plan, from 0. */
+  /** Unplugs a device, given by its index in the plan, from 0. */
   readonly unplug: (device: number) => void
   readonly replug: (device: number) => void
 }
@@ -29,10 +29,10 @@ export type DriverPlan = {
   readonly clock?: Clock
 }
 
-/** The wire takes bitstream ids of at most 100 characters. */
+/** Messages on the bus allow bitstream ids of at most 100 characters. */
 const BITSTREAM_MAX = 100
 
-/** An image's file is named by its id, with or without an extension. */
+/** The file of an image is named by the image id, with or without an extension. */
 const bitstreamOf = async (io: HostIo, imagePath: string): Promise<string> => {
   const cut = imagePath.lastIndexOf('/')
   const file = imagePath.slice(cut + 1)
@@ -44,7 +44,7 @@ const bitstreamOf = async (io: HostIo, imagePath: string): Promise<string> => {
   return id
 }
 
-/** Waits and fails as the troubles say. */
+/** Applies the configured delay and failure. */
 const applyFaults = async (
   clock: Clock,
   troubles: readonly InjectedFaults[],
@@ -64,7 +64,7 @@ const controlOf = (trouble: InjectedFaults): Control => ({
   replug: (device) => void (trouble.unplugged = trouble.unplugged.filter((one) => one !== device)),
 })
 
-/** Makes the driver; one instance serves one host. */
+/** Creates the driver. One instance serves one host. */
 export const createSimulatedDriver = ({
   name,
   devices,
@@ -87,7 +87,7 @@ export const createSimulatedDriver = ({
     if (found === undefined || isOut(trouble) || isOut(told)) throw new Error(`${io.hostname} has no ${deployable}`)
     return found
   }
-  /** What the file of troubles said when it began. */
+  /** The content of the fault file when the operation began. */
   const endure = async (io: HostIo, deed: DriverCall, signal: AbortSignal): Promise<InjectedFaults> => {
     const told = await fromFile(io)
     await applyFaults(clock, [trouble, told], deed, signal)
@@ -111,7 +111,7 @@ export const createSimulatedDriver = ({
       if (!infos.has(info)) throw new Error(`slot ${slot.uuid}: ${slot.deployable} has no ${info}`)
       await change(io, signal, (effects) => withPrepared(effects, slot))
     },
-    // A device that is gone holds nothing, so its slots are released without it.
+    // An unplugged device holds nothing, so its slots are released without it.
     release: async (io, slot: Slot, signal) => {
       await endure(io, { action: 'release', deployable: slot.deployable, slot: slot.uuid }, signal)
       await change(io, signal, (effects) => withReleased(effects, slot))
