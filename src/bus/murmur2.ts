@@ -1,4 +1,4 @@
-/** The partition of a key, as Kafka's default partitioner has it: both adapters put a key on the same one. */
+/** The partition of a key, as Kafka's default partitioner computes it, so that both adapters choose the same one. */
 const MIX = 0x5bd1e995
 const SEED = 0x9747b28c
 

@@ -1,4 +1,4 @@
-/** What no bus takes, and why: the same for each adapter. */
+/** Records and options that every adapter refuses, and the reasons. */
 import { CATALOGUE } from '../wire/catalogue.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import { MESSAGE_MAX_BYTES } from '../wire/message.ts'

@@ -73,7 +73,7 @@ describeWith('kafka', 'a broker in trouble', (rig) => {
     expect(state).toMatchObject({ connected: true, consumers: [{ alive: true }] })
     expect(state.consumers[0]!.restarts).toBeGreaterThan(0)
     const lost = said.filter(({ message }) => message === 'bus.consumerLost').map(({ detail }) => detail['reason'])
-    expect(lost).toContain('no sign of life for 4000 ms')
+    expect(lost).toContain('no fetch or heartbeat for 4000 ms')
   })
 
   test('away at the start: who consumes waits no longer than agreed, says so, and is there when the broker is', async () => {

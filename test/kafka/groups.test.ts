@@ -45,7 +45,7 @@ test('a group that the answer leaves out is not taken for deleted', async () => 
     return { ...all, groups: all.groups.filter(({ group }) => group !== 'host-1') }
   })
   expect(await asking((admin) => deleteGroups(admin, ['host-1', 'host-2']))).toEqual([
-    { group: 'host-1', reason: 'the broker said nothing of it' },
+    { group: 'host-1', reason: 'the broker did not report it as deleted' },
     { group: 'host-2', reason: null },
   ])
 })

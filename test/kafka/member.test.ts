@@ -130,7 +130,7 @@ test('MEMBER-1 an error of the handler is logged, and the batch comes again afte
   expect(ended()).toBeNull()
 })
 
-test('a member without a sign of life ends after the time for it, and only then', async () => {
+test('a member without a fetch or heartbeat ends after its time-out, and not earlier', async () => {
   const { member, clock, ended } = alone()
   await member.start()
   await until(() => member.seen.fetchAt !== null)
@@ -145,12 +145,12 @@ test('a member without a sign of life ends after the time for it, and only then'
   await clock.pass(1000)
   expect(ended()).toBeNull()
   await clock.pass(1000)
-  expect(ended()!.message).toBe('no sign of life for 5000 ms')
+  expect(ended()!.message).toBe('no fetch or heartbeat for 5000 ms')
   expect([member.alive, member.assigned]).toEqual([false, []])
   expect(clock.pending()).toBe(0)
 })
 
-test('each answer to a fetch is a sign of life', async () => {
+test('each answer to a fetch restarts the time-out', async () => {
   const { member, clock, ended } = alone()
   await member.start()
   for (let second = 1; second <= 12; second++) {
@@ -175,7 +175,7 @@ test('a join that gets no answer is silence as well', async () => {
   await until(() => lab.broker.seen('JoinGroup').length > 0)
   expect(member.alive).toBe(false)
   await clock.pass(6000)
-  expect(ended()!.message).toBe('no sign of life for 5000 ms')
+  expect(ended()!.message).toBe('no fetch or heartbeat for 5000 ms')
 })
 
 test('MEMBER-2 an error that kafkajs would try again by itself ends the member as well', async () => {

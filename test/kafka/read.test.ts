@@ -180,7 +180,7 @@ test('a bounded read to which nothing comes for a minute fails; each message giv
   await clock.pass(59_999)
   expect(failed).toBeNull()
   await clock.pass(1)
-  await expect(read).rejects.toThrow('the topics gave nothing for 60 s')
+  await expect(read).rejects.toThrow('no message was read from the topics for 60 s')
   expect(brief(heard)).toEqual([`${REPORTS} a 1`, `${REPORTS} a 2`])
 })
 

@@ -36,7 +36,7 @@ describe('a dead letter', () => {
     expect(refusalOf(letter)).toContain('too long to be kept whole')
   })
   test('whose topic is none of ours, or the dead letters themselves, is refused', () => {
-    expect(refusalOf(letterOf({ ...REPORT, topic: 'other.v1' }, 'a'))).toContain('no topic of ours')
+    expect(refusalOf(letterOf({ ...REPORT, topic: 'other.v1' }, 'a'))).toContain('not a topic of accelerando')
     expect(refusalOf(letterOf({ ...REPORT, topic: 'dead-letters.v1' }, 'a'))).toContain('a dead letter itself')
   })
 })

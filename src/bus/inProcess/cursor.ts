@@ -1,10 +1,10 @@
 /**
- * One group's way through one partition.
+ * Delivery of one partition to one consumer group, with the group's position.
  *
- * CURSOR-1 the position moves past a message only after its take resolved, and never back;
- * CURSOR-2 with a window of one, nothing is begun while something is in hand or waits for its next try;
- * CURSOR-3 with more, messages are begun in order; one that failed holds back what is not begun yet under the same key;
- * CURSOR-4 what a killed member had in hand is begun again by the next one, and the killed one's outcome counts no more.
+ * CURSOR-1 the position moves past a message only after its `take` resolved, and never moves back;
+ * CURSOR-2 with a window of one, no message is started while another is in progress or waits for a retry;
+ * CURSOR-3 with a larger window, messages are started in order; a failed one blocks the later messages of its key that are not started yet;
+ * CURSOR-4 messages in progress at a killed member are started again by the next member, and their results at the killed one are ignored.
  */
 import { type Backoff, backoffMs } from '../../waiting.ts'
 import type { Cancel, Clock } from '../../clock.ts'
@@ -14,32 +14,32 @@ import type { Delivered } from '../port.ts'
 export type Member = {
   readonly take: (message: Delivered) => Promise<void>
   readonly window: number
-  /** Takes begun and not ended. */
+  /** Number of `take` calls in progress. */
   inHand: number
-  /** Called when a take ended. */
+  /** Called when a `take` call has ended. */
   readonly ended: () => void
 }
 
-/** For simulations: which of the messages that may come next comes, when, and whether once more later. */
+/** For simulations: decides which of the possible next messages is delivered, when, and whether it is delivered again later. */
 export type Choice = { readonly index: number; readonly delayMs?: number; readonly againAfterMs?: number }
-/** The candidates are the oldest open message of each key; never empty. A delayed message comes when its time is over. */
+/** The candidates are the oldest pending message of each key; never empty. A delayed message is delivered when its delay is over. */
 export type Mangle = (candidates: readonly Delivered[], group: string) => Choice
 
 export type CursorOptions = {
   readonly partition: Partition
   readonly group: string
   readonly start: number
-  /** The member whose turn it is here, if there is one. */
+  /** The member that this partition is assigned to, if any. */
   readonly owner: () => Member | undefined
   readonly clock: Clock
   readonly retry: Backoff
   readonly mangle?: Mangle | undefined
   readonly failed: (message: Delivered, error: unknown) => void
-  /** All before the offset are taken. */
+  /** Called with the new position: all messages before the offset are taken. */
   readonly moved: (offset: number) => void
 }
 
-/** `spare`: a message that was taken already and comes again. */
+/** `spare`: a duplicate delivery of a message that was already taken. */
 type Run = {
   readonly member: Member
   readonly message: Delivered
@@ -51,7 +51,7 @@ const LOOK_AHEAD = 16
 export class Cursor implements Reader {
   readonly #options: CursorOptions
   readonly #runs = new Set<Run>()
-  /** Offsets: in hand, done above the position, waiting for their time, and those whose time has come. */
+  /** Sets of offsets: in progress; done but above the position; waiting for a retry or a delay; and ready after that wait. */
   readonly #active = new Set<number>()
   readonly #finished = new Set<number>()
   readonly #held = new Map<number, Cancel>()
@@ -77,7 +77,7 @@ export class Cursor implements Reader {
     this.#scheduled = true
     setImmediate(this.#pump)
   }
-  /** The member is gone as a killed process is. */
+  /** Ends a member as if its process was killed. */
   drop(member: Member): void {
     for (const run of [...this.#runs].filter((run) => run.member === member)) this.#forget(run)
     this.wake()
@@ -90,7 +90,7 @@ export class Cursor implements Reader {
   readonly #pump = (): void => {
     this.#scheduled = false
     const { base } = this.#options.partition
-    // what was forgotten before it was read (PARTITION-3) is passed over
+    // messages that the partition deleted before they were read (PARTITION-3) are skipped
     if (this.#position < base) this.#position = base
     this.#settle()
     while (this.#step()) continue
@@ -114,7 +114,7 @@ export class Cursor implements Reader {
       const busy = this.#active.has(offset)
       if (!busy && !this.#held.has(offset) && !barred.has(message.key)) found.push(message)
       if (!mangle && found.length > 0) return found
-      // with a window, the next of a key may begin while the one before is in hand
+      // with a window larger than one, a message may start while an earlier one of its key is in progress
       if (!busy || window === 1) barred.add(message.key)
     }
     return found

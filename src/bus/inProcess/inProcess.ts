@@ -1,8 +1,8 @@
 /**
- * The bus within one process, made like the real one: topics of partitions, groups with positions, messages again after a failure.
- * Nothing outlives the process: what must not be lost is in the journal and on the hosts' disks, and is sent again from there.
+ * The bus within one process, modelled on Kafka: topics with partitions, groups with positions, redelivery after a failure.
+ * Nothing is persistent: what must not be lost is in the journal and on the hosts' disks, and is sent again from there.
  *
- * INPROCESS-1 a key's partition is Kafka's; only text crosses;
+ * INPROCESS-1 a key has the same partition as on Kafka; messages are text only;
  * INPROCESS-2 members of a group share the partitions; a member with `onlyKey` takes only the partition of that key;
  * INPROCESS-3 a publisher waits behind earlier ones of the same partition only, so that one full partition does not stop the others.
  */
@@ -25,7 +25,7 @@ export type InProcessOptions = {
   readonly clock: Clock
   readonly partitions?: number
   readonly publishTimeoutMs?: number
-  /** How long a stopping consumer waits for what is in hand. */
+  /** How long a stopping consumer waits for messages in progress. */
   readonly stopTimeoutMs?: number
   readonly retry?: Backoff
   /** Per partition. */
@@ -34,9 +34,9 @@ export type InProcessOptions = {
   readonly log?: Pick<Log, 'warn'>
 }
 export type InProcessBus = Bus & {
-  /** The group's members are gone as killed processes are: what they have in hand comes again to the next one. */
+  /** Ends the members of the group as if their processes were killed: messages in progress are redelivered to the next member. */
   readonly kill: (group: string) => void
-  /** Messages the group has not done with yet. */
+  /** Number of messages that the group has not finished yet. */
   readonly lag: (topic: string, group: string) => number
 }
 
@@ -52,7 +52,7 @@ type Seat = Member & { readonly only: number | null; killed: boolean }
 type Group = {
   readonly seats: Seat[]
   readonly cursors: Map<number, Cursor>
-  /** The key of a consumer that keeps its own place: its next start is another group, and replaces this one. */
+  /** The key of a consumer that stores its own offset. Each start of it is a new group, which replaces the earlier one. */
   readonly placeOf: string | null
 }
 type Topic = { readonly partitions: readonly Partition[]; readonly groups: Map<string, Group> }
@@ -194,7 +194,7 @@ class Exchange {
   }
 }
 
-/** Until its next start a consumer with its own place holds back what it has not read, as a real broker keeps it. */
+/** A stopped consumer with its own offset keeps unread messages in the log until its next start, which removes its earlier group. */
 const forgetEarlier = ({ groups, partitions }: Topic, { group: name, onlyKey }: ConsumeOptions): void => {
   for (const [earlier, { seats, cursors, placeOf }] of groups) {
     if (placeOf !== onlyKey || earlier === name || seats.length > 0) continue
@@ -204,7 +204,7 @@ const forgetEarlier = ({ groups, partitions }: Topic, { group: name, onlyKey }: 
   }
 }
 
-/** The others take over, and a partition nobody reads any more may give up what the leaving one held back. */
+/** The other members take over its partitions, and a partition without readers may delete the messages it kept for this one. */
 const leave = ({ partitions }: Topic, group: Group, seat: Seat): void => {
   const place = group.seats.indexOf(seat)
   if (place >= 0) group.seats.splice(place, 1)

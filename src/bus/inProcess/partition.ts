@@ -1,21 +1,21 @@
 /**
- * One partition in memory: an ordered log that forgets what everybody has read, and makes its writers wait when it is full.
+ * One partition in memory: an ordered log that deletes messages all readers have read, and makes its writers wait when it is full.
  *
- * PARTITION-1 what a living reader has not read is never forgotten: writers wait instead;
- * PARTITION-2 what all readers have read, or nobody was ever here to read, is kept up to `retain`;
- * PARTITION-3 a reader that is gone keeps its place, and holds messages back up to `room` only, so that it cannot block the others.
+ * PARTITION-1 messages that a live reader has not read are never deleted: writers wait instead;
+ * PARTITION-2 messages that all readers have read, or that never had a reader, are kept up to the size `retain`;
+ * PARTITION-3 a reader without members keeps its position and its unread messages, but only up to the size `room`, so that it cannot block others.
  */
 import type { BusRecord } from '../../wire/envelope.ts'
 import type { Delivered } from '../port.ts'
 
 export type Size = { readonly count: number; readonly bytes: number }
 export type Room = {
-  /** A partition that holds so much takes no more. */
+  /** The capacity: writers wait while the partition holds this much. */
   readonly room: Size
   readonly retain: Size
 }
 export type Reader = {
-  /** All before it are done with. */
+  /** Offset of the oldest message that is not finished. */
   readonly position: number
   readonly live: boolean
   readonly wake: () => void
@@ -23,7 +23,7 @@ export type Reader = {
 /** Records of one publisher for this partition. */
 export type Portion = { readonly records: readonly BusRecord[]; readonly stored: () => void }
 
-/** Two bytes a UTF-16 unit, and what an object costs. */
+/** Two bytes per UTF-16 unit, plus the overhead of an object. */
 const weightOf = ({ key, value }: BusRecord): number => 2 * (key.length + value.length) + 400
 const slowest = (readers: readonly Reader[]): number => Math.min(Infinity, ...readers.map(({ position }) => position))
 
@@ -47,7 +47,7 @@ export class Partition {
   get base(): number {
     return this.#base
   }
-  /** Offset of the next message to come. */
+  /** Offset that the next message will get. */
   get end(): number {
     return this.#base + this.#messages.length
   }
@@ -64,7 +64,7 @@ export class Partition {
     this.moved()
   }
 
-  /** Stores in turn, as far as there is room; the rest waits. Returns the one who takes what waits back out. */
+  /** Stores the records behind those of earlier callers as far as there is room; the rest waits. Returns a function that withdraws the rest. */
   put(portion: Portion): () => void {
     const entry = { portion, next: 0 }
     this.#waiting.push(entry)
@@ -76,7 +76,7 @@ export class Partition {
     }
   }
 
-  /** A reader moved on, or went. */
+  /** To be called when the position of a reader has moved, or a reader has left. */
   moved(): void {
     this.#trim()
     if (this.#waiting.length > 0) this.#admit()

@@ -16,17 +16,17 @@ export type KafkaBusOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly publishTimeoutMs?: number
-  /** How long `consume` waits for the join; afterwards it goes on behind its back. */
+  /** How long `consume` waits for the join. After it `consume` resolves, and the join continues in the background. */
   readonly joinWaitMs?: number
   readonly stopTimeoutMs?: number
-  /** A consumer without a sign of life for so long is made anew. */
+  /** A consumer without a fetch or heartbeat for this long is replaced by a new one. */
   readonly silenceMs?: number
   readonly retry?: Backoff
   /** A partition of which so much is fetched and not done with is paused until half of it is done. */
   readonly full?: { readonly count: number; readonly bytes: number }
 }
 export type BusState = {
-  /** The last that was heard of the broker was good, and every consumer is alive. */
+  /** True: the last request to the broker succeeded, and every consumer is alive. */
   readonly connected: boolean
   readonly lastError: { readonly at: number; readonly reason: string } | null
   readonly publisher: { readonly waiting: number; readonly waitingBytes: number }
@@ -35,12 +35,12 @@ export type BusState = {
 export type Lag = {
   readonly topic: string
   readonly group: string
-  /** Messages that the group has not done with, over all partitions or the one it reads. */
+  /** Number of messages that the group has not finished, over all partitions or the one it reads. */
   readonly messages: number
 }
 export type KafkaBus = Bus & {
   readonly state: () => BusState
-  /** Asks the broker; rejects when it is away. */
+  /** Asks the broker; rejects when it cannot be reached. */
   readonly lag: () => Promise<readonly Lag[]>
 }
 

@@ -1,9 +1,9 @@
 /**
- * A client of kafkajs, made as it has to be made.
+ * Creates a kafkajs client and avoids known problems of kafkajs.
  *
- * KAFKA-1 the `sasl` object is new for each client: kafkajs writes into it, and a copy of a used one logs in with the old password;
- * KAFKA-2 retries are said explicitly: kafkajs changes its own when NODE_ENV is `test`;
- * KAFKA-3 what kafkajs says goes through our log, and the same sentence once in a while only.
+ * KAFKA-1 the `sasl` object is new for each client: kafkajs changes it, and a copy of a used one would authenticate with the old password;
+ * KAFKA-2 retries are set explicitly: kafkajs changes its defaults when NODE_ENV is `test`;
+ * KAFKA-3 messages of kafkajs go to our log, and repetitions of the same message are limited.
  */
 import type { KafkaConfig, LogEntry, RetryOptions, SASLOptions } from 'kafkajs'
 import { Kafka, logLevel } from 'kafkajs'

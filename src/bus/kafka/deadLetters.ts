@@ -1,9 +1,9 @@
 /**
- * The dead letters on Kafka: read within bounds, and sent again.
+ * Reads the dead letters on Kafka, up to a maximum number, and sends them again.
  *
- * DEADLETTER-1 one at a time: the original message goes to its topic under its key, and only when that is stored the letter is marked;
- *    killed between the two, it is sent twice, which every consumer bears;
- * DEADLETTER-2 what is not whole, and what no consumer of ours would get, is not sent.
+ * DEADLETTER-1 one at a time: the original message is published to its topic under its key, and the letter is marked only after that is stored;
+ *    if the process is killed in between, the message may be sent twice, which every consumer tolerates;
+ * DEADLETTER-2 a truncated message, and one for a topic that none of our consumers reads, is not sent.
  */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
@@ -17,18 +17,18 @@ import { readTopics } from './read.ts'
 
 export type Letter = Omit<DeadLetter, 'cut' | 'retriedAt'> & {
   readonly id: string
-  /** When the broker took it, ms since the epoch. */
+  /** When the broker stored it, ms since the epoch. */
   readonly time: number
   readonly cut: boolean
   readonly retriedAt: string | null
 }
-/** Of so many the oldest are forgotten while reading. */
+/** The most letters kept in memory; beyond it the oldest are dropped while reading. */
 export const LETTERS_MAX = 10_000
 
 const { topic: TOPIC } = CATALOGUE.deadLetters
 const TOPICS: readonly string[] = Object.values(CATALOGUE).map(({ topic }) => topic)
 
-/** Gathers letters as they come: a follow-up under the same id marks the one before it. */
+/** Collects letters while reading; a later message with the same id marks the letter as retried. */
 export const letterBox = (max = LETTERS_MAX) => {
   const letters = new Map<string, Letter>()
   const put = (id: string, { cut, retriedAt, ...body }: DeadLetter, time: number): void => {
@@ -59,11 +59,11 @@ export const readLetters = async (kafka: KafkaOptions, log: Log): Promise<readon
 export const refusalOf = ({ cut, topic }: Letter): string | null => {
   if (cut) return 'it was too long to be kept whole, so it cannot be sent again'
   if (topic === TOPIC) return 'it is a dead letter itself'
-  return TOPICS.includes(topic) ? null : `${topic} is no topic of ours`
+  return TOPICS.includes(topic) ? null : `${topic} is not a topic of accelerando`
 }
 
 export type Retried = { readonly letter: Letter; readonly refused: string | null }
-/** Rejects at the first that cannot be stored; those before it are marked. */
+/** Rejects at the first letter that cannot be stored; the letters before it are marked. */
 export const retryLetters = async (
   bus: Pick<Bus, 'publish'>,
   clock: Pick<Clock, 'now'>,

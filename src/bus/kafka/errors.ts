@@ -1,4 +1,4 @@
-/** What an error of kafkajs means: it wraps, and its outer name says little. */
+/** Classifies errors of kafkajs, which wraps the real cause in more general errors. */
 import { textOf } from '../../errorText.ts'
 
 type Wrapped = { readonly cause?: unknown; readonly name?: string; readonly type?: string }
@@ -13,16 +13,16 @@ const chain = (error: unknown): readonly Wrapped[] => {
   return found
 }
 
-/** A setting is wrong: trying again is of no use until somebody changes it. */
+/** A setting is wrong: a retry cannot succeed until an operator changes it. */
 export class Misconfigured extends Error {}
 
 export class MissingTopic extends Misconfigured {}
 
 export const isMissing = (error: unknown): error is MissingTopic => error instanceof MissingTopic
-/** A broker that was there gave no answer, and kafkajs does not say why. */
+/** A reachable broker gave no answer, and kafkajs does not report the cause. */
 export class Unanswered extends Error {}
 
-/** What kafkajs says, in a plain error, of a broker that took the connection and never told which requests it knows. */
+/** Message of the plain `Error` that kafkajs throws when a broker accepts the connection but never answers the ApiVersions request. */
 const MUTE = 'Broker not connected'
 /** Thrown by kafkajs, not by us. */
 export const isOfClient = (error: unknown): boolean =>
@@ -36,7 +36,7 @@ export const isMissingTopic = (error: unknown): boolean =>
   chain(error).some(({ type }) => type === 'UNKNOWN_TOPIC_OR_PARTITION')
 export const isMisconfigured = (error: unknown): boolean => error instanceof Misconfigured || isRefused(error)
 
-/** The innermost sentence: there the reason is. */
+/** The message of the innermost error, which names the real cause. */
 export const reasonOf = (error: unknown): string => {
   const inner = chain(error).findLast((each) => each instanceof Error) ?? error
   return textOf(inner)

@@ -1,30 +1,30 @@
-/** Who reads what, and how far behind: the groups of the controls and of the hosts on the broker. */
+/** The consumer groups of the controls and hosts on the broker: their members and their lag. */
 import type { Admin, GroupDescription } from 'kafkajs'
 
 export type PartitionLag = {
   readonly partition: number
   readonly behind: number
-  /** Nothing was ever committed: the group would begin with the oldest message. */
+  /** No offset was ever committed: the group would start at the oldest message. */
   readonly never: boolean
 }
 export type GroupFacts = {
   readonly group: string
-  /** As the broker calls it: Stable, Empty, PreparingRebalance, CompletingRebalance, Dead. */
+  /** The broker's name of the state: Stable, Empty, PreparingRebalance, CompletingRebalance, Dead. */
   readonly state: string
   readonly members: readonly string[]
 }
 export type GroupsFacts = {
   readonly control: GroupFacts
-  /** Null: the topic is not there. */
+  /** Null: the topic does not exist. */
   readonly lag: readonly PartitionLag[] | null
-  /** Groups of hosts, one a boot. */
+  /** Groups of hosts, one for each start of a host. */
   readonly hosts: readonly GroupFacts[]
-  /** Groups without members that nobody will use again. */
+  /** Groups without members that will not be used again. */
   readonly leftOver: readonly string[]
 }
 
 const AT_ONCE = 200
-/** A host takes a new group with each boot, and a reading command one each time: both are used once. */
+/** A host uses a new group at each start, and so does each command that reads topics: these groups are used only once. */
 const USED_ONCE = /^(host|reader)-/
 
 const factsOf = ({ groupId, state, members }: GroupDescription): GroupFacts => ({
@@ -43,7 +43,7 @@ const describe = async (admin: Admin, groups: readonly string[]): Promise<readon
 }
 
 type At = { readonly partition: number; readonly offset: string }
-/** Pure: where nothing is committed, all that is kept is still to come. */
+/** Pure. Without a committed offset, the lag is all messages that the partition still holds. */
 export const lagsOf = (
   ends: readonly (At & { readonly low: string })[],
   committed: readonly At[],
@@ -86,24 +86,26 @@ export const surveyGroups = async (
   }
 }
 
-/** `reason`: why not. */
+/** `reason`: why the group was not deleted; null: it was. */
 export type Gone = { readonly group: string; readonly reason: string | null }
 type Refusal = { readonly message: string; readonly groups?: readonly { groupId: string; error?: Error }[] }
 
-/** Why which groups are still there. */
+/** For each group that was not deleted, the reason. */
 const refusals = async (admin: Admin, groups: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   try {
     const done = new Set((await admin.deleteGroups([...groups])).map(({ groupId }) => groupId))
-    return new Map(groups.filter((group) => !done.has(group)).map((group) => [group, 'the broker said nothing of it']))
+    return new Map(
+      groups.filter((group) => !done.has(group)).map((group) => [group, 'the broker did not report it as deleted']),
+    )
   } catch (error) {
-    // with groups: those that the broker refused; without: nothing is known of any
+    // an error with `groups` names those that the broker refused; without it, nothing is known about any of them
     const { message, groups: refused } = error as Refusal
     const left = refused ?? groups.map((groupId) => ({ groupId, error: undefined }))
     return new Map(left.map(({ groupId, error: own }) => [groupId, own?.message ?? message]))
   }
 }
 
-/** One that has members again by now is not deleted: the broker refuses it. */
+/** The broker refuses to delete a group that has members again. */
 export const deleteGroups = async (admin: Admin, groups: readonly string[]): Promise<readonly Gone[]> => {
   const gone: Gone[] = []
   for (let from = 0; from < groups.length; from += AT_ONCE) {

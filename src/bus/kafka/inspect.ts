@@ -1,4 +1,4 @@
-/** What a look at the brokers finds: plain facts for somebody else to judge. */
+/** Collects facts about the brokers for `accelerando doctor`, which judges them. */
 import type { Admin } from 'kafkajs'
 import { silent } from '../../log.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
@@ -43,7 +43,7 @@ const look = async (admin: Admin, prefix: string, topics: TopicSettings): Promis
 }
 
 type Looked = { readonly facts: KafkaFacts; readonly gone: readonly Gone[] }
-/** `mend`: what groups are left over are deleted after the look. Rejects with a sentence when no broker can be asked. */
+/** `mend`: unused groups are deleted after the inspection. Rejects with a readable message when no broker can be reached. */
 export const inspectKafka = (options: KafkaOptions, topics: TopicSettings, mend: boolean): Promise<Looked> =>
   lookup(options, silent).asking(async (admin) => {
     const facts = await look(admin, options.prefix, topics)

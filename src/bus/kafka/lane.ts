@@ -1,7 +1,8 @@
 /**
- * One partition in the hands of one member: what came and is not done with, begun in order, as many at once as the window allows.
- * The rules are those of the in-process bus (`cursor.ts`): CURSOR-1 the position is that of the oldest not taken; CURSOR-2 with a window of one
- * nothing is begun while something is in hand or waits for its next try; CURSOR-3 with more, one that failed holds back its key.
+ * The messages of one partition that a member has fetched and not finished. They are started in order, up to `window` at once.
+ * The rules are those of the in-process bus (`cursor.ts`): CURSOR-1 the position is the offset of the oldest message not taken; CURSOR-2
+ * with a window of one, no message is started while another is in progress or waits for a retry; CURSOR-3 with a larger window, a failed
+ * message blocks the later ones of its key.
  */
 import { backoffMs, type Backoff } from '../../waiting.ts'
 import type { Cancel, Clock } from '../../clock.ts'
@@ -13,7 +14,7 @@ export type LaneOptions = {
   readonly retry: Backoff
   readonly take: (message: Delivered) => Promise<void>
   readonly failed: (message: Delivered, error: unknown) => void
-  /** Something was done with. */
+  /** Called when a message is finished. */
   readonly moved: () => void
 }
 type Entry = {
@@ -37,11 +38,11 @@ export class Lane {
     this.#options = options
   }
 
-  /** The oldest offset that is not taken; -1 before anything came. */
+  /** The offset of the oldest message that is not taken; -1 before the first fetch. */
   get position(): number {
     return this.#entries[0]?.message.offset ?? this.#next
   }
-  /** The offset that is to come next. */
+  /** The offset of the next message to fetch. */
   get next(): number {
     return this.#next
   }
@@ -52,7 +53,7 @@ export class Lane {
     return this.#running
   }
 
-  /** What it has already is passed over: after a rebalance the broker sends again what is not committed. `end`: past the last. */
+  /** Skips messages it already has: after a rebalance the broker sends uncommitted ones again. `end`: the offset after the last. */
   put(messages: readonly Delivered[], end: number): void {
     for (const message of messages.filter(({ offset }) => offset >= this.#next)) {
       const bytes = 2 * (message.key.length + message.value.length) + 400
@@ -62,7 +63,7 @@ export class Lane {
     this.#next = Math.max(this.#next, end)
     this.#pump()
   }
-  /** Begins nothing more. Resolves when nothing is in hand. */
+  /** Starts no more messages. Resolves when none is in progress. */
   async close(): Promise<void> {
     this.#closed = true
     for (const cancel of this.#timers) cancel()

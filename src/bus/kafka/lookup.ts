@@ -1,4 +1,4 @@
-/** What has to be known of a broker before its topics are read or written, asked over a connection that is closed again. */
+/** Queries to a broker that are needed before its topics are read or written. Each uses a short connection of its own. */
 import type { Admin } from 'kafkajs'
 import type { Log } from '../../log.ts'
 import { kafkaClient } from './client.ts'
@@ -9,16 +9,16 @@ import { isMissingTopic, isOfClient, isRefused, Misconfigured, missingTopic, rea
 const RETRY = { retries: 3, initialRetryTime: 100, maxRetryTime: 500 }
 
 export type Questions = {
-  /** How many partitions the topic has. */
+  /** The number of partitions of the topic. */
   readonly partitions: (topic: string) => Promise<number>
   readonly clusterId: () => Promise<string>
-  /** By partition: the offset of the next message to come. */
+  /** By partition: the offset that the next message will get. */
   readonly ends: (topic: string) => Promise<ReadonlyMap<number, number>>
-  /** By partition: what the group committed, null for nothing. */
+  /** By partition: the offset that the group committed; null: none. */
   readonly committed: (group: string, topic: string) => Promise<ReadonlyMap<number, number | null>>
 }
 export type Lookup = {
-  /** Asks over a connection of its own. Rejects with a sentence an operator can use; what `work` throws itself stays as it is. */
+  /** Opens a connection for `work`. Errors of kafkajs become messages for operators; errors that `work` itself throws are not changed. */
   readonly asking: <T>(work: (admin: Admin, questions: Questions) => Promise<T>) => Promise<T>
 }
 

@@ -1,11 +1,11 @@
 /**
- * One life of a consumer of kafkajs: it joins, hands over what it fetches, and ends once. Whoever wants another makes a new one.
+ * One kafkajs consumer, which joins its group, hands over fetched messages, and ends once. To go on, its owner creates a new member.
  *
- * MEMBER-1 the handler neither throws nor works: an error in it can end the consumer for good, and its slowness blocks other partitions;
- * MEMBER-2 it never restarts by itself: an end by crash and an end by silence are the same to its owner;
- * MEMBER-3 offsets are committed through the newest batch, once each: kafkajs's own commit repeats itself past a rebalance;
- * MEMBER-4 it is disconnected when its start is over, not before: disconnected during the first join, kafkajs joins all the same and
- *    never tells the group that it leaves, whose partitions nobody reads until the session is over.
+ * MEMBER-1 the batch handler only queues messages: an error in it can end the consumer for good, and a slow one blocks other partitions;
+ * MEMBER-2 it never restarts by itself: its owner treats a crash and a timeout without fetch or heartbeat in the same way;
+ * MEMBER-3 offsets are committed through the newest batch, once each: the commit of kafkajs itself retries even after a rebalance;
+ * MEMBER-4 it is disconnected only after its start has ended: when disconnected during the first join, kafkajs joins nevertheless and
+ *    never leaves the group, so its partitions are not read until the session times out.
  */
 import type { Consumer, EachBatchPayload, KafkaMessage, PartitionAssigner } from 'kafkajs'
 import { AssignerProtocol, PartitionAssigners } from 'kafkajs'
@@ -20,24 +20,24 @@ import { endedWithin } from '../../waiting.ts'
 export type Fetched = {
   readonly partition: number
   readonly messages: readonly Delivered[]
-  /** Past the last of them. */
+  /** The offset after the last of these messages. */
   readonly end: number
-  /** Past the last the partition has. */
+  /** The high watermark: the offset after the last message of the partition. */
   readonly high: number
 }
 export type MemberOptions = {
   readonly options: KafkaOptions
-  /** With the prefix, both. */
+  /** Topic and group are names with the prefix. */
   readonly topic: string
   readonly group: string
-  /** The one partition to read; null: the group's share. */
+  /** The only partition to read; null: the partitions that the group assigns. */
   readonly only: number | null
   readonly clock: Clock
   readonly log: Log
   readonly silenceMs: number
   readonly joined: (partitions: readonly number[]) => void
   readonly rebalancing: () => void
-  /** False: nothing was taken, it comes again. */
+  /** False: the batch was not accepted and will be fetched again. */
   readonly fetched: (fetched: Fetched) => boolean
 }
 
@@ -81,7 +81,7 @@ const deliveredOf =
   })
 
 export class Member {
-  /** Why it ended. */
+  /** Resolves with the reason when it ends. */
   readonly ended: Promise<Error>
   readonly #settings: MemberOptions
   readonly #consumer: Consumer
@@ -127,7 +127,7 @@ export class Member {
     return this.#seen
   }
 
-  /** Rejects, or ends later: a failed join is told as an end. */
+  /** Rejects when connecting fails. A failed join is reported by `ended`. */
   start(): Promise<void> {
     this.#watch()
     this.#starting = this.#start()
@@ -136,7 +136,7 @@ export class Member {
   async #start(): Promise<void> {
     const { topic } = this.#settings
     await this.#consumer.connect()
-    // without a committed offset kafkajs would begin anywhere: who begins elsewhere is moved at the join
+    // a partition without a committed offset starts at its oldest message; the owner seeks at the join if it starts elsewhere
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true })
     if (this.#over) return
     const eachBatch = (payload: EachBatchPayload): Promise<void> => this.#handle(payload)
@@ -152,11 +152,11 @@ export class Member {
       if (paused) this.#consumer.pause(these)
       else this.#consumer.resume(these)
     } catch (error) {
-      // kafkajs has no group any more when it is on its way to a crash; the next member begins with nothing paused
+      // before a crash event kafkajs may already have dropped its group; the next member starts with no partition paused
       this.#settings.log.debug({ group: this.#settings.group, reason: reasonOf(error) }, 'kafka.unpaused')
     }
   }
-  /** Whether they are stored. Without a batch since the start there is nothing that can be committed. */
+  /** True: the offsets are stored. kafkajs cannot commit before the first batch was fetched. */
   async commit(offsets: ReadonlyMap<number, number>): Promise<boolean> {
     if (this.#commit === null || offsets.size === 0) return false
     const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }))
@@ -205,12 +205,12 @@ export class Member {
     })
     this.#consumer.on(CRASH, ({ payload }) => this.#end(payload.error))
   }
-  /** Counted in ticks of our own: after a pause of the whole process it has a chance to come back by itself. */
+  /** Counts timer ticks instead of clock time, so that after a pause of the whole process the consumer has time to recover. */
   #watch(): void {
     const { clock, silenceMs } = this.#settings
     this.#cancelWatch = clock.after(TICK_MS, () => {
       this.#silentMs += TICK_MS
-      if (this.#silentMs > silenceMs) this.#end(new Error(`no sign of life for ${silenceMs} ms`))
+      if (this.#silentMs > silenceMs) this.#end(new Error(`no fetch or heartbeat for ${silenceMs} ms`))
       else this.#watch()
     })
   }

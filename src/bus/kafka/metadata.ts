@@ -1,6 +1,6 @@
 /**
- * Which topics and brokers there are. kafkajs asks twice: why a broker did not answer the second time it keeps to itself, and
- * fails with a TypeError on the answer it has not got.
+ * Metadata of topics and brokers. kafkajs sends the request twice; when the second one fails, it does not report the cause but
+ * fails with a TypeError on the missing answer.
  */
 import type { Admin } from 'kafkajs'
 import { Unanswered } from './errors.ts'

@@ -1,22 +1,22 @@
-/** How to reach a Kafka. */
+/** Connection settings for Kafka. */
 export type KafkaOptions = {
   /** `host:port`. */
   readonly brokers: readonly string[]
-  /** Stands before the name of every topic and group, so that several systems can share a Kafka. May be empty. */
+  /** Prefix of every topic and group name, so that several systems can share one Kafka cluster. May be empty. */
   readonly prefix: string
-  /** Tells processes apart in the broker's log. */
+  /** Identifies the process in the broker's log. */
   readonly clientId: string
-  /** `ca`: certificates in PEM that are believed besides those of the system. Null: no TLS. */
+  /** `ca`: PEM certificates that are trusted in addition to those of the system. Null: no TLS. */
   readonly tls: { readonly ca: string | null } | null
   readonly sasl: {
     readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
     readonly username: string
     readonly password: string
   } | null
-  /** What `client.ts` waits for when this is not given. */
+  /** When absent, `client.ts` uses its defaults. */
   readonly patience?: {
     readonly connectMs: number
-    /** A request without an answer for so long has failed, and its connection is not trusted any more. */
+    /** A request without an answer for this long has failed, and its connection is closed. */
     readonly answerMs: number
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Sends in rounds: what is said while a round is under way goes with the next one.
+ * Sends messages in rounds: messages published while a round is in progress are sent in the next one.
  *
- * PUBLISHER-1 one round is outstanding at a time, so that messages of a partition are stored in order, whatever fails and is repeated;
- * PUBLISHER-2 a round that failed is sent again, before anything else, until the time of each of its publishers is up;
- * PUBLISHER-3 an answer that does not name each partition written to is a failure: kafkajs drops what it finds no partition for;
- * PUBLISHER-4 after a failure the connection is made anew: the old one may be a black hole.
+ * PUBLISHER-1 one round is outstanding at a time, so that messages of a partition are stored in order even after failures and retries;
+ * PUBLISHER-2 a failed round is retried before any other message is sent, until the `publish` calls it belongs to have timed out;
+ * PUBLISHER-3 an answer that does not name every partition written to is a failure: kafkajs silently drops messages without a known partition;
+ * PUBLISHER-4 after a failure a new connection is opened, since the old one may never answer again.
  */
 import type { ICustomPartitioner, Message, Producer, RecordMetadata } from 'kafkajs'
 import { Partitioners } from 'kafkajs'
@@ -23,13 +23,13 @@ export type PublisherOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly publishTimeoutMs: number
-  /** Called with what came of each round; null: it is stored. */
+  /** Called after each round with the reason of its failure; null: it is stored. */
   readonly told: (trouble: string | null) => void
 }
 type Call = { open: number; over: boolean; settle: (error: Error | null) => void }
 type Item = { readonly call: Call; readonly record: BusRecord; readonly bytes: number }
 
-/** Per topic, and so per partition: a broker takes a little more than 1 MB at once. */
+/** Limit per topic, and so per partition: a broker accepts batches of slightly more than 1 MB. */
 const ROUND_TOPIC_BYTES = 1_000_000
 const WAITING_MAX_BYTES = 64 * 1024 * 1024
 const BACKOFF = { firstMs: 100, maxMs: 1000 }
@@ -37,7 +37,7 @@ const CLOSE_MS = 2000
 const OVERHEAD_BYTES = 100
 const ROUND_COUNT = 2000
 const STORE_WITHIN_MS = 5000
-/** Enough to find a broker that lives; a send that failed is not repeated by kafkajs, but by us on a new connection. */
+/** Enough retries to find a live broker. A failed send is not retried by kafkajs, but by this class on a new connection. */
 const CONNECT_RETRY = { retries: 4, initialRetryTime: 50, maxRetryTime: 300 }
 const SEND_RETRY = { retries: 0, initialRetryTime: 50, maxRetryTime: 300 }
 
@@ -59,7 +59,7 @@ export class Publisher {
   readonly #settings: PublisherOptions
   readonly #calls = new Set<Call>()
   readonly #known = new Set<string>()
-  /** `topic/partition` of all that the round under way writes to. */
+  /** `topic/partition` of all partitions that the current round writes to. */
   readonly #written = new Set<string>()
   #queue: Item[] = []
   #waitingBytes = 0
@@ -108,7 +108,7 @@ export class Publisher {
     this.#running ??= this.#run()
   }
 
-  /** Rejects who still waits; what is under way gets a moment. */
+  /** Gives the current round a short time to end, then rejects all waiting calls. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#pauses.stop()
@@ -124,10 +124,10 @@ export class Publisher {
       failures = round ? 0 : failures + 1
       if (!round) await this.#pauses.pause(backoffMs(BACKOFF, failures))
     }
-    // in the same step as the look at the queue: what is queued after it has to start another run
+    // no `await` between the check of the queue and this line, so that a message queued later starts a new run
     this.#running = null
   }
-  /** Whether something came of it. */
+  /** True: the attempt did not fail. */
   async #attempt(): Promise<boolean> {
     let round: readonly Item[] = []
     try {
@@ -153,7 +153,7 @@ export class Publisher {
     this.#settings.told(trouble)
   }
 
-  /** A topic that was never seen and is not there is its publishers' fault; one that was seen may come back. */
+  /** A missing topic that was never seen is an error of its publishers and fails their calls; one that was seen before is retried. */
   async #checkTopics(): Promise<void> {
     const unknown = new Set(this.#queue.map(({ record }) => record.topic).filter((topic) => !this.#known.has(topic)))
     for (const topic of unknown) {
@@ -178,7 +178,7 @@ export class Publisher {
     this.#queue = this.#queue.filter(({ call }) => !call.over)
     let count = 0
     for (const { record, bytes } of this.#queue) {
-      // what came while topics were looked up waits for the next round
+      // messages that arrived during the topic check wait for the next round
       if (count >= ROUND_COUNT || !this.#known.has(record.topic)) break
       const sum = (bytesOf.get(record.topic) ?? 0) + bytes
       if (sum > ROUND_TOPIC_BYTES && sum > bytes) break

@@ -1,7 +1,7 @@
 /**
- * Topics read from outside any work of the system: all partitions, by a group of its own that is deleted afterwards. Nothing is committed.
+ * Reads topics for commands such as audits: all partitions, with a group of its own that is deleted afterwards. Commits no offsets.
  *
- * A bounded read ends at what the ends were when it began; one that follows ends when it is told to.
+ * A bounded read ends at the end offsets that were found at its start; a following read ends when its signal is aborted.
  */
 import { randomUUID } from 'node:crypto'
 import type { Admin, Consumer, EachBatchPayload } from 'kafkajs'
@@ -20,7 +20,7 @@ export type Raw = {
   readonly key: string
   /** Null: a tombstone. */
   readonly value: string | null
-  /** When the broker took it, ms since the epoch. */
+  /** When the broker stored it, ms since the epoch. */
   readonly time: number
 }
 export type ReadOptions = {
@@ -35,14 +35,14 @@ export type ReadOptions = {
   readonly clock?: Pick<Clock, 'after'>
 }
 export type Read = {
-  /** Topics that are not there. */
+  /** Topics that do not exist. */
   readonly missing: readonly string[]
-  /** `<topic>/<partition>` whose first messages are gone. */
+  /** `<topic>/<partition>` of those whose first messages were deleted. */
   readonly cut: ReadonlySet<string>
 }
 
 const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 1000 }
-/** A bounded read without a message for so long has failed. */
+/** A bounded read without a message for this long has failed. */
 const STALL_MS = 60_000
 
 type Range = { readonly topic: string; readonly partition: number; readonly low: number; readonly high: number }
@@ -54,13 +54,15 @@ const rangesOf = async (admin: Admin, topics: readonly string[]): Promise<readon
   return found
 }
 
-/** Resolves at the ends, or when it is told to end; rejects when nothing comes any more or the consumer dies. */
+/** Resolves at the end offsets or when the signal is aborted; rejects when no message arrives in time or the consumer crashes. */
 const endOf = (consumer: Consumer, { signal, clock = systemClock }: ReadOptions) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let cancel: Cancel = () => {}
   const moved = (): void => {
     cancel()
-    cancel = clock.after(STALL_MS, () => reject(new Error(`the topics gave nothing for ${STALL_MS / 1000} s`)))
+    cancel = clock.after(STALL_MS, () =>
+      reject(new Error(`no message was read from the topics for ${STALL_MS / 1000} s`)),
+    )
   }
   const over = (): void => resolve()
   signal?.addEventListener('abort', over, { once: true })
@@ -137,7 +139,7 @@ const consume = async (options: ReadOptions, ranges: readonly Range[]): Promise<
       eachBatchAutoResolve: false,
       eachBatch: taker(options, open, ended, follow),
     })
-    // what was written between the look at the ends and the join is new as well
+    // messages written between the query of the end offsets and the join are new as well
     if (from === 'latest')
       for (const { topic, partition, high } of ranges) consumer.seek({ topic, partition, offset: String(high) })
     await ended.settled

@@ -1,24 +1,24 @@
-/** What a consumer has to know before its first join: which partition is its, and where it begins. */
+/** What a consumer has to know before its first join: the partition it reads, and its start offsets. */
 import { partitionOf } from '../murmur2.ts'
 import type { ConsumeOptions } from '../port.ts'
 import type { Lookup, Questions } from './lookup.ts'
 
 export type StartOffsets = {
-  /** The one partition it reads; null: its share. */
+  /** The only partition it reads; null: the partitions that the group assigns. */
   readonly only: number | null
-  /** For a consumer with its own place: which bus this is. */
+  /** Identity of the bus, for a consumer that stores its own offset. */
   readonly bus: string
-  /** Where a partition begins of which nothing is committed; a partition that is not named begins at its start. */
+  /** Start offsets of partitions without a committed offset; a partition that is not listed starts at its oldest message. */
   readonly starts: ReadonlyMap<number, number>
 }
 
-/** Fixed once, so that what comes between the start and a later join is not passed over. */
+/** Determined once, so that messages between the start and a later join are not skipped. */
 const endsOf = async (ask: Questions, topic: string, group: string | null): Promise<readonly [number, number][]> => {
   const committed = group === null ? null : await ask.committed(group, topic)
   return [...(await ask.ends(topic))].filter(([partition]) => (committed?.get(partition) ?? null) === null)
 }
 
-/** `topic` and `group` as the broker knows them. */
+/** `topic` and `group` are names with the prefix. */
 export const findStartOffsets = (
   lookup: Lookup,
   wanted: ConsumeOptions,

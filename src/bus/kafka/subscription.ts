@@ -1,10 +1,10 @@
 /**
- * A consumer of the bus: a member of a group for as long as it is wanted, whatever becomes of brokers and connections.
+ * A consumer of the bus: stays a member of its group until it is stopped, and survives failures of brokers and connections.
  *
- * SUBSCRIPTION-1 there is one member at a time; when it ends, another is made after a bounded wait, until the stop;
- * SUBSCRIPTION-2 what came stays in the lanes over rebalances and members, so that what is in hand is not begun twice here;
- * SUBSCRIPTION-3 a lane of a partition that went to another member begins nothing more, and its position is not committed;
- * SUBSCRIPTION-4 a lane that is full pauses its own partition, and no other.
+ * SUBSCRIPTION-1 there is one member at a time; when it ends, a new one is created after a bounded wait, until the stop;
+ * SUBSCRIPTION-2 fetched messages stay in the lanes over rebalances and member changes, so that this process does not start a message twice;
+ * SUBSCRIPTION-3 when a partition is assigned to another member, its lane starts no more messages, and its position is not committed;
+ * SUBSCRIPTION-4 a full lane pauses only its own partition.
  */
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
@@ -31,22 +31,22 @@ export type SubscriptionOptions = {
   readonly stopTimeoutMs: number
   readonly silenceMs: number
   readonly full: { readonly count: number; readonly bytes: number }
-  /** Null: it is a member. */
+  /** Called with the reason when the membership is lost; null: it is a member. */
   readonly told: (trouble: string | null) => void
 }
 export type ConsumerState = {
   readonly topic: string
   readonly group: string
-  /** It is a member, and gave a sign of life in the last seconds. */
+  /** It is a member, and there was a fetch or heartbeat in the last seconds. */
   readonly alive: boolean
   readonly partitions: readonly number[]
   /** ms since the epoch. */
   readonly fetchAt: number | null
   readonly heartbeatAt: number | null
-  /** Members made after the first. */
+  /** Number of members created after the first. */
   readonly restarts: number
   readonly inHand: number
-  /** Fetched and not done with. */
+  /** Messages fetched and not finished. */
   readonly waiting: number
 }
 const BACKOFF = { firstMs: 200, maxMs: 2000 }
@@ -60,7 +60,7 @@ export class Subscription {
   readonly #lanes = new Map<number, Lane>()
   readonly #paused = new Set<number>()
   readonly #committed = new Map<number, number>()
-  /** Partitions of which the broker has a position, and kafkajs begins there. */
+  /** Partitions with a committed offset, at which kafkajs starts by itself. */
   readonly #known = new Set<number>()
   readonly #leaving = new Set<Promise<void>>()
   readonly #first = Promise.withResolvers<void>()
@@ -82,13 +82,13 @@ export class Subscription {
     this.#group = options.prefix + wanted.group
   }
 
-  /** Resolves at the first join; rejects when no join can come of it. */
+  /** Resolves at the first join; rejects when a join is impossible. */
   start(): Promise<void> {
     this.#first.promise.catch(() => undefined)
     this.#ended = this.#run()
     return this.#first.promise
   }
-  /** Nobody waits for the first join any more: from now on it tries until the stop. */
+  /** The caller no longer waits for the first join: from now on the join is retried until the stop. */
   letGo(): void {
     this.#awaited = false
   }
@@ -106,7 +106,7 @@ export class Subscription {
       waiting: lanes.reduce((sum, { size }) => sum + size.count, 0),
     }
   }
-  /** The names the broker knows, and the places of a consumer that keeps them itself. */
+  /** Topic and group with prefix, and the positions of a consumer that stores its own offset. */
   get names(): { readonly topic: string; readonly group: string; readonly own: ReadonlyMap<number, number> | null } {
     const places = [...this.#lanes].map(([partition, { position }]) => [partition, position] as const)
     const own = this.#settings.wanted.place === undefined ? null : new Map(places)
@@ -126,14 +126,14 @@ export class Subscription {
       const member = this.#member
       this.#member = null
       this.#settings.told(reasonOf(reason))
-      // the end of the old one is not waited for: what it was connected to may be what failed
+      // the old member is not awaited, since its connection may be what failed
       if (member !== null) void this.#gone(member.leave())
       if (isMisconfigured(reason) && this.#awaited) return this.#first.reject(reason)
       this.#settings.log.warn({ topic: this.#topic, group: this.#group, reason: reasonOf(reason) }, 'bus.consumerLost')
       await this.#pauses.pause(backoffMs(BACKOFF, failures))
     }
   }
-  /** Why it ended. */
+  /** Runs one member; returns the reason why it ended. */
   async #life(): Promise<Error> {
     const { lookup, wanted } = this.#settings
     try {
@@ -169,7 +169,7 @@ export class Subscription {
     for (const partition of partitions) {
       const start = this.#startOf(partition)
       if (start !== null) member.seek(partition, start)
-      // kafkajs keeps what was paused over a rebalance
+      // kafkajs keeps paused partitions over a rebalance, so the state is set again
       this.#press(member, partition)
     }
     this.#restarts++
@@ -200,7 +200,7 @@ export class Subscription {
 
   #fetched(member: Member, { partition, messages, end, high }: Fetched): boolean {
     if (this.#stopped !== null || !member.assigned.includes(partition)) return false
-    // the topic was made anew
+    // the topic was deleted and created again
     if (high < (this.#lanes.get(partition)?.next ?? 0)) this.#give(partition)
     const lane = this.#lanes.get(partition) ?? this.#lane(partition)
     lane.put(
@@ -249,7 +249,7 @@ export class Subscription {
     const offset = this.#lanes.get(partition)!.position
     if (offset >= 0) this.#settings.wanted.place!.moved({ bus: this.#ground!.bus, partition, offset })
   }
-  /** One commit at a time; what failed is tried with the next. */
+  /** One commit at a time; a failed one is retried with the next. */
   #flush(): Promise<void> {
     const commit = async (): Promise<void> => {
       const places = [...this.#lanes].map(([at, { position }]) => [at, position] as const)
@@ -267,7 +267,7 @@ export class Subscription {
 
   async #stop(): Promise<void> {
     const { clock, stopTimeoutMs, wanted } = this.#settings
-    // set before anything else runs: nothing more is taken
+    // lets `stop` set `#stopped` first, so that no more messages are accepted
     await Promise.resolve()
     this.#first.reject(new Error('the bus is stopped'))
     this.#pauses.wake()

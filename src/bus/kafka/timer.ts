@@ -1,6 +1,6 @@
 /**
- * Puts right one method of kafkajs 2.2.4, which after its first answer sets a timer of 1 ms again and again for as long as a
- * connection lives: thousands of wake-ups a second, and on Node 24 a warning. Another version is left as it is.
+ * Replaces one method of kafkajs 2.2.4, which after its first answer sets a timer of 1 ms again and again as long as a connection
+ * is open: thousands of wake-ups per second, and a warning on Node 24. Other versions are not changed.
  */
 import { createRequire } from 'node:module'
 
@@ -25,7 +25,7 @@ function schedule(this: Queue): void {
   this.throttleCheckTimeoutId = setTimeout(again, wait > 0 ? wait : LOOK_MS)
 }
 
-/** Whether the installed kafkajs is the one that needs it, and now has it. */
+/** True: the installed kafkajs is the affected version, and the method is replaced. */
 export const mendTimer = (): boolean => {
   const { version } = load('kafkajs/package.json') as { readonly version: string }
   if (version !== FOR_VERSION) return false

@@ -1,8 +1,8 @@
 /**
- * The topics on the broker: what is wanted, what is there, and making the one the other.
+ * The topics on the broker: compares the wanted topics with the existing ones, and creates or changes them.
  *
- * TOPIC-1 the number of partitions of a topic that is there is never changed here: it decides which partition a host reads;
- * TOPIC-2 settings of a topic that is there change only when asked for, and those that are not ours stay: Kafka replaces the whole set.
+ * TOPIC-1 the number of partitions of an existing topic is never changed here: it decides which partition a host reads;
+ * TOPIC-2 settings of an existing topic change only on request, and foreign settings are sent along, since Kafka replaces the whole set.
  */
 import type { Admin, IResourceConfigEntry } from 'kafkajs'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { isMissingTopic, Misconfigured, Unanswered } from './errors.ts'
 export type TopicSettings = {
   readonly partitions: number
   readonly replicas: number
-  /** Null: as long as the catalogue says. Compacted topics keep the last message of each key either way. */
+  /** Null: the retention of the catalogue. Compacted topics keep the last message of each key in any case. */
   readonly retentionMs: number | null
 }
 export type Configs = Readonly<Record<string, string>>
@@ -29,35 +29,35 @@ export type WantedTopic = {
 export type FoundTopic = {
   readonly topic: string
   readonly partitions: number
-  /** Copies of the partition that has the fewest. */
+  /** Number of replicas of the partition that has the fewest. */
   readonly replicas: number
-  /** Partitions without a leader can be neither written nor read; those behind have fewer copies in sync than they should. */
+  /** `leaderless` partitions can be neither written nor read; in those `behind`, some replicas are not in sync. */
   readonly leaderless: number
   readonly behind: number
-  /** All that holds for the topic, with the broker's defaults. */
+  /** All settings in effect for the topic, including the broker's defaults. */
   readonly configs: Configs
 }
 export type Difference = {
   readonly what: string
   readonly wanted: string
   readonly is: string
-  /** `--apply` changes it. */
+  /** Whether `--apply` changes it. */
   readonly applies: boolean
   readonly advice: string
 }
 export type TopicReport = {
   readonly topic: string
-  /** `missing`: it would be made; `changed`: it differed, and `--apply` has set it right. */
+  /** `missing`: it would be created; `changed`: it differed, and `--apply` has changed it. */
   readonly state: 'made' | 'there' | 'differs' | 'missing' | 'changed'
   readonly differences: readonly Difference[]
 }
 export type CreateHow = {
-  /** Change settings of topics that are there. */
+  /** Change the settings of existing topics. */
   readonly apply?: boolean
   readonly dryRun?: boolean
   readonly patience?: Patience
 }
-/** How long the broker may take until each topic has leaders, and until it shows what was changed. */
+/** How long the broker may take until each topic has leaders, and until it reports changed settings. */
 export type Patience = { readonly leadersMs: number; readonly shownMs: number }
 
 const PATIENCE: Patience = { leadersMs: 15_000, shownMs: 5000 }
@@ -78,7 +78,7 @@ export const wantedTopics = (
       ...(KEEP_MS[keep] === null
         ? { 'cleanup.policy': 'compact' }
         : { 'cleanup.policy': 'delete', 'retention.ms': String(retentionMs ?? KEEP_MS[keep]) }),
-      // one copy may be missing, and what was acknowledged is on all others
+      // one replica may be down, and acknowledged messages are on all others
       'min.insync.replicas': String(Math.max(1, replicas - 1)),
     },
   }))
@@ -92,7 +92,7 @@ const COUNT_ADVICE =
   'change it with kafka-topics.sh --alter and start again; or set kafka.partitions to what is there'
 const COPIES_ADVICE = 'copy the partitions with kafka-reassign-partitions.sh, or set kafka.replicas to what is there'
 
-/** Pure: what of a topic is not as it should be. */
+/** Pure: the differences between a wanted and an existing topic. */
 export const differencesOf = (wanted: WantedTopic, found: FoundTopic): readonly Difference[] => {
   const counts = [
     { what: 'partitions', wanted: wanted.partitions, is: found.partitions, advice: COUNT_ADVICE },
@@ -161,7 +161,7 @@ const lookFor = async (admin: Admin, names: readonly string[]): Promise<Readonly
   )
 }
 
-/** Those of the named topics that are there. A topic that is being deleted is still listed for a moment. */
+/** Those of the named topics that exist. Retries, since a topic that is being deleted is still listed for a short time. */
 export const findTopics = async (
   admin: Admin,
   names: readonly string[],
@@ -187,7 +187,7 @@ const surveyTopics = async (
 const entriesOf = (configs: Configs): IResourceConfigEntry[] =>
   Object.entries(configs).map(([name, value]) => ({ name, value }))
 
-/** Kafka says why for each topic; the error of kafkajs itself says only that something went wrong. */
+/** Kafka reports a reason for each topic; the outer error of kafkajs has none. */
 const reasonsOf = (error: unknown): string => {
   const { errors } = error as { readonly errors?: readonly { readonly message: string }[] }
   return errors === undefined ? (error as Error).message : [...new Set(errors.map(({ message }) => message))].join('; ')
@@ -197,7 +197,7 @@ const haveLeaders = async (admin: Admin, topics: readonly string[]): Promise<boo
   const found = await topicsOf(admin, topics).catch(() => null)
   return found?.topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0)) ?? false
 }
-/** Also for those that another process makes at the same time, for which kafkajs does not wait. */
+/** Also waits for topics that another process creates at the same time, which kafkajs does not do. */
 const untilLed = async (admin: Admin, topics: readonly string[], { leadersMs }: Patience): Promise<void> => {
   const tries = leadersMs / LOOK_MS
   for (let tried = 0; tried < tries; tried++) {
@@ -229,7 +229,7 @@ const make = async (admin: Admin, wanted: readonly WantedTopic[], patience: Pati
 
 const mended = ({ differences }: TopicReport): boolean => !differences.some(({ applies }) => applies)
 
-/** A broker shows a change a moment after the controller has taken it. */
+/** A broker reports changed settings a short time after the controller has accepted them. */
 const untilShown = async (admin: Admin, wanted: readonly WantedTopic[], patience: Patience): Promise<void> => {
   for (let tried = 0; tried < patience.shownMs / LOOK_MS; tried++) {
     if ((await surveyTopics(admin, wanted, patience)).every(mended)) return
@@ -272,7 +272,7 @@ const carryOut = async (
   })
 }
 
-/** Makes the topics that are missing, and tells of each how it is. Safe to be called by several processes at once. */
+/** Creates the missing topics and reports the state of each one. Safe to be called by several processes at once. */
 export const createTopics = (
   options: KafkaOptions,
   settings: TopicSettings,
