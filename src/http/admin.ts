@@ -1,14 +1,17 @@
-/** What operators and probes ask, on a listener of its own. */
+/** Endpoints for operators and probes, on a listener of their own. */
 import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
 
-/** Things only a test may do to a running process; handed in by whoever decides that this is one. */
+/**
+ * Operations that only tests may perform on a running process. They are present only when the program was started for
+ * tests.
+ */
 export type Doors = Readonly<Record<string, (input: unknown) => Promise<unknown>>>
 export type AdminParts = {
   readonly metrics: Registry
   /**
-   * Null when ready, else why not; `detail` is shown either way. `degraded`: something is amiss that every process like this one
-   * suffers from, so that taking this one out of service would mend nothing.
+   * Null when ready, otherwise the reason. `detail` is shown in both cases. `degraded`: a problem that affects all
+   * processes of this kind, so that taking this one out of service would not help.
    */
   readonly readiness: () => {
     readonly notReady: string | null

@@ -1,4 +1,4 @@
-/** The API as a web application: rows, mounted. */
+/** Builds the web application from the routes. */
 import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
 import type { Control } from '../actors/control.ts'
@@ -21,16 +21,16 @@ export type AppParts = {
   readonly options?: Partial<Options>
   readonly log: Log
   readonly metrics?: Registry
-  /** Who is calling; without it the identity headers are believed. */
+  /** Authenticates the caller. Without it the identity headers are trusted. */
   readonly identify?: Identify
   readonly ids?: Ids
   readonly clock?: Pick<Clock, 'now' | 'after'>
-  /** Why nothing can be asked of the actors; null: nothing is known that hinders. */
+  /** Why the actors cannot be asked at present. Null: no problem is known. */
   readonly hindered?: () => string | null
   readonly tracer?: Tracer
 }
 
-/** Throws when the policy rules of the options cannot be read. */
+/** Throws when the policy rules in the options are invalid. */
 export const createApp = (parts: AppParts): Hono => {
   const options = withDefaults(parts.options ?? {})
   const app = new Hono({ getPath: pathOf })

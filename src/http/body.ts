@@ -1,4 +1,4 @@
-/** Reads a request's body: at most so many bytes, UTF-8, JSON, and nothing a store could choke on. */
+/** Reads a request body: limited in size, valid UTF-8, valid JSON, and free of values that the stores cannot hold. */
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { problemIn } from './guard.ts'
@@ -15,7 +15,7 @@ const mediaProblem = (type: string | null): HttpRefused | null => {
   return bare === '' || bare === 'application/json' ? null : refused({ kind: 'media_type', given: bare.slice(0, 100) })
 }
 
-/** A body without a declared length is counted as it comes. */
+/** A body without a declared length is counted while it is read. */
 const readCounting = async (stream: ReadableStream<Uint8Array> | null, limitBytes: number): Promise<Bytes> => {
   if (stream === null) return { ok: true, bytes: new Uint8Array() }
   const chunks: Uint8Array[] = []
@@ -25,7 +25,7 @@ const readCounting = async (stream: ReadableStream<Uint8Array> | null, limitByte
     chunks.push(part.value)
     size += part.value.byteLength
     if (size <= limitBytes) continue
-    // Not awaited: the peer may never end what it sends.
+    // Not awaited, because the client may never finish sending.
     void reader.cancel().catch(() => {})
     return tooLarge(limitBytes)
   }
@@ -53,7 +53,8 @@ const parse = (bytes: Uint8Array): ReadBody => {
 export const readJson = async (request: Request, limitBytes: number): Promise<ReadBody> => {
   const media = mediaProblem(request.headers.get('content-type'))
   if (media !== null) return media
-  // Rejects when the peer goes away in the middle: then nobody reads the answer, but nothing has broken either.
+  // The read rejects when the client disconnects while sending. Nobody reads the answer then, but it is no error of the
+  // service.
   const read = await readBytes(request, limitBytes).catch(() => notJson('it ended before its length'))
   return read.ok ? parse(read.bytes) : read
 }

@@ -1,21 +1,24 @@
-/** The one place where a fault becomes HTTP. A new kind does not compile until it has a face. */
+/**
+ * The only place where a fault becomes an HTTP answer. A new kind of fault does not compile until it has a row in the
+ * table.
+ */
 import { STATUS_CODES } from 'node:http'
 import type { Fault } from '../fault.ts'
 
-/** What only this room can find wrong: nothing behind it was asked. */
+/** Faults of the HTTP layer itself, found before any actor is asked. */
 type Protocol =
   | { readonly kind: 'no_route'; readonly path: string }
   | { readonly kind: 'no_method'; readonly method: string; readonly allow: readonly string[] }
-  /** The version asked for is unreadable, unknown, or too old for what was asked. */
+  /** The requested microversion is malformed, unknown, or too old for the operation. */
   | { readonly kind: 'not_acceptable'; readonly reason: string }
   | { readonly kind: 'media_type'; readonly given: string }
   | { readonly kind: 'too_large'; readonly limitBytes: number }
-  /** The four of which there is not even a request: see `unserved.ts`. */
+  /** The next four arise before there is a parsed request: see `unserved.ts`. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'headers_too_large'; readonly limitBytes: number }
   | { readonly kind: 'too_slow' }
   | { readonly kind: 'expectation'; readonly given: string }
-  /** Three client mistakes that existing tests of clients want to see answered by 500 (rest-api 3.3). */
+  /** One of three client mistakes for which tests of existing clients expect status 500 (rest-api 3.3). */
   | { readonly kind: 'expected_500'; readonly instead: Fault }
 export type HttpFault = Fault | Protocol
 export type HttpRefused = { readonly ok: false; readonly fault: HttpFault }
@@ -60,7 +63,7 @@ const FACES: Faces = {
     retryAfterSeconds: () => 1,
   },
   unavailable: { status: 503, say: (fault) => fault.reason, retryAfterSeconds: (fault) => fault.retryAfterSeconds },
-  // What the driver said stays in the log: it may show more of a host than a client should see.
+  // The driver's message is only logged, because it may reveal more about a host than a client should see.
   device_failure: { status: 500, say: () => 'The hardware failed to do this; the log of the service knows why.' },
   no_route: { status: 404, say: (fault) => `There is nothing at ${fault.path}.` },
   no_method: {
@@ -78,7 +81,7 @@ const FACES: Faces = {
   broken: { status: 500, say: () => 'The service failed to handle this request; its log knows the request id.' },
 }
 
-/** The standard words for each status this API may answer with a refusal. */
+/** The standard reason phrase of each error status of this API. */
 export const STATUS_TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -94,11 +97,11 @@ export const STATUS_TITLES: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-/** Names and values of a request come back in the text; a long one is cut. */
+/** The text repeats names and values of the request; a longer text is cut. */
 const DETAIL_MAX = 500
 
 const face = (fault: HttpFault): { status: number; detail: string; retryAfterSeconds: number | undefined } => {
-  // The table is exhaustive; the compiler cannot follow the kind through the look-up.
+  // The table has a row for every kind, but the compiler cannot infer the type of the row from the look-up.
   const row = FACES[fault.kind] as Face<HttpFault>
   const text = row.say(fault)
   return {
@@ -108,14 +111,14 @@ const face = (fault: HttpFault): { status: number; detail: string; retryAfterSec
   }
 }
 
-/** With the switch off, the three are what they really are. */
+/** With the compatibility option off, the three faults are answered with their real status. */
 export const withoutExpected500 = (fault: HttpFault): HttpFault =>
   fault.kind === 'expected_500' ? fault.instead : fault
 
 export type ErrorAnswer = {
   readonly status: number
   readonly text: string
-  /** The sentence in it. */
+  /** The explanation in the body. */
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
 }

@@ -1,11 +1,11 @@
-/** The older way to filter devices and deployables: pairs of field and value, or JSON in one argument. */
+/** The older form of filters for devices and deployables: pairs of field and value, or JSON in one argument. */
 import * as v from 'valibot'
 import { problemIn } from './guard.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import type { Arg, Args, Pairs } from './query.ts'
 
-/** The fields that may be named. Those the list has no argument for are accepted and have no effect. */
+/** The fields that a filter may name. Fields that the list has no argument for are accepted and have no effect. */
 const FIELDS = new Set([
   'parent_uuid',
   'root_uuid',
@@ -57,7 +57,10 @@ export const filters: Arg<readonly Filter[]> = {
     'Pairs of field and value: JSON, or `filters.field=...&filters.value=...` repeated. The plain arguments are preferred.',
 }
 
-/** `filters.field=a&filters.value=1`: the n-th field has the n-th value; an index in brackets may stand in both names. */
+/**
+ * `filters.field=a&filters.value=1`: the n-th field belongs to the n-th value. Both names may carry an index in
+ * brackets.
+ */
 const paired = (pairs: Pairs): readonly Filter[] | HttpRefused => {
   const found: Filter[] = []
   for (const [name, fields] of pairs) {
@@ -72,7 +75,7 @@ const paired = (pairs: Pairs): readonly Filter[] | HttpRefused => {
   return orphan ? invalid('filters', 'each value needs a field') : found
 }
 
-/** The query with what the filters say put under it; a plain argument wins over a filter of the same name. */
+/** Merges the filters into the query. A plain argument takes precedence over a filter of the same name. */
 export const withFilters = <Q extends { readonly filters?: readonly Filter[] | undefined }>(
   args: Args,
   query: Q,

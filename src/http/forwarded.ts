@@ -1,22 +1,27 @@
 /**
- * What proxies say the client asked for: `Forwarded` (RFC 7239), or the older X-Forwarded-Proto and X-Forwarded-Host. Read only when
- * the service is told to believe proxies.
+ * The scheme and host that the client used, as stated by proxies in `Forwarded` (RFC 7239) or the older
+ * X-Forwarded-Proto and X-Forwarded-Host. They are read only when the service is configured to trust proxies.
  *
- * `Forwarded` counts alone wherever it is sent: its first element, which is that of the proxy nearest to the client. When it cannot be
- * read nothing is believed, because the older headers may then be the client's own. `for` is not used: nothing here depends on who
- * the client was.
+ * When `Forwarded` is sent, only that header counts, and of it only the first element, which was added by the proxy
+ * nearest to the client. When it cannot be parsed no header is trusted, because the older headers may then come from
+ * the client itself. `for` is not used: nothing here depends on who the client was.
  */
 import type { Header } from './identity.ts'
 
 type Element = ReadonlyMap<string, string>
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-/** Proxies write ports and IPv6 addresses without the quotes that the grammar asks for, so more than a token is let pass. */
+/**
+ * Proxies write ports and IPv6 addresses without the quotes that the grammar requires, so more characters than those of
+ * a token are accepted.
+ */
 const BARE = '[^\\s;,"]+'
-/** At most one pair, and what ends it: `;` goes on in the same element, `,` begins the next. */
+/** At most one pair and its separator: `;` continues the same element, `,` begins the next one. */
 const STEP = `[ \\t]*(?:(${TOKEN})=(?:(${BARE})|"((?:[^"\\\\]|\\\\.)*)")[ \\t]*)?([;,]|$)`
 
-/** The elements in their order, names in lower case, empty ones left out; null when the header breaks the grammar. */
+/**
+ * The elements in order, with names in lower case and without empty ones. Null when the header violates the grammar.
+ */
 export const parseForwarded = (text: string): readonly Element[] | null => {
   const elements: Map<string, string>[] = [new Map()]
   const step = new RegExp(STEP, 'y')
@@ -33,7 +38,7 @@ export const parseForwarded = (text: string): readonly Element[] | null => {
   return elements.filter((element) => element.size > 0)
 }
 
-/** A name or an address, IPv6 in brackets, and perhaps a port: nothing else may stand in a link. */
+/** A host name or address (IPv6 in brackets) with an optional port. Nothing else is accepted into a link. */
 const HOST = /^(?:[a-z0-9._~-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
 const told = (header: Header): readonly [proto: string | undefined, host: string | undefined] => {
@@ -46,7 +51,10 @@ const told = (header: Header): readonly [proto: string | undefined, host: string
   return [first('x-forwarded-proto'), first('x-forwarded-host')]
 }
 
-/** Scheme and host as the client sees them; what the proxies do not say, or say badly, stays as in the request's own `origin`. */
+/**
+ * Scheme and host as the client sees them. A part that the proxies do not state, or state in an invalid form, is taken
+ * from the request's own `origin`.
+ */
 export const originThrough = (origin: string, header: Header): string => {
   const [scheme, own] = origin.split('://') as [string, string]
   const [proto = '', host = ''] = told(header)

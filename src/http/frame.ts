@@ -1,4 +1,4 @@
-/** One request from its first header to its last: what it is called, what its answer carries, what is noted of it. */
+/** Handles what surrounds each request: its id, its trace, the headers of the answer, metrics and the log entry. */
 import { isUuid } from '../uuid.ts'
 import type { Context } from 'hono'
 import type { Control } from '../actors/control.ts'
@@ -13,7 +13,7 @@ import type { Policy } from './policy/policy.ts'
 import type { Answered } from './route.ts'
 import { latestMinor, MAJOR } from './versions.ts'
 
-/** What every request is judged with. */
+/** The dependencies that the handling of every request needs. */
 export type Ports = {
   readonly control: Control
   readonly options: Options
@@ -29,9 +29,9 @@ export type Ports = {
 
 export type Frame = {
   readonly requestId: string
-  /** The id the caller's own caller gave it, when it has the right shape. */
+  /** The global request id that the caller passed on, when it is well-formed. */
   readonly globalId: string | undefined
-  /** Of the answer. */
+  /** Headers of the answer. */
   readonly headers: Record<string, string>
   readonly startedAt: number
   readonly span: Span
@@ -98,7 +98,10 @@ const close = (c: Context, row: string, ports: Ports, frame: Frame, status: numb
   else ports.log.info(fields, 'http.answered')
 }
 
-/** A handler that throws is a bug: the log gets the error, the client an id to ask about. So it is when the store is broken. */
+/**
+ * A handler that throws is a bug: the error is logged, and the client gets the request id to ask about. A broken store
+ * is answered in the same way.
+ */
 const settle = async (work: () => Promise<Answered>, ports: Ports, frame: Frame): Promise<Answered> => {
   try {
     const answered = await work()
@@ -111,7 +114,7 @@ const settle = async (work: () => Promise<Answered>, ports: Ports, frame: Frame)
   }
 }
 
-/** `row` is the path of the row that served it. Resolves always. */
+/** `row` is the path of the route that serves the request. Never rejects. */
 export const run = async (
   c: Context,
   row: string,

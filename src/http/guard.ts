@@ -1,4 +1,4 @@
-/** Text that no store and no client can carry is refused before anyone looks at its meaning. */
+/** Refuses text and numbers that stores or clients cannot hold, before their meaning is checked. */
 import { unstorable } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { Fault } from '../fault.ts'
@@ -9,7 +9,7 @@ const NAME_SHOWN = 60
 
 export type Refusal = { readonly ok: false; readonly fault: Fault }
 
-/** `path` is filled from the innermost name outwards, and only when there is something to tell. */
+/** `path` is filled from the innermost name outwards, and only when a flaw was found. */
 type Flaw = { readonly rule: string; readonly path: string[] }
 
 const flaw = (rule: string): Flaw => ({ rule, path: [] })
@@ -38,7 +38,7 @@ const flawIn = (value: unknown, depth: number): Flaw | null => {
   return typeof value === 'object' && value !== null ? inEntries(value, depth) : null
 }
 
-/** The first thing wrong in a parsed JSON document, with the field named; null when all is well. */
+/** The first flaw in a parsed JSON document, with the name of the field. Null when there is none. */
 export const problemIn = (value: unknown): Refusal | null => {
   const found = flawIn(value, 0)
   if (found === null) return null

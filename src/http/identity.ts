@@ -1,4 +1,7 @@
-/** Who is calling. Without an identity service the headers are believed, which is why that mode listens on loopback. */
+/**
+ * The identity of the caller. Without an identity service the headers are trusted, which is why that mode listens on
+ * loopback only.
+ */
 import type { ProjectId } from '../identifiers.ts'
 import type { Caller } from '../actors/control.ts'
 import { traceField } from '../trace.ts'
@@ -8,18 +11,18 @@ export type Identity = {
   readonly userId: string
   /** Null: the token has no project (unscoped, or scoped to a domain or to the system). */
   readonly projectId: ProjectId | null
-  /** Lower case. */
+  /** In lower case. */
   readonly roles: readonly string[]
   readonly serviceRoles: readonly string[]
 }
 export type Header = (name: string) => string | undefined
-/** Settled before the version header is read. A later room may answer from tokens. */
+/** Determined before the version header is read. An implementation may also validate tokens. */
 export type Identify = (header: Header) => Identity | HttpRefused | Promise<Identity | HttpRefused>
 
-/** Whom a request without any identity header speaks for. */
+/** The identity of a request without any identity header. */
 export const NOAUTH_PROJECT = '5e0b4c6a-0a2a-4f0e-9d0c-6f2a5f2d7c10'
 const NOAUTH_USER = '0d9b1f0e-7d57-4a8e-8f6d-3c5f0c8b9a11'
-/** As an identity service issues them: admin implies the others. */
+/** Roles as an identity service issues them: admin implies the others. */
 const NOAUTH_ROLES = ['admin', 'manager', 'member', 'reader'] as const
 const IDENTITY_HEADERS = ['x-roles', 'x-user-id', 'x-project-id', 'x-domain-id', 'openstack-system-scope'] as const
 
@@ -36,7 +39,7 @@ export const noauth: Identify = (header) => {
   if (IDENTITY_HEADERS.every((name) => header(name) === undefined))
     return { userId: NOAUTH_USER, projectId: NOAUTH_PROJECT, roles: NOAUTH_ROLES, serviceRoles }
   const project = header('x-project-id')?.trim() ?? ''
-  // A token has one scope: whoever speaks for the system or a domain speaks for no project.
+  // A token has one scope: one for the system or a domain has no project.
   const elsewhere =
     (header('openstack-system-scope') ?? '') !== '' || (project === '' && header('x-domain-id') !== undefined)
   return {

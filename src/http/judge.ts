@@ -1,6 +1,7 @@
 /**
- * The order in which a request is judged: identity, microversion, policy, path, arguments, body, and only then the handler.
- * While the store is known to be away nobody is let wait for what cannot be answered.
+ * Checks a request in this order: identity, microversion, policy, path, arguments, body, and only then calls the
+ * handler. While the store is known to be unreachable, a request is refused at once instead of waiting for an answer
+ * that cannot come.
  */
 import type { Context } from 'hono'
 import { bounded } from '../waiting.ts'
@@ -49,14 +50,17 @@ const paramsOf = (c: Context, row: Route): Params => {
   return { ok: true, params }
 }
 
-/** Steps that each are in time may take too long together. What was begun goes on, and may be asked for again. */
+/**
+ * Several steps that each meet their time limit may together take too long. Work that has begun continues, and the
+ * client may repeat the request.
+ */
 const LATE: HttpRefused = refused({
   kind: 'unavailable',
   reason: 'this takes too long; it may have been carried out all the same',
   retryAfterSeconds: 1,
 })
 
-/** Whether it still is away is looked at about as often. */
+/** Retry-After while the store is unreachable; the store is checked about as often. */
 const HINDERED_SECONDS = 1
 
 const NOBODY: Identity = { userId: '', projectId: '', roles: [], serviceRoles: [] }

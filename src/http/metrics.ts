@@ -1,4 +1,4 @@
-/** How long answers take, for the metrics page. */
+/** Measures the duration of answers for the metrics page. */
 import { Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
 
@@ -11,7 +11,7 @@ export const HTTP_REQUESTS = {
   labels: ['method', 'route', 'status'],
   buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
 } as const
-/** Whoever calls may make up methods; they are not to make up series. */
+/** A client can send any method name. Unknown ones share one label, so that they do not create new series. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'])
 
 export const observer = (registry: Registry): Observe => {

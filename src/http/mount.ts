@@ -1,4 +1,7 @@
-/** The rows become a web application: each is judged the same way, and what finds no row is told why. */
+/**
+ * Mounts the routes on the web application. All requests pass the same checks, and a request without a matching route
+ * gets an explanation.
+ */
 import type { Context, Hono } from 'hono'
 import { refused } from './faults.ts'
 import type { HttpFault } from './faults.ts'
@@ -15,7 +18,7 @@ const serve = (row: Route, ports: Ports) => {
 
 const matcher = (path: string): RegExp => new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
 
-/** What is wrong with a request that found no row. */
+/** Why a request matches no route. */
 const astray = (rows: readonly Route[], c: Context): HttpFault => {
   const path = pathOf(c.req.raw)
   const methods = [...new Set(rows.filter((row) => matcher(row.path).test(path)).map((row) => row.method as string))]

@@ -1,4 +1,4 @@
-/** The description of the API, printed from the rows that serve it. */
+/** Generates the OpenAPI description from the routes. */
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { ConversionConfig } from '@valibot/to-json-schema'
 import { STATUS_TITLES } from './faults.ts'
@@ -10,7 +10,7 @@ import { isVersioned } from './paths.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Shapes that have a name of their own; wherever they occur the name stands for them. */
+/** Named schemas; every occurrence is replaced by a reference to the name. */
 const NAMED: Readonly<Record<string, Schema>> = {
   Profile: schemas.Profile,
   AcceleratorRequest: schemas.Arq,
@@ -106,7 +106,7 @@ const operation = (row: Route): Json => ({
   security: row.rule === null ? [] : [{ token: [] }],
 })
 
-/** `/v2/devices/:uuid` as the description writes it. */
+/** Converts a path such as `/v2/devices/:uuid` to the syntax of OpenAPI. */
 const template = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
 const paths = (rows: readonly Route[]): Json => {

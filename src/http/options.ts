@@ -1,13 +1,16 @@
-/** What can be set about the API, and what it is when nobody sets it. */
+/** The options of the API and their defaults. */
 import type { PolicyOptions } from './policy/policy.ts'
 
 export type Options = {
-  /** Stands before `/accelerator` in every link; null: scheme and host of the request. */
+  /** Base URL before `/accelerator` in every link. Null: scheme and host of the request are used. */
   readonly publicEndpoint: string | null
-  /** Believe `Forwarded`, or `X-Forwarded-Proto` and `X-Forwarded-Host` where it is not sent. */
+  /** Trust `Forwarded` or, where that is not sent, `X-Forwarded-Proto` and `X-Forwarded-Host`. */
   readonly proxyHeaders: boolean
   readonly bodyLimitBytes: number
-  /** Whoever has no answer by then is told to come again; more than an actor is waited for, or that would never be told. */
+  /**
+   * A request that takes longer is answered with 503 and Retry-After. It must be longer than the time limit for an
+   * actor, whose more specific error would otherwise never be sent.
+   */
   readonly answerMs: number
   /** Offer microversion 2.4, which adds UUIDs beside integer ids. */
   readonly additiveMicroversion: boolean
@@ -16,7 +19,7 @@ export type Options = {
     readonly tempestServerFaults: boolean
   }
   readonly policy: PolicyOptions
-  /** A service token must carry one of these. */
+  /** A service token must carry one of these roles. */
   readonly serviceTokenRoles: readonly string[]
 }
 

@@ -1,20 +1,20 @@
-/** Pages of a list. Without a limit all of it is one page, because the older clients follow no links. */
+/** Pages of a list. Without a limit the whole list is one page, because older clients do not follow links. */
 import type { Listed, Page } from '../actors/control.ts'
 import { integer, oneOf, text, uuid } from './query.ts'
 import type { Pairs } from './query.ts'
 
 const common = {
-  limit: integer(1, 'At most so many.'),
+  limit: integer(1, 'Maximum number of entries in the answer.'),
   sort_dir: oneOf(['asc', 'desc'], 'Ascending unless said otherwise.'),
 }
 export const pageArgs = <const Sort extends string>(sorts: readonly Sort[]) => ({
   ...common,
-  marker: uuid('The last one seen: the page begins after it.'),
+  marker: uuid('The last entry of the previous page: the page begins after it.'),
   sort_key: oneOf(sorts, 'Creation order unless said otherwise.'),
 })
 export const namedPageArgs = <const Sort extends string>(sorts: readonly Sort[]) => ({
   ...pageArgs(sorts),
-  marker: text('The last one seen: the page begins after it.'),
+  marker: text('The last entry of the previous page: the page begins after it.'),
 })
 
 type PageQuery = {
@@ -39,7 +39,7 @@ const nextHref = (base: string, collection: string, pairs: Pairs, marker: string
 }
 
 export type Listing<R> = {
-  /** First key of the document. */
+  /** The first key of the document. */
   readonly key: string
   readonly collection: string
   readonly base: string

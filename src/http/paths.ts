@@ -1,10 +1,10 @@
-/** One service, several spellings of its addresses: all are brought to `/v2/...` before anything is looked up. */
+/** Clients use several spellings of the paths. All are normalized to `/v2/...` before routing. */
 
 const PREFIX = '/accelerator'
-/** First segments that stand beside `/v2`, not below it. */
+/** First path segments that are beside `/v2`, not below it. */
 const OUTSIDE = /^\/(healthz|readyz|(?:open|async)api\.json)$/
 
-/** From after the host to before the query. */
+/** The part of the URL after the host and before the query. */
 const rawPath = (url: string): string => {
   const start = url.indexOf('/', url.indexOf('//') + 2)
   if (start < 0) return '/'
@@ -18,8 +18,8 @@ const withoutPrefix = (path: string): string =>
   path === PREFIX ? '/' : path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path
 
 /**
- * No doubled or trailing slash, no `/accelerator`, no `.json` after the two documents of discovery, and a path that
- * names no version is one of `/v2`.
+ * Removes doubled and trailing slashes, the prefix `/accelerator`, and `.json` after the two discovery documents. A
+ * path that names no version is taken as one below `/v2`.
  */
 export const canonicalPath = (path: string): string => {
   const single = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path
@@ -34,7 +34,7 @@ export const pathOf = (request: { readonly url: string }): string => canonicalPa
 
 export const isVersioned = (path: string): boolean => path === '/v2' || path.startsWith('/v2/')
 
-/** Scheme and host as the request names them, or what a trusted proxy says it was asked for. */
+/** Scheme and host of the request, or those that a trusted proxy states. */
 export const originOf = (url: string): string => {
   const end = url.indexOf('/', url.indexOf('//') + 2)
   return end < 0 ? url : url.slice(0, end)

@@ -1,10 +1,10 @@
-/** Query arguments: each route names those it knows, and what they may hold. An unknown one is refused. */
+/** Query arguments. Each route declares the arguments it knows and their values; unknown arguments are refused. */
 import { unstorable } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { canonicalUuid } from '../uuid.ts'
 
-/** `undefined`: as if it had not been sent. */
+/** `undefined`: the argument counts as not sent. */
 export type Read<Value> = { readonly ok: true; readonly value: Value | undefined } | HttpRefused
 export type Arg<Value> = {
   /** Every value sent under the name, in order. */
@@ -20,7 +20,7 @@ export type Query<A extends Args> = {
 const last = (values: readonly string[]): string => values.at(-1) ?? ''
 const read = <Value>(value: Value | undefined): Read<Value> => ({ ok: true, value })
 
-/** The last one counts; empty counts as absent. */
+/** If it is sent several times, the last value counts. An empty value counts as absent. */
 export const text = (about: string): Arg<string> => ({
   read: (values) => read(last(values) || undefined),
   schema: { type: 'string' },
@@ -36,7 +36,7 @@ export const uuid = (about: string): Arg<string> => ({
   about,
 })
 
-/** Comma separated, and all that are sent together. `['']` is one empty element. */
+/** Comma-separated; repeated arguments are combined. `['']` is one empty element. */
 export const list = (about: string): Arg<readonly string[]> => ({
   read: (values) => read(values.flatMap((value) => value.split(','))),
   schema: { type: 'string' },
@@ -89,7 +89,7 @@ const decode = (part: string): string | null => {
 
 export type Pairs = ReadonlyMap<string, readonly string[]>
 
-/** Names and values as sent; nothing is judged yet but that they are text. */
+/** Decoded names and values as sent. The values are not validated yet. */
 export const pairsOf = (query: string): { readonly ok: true; readonly pairs: Pairs } | HttpRefused => {
   const pairs = new Map<string, string[]>()
   for (const part of query.split('&')) {
@@ -109,7 +109,7 @@ export const pairsOf = (query: string): { readonly ok: true; readonly pairs: Pai
 
 const NONE: Pairs = new Map()
 
-/** The argument that takes a family of names, such as `filters[0].field`. */
+/** The argument that handles a family of names, such as `filters[0].field`. */
 export const family = (name: string): string => (/^filters(\[\d{1,3}\])?\.(field|value)$/.test(name) ? 'filters' : name)
 
 export const readQuery = (

@@ -1,4 +1,4 @@
-/** What answers have in common. */
+/** Parts that all response bodies share. */
 
 export type Link = { readonly href: string; readonly rel: string }
 
@@ -10,7 +10,7 @@ export const times = (row: { readonly created_at: number; readonly updated_at: n
   updated_at: row.updated_at === null ? null : time(row.updated_at),
 })
 
-/** Links carry `/accelerator` wherever the service is mounted: every route is served under it as well. */
+/** Links contain `/accelerator` wherever the service is mounted, because every route is also served below that path. */
 export const self = (base: string, collection: string, uuid: string): Link => ({
   href: `${base}/accelerator/v2/${collection}/${uuid}`,
   rel: 'self',

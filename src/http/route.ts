@@ -1,4 +1,7 @@
-/** A route is a row: what it accepts, who may call it and since when, what answers. `mount` does everything else. */
+/**
+ * A route is a row of a table: what it accepts, who may call it, since which microversion, and its handler. `mount`
+ * does everything else.
+ */
 import type { ArqUuid, AttributeUuid, DeployableUuid, DeviceUuid, HandleUuid } from '../identifiers.ts'
 import type { Caller, Control } from '../actors/control.ts'
 import type { Outcome } from '../fault.ts'
@@ -18,14 +21,14 @@ export type Reply = {
 }
 export type Answered = Reply | HttpRefused
 
-/** What the reader of a body may need to know besides it. */
+/** What the parser of a body may need besides the body. */
 export type Asked = { readonly minor: number; readonly isAdmin: boolean }
 export type Body<Value> = {
   readonly schema: Schema
   readonly read: (json: unknown, asked: Asked) => { readonly ok: true; readonly value: Value } | HttpRefused
 }
 
-/** What a UUID in a path may name. */
+/** The kinds of resources that a UUID in a path can name. */
 type Named = {
   accelerator_request: ArqUuid
   attach_handle: HandleUuid
@@ -33,7 +36,7 @@ type Named = {
   deployable: DeployableUuid
   device: DeviceUuid
 }
-/** A UUID in the path: what it names, and what a text that is no UUID counts as. */
+/** A UUID in the path: the resource it names, and how text that is not a UUID is answered. */
 type PathUuid = { readonly resource: keyof Named; readonly otherwise: 'invalid' | 'not_found' }
 export type PathUuids = Readonly<Record<string, PathUuid>>
 
@@ -44,7 +47,7 @@ type NamesIn<Path extends string> = string extends Path
     : Path extends `${string}/:${infer Name}`
       ? Name
       : never
-/** What the path names; a path that is not known in advance may name anything. */
+/** The parameters of the path. For a path that is not known at compile time any name is allowed. */
 type Params<Path extends string, U> = {
   readonly [Name in NamesIn<Path>]: Name extends keyof U
     ? U[Name] extends PathUuid
@@ -61,37 +64,37 @@ export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   readonly minor: number
   readonly params: P
   readonly query: Query<A>
-  /** The query as sent, for the link to the next page and the older forms of filters. */
+  /** The query as sent, used for the link to the next page and the older forms of filters. */
   readonly pairs: Pairs
   readonly body: B
-  /** Scheme, host and what else stands before `/accelerator` in links; no slash at its end. */
+  /** Scheme, host and any prefix before `/accelerator` in links, without a slash at the end. */
   readonly base: string
 }
 
 export type Docs = {
   readonly summary: string
-  /** Schema of the answer's body by status; null when there is none. */
+  /** Schema of the response body by status. Null: no body. */
   readonly answers: Readonly<Record<number, Schema | null>>
-  /** Statuses of refusals beyond those of every route. */
+  /** Error statuses in addition to those that every route can answer. */
   readonly refusals?: readonly number[]
 }
 
 export type Route<A extends Args = Args, B = unknown, Path extends string = string, U = PathUuids> = {
   readonly method: Method
-  /** As the router reads it: `/v2/devices/:uuid`. */
+  /** The path in the syntax of the router: `/v2/devices/:uuid`. */
   readonly path: Path
-  /** Null: public, and no identity is asked for. */
+  /** Null: the route is public and needs no identity. */
   readonly rule: RuleName | null
   readonly uuids?: U
   readonly query?: A
   readonly body?: Body<B>
-  /** It waits for hardware, for as long as is set for that. */
+  /** The route waits for hardware, as long as the configuration allows. */
   readonly waits?: true
   readonly docs: Docs
   readonly handle: (call: Call<A, B, Params<Path, U>>) => Answered | Promise<Answered>
 }
 
-/** Keeps the types of a row's path, query and body while the rows are gathered in one list. */
+/** Preserves the types of a row's path, query and body while the rows are collected in one list. */
 export const route = <
   const A extends Args,
   B = undefined,
@@ -104,7 +107,7 @@ export const route = <
 export const reply = (status: number, body?: unknown): Reply =>
   body === undefined ? { ok: true, status } : { ok: true, status, body }
 
-/** What was asked of the actors, as an answer. */
+/** Converts the outcome of a call to the actors into an answer. */
 export const answer = async <Value>(
   asked: Promise<Outcome<Value>>,
   status: number,

@@ -1,4 +1,4 @@
-/** The shapes of the API, for the printed description; request bodies are also judged by them. */
+/** The schemas of the API for the generated description. Request bodies are validated with them as well. */
 import * as v from 'valibot'
 import { ARQ_STATES } from '../actors/arq/states.ts'
 import { DEVICE_STATUSES } from '../actors/deployable/messages.ts'
@@ -12,7 +12,7 @@ export type Schema = v.GenericSchema
 
 const RULE_SHOWN = 200
 
-/** The first thing a schema holds against a value, as a refusal that names the field. */
+/** The first problem that a schema finds in a value, as a refusal that names the field. */
 export const refusalOf = (issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): Refusal => {
   const issue = issues[0]
   const field = v.getDotPath(issue)?.slice(0, RULE_SHOWN) ?? 'body'
@@ -20,7 +20,10 @@ export const refusalOf = (issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue
   return invalid(field, (issue.expected === null ? issue.message : `it must be ${issue.expected}`).slice(0, RULE_SHOWN))
 }
 
-/** What a schema makes of a body, or why not. Schemas of objects would take a list for one. */
+/**
+ * Parses a body with a schema, or says why it is invalid. Lists are refused separately, because an object schema would
+ * accept a list.
+ */
 export const readAs = <S extends Schema>(
   schema: S,
   json: unknown,
@@ -37,7 +40,7 @@ const times = { created_at: Time, updated_at: v.nullable(Time) }
 const links = v.array(Link)
 const StringMap = v.record(v.string(), v.string())
 
-/** A list document: the collection comes first, because some clients look no further. */
+/** A list document. The collection is the first key, because some clients look only at the first key. */
 export const listOf = (name: string, item: Schema): Schema =>
   v.object({ [name]: v.array(item), [`${name}_links`]: v.optional(v.array(Link)) })
 

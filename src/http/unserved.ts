@@ -1,8 +1,9 @@
 /**
- * Requests that no route sees because HTTP itself is broken: the server refuses them before there is a request to judge. They are
- * answered in the same shape as every other refusal, with a request id, and the connection is closed.
+ * Answers requests that are broken at the HTTP level, so that the server refuses them before a route sees them. The
+ * answers have the same shape as all other errors, with a request id, and the connection is closed.
  *
- * One connection is answered once: after a request that cannot be read nobody knows where the next one begins.
+ * A connection gets at most one such answer, because after a request that cannot be parsed it is unknown where the next
+ * one begins.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { maxHeaderSize, STATUS_CODES } from 'node:http'
@@ -14,21 +15,27 @@ import type { Log } from '../log.ts'
 import { errorAnswer } from './faults.ts'
 import type { HttpFault } from './faults.ts'
 
-/** What Node's server says of a request it cannot read. */
+/** The error that Node's server reports for a request that it cannot parse. */
 type ClientError = Error & { readonly code?: string; readonly reason?: string }
 
 export type Unserved = {
   /** For the `clientError` event of a server. */
   readonly unreadable: (error: ClientError, socket: Socket) => void
-  /** For the `checkExpectation` event: the client waits for something that is not offered here. */
+  /** For the `checkExpectation` event: the client sent an `Expect` header with an expectation that is not supported. */
   readonly unexpected: (incoming: IncomingMessage, outgoing: ServerResponse) => void
   /** True when the request was refused: HTTP/1.1 needs a Host header (RFC 9112 3.2). */
   readonly hostless: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
-  /** No request could be made of the target and the Host header, or the application threw, which is a bug. */
+  /**
+   * For an error before routing: the target and the Host header do not form a URL, or the application threw, which is a
+   * bug.
+   */
   readonly failed: (error: unknown) => Response
 }
 
-/** How long a refused client may go on sending: closed at once, its unread bytes would make the system drop the answer. */
+/**
+ * How long a refused client may continue to send. If the connection were closed at once, unread bytes would make the
+ * operating system discard the answer.
+ */
 const LINGER_MS = 1000
 
 const MISDIRECTED: HttpFault = { kind: 'unreadable', reason: 'its target and its Host header make no URL' }
@@ -76,7 +83,8 @@ export const unserved = ({ ids, clock, log }: Parts): Unserved => {
     unreadable: (error, socket) => {
       if (refused.has(socket)) return
       refused.add(socket)
-      // Node keeps the answer in hand here and looks at it in the same way: after its headers nothing else can be said.
+      // Node stores the current response in this field and checks it in the same way. Once its headers are sent no
+      // other answer is possible.
       const { _httpMessage: inHand } = socket as Socket & { readonly _httpMessage?: ServerResponse | null }
       if (!socket.writable || error.code === 'ECONNRESET' || inHand?.headersSent) return void socket.destroy()
       write(socket, tell(faultOf(error), socket.remoteAddress), clock)

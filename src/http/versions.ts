@@ -1,16 +1,16 @@
-/** Microversions: which one a request means, and what each one changed. */
+/** Microversions: how a request selects one, and what each one changed. */
 import type { HttpFault } from './faults.ts'
 
 export const MAJOR = 2
-/** The minor version in which each change came. */
+/** The minor version that introduced each change. */
 export const SINCE = {
   /** `/project_id` as a path in PATCH accelerator_requests. */
   bindProject: 1,
-  /** Device profiles are found by name. */
+  /** Device profiles can be addressed by name. */
   profileByName: 2,
-  /** `status` in devices. */
+  /** Devices show `status`. */
   deviceStatus: 3,
-  /** Opt-in and additive: the UUIDs behind the integer ids. Upstream may give this number another meaning. */
+  /** Opt-in and additive: shows UUIDs beside the integer ids. Upstream may give this version number another meaning. */
   uuids: 4,
 } as const
 const LATEST = 3
@@ -23,7 +23,10 @@ export type Negotiated =
 
 const refuse = (reason: string): Negotiated => ({ ok: false, fault: { kind: 'not_acceptable', reason } })
 
-/** Our part of the header: several services may share it, and a bare version is the older form. */
+/**
+ * The value for this service in the header. Several services may share the header, and a bare version is the older
+ * form.
+ */
 const ours = (header: string): string | undefined =>
   header
     .split(',')
@@ -47,6 +50,6 @@ const read = (header: string, max: number): Negotiated => {
     : refuse(`Version ${shown} is not supported; the supported range is ${range}.`)
 }
 
-/** `max` is the highest minor; an absent header means the lowest. */
+/** `max` is the highest supported minor version. Without the header the lowest version is used. */
 export const negotiate = (header: string | undefined, max: number): Negotiated =>
   header === undefined ? { ok: true, minor: 0 } : read(header, max)

@@ -1,4 +1,7 @@
-/** The policy language, as far as the rules of this service use it: `role:`, `rule:`, comparisons, `and or not`, `@`, `!`. */
+/**
+ * The subset of the policy language that the rules of this service use: `role:`, `rule:`, comparisons, `and or not`,
+ * `@`, `!`.
+ */
 
 export type Creds = {
   readonly userId: string
@@ -6,7 +9,7 @@ export type Creds = {
   readonly roles: readonly string[]
 }
 export type Check = (creds: Creds) => boolean
-/** Finds a named rule; called when a check runs, so that rules may name later ones. */
+/** Finds a named rule. It is called when a check is evaluated, so that rules may refer to later ones. */
 export type Lookup = (name: string) => Check | undefined
 export type Parsed = { readonly check: Check; readonly names: readonly string[] }
 
@@ -24,7 +27,7 @@ const tokens = (text: string): readonly string[] => {
   return found
 }
 
-/** What a comparison may have on its left. */
+/** The operands allowed on the left of a comparison. */
 const FIELDS: Readonly<Record<string, (creds: Creds) => string>> = {
   is_admin: (creds) => (creds.roles.includes('admin') ? 'True' : 'False'),
   is_public_api: () => 'False',
@@ -109,7 +112,7 @@ class Reader {
   }
 }
 
-/** Throws an error that says what cannot be read. */
+/** Throws an error that quotes the part that cannot be parsed. */
 export const parseRule = (text: string, lookup: Lookup): Parsed => {
   const reader = new Reader(text, lookup)
   return { check: reader.whole(), names: reader.names }

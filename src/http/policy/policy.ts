@@ -1,11 +1,11 @@
-/** The rules in force: the defaults, the mode, and what the operator put over them. */
+/** The policy rules in force: the defaults, the mode, and the operator's overrides. */
 import { parseRule } from './language.ts'
 import type { Check, Creds } from './language.ts'
 import { BASE_RULES, OPERATION_RULES } from './rules.ts'
 import type { OperationRule, RuleName } from './rules.ts'
 
 export type PolicyOptions = {
-  /** Without it the older defaults are accepted beside the new ones. */
+  /** If false, the older defaults are accepted beside the new ones. */
   readonly enforceNewDefaults: boolean
   /** Rule name to text, as in a policy file; replaces the default and its older form. */
   readonly rules: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ const texts = (options: PolicyOptions): ReadonlyMap<string, string> => {
   ])
 }
 
-/** A rule that leads back to itself has no answer. */
+/** A rule that refers to itself, directly or through other rules, cannot be evaluated. */
 const inCircle = (start: string, names: ReadonlyMap<string, readonly string[]>): boolean => {
   const seen = new Set<string>()
   const waiting = [...(names.get(start) ?? [])]
@@ -36,7 +36,7 @@ const inCircle = (start: string, names: ReadonlyMap<string, readonly string[]>):
   return false
 }
 
-/** Throws one error that lists everything wrong with the operator's rules. */
+/** Throws one error that lists all problems in the operator's rules. */
 export const readPolicy = (options: PolicyOptions): Policy => {
   const checks = new Map<string, Check>()
   const names = new Map<string, readonly string[]>()

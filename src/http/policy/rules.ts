@@ -1,4 +1,4 @@
-/** Who may do what: the names operators know, and their defaults. */
+/** The policy rules of all operations: the names that operators know, and their defaults. */
 
 export const BASE_RULES: Readonly<Record<string, string>> = {
   admin_api: 'role:admin',
@@ -20,13 +20,15 @@ export const BASE_RULES: Readonly<Record<string, string>> = {
   admin_or_user: 'is_admin:True or user_id:%(user_id)s',
 }
 
-/** `legacy` is tried as well unless the new defaults are enforced. */
+/** The `legacy` rule is accepted as well unless the new defaults are enforced. */
 export type OperationRule = { readonly now: string; readonly legacy: string | null }
 
 const READ = { now: 'rule:project_reader_or_admin', legacy: 'rule:admin_or_owner' }
 const WRITE = { now: 'rule:project_member_or_service', legacy: 'rule:admin_or_owner' }
 const ADMIN_LONG_SINCE = { now: 'rule:admin_api', legacy: 'rule:is_admin' }
-/** What hardware there is stays with those who run it, in both modes. */
+/**
+ * The hardware inventory is restricted in both modes: to administrators and, under the new defaults, project managers.
+ */
 const INVENTORY = { now: 'rule:project_manager_or_admin', legacy: 'rule:admin_api' }
 const ADMIN = { now: 'rule:admin_api', legacy: null }
 

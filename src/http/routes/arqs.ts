@@ -1,4 +1,4 @@
-/** Accelerator requests: made from a device profile, bound to an instance, read by compute, deleted. */
+/** Accelerator requests: created from a device profile, bound to an instance, read by Nova, and deleted. */
 import type { ArqUuid } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { ArqRow } from '../../actors/control.ts'
@@ -29,7 +29,7 @@ export const arqBody = (row: ArqRow, base: string) => {
     device_rp_uuid: row.device_rp_uuid,
     instance_uuid: row.instance_uuid,
     project_id: row.project_id,
-    // The handle may be held in other states too; clients may rely on it only when Bound.
+    // A handle may also be assigned in other states, but clients may rely on it only when the request is Bound.
     attach_handle_type: (bound && row.handle_type) || '',
     attach_handle_uuid: bound ? row.handle_uuid : null,
     attach_handle_info: (bound && row.handle_info) || {},
@@ -53,12 +53,12 @@ const create = route({
   rule: 'cyborg:arq:create',
   body: newArqs,
   docs: {
-    summary: 'Makes the accelerator requests that a device profile asks for.',
+    summary: 'Creates the accelerator requests of a device profile.',
     answers: { 201: v.object({ arqs: v.array(schemas.Arq) }) },
     refusals: [404],
   },
   handle: ({ control, caller, body, base }) => {
-    // A text that no profile can be called by is not worth a look.
+    // A text that is not a valid profile name is not looked up.
     if (!isProfileName(body)) return refused({ kind: 'not_found', resource: 'device_profile', id: body })
     return answer(control.arqs.create(caller, body), 201, (rows) => ({ arqs: rows.map((row) => arqBody(row, base)) }))
   },
@@ -87,7 +87,7 @@ const list = route({
     arqs: listArg('Only these, comma separated.'),
   },
   docs: {
-    summary: 'Accelerator requests the caller may see.',
+    summary: 'Accelerator requests that the caller may see.',
     answers: { 200: schemas.listOf('arqs', schemas.Arq) },
     refusals: [423],
   },
@@ -122,7 +122,7 @@ const one = route({
     answer(control.arqs.get(caller, params.uuid), 200, (row) => arqBody(row, base)),
 })
 
-/** Some clients name one of the requests in the path as well; it must be among those of the body. */
+/** Some clients also name one of the requests in the path. It must be one of those in the body. */
 const apply = ({ control, caller, params, body }: Call<{}, Patch>): Answered | Promise<Answered> => {
   const named = params['uuid']
   const arqs = 'bind' in body ? body.bind.map(({ arq }) => arq) : body.unbind
@@ -180,7 +180,7 @@ const forceUnbind = route({
   uuids: UUIDS,
   body: reasonIn,
   docs: {
-    summary: 'Ends a bind whose instance is gone for good, or whose host does not come back. Repeating it is harmless.',
+    summary: 'Ends a bind whose instance no longer exists, or whose host will not return. Repeating it is harmless.',
     answers: { 200: schemas.Arq },
     refusals: [404],
   },

@@ -1,4 +1,4 @@
-/** Attributes: facts about a deployable, as key and value. */
+/** Attributes: key-value pairs that describe a deployable. */
 import * as v from 'valibot'
 import type { DeployableUuid } from '../../identifiers.ts'
 import type { AttributeRow, Control } from '../../actors/control.ts'
@@ -27,7 +27,7 @@ const attributeBody = (row: AttributeRow, minor: number, base: string) => ({
   links: [self(base, 'attributes', row.uuid)],
 })
 
-/** The integer id of a deployable, the same as text, or its UUID. Null: none of them. */
+/** The integer id of a deployable as a number or as text, or its UUID. Null: the value is neither. */
 const deployableId = (given: string | number): number | DeployableUuid | null => {
   if (typeof given === 'number') return Number.isInteger(given) && given >= 0 && given <= INT_MAX ? given : null
   if (/^\d{1,10}$/.test(given)) return deployableId(Number(given))
@@ -37,7 +37,7 @@ const deployableId = (given: string | number): number | DeployableUuid | null =>
 const deployableArg: Arg<number | DeployableUuid> = {
   read: (values, name) => {
     const id = deployableId(values.at(-1) ?? '')
-    // Zero is no id: clients send it to mean any.
+    // Zero is not a valid id: clients send it to mean any deployable.
     return id === null
       ? invalid(name, 'it must be the integer id or the UUID of a deployable')
       : { ok: true, value: id || undefined }
@@ -46,7 +46,7 @@ const deployableArg: Arg<number | DeployableUuid> = {
   about: 'The integer id of a deployable, or its UUID.',
 }
 
-/** Lists go by the integer; null: there is no such deployable. */
+/** Lists are filtered by the integer id. Null: the deployable does not exist. */
 const integerOf = async (control: Control, deployable: number | DeployableUuid): Promise<number | null> => {
   if (typeof deployable === 'number') return deployable
   const found = await control.deployables.get(deployable)
@@ -60,7 +60,7 @@ const list = route({
   query: {
     ...pageArgs(['created_at', 'key', 'deployable_id', 'uuid']),
     deployable_id: deployableArg,
-    key: text('Exactly this key.'),
+    key: text('Only attributes with this key.'),
   },
   docs: { summary: 'Attributes.', answers: { 200: schemas.listOf('attributes', schemas.Attribute) } },
   handle: async ({ control, query, minor, base, pairs }) => {
@@ -95,7 +95,7 @@ const Bare = v.looseObject({
   key: v.pipe(v.string(), v.minLength(1), v.maxLength(KEY_MAX)),
   value: v.union([v.string(), v.number(), v.boolean()]),
 })
-/** The current command line wraps what older clients send bare. */
+/** The current command-line client wraps the value in an object; older clients send it bare. */
 const Wrapped = v.looseObject({ attribute: Bare })
 
 type NewAttribute = { readonly deployable: number | DeployableUuid; readonly key: string; readonly value: string }
@@ -124,7 +124,7 @@ const create = route({
   path: '/v2/attributes',
   rule: 'cyborg:attribute:create',
   body: newAttribute,
-  docs: { summary: 'Gives a deployable an attribute.', answers: { 201: schemas.Attribute }, refusals: [409] },
+  docs: { summary: 'Adds an attribute to a deployable.', answers: { 201: schemas.Attribute }, refusals: [409] },
   handle: ({ control, caller, body, minor, base }) =>
     answer(control.attributes.create(caller, body.deployable, body.key, body.value), 201, (row) =>
       attributeBody(row, minor, base),
@@ -136,7 +136,7 @@ const remove = route({
   path: '/v2/attributes/:uuid',
   rule: 'cyborg:attribute:delete',
   uuids: { uuid: { resource: 'attribute', otherwise: 'not_found' } },
-  docs: { summary: 'Takes an attribute away.', answers: { 204: null }, refusals: [404] },
+  docs: { summary: 'Deletes an attribute.', answers: { 204: null }, refusals: [404] },
   handle: ({ control, caller, params }) => answer(control.attributes.remove(caller, params.uuid), 204),
 })
 

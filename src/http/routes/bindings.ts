@@ -1,4 +1,7 @@
-/** The body that binds or unbinds: per accelerator request a JSON patch. Pure; what needs the record is judged elsewhere. */
+/**
+ * The body of a bind or unbind: a JSON patch per accelerator request. Pure; checks that need stored data are made
+ * elsewhere.
+ */
 import * as v from 'valibot'
 import type { ArqUuid } from '../../identifiers.ts'
 import type { Binding } from '../../actors/control.ts'
@@ -116,7 +119,7 @@ export const patch: Body<Patch> = {
   read: (json, asked) => {
     const parsed = readAs(Patches, json)
     if (!parsed.ok) return parsed
-    // Read from what was sent, so that no key a schema drops is lost in silence.
+    // Read from the original body, so that keys that a schema would drop are not lost silently.
     const entries = Object.entries(json as Record<string, readonly Operation[]>)
     if (entries.length === 0) return invalid('body', 'it holds no patch')
     const patches = each(entries, ([key, operations]) => onePatch(key, operations, asked))

@@ -1,4 +1,4 @@
-/** Deployables: the parts of a device that can be given out or programmed. */
+/** Deployables: the parts of a device that can be attached to instances or programmed. */
 import type { DeployableRow } from '../../actors/control.ts'
 import { filters, withFilters } from '../filters.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
@@ -36,8 +36,8 @@ const deployableBody = (row: DeployableRow, minor: number, base: string) => ({
 
 const listArgs = {
   ...pageArgs(['created_at', 'device_id', 'hostname', 'name', 'uuid']),
-  name: text('Exactly this name.'),
-  device_id: integer(0, 'Of the device with this integer id.'),
+  name: text('Only the deployable with this name.'),
+  device_id: integer(0, 'Only deployables of the device with this integer id.'),
   device_uuid: uuid('Of the device with this UUID.'),
   rp_uuid: uuid('With this resource provider.'),
   filters,
@@ -82,7 +82,10 @@ const one = route({
     answer(control.deployables.get(params.uuid), 200, (row) => deployableBody(row, minor, base)),
 })
 
-/** 200 when it is done, 202 when it outlasts the wait: then `bitstream_id` tells later. */
+/**
+ * 200 when programming is done, 202 when it takes longer than the wait. In that case `bitstream_id` shows the result
+ * later.
+ */
 const load = async ({ control, caller, params, body, minor, base }: Call<{}, string>): Promise<Answered> => {
   const { uuid: deployable, again } = params
   if (again !== undefined && again !== deployable) return invalid('uuid', 'the path names two different deployables')
@@ -91,7 +94,7 @@ const load = async ({ control, caller, params, body, minor, base }: Call<{}, str
   return reply(outcome.value.finished ? 200 : 202, deployableBody(outcome.value.deployable, minor, base))
 }
 
-/** Each spelling of the address has its client. */
+/** Each spelling of the path is used by some client. */
 const programAt = (path: string, more: Route['uuids'] = {}): Route =>
   route({
     method: 'PATCH',

@@ -27,9 +27,9 @@ const deviceBody = (row: DeviceRow, minor: number, base: string) => ({
 
 const listArgs = {
   ...pageArgs(['created_at', 'hostname', 'status', 'type', 'uuid', 'vendor']),
-  type: text('Exactly this type.'),
-  vendor: text('Exactly this vendor, as the driver spells it.'),
-  hostname: text('Exactly this host.'),
+  type: text('Only devices of this type.'),
+  vendor: text('Only devices of this vendor, as the driver spells it.'),
+  hostname: text('Only devices of this host.'),
   status: text(`${DEVICE_STATUSES.join(' or ')}.`),
   filters,
 }

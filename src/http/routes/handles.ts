@@ -1,4 +1,7 @@
-/** Attach handles: what an accelerator request is given of a deployable. A path of its own: no client of the older API looks here. */
+/**
+ * Attach handles: the units of a deployable that accelerator requests are given. This path is an extension that clients
+ * of the original API do not use.
+ */
 import type { HandleDetail, HandleRow } from '../../actors/control.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
@@ -33,7 +36,7 @@ const list = route({
   query: {
     ...pageArgs(['uuid']),
     state: oneOf(HANDLE_STATES, 'Only those in this state.'),
-    hostname: text('Of this host.'),
+    hostname: text('Only handles of this host.'),
     deployable_uuid: uuid('Of this deployable.'),
   },
   docs: { summary: 'Attach handles.', answers: { 200: schemas.listOf('handles', schemas.Handle) } },

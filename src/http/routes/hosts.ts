@@ -1,4 +1,4 @@
-/** The hosts that report hardware. A path of its own: no client of the older API looks here. */
+/** The hosts that report hardware. This path is an extension that clients of the original API do not use. */
 import type { HostDetail, HostRow } from '../../actors/control.ts'
 import { listBody, namedPageArgs, pageOf } from '../pages.ts'
 import { flag, text } from '../query.ts'
@@ -41,7 +41,7 @@ const one = route({
   path: '/v2/hosts/:name',
   rule: 'cyborg:host:get_one',
   docs: {
-    summary: 'One host, how many of its attach handles are in which state, and who holds one.',
+    summary: 'One host, the number of its attach handles in each state, and what holds them.',
     answers: { 200: schemas.HostDetail },
     refusals: [404],
   },
@@ -64,11 +64,11 @@ const remove = route({
   path: '/v2/hosts/:name',
   rule: 'cyborg:host:delete',
   query: {
-    reason: text('Why; kept in the journal. Needed.'),
+    reason: text('The reason, recorded in the journal. Required.'),
     force: flag('Unbind by force what is bound on it. Without it a host in use is refused.'),
   },
   docs: {
-    summary: 'Removes a host for good: whatever it reports counts for nothing until it is restored.',
+    summary: 'Removes a host: its reports are ignored until it is restored.',
     answers: { 204: null },
     refusals: [404, 409],
   },

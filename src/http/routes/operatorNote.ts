@@ -1,4 +1,7 @@
-/** What an operator says of a decision that cannot be taken back easily: it is kept with it in the journal. */
+/**
+ * The reason that an operator gives for a decision that is hard to undo. It is recorded with the decision in the
+ * journal.
+ */
 import * as v from 'valibot'
 import type { Caller } from '../../actors/control.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
@@ -11,7 +14,7 @@ import { readAs } from '../schemas.ts'
 const REASON_MAX = 1000
 export const Reason = v.pipe(v.string(), v.minLength(1), v.maxLength(REASON_MAX))
 
-/** Null when it will do. */
+/** Null when the text is acceptable. */
 export const reasonProblem = (reason: string): string | null =>
   reason === '' ? 'it is empty' : (brokenText(reason, { characters: REASON_MAX })?.problem ?? null)
 

@@ -1,4 +1,4 @@
-/** One group of a device profile: what it asks for, in canonical form. Pure. */
+/** Parses one group of a device profile into canonical form. Pure. */
 import { brokenText } from '../../text.ts'
 import { invalid } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
@@ -11,13 +11,13 @@ const CLASSES = new Set(['FPGA', 'GPU', 'VGPU', 'PGPU', 'CUSTOM_QAT', 'CUSTOM_NI
 const CUSTOM = /^CUSTOM_[A-Z0-9_]{1,248}$/
 /** The standard trait that every provider of this service carries. */
 const OWNER = 'OWNER_CYBORG'
-/** Each accelerator asked for becomes a request of its own. */
+/** Each requested accelerator becomes an accelerator request of its own. */
 const AMOUNT_MAX = 256
 
-/** As the placement service spells names. */
+/** The spelling that the placement service uses. */
 const upper = (name: string): string => name.toUpperCase().replaceAll('-', '_')
 
-/** Only custom classes are spelt anew; a standard one must be right as it stands. */
+/** Only custom classes are normalized. The name of a standard class must be exact. */
 const className = (given: string): string => (/^custom[_-]/i.test(given) ? upper(given) : given)
 
 const amountOf = (value: unknown): number => {
@@ -41,7 +41,7 @@ const trait = (name: string, value: unknown, field: string): Entry => {
   return { ok: true, key: `trait:${known}`, value }
 }
 
-/** Keys this service knows, and what they may hold; an unknown key is kept as it is. */
+/** Known keys and their valid values. Unknown keys are kept unchanged. */
 const ACCEL: Readonly<Record<string, (value: string) => string | null>> = {
   bitstream_id: (value) => canonicalUuid(value),
   bitstream_name: (value) => value || null,
@@ -54,7 +54,7 @@ const ACCEL_RULES: Readonly<Record<string, string>> = {
   attach_target: 'it must be VM, host or none',
 }
 const ACCEL_MAX_BYTES = 65_535
-/** Each of these alone says what an FPGA has to hold. */
+/** Each of these keys alone determines what the FPGA must be programmed with. */
 const SELECTORS = ['bitstream_id', 'bitstream_name', 'function_id', 'function_name'].map((key) => `accel:${key}`)
 
 const accel = (name: string, value: unknown, field: string): Entry => {
@@ -85,7 +85,7 @@ const entryOf = (key: string, value: unknown, place: string): Entry => {
   return read(key.slice(colon + 1), value, field)
 }
 
-/** `place` is how a refusal names the group. The order of the keys is kept. */
+/** `place` names the group in error messages. The order of the keys is kept. */
 export const groupOf = (
   given: Readonly<Record<string, unknown>>,
   place: string,

@@ -1,6 +1,6 @@
 /**
- * Traits and resource classes get other names from release to release; the device profiles that ask for them follow here, all or none.
- * Accelerator requests keep the group they were made with.
+ * Traits and resource classes are renamed between releases. This operation updates the device profiles that use them,
+ * all or none. Existing accelerator requests keep the group they were created with.
  */
 import * as v from 'valibot'
 import { askedFor } from '../../actors/arq/groups.ts'
@@ -21,7 +21,7 @@ type Step = { readonly group: number; readonly from: string; readonly to: string
 type Change = Renaming & { readonly steps: readonly Step[] }
 type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
 
-/** They are one append. */
+/** The limit exists because all changed profiles are written in one append. */
 const PROFILES_MAX = 1000
 const NAMES_MAX = 1000
 const PREFIX = { traits: 'trait:', classes: 'resources:' } as const
@@ -34,14 +34,14 @@ const Posted = v.strictObject({
   reason: v.optional(v.string(), ''),
 })
 
-/** As profiles keep it; null when no profile could hold it. */
+/** The name in the form that profiles store. Null when no profile could contain it. */
 const canonical = (kind: keyof typeof PREFIX, name: string): string | null => {
   const probe =
     kind === 'traits' ? { [`trait:${name}`]: 'required', 'resources:FPGA': 1 } : { [`resources:${name}`]: 1 }
   const read = groupOf(probe, kind)
   return read.ok ? Object.keys(read.value)[0]!.slice(PREFIX[kind].length) : null
 }
-/** An older name need not be one that could be asked for today. */
+/** An old name does not have to be valid under the present rules. */
 const former = (name: string): string => name.trim().toUpperCase().replaceAll('-', '_')
 
 const namesOf = (kind: keyof typeof PREFIX, given: Readonly<Record<string, string>>): Read<Names> => {
@@ -92,7 +92,7 @@ const renamed = (key: string, { traits, classes }: Asked): string => {
   return key
 }
 
-/** The group under the new names, in its order; a group that would lose a key, or break a rule, is refused. */
+/** The group with the new names, in the same order. A group that would lose a key or violate a rule is refused. */
 const regroup = (group: Group, map: Asked, place: string): Read<Group> => {
   const entries = Object.entries(group).map(([key, value]) => [renamed(key, map), value] as const)
   const keys = entries.map(([key]) => key)
@@ -116,7 +116,7 @@ const changeOf = (row: ProfileRow, map: Asked): Read<Change> => {
     groups.push(after.value)
     steps.push(...moved)
   }
-  // An older profile may be too large already; renaming must not make one so.
+  // An older profile may already exceed the limit. Renaming must not make a profile exceed it.
   const tooMany = askedFor(groups) > askedFor(was) ? sizeProblem(groups) : null
   if (tooMany !== null) return invalid(`${row.name}.groups`, tooMany)
   return { ok: true, value: { uuid: row.uuid, name: row.name, was, groups, steps } }

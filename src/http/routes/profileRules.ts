@@ -1,4 +1,4 @@
-/** What a device profile may say, and the one form in which it is kept. Pure. */
+/** Validates a device profile and brings it into canonical form. Pure. */
 import { ARQS_MAX, askedFor } from '../../actors/arq/groups.ts'
 import type { Fault } from '../../fault.ts'
 import { brokenText } from '../../text.ts'
@@ -21,16 +21,18 @@ const NAME = /^[A-Za-z0-9_-]+$/
 export const NAME_MAX = 255
 const DESCRIPTION_MAX = 255
 const GROUPS_MAX = 100
-/** A copy of its group stays with every accelerator request; this bounds them all. */
+/** Every accelerator request stores a copy of its group. This limits the size of all groups together. */
 const GROUPS_MAX_CHARS = 65_535
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Existing clients' tests want a server fault here; with the switch off it is a plain refusal. */
+/**
+ * Tests of existing clients expect status 500 here. With the compatibility option off it is an ordinary client error.
+ */
 const expected500 = (instead: { readonly fault: Fault }): HttpRefused =>
   refused({ kind: 'expected_500', instead: instead.fault })
 
-/** True for every name a profile can have; anything else names none. */
+/** True for every valid profile name. No profile can have another name. */
 export const isProfileName = (name: string): boolean => name.length <= NAME_MAX && NAME.test(name)
 
 const readName = (name: unknown): Read<string> => {
@@ -39,12 +41,12 @@ const readName = (name: unknown): Read<string> => {
   if (name === '') return expected500(invalid('name', 'it is empty'))
   if (!NAME.test(name)) return invalid('name', 'it may hold letters, digits, "_" and "-" only')
   if (name.length > NAME_MAX) return expected500(invalid('name', `it must not be longer than ${NAME_MAX} characters`))
-  // It could never be found by name: a UUID in its place is looked up as one.
+  // Such a profile could never be found by name, because a UUID in its place is looked up as a UUID.
   if (canonicalUuid(name) !== null) return invalid('name', 'it must not look like a UUID')
   return { ok: true, value: name }
 }
 
-/** A profile that asks for more could never be requested (rest-api 3.3). Null when it will do. */
+/** A profile that requests more could never be used (rest-api 3.3). Null when the size is acceptable. */
 export const sizeProblem = (groups: readonly Group[]): string | null => {
   const asked = askedFor(groups)
   return asked > ARQS_MAX
@@ -81,13 +83,13 @@ const readUuid = (given: unknown): Read<string | null> => {
   return uuid === null ? invalid('uuid', 'it must be a UUID') : { ok: true, value: uuid }
 }
 
-/** The client sends a list of exactly one; the object alone will do. */
+/** Clients send a list with exactly one element; the object alone is accepted as well. */
 const only = (json: unknown): Json | null => {
   const given: unknown = Array.isArray(json) && json.length === 1 ? json[0] : json
   return isObject(given) ? given : null
 }
 
-/** In the order the contract judges them; keys it does not know are left aside. */
+/** Checks the fields in the order of the contract. Unknown keys are ignored. */
 export const readProfile = (json: unknown): Read<NewProfile> => {
   const given = only(json)
   if (given === null) return invalid('body', 'it must be a list of exactly one device profile')

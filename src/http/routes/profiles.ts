@@ -1,4 +1,4 @@
-/** Device profiles: what an instance may ask for, by name. */
+/** Device profiles: named descriptions of the accelerators that an instance may request. */
 import * as v from 'valibot'
 import type { Caller, ProfileRow } from '../../actors/control.ts'
 import { invalid, refused } from '../faults.ts'
@@ -67,7 +67,7 @@ const create = route({
   },
 })
 
-/** The same path takes a UUID or, since 2.2, a name. */
+/** The same path accepts a UUID or, since 2.2, a name. */
 const show = async ({
   control,
   params,
@@ -95,7 +95,7 @@ const one = route({
   handle: show,
 })
 
-/** All or none, so one that cannot exist refuses them all. */
+/** Deletes all or none, so one id that cannot exist makes the whole request fail. */
 const remove = (
   control: Call<{}, undefined>['control'],
   caller: Caller,

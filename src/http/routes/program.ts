@@ -1,4 +1,4 @@
-/** The body that asks for a deployable to be programmed: a JSON patch whose first operation names an image. */
+/** The body of a request to program a deployable: a JSON patch whose first operation names an image. */
 import * as v from 'valibot'
 import { invalid } from '../faults.ts'
 import type { Body } from '../route.ts'
@@ -11,7 +11,7 @@ const Operation = v.strictObject({
   path: v.picklist(['/program', '/bitstream_id', '/bitstream']),
   value: v.union([v.tupleWithRest([Image], v.unknown()), Image, v.string()], 'it must be [{"image_uuid": "<uuid>"}]'),
 })
-/** Later operations never counted, so whatever they say is let pass. */
+/** Later operations have always been ignored, so their content is not checked. */
 const Patch = v.tupleWithRest([Operation], v.unknown())
 
 const imageIn = (value: v.InferOutput<typeof Operation>['value']): string =>

@@ -43,7 +43,7 @@ const healthz = route({
   method: 'GET',
   path: '/healthz',
   rule: null,
-  docs: { summary: 'The process answers.', answers: { 200: schemas.Status } },
+  docs: { summary: 'Whether the process answers.', answers: { 200: schemas.Status } },
   handle: () => reply(200, { status: 'ok' }),
 })
 
@@ -51,12 +51,12 @@ const readyz = route({
   method: 'GET',
   path: '/readyz',
   rule: null,
-  docs: { summary: 'The service can do its work.', answers: { 200: schemas.Status, 503: schemas.Status } },
+  docs: { summary: 'Whether the service is ready to work.', answers: { 200: schemas.Status, 503: schemas.Status } },
   handle: ({ control }) =>
     control.notReady() === null ? reply(200, { status: 'ready' }) : reply(503, { status: 'not ready' }),
 })
 
-/** `rows` is all of the routes, this one included: it describes itself too. */
+/** `rows` contains all routes including this one, because the description covers it too. */
 const description = (rows: () => readonly Route[]): Route => {
   let printed: unknown
   return route({
@@ -68,7 +68,7 @@ const description = (rows: () => readonly Route[]): Route => {
   })
 }
 
-/** What the bus carries, for whoever tails it. */
+/** The description of the messages on the bus, for readers of the topics. */
 const busDescription = (): Route => {
   let printed: unknown
   return route({

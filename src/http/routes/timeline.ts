@@ -1,4 +1,4 @@
-/** What happened to an accelerator request, step by step, also after it is gone. */
+/** The history of an accelerator request, step by step, even after it is deleted. */
 import type { Timeline, TimelineStep } from '../../actors/control.ts'
 import { answer, route } from '../route.ts'
 import * as schemas from '../schemas.ts'
