@@ -1,4 +1,4 @@
-/** Ends the servers of a run that was killed, and therefore could not end them itself. */
+/** Stops the servers of a run that was killed and therefore could not stop them itself. */
 import { spawn } from 'node:child_process'
 
 export type Guard = { readonly dismiss: () => void }
@@ -8,13 +8,16 @@ const ENDED = 'ended'
 const TRIES = '1 2 3 4 5 6 7 8 9 10'
 
 const quoted = (argument: string): string => `'${argument.replaceAll("'", String.raw`'\''`)}'`
-/** A server that was just being started may not be ready to be stopped. */
+/** The stop is retried, because a server that is still starting may not accept it yet. */
 const tried = (command: Command): string => {
   const line = command.map(quoted).join(' ')
   return `for try in ${TRIES}; do ${line} && break; sleep 0.5; done`
 }
 
-/** It reads from a pipe that only this process holds open: the end of this process, however it comes, ends the pipe. */
+/**
+ * The guard reads from a pipe that only this process holds open. However this process ends, the pipe is closed and the
+ * guard acts.
+ */
 export const guarded = (stops: readonly Command[]): Guard => {
   const script = `read -r word; [ "$word" = ${ENDED} ] && exit; ${stops.map(tried).join('; ')}`
   const guard = spawn('sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' })

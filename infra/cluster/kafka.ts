@@ -1,4 +1,4 @@
-/** A Kafka of one node in a folder, from its own jars: `infra/rig/kafka`. */
+/** Runs Kafka with one node in a folder, from its own jars: `infra/rig/kafka`. */
 import { type PromiseWithChild, execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { type Server, isRunning } from './part.ts'
 const run = promisify(execFile)
 const RIG = fileURLToPath(new URL('../rig/kafka/kafka', import.meta.url))
 
-/** Null: Kafka can be run here; else what is missing. */
+/** What is missing to run Kafka here. Null: nothing. */
 export const kafkaLacks = (): string | null => {
   const answers = (program: string, argument: string) =>
     spawnSync(program, [argument], { stdio: 'ignore', timeout: 20_000 }).status === 0
@@ -22,9 +22,9 @@ export const kafkaLacks = (): string | null => {
 }
 
 type Options = {
-  /** Its own; made when it is not there. */
+  /** Used by this broker alone; created when it does not exist. */
   readonly folder: string
-  /** Of a folder that is new; one that was used keeps its own. The one above is taken, too. */
+  /** Port for a new folder; a folder that was used before keeps its port. The next higher port is used, too. */
   readonly port: number
 }
 
@@ -61,14 +61,14 @@ export const kafkaIn = ({ folder, port }: Options): Server => {
     pid,
     address: () => `127.0.0.1:${portIn(folder) ?? port}`,
     stop: async () => {
-      // A start that is interrupted ends what it began.
+      // An interrupted start stops the processes it has started.
       starting?.child.kill('SIGTERM')
       await starting?.catch(() => undefined)
       if (pid() !== null) await run(RIG, ['stop', folder])
     },
     stopCommand: [RIG, 'stop', folder],
-    // The rig shows their last lines itself.
+    // The rig script itself prints the last lines of the logs.
     logs: [],
-    advice: `mend what it says above; or remove ${folder}, and the next start makes an empty broker`,
+    advice: `fix the error above; or remove ${folder}, and the next start creates an empty broker`,
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The life of a rig: its parts are begun in steps and ended in reverse on every way out, which are the end of its work, a part
- * that does not start, any exception, SIGINT, SIGTERM, SIGHUP, and a standard output that nobody reads any more.
+ * The life cycle of a rig. Its parts are started in steps and stopped in reverse order whenever the rig ends: when its
+ * work is done, a part does not start, an exception is thrown, on SIGINT, SIGTERM or SIGHUP, and when the reader of
+ * standard output closes the pipe.
  */
 import { PartFailure, reasonOf } from './failure.ts'
 import type { Part } from './part.ts'
@@ -8,18 +9,23 @@ import { type Status, watched } from './watch.ts'
 
 type Closing = () => void | Promise<void>
 export type Stage = {
-  /** Resolves when all are ready; rejects with what to tell the operator. Begun last, ended first; those of one step together. */
+  /**
+   * Starts the parts of one step together. Resolves when all are ready; rejects with a text for the operator. Steps are
+   * stopped in reverse order.
+   */
   readonly begin: (parts: readonly Part[]) => Promise<void>
-  /** Ended before what was begun earlier. */
+  /** Registers a function that is called before the parts started earlier are stopped. */
   readonly onEnd: (close: Closing) => void
-  /** Resolves when the rig is to end. */
+  /** Resolves when the rig should end. */
   readonly asked: Promise<unknown>
 }
 type Way = { readonly why: 'asked' } | { readonly why: 'failed'; readonly error: unknown }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Signals after the first change nothing: npm passes one on that the terminal has sent to everybody already. */
+/**
+ * Signals after the first have no effect: npm forwards a signal that the terminal has already sent to all processes.
+ */
 const wayOut = (): Promise<Way> =>
   new Promise((resolve) => {
     for (const signal of SIGNALS) process.on(signal, () => resolve({ why: 'asked' }))
@@ -40,7 +46,7 @@ export const lineOf = ({ name, state, pid, address, restarts, note }: Status): s
     .join('  ')
     .trimEnd()
 
-/** Resolves with the exit code when nothing that was begun runs any more. */
+/** Resolves with the exit code when nothing that was started runs any more. */
 export const lived = async (
   name: string,
   say: (line: string) => void,
@@ -57,7 +63,7 @@ export const lived = async (
   const onEnd = (close: Closing): void => {
     closings.unshift(close)
     if (!ending) return
-    // Too late to be ended in its turn.
+    // The rig is already ending, so this is closed at once instead of in order.
     void Promise.resolve().then(close).catch(failed)
     throw new Error('it is ending')
   }

@@ -1,4 +1,4 @@
-/** Stands before the controls as a load balancer does: each connection goes to the next one that takes it. */
+/** A simple load balancer in front of the controls: each connection goes to the next control that accepts it. */
 import { type Socket, connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
@@ -7,7 +7,7 @@ export type Front = { readonly port: number; readonly close: () => Promise<void>
 
 const CONNECT_MS = 1000
 
-/** Null: it does not take the connection. */
+/** Null: the backend does not accept the connection. */
 const opened = ({ host, port }: Backend): Promise<Socket | null> =>
   new Promise((resolve) => {
     const socket = connect({ host, port })

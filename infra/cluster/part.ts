@@ -3,27 +3,29 @@ import { readFileSync } from 'node:fs'
 
 export type Part = {
   readonly name: string
-  /** Resolves when it is ready; rejects with why it is not. A part that runs already stays as it is. */
+  /**
+   * Resolves when the part is ready; rejects with the reason when it does not start. Does nothing when it already runs.
+   */
   readonly start: () => Promise<void>
-  /** Of its first process; null: it does not run. */
+  /** Process id of its first process. Null: it does not run. */
   readonly pid: () => number | null
-  /** Where it answers, once it was ready; may change with a start. */
+  /** The address where it answers, known once it was ready. It may change with each start. */
   readonly address: () => string
-  /** Ends it, and a start under way. Resolves when it is gone; at once when it does not run. */
+  /** Stops the part, also while it is starting. Resolves when it has stopped; at once when it does not run. */
   readonly stop: () => Promise<void>
-  /** Files in which it tells what it does, for whoever wants to know why it does not start. */
+  /** Its log files, shown when it does not start. */
   readonly logs: readonly string[]
-  /** What an operator can do when it does not start and the error itself says nothing about that. */
+  /** Advice for the operator when it does not start and the error itself contains none. */
   readonly advice: string
 }
 
-/** A part that outlives this process unless it is stopped. */
+/** A part that keeps running after this process unless it is stopped. */
 export type Server = Part & {
-  /** What anybody can run to stop it. */
+  /** A command that stops it from any process. */
   readonly stopCommand: readonly string[]
 }
 
-/** Why a part does not start, together with what an operator can do about it. */
+/** An error that explains why a part does not start and what the operator can do about it. */
 export class Hindered extends Error {
   readonly advice: string
   constructor(message: string, advice: string) {
@@ -32,7 +34,10 @@ export class Hindered extends Error {
   }
 }
 
-/** One that has ended and that nobody asked about yet: on Linux, where a container's first process may never ask. */
+/**
+ * A process that has ended but was not reaped by its parent. On Linux, the first process of a container may never reap
+ * it.
+ */
 const isZombie = (pid: number): boolean => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

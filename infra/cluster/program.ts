@@ -1,4 +1,4 @@
-/** A control or a host as a part: a process that says `ready`, and what it logs goes to a file. */
+/** A control or a host as a part: a process that prints `ready` and logs to a file. */
 import { appendFileSync } from 'node:fs'
 import { type Program, runProgram } from '../../test/support/program.ts'
 import type { Part } from './part.ts'
@@ -41,8 +41,8 @@ export const programPart = ({ name, args, env, logFile }: Options): Part => {
     stop: async () => {
       await program?.end('SIGTERM').catch(() => program?.end('SIGKILL'))
     },
-    // Its last words are part of the error: the file has them only when it has ended.
+    // The last log lines are part of the error, because the file contains them only after the process has ended.
     logs: [],
-    advice: 'mend what it says above, and run it again',
+    advice: 'fix the error above and start again',
   }
 }

@@ -1,9 +1,11 @@
 /**
- * The whole service as plain processes: PostgreSQL, Kafka, controls, hosts, and a front that spreads connections over the controls.
+ * The whole service as plain processes: PostgreSQL, Kafka, controls, hosts, and a front that distributes connections
+ * over the controls.
  *
  *   npm run cluster [-- --controls 3 --hosts 2 --listen 127.0.0.1:6666 --data ./data/cluster --check]
  *
- * Everything is kept in the data folder and goes on there the next time. `--check` binds one accelerator and ends: 0, or 1.
+ * All data is kept in the data folder and used again by the next run. `--check` binds one accelerator and exits with 0
+ * or 1.
  */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -52,7 +54,7 @@ const numbered = (name: string, count: number): readonly string[] =>
 const open = async ({ begin, onEnd }: Stage): Promise<string> => {
   const [controls, hosts, listen, data] = [countOf('controls'), countOf('hosts'), listenOf(), resolve(values.data)]
   mkdirSync(join(data, 'log'), { recursive: true })
-  // Two clusters on one folder would take each other's servers down.
+  // Two clusters that share a folder would stop each other's servers.
   const lock = lockFolder(data)
   onEnd(lock.release)
   const bin = findPostgres()
@@ -107,6 +109,6 @@ const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`
 process.exitCode = await lived('cluster', say, async (stage) => {
   const base = await open(stage)
   say(`ready ${base}   after ${seconds()}; logs and data in ${resolve(values.data)}; Ctrl-C stops all`)
-  if (values.check) say(`check: ${await checked(base)}; all in all ${seconds()}`)
+  if (values.check) say(`check: ${await checked(base)}; total time ${seconds()}`)
   else await stage.asked
 })

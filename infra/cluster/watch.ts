@@ -1,4 +1,4 @@
-/** Keeps parts running: one that died is started again, later each time it does not last. */
+/** Keeps parts running. A part that died is started again, with increasing delays if it keeps dying. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { reasonOf } from './failure.ts'
 import type { Part } from './part.ts'
@@ -10,21 +10,21 @@ export type Status = {
   readonly pid: number | null
   readonly address: string
   readonly restarts: number
-  /** Why it is dead. */
+  /** Why the part died. */
   readonly note: string
 }
 export type Watched = {
   readonly part: Part
   readonly status: () => Status
-  /** The first start; not tried again when it fails. */
+  /** The first start, which is not retried when it fails. */
   readonly first: Promise<void>
-  /** Rejects when the part could not be ended. */
+  /** Rejects when the part could not be stopped. */
   readonly stop: () => Promise<void>
 }
 
 const LOOK_MS = 200
 const BACKOFF_MS = [500, 1000, 2000, 5000, 10_000]
-/** Who lasted this long has recovered. */
+/** A part that has run this long counts as recovered. */
 const WELL_MS = 60_000
 
 const firstLine = (error: unknown): string => reasonOf(error).split('\n', 1)[0]!
@@ -84,7 +84,7 @@ export const watched = (part: Part, changed: (status: Status) => void): Watched 
       await part.stop()
       await keeping
       const pid = part.pid()
-      if (pid !== null) throw new Error(`${part.name} was ended, and still runs: pid ${pid}`)
+      if (pid !== null) throw new Error(`${part.name} was stopped but still runs: pid ${pid}`)
       become('stopped')
     },
   }

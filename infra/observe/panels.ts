@@ -1,8 +1,8 @@
-/** The dashboard as rows; the Grafana dashboard and the console page of Prometheus are printed from here. */
+/** The panels of the dashboard. The Grafana dashboard and the Prometheus console page are generated from them. */
 
 export type Panel = {
   readonly title: string
-  /** As Grafana calls it. */
+  /** Unit name as used by Grafana. */
   readonly unit: 's' | 'ops' | 'short' | 'percentunit' | 'bytes'
   readonly lines: readonly { readonly expr: string; readonly legend: string }[]
 }

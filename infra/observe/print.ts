@@ -1,4 +1,6 @@
-/** The dashboard as Grafana imports it, and as a console page that Prometheus itself can show; the manual page of the metrics. */
+/**
+ * Prints the dashboard for Grafana, the same panels as a Prometheus console page, and the manual page of the metrics.
+ */
 import { CONTROL_METRICS, HOST_METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/observe/metricsTable.ts'
 import { type Panel, SECTIONS } from './panels.ts'
 
@@ -40,9 +42,9 @@ export const dashboard = () => ({
   panels: panels(),
 })
 
-/** Prometheus knows no `$__rate_interval`. */
+/** Prometheus does not support `$__rate_interval`. */
 const plain = (expr: string): string => expr.replaceAll('$__rate_interval', '1m')
-/** `{{label}}` of Grafana as a console template says it. */
+/** Converts Grafana's `{{label}}` to the syntax of console templates. */
 const legend = (text: string): string => text.replaceAll(/{{(\w+)}}/g, '{{ .Labels.$1 }}')
 const UNITS: Readonly<Record<Panel['unit'], string>> = {
   s: '{{ .Value | humanizeDuration }}',
