@@ -106,7 +106,6 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
       ready = false
       await sweeping.stop()
       changes.stop()
-      await readers.stop()
       await region.stop()
     },
   }

@@ -90,12 +90,6 @@ const page = async <N extends ViewName>(database: Database, query: PageQuery<N>)
 const listOf = <N extends ViewName>(rows: Rows): readonly Row<N>[] => rows as unknown as readonly Row<N>[]
 
 const DUE = 'select entity, kind, at from due where at <= $1::bigint order by at, entity limit $2::int'
-const ORDERS = `select slot, hostname, deployable_uuid, number, body, sent_at from pending_orders
-  where sent_at <= $1::bigint order by sent_at, slot limit $2::int`
-/** Locked in key order, as the appends lock them. */
-const SENT = `update pending_orders t set sent_at = $2::bigint from (
-    select slot from pending_orders where slot in (select json_array_elements_text($1::json)::uuid) order by slot for update) s
-  where t.slot = s.slot`
 
 const tally = async (database: Database, view: ViewName, by: string): Promise<ReadonlyMap<string, number>> => {
   const text = `select ${quoted(by)}::text as value, count(*)::int as rows from ${quoted(view)} group by 1 order by 1`
@@ -107,11 +101,5 @@ export const sqlReads = (database: Database): Reads => ({
   page: (query) => page(database, query),
   dueBefore: async (now, limit) =>
     listOf<'due'>(await readingView(database, 'due')({ text: DUE, params: [now, limit], name: 'due' })),
-  ordersBefore: async (before, limit) =>
-    listOf<'pending_orders'>(
-      await readingView(database, 'pending_orders')({ text: ORDERS, params: [before, limit], name: 'orders' }),
-    ),
-  markOrdersSent: async (slots, at) =>
-    void (await database.write({ text: SENT, params: [JSON.stringify(slots), at], name: 'sent' })),
   tally: (view, by) => tally(database, view, by),
 })

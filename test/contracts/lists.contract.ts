@@ -210,7 +210,6 @@ export const listsContract = (storeOf: () => Store): void => {
         expect(await readers.first(view, { [viewOf(view).key]: keyIn(view, row) })).toEqual({ ok: true, value: row })
       for (const sort of [...columnsOf(view).map(({ name }) => name), 'no_such_column'])
         expect(await readers.list(view, {}, { sort })).toMatchObject({ ok: sortKeys(view).includes(sort) })
-      await readers.stop()
     })
 
     test.each(viewNames)('%s: rows are counted by every column', async (view) => {
@@ -234,7 +233,6 @@ export const listsContract = (storeOf: () => Store): void => {
         ok: false,
         fault: { kind: 'broken' },
       })
-      await readers.stop()
     })
   })
 }

@@ -146,7 +146,8 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     taken.push(...(await take(0)))
     expect(taken).toHaveLength(58)
     expect(new Set(taken)).toEqual(new Set(orders.slice(2).map(({ slot }) => slot)))
-    expect((await shared.stores[1].reads.ordersBefore(9000, 100)).every((row) => row.sent_at === 9000)).toBe(true)
+    const query = { view: 'pending_orders', where: {}, sort: 'sent_at', limit: 100 } as const
+    expect((await shared.stores[1].reads.page(query))!.map(({ sent_at: at }) => at)).toEqual(orders.map(() => 9000))
   })
 
   test('a silence is counted by the clock of the store, and ended by any process', async () => {

@@ -137,8 +137,6 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       reads: {
         page,
         dueBefore: (now, limit) => look(() => reads.dueBefore(now, limit)),
-        ordersBefore: (moment, limit) => look(() => reads.ordersBefore(moment, limit)),
-        markOrdersSent: (slots, at) => ask(() => reads.markOrdersSent(slots, at)),
         tally: (view, by) => look(() => reads.tally(view, by)),
       },
       sharing: {

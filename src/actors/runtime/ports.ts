@@ -89,10 +89,8 @@ export type PageQuery<N extends ViewName> = {
 export type Reads = {
   /** One indexed query. Null: the marker names no visible row of the view. */
   readonly page: <N extends ViewName>(query: PageQuery<N>) => Promise<readonly Row<N>[] | null>
-  /** Rows of `due` with `at <= now`, and pending orders with `sent_at <= before`, oldest first. */
+  /** Rows of `due` with `at <= now`, oldest first. */
   readonly dueBefore: (now: number, limit: number) => Promise<readonly Row<'due'>[]>
-  readonly ordersBefore: (before: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
-  readonly markOrdersSent: (slots: readonly string[], at: number) => Promise<void>
   /** How many rows a view has for each value of a column. For a metrics page: it reads the whole view. */
   readonly tally: <N extends ViewName>(view: N, by: keyof Row<N> & string) => Promise<ReadonlyMap<string, number>>
 }

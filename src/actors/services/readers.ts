@@ -1,7 +1,6 @@
-/** Reader actors: they stand in front of the views, one a view, so that http asks actors and knows no table. */
+/** Questions about the views: lists of any length in pages, and first rows. The HTTP room asks here and knows no table. */
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Listed, Page } from '../control.ts'
-import { type Mailbox, mailbox } from '../runtime/mailbox.ts'
 import type { PageQuery, Reads, Scalar } from '../runtime/ports.ts'
 import type { Guard } from '../runtime/unreadable.ts'
 import { type Row, VIEWS, type ViewName } from '../runtime/views.ts'
@@ -17,11 +16,11 @@ export type Readers = {
   ) => Promise<Outcome<Listed<Row<N>>>>
   /** The first row that matches, or null. */
   readonly first: <N extends ViewName>(view: N, where: Where<N>) => Promise<Outcome<Row<N> | null>>
-  readonly stop: () => Promise<void>
 }
 
 const PAGE_ROWS = 1000
-const WAITING_MAX = 2048
+/** So many questions about one view run at once; a further one is refused. */
+const RUNNING_MAX = 2048
 const FULL = refuse({ kind: 'unavailable', reason: 'too many lists are being read', retryAfterSeconds: 1 })
 
 const sortOf = (view: ViewName, wanted: string | undefined): string | null => {
@@ -66,33 +65,20 @@ const collect = async <N extends ViewName>(
   }
 }
 
-type Question = () => void
 export const openReaders = (reads: Reads, guard: Guard): Readers => {
-  const boxes = new Map<ViewName, Mailbox<Question>>()
-  const waiting = new Map<ViewName, number>()
-  const boxOf = (view: ViewName) => {
-    const known =
-      boxes.get(view) ?? mailbox<Question>(`reader-${view}`, async (question) => question(), { max: WAITING_MAX })
-    boxes.set(view, known)
-    return known
-  }
-  /** The actor starts the query and is free for the next one; how many run at once is bounded here. */
-  const through = <Answer>(view: ViewName, read: () => Promise<Outcome<Answer>>): Promise<Outcome<Answer>> => {
-    const running = waiting.get(view) ?? 0
-    if (running >= WAITING_MAX) return Promise.resolve(FULL)
-    waiting.set(view, running + 1)
-    const { promise, resolve } = Promise.withResolvers<Outcome<Answer>>()
-    const question = () => resolve(guard(read(), 'views', { view }))
-    if (!boxOf(view).tell(question)) resolve(FULL)
-    return promise.finally(() => waiting.set(view, waiting.get(view)! - 1))
+  const running = new Map<ViewName, number>()
+  const bounded = async <Answer>(view: ViewName, read: () => Promise<Outcome<Answer>>): Promise<Outcome<Answer>> => {
+    const others = running.get(view) ?? 0
+    if (others >= RUNNING_MAX) return FULL
+    running.set(view, others + 1)
+    return guard(read(), 'views', { view }).finally(() => running.set(view, running.get(view)! - 1))
   }
   return {
-    list: (view, where, page, visible) => through(view, () => collect(reads, view, where, page, visible)),
+    list: (view, where, page, visible) => bounded(view, () => collect(reads, view, where, page, visible)),
     first: (view, where) =>
-      through(view, async () => {
+      bounded(view, async () => {
         const listed = await collect(reads, view, where, { limit: 1 })
         return listed.ok ? { ok: true, value: listed.value.items[0] ?? null } : listed
       }),
-    stop: async () => void (await Promise.all([...boxes.values()].map((box) => box.stop()))),
   }
 }

@@ -135,16 +135,6 @@ const readsOf = ({ tables }: Kept): Reads => ({
     (tables.page({ view: 'due', where: {}, sort: 'at', limit: Infinity }) ?? [])
       .filter(({ at }) => at <= now)
       .slice(0, limit),
-  ordersBefore: async (before, limit) =>
-    (tables.page({ view: 'pending_orders', where: {}, sort: 'sent_at', limit: Infinity }) ?? [])
-      .filter(({ sent_at }) => sent_at <= before)
-      .slice(0, limit),
-  markOrdersSent: async (slots, at) => {
-    const rows = slots.flatMap(
-      (slot) => (tables.row('pending_orders', slot) as Row<'pending_orders'> | undefined) ?? [],
-    )
-    tables.write(rows.map((row) => ({ view: 'pending_orders', key: row.slot, row: { ...row, sent_at: at } })))
-  },
 })
 
 const bulkLoad = async (kept: Kept, appends: Stream<Append>): Promise<Loaded> => {

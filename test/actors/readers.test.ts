@@ -1,0 +1,31 @@
+/** Questions about the views: how many run at once. */
+import { describe, expect, it } from 'vitest'
+import { createGuard } from '../../src/actors/runtime/unreadable.ts'
+import type { Reads } from '../../src/actors/runtime/ports.ts'
+import { openReaders } from '../../src/actors/services/readers.ts'
+import { silent } from '../../src/log.ts'
+
+const AT_ONCE = 2048
+const NOT_ASKED = () => Promise.reject(new Error('nobody asks this'))
+
+describe('readers', () => {
+  it('refuse a question about a view of which too many run, and take the next when one has ended', async () => {
+    const waiting: (() => void)[] = []
+    const page = () => new Promise<readonly never[]>((resolve) => void waiting.push(() => resolve([])))
+    const reads: Reads = { page, dueBefore: NOT_ASKED, tally: NOT_ASKED }
+    const readers = openReaders(reads, createGuard(silent))
+    const running = Array.from({ length: AT_ONCE }, () => readers.list('arqs', {}, {}))
+    const refused = { ok: false, fault: { kind: 'unavailable', reason: 'too many lists are being read' } }
+    expect(await readers.list('arqs', {}, {})).toMatchObject(refused)
+    expect(await readers.first('arqs', {})).toMatchObject(refused)
+    expect(waiting).toHaveLength(AT_ONCE)
+
+    const ofAnother = readers.first('hosts', {})
+    expect(waiting).toHaveLength(AT_ONCE + 1)
+    waiting.shift()!()
+    expect(await running[0]).toEqual({ ok: true, value: { items: [], more: false } })
+    const next = readers.first('arqs', {})
+    for (const answer of waiting) answer()
+    expect(await Promise.all([next, ofAnother])).toEqual([1, 2].map(() => ({ ok: true, value: null })))
+  })
+})
