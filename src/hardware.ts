@@ -1,4 +1,4 @@
-/** What a host shows of its hardware, said once for drivers, for reports on the bus and for the API. */
+/** The description of a host's hardware, shared by drivers, reports on the bus, and the API. */
 import * as v from 'valibot'
 import type { DeepReadonly } from './deepReadonly.ts'
 
@@ -10,7 +10,7 @@ export type HandleType = (typeof HANDLE_TYPES)[number]
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
 
-/** One thing a guest can be given. All values of `info` are strings (Nova calls string methods on them). */
+/** One unit that can be attached to a guest. All values of `info` are strings (Nova calls string methods on them). */
 export const ReportedHandle = v.object({
   type: v.picklist(HANDLE_TYPES),
   info: v.record(text(100), text(1000)),
@@ -27,9 +27,9 @@ export const ReportedDeployable = v.object({
   handles: v.pipe(v.array(ReportedHandle), v.maxLength(4096)),
   /** A bind needs `prepare` and an unbind needs `release` on the host. */
   hostWork: v.boolean(),
-  /** `program` works on it. */
+  /** `program` is supported for it. */
   programmable: v.boolean(),
-  /** What the card says it holds, where the driver can tell. */
+  /** The bitstream that the card itself reports, if the driver can read it. */
   bitstreamId: v.optional(text(100)),
 })
 export const ReportedDevice = v.object({
@@ -41,7 +41,7 @@ export const ReportedDevice = v.object({
   /** The management address: the device's identity on its host, compared in canonical form. */
   controlPath: v.object({ type: v.literal('PCI'), info: name(65535) }),
   deployables: v.pipe(v.array(ReportedDeployable), v.maxLength(1000)),
-  /** Seen, not usable yet: an unknown one is ignored, a known one is neither updated nor marked missing. */
+  /** Present but not usable yet: an unknown device is ignored, a known one is neither updated nor marked missing. */
   stub: v.optional(v.boolean()),
 })
 export type ReportedHandle = DeepReadonly<v.InferOutput<typeof ReportedHandle>>

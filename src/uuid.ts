@@ -8,7 +8,7 @@ const LONGEST = 50
 /** True of lower case with dashes only. */
 export const isUuid = (text: string): boolean => CANONICAL.test(text)
 
-/** Lower case with dashes, or null for a text that no UUID reader would take. */
+/** Lower case with dashes, or null for a text that is not a UUID in any accepted spelling. */
 export const canonicalUuid = (text: string): string | null => {
   if (isUuid(text)) return text
   if (text.length > LONGEST) return null

@@ -114,7 +114,7 @@ describe('what a program cannot do without', () => {
     expect(lacks('control', config({}))).toEqual([
       'database: must be set for a control (--database or ACCELERANDO_DATABASE)',
       'kafka.brokers: must be set for a control (--kafka or ACCELERANDO_KAFKA_BROKERS)',
-      'auth: must be set for a control, so that nobody leaves the door open by accident (--auth or ACCELERANDO_AUTH)',
+      'auth: must be set for a control, so that the API is never open by accident (--auth or ACCELERANDO_AUTH)',
     ])
     const flags = { database: 'postgresql://h/d', kafka: 'a:1', auth: 'noauth' }
     expect(lacks('control', config(flags))).toEqual([])

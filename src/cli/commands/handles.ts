@@ -48,8 +48,8 @@ export const handles: Register = (program) => {
     told(one),
   )
   for (const [verb, about] of [
-    ['quarantine', 'Keeps a handle from everybody until it is released by hand.'],
-    ['release', 'Says that a quarantined handle is clean: it is free again.'],
+    ['quarantine', 'Withholds a handle from all requests until an operator releases it.'],
+    ['release', 'Confirms that a quarantined handle is clean, and makes it available again.'],
   ] as const)
     addApiFlags(family.command(`${verb} <UUID>`).description(about))
       .requiredOption('--reason <TEXT>', 'why; kept in the journal')

@@ -53,7 +53,7 @@ export const hosts: Register = (program) => {
   const family = program.command('hosts').description('The hosts of a running service.')
   reading(family)
   for (const [verb, about] of [
-    ['retire', 'Offers nothing on this host any more; its devices leave when nobody uses them.'],
+    ['retire', 'Stops offering the devices of this host; each is withdrawn when it is no longer used.'],
     ['restore', 'Brings back a host that was retired or removed.'],
   ] as const)
     withReason(family.command(`${verb} <NAME>`).description(about)).action(

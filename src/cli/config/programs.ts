@@ -9,7 +9,7 @@ const unset = (key: Key, program: string, why = ''): string =>
 const ofControl = ({ database, kafka, auth }: Config): readonly string[] => [
   ...(database === null ? [unset('database', 'control')] : []),
   ...(kafka === null ? [unset('kafka.brokers', 'control')] : []),
-  ...(auth === null ? [unset('auth', 'control', ', so that nobody leaves the door open by accident')] : []),
+  ...(auth === null ? [unset('auth', 'control', ', so that the API is never open by accident')] : []),
 ]
 const ofHost = ({ kafka, demo }: Config): readonly string[] => [
   ...(kafka === null ? [unset('kafka.brokers', 'host')] : []),

@@ -18,7 +18,7 @@ const version: Check<DatabaseFacts> = {
   judge: ({ version: found, role, superuser }) => {
     const says = `PostgreSQL ${dotted(found)} answers, as role ${role}`
     if (found < OLDEST_VERSION)
-      return problem(`${says}, older than ${dotted(OLDEST_VERSION)}`, 'upgrade PostgreSQL to a version that is kept up')
+      return problem(`${says}, older than ${dotted(OLDEST_VERSION)}`, 'upgrade PostgreSQL to a supported version')
     return superuser
       ? warning(
           `${says}, a superuser`,
@@ -48,7 +48,7 @@ const rights: Check<DatabaseFacts> = {
   judge: ({ missingRights, role, tables }) => {
     if (tables.length === 0) return null
     return missingRights.length === 0
-      ? ok(`role ${role} may do all it needs`)
+      ? ok(`role ${role} has all the privileges it needs`)
       : problem(
           `role ${role} lacks ${listed(missingRights)}`,
           `as the owner of the tables: accelerando migrate --grant-to ${role}`,
@@ -61,7 +61,7 @@ const clock: Check<DatabaseFacts> = {
   judge: ({ skewMs, skewErrorMs }) => {
     const off = Math.max(0, Math.abs(skewMs) - skewErrorMs)
     const says = `${span(skewMs)} ${skewMs < 0 ? 'behind' : 'ahead of'} this machine (give or take ${span(skewErrorMs)})`
-    const advice = 'set both clocks by NTP; deadlines and the order of reports are told by them'
+    const advice = 'set both clocks by NTP; deadlines and the order of reports depend on them'
     if (off >= SKEW.badMs) return problem(says, advice)
     return off >= SKEW.warnMs ? warning(says, advice) : ok(says)
   },
@@ -72,7 +72,7 @@ const open: Check<DatabaseFacts> = {
   judge: ({ holder, heldRows }) => {
     if (holder === null)
       return heldRows === 0
-        ? ok('none holds the journal back')
+        ? ok('none delays the journal')
         : warning(
             `${counted(heldRows, 'row')} of the journal wait for a transaction that this role may not see`,
             'if it stays so, look at pg_stat_activity as a superuser, or grant pg_read_all_stats',
@@ -94,7 +94,7 @@ const restored: Check<DatabaseFacts> = {
   judge: (facts) =>
     facts.restored
       ? problem(
-          'the journal was restored from another server: its rows seem to be of transactions yet to come, and no reader gets them',
+          'the journal was restored from another server: its rows have transaction ids of the future, so no reader gets them',
           'with all programs stopped: accelerando migrate --adopt',
         )
       : ok('written by this server'),
@@ -111,7 +111,7 @@ const sizes: Check<DatabaseFacts> = {
       ? ok(says)
       : warning(
           `${says}; dead rows: ${listed(bloated.map(({ table, dead }) => `${table} ${dead}`))}`,
-          'autovacuum does not keep up: look for old transactions, and let it run more often on these tables',
+          'autovacuum is too slow: look for old transactions, and let it run more often on these tables',
         )
   },
 }

@@ -38,11 +38,15 @@ const orUnreachable = async (
 }
 
 const ofDatabase = (url: string, { clock, control }: DoctorOptions) =>
-  orUnreachable('database', 'is PostgreSQL running there, and do user, password and name fit?', async () => {
-    const questions = { relay: RELAY, bindDeadlineMs: control.bindDeadlineMs ?? 0 }
-    const facts = await inspectDatabase(url, clock, questions)
-    return [...judgeAll(DATABASE_CHECKS, facts), ...(facts.work === null ? [] : judgeAll(WORK_CHECKS, facts.work))]
-  })
+  orUnreachable(
+    'database',
+    'check that PostgreSQL is running there, and that user, password and database name are correct',
+    async () => {
+      const questions = { relay: RELAY, bindDeadlineMs: control.bindDeadlineMs ?? 0 }
+      const facts = await inspectDatabase(url, clock, questions)
+      return [...judgeAll(DATABASE_CHECKS, facts), ...(facts.work === null ? [] : judgeAll(WORK_CHECKS, facts.work))]
+    },
+  )
 
 const ofMending = (gone: readonly Gone[]): readonly Finding[] => {
   if (gone.length === 0) return []
@@ -52,15 +56,24 @@ const ofMending = (gone: readonly Gone[]): readonly Finding[] => {
   if (first === undefined) return [{ check: 'mended', verdict: 'ok', says }]
   const why = `${says}, ${kept.length} not: ${first.group}: ${first.reason}`
   return [
-    { check: 'mended', verdict: 'warning', says: why, advice: 'one that is in use again is not left over: look again' },
+    {
+      check: 'mended',
+      verdict: 'warning',
+      says: why,
+      advice: 'a group that is in use again is not deleted: run the command again',
+    },
   ]
 }
 
 const ofKafka = (kafka: KafkaOptions, { topics, mend }: DoctorOptions) =>
-  orUnreachable('kafka', 'is a broker running there, and do TLS and login fit?', async () => {
-    const { facts, gone } = await inspectKafka(kafka, topics, mend)
-    return [...judgeAll(KAFKA_CHECKS, facts), ...ofMending(gone)]
-  })
+  orUnreachable(
+    'kafka',
+    'check that a broker is running there, and that the TLS and login settings are correct',
+    async () => {
+      const { facts, gone } = await inspectKafka(kafka, topics, mend)
+      return [...judgeAll(KAFKA_CHECKS, facts), ...ofMending(gone)]
+    },
+  )
 
 const ofApi = async (api: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
   judgeAll(API_CHECKS, await askFor(`${api.replace(/\/+$/, '')}/readyz`, clock))

@@ -19,7 +19,7 @@ const topics: Check<KafkaFacts> = {
         `${missing.length} of ${facts.topics.length} missing: ${listed(missing)}`,
         'run accelerando topics create',
       )
-    return ok(`all ${facts.topics.length} are there`)
+    return ok(`all ${facts.topics.length} exist`)
   },
 }
 
@@ -44,7 +44,7 @@ const copies: Check<KafkaFacts> = {
     if (leaderless.length > 0)
       return problem(`partitions without a leader: ${listed(leaderless)}`, 'start the brokers that are down')
     return behind.length > 0
-      ? warning(`copies are missing or behind: ${listed(behind)}`, 'a broker is down or slow: look at the brokers')
+      ? warning(`replicas are missing or behind: ${listed(behind)}`, 'a broker is down or slow: check the brokers')
       : ok('all in sync')
   },
 }
@@ -54,7 +54,7 @@ const writable: Check<KafkaFacts> = {
   judge: ({ found, brokers: all }) => {
     const stuck = found.filter(({ configs }) => Number(configs['min.insync.replicas'] ?? 1) > all.length)
     return stuck.length === 0
-      ? ok('brokers enough for min.insync.replicas')
+      ? ok('enough brokers for min.insync.replicas')
       : problem(
           `min.insync.replicas is above the number of brokers (${all.length}): ${listed(stuck.map(({ topic }) => topic))}`,
           'nothing can be published there: start the other brokers, or lower it with accelerando topics create --apply',
@@ -69,11 +69,11 @@ const consumers: Check<KafkaFacts> = {
     if (lag === null) return null
     const behind = lag.reduce((sum, each) => sum + each.behind, 0)
     const where = lag.filter((each) => each.behind > 0).map((each) => `partition ${each.partition}: ${each.behind}`)
-    const late = behind === 0 ? 'all reports taken' : `reports not taken: ${behind} (${listed(where)})`
+    const late = behind === 0 ? 'all reports consumed' : `reports not consumed: ${behind} (${listed(where)})`
     const says = `${counted(control.members.length, 'member')} in group ${control.group} (${control.state}), ${late}`
-    if (control.members.length === 0) return problem(says, 'nobody takes what hosts report: start a control')
-    if (behind >= LAG.bad) return problem(says, 'the controls do not keep up: add one, and look at the database')
-    return behind >= LAG.warn ? warning(says, 'look again: if it grows, add a control') : ok(says)
+    if (control.members.length === 0) return problem(says, 'no control consumes the reports of hosts: start one')
+    if (behind >= LAG.bad) return problem(says, 'the controls are too slow: add one, and check the database')
+    return behind >= LAG.warn ? warning(says, 'check again later: if it grows, add a control') : ok(says)
   },
 }
 

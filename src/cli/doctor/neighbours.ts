@@ -34,11 +34,11 @@ export const askFor = async (url: string, clock: Clock): Promise<Answer> => {
 const ready: Check<Answer> = {
   name: 'api',
   judge: ({ url, status, reason }) => {
-    if (status === null) return problem(`${url} does not answer: ${reason}`, 'is a control running there?')
+    if (status === null) return problem(`${url} does not answer: ${reason}`, 'check that a control is running there')
     if (status === 200) return ok(`${url} is ready`)
     return status === 503
       ? problem(`${url} is not ready`, 'its log and /readyz of its admin listener say why')
-      : problem(`${url} answered ${status}`, 'is that the API of a control?')
+      : problem(`${url} answered ${status}`, 'check that this is the address of the API of a control')
   },
 }
 const clock: Check<Answer> = {
@@ -54,9 +54,15 @@ const nova: Check<Answer> = {
   name: 'nova',
   judge: ({ url, status, reason }) => {
     if (status === null)
-      return problem(`${url} does not answer: ${reason}`, 'mend it or set nova.url: binds end without Nova being told')
+      return problem(
+        `${url} does not answer: ${reason}`,
+        'fix it or correct nova.url: Nova is not notified when binds end',
+      )
     return status >= 500
-      ? warning(`${url} answered ${status}`, 'Nova is told again until it takes the events, for nova.tell_for_seconds')
+      ? warning(
+          `${url} answered ${status}`,
+          'events are sent again until Nova accepts them, for at most nova.tell_for_seconds',
+        )
       : ok(`${url} answers`)
   },
 }

@@ -24,10 +24,10 @@ const relay: Check<WorkFacts> = {
     if (alone !== null)
       return late
         ? problem(`${alone}; ${behind}`, 'no control runs, or none reaches database and Kafka: start one, read its log')
-        : ok(`${alone}; nothing waits for long`)
+        : ok(`${alone}; nothing has waited for long`)
     const says = `${lease!.holder} holds the lease (epoch ${lease!.epoch}); ${behind}`
     if (!late) return ok(says)
-    const advice = `look into the log of ${lease!.holder}: is Kafka slow or away, or an old transaction open?`
+    const advice = `read the log of ${lease!.holder}: is Kafka slow or unreachable, or an old transaction open?`
     return lag.oldestMs >= LAG.badMs ? problem(says, advice) : warning(says, advice)
   },
 }
@@ -44,12 +44,12 @@ const liveness: Check<WorkFacts> = {
     if (down.length > 0)
       return problem(
         `${down.length} of ${counted(there.length, 'host')} down: ${listed(down)}`,
-        'start the host program there, look into its log, or remove the host if it is gone for good',
+        'start the host program there, read its log, or remove the host if it will not return',
       )
     return stale.length > 0
       ? warning(
           `${stale.length} of ${counted(there.length, 'host')} stale: ${listed(stale)}`,
-          'look at the host and its network',
+          'check the host and its network',
         )
       : ok(`${counted(there.length, 'host')}, all up`)
   },
@@ -63,7 +63,10 @@ const drivers: Check<WorkFacts> = {
       .flatMap(({ name, failed: theirs }) => theirs.map((each) => `${name}: ${each}`))
     return failed.length === 0
       ? ok('none has failed')
-      : problem(listed(failed), 'mend what the driver says on that host; until then its devices are as last seen')
+      : problem(
+          listed(failed),
+          'fix the reported error on that host; until then its devices are shown as last reported',
+        )
   },
 }
 
@@ -76,7 +79,7 @@ const orders: Check<WorkFacts> = {
       ? ok(`${waiting} without an answer, none past its deadline`)
       : warning(
           `past their deadline without an answer: ${listed(late.map((host) => `${host.host} ${host.late}`))}`,
-          'these hosts are away or cannot do the work: see their liveness and logs; a release goes on until it is answered',
+          'these hosts are unreachable or cannot do the work: see their liveness and logs; a release is retried until it is answered',
         )
   },
 }
@@ -90,7 +93,7 @@ const deadlines: Check<WorkFacts> = {
           listed(
             overdue.map(({ kind, count, oldestMs }) => `${count} of kind ${kind} overdue for up to ${span(oldestMs)}`),
           ),
-          'the sweeper of no control attends to them: is a control running, and does it reach the database?',
+          'no control handles them: check that a control is running and reaches the database',
         ),
 }
 
@@ -101,7 +104,7 @@ const binds: Check<WorkFacts> = {
       ? ok('every accepted bind is within its time')
       : problem(
           `still being bound after their time: ${listed(lateBinds)}`,
-          'their deadline was not attended to: see deadlines, and accelerando audit for what was recorded',
+          'their deadline was not handled: see deadlines, and accelerando audit for what was recorded',
         ),
 }
 

@@ -69,7 +69,7 @@ class Link {
   readonly ailing = (): string | null => {
     if (this.#hindered !== null) return `kafka: ${this.#hindered}`
     const { connected, lastError } = this.#parts.bus.state()
-    return connected ? null : `kafka: ${lastError?.reason ?? 'nothing was heard of it yet'}`
+    return connected ? null : `kafka: ${lastError?.reason ?? 'no answer from it yet'}`
   }
   readonly well = async (): Promise<void> => {
     while (this.ailing() !== null && !this.#stopping.signal.aborted) await this.#rest(LOOK_MS)

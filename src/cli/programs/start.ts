@@ -40,7 +40,7 @@ const recorded = async (control: Control, hosts: readonly Host[], log: Log) => {
     if (Date.now() >= end)
       return log.warn(
         { hosts: missing.map(({ name }) => name) },
-        'ready before the first picture of these hosts is recorded',
+        'ready before the first inventory of these hosts is recorded',
       )
     await sleep(10)
   }

@@ -83,6 +83,6 @@ const turn = (verb: 'quarantine' | 'release', summary: string): Route =>
 export const handleRoutes: readonly Route[] = [
   list,
   one,
-  turn('quarantine', 'Keeps a handle from everybody until it is released by hand. Repeating it is harmless.'),
-  turn('release', 'Says that a quarantined handle is clean: it is free again. Repeating it is harmless.'),
+  turn('quarantine', 'Withholds a handle from all requests until an operator releases it.'),
+  turn('release', 'Confirms that a quarantined handle is clean, and makes it available again.'),
 ]
