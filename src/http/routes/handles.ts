@@ -83,6 +83,9 @@ const turn = (verb: 'quarantine' | 'release', summary: string): Route =>
 export const handleRoutes: readonly Route[] = [
   list,
   one,
-  turn('quarantine', 'Withholds a handle from all requests until an operator releases it.'),
-  turn('release', 'Confirms that a quarantined handle is clean, and makes it available again.'),
+  turn('quarantine', 'Withholds a handle from all requests until an operator releases it. Repeating it is harmless.'),
+  turn(
+    'release',
+    'Confirms that a quarantined handle is clean, and makes it available again. Repeating it is harmless.',
+  ),
 ]
