@@ -1,4 +1,4 @@
-/** What an accelerator request may be, and what it keeps. */
+/** Invariants of accelerator requests (ARQs): allowed transitions, and data that must not change. */
 import { canonicalJson } from '../wire/canonical.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
 import { type Move, MOVES as ARQ_MOVES } from '../actors/arq/states.ts'
@@ -52,9 +52,9 @@ const lawful = (from: HandleState | undefined, to: HandleState): boolean =>
   from === undefined ||
   from === to ||
   leadsTo(from, to) ||
-  // given up while the report did not show it any more
+  // released while the discovery report no longer contained it
   (to === 'missing' && leadsTo(from, 'free'))
-/** A row of several events may move a handle through states that nobody sees. */
+/** Checks only rows of one event: a row of several events may contain intermediate states that are not visible here. */
 function* handleMoves({ steps }: History): Iterable<Finding> {
   for (const { place, key, events, before, after } of steps.flatMap(deployablesIn)) {
     if (events.length !== 1) continue
@@ -74,9 +74,9 @@ const closed: Invariant = {
   },
 }
 
-/** What a request read of a profile may be overtaken before its ARQs are recorded, for so long. */
+/** A profile may change between the time a request reads it and the time its ARQs are recorded; at most this much later. */
 const READ_MS = 60_000
-/** The group as the profile had it when the ARQ was made, or a moment before. */
+/** The versions of the group that the profile had when the ARQ was created, or up to `READ_MS` before. */
 const pinnedGroups = (history: History, { profileUuid, groupId, createdAt }: Arq, place: number) => {
   const states = profileStates(history, profileUuid, 0, place)
   return states.flatMap(({ facts }, n) => {
@@ -179,7 +179,7 @@ const empty: Invariant = {
   },
 }
 
-/** ARQ events of this step by ARQ, by what they say of a bind. */
+/** The ARQs that have an event of that type in this step. */
 const said = (changes: ReturnType<typeof arqsIn>, type: ArqEvent['type']): readonly string[] =>
   changes.filter(({ events }) => events.some((event) => event.type === type)).map(({ key }) => idOf(key))
 const same = (one: readonly string[], other: readonly string[]) => [...one].sort().join() === [...other].sort().join()
@@ -222,7 +222,7 @@ const whole: Invariant = {
 const announced: Invariant = {
   name: 'I15',
   meaning:
-    'every ARQ that became Bound or BindFailed is in exactly one ended conversation, which says whether Nova hears of it',
+    'every ARQ that became Bound or BindFailed is in exactly one ended conversation, which says whether Nova is notified',
   *check(history) {
     const found: Finding[] = []
     walk(history, (step, world) => {

@@ -1,4 +1,4 @@
-/** How binds go on and end. */
+/** Invariants of binds: their start, their end and their notification to Nova. */
 import { idOf } from '../actors/runtime/memory.ts'
 import { arqKey } from '../actors/arq/decider.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
@@ -9,7 +9,7 @@ import { type Finding, type History, type Invariant, arqsIn, at, inView, instanc
 const SLACK_MS = 30_000
 const NOVA_WAITS_MS = 300_000
 
-/** Of the time from one moment to another, what was no pause. */
+/** The time between two moments, without the pauses in it. */
 const usableMs = ({ pauses = [] }: Evidence, from: number, to: number): number => {
   const inside = pauses.map((pause) => ({ from: Math.max(from, pause.from), to: Math.min(to, pause.to) }))
   let [lost, until] = [0, from]
@@ -120,7 +120,7 @@ const terminal: Invariant = {
   meaning: 'every accepted bind ends by its deadline, which is below the 300 s that Nova waits',
   *check(history, evidence) {
     for (const { instance, place, from, deadline, endedAt } of bindsOf(history)) {
-      // what was bound as it was accepted waits for nobody
+      // a bind that ended in the append that accepted it needs no deadline
       if (endedAt !== from && deadline - from >= NOVA_WAITS_MS)
         yield at(place, [instance], `${instance}: its deadline is ${deadline - from} ms after its acceptance`)
       const late = usableMs(evidence, from, endedAt ?? evidence.now) - (deadline - from)
@@ -140,7 +140,7 @@ type Owed = {
   readonly status: string
   readonly until: number
 }
-/** What Nova was to hear and, as far as is recorded, did not; and what it is recorded to have taken. */
+/** `owed`: notifications to Nova without a recorded end. `delivered`: those recorded as delivered. */
 const dues = ({ steps }: History) => {
   const owed = new Map<string, Owed>()
   const delivered: Owed[] = []
@@ -166,7 +166,8 @@ const dues = ({ steps }: History) => {
 
 const told: Invariant = {
   name: 'L2',
-  meaning: 'every ended bind is told to Nova, or recorded as not deliverable; what is recorded as delivered was heard',
+  meaning:
+    'Nova is notified of every ended bind, or it is recorded as not deliverable; Nova received what is recorded as delivered',
   *check(history, evidence) {
     const { owed, delivered } = dues(history)
     for (const { instance, arq, until } of owed)

@@ -1,4 +1,4 @@
-/** Every invariant, checked over one body of evidence. Pure: the simulation, the kill test and an audit call the same. */
+/** Checks all invariants over the given evidence. Pure; used by the simulation, the kill test and audits. */
 import { arqInvariants } from './arqs.ts'
 import { bindInvariants } from './binds.ts'
 import { clientInvariants } from './clients.ts'
@@ -12,7 +12,7 @@ import { linearInvariants } from './linear.ts'
 import { prove } from './prove.ts'
 import { topicInvariants } from './topics.ts'
 
-/** S: safety, L: liveness, I: the data model. Parts of the evidence that are absent are not judged. */
+/** S: safety, L: liveness, I: the data model. An invariant is skipped when the part of the evidence it needs is absent. */
 export const INVARIANTS: readonly Invariant[] = [
   ...handleInvariants,
   ...arqInvariants,
@@ -24,7 +24,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...linearInvariants,
   ...topicInvariants,
 ]
-/** One broken rule is often broken many times; so many lines of each are kept. */
+/** The most findings reported per invariant, since a broken invariant is often violated many times. */
 const LINES_MAX = 5
 
 const firstOf = <Item>(items: Iterable<Item>): readonly Item[] => {

@@ -1,4 +1,4 @@
-/** What was said to clients and to Nova, against what was recorded at that moment. */
+/** Compares the answers to clients and the events to Nova with what the journal held at that time. */
 import { type Arq, arqKey } from '../actors/arq/decider.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
 import { idOf } from '../actors/runtime/memory.ts'
@@ -15,7 +15,7 @@ const byClient = (asked: Asked, keys: readonly string[], line: string): Finding 
   proof: [{ of: 'client', asked }],
 })
 
-/** ARQs that were ever bound to an instance. */
+/** The ARQs that were ever bound to each instance. */
 const boundTo = (history: History): ReadonlyMap<string, ReadonlySet<string>> => {
   const found = new Map<string, Set<string>>()
   for (const { key, after } of history.steps.flatMap(arqsIn)) {
@@ -25,7 +25,7 @@ const boundTo = (history: History): ReadonlyMap<string, ReadonlySet<string>> => 
   return found
 }
 
-/** Whether the journal holds, when the answer came, what the answer said; a line when not. */
+/** Returns a finding when the journal did not hold the answered fact at the time of the answer; else null. */
 const unrecorded = (history: History, asked: Asked, uuid: string): string | null => {
   const { act, from, to, instance } = asked
   const ever = (since: number, holds: (state: Arq) => boolean) => arqStates(history, uuid, since, to).some(holds)
@@ -44,7 +44,7 @@ const early = (history: History, { status, server_uuid, tag, place }: Heard): bo
 
 const recorded: Invariant = {
   name: 'S6',
-  meaning: 'nothing is told before it is recorded: events to Nova, and answers that accept or create',
+  meaning: 'nothing is reported before it is recorded: events to Nova, and answers that accept or create',
   *check(history, { clients = [], nova = [] }) {
     for (const event of nova)
       if (early(history, event))
@@ -99,10 +99,10 @@ const stale: Invariant = {
   },
 }
 
-/** `seed` fills a store that serves nobody. */
+/** Origins that may change bound ARQs. `accelerando seed` fills a store while no service uses it. */
 const MAY_CHANGE_BOUND: ReadonlySet<string> = new Set(['service', 'seed'])
 const SERVICE_ONLY: ReadonlySet<ArqEvent['type']> = new Set(['BindStarted', 'Unbound', 'ArqRemoved'])
-/** An operator's word, which policy admits. */
+/** A forced unbind by an operator, which the policy allows. */
 const isForced = (event: ArqEvent) => event.type === 'Unbound' && event.forced !== undefined
 function* seenAcross(history: History, asked: Asked): Iterable<Finding> {
   const { from, to, caller, shown = [], instance } = asked

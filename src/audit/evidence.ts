@@ -1,13 +1,13 @@
-/** What invariants are judged by: the journal, and what everybody else wrote down for himself. All but the journal may be absent. */
+/** The input of the invariants: the journal, and independent records of clients, hosts, Nova and topics. All but the journal are optional. */
 import type { Memory } from '../actors/runtime/memory.ts'
 import type { NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import type { Row, ViewName } from '../actors/runtime/views.ts'
 
-/** A moment, as the number of journal rows that were committed then. */
+/** A moment, expressed as the number of journal rows committed by then. */
 export type JournalCount = number
 
-/** One request of a client, as the client itself wrote it down. */
+/** One request, as the client itself recorded it. */
 export type Asked = {
   readonly act:
     | 'create'
@@ -20,20 +20,20 @@ export type Asked = {
     | 'disable'
     | 'enable'
     | 'other'
-  /** When it was sent, and when its answer was there. */
+  /** When it was sent, and when its answer arrived. */
   readonly from: JournalCount
   readonly to: JournalCount
-  /** The same by the client's own clock, which alone can order what clients saw; ms. */
+  /** The same by the client's own clock, which orders the observations of clients without the journal; ms. */
   readonly fromMs?: number
   readonly toMs?: number
   readonly caller: { readonly projectId: string; readonly isAdmin: boolean; readonly isService: boolean }
   /** HTTP status; null: no answer came, so anything may have happened. */
   readonly status: number | null
-  /** ARQs it named, or was told of by the answer to `create`. */
+  /** ARQs named in the request, or in the answer to `create`. */
   readonly arqs?: readonly string[]
   readonly instance?: string
   readonly device?: string
-  /** What a read showed. */
+  /** ARQs in the answer to a read. */
   readonly shown?: readonly {
     readonly uuid: string
     readonly state: string
@@ -41,9 +41,9 @@ export type Asked = {
     readonly handle: string | null
   }[]
 }
-/** One event as Nova got it. `outcome` is what Nova did with it, whether or not its answer came through. */
+/** One event as Nova received it. `outcome` is what Nova did with it, whether or not its answer arrived. */
 export type Heard = NovaEvent & { readonly place: JournalCount; readonly outcome: NovaVerdict['outcome'] }
-/** What happened on a host, in order: numbers that reached its disk, driver calls, and results that went to the bus. */
+/** What happened on a host, in order: order numbers written to its disk, driver calls, and results published on the bus. */
 export type HostStep =
   | { readonly did: 'started'; readonly boot: string }
   | { readonly did: 'noted'; readonly slot: string; readonly number: number; readonly done: boolean }
@@ -51,18 +51,18 @@ export type HostStep =
 export type HostTrace = {
   readonly name: string
   readonly steps: readonly HostStep[]
-  /** Slots that its hardware holds prepared now, where somebody could look. */
+  /** Slots that are prepared in its hardware now, where the hardware can be inspected. */
   readonly prepared?: readonly string[]
 }
 
-/** One message as it lies on a topic. */
+/** One message of a topic. */
 export type TopicMessage = {
   /** Without the prefix. */
   readonly topic: string
   readonly partition: number
   readonly offset: number
   readonly key: string
-  /** The CloudEvent's own attributes; all null: it cannot be read, or it is a tombstone. */
+  /** Attributes of the CloudEvent; all null if it cannot be parsed or is a tombstone. */
   readonly id: string | null
   readonly type: string | null
   readonly position: string | null
@@ -71,34 +71,34 @@ export type TopicMessage = {
   /** Null: a tombstone. */
   readonly body: unknown
 }
-/** All partitions of all topics from their beginnings, offset after offset. */
+/** The messages of all partitions of all topics from the oldest on, in order of offset. */
 export type Topics = {
   readonly messages: readonly TopicMessage[]
-  /** `<topic>/<partition>` of those whose oldest messages are gone, by age. */
+  /** `<topic>/<partition>` of those whose oldest messages were deleted by retention. */
   readonly cut: ReadonlySet<string>
-  /** Up to it the relay has told everything; null: nobody knows. */
+  /** The checkpoint of the relay: it has published everything up to this position; null: unknown. */
   readonly told: string | null
-  /** No relay took over so lately that the states of its predecessor may still stand. */
+  /** False: a relay took over so recently that the topics may still hold the states of its predecessor. */
   readonly settled: boolean
-  /** From it on the journal may hold more than was read; null: it was read to its end. */
+  /** From this position on the journal may hold rows that were not read; null: it was read to its end. */
   readonly open: string | null
 }
 
 export type Evidence = {
-  /** All rows in commit order; with their positions, where they came from a store or from topics. */
+  /** All rows in commit order, with their positions if they were read from a store or from topics. */
   readonly journal: readonly (JournalRow & { readonly position?: string })[]
   /** ms since the epoch, by the clock of the journal's `at`. */
   readonly now: number
-  /** Faults have stopped and time was given: what should be over by now is over. */
+  /** Faults have ended and enough time has passed: all work must be finished by now. */
   readonly quiet?: boolean
-  /** Hosts that cannot do what they are told, now as well: nobody can expect their orders to be over. */
+  /** Hosts that still cannot carry out orders, so that their orders need not be finished. */
   readonly unable?: readonly string[]
-  /** How late what a deadline asks for may be; 30 s when not given. */
+  /** How long after its deadline an action may happen. Default 30 s. */
   readonly slackMs?: number
-  /** While nothing could be expected to work: outages, and what a clock jumped over. */
+  /** Periods in which nothing was expected to work: outages, and jumps of a clock. */
   readonly pauses?: readonly { readonly from: number; readonly to: number }[]
   readonly views?: { readonly [N in ViewName]?: readonly Row<N>[] }
-  /** What living actors remember. */
+  /** The memory of live actors. */
   readonly memories?: readonly Memory[]
   readonly hosts?: readonly HostTrace[]
   readonly nova?: readonly Heard[]

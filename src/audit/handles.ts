@@ -1,4 +1,4 @@
-/** Who holds which attach handle. */
+/** Invariants of attach handles: which ARQ holds which handle. */
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Bond } from '../actors/arq/messages.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
@@ -57,7 +57,7 @@ const capacity: Invariant = {
   },
 }
 
-/** What is wrong between a handle and the ARQ it names. */
+/** Describes a mismatch between a handle and the ARQ it names; null: they match. */
 const estranged = (deployable: Deployable, handle: SlotHandle, world: World): string | null => {
   if (handle.state !== 'held') return handle.arq === null ? null : `${handle.state}, yet it names ${handle.arq}`
   if (handle.arq === null) return 'held by nobody'
@@ -193,7 +193,7 @@ const retired: Invariant = {
   },
 }
 
-/** Handles that are held, by what they attach; of virtual functions also by the physical function that is divided. */
+/** Held handles by the function they attach; those of virtual functions also by their physical function. */
 const openHolders = () => {
   const holders = new Map<string, Set<string>>()
   const keysOf = (host: string, handle: SlotHandle) => {
@@ -211,7 +211,7 @@ const openHolders = () => {
       at(whole).delete(handle.uuid)
       if (parent !== null) at(`parts of ${parent}`).delete(handle.uuid)
     },
-    /** Another handle that attaches some of the same hardware, if there is one. */
+    /** Adds a handle. Returns another held handle that shares hardware with it, if any. */
     join: (host: string, handle: SlotHandle): string | undefined => {
       const { whole, parent } = keysOf(host, handle)
       const others = [...at(whole), ...at(`parts of ${whole}`), ...(parent === null ? [] : at(parent))]
@@ -222,7 +222,7 @@ const openHolders = () => {
   }
 }
 
-/** Held, and not the same in the other. */
+/** Handles that are held in `one` and different or absent in `other`. */
 const heldOnlyIn = (one: Deployable, other: Deployable): readonly SlotHandle[] =>
   heldBy(one).filter((handle) => other.handles[handle.uuid] !== handle)
 

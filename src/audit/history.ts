@@ -18,23 +18,23 @@ import { type Profile, profileKey } from '../actors/profile/decider.ts'
 import type { ViewName } from '../actors/runtime/views.ts'
 import type { Evidence, JournalCount, Proof } from './evidence.ts'
 
-/** One row, and what it made of its entity. */
+/** One journal row, and the state of its entity before and after it. */
 export type Change = { readonly row: JournalRow; readonly before: unknown; readonly after: unknown }
-/** The rows of one append, which carry one command id; `place` counts the rows up to its end. */
+/** The rows of one append, which share one command id. `place` is the number of rows up to its end. */
 export type Step = { readonly place: JournalCount; readonly changes: readonly Change[] }
 type Reached = { readonly place: JournalCount; readonly state: unknown }
 export type History = {
   readonly steps: readonly Step[]
-  /** Rows no decider can read. */
+  /** Findings about rows that no decider can read. */
   readonly unreadable: readonly Finding[]
   readonly reached: ReadonlyMap<string, readonly Reached[]>
 }
-/** One violation. What proves it is named here, and looked up only when there is one. */
+/** One violation. It names its proof, which is looked up afterwards. */
 export type Finding = {
   readonly found: string
-  /** The append that ends here. */
+  /** The violation is in the append that ends at this row count. */
   readonly place?: JournalCount
-  /** Of each entity, the last row up to `place`. */
+  /** Entities whose last row up to `place` is part of the proof. */
   readonly keys?: readonly string[]
   readonly proof?: readonly Proof[]
 }
@@ -43,7 +43,7 @@ export type Invariant = {
   readonly meaning: string
   readonly check: (history: History, evidence: Evidence) => Iterable<Finding>
 }
-/** Found at an append, and by the entities named beside it. */
+/** A finding at an append, with the entities that prove it. */
 export const at = (place: JournalCount, keys: readonly string[], line: string): Finding => ({
   found: `at ${place}: ${line}`,
   place,
@@ -93,7 +93,7 @@ const statesBetween = ({ reached }: History, key: string, from: JournalCount, to
   const during = all.filter(({ place }) => place > from && place <= to)
   return [before ? before.state : initialOf(key), ...during.map(({ state }) => state)]
 }
-/** Every state the entity was in at some moment from `from` to `to`. */
+/** All states that the entity had between `from` and `to`. */
 export const arqStates: States<Arq> = (history, uuid, from, to) =>
   statesBetween(history, arqKey(uuid), from, to) as readonly Arq[]
 export const deviceStates: States<Device> = (history, uuid, from, to) =>
@@ -101,14 +101,14 @@ export const deviceStates: States<Device> = (history, uuid, from, to) =>
 export const profileStates: States<Profile> = (history, uuid, from, to) =>
   statesBetween(history, profileKey(uuid), from, to) as readonly Profile[]
 
-/** The states of all entities while the steps are walked through. */
+/** The states of all entities at one step of `walk`. */
 export type World = {
   readonly arq: (uuid: ArqUuid) => Arq
   readonly deployable: (uuid: DeployableUuid) => Deployable
   readonly device: (uuid: DeviceUuid) => Device
   readonly instance: (uuid: InstanceUuid) => Instance
 }
-/** `before`: as it was when the step was decided. */
+/** Calls `visit` for each step. `before`: the states when the step was decided. */
 export const walk = (history: History, visit: (step: Step, after: World, before: World) => void): void => {
   const [now, was] = [new Map<string, unknown>(), new Map<string, unknown>()]
   const over = (states: Map<string, unknown>): World => {
@@ -130,7 +130,7 @@ export const walk = (history: History, visit: (step: Step, after: World, before:
 
 /** A change of an entity of one kind. */
 type Of<State, E> = {
-  /** Where its append ends. */
+  /** The row count at the end of its append. */
   readonly place: JournalCount
   readonly key: string
   readonly row: JournalRow
@@ -157,5 +157,5 @@ export const devicesIn = changesOf<Device, DeviceEvent>('device')
 export const instancesIn = changesOf<Instance, InstanceEvent>('instance')
 export const hostsIn = changesOf<Host, HostEvent>('host')
 
-/** An ARQ in one of these has its handle; in no other state has it one. */
+/** An ARQ has a handle in these states, and in no other. */
 export const holds = ({ status }: Arq): boolean => status === 'BindStarted' || status === 'Bound'

@@ -1,4 +1,4 @@
-/** What hosts did and told. */
+/** Invariants of hosts: the orders they carried out and the results they reported. */
 import { deployableKey } from '../actors/deployable/decider.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
@@ -132,7 +132,7 @@ const agreed: Invariant = {
     for (const { name, steps: own } of hosts) {
       const last = new Map(own.flatMap((step) => (step.did === 'noted' ? [[step.slot, step] as const] : [])))
       for (const step of last.values()) {
-        // of a system at work the host may know a newer order than the journal that was read before
+        // while the system is working, the host may know an order that is newer than the journal that was read
         if (quiet && !given.has(orderId(step)))
           yield onHost(name, step, `order ${step.number} of ${step.slot} is on its disk, and nobody recorded it`)
         const result = done.get(step.slot)

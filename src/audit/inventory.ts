@@ -1,4 +1,4 @@
-/** What the inventory must always be like. */
+/** Invariants of the inventory. */
 import type { Deployable } from '../actors/deployable/state.ts'
 import { type Invariant, at, deployablesIn, inView } from './history.ts'
 

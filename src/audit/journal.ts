@@ -1,4 +1,4 @@
-/** The journal itself, and everything that is folded from it. */
+/** Invariants of the journal, and of the views and memories that are folded from it. */
 import { canonicalJson } from '../wire/canonical.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { ENTITIES, remember } from '../actors/entities.ts'
@@ -67,10 +67,10 @@ const once: Invariant = {
   },
 }
 
-/** When an order was sent last is noted beside the fold, by whoever sends it. */
+/** `sent_at` is left out: the sender of an order sets it directly, so it cannot be folded from the journal. */
 const comparable = (row: object): string => canonicalJson({ ...row, sent_at: undefined })
 
-/** Snapshots are a cache, judged for themselves. */
+/** Snapshots are left out here; they are a cache, and are checked separately. */
 function* viewsDiffer({ reached }: History, views: NonNullable<Evidence['views']>): Iterable<Finding> {
   const names: readonly ViewName[] = (Object.keys(views) as ViewName[]).filter((name) => name !== 'snapshots')
   const live = new Map<string, { readonly view: ViewName; readonly key: string; readonly row: string }>()

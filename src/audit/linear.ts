@@ -1,13 +1,14 @@
 /**
- * Ownership of each attach handle as clients saw it, without a look at the journal: a mutex with reads. An order of events must exist in
- * which at any moment at most one ARQ holds it. The record must hold all binds and unbinds of the ARQs it shows.
+ * Linearizability of the ownership of each attach handle as clients saw it, without the journal. A handle is modelled as a mutex with
+ * reads: there must be an order of the operations in which at most one ARQ holds the handle at any time. The record must contain all
+ * binds and unbinds of the ARQs it shows.
  */
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Asked, Evidence } from './evidence.ts'
 import type { Invariant } from './history.ts'
 import { type Operation, linearize } from './linearize.ts'
 
-/** '' when free; else the ARQ, with a `!` once it was seen Bound: from then on it does not lose the handle by itself. */
+/** '' when free; else the ARQ, followed by `!` once it was seen Bound: from then on it loses the handle only by a request. */
 type Held = string
 export type HandleOperation = Operation<Held> & { readonly asked: Asked; readonly arq: string }
 
@@ -16,10 +17,10 @@ const FREE: Held = ''
 
 const NEVER_HOLDS: ReadonlySet<string> = new Set(['Initial', 'Unbound'])
 const RELEASES: ReadonlySet<Asked['act']> = new Set(['unbind', 'remove', 'removeByInstance'])
-/** An answer says that it happened, or that it did not; else nobody knows. */
+/** `certain`: the answer says that the operation happened; `refused`: that it did not. Otherwise it is unknown. */
 const certain = ({ status }: Asked): boolean => status !== null && status < 300
 const refused = ({ status }: Asked): boolean => status !== null && status >= 300 && status < 500
-/** A removal that does not find some of its ARQs has removed the others (rest-api 4.6). */
+/** A removal that does not find some of its ARQs has still removed the others (rest-api 4.6). */
 const partly = ({ act, status }: Asked): boolean => act === 'remove' && status === 404
 
 const between = ({ from, to, fromMs, toMs }: Asked) => ({ from: fromMs ?? from, to: toMs ?? to })
@@ -27,7 +28,7 @@ const sightings = (asked: Asked, handle: string, arq: string): readonly HandleOp
   (asked.shown ?? []).flatMap((shown) => {
     if (shown.uuid !== arq) return []
     const holds = shown.handle === handle && (shown.state === 'Bound' || shown.state === 'BindStarted')
-    // one that is being bound may not show its handle yet, and a failed one shows it for a while, whoever has it by now
+    // an ARQ being bound may not show its handle yet; a failed one may still show it when another ARQ already holds it
     const free = shown.handle === null ? NEVER_HOLDS.has(shown.state) : shown.handle !== handle
     if (!holds && !free) return []
     const apply = (held: Held): Held | null => {
@@ -44,7 +45,7 @@ const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
   const { from, to } = between(asked)
   const window = { from, to: certain(asked) || partly(asked) ? to : Infinity, asked, arq }
   if (RELEASES.has(act))
-    // nobody knows whether an ARQ whose bind was not answered was of the instance
+    // removal by instance: if the bind was not answered, it is unknown whether the ARQ belonged to the instance
     return [
       {
         ...window,
@@ -54,14 +55,14 @@ const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
     ]
   if (act !== 'bind') return []
   return [
-    // it may have been given another handle
+    // `must` is false, since the ARQ may have got another handle
     { ...window, must: false, apply: (held) => (held === FREE ? arq : null) },
-    // a bind may fail by itself, as long as it is not Bound; as often as it is taken
+    // until the ARQ is Bound, its bind may fail by itself and release the handle, any number of times
     { ...window, to: Infinity, must: false, repeats: true, apply: (held) => (held === arq ? FREE : null) },
   ]
 }
 
-/** The operations on each handle that was ever shown as held. */
+/** The operations on each handle that a client ever saw as held. */
 export const operationsOf = (clients: readonly Asked[]): ReadonlyMap<string, readonly HandleOperation[]> => {
   const members = Map.groupBy(
     clients.filter((asked) => asked.act === 'bind' && !refused(asked)),

@@ -1,8 +1,9 @@
 /**
- * Whether what several observers saw of one thing, each within an interval, fits one order of events. Pure; a bounded search.
+ * Checks linearizability: whether there is an order of the operations of several observers that explains all their results. Pure;
+ * the search is bounded.
  *
- * An operation takes effect at one moment between `from` and `to`. `must: false`: or never. `repeats`: or several times. `sees`: where it
- * changes nothing, the others lose nothing if it comes before them.
+ * An operation takes effect at one moment between `from` and `to`. `must: false`: it may also never take effect. `repeats`: it may take
+ * effect several times. `sees`: it is a read; when it does not change the state, placing it before the others excludes no solution.
  */
 export type Operation<State> = {
   readonly from: number
@@ -10,15 +11,15 @@ export type Operation<State> = {
   readonly must: boolean
   readonly repeats?: boolean
   readonly sees?: boolean
-  /** The state it leads to, or null where it cannot have happened. */
+  /** The resulting state, or null if the operation is impossible in this state. */
   readonly apply: (state: State) => State | null
 }
 export type Judged<State> =
   | { readonly verdict: 'fits' | 'undecided' }
-  /** `stuck`: of the longest order that was found, the operations of which none can come next. */
+  /** `stuck`: the operations that must follow the longest order found, none of which is possible there. */
   | { readonly verdict: 'impossible'; readonly stuck: readonly Operation<State>[] }
 
-/** Orders looked at before the search gives up. */
+/** The number of search nodes after which the search gives up. */
 const LOOKS_MAX = 200_000
 
 type Node<State> = {
@@ -26,11 +27,11 @@ type Node<State> = {
   readonly done: ReadonlySet<number>
   readonly hash: bigint
   readonly left: number
-  /** The next cannot be earlier. */
+  /** The next operation cannot take effect earlier than this. */
   readonly moment: number
 }
 
-/** Seeded, so that the same history is judged alike each time. */
+/** Pseudo-random hash values with a fixed seed, so that the result is deterministic. */
 const marks = (count: number): readonly bigint[] => {
   let seed = 0x9e3779b97f4a7c15n
   return Array.from({ length: count }, () => {
@@ -39,7 +40,7 @@ const marks = (count: number): readonly bigint[] => {
   })
 }
 
-/** Those that may come next: begun before any that must be over by then has ended. */
+/** The operations that may come next: those that start before the earliest end of all pending operations that must take effect. */
 const nextOf = <State>(sorted: readonly Operation<State>[], { done, moment }: Node<State>): readonly number[] => {
   let limit = Infinity
   const open: number[] = []
@@ -53,9 +54,9 @@ const nextOf = <State>(sorted: readonly Operation<State>[], { done, moment }: No
 }
 
 /**
- * What to try of them. One that changes nothing is no reason to branch: if it may be left out it is, and if it only sees and every other
- * one can still come after its begin, it is taken at once, since whatever order follows without it follows with it too. What must
- * happen goes first.
+ * Selects which of the next operations the search tries. Operations that do not change the state need no branch: an optional one is left
+ * out; a read is taken at once if all others can still take effect after its start, since each order without it is also possible with
+ * it. Operations that must take effect are tried first.
  */
 const branchesOf = <State>(
   sorted: readonly Operation<State>[],

@@ -1,4 +1,4 @@
-/** Positions of one journal, compared: numbers between dots. Only the judge of a journal may look into them. */
+/** Compares positions of one journal, which are numbers separated by dots. All other code treats positions as opaque. */
 import type { Position } from '../actors/runtime/ports.ts'
 
 const parts = (position: Position): readonly bigint[] =>

@@ -1,4 +1,4 @@
-/** The entries behind a violation: rows of its append, and the last rows of what it names. Pure. */
+/** The proof of a violation: the rows of its append, and the last rows of the entities it names. Pure. */
 import type { Evidence, JournalCount, Proof } from './evidence.ts'
 import type { Finding } from './history.ts'
 
@@ -15,7 +15,7 @@ const shown = (row: Rows[number]): Proof => ({
   events: row.events.map(({ type }) => type),
 })
 
-/** The rows of the append that ends at `place`: those before it with the same command. */
+/** The rows of the append that ends at `place`: the last row and those directly before it with the same command id. */
 const appendAt = (journal: Rows, place: JournalCount): Rows => {
   const last = journal[place - 1]
   if (!last) return []

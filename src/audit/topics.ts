@@ -1,4 +1,4 @@
-/** What was told on the topics, against the journal it tells of. */
+/** Invariants of the topics: compares published messages with the journal. */
 import { canonicalJson } from '../wire/canonical.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import { arqKey } from '../actors/arq/decider.ts'
@@ -20,9 +20,9 @@ const STATES: Readonly<Record<string, (id: string) => string>> = {
   [CATALOGUE.deviceState.topic]: deviceKey,
   [CATALOGUE.hostState.topic]: hostKey,
 }
-/** Told from the journal, message by message. */
+/** Messages that correspond one to one to journal entries. */
 const isTold = ({ topic }: TopicMessage): boolean => topic === ORDERS || topic.endsWith('.events.v1')
-/** A re-sent order and one whose row was read by an older release may say less around it; what is ordered must be the same. */
+/** The part to compare. A re-sent order, or a message published by an older release, may differ in the other fields. */
 const said = ({ topic, body }: Pick<TopicMessage, 'topic' | 'body'>): string => {
   if (topic === ORDERS) return canonicalJson({ ...(body as object), trace: undefined })
   const { entity, version, event } = body as Record<string, unknown>
@@ -61,7 +61,7 @@ function* expectedOf(journal: Evidence['journal']): Iterable<Expected> {
 }
 const passed = ({ told }: Topics, { position }: FeedRow): boolean => told !== null && !comesBefore(told, position)
 
-/** Per topic that lost messages by age: all positions from here on are still there; null: none may be. */
+/** For each topic that lost messages by retention: all positions from this one on are still there; null: possibly none is. */
 const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null> => {
   const oldest = new Map<string, string>()
   for (const { topic, partition, position } of messages) {
@@ -80,7 +80,7 @@ const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null>
 
 const told: Invariant = {
   name: 'PUBLISHED-1',
-  meaning: 'what the journal holds up to the checkpoint of the relay was told on its topics',
+  meaning: 'what the journal holds up to the checkpoint of the relay was published on its topics',
   *check(_, { journal, topics }) {
     if (!topics) return
     const there = new Set(topics.messages.map(idOf))
@@ -120,7 +120,7 @@ const ordered: Invariant = {
   },
 }
 
-/** Told after the journal was read. */
+/** The message was published after the journal was read. */
 const later = ({ open }: Topics, { now, slackMs = 30_000 }: Evidence, { position, time }: TopicMessage): boolean =>
   open !== null && (position === null ? time !== null && time > now - slackMs : !comesBefore(position, open))
 
@@ -137,7 +137,7 @@ function* judged(evidence: Evidence, fits: (message: TopicMessage) => boolean): 
     const found = unknown.get(idOf(expected))
     if (!found) continue
     const right = said(expected)
-    // the same order may have been given twice, and say its deadline anew
+    // the same order may have been issued twice, with different deadlines
     const rest = found.filter((one) => one.key !== expected.key || one.body === null || said(one) !== right)
     unknown.set(idOf(expected), rest)
   }
@@ -150,7 +150,7 @@ function* judged(evidence: Evidence, fits: (message: TopicMessage) => boolean): 
           proof: [proof(message)],
         }
 }
-/** The entity it tells of; of an order, the deployable. */
+/** The entity of the message; for an order, its deployable. */
 const entityOf = ({ body }: TopicMessage): readonly string[] => {
   const { entity, deployableUuid } = (body ?? {}) as { readonly entity?: string; readonly deployableUuid?: string }
   if (entity !== undefined) return [entity]
@@ -159,7 +159,7 @@ const entityOf = ({ body }: TopicMessage): readonly string[] => {
 
 const known: Invariant = {
   name: 'PUBLISHED-3',
-  meaning: 'nothing is told that the journal does not hold',
+  meaning: 'nothing is published that the journal does not hold',
   check: (_, evidence) => judged(evidence, ({ topic }) => topic !== ORDERS),
 }
 const given: Invariant = {
@@ -168,7 +168,7 @@ const given: Invariant = {
   check: (_, evidence) => judged(evidence, ({ topic }) => topic === ORDERS),
 }
 
-/** The row a list shows of the entity, as it is told. */
+/** The view row of the entity, as it is published on its state topic. */
 const rowOf = (entity: string, state: unknown): string | null => {
   const decider = ENTITIES[kindOf(entity)]!
   const view = VIEW_OF[kindOf(entity)]
@@ -178,7 +178,7 @@ const rowOf = (entity: string, state: unknown): string | null => {
 }
 const VIEW_OF: Readonly<Record<string, string>> = { arq: 'arqs', device: 'devices', host: 'hosts' }
 
-/** Entities of which more was told than was read of the journal: their states may be newer, too. */
+/** Entities with messages newer than the journal that was read, so that their states may also be newer. */
 const movedOn = ({ messages, open }: Topics): ReadonlySet<string> =>
   new Set(
     messages.flatMap((message) => {
