@@ -1,4 +1,4 @@
-/** One run from its beginning to its judgement. */
+/** One run of the chaos test, from the start of its processes to its verdict. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newAccount } from '../kill/account.ts'
 import { openApi } from '../kill/api.ts'
@@ -21,7 +21,7 @@ type Options = {
   readonly minutes: number
   readonly seed: number
   readonly binds: number
-  /** Instances that are led at a time. */
+  /** Number of instances at a time. */
   readonly clients: number
   readonly say: (line: string) => void
 }
@@ -30,14 +30,14 @@ export type Chaos = {
   readonly lines: readonly Line[]
   readonly struck: readonly Struck[]
   readonly run: (plan: readonly Step[]) => Promise<void>
-  /** All that is wrong by now. */
+  /** All violations found so far. */
   readonly judged: () => readonly string[]
   readonly summary: () => string
   readonly doing: () => string
   readonly close: () => Promise<void>
 }
 
-/** The broker stands still while everybody starts. */
+/** The broker is paused while all processes start. */
 const SLOW_START_MS = 6000
 /** A control that has the request and does not answer by then is taken for dead by Nova's own client, too. */
 const ANSWER_MS = 15_000
@@ -45,7 +45,7 @@ const ANSWER_MS = 15_000
 const GRACE_MS = 30_000
 const PLACES_MS = 60_000
 const DRAIN_MS = 150_000
-/** Binds that the faults left time for too few of are made afterwards. */
+/** Makes the binds that are still missing when the faults took too much of the time. */
 const MORE_MS = 90_000
 const LOOK_MS = 250
 
@@ -60,11 +60,11 @@ const cloudOf = async ({ api }: Client) => {
   }
 }
 
-/** Topics are made by three at once, once the broker answers. */
+/** Three controls create the topics at the same time, as soon as the broker answers. */
 const startedSlowly = async ({ broker, controls, hosts }: World): Promise<void> => {
   await broker.pause()
   const started = Promise.all([...controls, ...hosts].map((member) => member.start()))
-  // whoever fails while the broker stands still is heard of below
+  // a start that fails while the broker is paused is reported below
   started.catch(() => undefined)
   await sleep(SLOW_START_MS)
   await broker.resume()

@@ -1,4 +1,4 @@
-/** When nothing goes wrong any more: what was promised is there, and every record agrees with every other. */
+/** Checks after the last fault: accepted requests have their results, and all records agree with each other. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -56,7 +56,7 @@ const auditOnce = async (world: World, lines: readonly Line[], struck: readonly 
   return { evidence, violations: [...check(judged).map(lineOf), ...statesDiffer(evidence)] }
 }
 
-/** What is only not over yet is over soon; what is wrong stays wrong. */
+/** Repeats the audit for a while: unfinished work ends soon, and a real violation remains. */
 const auditSettled = async (world: World, lines: readonly Line[], struck: readonly Struck[]): Promise<Audited> => {
   const until = Date.now() + SETTLE_MS
   for (;;) {
@@ -95,7 +95,7 @@ export type Scene = {
   readonly struck: readonly Struck[]
   readonly say: (line: string) => void
 }
-/** Returns what the records say; the client's own judgement is another's business. */
+/** Returns the violations found in the records. The account of the client is judged elsewhere. */
 export const settle = async ({ world, client, cloud, lines, struck, say }: Scene): Promise<readonly string[]> => {
   const { account, api, nova } = client
   nova.steady()

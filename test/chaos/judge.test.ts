@@ -1,4 +1,4 @@
-/** The judges of the chaos test find each lie that is planted in what they are shown; the plan is the seed's alone. */
+/** The checks of the chaos test find each planted error in their input; the plan depends only on the seed. */
 import { describe, expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
 import type { Evidence, TopicMessage } from '../../src/audit/evidence.ts'

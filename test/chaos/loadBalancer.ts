@@ -1,12 +1,12 @@
-/** Which control is asked next, as a load balancer chooses: in turn, and seldom one that did not say a moment ago that it serves. */
+/** Chooses the control for the next request like a load balancer: in turn, mostly skipping those whose last health check failed. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlMember } from '../support/cluster.ts'
 import { serves } from './world.ts'
 
 export type Front = {
-  /** Of the API of the next one. */
+  /** URL of the API of the chosen control. */
   readonly base: () => string
-  /** Resolves when one serves. */
+  /** Resolves when a control is ready. */
   readonly serving: () => Promise<void>
   readonly close: () => void
 }

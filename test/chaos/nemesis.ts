@@ -1,4 +1,4 @@
-/** Does what the plan says, each fault while a bind is in flight, and mends it again. */
+/** Injects the faults of the plan, each one while a bind is in flight, and ends them again. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account } from '../kill/account.ts'
 import { inFlight, killActor } from '../kill/actors.ts'
@@ -17,10 +17,10 @@ export type Scene = {
   readonly accepted: () => number
   readonly say: (line: string) => void
 }
-/** Returns how it is mended. `null`: it did not come about. */
+/** Returns a function that ends the fault. `null`: the fault could not be injected. */
 type Strike = (scene: Scene, fault: Fault) => Promise<(() => Promise<void> | void) | null>
 
-/** A bind in flight is waited for so long; none by then is a finding. */
+/** The longest wait for a bind in flight; if there is none by then, that is a violation. */
 const PATIENCE_MS = 30_000
 const STARTS = 4
 const SHOWN_MS = 1000
@@ -30,7 +30,7 @@ const memberOf = ({ controls, hosts }: World, name: string): Member => {
   if (!found) throw new Error(`nobody is called ${name}`)
   return found
 }
-/** While the database is away a control gives its start up. */
+/** A control that starts while the database is unreachable gives up. */
 const started = async (
   { account }: Scene,
   member: Member,
@@ -129,7 +129,7 @@ const STRIKES: readonly (readonly [RegExp, Strike])[] = [
 ]
 const strikeOf = (kind: Kind): Strike => STRIKES.find(([pattern]) => pattern.test(kind))![1]
 
-/** Resolves when it is mended. */
+/** Resolves when the fault has ended. */
 export const strike = async (scene: Scene, fault: Fault): Promise<void> => {
   const { account, struck, accepted, say } = scene
   const until = Date.now() + PATIENCE_MS
@@ -150,7 +150,7 @@ export const strike = async (scene: Scene, fault: Fault): Promise<void> => {
   say(`${line}${took('struck in', beganMs)}${took('back in', one.to - mending)}`)
 }
 
-/** All of the plan that begins in time; what every run has to show is done whatever the time. */
+/** Injects the faults of the plan until the time is up; those that every run must contain are injected in any case. */
 export const rampage = async (
   scene: Scene,
   plan: readonly Step[],

@@ -1,9 +1,9 @@
-/** What goes wrong, in which order: derived from the seed alone. Pure. */
+/** The faults of a run and their order, derived from the seed only. Pure. */
 import { type Random, random } from '../kill/random.ts'
 
 export const CONTROLS = ['control-1', 'control-2', 'control-3'] as const
 export const HOSTS = ['compute1', 'compute2', 'compute3', 'compute4'] as const
-/** The one whose folder has little room. */
+/** The host whose folder has little free space. */
 export const SMALL_DISK = 'compute4'
 
 const PROCESSES = ['control', 'host', 'broker', 'database'] as const
@@ -30,16 +30,16 @@ export const KINDS: readonly Kind[] = [
 
 export type Fault = {
   readonly kind: Kind
-  /** Whom it meets: a process, the broker, the database. */
+  /** Target of the fault: a process, the broker or the database. */
   readonly target: string
   readonly forMs: number
   /** Of a `delay`: how late each part passes; of a `skew`: how wrong the clock goes. */
   readonly byMs: number
 }
-/** Faults that begin together, after a rest. */
+/** Faults that start together, after a pause. */
 export type Step = { readonly restMs: number; readonly faults: readonly Fault[] }
 
-/** Of steps with two faults. */
+/** Share of the steps with two faults. */
 const TWO_AT_A_TIME = 0.5
 const REST_MS = { from: 800, to: 3000 }
 const MIN_MS = 60_000
@@ -81,7 +81,7 @@ const stepsOf = (faults: readonly Fault[], chance: Random): readonly Step[] => {
 }
 const timeOf = ({ restMs, faults }: Step): number => restMs + Math.max(...faults.map(({ forMs }) => forMs))
 
-/** Round after round with every kind once, for at least so many minutes; the first round is never cut short. */
+/** Rounds that each contain every kind once, for at least the given minutes; the first round is always complete. */
 export const planOf = (seed: number, minutes: number): readonly Step[] => {
   const chance = random(seed)
   const short = minutes <= 5

@@ -1,20 +1,20 @@
-/** A wire between two parts that can be cut, stalled and slowed: whatever stands behind it is reached through it alone. */
+/** A TCP proxy between two parts, which can cut, stall and delay connections. The part behind it is reached only through it. */
 import { type Socket, connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
-/** `cut`: connections end at once, new ones too. `silent`: they stand, but nothing passes any more. */
+/** `cut`: all connections are closed at once, new ones too. `silent`: they stay open, but no data passes. */
 export type Weather = 'fair' | 'cut' | 'silent' | { readonly delayMs: number }
 export type Proxy = {
   readonly port: number
   readonly weather: (weather: Weather) => void
-  /** Bytes that passed so far, and connections that were made, cut or left hanging: to show that a fault met something. */
+  /** Bytes passed so far, and connections opened, cut or stalled: they show that a fault had an effect. */
   readonly counts: () => { readonly bytes: number; readonly connections: number; readonly cut: number }
   readonly close: () => Promise<void>
 }
 
 type Pair = { readonly near: Socket; readonly far: Socket }
 
-/** Passes on what comes, in order, as late as the weather says at that moment. */
+/** Forwards data in order, with the delay that is set at that moment. */
 const pass = (from: Socket, to: Socket, weather: () => Weather, count: (bytes: number) => void) => {
   let last: Promise<void> = Promise.resolve()
   from.on('data', (part) => {

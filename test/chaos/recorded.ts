@@ -1,4 +1,4 @@
-/** The client's own record of every request, as `accelerando audit --client` reads it; and the requests nobody answered. */
+/** The client's own record of every request, in the format of `accelerando audit --client`, and the unanswered requests. */
 import type { Method } from '../kill/account.ts'
 import { type Answer, type Api, Lost } from '../kill/api.ts'
 import type { Hung } from './struck.ts'
@@ -28,7 +28,7 @@ export type Line = {
 type Asking = Pick<Line, 'act' | 'arqs' | 'instance'>
 
 const COLLECTION = '/accelerator_requests'
-/** With `--auth noauth` everybody may everything. */
+/** With `--auth noauth` every caller has all rights. */
 const CALLER = { projectId: '', isAdmin: true, isService: true }
 
 type Operation = { readonly op: string; readonly path: string; readonly value?: string }
@@ -44,7 +44,7 @@ const removed = (query: URLSearchParams): Asking => {
     ? { act: 'remove', arqs: (query.get('arqs') ?? '').split(',') }
     : { act: 'removeByInstance', instance }
 }
-/** Null: nothing that an audit judges. */
+/** Null: a request that audits do not check. */
 export const askingOf = (method: Method, path: string, body: unknown): Asking | null => {
   const { pathname, searchParams } = new URL(path, 'http://client')
   if (pathname !== COLLECTION) {
@@ -73,7 +73,7 @@ const withAnswer = (asking: Asking, { status, body }: Answer): Omit<Line, 'fromM
   return asking.act === 'list' ? { ...told, shown: several.map(shownIn) } : told
 }
 
-/** The client gave up waiting, for somebody who took the request. */
+/** The client timed out, although a control had accepted the connection. */
 const hungOf = ({ message }: Lost): Pick<Hung, 'control' | 'what'> | null => {
   const [, what = '', control] = /^(\w+ (http:\/\/[^/]+)\S*): TimeoutError/.exec(message) ?? []
   return control === undefined ? null : { control, what }

@@ -1,5 +1,5 @@
 /**
- * The chaos test: three controls and four hosts over a real broker and a real database, under load, while everything goes wrong.
+ * The chaos test: three controls and four hosts over a real broker and a real database, under load, with injected faults.
  *
  *   npm run chaos -- --minutes 3 --seed 1 [--binds 500] [--clients 14] [--logs DIR]
  *
@@ -30,7 +30,7 @@ const began = performance.now()
 const seconds = () => ((performance.now() - began) / 1000).toFixed(0)
 const say = (line: string) => void process.stdout.write(`${seconds().padStart(4)} s  ${line}\n`)
 const SHOWN_MAX = 40
-/** The rest of the 8 minutes is for taking it all down. */
+/** The rest of the 8 minutes is for stopping all processes. */
 const OVERTIME_MS = 7.5 * 60_000
 
 const placeOf = (part: 'postgres' | 'kafka'): string => {
@@ -47,7 +47,7 @@ const keepLogs = (folder: string, { world, lines, struck }: Chaos): void => {
   writeFileSync(join(folder, 'faults.json'), JSON.stringify(struck, null, 1))
 }
 
-// what was started and mounted ends with the process
+// stops processes and unmounts folders when this process ends
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 const options = {

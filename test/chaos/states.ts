@@ -1,4 +1,4 @@
-/** The state topics against the views: what a reader of either takes for the present is the same. Pure. */
+/** Compares the state topics with the views: readers of either must see the same current state. Pure. */
 import type { Evidence, TopicMessage } from '../../src/audit/evidence.ts'
 import { canonicalJson } from '../../src/wire/canonical.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
@@ -9,7 +9,7 @@ const PAIRS = [
   ['devices', CATALOGUE.deviceState.topic, 'uuid'],
   ['hosts', CATALOGUE.hostState.topic, 'name'],
 ] as const
-/** These are not told. */
+/** Rows that are not on the state topics. */
 const over = ({ presence, liveness }: Row): boolean => presence === 'retired' || liveness === 'removed'
 
 const lastOf = (messages: readonly TopicMessage[], topic: string): ReadonlyMap<string, TopicMessage> =>

@@ -1,14 +1,14 @@
-/** What was done to the service, and what must hold of that and of the requests beside it. Pure. */
+/** The injected faults, and what must hold for them and for requests at the same time. Pure. */
 import type { Served } from '../kill/account.ts'
 import { KINDS, type Kind } from './plan.ts'
 
-/** One fault as it came about. `to`: when it was mended; until then Infinity. */
+/** One injected fault. `to`: when it ended; Infinity while it lasts. */
 export type Struck = {
   readonly kind: Kind
   readonly target: string
   readonly from: number
   to: number
-  /** Binds that were asked for and not over, by the client's own record. */
+  /** Binds that were requested and had not ended, by the client's own record. */
   readonly inFlight: number
   done: boolean
 }
@@ -21,17 +21,17 @@ export type Run = {
   readonly wanted: number
 }
 
-/** Whoever lost the database needs this long to find it again. */
+/** A process that lost the database needs this long to reconnect. */
 const FOUND_AGAIN_MS = 5000
 
-/** While the database was away for everybody. */
+/** Periods in which no process could reach the database. */
 export const outagesOf = (struck: readonly Struck[]): readonly Served[] =>
   struck
     .filter(({ target }) => target === 'database')
     .map(({ from, to }) => ({ from, to: to + FOUND_AGAIN_MS }))
     .toSorted((one, other) => one.from - other.from)
 
-/** The rest of the time from the beginning. */
+/** The periods from the start that are outside the outages. */
 export const servedIn = (outages: readonly Served[], from: number): Served[] => {
   const served: Served[] = []
   let since = from
@@ -57,7 +57,7 @@ const underLoad: Rule = ({ struck }) =>
 const enoughBinds: Rule = ({ accepted, wanted }) =>
   accepted < wanted ? [`${accepted} binds were accepted, fewer than ${wanted}`] : []
 
-/** A process that stands still answers nobody. */
+/** A paused process answers no requests. */
 const excused = ({ control, from, to }: Hung, struck: readonly Struck[]): boolean =>
   struck.some(
     (one) => one.target === control && /^(kill|pause|skew)/.test(one.kind) && one.from <= to && one.to >= from,

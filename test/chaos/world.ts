@@ -1,4 +1,4 @@
-/** The service under test: three controls and four hosts, each with wires of its own to the database and the broker. */
+/** The service under test: three controls and four hosts, each with proxies of its own to the database and the broker. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const ORDERS_TAKE_MS = 120
 const SMALL_DISK_BYTES = 64 * 1024 * 1024
 
 export type Wires = { readonly broker: Proxy; readonly database: Proxy | null }
-/** A folder that can be made full, and free again. */
+/** A folder whose file system can be filled and freed again. */
 export type Disk = {
   readonly how: string
   readonly fill: () => void
@@ -35,7 +35,7 @@ export type World = {
   readonly hosts: readonly Member[]
   readonly wires: ReadonlyMap<string, Wires>
   readonly disk: Disk
-  /** What the hosts' own disks say of their orders. */
+  /** The order ledgers on the disks of the hosts. */
   readonly inHand: () => InHand
   /** Every process that was ever started, in order. */
   readonly lives: readonly { readonly name: string; readonly program: Program }[]
@@ -85,7 +85,7 @@ const kafkaPorts = async (): Promise<Ports> => {
   }
   return ports
 }
-/** A listener for each process, which tells it to come back through its own wire. */
+/** One broker listener per process, which advertises the address of that process's proxy. */
 const listenersOf =
   (ports: Ports) =>
   (port: number): readonly string[] => {
@@ -105,7 +105,7 @@ const SETTINGS = {
   ACCELERANDO_LOG_LEVEL: 'info',
 }
 
-/** Notes each life of a member. */
+/** Records each start of a process. */
 const noted = <M extends Member>(member: M, lives: { name: string; program: Program }[]): M => ({
   ...member,
   start: async (more?: Readonly<Record<string, string>>) => {
@@ -135,7 +135,7 @@ const openMembers = async (ground: Ground, ports: Ports, databasePort: number, n
   return { lives, wires, controls, hosts }
 }
 
-/** So long for one to come up on a machine that has much else to do. */
+/** Time-out for the start of a process on a busy machine. */
 const READY_TRIES = 600
 const readiness = async ({ admin }: ControlMember): Promise<string | null> => {
   try {
@@ -146,9 +146,9 @@ const readiness = async ({ admin }: ControlMember): Promise<string | null> => {
   }
 }
 const ready = async (control: ControlMember): Promise<boolean> => (await readiness(control)) === 'ready'
-/** It answers requests, though perhaps without reaching the hosts. */
+/** The control answers requests; it may not reach the hosts. */
 export const serves = async (control: ControlMember): Promise<boolean> => (await readiness(control)) !== null
-/** Every control serves, and reaches all it needs. */
+/** Every control is ready and reaches the database, the broker and the hosts. */
 export const allReady = async (controls: readonly ControlMember[]): Promise<boolean> => {
   for (let tries = 0; tries < READY_TRIES; tries++) {
     if ((await Promise.all(controls.map(ready))).every(Boolean)) return true

@@ -1,11 +1,11 @@
-/** What the client asked, what it was answered, and what it saw. The judgement rests on this and on what Nova heard. */
+/** The client's record of its requests, the answers and its observations. The judge uses it and the events that Nova received. */
 
 export type Method = 'POST' | 'PATCH' | 'GET' | 'DELETE'
 export const PHASES = ['POST', 'PATCH', 'order', 'report', 'event'] as const
-/** Where a bind is when the process dies. */
+/** The phase of a bind when the process is killed. */
 export type Phase = (typeof PHASES)[number]
 
-/** How one ARQ of a bind ended, as a GET showed it. */
+/** How one ARQ of a bind ended, as shown by a GET. */
 export type Seen = { readonly state: 'Bound' | 'BindFailed'; readonly at: number; readonly handle: string | null }
 /** One instance, from its ARQs' creation to their deletion. Moments are ms since the epoch; null: not (yet). */
 export type Life = {
@@ -56,9 +56,9 @@ export type Account = {
   readonly heard: Heard[]
   readonly served: Served[]
   readonly kills: Kill[]
-  /** POSTs whose answer never came: each may have left ARQs that nobody knows of. */
+  /** POSTs without an answer: each may have left ARQs that the client does not know. */
   lostPosts: number
-  /** Contradictions met on the way, in words. */
+  /** Violations found during the run, as text. */
   readonly contradictions: string[]
   /** ARQs of events that Nova took. */
   delivered: ReadonlySet<string>

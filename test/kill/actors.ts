@@ -1,4 +1,4 @@
-/** The second part: the process lives, and single actors are killed by key in the middle of a bind. */
+/** The second part: the process stays alive, and single actors are killed by key in the middle of a bind. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account, Life } from './account.ts'
 import { type Ground, type PartOptions, STUCK, openGround, settleUp } from './killed.ts'
@@ -10,7 +10,7 @@ export type ActorPart = { readonly account: Account; readonly filled: number; re
 
 const CONCURRENCY = 14
 const LONGEST_MS = 120_000
-/** An actor's death costs nearly nothing, so there are so many for one of the process. */
+/** Number of actor kills per process kill, since killing an actor takes almost no time. */
 const PER_KILL = 10
 
 export const inFlight = ({ lives }: Account): readonly Life[] =>

@@ -1,4 +1,4 @@
-/** Moments to kill at: each waits until the client, Nova or a host's disk shows a bind in the wanted phase. */
+/** Chooses the moment of a kill: waits until the client, Nova or a host's disk shows a bind in the wanted phase. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account, Method, Phase } from './account.ts'
 import type { Api } from './api.ts'
@@ -13,12 +13,12 @@ export type Sight = {
   readonly account: Account
   readonly random: Random
 }
-/** Calls `fire` in the step in which the moment is there; at most once. */
+/** Calls `fire` at the moment itself, in the same step of the event loop; at most once. */
 type Aim = (sight: Sight, fire: () => void) => () => void
 
 const PATIENCE_MS = 15_000
 
-/** Some of the way into the request: anything from being read to being committed. */
+/** A random time into the request: it may be anywhere between being read and being committed. */
 const requestOf =
   (method: Method): Aim =>
   ({ api, random }, fire) =>
@@ -27,7 +27,7 @@ const requestOf =
       setTimeout(() => api.open.has(call) && fire(), random.between(0, 6))
     })
 
-/** A bind was accepted a moment ago that needs its host. */
+/** A bind that needs work of its host was accepted a short time ago. */
 const order: Aim = ({ account, random }, fire) => {
   const afterMs = random.between(5, 150)
   const timer = setInterval(() => {
@@ -40,10 +40,10 @@ const order: Aim = ({ account, random }, fire) => {
   return () => clearInterval(timer)
 }
 
-/** The result is on the host's disk, and has still to be told, taken and recorded. */
+/** The result is on the host's disk, and is not yet published, consumed and recorded. */
 const report: Aim = ({ hosts }, fire) => hosts.onDone(() => fire())
 
-/** Nova has heard, and the program does not know it yet. */
+/** Nova has received the event, and the program has not received the answer yet. */
 const event: Aim = ({ nova }, fire) => nova.onEvents(() => fire())
 
 const AIMS: Readonly<Record<Phase, Aim>> = { POST: requestOf('POST'), PATCH: requestOf('PATCH'), order, report, event }

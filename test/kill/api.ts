@@ -1,4 +1,4 @@
-/** HTTP as a client of a service that may die at any moment: an answer, or the knowledge that there is none. */
+/** HTTP client for a service that may be killed at any moment: returns an answer, or throws `Lost` when there is none. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Method } from './account.ts'
 
@@ -6,12 +6,12 @@ const ANSWER_MS = 20_000
 const SERVICE_MS = 120_000
 const HEADERS = { 'content-type': 'application/json', 'x-service-roles': 'service' }
 
-/** No answer came, or one that leaves open what happened. */
+/** There was no answer, or one that does not say whether the request was carried out. */
 export class Lost extends Error {}
 export type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
 export type OpenCall = { readonly method: Method; readonly path: string; readonly instance: string | null }
 export type Api = {
-  /** `instance`: for whom; only to say later whose call was open. */
+  /** `instance`: the instance of the call, to report later which calls were open. */
   readonly call: (method: Method, path: string, body?: unknown, instance?: string) => Promise<Answer>
   /** After a `Lost`: resolves when it is worth to ask again. */
   readonly again: () => Promise<void>

@@ -1,4 +1,4 @@
-/** What the folder says when the program is over: its invariants hold, and its views are the fold of its journal. */
+/** Checks the store after the program has ended: the invariants hold, and the views equal a fold of the journal. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rebuild } from '../../src/actors/entities.ts'
@@ -20,7 +20,7 @@ const rowsOf = async ({ journal }: Store): Promise<readonly FeedRow[]> => {
   }
 }
 
-/** When an order was sent last is noted beside the fold. */
+/** `sent_at` is left out: it is set directly and cannot be folded from the journal. */
 const comparable = (line: string) => (line.startsWith('pending_orders ') ? line.replace(/"sent_at":\d+/, '') : line)
 const linesOf = async (store: Store): Promise<readonly string[]> => {
   const lines: string[] = []
@@ -41,7 +41,7 @@ export const viewsDiffer = async (store: Store): Promise<readonly string[]> => {
   ]
 }
 
-/** While nothing served, nothing could be expected. */
+/** Periods in which the service was down, for which no deadline applies. */
 const pausesOf = ({ served }: Account) => served.slice(1).map(({ from }, n) => ({ from: served[n]!.to, to: from }))
 
 const preparedOn = (data: string, name: string): readonly string[] => {

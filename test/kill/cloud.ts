@@ -1,4 +1,4 @@
-/** What the client knows of the cloud: deployables, and how many of their accelerators it has claimed, as Placement would. */
+/** The client's view of the cloud: deployables and the number of accelerators claimed on each, as in Placement. */
 import type { Api } from './api.ts'
 import type { Random } from './random.ts'
 

@@ -1,11 +1,11 @@
-/** The last part of a run: nothing is killed any more, and what was promised has to be there. */
+/** The last part of a run: after the last kill, all accepted requests must have their results. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Listed } from './account.ts'
 import type { Api } from './api.ts'
 import type { Cloud, Place } from './cloud.ts'
 import { type Client, lead } from './life.ts'
 
-/** The longest wait between two tellings of Nova is 30 s. */
+/** The longest wait between two notifications of Nova is 30 s. */
 const TOLD_MS = 45_000
 const FREE_MS = 30_000
 
@@ -14,7 +14,7 @@ const untold = ({ account, nova }: Client): readonly string[] => {
   return account.lives.flatMap(({ seen }) => [...seen.keys()]).filter((arq) => !account.delivered.has(arq))
 }
 
-/** Waits until Nova has heard of every end, or it is recorded that one cannot be told. */
+/** Waits until Nova has been notified of every end, or the notification is recorded as undeliverable. */
 export const allTold = async (client: Client): Promise<void> => {
   const until = Date.now() + TOLD_MS
   while (untold(client).length > 0 && Date.now() < until) await sleep(100)
@@ -37,7 +37,7 @@ const fillOne = async (client: Client, place: Place): Promise<boolean> => {
   return false
 }
 
-/** Everything that is not held must be there to be had, else a handle has leaked. Returns how many were bound. */
+/** Binds all free accelerators; if that is not possible, a handle has leaked. Returns how many were bound. */
 export const fillUp = async (client: Client, { places }: Cloud, fits: (place: Place) => boolean): Promise<number> => {
   const filled = await Promise.all(
     places.filter(fits).map(async (place) => {

@@ -1,13 +1,13 @@
-/** The simulated hosts' own folders: trouble is put there, and what a host has in hand is read there. */
+/** The folders of the simulated hosts: used to inject hardware faults, and to read which orders a host is working on. */
 import { type FSWatcher, mkdirSync, readFileSync, readdirSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** ARQs by what the host's ledger says of the order that prepares their slot. */
+/** ARQs by the state of their prepare order in the host's ledger. */
 export type InHand = { readonly working: ReadonlySet<string>; readonly done: ReadonlySet<string> }
 export type Hosts = {
   readonly trouble: (host: string, trouble: object) => void
   readonly read: () => InHand
-  /** Calls back within a moment of a ledger saying that another preparation is done. */
+  /** Calls back shortly after a ledger shows that another preparation is done. */
   readonly onDone: (listener: (arq: string) => void) => () => void
 }
 type Entry = { readonly slot: string; readonly type: string; readonly state: string; readonly arq?: string }

@@ -1,4 +1,4 @@
-/** The judge of the kill test finds each fault that is planted in an account. */
+/** The judge of the kill test finds each error that is planted in an account. */
 import { expect, test } from 'vitest'
 import { type Account, type Life, type Seen, newAccount } from './account.ts'
 import { RULES, judge } from './judge.ts'

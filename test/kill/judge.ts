@@ -1,9 +1,9 @@
-/** What must hold of a client's account, whatever was killed and when. Pure; each violation is a sentence. */
+/** Checks a client's account for what must hold regardless of kills. Pure; each violation is a sentence. */
 import { type Account, type Life, type Listed, type Served, inTurn } from './account.ts'
 
-/** A deadline is found by a sweep, and seen by a poll; only time in which the program served counts. */
+/** Allowance for the sweep that finds a deadline and the poll that sees the end. Only time in which the program ran counts. */
 export const GRACE_MS = 5000
-/** The most ARQs one POST of this client makes. */
+/** The most ARQs that one POST of this client creates. */
 const ARQS_A_POST = 2
 
 type Rule = (account: Account) => readonly string[]

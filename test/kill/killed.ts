@@ -1,4 +1,4 @@
-/** The first part: the whole process is killed, again and again, under load. */
+/** The first part: the whole process is killed repeatedly under load. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tempFolder } from '../support/program.ts'
 import { type Account, PHASES, type Phase, newAccount } from './account.ts'
@@ -26,7 +26,7 @@ export type PartOptions = {
 
 const DEADLINE_SECONDS = 10
 const CONCURRENCY = 14
-/** At least so many kills with a bind in each phase. */
+/** The minimum number of kills with a bind in each phase. */
 const EACH_PHASE = 3
 const ORDERS_TAKE_MS = 120
 const SIMULATED = ['sim-1', 'sim-2', 'sim-3']
@@ -35,7 +35,7 @@ export const STUCK = { host: 'sim-3', binds: 4 }
 const healthy = ({ host }: Place) => host !== STUCK.host
 
 export type Ground = Awaited<ReturnType<typeof openGround>>
-/** The program, its Nova, a client, and a cloud to bind in. */
+/** The program, its Nova, a client and the simulated cloud. */
 export const openGround = async ({ seed }: PartOptions, env: Readonly<Record<string, string>>) => {
   const account = newAccount(DEADLINE_SECONDS * 1000)
   const chance = random(seed)
@@ -65,7 +65,7 @@ export const openGround = async ({ seed }: PartOptions, env: Readonly<Record<str
   }
 }
 
-/** Each in its turn, then what was met least. */
+/** Chooses each phase in turn, then the one with the fewest kills. */
 const nextAim = (account: Account): Phase => {
   const { hit, kills } = figuresOf(account)
   if (kills < PHASES.length * EACH_PHASE) return PHASES[kills % PHASES.length]!

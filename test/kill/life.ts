@@ -1,4 +1,4 @@
-/** One instance as Nova leads it: ARQs made, bound, waited for, held, given up. It goes on after every death of the service. */
+/** The life of one instance, as Nova does it: ARQs are created, bound, awaited, held and deleted. It continues after each kill. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Account, type Life, type Seen, inTurn } from './account.ts'
@@ -12,7 +12,7 @@ export type Plan = {
   readonly amount: number
   readonly holdMs: number
   readonly leaving: Leaving
-  /** Gives the ARQs up without waiting for the end of the bind. */
+  /** Deletes the ARQs without waiting for the end of the bind. */
   readonly hasty: boolean
 }
 export type Client = { readonly api: Api; readonly account: Account; readonly nova: Nova }
@@ -31,7 +31,7 @@ type Shown = {
 const collection = '/accelerator_requests'
 const add = (path: string, value: string) => ({ op: 'add', path: `/${path}`, value })
 
-/** Asks until there is an answer. `lost` is told of each try without one. */
+/** Repeats the request until there is an answer. `lost` is called for each try without one. */
 const insist = async (
   { api }: Client,
   attempt: () => Promise<Answer>,
@@ -69,7 +69,7 @@ const create = async (client: Client, life: Life, { place, amount }: Plan): Prom
   return true
 }
 
-/** Each by its own GET. A 201 was given for them, so they have to be there. */
+/** Reads each ARQ by its own GET. Their creation was answered 201, so they must exist. */
 const look = async (client: Client, life: Life): Promise<readonly Shown[]> => {
   const answers = await Promise.all(life.arqs.map((arq) => get(client, `${collection}/${arq}`)))
   for (const [n, { status }] of answers.entries())
@@ -78,7 +78,7 @@ const look = async (client: Client, life: Life): Promise<readonly Shown[]> => {
   return answers.filter(({ status }) => status === 200).map(({ body }) => body as Shown)
 }
 
-/** After a PATCH without an answer: it happened to all of the ARQs or to none. */
+/** After a PATCH without an answer: it was applied to all of the ARQs or to none. */
 const acceptedAnyway = async (client: Client, life: Life): Promise<boolean> => {
   const shown = await look(client, life)
   const started = shown.filter(({ state }) => BINDING.has(state))
@@ -123,7 +123,7 @@ const seenOf = ({ state, attach_handle_info: info }: Shown): Seen => ({
   handle: state === 'Bound' ? inTurn(info) : null,
 })
 
-/** As Nova's compute does: an event, or some time, then the list of the instance. */
+/** Like Nova's compute service: waits for an event or some time, then lists the ARQs of the instance. */
 const watch = async (client: Client, life: Life): Promise<void> => {
   const { account, nova } = client
   const until = Date.now() + account.deadlineMs * 3 + 120_000
@@ -143,7 +143,7 @@ const watch = async (client: Client, life: Life): Promise<void> => {
   }
 }
 
-/** What was seen is still so. */
+/** Checks that ARQs seen as Bound are unchanged. */
 export const stillSo = async (client: Client, life: Life): Promise<void> => {
   for (const one of await look(client, life)) {
     const seen = life.seen.get(one.uuid)
@@ -186,7 +186,7 @@ const leave = async (client: Client, life: Life, leaving: Leaving): Promise<void
   if (left.length > 0) account.contradictions.push(`instance ${life.instance} was deleted and lists ${left[0]!.uuid}`)
 }
 
-/** True when the bind was accepted. The claim on the place is given back when all is over. */
+/** True when the bind was accepted. The claim on the place is released at the end. */
 export const lead = async (client: Client, plan: Plan): Promise<boolean> => {
   const { place, amount, holdMs, leaving, hasty } = plan
   const life: Life = {

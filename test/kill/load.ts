@@ -1,4 +1,4 @@
-/** Many instances at a time, each with its own plan, until enough binds were accepted. */
+/** Runs many instances at a time, each with its own plan, until enough binds were accepted. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cloud, Place } from './cloud.ts'
 import { type Client, type Leaving, type Plan, lead } from './life.ts'
@@ -6,21 +6,21 @@ import type { Random } from './random.ts'
 
 export type LoadOptions = {
   readonly concurrency: number
-  /** Only devices that need their host. */
+  /** Use only devices whose binds need work of their host. */
   readonly hostWork: boolean
-  /** Its orders take longer than any deadline; so many binds go there all the same. */
+  /** A host whose orders exceed every deadline, and how many binds still go to it. */
   readonly stuck: { readonly host: string; readonly binds: number }
 }
 export type Load = {
   readonly accepted: () => number
-  /** Lives that are under way. */
+  /** Number of instances that have not ended. */
   readonly active: () => number
-  /** Nothing new begins; resolves when all has ended. */
+  /** Starts no new instances; resolves when all have ended. */
   readonly drain: () => Promise<void>
 }
 
 const LEAVINGS: readonly Leaving[] = ['by instance', 'by instance', 'by ARQs', 'unbound first']
-/** Of all that are held to the end, so that enough room is left. */
+/** The most instances that are kept until the end, so that enough accelerators stay free. */
 const KEPT_MAX = 6
 
 export const openLoad = (client: Client, cloud: Cloud, random: Random, options: LoadOptions): Load => {

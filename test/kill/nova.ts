@@ -1,4 +1,4 @@
-/** The Nova of the kill test: takes its time, fails now and then, and can be watched. */
+/** The Nova of the kill test: answers slowly, fails now and then, and reports what it received. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HeardEvent, openNovaServer } from '../support/novaServer.ts'
 import type { Account, Heard } from './account.ts'
@@ -10,7 +10,7 @@ export type Nova = {
   readonly onEvents: (listener: (events: readonly Heard[]) => void) => () => void
   /** Resolves when an event for one of the ARQs comes, or the time is up. */
   readonly wait: (arqs: readonly string[], ms: number) => Promise<void>
-  /** ARQs of events that Nova took, by whatever answer the sender got. */
+  /** ARQs of events that Nova accepted, whatever answer the sender got. */
   readonly delivered: () => ReadonlySet<string>
   /** From now on every answer is good. */
   readonly steady: () => void
@@ -18,7 +18,7 @@ export type Nova = {
 }
 
 const ANSWER_MS = { min: 0, max: 80 }
-/** Part of the requests that is answered 503: the events were heard, and have to be told again. */
+/** Share of the requests that are answered 503: the events were received, but must be sent again. */
 const FAILING = 0.05
 
 const heardOf = ({ server_uuid: instance, tag: arq = '', status = '' }: HeardEvent): Heard => ({

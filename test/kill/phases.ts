@@ -1,11 +1,11 @@
-/** Which binds were in flight at a kill, and where: from the open requests, the hosts' disks and, afterwards, the timelines. */
+/** Finds the phase of each bind in flight at a kill, from open requests, the hosts' disks and, afterwards, the timelines. */
 import type { Account, Life, Phase } from './account.ts'
 import { type Api, Lost, type OpenCall } from './api.ts'
 import type { InHand } from './hosts.ts'
 
 type Step = { readonly at: string; readonly step: string }
 type Counts = Record<Phase, number>
-/** What was seen in the step of the kill. */
+/** What was observed at the moment of the kill. */
 export type Snapshot = { readonly at: number; readonly open: readonly OpenCall[]; readonly lives: readonly Life[] }
 
 const RECENT_MS = 30_000
@@ -19,7 +19,7 @@ export const snapshot = (at: number, api: Api, account: Account): Snapshot => ({
   ),
 })
 
-/** Where the bind of one ARQ was, from what its timeline says happened when; null: before it, or over. */
+/** The phase of the bind of one ARQ, from its timeline; null: the bind had not started, or had ended. */
 export const phaseOf = (steps: readonly Step[], killedAt: number, doneOnHost: boolean): Phase | null => {
   const before = (name: RegExp) => steps.some(({ step, at }) => name.test(step) && Date.parse(at) <= killedAt)
   if (!before(/^bind accepted$/) || before(/^(unbound|deleted)$/)) return null
@@ -38,7 +38,7 @@ const stepsOf = async (api: Api, arq: string): Promise<readonly Step[]> => {
   }
 }
 
-/** Each bind counts once, by its ARQ that is furthest behind. */
+/** Each bind counts once, in the phase of its slowest ARQ. */
 export const phasesAt = async ({ at, open, lives }: Snapshot, inHand: InHand, api: Api): Promise<Counts> => {
   const sent = (method: string) => open.filter((call) => call.method === method && call.instance !== null).length
   const counts: Counts = { POST: sent('POST'), PATCH: sent('PATCH'), order: 0, report: 0, event: 0 }

@@ -1,8 +1,8 @@
-/** Choices from a seed. What the machine does in between is not seeded, so a run can be repeated only in its intentions. */
+/** Random choices from a seed. The timing of the machine is not seeded, so a repeated run makes the same choices, but may differ. */
 export type Random = {
   /** From 0 up to, not including, 1. */
   readonly next: () => number
-  /** A whole number of both ends' range, both included. */
+  /** A whole number between both ends, both included. */
   readonly between: (from: number, to: number) => number
   readonly pick: <Item>(items: readonly Item[]) => Item
   readonly chance: (of: number) => boolean

@@ -1,5 +1,5 @@
 /**
- * The kill test: the real program under load, killed again and again, judged by its client's own record.
+ * The kill test: the real program under load is killed repeatedly, and its client's own record is checked.
  *
  *   npm run kill -- --binds 200 --kills 20 [--seed S] [--host-work] [--process | --actors]
  */

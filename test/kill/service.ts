@@ -1,4 +1,4 @@
-/** The real program under test: started, killed, started again by the same command, and looked after meanwhile. */
+/** The real program under test: starts it, kills it and restarts it with the same command, and watches it meanwhile. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../support/port.ts'
 import { type Run, type Service, familyOf, isAlive, startService } from '../support/program.ts'
@@ -8,11 +8,11 @@ const GONE_MS = 2000
 
 export type Supervised = {
   readonly origin: string
-  /** The one that runs now, or ran last. */
+  /** The process that runs now, or ran last. */
   readonly now: () => Service
-  /** Resolves when it serves. */
+  /** Resolves when it is ready. */
   readonly serving: () => Promise<void>
-  /** SIGKILL, in this very step. Returns the moment. */
+  /** Sends SIGKILL synchronously. Returns the time. */
   readonly strike: () => number
   /** After a strike: waits for the end of all its processes and starts it again. Resolves to the time until it served. */
   readonly revive: () => Promise<number>

@@ -1,4 +1,4 @@
-/** The run, for people. */
+/** Prints a summary of the run as text. */
 import { type Account, PHASES, type Phase } from './account.ts'
 
 export type Figures = {

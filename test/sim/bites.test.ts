@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Bite } from './lies.ts'
 import { play } from './simulate.ts'
 
-/** What is broken on purpose, invariants of which one at least must notice, and the first seed that is played: one that finds it. */
+/** For each planted bug: the invariants of which at least one must fail, and the first seed to play, which is known to find it. */
 const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['fence off', ['S1', 'S3', 'S9', 'S12', 'S13', 'I1', 'I2'], 1],
   ['numbers forgotten', ['S5', 'S12'], 2],
@@ -12,7 +12,7 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['refusal without reading the tail', ['S6', 'S7', 'S9'], 1],
   ['claims ignored', ['SHARING-3'], 14],
 ]
-/** Chance moves on with each change of the code. */
+/** Each change of the code changes the random sequence of a seed, so more seeds are tried. */
 const SEEDS_MAX = 60
 
 describe('simulation', () => {

@@ -1,4 +1,4 @@
-/** Clients of the API, and what they write down of each request. */
+/** Clients of the API, which record each request and its answer. */
 import type { Asked } from '../../src/audit/evidence.ts'
 import type { Process } from './control.ts'
 import type { Random } from './random.ts'

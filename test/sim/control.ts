@@ -1,4 +1,4 @@
-/** A control process: the production assembly behind the production routes, started and killed as one. */
+/** A simulated control process: the production assembly and routes, started and killed as a unit. */
 import { deciderOf } from '../../src/actors/entities.ts'
 import type { Hono } from 'hono'
 import type { Memory } from '../../src/actors/runtime/memory.ts'
@@ -19,7 +19,7 @@ export type Process = {
   readonly up: () => boolean
   readonly start: () => void
   readonly kill: () => void
-  /** Nothing of it runs until it goes on with all it had in hand. */
+  /** Pauses the process: none of its tasks run until it is resumed, with its state unchanged. */
   readonly hold: () => void
   readonly resume: () => void
   /** Rejects when the process dies, or is not there. */
@@ -48,7 +48,7 @@ type Ports = {
 }
 type Running = { readonly system: System; readonly app: Hono }
 
-/** Rounds are rarer than in a real process: many minutes of them pass in every seed. */
+/** Longer intervals than in a real process, since every seed simulates many minutes. */
 const CONTROL = { sweepEveryMs: 2000, staleAfterMs: 30_000, programWaitMs: 3000 }
 
 export const openProcess = (ports: Ports): Process => {
@@ -77,7 +77,7 @@ export const openProcess = (ports: Ports): Process => {
     try {
       await begin(mine)
     } catch (error) {
-      // as a process that cannot read its store at start: it ends, and is started again
+      // like a process that cannot read its store at the start: it ends and is restarted
       say(`${name}: does not start: ${String(error)}`)
       schedule.after(mine, 1000, () => void attempt(mine))
     }
@@ -102,7 +102,7 @@ export const openProcess = (ports: Ports): Process => {
       if (!life.alive) return
       say(`${name}: killed`)
       schedule.end(life)
-      // its actors are held by nact until their system is stopped; its clock says that all time is over
+      // nact keeps its actors until their system is stopped; until then the clock of the ended life shows Infinity
       void running?.system.plane.region.stop()
       running = null
     },

@@ -1,4 +1,4 @@
-/** A disk whose writes take a while: what is under way at a crash may be on it, or not, or in part, as the crash says. */
+/** A disk with slow writes. A write in progress at a crash is stored, lost or stored in part, as the crash specifies. */
 import type { Cancel } from '../../src/clock.ts'
 import type { Disk } from '../../src/host/disk.ts'
 import type { Random } from './random.ts'
@@ -8,10 +8,10 @@ import type { Tap } from './tap.ts'
 export type Fate = 'kept' | 'lost' | 'torn'
 export type SlowDisk = {
   readonly files: Map<string, string>
-  /** What a process of that life uses. */
+  /** The disk as seen by one life of a process. */
   readonly usedBy: (life: Life) => Disk
   readonly crash: (fate: Fate) => void
-  /** So many of the next writes are refused. */
+  /** The number of next writes that fail. */
   refusals: number
 }
 type Ports = {

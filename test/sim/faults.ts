@@ -1,4 +1,4 @@
-/** What goes wrong, one fault at a time, while clients work. Each ends by itself or is mended at the end of the load. */
+/** The faults, injected one at a time while clients work. Each ends by itself or at the end of the load. */
 import type { Process } from './control.ts'
 import type { Machine } from './machine.ts'
 import type { Network } from './network.ts'
@@ -12,12 +12,12 @@ export type Pause = { readonly from: number; to: number }
 export type Stage = {
   readonly schedule: Schedule
   readonly random: Random
-  /** Who makes the faults; it never dies. */
+  /** The life that injects the faults; it is never killed. */
   readonly life: Life
   readonly processes: readonly Process[]
   readonly machines: readonly Machine[]
   readonly network: () => Network
-  /** Everything on the bus is lost, and a new one takes its place. */
+  /** Replaces the bus by a new, empty one. */
   readonly loseBus: () => void
   readonly store: SimStore
   readonly snare: Snare
@@ -30,7 +30,7 @@ type Fault = (stage: Stage) => void
 const FATES = ['kept', 'lost', 'torn'] as const
 
 const later = ({ schedule, life }: Stage, ms: number, run: () => void): void => void schedule.after(life, ms, run)
-/** Until then nobody can be expected to keep a deadline. */
+/** Until then no deadline need be kept. */
 const pause = (stage: Stage, ms: number): void => {
   const from = stage.now()
   stage.pauses.push({ from, to: from + ms })
@@ -95,12 +95,12 @@ const controlDies: Fault = (stage) => {
 }
 /** Longer than a broker waits for a member, and it gives the member's partitions to others; it joins anew when it is back. */
 const SESSION_MS = 6000
-/** The whole process stands still and goes on with all it had in hand. */
+/** Pauses the whole process, which later continues with its state unchanged. */
 const stands = (stage: Stage, { name }: Pick<Process, 'name'>, resume: () => void): void => {
   const { random, say, network } = stage
   const ms = random.between(1000, 30_000)
   say(`fault: ${name} stands still for ${ms} ms`)
-  // the others go on with its work
+  // the other processes take over its work
   if (stage.processes.length === 1) pause(stage, ms)
   if (ms > SESSION_MS) later(stage, SESSION_MS, () => network().rebalance())
   later(stage, ms, () => {
@@ -115,7 +115,7 @@ const controlPauses: Fault = (stage) => {
   process.hold()
   stands(stage, process, process.resume)
 }
-/** With a read that is not published yet, a publish it does not know of yet, a checkpoint that is not saved yet. */
+/** Pauses a relay before a publish, before it learns the result of a publish, or before it saves its checkpoint. */
 const controlCaught: Fault = (stage) => {
   const { random, snare, schedule, say } = stage
   const at = random.pick(MOMENTS)
@@ -251,7 +251,7 @@ const FAULTS: readonly Fault[] = [
 ]
 export const strike = (stage: Stage): void => stage.random.pick(FAULTS)(stage)
 
-/** No more faults: all are up, and nothing is in the way. */
+/** Ends all faults: all processes run, and no call is disturbed. */
 export const mend = ({ processes, machines, network, schedule, snare, store, nova, say }: Stage): void => {
   say('all is mended')
   for (const life of [store.life, network().life]) schedule.resume(life)

@@ -1,4 +1,4 @@
-/** What is played when the load is over and all is mended: a host that stays away, and poison, whose effect on others has a bound. */
+/** Scenarios played after the load, when all faults have ended: a host that stays away, and a faulty host that must hardly disturb others. */
 import { reportRecord } from '../../src/wire/message.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import { type Stage, mend } from './faults.ts'
@@ -7,11 +7,11 @@ import { type Tools, begin, forsaken, leave, look, ok } from './sessions.ts'
 import { pass, until } from './until.ts'
 import type { World } from './world.ts'
 
-/** Longer than a bind's deadline and what may be late about it. */
+/** Longer than a bind's deadline and its permitted lateness. */
 const SILENCE_MS = 155_000
-/** In poisoned company a bind that would take a moment takes so long at most. */
+/** The longest time that a quick bind on a healthy host may take beside a faulty host. */
 const DELAY_MAX_MS = 20_000
-/** Longer than a call that hung in the hardware when all was mended goes on hanging. */
+/** Longer than a hardware call that hung at the end of the faults can still hang. */
 const CALM_MS = 65_000
 const BINDS = 5
 const POISONS = 40
@@ -21,7 +21,7 @@ const discarded = async ({ complain }: World, tools: Tools): Promise<void> => {
   const begun = await begin(tools)
   if (begun && !(await leave(tools, begun.bind))) complain(`instance ${begun.bind.instance} could not be deleted`, 'L6')
 }
-/** A host goes and stays away; what was bound to it meanwhile has to end without it. */
+/** A host crashes and stays away; binds on it have to end without it. */
 export const silence = async (world: World, tools: Tools): Promise<void> => {
   const { stage } = world
   const rest = stage.random.pick(stage.machines)
@@ -32,7 +32,7 @@ export const silence = async (world: World, tools: Tools): Promise<void> => {
   await pass(world, SILENCE_MS)
 }
 
-/** What no program of ours says, in the name of a host. */
+/** An invalid message in the name of a host, which our programs never send. */
 const poison = ({ network, random, now }: Stage, host: string, at: number): void => {
   const { hostReports, hostOrders } = CATALOGUE
   const envelope = {
@@ -71,7 +71,7 @@ const poison = ({ network, random, now }: Stage, host: string, at: number): void
   const { topic } = random.pick([hostReports, hostOrders])
   network().poison(random.chance(0.3) ? unheardOf : { topic, key: host, value, headers: {} })
 }
-/** The actors of the sick host die all the time. */
+/** Keeps killing the actors of the faulty host. */
 const hammer = ({ schedule, life, processes, random }: Stage, over: () => boolean): void => {
   const strike = (): void => {
     if (over()) return
@@ -82,7 +82,7 @@ const hammer = ({ schedule, life, processes, random }: Stage, over: () => boolea
   }
   strike()
 }
-/** How long it took until it was Bound or failed; null: it was refused, as when nothing is free. */
+/** The time until the bind was Bound or failed; null: it was refused, for example because nothing is free. */
 const bindMs = async ({ stage }: World, tools: Tools): Promise<number | null> => {
   const from = stage.schedule.elapsed()
   const begun = await begin(tools)
@@ -105,7 +105,7 @@ const measured = async (world: World, tools: Tools, sick: Machine): Promise<void
       world.complain(`a bind elsewhere took ${ms} ms while ${sick.name} was poisoned`, 'L7')
   }
 }
-/** One host speaks nonsense, its hardware hangs, and its actors die. */
+/** One host sends invalid messages, its hardware hangs, and its actors are killed. */
 export const poisoned = async (world: World, tools: Tools): Promise<void> => {
   const { stage } = world
   mend(stage)

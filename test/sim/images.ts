@@ -1,4 +1,4 @@
-/** Images port over a table. */
+/** The images port over a table in memory. */
 import type { Images } from '../../src/actors/neighbours.ts'
 
 export const IMAGES = ['4a3bd0ae-0000-4000-8000-000000000001', '4a3bd0ae-0000-4000-8000-000000000002'] as const

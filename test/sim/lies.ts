@@ -1,4 +1,4 @@
-/** Faults for tests of the tests: ports that lie to the processes that use them. The invariants must find each. */
+/** Planted bugs that test the tests: ports that break their contract. The invariants must find each of them. */
 import type { Append, Journal, Reads } from '../../src/actors/runtime/ports.ts'
 import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import type { Store } from '../../src/persistence/store.ts'
@@ -13,10 +13,10 @@ export const BITES = [
   'claims ignored',
 ] as const
 export type Bite = (typeof BITES)[number]
-/** What only several processes can do wrong. */
+/** Bugs that have an effect only with several processes. */
 export const needsSeveral = (bite: Bite | null): boolean => bite !== null && BITES.indexOf(bite) >= 3
 
-/** Versions as they would have been, had the writer known: nothing is stale any more. */
+/** Renumbers an append to follow the newest rows, so that no append is refused as stale. */
 export const unfenced = async (journal: Pick<Journal, 'recall'>, { rows, changes }: Append): Promise<Append> => {
   const tails = await journal.recall(rows.map(({ key }) => ({ key, after: 0 })))
   return {
@@ -27,15 +27,15 @@ export const unfenced = async (journal: Pick<Journal, 'recall'>, { rows, changes
 
 export const lyingJournal = (bite: Bite | null, journal: Journal, store: Pick<Store, 'journalEnd'>): Journal => ({
   ...journal,
-  // who begins without a checkpoint begins with what comes next
+  // the relay ignores its checkpoint and starts after the last row
   ...(bite === 'relay without checkpoint'
     ? { checkpoint: (reader) => (reader === 'relay' ? store.journalEnd() : journal.checkpoint(reader)) }
     : {}),
-  // who takes himself for the only writer decides on what he remembers
+  // a process that believes to be the only writer decides on its cached state
   ...(bite === 'refusal without reading the tail' ? { exclusive: true } : {}),
 })
 
-/** Saved under the newest epoch, whichever the saver's is. */
+/** Saves a checkpoint under the newest epoch instead of the epoch of the caller. */
 const withoutEpochs = (sharing: Sharing): Sharing => {
   const save = async (name: string, epoch: number, reader: string, position: string): Promise<boolean> =>
     epoch < EPOCHS_MAX &&

@@ -1,4 +1,4 @@
-/** A compute node: its hardware and its disk outlive the host program, which is started and killed here. */
+/** A compute node. The host program is started and killed; its hardware and its disk survive that. */
 import type { HostStep, HostTrace } from '../../src/audit/evidence.ts'
 import type { Ids } from '../../src/clock.ts'
 import type { HostIo } from '../../src/drivers/driver.ts'
@@ -51,14 +51,14 @@ type Ports = {
 const DRIVER = 'simulated_driver'
 const STATE_DIR = '/state'
 
-/** What the ledger on disk says of each slot, and what was done on the hardware. */
+/** Records what the ledger on disk says about each slot, and what was done on the hardware. */
 const openTrace = () => {
   const steps: HostStep[] = []
   const noted = new Map<string, Entry>()
   const told = new Set<string>()
   const written = (text: string, whole: boolean): void => {
     if (whole) noted.clear()
-    // the head of a new file is no entry, and what is torn is not noted
+    // the header of a new file is not an entry, and an incomplete line is ignored
     const lines = text.split('\n').slice(whole ? 1 : 0, -1)
     for (const entry of lines.map((line) => JSON.parse(line) as Entry)) {
       const key = `${entry.slot} ${entry.number} ${entry.state}`
@@ -121,7 +121,7 @@ export const openMachine = (ports: Ports): Machine => {
     random: ports.random,
     written: (path, text, whole) => (path === ledger ? trace.written(text, whole) : undefined),
   })
-  /** Where the driver keeps what the hardware holds. */
+  /** The file in which the driver keeps the state of the hardware. */
   const board = slowDisk({
     schedule,
     tap: ports.tap,

@@ -1,4 +1,4 @@
-/** The broker between processes: the in-process bus, reached over a wire, repeating, delaying, reordering, sharing out anew and lying as the seed says. */
+/** The simulated broker: the in-process bus with delays, duplicates, reordering, rebalances and failed publishes, as the seed says. */
 import type { TopicMessage } from '../../src/audit/evidence.ts'
 import type { Mangle } from '../../src/bus/inProcess/cursor.ts'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
@@ -11,33 +11,33 @@ import type { Snare } from './snare.ts'
 import type { Tap } from './tap.ts'
 
 export type Network = {
-  /** How unruly it is, from 0 to 1. */
+  /** Strength of the disturbances, from 0 to 1. */
   unrest: number
-  /** How often a publish goes wrong, from 0 to 1. */
+  /** Probability that a publish fails, from 0 to 1. */
   mischief: number
   readonly life: Life
   readonly seenBy: (life: Life) => Bus
-  /** The members of groups are asked to join anew: those that are held do not, and what all had in hand comes again. */
+  /** Starts a rebalance of all groups: paused members do not rejoin, and messages in progress are redelivered. */
   readonly rebalance: () => void
-  /** Straight to the bus, and in nobody's record. */
+  /** Publishes directly to the bus, without recording the message. */
   readonly poison: (record: BusRecord) => void
-  /** All that was ever stored, offset after offset. */
+  /** All messages ever stored, in order of offset. */
   readonly stored: readonly TopicMessage[]
 }
 type Member = { readonly life: Life; readonly options: ConsumeOptions; consumer: Consumer | null }
 
 const PARTITIONS = 12
 const PUBLISH_TIMEOUT_MS = 8000
-/** A message that is late is on its way for so long; below the grace that relays count on. */
+/** The delay of a late message; shorter than the grace period that relays rely on. */
 const LATE_MS = 25_000
-/** So many of the last messages come again to whoever gets their partition next. */
+/** The number of last messages that are redelivered to the next owner of a partition. */
 const CHUNK = 12
 const ENDLESS = { count: Infinity, bytes: Infinity }
 
-/** Said over and over, whatever is asked for. */
+/** Periodic messages, which say nothing about open work. */
 const isIdle = ({ value }: Pick<BusRecord, 'value'>): boolean => value.includes('"type":"Heartbeat"')
 
-/** What lies on topics, written down as it is stored. */
+/** Records the messages of the topics as they are stored. */
 const openRecord = (generation: number) => {
   const stored: TopicMessage[] = []
   const ends = new Map<string, number>()

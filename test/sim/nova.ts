@@ -1,4 +1,4 @@
-/** A second Nova: it knows its instances, answers as the real one or as it is told to, and writes down what it got. */
+/** A simulated Nova: it knows its instances, answers like the real one or as a fault demands, and records the events it received. */
 import type { Heard } from '../../src/audit/evidence.ts'
 import type { Nova, NovaEvent, NovaVerdict } from '../../src/actors/neighbours.ts'
 import type { Random } from './random.ts'
@@ -9,7 +9,7 @@ export type NovaMood = 'well' | 'failing' | 'picky' | 'deaf' | 'slow'
 export type SimNova = {
   readonly heard: readonly Heard[]
   readonly instances: Set<string>
-  /** `failing`: 5xx to all; `picky`: some refused, some unknown; `deaf`: takes all, and its answer is lost; `slow`: takes seconds. */
+  /** `failing`: 5xx to all; `picky`: some refused, some unknown; `deaf`: accepts all, but its answer is lost; `slow`: takes seconds. */
   mood: NovaMood
   readonly seenBy: (life: Life) => Nova
   /** Resolves when something was heard of the instance, or the time is over. */

@@ -1,4 +1,4 @@
-/** What operators decide past hosts and clients: hosts go out of service, handles are kept back, binds are ended by force, traits get other names. */
+/** Actions of operators: hosts are taken out of service, handles are quarantined, binds are ended by force, traits are renamed. */
 import type { Reply } from './client.ts'
 import { ADMIN, type Tools, survey } from './sessions.ts'
 
@@ -6,7 +6,7 @@ const BECAUSE = { reason: 'simulated' }
 const unsure = ({ status }: Reply): boolean => status === null || status === 503
 const ROUNDS = 20
 
-/** Asked for until there is an answer: what an operator began, an operator ends. */
+/** Repeats the request until there is an answer, since operators finish what they start. */
 const insist = async ({ client }: Tools, line: string, body?: object): Promise<Reply> => {
   let reply = await client.ask(ADMIN, 'other', line, body)
   for (let round = 0; round < ROUNDS && unsure(reply); round++) {

@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed and the same questions give the same answers on every machine. */
+/** Random numbers from a seed: the same seed and the same sequence of calls give the same results on every machine. */
 import { orderedIds } from '../../src/clock.ts'
 import type { Ids } from '../../src/clock.ts'
 
@@ -10,7 +10,7 @@ export type Random = {
   readonly chance: (probability: number) => boolean
   readonly pick: <Item>(items: readonly Item[]) => Item
   readonly bytes: (count: number) => Uint8Array
-  /** Another stream, which is not disturbed by what is asked of this one. */
+  /** An independent stream: calls on this one do not affect it. */
   readonly fork: (name: string) => Random
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run sim -- --seeds N --first-seed S`, or `--seed S` to replay one and read its story; `--plant NAME` breaks something on
- * purpose and fails when no seed finds it; `--sagas` plays every operation with each of its steps harmed.
+ * `npm run sim -- --seeds N --first-seed S`, or `--seed S` to replay one and print its log; `--plant NAME` breaks something on
+ * purpose and fails when no seed finds it; `--sagas` plays every operation with a fault in each of its steps.
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-/** Every operation of several steps: what is there before it, what is asked, and when it is over. */
+/** All operations of several steps: their preparation, their request, and the condition for their end. */
 import type { Reply, Who } from './client.ts'
 import { IMAGES } from './images.ts'
 import { ADMIN, PATH, PROJECTS, type Place, type Tools, ensureProfile, survey } from './sessions.ts'
@@ -8,9 +8,9 @@ export type Bench = { readonly world: World; readonly tools: Tools }
 export type Saga = {
   readonly name: string
   readonly before?: (bench: Bench) => Promise<Made>
-  /** Its steps are harmed. False: it was refused, which is no wonder when one of them was. */
+  /** The request into whose steps faults are injected. False: it was refused, which is allowed when a step failed. */
   readonly act: (bench: Bench, made: Made) => Promise<boolean>
-  /** What `before` and `act` changed besides accelerator requests. */
+  /** Undoes what `before` and `act` changed besides accelerator requests. */
   readonly after?: (bench: Bench, made: Made) => Promise<unknown>
   /** How long steps may follow its answer, when not a few seconds. */
   readonly followMs?: number
@@ -22,7 +22,7 @@ const BECAUSE = { reason: 'played' }
 const ROUNDS = 60
 const NOTHING: Made = { arqs: [], instance: '' }
 
-/** Until there is an answer, as clients behind a load balancer do. */
+/** Repeats a request until there is an answer, like a client behind a load balancer. */
 export const insist = async ({ tools: { client } }: Bench, who: Who, line: string, body?: object): Promise<Reply> => {
   const [act, about] = ['other' as const, {}]
   for (let round = 0; ; round++) {
@@ -108,7 +108,7 @@ const attribute = async (bench: Bench): Promise<boolean> => {
   const made = await insist(bench, ADMIN, 'POST /v2/attributes', values)
   return fine(made) && done(bench, `DELETE /v2/attributes/${made.json.uuid ?? made.json.attribute?.uuid}`)
 }
-/** One whose making was not answered is there, and its name is taken. */
+/** Deletes all attributes: one whose creation was not answered may exist nevertheless, and its name is taken. */
 const attributesGone = async (bench: Bench): Promise<void> => {
   const listed = await insist(bench, ADMIN, 'GET /v2/attributes')
   for (const { uuid, key } of listed.json.attributes as { uuid: string; key: string }[])
@@ -243,7 +243,7 @@ export const surveyed = async ({ tools, world }: Bench): Promise<void> => {
     await tools.client.sleep(1000)
   }
 }
-/** Everything is given back, as a careful operator would. */
+/** Deletes everything, as a careful operator would. */
 export const clear = async (saga: Saga, bench: Bench, made: Made): Promise<void> => {
   await saga.after?.(bench, made)
   const listed = await insist(bench, ADMIN, `GET ${PATH}`)

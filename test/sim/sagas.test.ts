@@ -3,7 +3,7 @@ import { type Bench, sagaOf } from './sagaTable.ts'
 import { casesOf, playSaga } from './sagas.ts'
 import { HARMS } from './tap.ts'
 
-/** `npm run sim -- --sagas` plays all of them; here each step of one is harmed in one way. */
+/** `npm run sim -- --sagas` plays all of them; here one fault is injected into each step of one operation. */
 const BIND = sagaOf('bind with host work')
 
 describe('sagas', () => {

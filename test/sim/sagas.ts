@@ -1,6 +1,6 @@
 /**
- * Every operation with each of its steps failed once, repeated once, and its process killed after it; then a clean slate, and the same
- * once more. The steps are not listed anywhere: each operation is played once to count them.
+ * Plays every operation once for each of its steps and each fault: the step fails, is repeated, or its process is killed after it. Then
+ * everything is deleted, and the operation is played again without a fault. A first run of each operation counts its steps.
  */
 import { check } from '../../src/audit/check.ts'
 import { seeded } from './random.ts'
@@ -15,7 +15,7 @@ export type Outcome = {
   readonly saga: string
   readonly harmed: (Case & { readonly step: Step }) | null
   readonly steps: readonly Step[]
-  /** What is wrong, in words; empty: nothing is. */
+  /** Violations as text; empty: none. */
   readonly wrong: readonly string[]
   readonly story: readonly string[]
 }
@@ -30,7 +30,7 @@ const PLANS = [
 ] as const
 const FOLLOW_MS = 3000
 const DOWN_MS = 1500
-/** An order is sent again, and a claim ends. */
+/** Long enough for an order to be sent again and for a claim to expire. */
 const SETTLE_MS = 45_000
 const AGAIN_MS = 20_000
 
@@ -59,7 +59,7 @@ const killer =
     stage.schedule.after(stage.life, DOWN_MS, () => (process ?? machine)?.start())
   }
 
-/** What must hold when everything was given back. */
+/** Checks after everything was deleted. */
 const slate = async (world: World): Promise<readonly string[]> => {
   const evidence = await world.evidence(true)
   const handles = (evidence.views?.handles ?? []).filter(({ state }) => state !== 'free')

@@ -1,11 +1,11 @@
 /**
- * Who runs next, and what time it is, decided by a seed.
+ * A deterministic scheduler and virtual clock: a seed decides which task runs next, and how time passes.
  *
  * SCHEDULE-1 nact and the rooms schedule through the global `setImmediate` and `setTimeout`; while a world runs, both are its own;
- * SCHEDULE-2 one task runs at a time, and all promises it settled are followed to their end before the next one is chosen;
- * SCHEDULE-3 time stands still while something can run, but for a slow step now and then, and jumps to the next timer when nothing can;
- * SCHEDULE-4 every task belongs to a life; when a life ends, nothing of it ever runs again, as after a kill of its process;
- * SCHEDULE-5 while a life is held, nothing of it runs, and time goes on: as a process that is stopped and goes on with all it had in hand.
+ * SCHEDULE-2 one task runs at a time, and all promise reactions it caused run before the next task is chosen;
+ * SCHEDULE-3 time does not advance while a task can run, except for an occasional slow step; otherwise it jumps to the next timer;
+ * SCHEDULE-4 every task belongs to a life (one run of a process); when a life ends, none of its tasks run any more, as after a kill;
+ * SCHEDULE-5 while a life is held, none of its tasks run and time goes on, like a process between SIGSTOP and SIGCONT.
  */
 import type { Cancel, Clock } from '../../src/clock.ts'
 import type { Random } from './random.ts'
@@ -13,9 +13,9 @@ import type { Random } from './random.ts'
 export type Life = {
   readonly name: string
   alive: boolean
-  /** What it would have done while it is held; null: it is not. */
+  /** Tasks that became due while the life is held; null: it is not held. */
   parked: Task[] | null
-  /** Called when it ends, by those who wait for it. */
+  /** Callbacks to run when the life ends. */
   readonly mourners: Set<() => void>
 }
 type Task = { readonly life: Life; readonly run: () => void; dropped: boolean }
@@ -70,7 +70,7 @@ export type Schedule = {
   readonly end: (life: Life) => void
   readonly hold: (life: Life) => void
   readonly resume: (life: Life) => void
-  /** Milliseconds since the world began; no clock jump changes it. */
+  /** Milliseconds since the start of the simulation; clock jumps do not change it. */
   readonly elapsed: () => number
   readonly jump: (ms: number) => void
   readonly clockOf: (life: Life, skewMs?: number) => Clock
@@ -83,7 +83,7 @@ export type Schedule = {
     delayMs: () => number,
     work: () => Promise<Value>,
   ) => Promise<Value>
-  /** What `work` comes to, or a rejection when that takes longer. */
+  /** The result of `work`, or a rejection when that takes longer. */
   readonly within: <Value>(asker: Life, ms: number, work: Promise<Value>, late: string) => Promise<Value>
   /** Runs until `over` holds; false: nothing is left to run. */
   readonly run: (over: () => boolean) => Promise<boolean>
@@ -92,7 +92,7 @@ export type Schedule = {
 
 type Globals = Pick<typeof globalThis, 'setImmediate' | 'clearImmediate' | 'setTimeout' | 'clearTimeout'>
 
-/** The globals are taken over from now on; `release` gives them back. */
+/** Replaces the global timers from now on; `release` restores them. */
 export const openSchedule = (
   random: Random,
   thrown: (error: unknown) => void,
@@ -129,7 +129,7 @@ export const openSchedule = (
     clearTimeout: drop,
   })
 
-  /** Moves time to the next timer, and all that are due then to those who can run. */
+  /** Moves time to the next timer, and makes all timers due then runnable. */
   const advance = (): boolean => {
     let first = timers.peek()
     while (first && (first.task.dropped || !first.task.life.alive)) {
@@ -154,7 +154,7 @@ export const openSchedule = (
     }
     return null
   }
-  /** Does what comes next; false: there is nothing. */
+  /** Runs the next task; false: there is none. */
   const step = (): boolean => {
     const task = choose()
     if (!task) return false
@@ -235,7 +235,7 @@ export const openSchedule = (
     elapsed: () => elapsed,
     jump: (ms) => void (offset += ms),
     clockOf: (life, skewMs = 0) => ({
-      // to what is dead, all time is over: a loop of it that is still held somewhere ends
+      // the clock of an ended life shows Infinity, so that a loop that is still referenced ends
       now: () => (life.alive ? EPOCH + elapsed + offset + skewMs : Infinity),
       monotonic: () => (life.alive ? elapsed : Infinity),
       after: (ms, work) => {

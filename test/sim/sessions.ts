@@ -1,4 +1,4 @@
-/** What clients do: as Nova does when instances come and go, as operators do, and as tenants do who look around. */
+/** Actions of clients: Nova creating and deleting instances, operators, and tenants who read. */
 import type { Client, Reply, Who } from './client.ts'
 import { IMAGES, UNKNOWN_IMAGE } from './images.ts'
 import type { SimNova } from './nova.ts'
@@ -57,7 +57,7 @@ const classOf = (group: Readonly<Record<string, string>>): string =>
     .find((key) => key.startsWith(RC))!
     .slice(RC.length)
 
-/** Where Placement would have put it; now and then somewhere else. */
+/** The place that Placement would choose; now and then a different one. */
 const placeFor = ({ random, places }: Tools, rc: string): Place | null => {
   const fitting = random.chance(0.97) ? places.filter((place) => place.rc === rc) : places
   return fitting.length > 0 ? random.pick(fitting) : null
@@ -88,7 +88,7 @@ export const PATH = '/v2/accelerator_requests'
 const patch = ({ client }: Tools, { project, body, instance, arqs }: Bind): Promise<Reply> =>
   client.ask(asNova(project), 'bind', `PATCH ${PATH}`, body, { arqs, instance })
 
-/** Repeated while nobody can say whether it was accepted, as a client behind a load balancer does. */
+/** Repeats the request while it is unknown whether it was accepted, like a client behind a load balancer. */
 const insist = async (tools: Tools, bind: Bind): Promise<Reply> => {
   const { client, random } = tools
   let reply = await patch(tools, bind)
@@ -196,7 +196,7 @@ const boot = async (tools: Tools): Promise<void> => {
   if (random.chance(0.92)) await leave(tools, bind)
   if (random.chance(0.1)) await client.ask(asTenant(bind.project), 'other', `GET ${PATH}/${bind.arqs[0]}/timeline`)
 }
-/** Binds nobody waits for, so that only their deadline can end them should their host be silent. */
+/** Starts binds without waiting for them: if their host is silent, only their deadline ends them. */
 export const forsaken = async (tools: Tools): Promise<void> => {
   for (let round = 0; round < 3; round++) await begin(tools)
 }

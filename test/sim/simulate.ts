@@ -1,4 +1,4 @@
-/** One seed from beginning to end: load with faults, mending, time to settle, judgement. */
+/** One seed from start to end: load with faults, end of the faults, time to settle, and the check of the invariants. */
 import { check } from '../../src/audit/check.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 import { mend, strike } from './faults.ts'
@@ -27,11 +27,11 @@ export type Played = {
   readonly steps: number
   readonly violations: readonly Violation[]
   readonly story: readonly string[]
-  /** What was judged when the clients had waited long enough, and had not cleared out. */
+  /** The evidence at the end of the settling time, before the clients delete everything. */
   readonly evidence: Evidence
 }
 
-/** With more processes there is more to do for each request. */
+/** Requests of a seed, by the number of processes: with more processes each request takes more steps. */
 const REQUESTS = [305, 305, 300, 240, 190] as const
 const FAULTS = 12
 const NOVAS = 5
@@ -71,7 +71,7 @@ const startLoad = (world: World, seed: number): Load => {
   return Object.assign(load, { ended: sessions() })
 }
 
-/** Spread over the requests, and hurried on should the clients be slow. */
+/** Faults are spread over the requests, and injected earlier if the clients are slow. */
 const makeFaults = (world: World, load: Load): void => {
   const { stage, client } = world
   const { schedule, life, random } = stage
@@ -87,7 +87,7 @@ const makeFaults = (world: World, load: Load): void => {
   next()
 }
 
-/** What is left is deleted, so that at the end everything must be free. */
+/** Deletes all remaining ARQs, so that everything must be free at the end. */
 const clearOut = async ({ tools: { client } }: Load): Promise<void> => {
   for (let round = 0; round < 20; round++) {
     const listed = await client.ask({ ...ADMIN, service: true }, 'list', 'GET /v2/accelerator_requests')

@@ -1,14 +1,14 @@
-/** Stops a control process at a chosen moment of its work, where a stop at random would seldom find it. */
+/** Pauses a control process at a chosen point of the relay, which a pause at a random time would seldom hit. */
 import type { Life, Schedule } from './schedule.ts'
 
-/** `publish`: what was read is not sent yet. `published`: it is sent, and the answer not heard. `save`: the checkpoint is not asked for yet. */
+/** `publish`: before the rows read are published. `published`: before the result of that is received. `save`: before the checkpoint is saved. */
 export const MOMENTS = ['publish', 'published', 'save'] as const
 export type Moment = (typeof MOMENTS)[number]
 export type Snare = {
-  /** Called, once, for the first that comes to that moment, with the process standing still. */
+  /** Pauses the first process that reaches that point, and then calls `caught` once. */
   readonly set: (at: Moment, caught: (life: Life) => void) => void
   readonly clear: () => void
-  /** Waited for by a process at that moment. */
+  /** Awaited by every process at that point. */
   readonly pass: (life: Life, at: Moment) => Promise<void>
 }
 

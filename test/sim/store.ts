@@ -1,4 +1,4 @@
-/** The store in memory, as a process sees it over a wire: late, failing before or after the commit, and broken on purpose. */
+/** The store in memory as a process sees it over a network: delayed, failing before or after the commit, or with a planted bug. */
 import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
@@ -11,11 +11,11 @@ import type { Tap } from './tap.ts'
 import { watchedSharing } from './witness.ts'
 
 export type StoreTrouble = {
-  /** So many of the next appends are lost on the way there. */
+  /** The number of next appends that are lost before they reach the store. */
   failBefore: number
-  /** So many of the next appends are written, and nobody is told. */
+  /** The number of next appends that are written although their callers get an error. */
   failAfter: number
-  /** So many of the next reads of the journal fail. */
+  /** The number of next reads of the journal that fail. */
   failReads: number
   slowMs: number
 }
@@ -25,9 +25,9 @@ export type SimStore = {
   /** All rows, in commit order. */
   readonly rows: () => readonly FeedRow[]
   readonly committed: () => number
-  /** It does not answer while this is held. */
+  /** The life of the store server: it does not answer while this is held. */
   readonly life: Life
-  /** What the process of that life uses. */
+  /** The store as seen by the process of that life. */
   readonly seenBy: (life: Life) => Store
 }
 type Ports = {
@@ -41,7 +41,7 @@ type Ports = {
   readonly complain: (line: string, rule?: string) => void
 }
 
-/** Whoever asks while it is away gives up after so long; what was asked is done all the same when it is back. */
+/** A caller gives up after this long while the store is away; the request is still carried out when it is back. */
 const TIMEOUT_MS = 4000
 
 export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, complain }: Ports): SimStore => {

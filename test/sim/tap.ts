@@ -1,19 +1,19 @@
-/** Where the work of a process leaves it: each such step is counted, and one of them can be harmed. */
+/** Counts each step in which a process acts on the outside (store, bus, driver, Nova), and can inject a fault into one of them. */
 import type { Life } from './schedule.ts'
 
 export const STEPS = ['journal', 'checkpoint', 'publish', 'deliver', 'driver', 'nova', 'ledger'] as const
 export type StepKind = (typeof STEPS)[number]
-/** `failed`: it is not done, and its caller is told; `repeated`: it is done twice; `killed`: it is done, and its process dies. */
+/** `failed`: the step is not done and rejects; `repeated`: it is done twice; `killed`: it is done, and its process is killed. */
 export const HARMS = ['failed', 'repeated', 'killed'] as const
 export type Harm = (typeof HARMS)[number]
 export type Step = { readonly kind: StepKind; readonly by: string }
 export type Tap = {
   readonly pass: <Value>(life: Life, kind: StepKind, work: () => Promise<Value>) => Promise<Value>
-  /** Counts from now on, and harms the step of that number; null: none. */
+  /** Starts counting, and injects the fault into the step of that number; null: no fault. */
   readonly open: (
     harm: { readonly at: number; readonly harm: Harm; readonly kill: (name: string) => void } | null,
   ) => void
-  /** What was counted. */
+  /** Returns the counted steps. */
   readonly close: () => readonly Step[]
 }
 
@@ -30,9 +30,9 @@ export const openTap = (say: (line: string) => void): Tap => {
     const value = await work()
     if (harm === 'repeated') return work()
     kill(name)
-    // the broker waits for what it handed over
+    // the broker awaits each delivery, so it must see a rejection
     if (kind === 'deliver') throw new Error(`${name} is gone`)
-    // to what is dead nothing comes back
+    // a killed process never gets the result
     return harm === 'killed' ? new Promise<Value>(() => {}) : value
   }
   return {

@@ -1,11 +1,11 @@
-/** Time and work of a world, driven from outside; both have an end. */
+/** Runs the simulation until some work is done or some time has passed, within limits. */
 import type { World } from './world.ts'
 
-/** What takes longer, by the clock or by the number of tasks, turns in circles. */
+/** Work that takes longer than these limits, in time or in tasks, is considered an endless loop. */
 const LONG_MS = 3_600_000
 const STEPS_MAX = 600_000
 
-/** Resolves when the work is done; what does not end is a violation, and the rest of the seed is spent without it. */
+/** Resolves when the work is done. If it does not end, that is a violation, and the seed continues without it. */
 export const until = async (
   { stage: { schedule }, complain }: World,
   what: string,

@@ -1,4 +1,4 @@
-/** What processes get of the ports they share, judged where they get it: the rules of `src/actors/runtime/sharing.ts`. */
+/** Wraps the sharing port of each process and checks the rules of `src/actors/runtime/sharing.ts` on its results. */
 import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import type { Life } from './schedule.ts'
 
@@ -6,7 +6,7 @@ type Ports = { readonly now: () => number; readonly complain: (line: string, rul
 
 const RELAY = 'relay'
 
-/** One for all processes. */
+/** One instance serves all processes. */
 export const watchedSharing = ({ now, complain }: Ports): ((life: Life, sharing: Sharing) => Sharing) => {
   const claims = new Map<string, { readonly life: Life; readonly until: number }>()
   let told = 0

@@ -1,4 +1,4 @@
-/** A whole cloud in one process: control processes, compute nodes, Nova and clients, over one store and one bus, out of one seed. */
+/** A simulated cloud in one process: control processes, compute nodes, Nova and clients over one store and one bus, from one seed. */
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 import type { Row, ViewName } from '../../src/actors/runtime/views.ts'
 import { VIEWS } from '../../src/actors/runtime/views.ts'
@@ -22,7 +22,7 @@ export type World = {
   readonly tap: Tap
   readonly client: Client
   readonly story: readonly string[]
-  /** Bugs that no invariant has a name for: a request that broke, an error that nobody caught. */
+  /** Violations that belong to no invariant, such as a failed request or an unhandled error. */
   readonly complaints: readonly Violation[]
   readonly complain: (line: string, rule?: string) => void
   readonly evidence: (quiet: boolean) => Promise<Evidence>
@@ -30,7 +30,7 @@ export type World = {
   readonly close: () => void
 }
 
-/** Rules that are judged where they are played, and not from evidence. */
+/** Rules that are checked during the run, and not from evidence. */
 const MEANINGS: Readonly<Record<string, string>> = {
   bug: 'nothing breaks, and nothing is thrown that nobody catches',
   'SHARING-2': 'the checkpoint of the relay never goes back',
@@ -83,7 +83,7 @@ export type Setting = {
   /** How many processes there are, and they all know that. When not given, the seed says. */
   readonly controls?: number
   readonly plans?: readonly SimulatedPlan['devices'][]
-  /** Nothing goes wrong unless somebody says so. */
+  /** No faults except those that are injected explicitly. */
   readonly calm?: boolean
 }
 

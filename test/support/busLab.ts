@@ -1,4 +1,4 @@
-/** What tests of the bus on a real broker say and hear: numbers by key, and whether any is missing or came out of turn. */
+/** Messages for tests of the bus on a real broker: numbered by key, with a check for missing or reordered ones. */
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
 import type { KafkaBusOptions } from '../../src/bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'

@@ -1,4 +1,4 @@
-/** Controls and hosts as processes, over a database and a broker that somebody else has started. */
+/** Controls and hosts as processes, over a database and a broker that are already running. */
 import { join } from 'node:path'
 import { clientOf } from '../e2e/client.ts'
 import { freePort } from './port.ts'
@@ -9,7 +9,7 @@ export type Ground = {
   /** `host:port`. */
   readonly brokers: readonly string[]
   readonly prefix: string
-  /** Holds what the hosts keep. */
+  /** Folder for the files of the hosts. */
   readonly folder: string
 }
 type Env = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** The compose file, brought up as a person would, under a project name of its own. */
+/** Starts the compose file as a user would, under a project name of its own. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

@@ -1,6 +1,6 @@
 /**
- * Folders of the embedded store for tests. To make one takes the database seconds of processor time, so a run of tests makes
- * one, empty and with its tables, and every test gets a copy. A guard that outlives the run removes the one it was copied from.
+ * Folders of the embedded store for tests. Creating one takes seconds of processor time, so a test run creates one, empty but with
+ * its tables, and every test gets a copy. A guard process that outlives the run removes the original.
  *
  *   await embeddedStoreIn(dir)      // then openStore({ kind: 'pglite', dir }), or a program with `--data` one folder above
  */

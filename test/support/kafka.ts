@@ -1,6 +1,6 @@
 /**
- * A throw-away Kafka for a run of tests: started by the first that asks, shared by all processes of the run, and stopped by a
- * guard that outlives the run. A test that kills or pauses a broker takes one of its own.
+ * A temporary Kafka for a test run: started by the first test that needs it, shared by all processes of the run, and stopped by a
+ * guard process that outlives the run. A test that kills or pauses a broker starts one of its own.
  *
  *   const { options } = await kafkaServer(rig)          // rig: the program, from needs.ts
  *   await makeTopics({ ...options, prefix: freshPrefix() })

@@ -1,4 +1,4 @@
-/** A bus on a scripted broker, for one test at a time, and a clock that stands still until the test lets it go on. */
+/** A bus on a scripted broker for one test, with a clock that the test advances. */
 import { afterEach, beforeEach } from 'vitest'
 import type { KafkaBus, KafkaBusOptions } from '../../src/bus/kafka/bus.ts'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
@@ -11,7 +11,7 @@ import { handClock, memoryLog, quiet, until as untilWithin } from './lab.ts'
 
 export const REPORTS = 'host.reports.v1'
 export const ORDERS = 'host.orders.v1'
-/** Of four partitions: 0, 1, 2, 3. */
+/** Keys that hash to the partitions 0, 1, 2, 3 of four. */
 export const KEYS = ['a', 'd', 'c', 'f'] as const
 
 export const say = (key: string, value: string, topic = REPORTS): BusRecord => ({ topic, key, value, headers: {} })

@@ -1,7 +1,7 @@
-/** A clock a test can watch without waiting long, a quiet log that remembers, and patience with a limit. */
+/** Helpers for tests: a virtual clock, a log that records its lines, and waiting with a time limit. */
 import type { Clock } from '../../src/clock.ts'
 
-/** Time stands still until `pass`. */
+/** Time advances only by `pass`. */
 export const handClock = (): Clock & { readonly pass: (ms: number) => Promise<void> } => {
   const timers = new Set<{ readonly at: number; readonly run: () => void }>()
   let now = Date.UTC(2026, 0, 1)

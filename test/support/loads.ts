@@ -1,11 +1,11 @@
-/** Which files and packages a program loads, recorded by Node itself as it loads them. */
+/** Finds the files and packages that a program loads, as recorded by Node itself. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Loads = {
-  /** For the program whose loads are to be recorded. */
+  /** Environment of the program to be recorded. */
   readonly env: { readonly NODE_OPTIONS: string }
-  /** Addresses, in the order in which they were loaded. */
+  /** URLs, in the order in which they were loaded. */
   readonly loaded: () => readonly string[]
 }
 

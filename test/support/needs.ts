@@ -1,5 +1,5 @@
 /**
- * What a machine may lack, and what happens to the tests that need it.
+ * Parts that a machine may lack, such as PostgreSQL, and the tests that need them.
  *
  *   describeWith('postgres', 'journal on PostgreSQL', (bin) => { test('...', ...) })
  *

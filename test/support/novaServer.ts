@@ -2,7 +2,7 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Where a server is, as far as Nova's answer goes; one that is not in the table is unknown. */
+/** State of a server, as far as it affects Nova's answer; a server that is not in the table is unknown. */
 export type Whereabouts = 'on a host' | 'on no host'
 export type HeardEvent = {
   readonly name: string
@@ -10,7 +10,7 @@ export type HeardEvent = {
   readonly tag?: string
   readonly status?: string
 }
-/** What the next requests meet instead of an answer: a status, no answer at all, or a closed connection. */
+/** Faults for the next requests: an error status, no answer at all, or a closed connection. */
 export type Trouble = number | 'silence' | 'cut'
 
 const NAMES = ['accelerator-request-bound', 'network-vif-plugged', 'network-vif-unplugged', 'network-changed']

@@ -1,4 +1,4 @@
-/** A control plane over the store of the run, which is in memory unless a file says otherwise, with hosts that answer orders at once or when told; no http, no bus. */
+/** A control plane without HTTP and bus. Its store is in memory unless the test selects another; hosts answer orders at once or on request. */
 import type { Caller } from '../../src/actors/control.ts'
 import { type ControlPlaneParts, openControlPlane } from '../../src/actors/controlPlane.ts'
 import { reactions } from '../../src/actors/reactions.ts'

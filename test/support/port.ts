@@ -1,4 +1,4 @@
-/** Ports that nobody listens on. */
+/** Finds free TCP ports. */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
@@ -10,7 +10,7 @@ const isFree = (port: number): Promise<boolean> => {
   return promise
 }
 
-/** Below those the system gives to outgoing connections: one of these could take it meanwhile. */
+/** Below the range of ephemeral ports, since an outgoing connection could take one of those in between. */
 export const freePort = async (): Promise<number> => {
   for (let tries = 0; tries < 100; tries++) {
     const port = randomInt(12_000, 30_000)

@@ -1,6 +1,6 @@
 /**
- * A throw-away PostgreSQL for a run of tests: started by the first that asks, shared by all processes of the run, and
- * stopped by a guard that outlives the run, so that a killed run leaves nothing behind.
+ * A temporary PostgreSQL for a test run: started by the first test that needs it, shared by all processes of the run, and
+ * stopped by a guard process that outlives the run, so that it is also stopped when the run is killed.
  *
  *   const { url, drop } = await freshDatabase(bin)      // bin: the folder with initdb, from needs.ts
  */

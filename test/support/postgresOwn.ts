@@ -1,4 +1,4 @@
-/** A PostgreSQL of a test's own, that may be stopped, started and held. */
+/** A PostgreSQL for a single test, which can stop, start and pause it. */
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import type { Database } from './postgres.ts'
 const run = promisify(execFile)
 
 export type OwnServer = {
-  /** Of its first database. */
+  /** URL of its first database. */
   readonly url: string
   readonly freshDatabase: () => Promise<Database>
   readonly stop: () => Promise<void>

@@ -1,4 +1,4 @@
-/** The program as an operator runs it: a process of its own, which does not outlive the one that started it. */
+/** Runs the program as an operator does, as a child process that ends with its parent. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** As in bin/parent.js: names the descriptor whose end means that the parent is gone. */
+/** As in bin/parent.js: names the file descriptor whose end-of-file means that the parent has ended. */
 const PARENT_FD = 'ACCELERANDO_PARENT_FD'
 const LAUNCHER = fileURLToPath(new URL('../../bin/accelerando.js', import.meta.url))
-/** On a busy machine a cold start takes a multiple of what it takes alone. */
+/** Time-out of a cold start, which takes much longer on a busy machine. */
 const READY_MS = 60_000
 const END_MS = 30_000
 const KEPT_CHARACTERS = 4 * 1024 * 1024

@@ -1,4 +1,4 @@
-/** Reports as a host would make them, for tests that need one. */
+/** Discovery reports like those of a host, for tests. */
 import type { Heartbeat, InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 
 export const BOOT = '6a1c7f0e-54f1-4e33-8d6b-0d7f7f9f0001'

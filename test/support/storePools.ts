@@ -1,4 +1,4 @@
-/** Databases for tests that open many planes: each is opened once, as that takes seconds, and emptied between two planes. */
+/** Databases for tests that open many control planes. Opening takes seconds, so each is opened once and emptied between two planes. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { embeddedStoreIn } from './embedded.ts'
 import { freshDatabase, sqlOnce } from './postgres.ts'
 import { type Source, openStoresBy } from './stores.ts'
 
-/** A store that is used again. */
+/** A store that is reused. */
 type Kept = { readonly store: Store; readonly empty: () => Promise<unknown>; readonly end: () => Promise<void> }
 export type Pool = { readonly take: Source; readonly end: () => Promise<void> }
 

@@ -1,4 +1,4 @@
-/** The last words of a test run: what was skipped, by name and with its reason, then one line of figures. */
+/** The summary at the end of a test run: skipped tests with their reasons, then one line of counts. */
 import { writeSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node'

@@ -1,4 +1,4 @@
-/** Consumer groups of the classic protocol: who is in, who leads, who has which partitions, and what is committed. */
+/** Consumer groups of the classic protocol: members, leader, assignments and committed offsets. */
 import type { RequestOf, ResponseOf } from './protocol.ts'
 import { ERRORS } from './protocol.ts'
 

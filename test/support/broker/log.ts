@@ -1,8 +1,8 @@
-/** The messages of one partition, kept as the batches in which they came. */
+/** The messages of one partition, stored as the batches in which they were sent. */
 
 export type Batch = { readonly from: number; readonly end: number; readonly bytes: Buffer }
 
-/** Where numbers stand in a batch of records: its own offset, its length behind that, the offset of its last record. */
+/** Byte positions in a record batch: base offset, batch length, last offset delta. */
 const LENGTH_AT = 8
 const HEAD_BYTES = 12
 const LAST_DELTA_AT = 23

@@ -1,4 +1,4 @@
-/** The requests of Kafka that kafkajs makes here, each in the one version that the broker offers. */
+/** The Kafka requests that kafkajs sends in these tests, each in the single version that the broker offers. */
 import type { Codec, ValueOf } from './wire.ts'
 import { array, bool, bytes, int16, int32, int64, int8, maybeArray, maybeText, struct, text } from './wire.ts'
 

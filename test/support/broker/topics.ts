@@ -1,4 +1,4 @@
-/** Topics of a broker that is alone: their partitions, what is written to them and read from them, and their settings. */
+/** Topics of the single-node broker: partitions, produce and fetch, and settings. */
 import { PartitionLog } from './log.ts'
 import type { RequestOf, ResponseOf } from './protocol.ts'
 import { ERRORS } from './protocol.ts'
@@ -7,7 +7,7 @@ export type Topic = { readonly logs: readonly PartitionLog[]; readonly configs: 
 type Place = { readonly node: number; readonly host: string; readonly port: number }
 
 const LATEST = -1
-/** What `DescribeConfigs` says of a setting: it was set on the topic, or nobody has set it. */
+/** Sources of a setting in `DescribeConfigs`: set on the topic, or the default. */
 const SOURCE = { topic: 1, default: 5 }
 const DEFAULTS: Readonly<Record<string, string>> = {
   'cleanup.policy': 'delete',

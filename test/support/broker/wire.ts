@@ -1,4 +1,4 @@
-/** How values stand on the wire of Kafka, both ways: numbers big-endian, a length before what varies. */
+/** Encoding and decoding of values in the Kafka protocol: big-endian numbers, and a length before variable data. */
 
 export type Reader = { readonly buffer: Buffer; at: number }
 export type Codec<Value> = {
