@@ -23,7 +23,7 @@ export const listen = async (bus: Bus, group: string, more: Partial<ConsumeOptio
   return { heard, stop: consumer.stop }
 }
 
-/** By key, each number where it came first. */
+/** The numbers by key, in order of their first delivery. */
 export const firsts = (
   heard: readonly Pick<Delivered, 'key' | 'value'>[],
 ): Readonly<Record<string, readonly number[]>> => {
@@ -33,7 +33,7 @@ export const firsts = (
   )
 }
 
-/** Publishes numbers under each key, one after the other, each again until it is stored, as the relay does. */
+/** Publishes numbers under each key in sequence; each is retried until it is stored, as the relay does. */
 export const talker = (bus: Bus, keys: readonly string[]) => {
   let [on, failures] = [true, 0]
   const told: Record<string, number[]> = Object.fromEntries(keys.map((key) => [key, []]))

@@ -13,15 +13,15 @@ export type Ground = {
   readonly folder: string
 }
 type Env = Readonly<Record<string, string>>
-/** One process over its lives: the same name, address and folder after a restart. */
+/** One process over its restarts, with the same name, address and folder. */
 export type Member<P extends Program = Program> = {
   readonly name: string
-  /** Null: it does not run. */
+  /** Null: it is not running. */
   readonly running: () => P | null
-  /** Resolves when it said that it is ready. `more`: settings for this life alone. */
+  /** Resolves when it has reported that it is ready. `more`: settings for this start only. */
   readonly start: (more?: Env) => Promise<P>
   readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<Exit>
-  /** It stands still, and knows nothing of it when it goes on. */
+  /** Pauses the process (SIGSTOP) and resumes it later. */
   readonly pause: () => void
   readonly resume: () => void
 }
@@ -31,7 +31,7 @@ export type ControlMember = Member<Service> & {
   readonly client: ReturnType<typeof clientOf>
 }
 
-/** So that a test need not wait as long as people do. */
+/** Shorter times than in production, to keep the tests short. */
 const QUICK = {
   ACCELERANDO_BIND_RESEND_SECONDS: '1',
   ACCELERANDO_BIND_DEADLINE_SECONDS: '100',

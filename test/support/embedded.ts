@@ -28,7 +28,7 @@ const make = async (folder: string): Promise<void> => {
   await store.close()
 }
 
-/** Made by the first of the run that asks; the others wait for it. */
+/** Created by the first test process that needs it; the others wait for it. */
 const template = async (): Promise<string> => {
   const pid = runPid()
   const folder = join(tmpdir(), `accelerando-embedded-${pid}-${startedAt(pid)}`)
@@ -51,7 +51,7 @@ const template = async (): Promise<string> => {
   return join(folder, 'store')
 }
 
-/** For a hook before tests that are short of time: the first of a run waits for seconds. */
+/** For a hook before tests with short time-outs, since the first call of a run takes seconds. */
 export const embeddedStoreMade = async (): Promise<void> => void (await template())
 
 /** An empty store in `dir`, which is made with the folders it lies in, and may hold nothing yet. */

@@ -74,7 +74,7 @@ export const openHostLab = async () => {
     await quiet()
     return host
   }
-  /** As a SIGKILL does: the process is gone, the disk and the hardware are not. */
+  /** Like a SIGKILL: the process ends, the disk and the hardware remain. */
   const kill = async (host: Host): Promise<void> => {
     const gone = host.stop('at once')
     bus.kill(hostGroup(HOST, host.bootId))
@@ -132,7 +132,7 @@ export const openHostLab = async () => {
     results: (): OrderResult[] => of('OrderResult'),
     inventories: (): InventoryReport[] => of('Inventory'),
     heartbeats: (): Heartbeat[] => of('Heartbeat'),
-    /** What the hardware holds. */
+    /** The state of the hardware. */
     effects: async () => readEffects(io.kept()[effectsPath(io.stateDir, driver.name)] ?? null),
     /** The entries on the disk; the last line of a slot counts. */
     ledger: async (): Promise<Record<string, unknown>[]> => {

@@ -74,7 +74,7 @@ const startIn = async (
 ): Promise<number> => {
   guard(rig, folder)
   const port = await freePorts()
-  // Whatever becomes of the run meanwhile, a start ends with it.
+  // If the run ends meanwhile, a start in progress ends with it.
   const env = { ...process.env, KAFKA_RIG_OWNER: String(runPid()), ...(secure ? { SECURE: '1' } : {}) }
   await run(rig, ['start', join(folder, 'data'), String(port), ...settings(port)], { env, timeout: START_MS, cwd: '/' })
   return port
@@ -109,13 +109,13 @@ const brokerIn = (rig: string, folder: string, port: number, secure: boolean): B
 }
 
 type Own = { readonly secure?: boolean; readonly settings?: Settings }
-/** A broker of one's own, gone at the latest with the run. */
+/** A separate broker for one test, which ends with the run at the latest. */
 export const ownBroker = async (rig: string, { secure = false, settings }: Own = {}): Promise<Broker> => {
   const folder = mkdtempSync(join(tmpdir(), 'accelerando-kafka-own-'))
   return brokerIn(rig, folder, await startIn(rig, folder, secure, settings), secure)
 }
 
-/** The run's broker. */
+/** The shared broker of the run. */
 export const kafkaServer = async (rig: string): Promise<Pick<Broker, 'options'>> => {
   const pid = runPid()
   const folder = join(tmpdir(), `accelerando-kafka-${pid}-${startedAt(pid)}`)

@@ -16,7 +16,7 @@ export const KEYS = ['a', 'd', 'c', 'f'] as const
 
 export const say = (key: string, value: string, topic = REPORTS): BusRecord => ({ topic, key, value, headers: {} })
 
-/** For a broker that does not answer: long enough for one that does, on a machine that has much to do. */
+/** Time-out for a broker that does not answer; long enough for a working one on a busy machine. */
 export const SHORT = { connectMs: 500, answerMs: 500 }
 export const until = (holds: () => boolean, what = 'it'): Promise<void> => untilWithin(holds, what, 20_000)
 
@@ -29,7 +29,7 @@ export const optionsOf = (broker: ScriptedBroker, more: Partial<KafkaOptions> = 
   ...more,
 })
 
-/** Goes on only by `pass`, and remembers what it was asked to wait. */
+/** Time advances only by `pass`; records the requested waits. */
 export const watchedClock = () => {
   const clock = handClock()
   const waits: number[] = []

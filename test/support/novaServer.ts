@@ -42,7 +42,7 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
   }
 }
 
-/** Called with the events of each request before they are judged; what it returns is met instead of an answer. */
+/** Called with the events of each request before they are checked; the fault it returns replaces the answer. */
 export type Before = (events: readonly HeardEvent[]) => Promise<Trouble | null>
 
 export const openNovaServer = async (before: Before = async () => null) => {
@@ -85,7 +85,7 @@ export const openNovaServer = async (before: Before = async () => null) => {
     answer(response, status, judged)
   }
 
-  // A sender that was killed leaves half a request behind.
+  // a killed sender may leave an incomplete request
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -94,13 +94,13 @@ export const openNovaServer = async (before: Before = async () => null) => {
     heard: heard as readonly HeardEvent[],
     /** Every request that came, also those that were refused. */
     requests: requests as readonly (typeof requests)[number][],
-    /** Where a server is, null: unknown; `everyone` for those nobody placed. */
+    /** Sets the state of a server, null: unknown; `everyone`: of all servers that are not in the table. */
     place: (uuid: string, where: Whereabouts | null) => {
       if (uuid === 'everyone') everyone = where
       else if (where) servers.set(uuid.toLowerCase(), where)
       else servers.delete(uuid.toLowerCase())
     },
-    /** Until it is told otherwise. */
+    /** Sets the fault of all further requests, until it is changed; null: none. */
     meet: (next: Trouble | null) => {
       trouble = next
     },

@@ -103,7 +103,7 @@ export const openPlane = async (
   return { plane, control: plane.control, store, orders, answer, pump, report, shows, discovered }
 }
 
-/** The value, or the test fails with the fault. */
+/** Returns the value, or fails the test with the fault. */
 export const value = <Value>(outcome: { ok: true; value: Value } | { ok: false; fault: object }): Value => {
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.fault))
   return outcome.value

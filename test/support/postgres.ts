@@ -19,7 +19,7 @@ import { freePort } from './port.ts'
 const run = promisify(execFile)
 const asRoot = process.getuid?.() === 0
 
-/** The process whose end is the end of the run: vitest's main one, or this one when no vitest is about. */
+/** The process whose end is the end of the run: the main process of vitest, or this one without vitest. */
 export const runPid = (): number => (process.env['VITEST'] === undefined || !isMainThread ? process.pid : process.ppid)
 
 export const startedAt = (pid: number): string => {
@@ -72,7 +72,7 @@ export const prepareServer = async (bin: string, folder: string): Promise<number
 }
 
 export const startServer = async (bin: string, folder: string, port: number, durable: boolean): Promise<void> => {
-  // A test kills processes, not the machine: what the system was given to write is safe enough.
+  // no fsync: tests kill processes, not the machine, so data handed to the operating system is safe
   const speed = durable ? [] : ['fsync=off', 'full_page_writes=off']
   const settings = [
     `port=${port}`,
@@ -86,7 +86,7 @@ export const startServer = async (bin: string, folder: string, port: number, dur
   await run(...asPostgres(join(bin, 'pg_ctl'), args), { cwd: '/' })
 }
 
-/** At once, as if the machine had lost its power. */
+/** Stops the server at once, without a checkpoint. */
 export const stopServer = async (bin: string, folder: string): Promise<void> =>
   void (await run(...asPostgres(join(bin, 'pg_ctl'), ['stop', '-m', 'immediate', '-D', join(folder, 'data')]), {
     cwd: '/',

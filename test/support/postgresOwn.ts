@@ -15,7 +15,7 @@ export type OwnServer = {
   readonly freshDatabase: () => Promise<Database>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
-  /** All its processes stand still, as on a machine that does. */
+  /** Pauses all its processes (SIGSTOP). */
   readonly pause: () => void
   readonly resume: () => void
   readonly end: () => Promise<void>
@@ -41,7 +41,7 @@ export const ownServer = async (bin: string): Promise<OwnServer> => {
   const stop = () => stopServer(bin, folder)
   const signal = (name: NodeJS.Signals): void => {
     const head = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
-    // the head first when it is to stand still, or it would begin others meanwhile
+    // the main process is paused first, otherwise it would start further processes meanwhile
     const all = [head, ...childrenOf(head)]
     for (const pid of name === 'SIGSTOP' ? all : all.toReversed()) process.kill(pid, name)
   }
@@ -55,7 +55,7 @@ export const ownServer = async (bin: string): Promise<OwnServer> => {
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     end: async () => {
-      // one that stands still hears nothing, and one that was stopped has no process
+      // a paused server does not react to signals, and a stopped one has no process
       await Promise.try(() => signal('SIGCONT')).catch(() => undefined)
       await stop().catch(() => undefined)
       await run('rm', ['-rf', folder])

@@ -21,9 +21,9 @@ export type Program = {
   readonly stdout: () => string
   readonly stderr: () => string
   readonly logged: () => readonly LogLine[]
-  /** Waits for the line; rejects with all that was said when the process ends before, or the time is up. */
+  /** Waits for the line; rejects with the whole output when the process ends before, or at the time-out. */
   readonly said: (line: RegExp, withinMs?: number) => Promise<RegExpExecArray>
-  /** By itself, or by `end`. */
+  /** Resolves when the process has ended, by itself or by `end`. */
   readonly exited: Promise<Exit>
   readonly end: (signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT') => Promise<Exit>
 }
@@ -36,7 +36,7 @@ export type Run = {
   readonly launcher?: string | undefined
 }
 
-/** Settings of whoever runs the tests are not the program's. */
+/** The environment without settings of accelerando and the test runner, which must not reach the program under test. */
 const environment = (more: Readonly<Record<string, string>>, parentFd: boolean) => ({
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(ACCELERANDO_|VITEST|NODE_OPTIONS|npm_lifecycle)/.test(name)),
@@ -76,7 +76,7 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 export const runProgram = ({ args, env = {}, runtime, launcher = LAUNCHER }: Run): Program => {
   const [command, ...before] = runtime ?? [process.execPath]
   const child = spawn(command, [...before, launcher, ...args], {
-    // The fourth is the pipe by whose end the program learns that this process is gone.
+    // the fourth is a pipe: its end-of-file tells the program that this process has ended
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: environment(env, runtime === undefined),
   })
@@ -85,7 +85,7 @@ export const runProgram = ({ args, env = {}, runtime, launcher = LAUNCHER }: Run
   let endAsked = performance.now()
   const exited = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject)
-    // When all it said has been read, too.
+    // after all its output has been read
     child.once('close', (code, signal) => {
       running.delete(child)
       resolve({ code, signal, tookMs: performance.now() - endAsked })
@@ -127,7 +127,7 @@ export const runProgram = ({ args, env = {}, runtime, launcher = LAUNCHER }: Run
 export const READY_LINE = /^ready (http:\/\/\S+)\/v2$/m
 export type Service = Program & { readonly origin: string; readonly base: string; readonly admin: string }
 
-/** Standard error comes by a way of its own, later or earlier than standard output. */
+/** Standard error is a separate pipe, so its lines may arrive earlier or later than those of standard output. */
 const heard = async (program: Program, msg: string, withinMs = 5000): Promise<LogLine> => {
   for (let waited = 0; waited < withinMs; waited += 5) {
     const line = program.logged().find((one) => one.msg === msg)
@@ -137,7 +137,7 @@ const heard = async (program: Program, msg: string, withinMs = 5000): Promise<Lo
   throw new Error(`no ${msg} was logged within ${withinMs} ms: ${program.stderr().slice(-4000)}`)
 }
 
-/** Started, and past its ready line. */
+/** Starts the program and waits for its ready line. */
 export const startService = async (run: Run, withinMs = READY_MS): Promise<Service> => {
   const program = runProgram(run)
   const [, origin] = await program.said(READY_LINE, withinMs)

@@ -44,7 +44,7 @@ export default class Summary implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const text = lastWords(modules, errors.length, this.#filtered)
-    // At exit, because the other reporters have more to say after this hook.
+    // at exit, since the other reporters print more after this hook
     process.once('exit', () => writeSync(1, `\n${text}\n`))
   }
 }

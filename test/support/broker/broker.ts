@@ -25,9 +25,9 @@ type Handlers = {
   readonly [Of in Api]: (request: RequestOf<Of>, client: Client) => ResponseOf<Of> | Promise<ResponseOf<Of>>
 }
 export type BrokerOptions = {
-  /** Password by user; without any, nobody has to log in. */
+  /** Password by user; when empty, clients need not authenticate. */
   readonly users?: Readonly<Record<string, string>>
-  /** A fetch that finds nothing waits no longer, whatever it asks for. */
+  /** Upper limit for the wait of a fetch that finds no message. */
   readonly fetchWaitMs?: number
 }
 
@@ -64,11 +64,11 @@ export class ScriptedBroker {
   get connections(): number {
     return this.#sockets.size
   }
-  /** Takes the place of the rule there was. */
+  /** Replaces the earlier rule of this request. */
   on<Of extends Api>(api: Of, rule: Rule<Of>): void {
     this.#rules.set(api, rule)
   }
-  /** It is honest again; connections on which it was silent end. */
+  /** Removes the rules of these requests, and closes the connections on which it was silent. */
   off(...apis: readonly Api[]): void {
     for (const socket of this.#mute) socket.destroy()
     for (const api of apis.length > 0 ? apis : this.#rules.keys()) this.#rules.delete(api)
@@ -88,7 +88,7 @@ export class ScriptedBroker {
     this.#port = (server.address() as { readonly port: number }).port
     return this
   }
-  /** Gone at once, with all connections; what it keeps is there again after a start. */
+  /** Stops at once and closes all connections; its data is kept for the next start. */
   async stop(): Promise<void> {
     const server = this.#server
     this.#server = null

@@ -38,16 +38,16 @@ export class Coordinator {
   committed(group: string, topic: string, partition: number): Committed {
     return this.#groups.get(group)?.committed.get(`${topic}/${partition}`) ?? { offset: -1, note: null }
   }
-  /** As if somebody had committed before. */
+  /** Sets a committed offset. */
   commit(group: string, topic: string, partition: number, offset: number): void {
     this.#group(group).committed.set(`${topic}/${partition}`, { offset, note: null })
   }
-  /** The member is forgotten, as after a session without heartbeats. */
+  /** Removes the member, as after a session time-out. */
   expel(group: string, member: string): void {
     const found = this.#groups.get(group)
     if (found !== undefined) this.#remove(found, member)
   }
-  /** A rebalance that nobody asked for. */
+  /** Starts a rebalance. */
   rebalance(group: string): void {
     this.#unsettle(this.#group(group))
   }
@@ -94,7 +94,7 @@ export class Coordinator {
       seat.sync = null
     }
   }
-  /** The rebalance goes on when all members have joined again. */
+  /** The rebalance completes when all members have rejoined. */
   #gather(group: Group): void {
     const seats = [...group.seats.values()]
     if (group.state !== 'PreparingRebalance' || seats.some(({ join }) => join === null)) return
@@ -168,7 +168,7 @@ export class Coordinator {
   commits({ group: name, generation, member, topics }: RequestOf<'OffsetCommit'>): ResponseOf<'OffsetCommit'> {
     const group = this.#group(name)
     const trouble = member === '' && group.seats.size === 0 ? 0 : this.#trouble(group, member, generation)
-    // offsets of the generation before are taken while a rebalance is being prepared
+    // commits of the previous generation are accepted while a rebalance is being prepared
     const errorCode = trouble === ERRORS.REBALANCE_IN_PROGRESS ? 0 : trouble
     for (const { topic, partitions } of errorCode === 0 ? topics : [])
       for (const { partition, offset, note } of partitions)
