@@ -51,15 +51,6 @@ export const parsePciAddress = (text: string): PciAddress | null => {
 export const formatPciAddress = (address: PciAddress): string =>
   `${address.domain}:${address.bus}:${address.device}.${address.function}`
 
-/** Reads an address from JSON text in any order, spacing, padding and case; null when it is none. */
-export const parsePciJson = (text: string): PciAddress | null => {
-  try {
-    return pciAddressOf(JSON.parse(text))
-  } catch {
-    return null
-  }
-}
-
 /** The four members in key order, as attach handles carry them. */
 export const pciInfo = ({ bus, device, domain, function: fn }: PciAddress): Readonly<Record<string, string>> => ({
   bus,

@@ -6,7 +6,6 @@ import {
   formatPciAddress,
   hexText,
   parsePciAddress,
-  parsePciJson,
   pciAddressOf,
   pciJson,
 } from '../../src/pci.ts'
@@ -44,7 +43,7 @@ describe('a PCI address', () => {
     fc.assert(
       fc.property(address, (one) => {
         expect(parsePciAddress(formatPciAddress(one))).toEqual(one)
-        expect(parsePciJson(pciJson(one))).toEqual(one)
+        expect(pciAddressOf(JSON.parse(pciJson(one)))).toEqual(one)
       }),
     )
   })
@@ -52,7 +51,7 @@ describe('a PCI address', () => {
   test('has one canonical form in any order, spacing, padding and case', () => {
     fc.assert(
       fc.property(spelt, ({ canonical, text }) => {
-        expect(parsePciJson(text)).toEqual(canonical)
+        expect(pciAddressOf(JSON.parse(text))).toEqual(canonical)
         expect(canonicalInfo(text)).toBe(canonicalInfo(pciJson(canonical)))
       }),
     )
@@ -72,8 +71,8 @@ describe('a PCI address', () => {
   test('no text makes the reader throw', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-        for (const read of [parsePciAddress(text), parsePciJson(text)])
-          if (read !== null) expect(parsePciAddress(formatPciAddress(read))).toEqual(read)
+        const read = parsePciAddress(text)
+        if (read !== null) expect(parsePciAddress(formatPciAddress(read))).toEqual(read)
         expect(canonicalInfo(canonicalInfo(text))).toBe(canonicalInfo(text))
       }),
     )
@@ -82,7 +81,7 @@ describe('a PCI address', () => {
   test('is written as clients know it', () => {
     const known = parsePciAddress('0000:AF:00.0')!
     expect(pciJson(known)).toBe('{"bus": "af", "device": "00", "domain": "0000", "function": "0"}')
-    expect(parsePciJson('{"domain":"0000","bus":"0c","device":"00","function":"0"}')).toEqual(
+    expect(pciAddressOf({ domain: '0000', bus: '0c', device: '00', function: '0' })).toEqual(
       parsePciAddress('0000:0c:00.0'),
     )
   })

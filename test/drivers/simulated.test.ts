@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
-import { parsePciJson } from '../../src/pci.ts'
+import { pciAddressOf } from '../../src/pci.ts'
 import { simulatedDriver, type SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { mixedCloud, sizedCloud } from '../../src/drivers/simulated/cloud.ts'
 import { KINDS } from '../../src/drivers/simulated/models.ts'
@@ -74,7 +74,7 @@ describe('simulated devices', () => {
       devices: Array.from({ length: 400 }, () => ({ kind: 'fpga', handles: 300 })),
     })
     const devices = await driver.discover(host())
-    const paths = devices.map(({ controlPath }) => parsePciJson(controlPath.info))
+    const paths = devices.map(({ controlPath }) => pciAddressOf(JSON.parse(controlPath.info)))
     expect(paths).not.toContain(null)
     expect(new Set(paths.map((path) => path!.domain)).size).toBeGreaterThan(1)
     const infos = slotsOf(devices).map(

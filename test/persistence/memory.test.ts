@@ -1,7 +1,9 @@
 /** What a simulation may do to the store in memory. */
 import { expect, test } from 'vitest'
-import { memoryJournal } from '../../src/persistence/memory/memory.ts'
+import { type MemoryOptions, memoryStore } from '../../src/persistence/memory/memory.ts'
 import * as sample from './samples.ts'
+
+const memoryJournal = (options?: MemoryOptions) => memoryStore(options).journal
 
 test('a commit that fails before leaves nothing, one that fails after leaves all, and both are unknown', async () => {
   const key = sample.newKey()

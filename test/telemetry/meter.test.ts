@@ -5,7 +5,7 @@ import { cached, openMeter } from '../../src/cli/observe/metrics.ts'
 import { showBus } from '../../src/cli/observe/metricsControl.ts'
 import { observedBus } from '../../src/cli/observe/observedBus.ts'
 import { observedJournal } from '../../src/cli/observe/metricsJournal.ts'
-import { memoryJournal } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { traceSettings } from '../../src/cli/observe/telemetrySettings.ts'
 import { deadLetterRecord } from '../../src/wire/message.ts'
 import { newKey, one } from '../persistence/samples.ts'
@@ -69,7 +69,7 @@ describe('a meter', () => {
   })
   test('counts the verdicts of the journal, fences among them', async () => {
     const meter = openMeter()
-    const journal = observedJournal(memoryJournal(), meter)
+    const journal = observedJournal(memoryStore().journal, meter)
     const key = newKey()
     const verdicts = [
       await journal.append(one(key, 1)),

@@ -191,9 +191,3 @@ export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
 }
 
 export const memoryStore = (options: MemoryOptions = {}): Store => memoryStores(options)()
-
-/** Both ports in one object, for tests that need no more. */
-export const memoryJournal = (options: MemoryOptions = {}): Journal & Reads => {
-  const { journal, reads } = memoryStore(options)
-  return { ...journal, ...reads }
-}
