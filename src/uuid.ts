@@ -1,9 +1,11 @@
 /** UUIDs as text: the program compares them in one spelling, lower case with dashes. */
 
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const DIGITS = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/
-/** The longest spelling: `urn:uuid:` and braces around 36 characters. */
-const LONGEST = 50
+const DIGIT = '[0-9A-Fa-f]'
+const DIGITS = [8, 4, 4, 4, 12].map((count) => `${DIGIT}{${count}}`).join('-?')
+/** Every spelling of a UUID that requests may hold: in either case, without dashes, in braces, as a URN. */
+export const UUID_PATTERN = `(?:[Uu][Rr][Nn]:)?(?:[Uu][Uu][Ii][Dd]:)?(?:${DIGITS}|\\{${DIGITS}\\})`
+const SPELLED = new RegExp(`^${UUID_PATTERN}$`)
 
 /** True of lower case with dashes only. */
 export const isUuid = (text: string): boolean => CANONICAL.test(text)
@@ -11,14 +13,14 @@ export const isUuid = (text: string): boolean => CANONICAL.test(text)
 /** Lower case with dashes, or null for a text that is not a UUID in any accepted spelling. */
 export const canonicalUuid = (text: string): string | null => {
   if (isUuid(text)) return text
-  if (text.length > LONGEST) return null
-  const bare = text
+  if (!SPELLED.test(text)) return null
+  const digits = text
     .toLowerCase()
     .replace(/^(urn:)?(uuid:)?/, '')
-    .replace(/^\{(.*)\}$/, '$1')
-    .replaceAll('-', '')
-  const parts = DIGITS.exec(bare)
-  return parts === null ? null : parts.slice(1).join('-')
+    .replace(/[{}-]/g, '')
+  return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join(
+    '-',
+  )
 }
 
 /** A UUID of the given version from the first 16 bytes of a hash. */

@@ -11,8 +11,12 @@ const tooLarge = (limitBytes: number): HttpRefused => refused({ kind: 'too_large
 const notJson = (rule: string): HttpRefused => invalid('body', rule)
 
 const mediaProblem = (type: string | null): HttpRefused | null => {
-  const bare = (type?.split(';', 1)[0] ?? '').trim().toLowerCase()
-  return bare === '' || bare === 'application/json' ? null : refused({ kind: 'media_type', given: bare.slice(0, 100) })
+  // Nothing said means JSON; something said that cannot be read does not.
+  const given = type?.trim() ?? ''
+  const bare = given.split(';', 1)[0]!.trim().toLowerCase()
+  return given === '' || bare === 'application/json'
+    ? null
+    : refused({ kind: 'media_type', given: (bare || given).slice(0, 100) })
 }
 
 /** A body without a declared length is counted while it is read. */

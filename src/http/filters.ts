@@ -3,10 +3,12 @@ import * as v from 'valibot'
 import { problemIn } from './guard.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
+import { intText } from './query.ts'
 import type { Arg, Args, Pairs } from './query.ts'
+import type { Json } from './shapes.ts'
 
-/** The fields that a filter may name. Fields that the list has no argument for are accepted and have no effect. */
-const FIELDS = new Set([
+/** Fields that a filter may name besides the arguments of the list. Fields that the list has no argument for have no effect. */
+const OLDER = [
   'parent_uuid',
   'root_uuid',
   'board',
@@ -18,13 +20,14 @@ const FIELDS = new Set([
   'sort_key',
   'sort_dir',
   'name',
-])
+]
 type Filter = { readonly field: string; readonly value: string }
 
+const PAIRS_MAX = 100
 const scalar = v.pipe(v.union([v.string(), v.number()]), v.transform(String))
 const Pair = v.object({ field: v.string(), value: scalar })
 const Written = v.union([
-  v.pipe(v.array(Pair), v.maxLength(100)),
+  v.pipe(v.array(Pair), v.maxLength(PAIRS_MAX)),
   v.pipe(
     Pair,
     v.transform((pair) => [pair]),
@@ -43,7 +46,37 @@ const parsed = (text: string): unknown => {
   }
 }
 
-export const filters: Arg<readonly Filter[]> = {
+const fieldsOf = (args: Args): ReadonlySet<string> => new Set([...OLDER, ...Object.keys(args)])
+
+/** What an argument takes when its value comes out of JSON: also a number, which is read as its text. */
+const valueShape = ({ schema, mayBeEmpty }: Arg<unknown>): Json => {
+  const empty = mayBeEmpty === true ? [{ const: '' }] : []
+  if (schema['type'] === 'integer')
+    return {
+      anyOf: [schema, intText(schema['minimum'] === 0 ? 0 : 1)],
+    }
+  const free = schema['enum'] === undefined && schema['pattern'] === undefined
+  return { anyOf: [schema, ...(free ? [{ type: 'number' }] : []), ...empty] }
+}
+
+const writtenShape = (args: Args): Json => {
+  const shapes = Object.fromEntries(
+    [...fieldsOf(args)].map((field) => [
+      field,
+      field in args ? valueShape(args[field]!) : { type: ['string', 'number'] },
+    ]),
+  )
+  const pair: Json = {
+    type: 'object',
+    required: ['field', 'value'],
+    anyOf: Object.entries(shapes).map(([field, value]) => ({ properties: { field: { const: field }, value } })),
+  }
+  const map: Json = { type: 'object', properties: shapes, additionalProperties: false }
+  return { anyOf: [{ type: 'array', items: pair, maxItems: PAIRS_MAX }, pair, map] }
+}
+
+/** The argument `filters` of a list that has the given arguments of its own. */
+export const filtersOver = (args: Args): Arg<readonly Filter[]> => ({
   read: (values, name) => {
     const json = parsed(values.at(-1) ?? '')
     const problem = problemIn(json)
@@ -52,10 +85,11 @@ export const filters: Arg<readonly Filter[]> = {
     if (!written.success) return invalid(name, 'it must be JSON that pairs each field with a value')
     return { ok: true, value: written.output }
   },
-  schema: { type: 'string' },
+  schema: writtenShape(args),
+  json: true,
   about:
-    'Pairs of field and value: JSON, or `filters.field=...&filters.value=...` repeated. The plain arguments are preferred.',
-}
+    'Pairs of field and value: JSON, or `filters.field=...&filters.value=...` repeated, also with an index, `filters[0].field`. The plain arguments are preferred.',
+})
 
 /**
  * `filters.field=a&filters.value=1`: the n-th field belongs to the n-th value. Both names may carry an index in
@@ -85,10 +119,11 @@ export const withFilters = <Q extends { readonly filters?: readonly Filter[] | u
   if ('fault' in apart) return apart
   const all = [...(query.filters ?? []), ...apart]
   if (all.length === 0) return { ok: true, query }
+  const fields = fieldsOf(args)
   const under: Record<string, unknown> = {}
   for (const { field, value } of all) {
-    if (!FIELDS.has(field)) return invalid('filters', `there is no field "${field.slice(0, 60)}"`)
-    const arg = args[field]
+    if (!fields.has(field)) return invalid('filters', `there is no field "${field.slice(0, 60)}"`)
+    const arg = Object.hasOwn(args, field) ? args[field] : undefined
     if (arg === undefined) continue
     const read = arg.read([value], field)
     if (!read.ok) return read

@@ -6,9 +6,11 @@ import type { Args } from './query.ts'
 import type { Route } from './route.ts'
 import * as schemas from './schemas.ts'
 import type { Schema } from './schemas.ts'
+import { UUID_SHAPE } from './shapes.ts'
+import type { Json } from './shapes.ts'
 import { isVersioned } from './paths.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import { latestMinor, MAJOR, versionPattern } from './versions.ts'
+import type { Latest } from './versions.ts'
 
 /** Named schemas; every occurrence is replaced by a reference to the name. */
 const NAMED: Readonly<Record<string, Schema>> = {
@@ -52,25 +54,58 @@ const pathParameters = (row: Route): readonly Json[] =>
     name,
     in: 'path',
     required: true,
-    schema: row.uuids?.[name!] === undefined ? { type: 'string' } : { type: 'string', format: 'uuid' },
+    schema: row.uuids?.[name!] === undefined ? { type: 'string' } : UUID_SHAPE,
   }))
 
 const queryParameters = (args: Args): readonly Json[] =>
-  Object.entries(args).map(([name, { schema, about }]) => ({ name, in: 'query', description: about, schema }))
+  Object.entries(args).map(([name, { schema, about, mayBeEmpty, json, required }]) => ({
+    name,
+    in: 'query',
+    description: about,
+    ...(required && { required }),
+    ...(mayBeEmpty && { allowEmptyValue: true }),
+    ...(schema['type'] === 'array' && { style: 'form', explode: false }),
+    ...(json ? { content: content(schema) } : { schema }),
+  }))
 
-const VERSION_HEADER = {
-  name: 'OpenStack-API-Version',
+const VERSION_HEADER = 'OpenStack-API-Version'
+const versionHeader = (max: Latest): Json => ({
+  name: VERSION_HEADER,
   in: 'header',
-  description: '`accelerator 2.x` or `accelerator latest`; absent means 2.0.',
-  schema: { type: 'string' },
-}
+  description:
+    '`accelerator 2.x` or `accelerator latest`, also without the first word; several services may share the header, comma separated. Absent means 2.0.',
+  schema: { type: 'string', pattern: versionPattern(max) },
+})
 
 const refusals = (row: Route): readonly number[] => {
   const versioned = isVersioned(row.path) ? [406] : []
-  const guarded = row.rule === null ? [] : [400, 401, 403]
+  const guarded = row.rule === null ? [400] : [400, 401, 403, 503]
   const bodied = row.body === undefined ? [] : [413, 415]
   return [...new Set([...versioned, ...guarded, ...bodied, ...(row.docs.refusals ?? [])])].toSorted((a, b) => a - b)
 }
+
+const REQUEST_ID = 'x-openstack-request-id'
+const VERSIONED = ['OpenStack-API-Minimum-Version', 'OpenStack-API-Maximum-Version', 'Vary'] as const
+/** Headers of answers. */
+const answerHeaders = (max: Latest): Json => {
+  const always = (value: string, description: string) => ({ description, required: true, schema: { const: value } })
+  return {
+    [REQUEST_ID]: {
+      description: 'Names the request in the log of the service.',
+      required: true,
+      schema: { type: 'string', pattern: '^req-[0-9a-f-]{36}$' },
+    },
+    [VERSIONED[0]]: always(`${MAJOR}.0`, 'The lowest microversion.'),
+    [VERSIONED[1]]: always(`${MAJOR}.${max}`, 'The highest microversion.'),
+    [VERSIONED[2]]: always(VERSION_HEADER, 'The header of the request on which the answer depends.'),
+    'Retry-After': {
+      description: 'After so many seconds it is worth another try.',
+      schema: { type: 'integer', minimum: 0 },
+    },
+  }
+}
+const headersOf = (...names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 const answers = (row: Route): Json => ({
   ...Object.fromEntries(
@@ -78,6 +113,7 @@ const answers = (row: Route): Json => ({
       status,
       {
         description: schema === null ? 'Done; no body.' : 'Done.',
+        headers: headersOf(REQUEST_ID, ...(isVersioned(row.path) ? VERSIONED : [])),
         ...(schema !== null && { content: content(jsonSchema(schema)) }),
       },
     ]),
@@ -89,7 +125,11 @@ const refusalAnswers = (): Json =>
   Object.fromEntries(
     Object.entries(STATUS_TITLES).map(([status, description]) => [
       status,
-      { description, content: content({ $ref: '#/components/schemas/Error' }) },
+      {
+        description,
+        headers: headersOf(REQUEST_ID, ...(['423', '503'].includes(status) ? ['Retry-After'] : [])),
+        content: content({ $ref: '#/components/schemas/Error' }),
+      },
     ]),
   )
 
@@ -99,11 +139,12 @@ const operation = (row: Route): Json => ({
   parameters: [
     ...pathParameters(row),
     ...queryParameters(row.query ?? {}),
-    ...(isVersioned(row.path) ? [VERSION_HEADER] : []),
+    ...(isVersioned(row.path) ? [{ $ref: `#/components/parameters/${VERSION_HEADER}` }] : []),
   ],
   ...(row.body !== undefined && { requestBody: { required: true, content: content(jsonSchema(row.body.schema)) } }),
   responses: answers(row),
-  security: row.rule === null ? [] : [{ token: [] }],
+  // The program itself asks for no token; what stands in front of it may.
+  security: row.rule === null ? [] : [{}, { token: [] }],
 })
 
 /** Converts a path such as `/v2/devices/:uuid` to the syntax of OpenAPI. */
@@ -115,19 +156,38 @@ const paths = (rows: readonly Route[]): Json => {
   return found
 }
 
-export const openapi = (rows: readonly Route[]): Json => ({
+/** How a UUID may be spelt stands in many places; there a reference stands for it. */
+const GIVEN_UUID = 'GivenUuid'
+const withReferences = (json: Json): Json =>
+  JSON.parse(
+    JSON.stringify(json).replaceAll(
+      JSON.stringify(UUID_SHAPE),
+      JSON.stringify({ $ref: `#/components/schemas/${GIVEN_UUID}` }),
+    ),
+  ) as Json
+
+const ABOUT =
+  `The OpenStack Cyborg API, version ${MAJOR}. Every path is also served under /accelerator, and without /v2.
+An unknown query argument is refused with 400. Of a scalar argument that is given several times the last one counts; a list may be
+given several times as well. A UUID may be spelt in upper case, without dashes, in braces or as a URN. No text may hold a NUL
+character or half of a surrogate pair, and a body is at most 16 levels deep. Who is calling is said by the headers X-User-Id,
+X-Project-Id, X-Roles and X-Service-Roles.`.replaceAll('\n', ' ')
+
+/** `max` is the highest minor version that is offered. */
+export const openapi = (rows: readonly Route[], max: Latest = latestMinor(false)): Json => ({
   openapi: '3.1.0',
   info: {
     title: 'accelerando',
-    version: '2.3',
-    description:
-      'The OpenStack Cyborg API, version 2. Every path is also served under /accelerator, and without /v2. An unknown query argument is refused.',
+    version: `${MAJOR}.${max}`,
+    description: ABOUT,
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/' }],
-  paths: paths(rows),
+  paths: withReferences(paths(rows)),
   components: {
-    schemas: named(),
+    schemas: { ...named(), [GIVEN_UUID]: UUID_SHAPE },
+    parameters: { [VERSION_HEADER]: versionHeader(max) },
+    headers: answerHeaders(max),
     responses: refusalAnswers(),
     securitySchemes: { token: { type: 'apiKey', in: 'header', name: 'X-Auth-Token' } },
   },

@@ -2,6 +2,8 @@
 import { unstorable } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
+import { UUID_SHAPE } from './shapes.ts'
+import type { Json } from './shapes.ts'
 import { canonicalUuid } from '../uuid.ts'
 
 /** `undefined`: the argument counts as not sent. */
@@ -9,7 +11,14 @@ export type Read<Value> = { readonly ok: true; readonly value: Value | undefined
 export type Arg<Value> = {
   /** Every value sent under the name, in order. */
   readonly read: (values: readonly string[], name: string) => Read<Value>
-  readonly schema: Readonly<Record<string, unknown>>
+  /** Of one value; a list is sent as one text with commas. */
+  readonly schema: Json
+  /** Sent without a value it counts as absent, or selects nothing. */
+  readonly mayBeEmpty?: true
+  /** The value is JSON. */
+  readonly json?: true
+  /** Without it the request is refused. */
+  readonly required?: true
   readonly about: string
 }
 export type Args = Readonly<Record<string, Arg<unknown>>>
@@ -24,6 +33,7 @@ const read = <Value>(value: Value | undefined): Read<Value> => ({ ok: true, valu
 export const text = (about: string): Arg<string> => ({
   read: (values) => read(last(values) || undefined),
   schema: { type: 'string' },
+  mayBeEmpty: true,
   about,
 })
 
@@ -32,14 +42,15 @@ export const uuid = (about: string): Arg<string> => ({
     const canonical = canonicalUuid(last(values))
     return canonical === null ? invalid(name, 'it must be a UUID') : read(canonical)
   },
-  schema: { type: 'string', format: 'uuid' },
+  schema: UUID_SHAPE,
   about,
 })
 
-/** Comma-separated; repeated arguments are combined. `['']` is one empty element. */
-export const list = (about: string): Arg<readonly string[]> => ({
+/** Comma-separated; repeated arguments are combined. `['']` is one empty element, which is valid unless `items` forbids it. */
+export const list = (about: string, items?: Json): Arg<readonly string[]> => ({
   read: (values) => read(values.flatMap((value) => value.split(','))),
-  schema: { type: 'string' },
+  schema: { type: 'array', items: items ?? { type: 'string' }, minItems: 1 },
+  ...(items === undefined && { mayBeEmpty: true }),
   about,
 })
 
@@ -51,6 +62,7 @@ export const oneOf = <const Choice extends string>(choices: readonly Choice[], a
     return choice === undefined ? invalid(name, `it must be ${choices.join(' or ')}`) : read(choice)
   },
   schema: { type: 'string', enum: choices },
+  mayBeEmpty: true,
   about,
 })
 
@@ -61,13 +73,25 @@ export const flag = (about: string): Arg<boolean> => ({
     return value === 'true' || value === 'false' ? read(value === 'true') : invalid(name, 'it must be true or false')
   },
   schema: { type: 'boolean' },
+  mayBeEmpty: true,
   about,
 })
 
 /** Internal ids are 32-bit in every store. */
 export const INT_MAX = 2 ** 31 - 1
 
-export const integer = (min: number, about: string): Arg<number> => ({
+/** The pattern of a whole number of at most so many digits that is not larger than the largest id. */
+const INT_TEXT = ((): string => {
+  const max = Array.from(String(INT_MAX), Number)
+  const below = max.flatMap((digit, at) =>
+    digit === 0 ? [] : [`${max.slice(0, at).join('')}[0-${digit - 1}][0-9]{${max.length - at - 1}}`],
+  )
+  return `(?:[0-9]{1,${max.length - 1}}|${[...below, INT_MAX].join('|')})$`
+})()
+/** An integer as text, for where the text is not that of a query. */
+export const intText = (min: 0 | 1): Json => ({ type: 'string', pattern: `^${min === 0 ? '' : '(?!0+$)'}${INT_TEXT}` })
+
+export const integer = (min: 0 | 1, about: string): Arg<number> => ({
   read: (values, name) => {
     const value = last(values)
     const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN

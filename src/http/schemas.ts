@@ -17,7 +17,8 @@ export const refusalOf = (issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue
   const issue = issues[0]
   const field = v.getDotPath(issue)?.slice(0, RULE_SHOWN) ?? 'body'
   if (issue.received === 'undefined' && issue.expected !== null) return invalid(field, 'it is missing')
-  return invalid(field, (issue.expected === null ? issue.message : `it must be ${issue.expected}`).slice(0, RULE_SHOWN))
+  const own = issue.kind === 'validation' || issue.expected === null
+  return invalid(field, (own ? issue.message : `it must be ${issue.expected}`).slice(0, RULE_SHOWN))
 }
 
 /**

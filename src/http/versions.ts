@@ -14,8 +14,9 @@ export const SINCE = {
   uuids: 4,
 } as const
 const LATEST = 3
+export type Latest = typeof LATEST | typeof SINCE.uuids
 
-export const latestMinor = (additive: boolean): number => (additive ? SINCE.uuids : LATEST)
+export const latestMinor = (additive: boolean): Latest => (additive ? SINCE.uuids : LATEST)
 
 export type Negotiated =
   | { readonly ok: true; readonly minor: number }
@@ -34,22 +35,41 @@ const ours = (header: string): string | undefined =>
     .findLast((part) => !/\s/.test(part) || /^accelerator\s/i.test(part))
     ?.replace(/^accelerator\s+/i, '')
 
-const read = (header: string, max: number): Negotiated => {
+const BLANKS = '[ \\t]*'
+const SERVICE = '[Aa][Cc][Cc][Ee][Ll][Ee][Rr][Aa][Tt][Oo][Rr][ \\t]+'
+/** The part of another service: at least two words of printable ASCII. */
+const OTHER = `${BLANKS}(?!${SERVICE})[!-+.-~-]+[ \\t]+[!-+.-~-][ -+.-~\\t-]*`
+
+/** A regular expression that matches every valid header. `max` is the highest supported minor version. */
+export const versionPattern = (max: Latest): string => {
+  const minors = Array.from({ length: max + 1 }, (_, minor) => minor).join('|')
+  const our = `${BLANKS}(?:${SERVICE})?(?:latest|${MAJOR}\\.(?:${minors}))${BLANKS}`
+  // The parts before ours are not checked.
+  return `^(?:(?:[ -+.-~\\t-]*,)*${our}(?:,${OTHER})*|${OTHER}(?:,${OTHER})*)$`
+}
+
+/** Why a header that does not match the pattern is invalid. */
+const reasonOf = (asked: string, max: Latest): string => {
   const range = `[${MAJOR}.0, ${MAJOR}.${max}]`
-  const asked = ours(header)
-  if (asked === undefined) return { ok: true, minor: 0 }
-  if (asked === 'latest') return { ok: true, minor: max }
   const shown = asked.slice(0, 40)
-  const parts = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})$/.exec(asked)
-  if (parts === null) return refuse(`"${shown}" is not a version; the supported range is ${range}.`)
-  if (Number(parts[1]) !== MAJOR)
-    return refuse(`Version ${shown} has another major number; the supported range is ${range}.`)
-  const minor = Number(parts[2])
-  return minor <= max
-    ? { ok: true, minor }
-    : refuse(`Version ${shown} is not supported; the supported range is ${range}.`)
+  const major = /^(0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/.exec(asked)?.[1]
+  if (major === undefined) return `"${shown}" is not a version; the supported range is ${range}.`
+  return Number(major) === MAJOR
+    ? `Version ${shown} is not supported; the supported range is ${range}.`
+    : `Version ${shown} has another major number; the supported range is ${range}.`
+}
+
+const PATTERNS: ReadonlyMap<Latest, RegExp> = new Map(
+  ([LATEST, SINCE.uuids] as const).map((max) => [max, new RegExp(versionPattern(max))]),
+)
+
+const read = (header: string, max: Latest): Negotiated => {
+  const asked = ours(header)
+  if (!PATTERNS.get(max)!.test(header)) return refuse(reasonOf(asked ?? header, max))
+  if (asked === undefined) return { ok: true, minor: 0 }
+  return { ok: true, minor: asked === 'latest' ? max : Number(asked.slice(`${MAJOR}.`.length)) }
 }
 
 /** `max` is the highest supported minor version. Without the header the lowest version is used. */
-export const negotiate = (header: string | undefined, max: number): Negotiated =>
+export const negotiate = (header: string | undefined, max: Latest): Negotiated =>
   header === undefined ? { ok: true, minor: 0 } : read(header, max)

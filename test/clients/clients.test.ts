@@ -13,6 +13,8 @@ const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const VENV = here('../../node_modules/.cache/clients')
 const IMAGE = '11111111-2222-4333-8444-555555555555'
 const INSTALL_MS = 300_000
+/** Half a minute of one core; much more beside other tests. */
+const SCHEMATHESIS_MS = 600_000
 
 const must = (program: string, ...args: readonly string[]) => {
   const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: INSTALL_MS })
@@ -28,14 +30,27 @@ const installClients = (python: string) => {
   must('cp', wanted, VENV)
 }
 
-const runClient = (script: string, ...args: readonly string[]) =>
+const run = (
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+) =>
   new Promise<string>((resolve) => {
-    const child = spawn(join(VENV, 'bin/python'), ['-W', 'ignore', here(script), ...args], { timeout: 120_000 })
+    const child = spawn(join(VENV, 'bin', program), args, { timeout: SCHEMATHESIS_MS, ...options })
     let said = ''
     child.stdout.setEncoding('utf8').on('data', (part: string) => (said += part))
     child.stderr.setEncoding('utf8').on('data', (part: string) => (said += part))
     child.on('close', (code) => resolve(`${said}\nexit ${code}`))
   })
+
+const runClient = (script: string, ...args: readonly string[]) => run('python', ['-W', 'ignore', here(script), ...args])
+
+/** All checks over all operations of the description, from a fixed seed; few examples each, so that it takes half a minute. */
+const SCHEMATHESIS = [
+  ...['--checks', 'all', '--continue-on-failure', '--seed', '1', '--max-examples', '3', '--no-color'],
+  // How hard it is to find examples is no matter of the service.
+  ...['--generation-database', 'none', '--suppress-health-check', 'all'],
+]
 
 describeWith('pip', 'existing clients', (python) => {
   const data = tempFolder('clients')
@@ -70,4 +85,40 @@ describeWith('pip', 'existing clients', (python) => {
     test('with a version-less one', () => well('nova.py', service.origin), 60_000)
     test('with the mount prefix', () => well('nova.py', `${service.origin}/accelerator/v2`), 60_000)
   })
+
+  test(
+    'Schemathesis finds nothing in which the service and its description of itself disagree',
+    async () => {
+      // It removes what it finds, so it has a service of its own.
+      const other = await startService({
+        args: [
+          'start',
+          '--demo',
+          '--data',
+          join(data.path, 'other'),
+          '--listen',
+          '127.0.0.1:0',
+          '--admin-listen',
+          '127.0.0.1:0',
+        ],
+        env: { ACCELERANDO_COMPAT_TEMPEST_SERVER_FAULTS: 'false' },
+      })
+      const env = {
+        ...process.env,
+        PYTHONDONTWRITEBYTECODE: '1',
+        PYTHONPATH: here('.'),
+        SCHEMATHESIS_HOOKS: 'schemathesis_hooks',
+      }
+      const said = await run('schemathesis', ['run', `${other.origin}/openapi.json`, ...SCHEMATHESIS], {
+        cwd: data.path,
+        env,
+      })
+      await other.end('SIGTERM')
+      expect(said).toMatch(/exit 0$/)
+      const [, generated, passed] = /(\d+) generated, (\d+) passed/.exec(said) ?? []
+      expect(Number(generated)).toBeGreaterThan(2000)
+      expect(passed).toBe(generated)
+    },
+    SCHEMATHESIS_MS,
+  )
 })

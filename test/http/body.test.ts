@@ -29,10 +29,13 @@ describe.each(lines)('%s', (line) => {
     'takes no %s',
     async (raw) => void (await refusedBy(line, { raw }, 400)),
   )
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json-patch+json'])(
-    'takes no %s',
-    async (type) => void (await refusedBy(line, { raw: '{}', headers: { 'content-type': type } }, 415)),
-  )
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json-patch+json',
+    ';;;',
+    '; charset=utf-8',
+  ])('takes no %s', async (type) => void (await refusedBy(line, { raw: '{}', headers: { 'content-type': type } }, 415)))
   test('takes no more than the limit', () =>
     refusedBy(line, { raw: `"${'x'.repeat(100)}"` }, 413, { bodyLimitBytes: 100 }))
   test('believes a length that is too large', () =>

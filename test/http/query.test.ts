@@ -1,7 +1,7 @@
 /** Query arguments, filters and pages, as far as nobody has to be asked. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { filters, withFilters } from '../../src/http/filters.ts'
+import { filtersOver, withFilters } from '../../src/http/filters.ts'
 import { listBody, pageArgs, pageOf } from '../../src/http/pages.ts'
 import { list, pairsOf, readQuery, text, uuid } from '../../src/http/query.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
@@ -72,11 +72,12 @@ describe('arguments', () => {
 })
 
 describe('filters', () => {
-  const args = { ...pageArgs(['created_at', 'name']), name: text(''), filters }
+  const plain = { ...pageArgs(['created_at', 'name']), name: text(''), vendor: text('') }
+  const args = { ...plain, filters: filtersOver(plain) }
   const read = (sent: string) => {
     const asked = readQuery(args, sent)
     if (!asked.ok) return asked.fault
-    const got = withFilters(args, asked.query as never, asked.pairs)
+    const got = withFilters(plain, asked.query as never, asked.pairs)
     if (!got.ok) return got.fault
     const { filters: _, ...query } = got.query as Record<string, unknown>
     return query
@@ -89,6 +90,7 @@ describe('filters', () => {
     [json([{ field: 'limit', value: 2 }]), { limit: 2 }],
     [json({ field: 'limit', value: '2' }), { limit: 2 }],
     [json({ limit: 2, name: 'x' }), { limit: 2, name: 'x' }],
+    [json({ vendor: 'x' }), { vendor: 'x' }],
     ['filters.field=board&filters.value=x', {}],
     [
       `limit=5&filters.field=limit&filters.value=2&filters.field=marker&filters.value=${UUID}`,
@@ -114,6 +116,10 @@ describe('filters', () => {
     [json({ name: '\u0000' })],
     [json({ name: '\ud800' })],
     ['filters.colour=1'],
+    ['xfilters.field=name&xfilters.value=x'],
+    ['filters.fields=name&filters.values=x'],
+    ['filters.field.field=name&filters.field.value=x'],
+    ['filters[1234].field=name&filters[1234].value=x'],
     ['filters[x].field=limit'],
   ])('%s is refused', (sent) => expect(read(sent)).toMatchObject({ kind: 'invalid' }))
 })

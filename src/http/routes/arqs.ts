@@ -13,6 +13,7 @@ import { reasonIn, noteOf } from './operatorNote.ts'
 import { answer, route } from '../route.ts'
 import type { Answered, Body, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
+import { UUID_SHAPE } from '../shapes.ts'
 import { timeline } from './timeline.ts'
 import { canonicalUuid } from '../../uuid.ts'
 
@@ -84,7 +85,7 @@ const list = route({
     ...pageArgs(['created_at', 'state', 'uuid']),
     instance: uuid('Of this instance.'),
     bind_state: oneOf(['resolved'], 'Only resolved ones; with `instance`, 423 while any of its requests is not.'),
-    arqs: listArg('Only these, comma separated.'),
+    arqs: listArg('Only these, comma separated.', UUID_SHAPE),
   },
   docs: {
     summary: 'Accelerator requests that the caller may see.',
@@ -160,7 +161,7 @@ const removeSome = route({
   path: '/v2/accelerator_requests',
   rule: 'cyborg:arq:delete',
   query: {
-    arqs: listArg('UUIDs, comma separated. All that exist are deleted, even when others do not.'),
+    arqs: listArg('UUIDs, comma separated. All that exist are deleted, even when others do not.', UUID_SHAPE),
     instance: uuid('All of this instance; harmless when it has none.'),
   },
   docs: { summary: 'Deletes accelerator requests, by UUID or by instance.', answers: { 204: null }, refusals: [404] },

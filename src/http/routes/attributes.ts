@@ -3,14 +3,15 @@ import * as v from 'valibot'
 import type { DeployableUuid } from '../../identifiers.ts'
 import type { AttributeRow, Control } from '../../actors/control.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
-import { INT_MAX, text } from '../query.ts'
+import { INT_MAX, intText, text as textArg } from '../query.ts'
 import type { Arg } from '../query.ts'
-import { brokenText } from '../../text.ts'
 import { invalid } from '../faults.ts'
 import { self, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Body, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
+import { text, UUID_SHAPE } from '../shapes.ts'
+import type { Json } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
 
@@ -27,6 +28,9 @@ const attributeBody = (row: AttributeRow, minor: number, base: string) => ({
   links: [self(base, 'attributes', row.uuid)],
 })
 
+const DEPLOYABLE_SHAPE: Json = {
+  anyOf: [{ type: 'integer', minimum: 0, maximum: INT_MAX }, intText(0), UUID_SHAPE],
+}
 /** The integer id of a deployable as a number or as text, or its UUID. Null: the value is neither. */
 const deployableId = (given: string | number): number | DeployableUuid | null => {
   if (typeof given === 'number') return Number.isInteger(given) && given >= 0 && given <= INT_MAX ? given : null
@@ -42,7 +46,7 @@ const deployableArg: Arg<number | DeployableUuid> = {
       ? invalid(name, 'it must be the integer id or the UUID of a deployable')
       : { ok: true, value: id || undefined }
   },
-  schema: { type: 'string' },
+  schema: DEPLOYABLE_SHAPE,
   about: 'The integer id of a deployable, or its UUID.',
 }
 
@@ -60,7 +64,7 @@ const list = route({
   query: {
     ...pageArgs(['created_at', 'key', 'deployable_id', 'uuid']),
     deployable_id: deployableArg,
-    key: text('Only attributes with this key.'),
+    key: textArg('Only attributes with this key.'),
   },
   docs: { summary: 'Attributes.', answers: { 200: schemas.listOf('attributes', schemas.Attribute) } },
   handle: async ({ control, query, minor, base, pairs }) => {
@@ -91,9 +95,11 @@ const one = route({
 })
 
 const Bare = v.looseObject({
-  deployable_id: v.union([v.number(), v.string()]),
-  key: v.pipe(v.string(), v.minLength(1), v.maxLength(KEY_MAX)),
-  value: v.union([v.string(), v.number(), v.boolean()]),
+  deployable_id: v.pipe(v.union([v.number(), v.string()]), v.metadata({ ...DEPLOYABLE_SHAPE })),
+  key: v.pipe(text({ characters: KEY_MAX }), v.minLength(1, 'it is empty')),
+  value: v.union([text({ bytes: VALUE_MAX_BYTES }), v.number(), v.boolean()]),
+  /** An object with this key is the wrapped form. */
+  attribute: v.optional(v.never()),
 })
 /** The current command-line client wraps the value in an object; older clients send it bare. */
 const Wrapped = v.looseObject({ attribute: Bare })
@@ -110,12 +116,7 @@ const newAttribute: Body<NewAttribute> = {
     if (!parsed.ok) return parsed
     const deployable = deployableId(parsed.value.deployable_id)
     if (deployable === null) return invalid('deployable_id', 'it must be the integer id or the UUID of a deployable')
-    const { key } = parsed.value
-    const badKey = brokenText(key, { characters: KEY_MAX })
-    if (badKey !== null) return invalid('key', badKey.problem)
-    const value = String(parsed.value.value)
-    const badValue = brokenText(value, { bytes: VALUE_MAX_BYTES })
-    return badValue === null ? { ok: true, value: { deployable, key, value } } : invalid('value', badValue.problem)
+    return { ok: true, value: { deployable, key: parsed.value.key, value: String(parsed.value.value) } }
   },
 }
 

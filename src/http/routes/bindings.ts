@@ -10,11 +10,12 @@ import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import type { Asked, Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
+import { filledShape, UUID_SHAPE, wordShape } from '../shapes.ts'
+import type { Json } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
 
 const Operation = v.looseObject({ op: v.string(), path: v.string(), value: v.optional(v.unknown()) })
-const Patches = v.record(v.string(), v.pipe(v.array(Operation), v.minLength(1)))
 type Operation = v.InferOutput<typeof Operation>
 
 export type Patch = { readonly bind: readonly Binding[] } | { readonly unbind: readonly ArqUuid[] }
@@ -22,9 +23,39 @@ type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
 type Fields = Readonly<Record<string, unknown>>
 type OnePatch = { readonly arq: ArqUuid; readonly op: string; readonly fields: Fields }
 
-const TEXT_MAX = 255
-const PATHS = new Set(['hostname', 'device_rp_uuid', 'instance_uuid', 'project_id'])
-const NEEDED = ['hostname', 'device_rp_uuid', 'instance_uuid'] as const
+const TEXT_MAX = { characters: 255 } as const
+type Given = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly rule: string }
+type Field = {
+  readonly needed: boolean
+  readonly read: (given: unknown) => Given
+  /** What `read` takes, as the description says it. */
+  readonly shape: Json
+}
+
+const uuidIn = (given: unknown): Given => {
+  const uuid = typeof given === 'string' ? canonicalUuid(given) : null
+  return uuid === null ? { ok: false, rule: 'it must be a UUID' } : { ok: true, value: uuid }
+}
+const textIn = (given: unknown): Given => {
+  if (typeof given !== 'string' || given.trim() === '')
+    return { ok: false, rule: `it must be a text of 1 to ${TEXT_MAX.characters} characters` }
+  const broken = brokenText(given, TEXT_MAX)
+  return broken === null ? { ok: true, value: given } : { ok: false, rule: broken.problem }
+}
+const wordIn = (given: unknown): Given => {
+  const word = textIn(given)
+  return word.ok && /\p{White_Space}/u.test(word.value) ? { ok: false, rule: 'it holds white space' } : word
+}
+
+/** What a bind may say of an accelerator request, in the order in which it is judged. */
+const FIELDS = {
+  hostname: { needed: true, read: wordIn, shape: wordShape(TEXT_MAX) },
+  device_rp_uuid: { needed: true, read: uuidIn, shape: UUID_SHAPE },
+  instance_uuid: { needed: true, read: uuidIn, shape: UUID_SHAPE },
+  project_id: { needed: false, read: textIn, shape: filledShape(TEXT_MAX) },
+} as const satisfies Readonly<Record<string, Field>>
+type Name = keyof typeof FIELDS
+const NAMES = Object.keys(FIELDS) as readonly Name[]
 
 const opOf = (arq: string, operations: readonly Operation[]): Read<string> => {
   const ops = new Set(operations.map(({ op }) => op))
@@ -45,7 +76,7 @@ const fieldsOf = (arq: string, operations: readonly Operation[], asked: Asked): 
     const name = path.replace(/^\/+/, '')
     const problem = name === 'project_id' ? projectProblem(asked) : null
     if (problem !== null) return problem
-    if (!PATHS.has(name)) return invalid(`${arq}.path`, `there is no path ${path.slice(0, 60)}`)
+    if (!Object.hasOwn(FIELDS, name)) return invalid(`${arq}.path`, `there is no path ${path.slice(0, 60)}`)
     if (Object.hasOwn(fields, name)) return invalid(`${arq}.path`, `the path ${name} is given twice`)
     if (op === 'add' && !('value' in rest)) return invalid(`${arq}.${name}`, 'its value is missing')
     fields[name] = rest['value']
@@ -53,34 +84,20 @@ const fieldsOf = (arq: string, operations: readonly Operation[], asked: Asked): 
   return { ok: true, value: fields }
 }
 
-const uuidIn = (arq: string, fields: Fields, name: string): Read<string> => {
-  const given = fields[name]
-  const uuid = typeof given === 'string' ? canonicalUuid(given) : null
-  return uuid === null ? invalid(`${arq}.${name}`, 'it must be a UUID') : { ok: true, value: uuid }
-}
-
-const textIn = (arq: string, fields: Fields, name: string): Read<string> => {
-  const given = fields[name]
-  if (typeof given !== 'string' || given.trim() === '')
-    return invalid(`${arq}.${name}`, `it must be a text of 1 to ${TEXT_MAX} characters`)
-  const broken = brokenText(given, { characters: TEXT_MAX })
-  return broken === null ? { ok: true, value: given } : invalid(`${arq}.${name}`, broken.problem)
-}
-
 const bindingOf = ({ arq, fields }: OnePatch): Read<Binding> => {
-  const lacking = NEEDED.find((name) => fields[name] === undefined || fields[name] === null)
+  const absent = (name: Name) => fields[name] === undefined || (FIELDS[name].needed && fields[name] === null)
+  const lacking = NAMES.find((name) => FIELDS[name].needed && absent(name))
   if (lacking !== undefined) return invalid(`${arq}.${lacking}`, 'it is missing')
-  const hostname = textIn(arq, fields, 'hostname')
-  if (!hostname.ok) return hostname
-  if (/\p{White_Space}/u.test(hostname.value)) return invalid(`${arq}.hostname`, 'it holds white space')
-  const deviceRpUuid = uuidIn(arq, fields, 'device_rp_uuid')
-  if (!deviceRpUuid.ok) return deviceRpUuid
-  const instanceUuid = uuidIn(arq, fields, 'instance_uuid')
-  if (!instanceUuid.ok) return instanceUuid
-  const binding = { arq, hostname: hostname.value, deviceRpUuid: deviceRpUuid.value, instanceUuid: instanceUuid.value }
-  if (!('project_id' in fields)) return { ok: true, value: binding }
-  const projectId = textIn(arq, fields, 'project_id')
-  return projectId.ok ? { ok: true, value: { ...binding, projectId: projectId.value } } : projectId
+  const said: Partial<Record<Name, string>> = {}
+  for (const name of NAMES.filter((each) => !absent(each))) {
+    const given = FIELDS[name].read(fields[name])
+    if (!given.ok) return invalid(`${arq}.${name}`, given.rule)
+    said[name] = given.value
+  }
+  const { hostname, device_rp_uuid: deviceRpUuid, instance_uuid: instanceUuid, project_id: projectId } = said
+  // The three were looked for above.
+  const binding = { arq, hostname: hostname!, deviceRpUuid: deviceRpUuid!, instanceUuid: instanceUuid! }
+  return { ok: true, value: projectId === undefined ? binding : { ...binding, projectId } }
 }
 
 const onePatch = (key: string, operations: readonly Operation[], asked: Asked): Read<OnePatch> => {
@@ -113,6 +130,39 @@ const together = (patches: readonly OnePatch[]): Read<Patch> => {
     return invalid('instance_uuid', 'one request binds for one instance')
   return { ok: true, value: { bind: bindings.value } }
 }
+
+const pathOf = (name: string): Json => ({ pattern: `^/*(?:${name})$` })
+const once = (name: Name, minContains: number): Json => ({
+  contains: { properties: { path: pathOf(name) } },
+  minContains,
+  maxContains: 1,
+})
+const addition = (name: Name): Json => ({ properties: { path: pathOf(name), value: FIELDS[name].shape } })
+const operations = (op: 'add' | 'remove', more: Json, needed: (name: Name) => boolean): Json => ({
+  type: 'array',
+  minItems: 1,
+  items: {
+    type: 'object',
+    properties: { op: { const: op }, path: { type: 'string', ...pathOf(NAMES.join('|')) } },
+    ...more,
+  },
+  allOf: NAMES.map((name) => once(name, needed(name) ? 1 : 0)),
+})
+const BIND = operations(
+  'add',
+  { required: ['op', 'path', 'value'], anyOf: NAMES.map(addition) },
+  (name) => FIELDS[name].needed,
+)
+const UNBIND = operations('remove', { required: ['op', 'path'] }, () => false)
+const Patches = v.pipe(
+  v.record(v.string(), v.pipe(v.array(Operation), v.minLength(1, 'it holds no operation'))),
+  v.metadata({
+    minProperties: 1,
+    propertyNames: UUID_SHAPE,
+    additionalProperties: true,
+    anyOf: [{ additionalProperties: BIND }, { additionalProperties: UNBIND }],
+  }),
+)
 
 export const patch: Body<Patch> = {
   schema: Patches,

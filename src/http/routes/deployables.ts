@@ -1,6 +1,6 @@
 /** Deployables: the parts of a device that can be attached to instances or programmed. */
 import type { DeployableRow } from '../../actors/control.ts'
-import { filters, withFilters } from '../filters.ts'
+import { filtersOver, withFilters } from '../filters.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
 import { program } from './program.ts'
 import { integer, text, uuid } from '../query.ts'
@@ -34,14 +34,14 @@ const deployableBody = (row: DeployableRow, minor: number, base: string) => ({
   links: [self(base, 'deployables', row.uuid), bookmark(base, 'deployables', row.uuid)],
 })
 
-const listArgs = {
+const plainArgs = {
   ...pageArgs(['created_at', 'device_id', 'hostname', 'name', 'uuid']),
   name: text('Only the deployable with this name.'),
   device_id: integer(0, 'Only deployables of the device with this integer id.'),
   device_uuid: uuid('Of the device with this UUID.'),
   rp_uuid: uuid('With this resource provider.'),
-  filters,
 }
+const listArgs = { ...plainArgs, filters: filtersOver(plainArgs) }
 
 const list = route({
   method: 'GET',
@@ -50,7 +50,7 @@ const list = route({
   query: listArgs,
   docs: { summary: 'Deployables.', answers: { 200: schemas.listOf('deployables', schemas.Deployable) } },
   handle: ({ control, query, minor, base, pairs }) => {
-    const asked = withFilters(listArgs, query, pairs)
+    const asked = withFilters(plainArgs, query, pairs)
     if (!asked.ok) return asked
     const { name, device_id: deviceId, device_uuid: deviceUuid, rp_uuid: rpUuid } = asked.query
     const filter = {

@@ -1,7 +1,7 @@
 /** Devices: what is plugged into the hosts. */
 import { DEVICE_STATUSES, type DeviceStatus } from '../../actors/deployable/messages.ts'
 import type { DeviceRow } from '../../actors/control.ts'
-import { filters, withFilters } from '../filters.ts'
+import { filtersOver, withFilters } from '../filters.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
 import { text } from '../query.ts'
 import { self, times } from '../render.ts'
@@ -25,14 +25,14 @@ const deviceBody = (row: DeviceRow, minor: number, base: string) => ({
   links: [self(base, 'devices', row.uuid)],
 })
 
-const listArgs = {
+const plainArgs = {
   ...pageArgs(['created_at', 'hostname', 'status', 'type', 'uuid', 'vendor']),
   type: text('Only devices of this type.'),
   vendor: text('Only devices of this vendor, as the driver spells it.'),
   hostname: text('Only devices of this host.'),
   status: text(`${DEVICE_STATUSES.join(' or ')}.`),
-  filters,
 }
+const listArgs = { ...plainArgs, filters: filtersOver(plainArgs) }
 
 const list = route({
   method: 'GET',
@@ -41,7 +41,7 @@ const list = route({
   query: listArgs,
   docs: { summary: 'Devices.', answers: { 200: schemas.listOf('devices', schemas.Device) } },
   handle: ({ control, query, minor, base, pairs }) => {
-    const asked = withFilters(listArgs, query, pairs)
+    const asked = withFilters(plainArgs, query, pairs)
     if (!asked.ok) return asked
     const { type, vendor, hostname, status } = asked.query
     const filter = {

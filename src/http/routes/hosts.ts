@@ -1,8 +1,8 @@
 /** The hosts that report hardware. This path is an extension that clients of the original API do not use. */
 import type { HostDetail, HostRow } from '../../actors/control.ts'
 import { listBody, namedPageArgs, pageOf } from '../pages.ts'
-import { flag, text } from '../query.ts'
-import { reasonIn, noteBody, noteOf } from './operatorNote.ts'
+import { flag } from '../query.ts'
+import { reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { time, times } from '../render.ts'
 import { answer, route } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -64,7 +64,7 @@ const remove = route({
   path: '/v2/hosts/:name',
   rule: 'cyborg:host:delete',
   query: {
-    reason: text('The reason, recorded in the journal. Required.'),
+    reason: reasonArg('The reason, recorded in the journal.'),
     force: flag('Unbind by force what is bound on it. Without it a host in use is refused.'),
   },
   docs: {

@@ -5,30 +5,31 @@
 import * as v from 'valibot'
 import type { Caller } from '../../actors/control.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
-import { brokenText } from '../../text.ts'
-import { invalid } from '../faults.ts'
 import { time } from '../render.ts'
+import type { Arg } from '../query.ts'
 import type { Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
+import { trimmedShape, trimmedText } from '../shapes.ts'
 
-const REASON_MAX = 1000
-export const Reason = v.pipe(v.string(), v.minLength(1), v.maxLength(REASON_MAX))
+export const REASON_MAX = 1000
+const Reason = trimmedText({ characters: REASON_MAX })
 
-/** Null when the text is acceptable. */
-export const reasonProblem = (reason: string): string | null =>
-  reason === '' ? 'it is empty' : (brokenText(reason, { characters: REASON_MAX })?.problem ?? null)
-
-const Asked = v.looseObject({ reason: v.string() })
+const Asked = v.looseObject({ reason: Reason })
 export const reasonIn: Body<string> = {
-  schema: v.looseObject({ reason: Reason }),
+  schema: Asked,
   read: (json) => {
     const parsed = readAs(Asked, json)
-    if (!parsed.ok) return parsed
-    const reason = parsed.value.reason.trim()
-    const problem = reasonProblem(reason)
-    return problem === null ? { ok: true, value: reason } : invalid('reason', problem)
+    return parsed.ok ? { ok: true, value: parsed.value.reason } : parsed
   },
 }
+
+/** The reason of a request that has no body. The handler checks that it was sent. */
+export const reasonArg = (about: string): Arg<string> => ({
+  read: (values) => ({ ok: true, value: values.at(-1) || undefined }),
+  schema: trimmedShape({ characters: REASON_MAX }),
+  required: true,
+  about,
+})
 
 export const noteOf = ({ userId }: Caller, reason: string): OperatorNote => ({
   by: userId || 'somebody without a name',

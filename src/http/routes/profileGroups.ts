@@ -2,78 +2,120 @@
 import { brokenText } from '../../text.ts'
 import { invalid } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
+import { textShape, UUID_SHAPE } from '../shapes.ts'
+import type { Json } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 
 export type Group = Readonly<Record<string, string>>
 type Entry = { readonly ok: true; readonly key: string; readonly value: string } | HttpRefused
 
-const CLASSES = new Set(['FPGA', 'GPU', 'VGPU', 'PGPU', 'CUSTOM_QAT', 'CUSTOM_NIC', 'CUSTOM_SSD'])
-const CUSTOM = /^CUSTOM_[A-Z0-9_]{1,248}$/
-/** The standard trait that every provider of this service carries. */
-const OWNER = 'OWNER_CYBORG'
+/** A pattern that matches the word in upper and lower case, with `_` or `-`. */
+const spelled = (word: string): string =>
+  word.replace(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`).replaceAll('_', '[_-]')
+const CUSTOM = `${spelled('CUSTOM_')}[A-Za-z0-9_-]{1,248}`
+/** Only custom classes are normalized. The name of a standard class must be exact. */
+const CLASSES = ['FPGA', 'GPU', 'VGPU', 'PGPU'] as const
+const CLASS = new RegExp(`^ *(?:${CLASSES.join('|')}|${CUSTOM}) *$`)
+/** Custom traits, and the standard trait that every provider of this service carries. */
+const TRAIT = new RegExp(`^ *(?:${spelled('OWNER_CYBORG')}|${CUSTOM}) *$`)
+export const NAMES = { classes: CLASS.source, traits: TRAIT.source } as const
+
 /** Each requested accelerator becomes an accelerator request of its own. */
 const AMOUNT_MAX = 256
+const AMOUNT_TEXT = /^ *0{0,7}(?:[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-6]) *$/
+const AMOUNT: Json = {
+  anyOf: [
+    { type: 'integer', minimum: 1, maximum: AMOUNT_MAX },
+    { type: 'string', pattern: AMOUNT_TEXT.source },
+  ],
+}
 
 /** The spelling that the placement service uses. */
-const upper = (name: string): string => name.toUpperCase().replaceAll('-', '_')
-
-/** Only custom classes are normalized. The name of a standard class must be exact. */
-const className = (given: string): string => (/^custom[_-]/i.test(given) ? upper(given) : given)
+const upper = (name: string): string => name.trim().toUpperCase().replaceAll('-', '_')
 
 const amountOf = (value: unknown): number => {
   if (typeof value === 'number') return value
-  return typeof value === 'string' && /^\s*\d{1,10}\s*$/.test(value) ? Number(value) : Number.NaN
+  return typeof value === 'string' && AMOUNT_TEXT.test(value) ? Number(value) : Number.NaN
 }
 
 const resource = (name: string, value: unknown, field: string): Entry => {
-  const known = className(name.trim())
-  if (!CLASSES.has(known) && !CUSTOM.test(known)) return invalid(field, 'there is no such resource class')
+  if (!CLASS.test(name)) return invalid(field, 'there is no such resource class')
   const amount = amountOf(value)
   if (!Number.isInteger(amount) || amount < 1 || amount > AMOUNT_MAX)
     return invalid(field, `the amount must be an integer from 1 to ${AMOUNT_MAX}`)
-  return { ok: true, key: `resources:${known}`, value: String(amount) }
+  return { ok: true, key: `resources:${upper(name)}`, value: String(amount) }
 }
 
 const trait = (name: string, value: unknown, field: string): Entry => {
-  const known = upper(name.trim())
-  if (known !== OWNER && !CUSTOM.test(known)) return invalid(field, `the trait must start with CUSTOM_ or be ${OWNER}`)
+  if (!TRAIT.test(name)) return invalid(field, 'the trait must start with CUSTOM_ or be OWNER_CYBORG')
   if (value !== 'required' && value !== 'forbidden') return invalid(field, 'it must be required or forbidden')
-  return { ok: true, key: `trait:${known}`, value }
+  return { ok: true, key: `trait:${upper(name)}`, value }
 }
 
+type Known = {
+  readonly read: (value: string) => string | null
+  readonly otherwise: string
+  readonly shape: Json
+}
+const ACCEL_MAX = { bytes: 65_535 } as const
+const TEXT: Known = {
+  read: (value) => value || null,
+  otherwise: 'it must not be empty',
+  shape: { anyOf: [textShape(ACCEL_MAX, 1), { type: 'number' }] },
+}
+const TARGETS: readonly string[] = ['VM', 'host', 'none']
 /** Known keys and their valid values. Unknown keys are kept unchanged. */
-const ACCEL: Readonly<Record<string, (value: string) => string | null>> = {
-  bitstream_id: (value) => canonicalUuid(value),
-  bitstream_name: (value) => value || null,
-  function_id: (value) => value || null,
-  function_name: (value) => value || null,
-  attach_target: (value) => (['VM', 'host', 'none'].includes(value) ? value : null),
+const ACCEL: Readonly<Record<string, Known>> = {
+  bitstream_id: { read: canonicalUuid, otherwise: 'it must be the UUID of an image', shape: UUID_SHAPE },
+  bitstream_name: TEXT,
+  function_id: TEXT,
+  function_name: TEXT,
+  attach_target: {
+    read: (value) => (TARGETS.includes(value) ? value : null),
+    otherwise: 'it must be VM, host or none',
+    shape: { enum: TARGETS },
+  },
 }
-const ACCEL_RULES: Readonly<Record<string, string>> = {
-  bitstream_id: 'it must be the UUID of an image',
-  attach_target: 'it must be VM, host or none',
-}
-const ACCEL_MAX_BYTES = 65_535
+const ACCEL_NAME = /^[A-Za-z0-9_:-]{1,250}$/
 /** Each of these keys alone determines what the FPGA must be programmed with. */
 const SELECTORS = ['bitstream_id', 'bitstream_name', 'function_id', 'function_name'].map((key) => `accel:${key}`)
 
 const accel = (name: string, value: unknown, field: string): Entry => {
-  if (!/^[A-Za-z0-9_:-]{1,250}$/.test(name))
-    return invalid(field, 'its name may hold letters, digits, "_", ":" and "-" only')
+  if (!ACCEL_NAME.test(name)) return invalid(field, 'its name may hold letters, digits, "_", ":" and "-" only')
   if (typeof value !== 'string' && typeof value !== 'number') return invalid(field, 'it must be a string')
-  const check = Object.hasOwn(ACCEL, name) ? ACCEL[name] : undefined
-  const broken = brokenText(String(value), { bytes: ACCEL_MAX_BYTES })
+  const broken = brokenText(String(value), ACCEL_MAX)
   if (broken !== null) return invalid(field, broken.problem)
-  const kept = check === undefined ? String(value) : check(String(value))
-  return kept === null
-    ? invalid(field, ACCEL_RULES[name] ?? 'it must not be empty')
-    : { ok: true, key: `accel:${name}`, value: kept }
+  const known = Object.hasOwn(ACCEL, name) ? ACCEL[name]! : null
+  const kept = known === null ? String(value) : known.read(String(value))
+  return kept === null ? invalid(field, known!.otherwise) : { ok: true, key: `accel:${name}`, value: kept }
 }
 
 const KINDS: Readonly<Record<string, (name: string, value: unknown, field: string) => Entry>> = {
   resources: resource,
   trait,
   accel,
+}
+
+const pairs = SELECTORS.flatMap((one, at) => SELECTORS.slice(at + 1).map((other) => [one, other]))
+/** The same rules as `groupOf` applies, for the printed description. */
+export const GROUP_SHAPE: Json = {
+  type: 'object',
+  properties: Object.fromEntries(CLASSES.map((name) => [`resources:${name}`, AMOUNT])),
+  patternProperties: {
+    [`^resources:${CLASS.source.slice(1)}`]: AMOUNT,
+    [`^trait:${TRAIT.source.slice(1)}`]: { enum: ['required', 'forbidden'] },
+    ...Object.fromEntries(Object.entries(ACCEL).map(([name, { shape }]) => [`^accel:${name}$`, shape])),
+    [`^accel:(?!(?:${Object.keys(ACCEL).join('|')})$)${ACCEL_NAME.source.slice(1)}`]: {
+      anyOf: [textShape(ACCEL_MAX), { type: 'number' }],
+    },
+  },
+  additionalProperties: false,
+  // At least one class. The standard classes are listed because generators of examples find them more easily that way.
+  anyOf: [
+    ...CLASSES.map((name) => ({ required: [`resources:${name}`] })),
+    { not: { propertyNames: { pattern: '^(?!resources:)' } } },
+  ],
+  not: { anyOf: pairs.map((required) => ({ required })) },
 }
 
 const entryOf = (key: string, value: unknown, place: string): Entry => {

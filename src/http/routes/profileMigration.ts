@@ -7,13 +7,15 @@ import { askedFor } from '../../actors/arq/groups.ts'
 import type { Caller, Control, ProfileRow, Renaming } from '../../actors/control.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
-import { groupOf } from './profileGroups.ts'
+import { groupOf, NAMES } from './profileGroups.ts'
 import type { Group } from './profileGroups.ts'
 import { sizeProblem } from './profileRules.ts'
-import { reasonProblem } from './operatorNote.ts'
+import { REASON_MAX, reasonIn } from './operatorNote.ts'
 import { reply, route } from '../route.ts'
 import type { Answered, Body, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
+import { trimmedShape } from '../shapes.ts'
+import type { Json } from '../shapes.ts'
 
 type Names = ReadonlyMap<string, string>
 type Asked = { readonly traits: Names; readonly classes: Names; readonly apply: boolean; readonly reason: string }
@@ -26,13 +28,34 @@ const PROFILES_MAX = 1000
 const NAMES_MAX = 1000
 const PREFIX = { traits: 'trait:', classes: 'resources:' } as const
 
-const NameMap = v.optional(v.record(v.string(), v.string()), {})
-const Posted = v.strictObject({
-  traits: NameMap,
-  classes: NameMap,
-  apply: v.optional(v.boolean(), false),
-  reason: v.optional(v.string(), ''),
-})
+const nameMap = (kind: keyof typeof PREFIX) =>
+  v.optional(
+    v.pipe(
+      v.record(
+        v.pipe(v.string(), v.metadata({ pattern: '[^ ]' })),
+        v.pipe(v.string(), v.metadata({ pattern: NAMES[kind] })),
+      ),
+      v.metadata({ maxProperties: NAMES_MAX }),
+    ),
+    {},
+  )
+const given = (name: string, shape: Json): Json => ({ required: [name], properties: { [name]: shape } })
+/** Rules about several fields, as `read` applies them: at least one name is renamed, and applying it needs a reason. */
+const TOGETHER: Json = {
+  allOf: [
+    { anyOf: [given('traits', { minProperties: 1 }), given('classes', { minProperties: 1 })] },
+    { anyOf: [{ properties: { apply: { const: false } } }, given('reason', trimmedShape({ characters: REASON_MAX }))] },
+  ],
+}
+const Posted = v.pipe(
+  v.strictObject({
+    traits: nameMap('traits'),
+    classes: nameMap('classes'),
+    apply: v.optional(v.boolean(), false),
+    reason: v.optional(v.string(), ''),
+  }),
+  v.metadata({ ...TOGETHER }),
+)
 
 /** The name in the form that profiles store. Null when no profile could contain it. */
 const canonical = (kind: keyof typeof PREFIX, name: string): string | null => {
@@ -42,7 +65,11 @@ const canonical = (kind: keyof typeof PREFIX, name: string): string | null => {
   return read.ok ? Object.keys(read.value)[0]!.slice(PREFIX[kind].length) : null
 }
 /** An old name does not have to be valid under the present rules. */
-const former = (name: string): string => name.trim().toUpperCase().replaceAll('-', '_')
+const former = (name: string): string =>
+  name
+    .replace(/^ +| +$/g, '')
+    .toUpperCase()
+    .replaceAll('-', '_')
 
 const namesOf = (kind: keyof typeof PREFIX, given: Readonly<Record<string, string>>): Read<Names> => {
   if (Object.keys(given).length > NAMES_MAX) return invalid(kind, `there must not be more than ${NAMES_MAX}`)
@@ -66,7 +93,7 @@ const namesOf = (kind: keyof typeof PREFIX, given: Readonly<Record<string, strin
 
 const asked: Body<Asked> = {
   schema: Posted,
-  read: (json) => {
+  read: (json, told) => {
     const parsed = schemas.readAs(Posted, json)
     if (!parsed.ok) return parsed
     const { apply } = parsed.value
@@ -74,10 +101,9 @@ const asked: Body<Asked> = {
     if (!traits.ok) return traits
     if (!classes.ok) return classes
     if (traits.value.size + classes.value.size === 0) return invalid('traits', 'neither traits nor classes are renamed')
-    const reason = parsed.value.reason.trim()
-    const problem = apply ? reasonProblem(reason) : null
-    if (problem !== null) return invalid('reason', problem)
-    return { ok: true, value: { traits: traits.value, classes: classes.value, apply, reason } }
+    const reason = apply ? reasonIn.read(parsed.value, told) : { ok: true as const, value: '' }
+    if (!reason.ok) return reason
+    return { ok: true, value: { traits: traits.value, classes: classes.value, apply, reason: reason.value } }
   },
 }
 

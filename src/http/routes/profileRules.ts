@@ -1,11 +1,14 @@
 /** Validates a device profile and brings it into canonical form. Pure. */
+import * as v from 'valibot'
 import { ARQS_MAX, askedFor } from '../../actors/arq/groups.ts'
-import type { Fault } from '../../fault.ts'
-import { brokenText } from '../../text.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
-import { groupOf } from './profileGroups.ts'
+import type { Refusal } from '../guard.ts'
+import { GROUP_SHAPE, groupOf } from './profileGroups.ts'
 import type { Group } from './profileGroups.ts'
+import type { Body } from '../route.ts'
+import { readAs } from '../schemas.ts'
+import { text, UUID_SHAPE, UuidText } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 
 export type NewProfile = {
@@ -18,7 +21,7 @@ type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
 type Json = Readonly<Record<string, unknown>>
 
 const NAME = /^[A-Za-z0-9_-]+$/
-export const NAME_MAX = 255
+const NAME_MAX = 255
 const DESCRIPTION_MAX = 255
 const GROUPS_MAX = 100
 /** Every accelerator request stores a copy of its group. This limits the size of all groups together. */
@@ -26,25 +29,11 @@ const GROUPS_MAX_CHARS = 65_535
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/**
- * Tests of existing clients expect status 500 here. With the compatibility option off it is an ordinary client error.
- */
-const expected500 = (instead: { readonly fault: Fault }): HttpRefused =>
-  refused({ kind: 'expected_500', instead: instead.fault })
+const EMPTY = 'it is empty'
+const TOO_LONG = `it must not be longer than ${NAME_MAX} characters`
 
 /** True for every valid profile name. No profile can have another name. */
 export const isProfileName = (name: string): boolean => name.length <= NAME_MAX && NAME.test(name)
-
-const readName = (name: unknown): Read<string> => {
-  if (name === undefined || name === null) return invalid('name', 'it is missing')
-  if (typeof name !== 'string') return invalid('name', 'it must be a string')
-  if (name === '') return expected500(invalid('name', 'it is empty'))
-  if (!NAME.test(name)) return invalid('name', 'it may hold letters, digits, "_" and "-" only')
-  if (name.length > NAME_MAX) return expected500(invalid('name', `it must not be longer than ${NAME_MAX} characters`))
-  // Such a profile could never be found by name, because a UUID in its place is looked up as a UUID.
-  if (canonicalUuid(name) !== null) return invalid('name', 'it must not look like a UUID')
-  return { ok: true, value: name }
-}
 
 /** A profile that requests more could never be used (rest-api 3.3). Null when the size is acceptable. */
 export const sizeProblem = (groups: readonly Group[]): string | null => {
@@ -54,11 +43,10 @@ export const sizeProblem = (groups: readonly Group[]): string | null => {
     : null
 }
 
-const readGroups = (given: unknown): Read<readonly Group[]> => {
-  if (!Array.isArray(given) || given.length === 0) return invalid('groups', 'it must be a list of at least one object')
-  if (given.length > GROUPS_MAX) return invalid('groups', `there must not be more than ${GROUPS_MAX}`)
+/** The groups in canonical form, or the field that breaks a rule and the rule. */
+const readGroups = (given: readonly unknown[]): Read<readonly Group[]> => {
   const groups: Group[] = []
-  for (const [index, entry] of (given as readonly unknown[]).entries()) {
+  for (const [index, entry] of given.entries()) {
     if (!isObject(entry)) return invalid(`groups[${index}]`, 'it must be an object')
     const group = groupOf(entry, `groups[${index}]`)
     if (!group.ok) return group
@@ -70,44 +58,47 @@ const readGroups = (given: unknown): Read<readonly Group[]> => {
   return tooMany === null ? { ok: true, value: groups } : invalid('groups', tooMany)
 }
 
-const readDescription = (given: unknown): Read<string | null> => {
-  if (given === undefined || given === null) return { ok: true, value: null }
-  if (typeof given !== 'string') return invalid('description', 'it must be a string or null')
-  const broken = brokenText(given, { characters: DESCRIPTION_MAX })
-  return broken === null ? { ok: true, value: given } : invalid('description', broken.problem)
-}
-
-const readUuid = (given: unknown): Read<string | null> => {
-  if (given === undefined || given === null) return { ok: true, value: null }
-  const uuid = typeof given === 'string' ? canonicalUuid(given) : null
-  return uuid === null ? invalid('uuid', 'it must be a UUID') : { ok: true, value: uuid }
-}
-
+/** The fields in the order in which the contract checks them. Unknown keys are ignored. */
+const Profile = v.looseObject({
+  name: v.pipe(
+    v.string(),
+    v.minLength(1, EMPTY),
+    v.regex(NAME, 'it may hold letters, digits, "_" and "-" only'),
+    v.maxLength(NAME_MAX, TOO_LONG),
+    // Such a profile could never be found by name, because a UUID in its place is looked up as a UUID.
+    v.check((name) => canonicalUuid(name) === null, 'it must not look like a UUID'),
+    v.metadata({ not: UUID_SHAPE }),
+  ),
+  groups: v.pipe(
+    v.array(v.unknown(), 'it must be a list of at least one object'),
+    v.minLength(1, 'it must be a list of at least one object'),
+    v.maxLength(GROUPS_MAX, `there must not be more than ${GROUPS_MAX}`),
+    v.metadata({ items: GROUP_SHAPE }),
+  ),
+  description: v.nullish(text({ characters: DESCRIPTION_MAX })),
+  uuid: v.nullish(UuidText),
+})
 /** Clients send a list with exactly one element; the object alone is accepted as well. */
-const only = (json: unknown): Json | null => {
-  const given: unknown = Array.isArray(json) && json.length === 1 ? json[0] : json
-  return isObject(given) ? given : null
-}
+const Posted = v.union([v.pipe(v.array(Profile), v.minLength(1), v.maxLength(1)), Profile])
 
-/** Checks the fields in the order of the contract. Unknown keys are ignored. */
-export const readProfile = (json: unknown): Read<NewProfile> => {
-  const given = only(json)
-  if (given === null) return invalid('body', 'it must be a list of exactly one device profile')
-  const name = readName(given['name'])
-  if (!name.ok) return name
-  const groups = readGroups(given['groups'])
-  if (!groups.ok) return groups
-  const description = readDescription(given['description'])
-  if (!description.ok) return description
-  const uuid = readUuid(given['uuid'])
-  if (!uuid.ok) return uuid
-  return {
-    ok: true,
-    value: {
-      ...(uuid.value !== null && { uuid: uuid.value }),
-      name: name.value,
-      description: description.value,
-      groups: groups.value,
-    },
-  }
+const only = (json: unknown): unknown => (Array.isArray(json) && json.length === 1 ? json[0] : json)
+
+/** Tests of existing clients expect status 500 here. With the compatibility option off it is an ordinary client error. */
+const withExpected500 = ({ fault }: Refusal): HttpRefused =>
+  fault.kind === 'invalid' && fault.field === 'name' && [EMPTY, TOO_LONG].includes(fault.rule)
+    ? refused({ kind: 'expected_500', instead: fault })
+    : refused(fault)
+
+export const newProfile: Body<NewProfile> = {
+  schema: Posted,
+  read: (json) => {
+    const given = only(json)
+    if (!isObject(given)) return invalid('body', 'it must be a list of exactly one device profile')
+    const read = readAs(Profile, given)
+    if (!read.ok) return withExpected500(read)
+    const groups = readGroups(read.value.groups)
+    if (!groups.ok) return groups
+    const { name, description = null, uuid } = read.value
+    return { ok: true, value: { ...(uuid && { uuid }), name, description, groups: groups.value } }
+  },
 }

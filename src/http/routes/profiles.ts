@@ -4,7 +4,7 @@ import type { Caller, ProfileRow } from '../../actors/control.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
-import { isProfileName, readProfile } from './profileRules.ts'
+import { isProfileName, newProfile } from './profileRules.ts'
 import { list as listArg } from '../query.ts'
 import { self, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
@@ -46,18 +46,11 @@ const list = route({
     ),
 })
 
-const Posted = v.looseObject({
-  name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/), v.minLength(1), v.maxLength(255)),
-  description: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(255)))),
-  uuid: v.optional(v.nullable(schemas.Uuid)),
-  groups: v.pipe(v.array(v.record(v.string(), v.union([v.string(), v.number()]))), v.minLength(1)),
-})
-
 const create = route({
   method: 'POST',
   path: '/v2/device_profiles',
   rule: 'cyborg:device_profile:create',
-  body: { schema: v.union([v.pipe(v.array(Posted), v.minLength(1), v.maxLength(1)), Posted]), read: readProfile },
+  body: newProfile,
   docs: { summary: 'Creates a device profile.', answers: { 201: schemas.Profile }, refusals: [409, 500] },
   handle: async ({ control, caller, body, base }) => {
     const made = await control.profiles.create(caller, body)
@@ -95,6 +88,8 @@ const one = route({
   handle: show,
 })
 
+const NAMED = { type: 'string', minLength: 1 } as const
+
 /** Deletes all or none, so one id that cannot exist makes the whole request fail. */
 const remove = (
   control: Call<{}, undefined>['control'],
@@ -119,8 +114,8 @@ const removeSome = route({
   path: '/v2/device_profiles',
   rule: 'cyborg:device_profile:delete',
   query: {
-    value: listArg('Names or UUIDs, comma separated.'),
-    name: listArg('The same under its older name.'),
+    value: listArg('Names or UUIDs, comma separated.', NAMED),
+    name: listArg('The same under its older name. Only one of the two.', NAMED),
   },
   docs: { summary: 'Deletes several device profiles, all or none.', answers: { 204: null }, refusals: [404, 409] },
   handle: ({ control, caller, query }) => {

@@ -3,13 +3,16 @@ import * as v from 'valibot'
 import { invalid } from '../faults.ts'
 import type { Body } from '../route.ts'
 import { refusalOf } from '../schemas.ts'
+import { UUID_SHAPE } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 
-const Image = v.looseObject({ image_uuid: v.string() })
+/** That it is a UUID is judged after the shape, by the name of the field. */
+const ImageUuid = v.pipe(v.string(), v.metadata({ ...UUID_SHAPE }))
+const Image = v.looseObject({ image_uuid: ImageUuid })
 const Operation = v.strictObject({
   op: v.picklist(['replace', 'add']),
   path: v.picklist(['/program', '/bitstream_id', '/bitstream']),
-  value: v.union([v.tupleWithRest([Image], v.unknown()), Image, v.string()], 'it must be [{"image_uuid": "<uuid>"}]'),
+  value: v.union([v.tupleWithRest([Image], v.unknown()), Image, ImageUuid], 'it must be [{"image_uuid": "<uuid>"}]'),
 })
 /** Later operations have always been ignored, so their content is not checked. */
 const Patch = v.tupleWithRest([Operation], v.unknown())

@@ -5,6 +5,7 @@ import { reply, route } from '../route.ts'
 import type { Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 import { latestMinor, MAJOR } from '../versions.ts'
+import type { Latest } from '../versions.ts'
 import * as v from 'valibot'
 
 const version = (id: string, href: string, additive: boolean) => ({
@@ -58,13 +59,18 @@ const readyz = route({
 
 /** `rows` contains all routes including this one, because the description covers it too. */
 const description = (rows: () => readonly Route[]): Route => {
-  let printed: unknown
+  const printed = new Map<number, unknown>()
+  const print = (max: Latest): unknown => {
+    const known = printed.get(max) ?? openapi(rows(), max)
+    printed.set(max, known)
+    return known
+  }
   return route({
     method: 'GET',
     path: '/openapi.json',
     rule: null,
     docs: { summary: 'This description.', answers: { 200: v.looseObject({ openapi: v.string() }) } },
-    handle: () => reply(200, (printed ??= openapi(rows()))),
+    handle: ({ options }) => reply(200, print(latestMinor(options.additiveMicroversion))),
   })
 }
 

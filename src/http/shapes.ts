@@ -1,0 +1,66 @@
+/** What the texts of requests may hold. One schema each: it judges a value, and the printed description shows the same rule. */
+import * as v from 'valibot'
+import { brokenText } from '../text.ts'
+import type { TextLimit } from '../text.ts'
+import { canonicalUuid, UUID_PATTERN } from '../uuid.ts'
+
+/** A JSON Schema or a part of one, as it is printed. */
+export type Json = Readonly<Record<string, unknown>>
+
+export const UUID_SHAPE: Json = { type: 'string', pattern: `^${UUID_PATTERN}$` }
+/** Becomes its one spelling. */
+export const UuidText = v.pipe(
+  v.string(),
+  v.regex(new RegExp(`^${UUID_PATTERN}$`), 'it must be a UUID'),
+  v.transform((text) => canonicalUuid(text)!),
+)
+
+/**
+ * What `brokenText` forbids, as the inside of a character class that every dialect of regular expressions reads. It leaves out the
+ * few format characters beyond the 16-bit range, which the dialects write in different ways.
+ */
+const FORBIDDEN =
+  '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f' +
+  '\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb'
+const VISIBLE = `[^${FORBIDDEN}]`
+
+/** JSON Schema counts characters; a limit in bytes can only be told. */
+const limited = (limit: TextLimit): Json =>
+  'characters' in limit ? { maxLength: limit.characters } : { description: `At most ${limit.bytes} bytes of UTF-8.` }
+export const textShape = (limit: TextLimit, minLength = 0): Json => ({
+  type: 'string',
+  pattern: `^${VISIBLE}*$`,
+  ...(minLength > 0 && { minLength }),
+  ...limited(limit),
+})
+/** Of at least one character that is no white space. */
+export const filledShape = (limit: TextLimit): Json => ({
+  ...textShape(limit),
+  pattern: `^${VISIBLE}*[^\\s${FORBIDDEN}]${VISIBLE}*$`,
+})
+/** Without white space. */
+export const wordShape = (limit: TextLimit): Json => ({ ...textShape(limit), pattern: `^[^\\s${FORBIDDEN}]+$` })
+/** As `filledShape`, with any white space around it, which is not kept. */
+export const trimmedShape = (limit: TextLimit): Json => ({
+  ...textShape(limit),
+  pattern: `^\\s*[^\\s${FORBIDDEN}](?:${VISIBLE}*[^\\s${FORBIDDEN}])?\\s*$`,
+})
+
+const keeps = (limit: TextLimit) =>
+  v.rawCheck<string>(({ dataset, addIssue }) => {
+    const broken = dataset.typed ? brokenText(dataset.value, limit) : null
+    if (broken !== null) addIssue({ message: broken.problem })
+  })
+
+/** Text that obeys the one rule for text from outside. */
+export const text = (limit: TextLimit) => v.pipe(v.string(), keeps(limit), v.metadata({ ...textShape(limit) }))
+/** The white space around it is not kept; something must be left, and what is sent counts as a whole. */
+export const trimmedText = (limit: TextLimit & { readonly characters: number }) =>
+  v.pipe(
+    v.string(),
+    v.maxCodePoints(limit.characters, `it must not be longer than ${limit.characters} characters`),
+    v.trim(),
+    v.check((given) => given !== '', 'it is empty'),
+    keeps(limit),
+    v.metadata({ ...trimmedShape(limit) }),
+  )
