@@ -4,7 +4,7 @@ import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { ENTITIES, remember } from '../actors/entities.ts'
 import { kindOf, recallInto } from '../actors/runtime/memory.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
-import { type ViewChange, type ViewName, VIEWS } from '../actors/runtime/views.ts'
+import { type ViewName, VIEWS } from '../actors/runtime/views.ts'
 import type { Evidence, HostTrace } from './evidence.ts'
 import { onHost } from './hosts.ts'
 import { type Finding, type History, type Invariant, at, deployablesIn, inView } from './history.ts'
@@ -81,19 +81,17 @@ function* viewsDiffer({ reached }: History, views: NonNullable<Evidence['views']
     }
   for (const [entity, states] of reached) {
     const decider = ENTITIES[kindOf(entity)]
-    for (const { view, key, row } of lastOf(decider?.rows(decider.initial, states.at(-1)!.state) ?? [])) {
-      if (!names.includes(view)) continue
-      const [folded, found] = [row && comparable(row), live.get(`${view}/${key}`)?.row ?? null]
+    for (const { view, key, row } of decider?.rows(decider.initial, states.at(-1)!.state) ?? []) {
+      if (!row || !names.includes(view)) continue
+      const [folded, found] = [comparable(row), live.get(`${view}/${key}`)?.row]
       live.delete(`${view}/${key}`)
       if (folded !== found)
-        yield inView(view, key, `${view}/${key} is ${found ?? 'absent'}, its fold is ${folded ?? 'absent'}`, [entity])
+        yield inView(view, key, `${view}/${key} is ${found ?? 'absent'}, its fold is ${folded}`, [entity])
     }
   }
   for (const { view, key, row } of live.values())
     yield inView(view, key, `${view}/${key} is ${row}, its fold is absent`)
 }
-const lastOf = (changes: readonly ViewChange[]): Iterable<ViewChange> =>
-  new Map(changes.map((change) => [`${change.view}/${change.key}`, change])).values()
 
 const replay: Invariant = {
   name: 'S13',

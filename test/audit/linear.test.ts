@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Asked } from '../../src/audit/evidence.ts'
-import { type HandleOperation, judgeHandles, operationsOf } from '../../src/audit/linear.ts'
+import { historyOf } from '../../src/audit/history.ts'
+import { type HandleOperation, judgeHandles, linearInvariants, operationsOf } from '../../src/audit/linear.ts'
+import { linearize } from '../../src/audit/linearize.ts'
 
 const HANDLE = 'handle'
 const caller = { projectId: 'p', isAdmin: false, isService: true }
@@ -151,6 +153,22 @@ describe('ownership of a handle as clients saw it', () => {
     // one that failed may have lost it, or not
     expect(verdicts([bind, bound, shows('a', 5, 6, 'BindFailed', null)])).toEqual(['fits'])
   })
+  it('is not being bound any more once it was Bound', () => {
+    const bind = ask({ act: 'bind', from: 1, to: 2, status: 202, arqs: ['a'], instance: 'i' })
+    const bound = shows('a', 3, 4, 'Bound', HANDLE)
+    expect(verdicts([bind, bound, shows('a', 5, 6, 'BindStarted', HANDLE)])).toEqual(['impossible'])
+  })
+  it('is free after all ARQs of its instance were removed', () => {
+    const bind = (arq: string, at: number, instance: string) =>
+      ask({ act: 'bind', from: at, to: at + 1, status: 202, arqs: [arq], instance })
+    const removal = (instance: string) => ask({ act: 'removeByInstance', from: 5, to: 6, status: 204, instance })
+    const before = [bind('a', 1, 'i'), shows('a', 3, 4, 'Bound', HANDLE)]
+    const after = [bind('b', 7, 'j'), shows('b', 9, 10, 'Bound', HANDLE)]
+    expect(verdicts([...before, removal('i'), ...after])).toEqual(['fits'])
+    expect(verdicts([...before, removal('j'), ...after])).toEqual(['impossible'])
+    const refused = before.map((one) => (one.act === 'bind' ? { ...one, status: 409 } : one))
+    expect(verdicts([bind('a', 0, 'k'), ...refused, removal('i'), ...after])).toEqual(['impossible'])
+  })
   it('is not taken before anybody asked, nor after the answer', () => {
     const bind = ask({ act: 'bind', from: 5, to: 6, status: 202, arqs: ['a'], instance: 'i' })
     expect(verdicts([bind, shows('a', 1, 2, 'Bound', HANDLE)])).toEqual(['impossible'])
@@ -172,6 +190,17 @@ describe('ownership of a handle as clients saw it', () => {
     )
     expect(seen.size).toBe(2)
   })
+  it('is judged in the end, however many binds had no answer, and however much was seen before', () => {
+    const binds = Array.from({ length: 12 }, (_, n) =>
+      ask({ act: 'bind', from: 30, to: 40, status: 202, arqs: [`a${n}`], instance: `i${n}` }),
+    )
+    const shown = binds.map(({ arqs }) => shows(arqs![0]!, 45, 50, 'BindFailed', null))
+    const early = Array.from({ length: 24 }, () => shows('z', 1, 20, 'Initial', null))
+    const holders = binds.map(({ arqs }) => shows(arqs![0]!, 30, 44, 'BindStarted', HANDLE))
+    expect(verdicts([...early, ...binds, ...holders.slice(0, 4), ...shown])).toEqual(['fits'])
+    const never = shows('z', 60, 61, 'Bound', HANDLE)
+    expect(verdicts([...early, ...binds, ...holders.slice(0, 4), ...shown, never])).toEqual(['impossible'])
+  })
   it('is judged in the end, however much was seen at once', () =>
     fc.assert(
       fc.property(tenuresOf(150, 150), blur, (all, noise) => {
@@ -183,4 +212,49 @@ describe('ownership of a handle as clients saw it', () => {
       }),
       { seed: 7, numRuns: 5, endOnFailure: true },
     ))
+})
+
+describe('a search for an order', () => {
+  const step = (from: number, to: number, before: string, after: string, more: object = {}) => ({
+    from,
+    to,
+    must: true,
+    apply: (state: string) => (state === before ? after : null),
+    ...more,
+  })
+  it('takes a step that may repeat as early as the rest needs it', () => {
+    const [late, early] = [10, 0].map((from) => step(from, 50 + (10 - from), 's', 't', { must: false, repeats: true }))
+    expect(linearize([late!, early!, step(0, 5, 't', 'u')], 's')).toEqual({ verdict: 'fits' })
+    expect(linearize([late!, step(0, 5, 't', 'u')], 's').verdict).toBe('impossible')
+  })
+  it('names what cannot come next in the longest order', () => {
+    const [first, second, third] = [step(0, 1, 's', 't'), step(2, 3, 't', 'u'), step(4, 9, 's', 'x')]
+    const idle = step(4, 9, 'q', 'q', { must: false })
+    expect(linearize([third, second, first, idle], 's')).toEqual({ verdict: 'impossible', stuck: [third] })
+  })
+})
+
+describe('S1 clients', () => {
+  const bind = (arq: string) => ask({ act: 'bind', from: 1, to: 2, status: 202, arqs: [arq], instance: arq })
+  const found = (clients: readonly Asked[]) =>
+    linearInvariants.flatMap((one) => [...one.check(historyOf([]), { journal: [], now: 0, clients })])
+  it('finds nothing where one order explains everything', () =>
+    expect(found([bind('a'), shows('a', 3, 4, 'Bound', HANDLE)])).toEqual([]))
+  it('names the handle, the ARQs that do not fit, and what was seen of them', () => {
+    const late = [shows('b', 5, 7, 'Bound', HANDLE), shows('b', 5, 6, 'Bound', HANDLE)]
+    expect(found([bind('a'), bind('b'), shows('a', 3, 4, 'Bound', HANDLE), ...late])).toEqual([
+      {
+        found: 'handle handle: no order of ownership explains what was seen of b',
+        keys: ['arq/b'],
+        proof: late.map((asked) => ({ of: 'client', asked })),
+      },
+    ])
+  })
+  it('shows eight of what was seen, and all ARQs', () => {
+    const thieves = Array.from({ length: 9 }, (_, n) => shows(`b${n}`, 5, 6, 'Bound', HANDLE))
+    const [one] = found([bind('a'), shows('a', 3, 4, 'Bound', HANDLE), ...thieves])
+    expect(one!.proof).toHaveLength(8)
+    expect(one!.keys).toHaveLength(9)
+    expect(one!.found).toContain('seen of b0, b1, ')
+  })
 })

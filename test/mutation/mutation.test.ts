@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isAlive } from '../support/program.ts'
 import { parse } from '../tidy/source.ts'
 import { runCommand } from './command.ts'
+import { EQUIVALENT, isKnown } from './equivalent.ts'
 import { type Mutant, applied, mutantsOf } from './mutants.ts'
 import { mutate, possible } from './mutation.ts'
 import { loadersOf, nearestTests } from './nearest.ts'
@@ -118,6 +119,15 @@ it('a command that hangs is ended with all that it started', async () => {
   expect(late).toBe(true)
   expect(Number(output)).toBeGreaterThan(0)
   await expect.poll(() => isAlive(Number(output)), { timeout: 10_000 }).toBe(false)
+})
+
+it('each mutant that is said to change nothing is a mutant of the program', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const unknown = EQUIVALENT.filter((one) => {
+    const text = readFileSync(join(root, one.path), 'utf8')
+    return !mutantsOf(one.path, text).some((mutant) => isKnown([one], mutant, text))
+  })
+  expect(unknown).toEqual([])
 })
 
 describe('a mutation test', () => {

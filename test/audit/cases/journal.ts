@@ -52,7 +52,7 @@ const single: readonly Case[] = [
 const waiting = [
   board,
   deployable('d1', granted('h1', 'a1', order('h1', 1))),
-  deployable('d1', { type: 'StatusSet', status: 'maintaining' }),
+  deployable('d1', { type: 'PresenceSet', presence: 'missing' }),
 ]
 const changes = rebuild('deployable/d1', journalOf(...waiting))
 const rowsOf = (view: ViewName) => changes.filter((one) => one.view === view).map(({ row }) => row as object)
