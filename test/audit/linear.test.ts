@@ -158,6 +158,13 @@ describe('ownership of a handle as clients saw it', () => {
     const bound = shows('a', 3, 4, 'Bound', HANDLE)
     expect(verdicts([bind, bound, shows('a', 5, 6, 'BindStarted', HANDLE)])).toEqual(['impossible'])
   })
+  it('is not taken by a bind that was refused, and may be by one that failed', () => {
+    const bind = (status: number) => ask({ act: 'bind', from: 1, to: 2, status, arqs: ['a'], instance: 'i' })
+    for (const status of [300, 499])
+      expect(verdicts([bind(status), shows('a', 3, 4, 'Bound', HANDLE)])).toEqual(['impossible'])
+    for (const status of [299, 500])
+      expect(verdicts([bind(status), shows('a', 3, 4, 'Bound', HANDLE)])).toEqual(['fits'])
+  })
   it('is free after all ARQs of its instance were removed', () => {
     const bind = (arq: string, at: number, instance: string) =>
       ask({ act: 'bind', from: at, to: at + 1, status: 202, arqs: [arq], instance })
@@ -166,6 +173,8 @@ describe('ownership of a handle as clients saw it', () => {
     const after = [bind('b', 7, 'j'), shows('b', 9, 10, 'Bound', HANDLE)]
     expect(verdicts([...before, removal('i'), ...after])).toEqual(['fits'])
     expect(verdicts([...before, removal('j'), ...after])).toEqual(['impossible'])
+    const named = ask({ act: 'other', from: 4, to: 5, arqs: ['a'], instance: 'j' })
+    expect(verdicts([...before, named, removal('j'), ...after])).toEqual(['impossible'])
     const refused = before.map((one) => (one.act === 'bind' ? { ...one, status: 409 } : one))
     expect(verdicts([bind('a', 0, 'k'), ...refused, removal('i'), ...after])).toEqual(['impossible'])
   })
