@@ -171,7 +171,7 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
         ...move(held, event.slot, event.again ? 'releaseWithWork' : 'failed', {
           pending: event.again,
           pendingSince: at,
-          attempts: (held.handles[event.slot]?.attempts ?? 0) + 1,
+          attempts: held.handles[event.slot]!.attempts + 1,
         }),
         orders: event.again?.number ?? held.orders,
       }
@@ -214,7 +214,7 @@ const quarantined = (
   at: number,
 ): Partial<Deployable> => {
   // a handle that was free has no release under way
-  const free = held.handles[handle]?.state === 'free' ? { lastArq: null } : {}
+  const free = held.handles[handle]!.state === 'free' ? { lastArq: null } : {}
   const kept = until === 'released' ? { quarantine: { by, reason, at } } : {}
   return move(held, handle, 'quarantine', { ...kept, ...free })
 }
@@ -229,7 +229,7 @@ const released = (
   { handle, arq, order }: Extract<DeployableEvent, { type: 'HandleReleased' }>,
   at: number,
 ): Partial<Deployable> => {
-  const pending = held.handles[handle]?.pending
+  const { pending } = held.handles[handle]!
   const step = order ? 'releaseWithWork' : 'release'
   return {
     ...move(held, handle, step, { arq: null, pending: order, pendingSince: at, lastArq: arq, attempts: 0 }),
