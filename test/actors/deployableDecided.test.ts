@@ -343,8 +343,49 @@ const answers: readonly Case[] = [
   ['in use is not programmed', held, program(), conflict('a request uses it, so it cannot be programmed now')],
 ]
 
+const refused = (state: string, why: string) => ({ kind: 'conflict', reason: `handle h1 is ${state}: ${why}` })
+const keep: Fact = { type: 'Quarantine', handle: 'h1', ...WORD }
+const clear: Fact = { type: 'Clear', handle: 'h1', ...WORD }
+const cleared: Fact = { type: 'HandleCleared', handle: 'h1', ...WORD }
+const hidden: Fact = { type: 'DeployableDescribed', description: described(['h2']) }
+const HAS = 'accelerator request a1 has it; unbind that first, by force where nobody else can'
+const UNSEEN = 'its host does not show it, so it is given to nobody'
+const unknown: Fact = { ...keep, handle: 'h9' }
+const operators: readonly Case[] = [
+  ['keeps back a free handle', [made], keep, [keeps('released')]],
+  ['keeps back a handle that is being released', releasing, keep, [keeps('released')]],
+  ['keeps back a handle that could not be released', stuck, keep, [keeps('released')]],
+  ['keeps back a handle once', [made, keeps('released')], keep, []],
+  ['does not keep back a handle that a request has', held, keep, refused('held', HAS)],
+  ['does not keep back a handle that is missing', [made, hidden], keep, refused('missing', UNSEEN)],
+  ['keeps back no handle that it has not', [made], unknown, { kind: 'not_found', resource: 'attach handle', id: 'h9' }],
+  ['gives back what was kept', [made, keeps('released')], clear, [cleared]],
+  ['gives back what could not be released', stuck, clear, [cleared]],
+  ['gives back nothing that is free', [made], clear, []],
+  ['gives back nothing that a request has', held, clear, refused('held', HAS)],
+  ['gives back nothing that is missing', [made, hidden], clear, refused('missing', UNSEEN)],
+  [
+    'gives back nothing that is being released',
+    releasing,
+    clear,
+    refused('releasing', 'its host has been told to release it; quarantine it first where the host cannot answer'),
+  ],
+  ['releases the first of two', [...held, granted('h2')], release('a1'), [released('h1', 'a1', order('h1', 2))]],
+  [
+    'releases again the first of two',
+    [
+      ...stuck,
+      granted('h2', 'a1', prepares('h2', 3)),
+      released('h2', 'a1', order('h2', 4)),
+      { type: 'OrderFailed', slot: 'h2', number: 4, reason: 'r', again: null },
+    ],
+    release('a1'),
+    [released('h1', 'a1', order('h1', 5))],
+  ],
+]
+
 describe('a deployable', () => {
-  it.each([...itself, ...granting, ...releases, ...answers])('%s', (_, facts, command, decision) =>
+  it.each([...itself, ...granting, ...releases, ...answers, ...operators])('%s', (_, facts, command, decision) =>
     expect(decide(facts, command)).toEqual(decision),
   )
 })

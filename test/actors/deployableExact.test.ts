@@ -346,6 +346,7 @@ describe('of a deployable is told', () => {
       { uuid: '2', key: 'trait1', value: 'A' },
       { uuid: '3', key: 'trait2', value: 'B' },
       { uuid: '4', key: 'no-trait', value: 'C' },
+      { uuid: '5', key: 'rc', value: 'GPU' },
     )
     expect([attributeOf(it, 'rc'), attributeOf(it, 'none'), [...traitsOf(it)]]).toEqual(['FPGA', null, ['A', 'B']])
   })

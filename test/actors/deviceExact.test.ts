@@ -53,6 +53,7 @@ describe('a device', () => {
     ['is recorded once', [made], { ...made, type: 'Record' }, []],
     ['that is not there is not found', [], setStatus('maintaining'), gone('')],
     ['that is retired is not found', [made, presence('retired')], setStatus('maintaining'), gone('c1')],
+    ['that is retired comes back', [made, presence('retired')], setPresence('present'), [presence('present')]],
     ['that is missing is found', [made, presence('missing')], setStatus('maintaining'), [status('maintaining')]],
     ['is disabled once', [made, status('maintaining')], setStatus('maintaining'), []],
     ['is missing', [made], setPresence('missing'), [presence('missing')]],

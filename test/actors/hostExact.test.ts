@@ -58,6 +58,11 @@ describe('a host', () => {
       [two, picture('b1', 2, { c1: null }), picture('b1', 3, { c3: held('u1') })],
       { ...KNOWN, number: 3, devices: { c2: held('u2'), c3: held('u1') }, updatedAt: 3000 },
     ],
+    [
+      'no device as away that only changed',
+      [two, picture('b1', 2, { c1: { ...held('u1'), digest: 'y' } })],
+      { ...KNOWN, number: 2, devices: { c1: { ...held('u1'), digest: 'y' }, c2: held('u2') }, updatedAt: 2000 },
+    ],
     ['that it is silent', [picture(), liveness('stale')], { ...KNOWN, liveness: 'stale', updatedAt: 2000 }],
     [
       'that it is heard of again',
@@ -312,6 +317,12 @@ describe('a bind conversation', () => {
         accepted(['a1'], { parts: [part('a1', true)], tellUntil: null }),
         ending('completed', 10, null, ['a1'], { since: 10, tell: null }),
       ],
+    ],
+    [
+      'is refused while one ARQ is there',
+      [accepted()],
+      bind([part('a3')]),
+      { kind: 'invalid', field: 'instance_uuid', rule: 'the instance already has accelerator requests' },
     ],
     [
       'is refused while ARQs are there',

@@ -236,6 +236,16 @@ describe('a search for an order', () => {
     expect(linearize([late!, early!, step(0, 5, 't', 'u')], 's')).toEqual({ verdict: 'fits' })
     expect(linearize([late!, step(0, 5, 't', 'u')], 's').verdict).toBe('impossible')
   })
+  it('gives up after so many orders', () => {
+    const bit = (n: number) => ({
+      from: 0,
+      to: 1,
+      must: false,
+      apply: (state: string) => `${state.slice(0, n)}1${state.slice(n + 1)}`,
+    })
+    const bits = Array.from({ length: 18 }, (_, n) => bit(n))
+    expect(linearize([...bits, step(0, 1, 'x', 'x')], '0'.repeat(18)).verdict).toBe('undecided')
+  })
   it('names what cannot come next in the longest order', () => {
     const [first, second, third] = [step(0, 1, 's', 't'), step(2, 3, 't', 'u'), step(4, 9, 's', 'x')]
     const idle = step(4, 9, 'q', 'q', { must: false })

@@ -90,6 +90,48 @@ export const EQUIVALENT: readonly Equivalent[] = [
     mutated: '+',
     reason: 'it decides only which order is tried first',
   },
+  {
+    path: 'src/actors/host/decider.ts',
+    line: 'if (back.size === 0 && left.length === 0) return departed',
+    original: 'back.size === 0 && left.length === 0',
+    mutated: 'false',
+    reason: 'what follows gives an equal list',
+  },
+  {
+    path: 'src/actors/instance/decider.ts',
+    line: '...(instance.open?.since === undefined ? {} : { since: instance.open.since }),',
+    original: '?.',
+    mutated: '!.',
+    reason: 'only an open conversation is settled',
+  },
+  {
+    path: 'src/actors/deployable/decider.ts',
+    line: "if (handles.some(({ physfn, unseen }) => physfn !== undefined || unseen)) taken.add('taken', takenHandles(held))",
+    original: "'taken'",
+    mutated: "''",
+    reason: 'any name but that of the other owner does',
+  },
+  {
+    path: 'src/actors/deployable/decider.ts',
+    line: "return handles.find((one) => one.state === 'free' && taken.against('free', [one]) === null)",
+    original: "'free'",
+    mutated: "''",
+    reason: 'as the owner: any name but that of the other owner does; as the state it does not compile',
+  },
+  {
+    path: 'src/actors/deployable/decider.ts',
+    line: 'const attribute = held.attributes.find((one) => one.uuid === uuid)',
+    original: 'find',
+    mutated: 'findLast',
+    reason: 'a UUID names one attribute',
+  },
+  {
+    path: 'src/actors/deployable/state.ts',
+    line: "({ state, pending }) => state === 'held' || state === 'releasing' || (state === 'quarantined' && pending !== null),",
+    original: "state === 'quarantined' && pending !== null",
+    mutated: '(pending !== null)',
+    reason: 'a handle that waits for its host is held, being released or in quarantine',
+  },
 ]
 
 export const isKnown = (

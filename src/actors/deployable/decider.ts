@@ -27,7 +27,7 @@ const grant = (
 ): Decision<DeployableEvent> => {
   const why = usable(held)
   if (why) return conflict(held, why)
-  const load = bitstream !== null && bitstream !== held.bitstreamId ? bitstream : null
+  const load = bitstream === held.bitstreamId ? null : bitstream
   if (load && !held.programmable) return conflict(held, 'it cannot be programmed')
   if (load && busy(held)) return conflict(held, 'another request uses it, so it cannot be programmed now')
   const handle = freeHandle(held)
@@ -161,7 +161,7 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
     case 'Due':
       return retryReleases(held, command.at, command.deadline)
     case 'Program':
-      return program(held, { ...command, type: 'Program' })
+      return program(held, command)
     case 'AddAttribute': {
       const { key } = command.attribute
       if (held.attributes.some((attribute) => attribute.key === key))
