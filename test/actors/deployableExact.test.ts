@@ -1,5 +1,4 @@
 /** A deployable to the letter: all that it remembers after each fact. */
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { deployable, deployableKey } from '../../src/actors/deployable/decider.ts'
 import {
@@ -12,7 +11,6 @@ import {
   takenHandles,
   traitsOf,
 } from '../../src/actors/deployable/state.ts'
-import { HANDLE_STATES, diagram } from '../../src/actors/deployable/states.ts'
 import { type Fact, described, done, granted, order, recorded, released } from '../audit/cases/scene.ts'
 import { exactly } from './exact.ts'
 
@@ -391,13 +389,6 @@ describe('of a deployable is told', () => {
     const handles = Object.values(state.handles)
     expect(handles.filter(isTaken).map(({ uuid }) => uuid)).toEqual(taken)
     expect(handles.map(retryAt).find((at) => at !== null) ?? null).toBe(due)
-  })
-  it('the states of its handles, as in the printed diagram', () => {
-    const printed = readFileSync(new URL('../../infra/contracts/states/deployable.md', import.meta.url), 'utf8')
-    expect(printed).toContain(`\n${diagram()}\n`)
-    expect(diagram().split('\n')[0]).toBe('stateDiagram-v2')
-    expect(diagram().match(/-->/g)).toHaveLength(16)
-    expect(HANDLE_STATES).toEqual(['free', 'held', 'releasing', 'quarantined', 'missing'])
   })
   it('its key', () => expect([deployable.kind, deployableKey('d1')]).toEqual(['deployable', 'deployable/d1']))
 })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { deployable } from '../../src/actors/deployable/decider.ts'
 import type { DeployableCommand, DeployableEvent, Description } from '../../src/actors/deployable/messages.ts'
@@ -130,4 +131,12 @@ describe('every state of an attach handle by every move', () => {
     const arrows = Object.values(MOVES).flatMap((moves) => Object.keys(moves)).length
     expect(diagram().split('\n')).toHaveLength(arrows + 1)
   })
+})
+
+it('the states of a handle are those of the printed diagram', () => {
+  const printed = readFileSync(new URL('../../infra/contracts/states/deployable.md', import.meta.url), 'utf8')
+  expect(printed).toContain(`\n${diagram()}\n`)
+  expect(diagram().split('\n')[0]).toBe('stateDiagram-v2')
+  expect(diagram().match(/-->/g)).toHaveLength(16)
+  expect(HANDLE_STATES).toEqual(['free', 'held', 'releasing', 'quarantined', 'missing'])
 })
