@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -82,7 +83,11 @@ test('the event loop goes on while thousands of rows are written', async () => {
   await embeddedStoreIn(dir)
   const store = await openStore({ kind: 'pglite', dir })
   const delay = monitorEventLoopDelay({ resolution: 1 })
+  // what this machine delays a loop that has nothing to do
   delay.enable()
+  await setTimeout(300)
+  const idle = delay.percentile(90)
+  delay.reset()
   for (let round = 0; round < 20; round++) {
     const appends = Array.from({ length: 200 }, () =>
       sample.one(sample.newKey(), 1, [sample.arqChange(sample.arqRow())]),
@@ -91,7 +96,7 @@ test('the event loop goes on while thousands of rows are written', async () => {
   }
   delay.disable()
   // A statement of 200 rows keeps the database itself busy for longer than this.
-  expect(delay.percentile(90) / 1e6).toBeLessThan(15)
+  expect(delay.percentile(90)).toBeLessThan(15e6 + 10 * idle)
   await store.close()
 })
 

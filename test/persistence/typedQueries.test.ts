@@ -51,6 +51,8 @@ const CHANGES = [
 const planted = async (source: SnapshotSource): Promise<void> => {
   const store = await openStore(source)
   for (const key of ['arq/1', 'arq/2', 'arq/3']) await store.journal.append(one(key, 1, key === 'arq/1' ? CHANGES : []))
+  // a transaction that another test has open on the same server holds the feed back
+  await expect.poll(() => store.journal.feed('', 3), { timeout: 60_000 }).toHaveLength(3)
   const [first] = await store.journal.feed('', 1)
   await store.journal.saveCheckpoint('relay', `told ${first!.position}`)
   await store.sharing.acquire('relay', 'control-a', 60_000)
@@ -102,7 +104,9 @@ const contract = (source: () => SnapshotSource): void => {
   })
 
   test('nothing begins a transaction on a session that is not theirs', async () => {
-    await expect(queries.db.transaction().execute(() => Promise.resolve())).rejects.toThrow(/transactions belong/)
+    await expect(queries.db.transaction().execute(() => Promise.resolve())).rejects.toThrow(
+      'transactions must be opened',
+    )
   })
 
   test('the doctor finds who relays, what waits, who is silent and what is late', async () => {
