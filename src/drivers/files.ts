@@ -1,4 +1,5 @@
 /** Helpers for the files that a driver keeps, using only the file access of its host interface. */
+import * as v from 'valibot'
 import type { HostIo } from './driver.ts'
 
 /** The text of a file, or null when there is no such file; any other failure throws. */
@@ -31,6 +32,18 @@ export const jsonObject = (text: string, where: string): Readonly<Record<string,
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error(`${where}: must hold a JSON object`)
   return value as Readonly<Record<string, unknown>>
+}
+
+/** Parses the text of a file with a schema. Throws an error that names the text, the field and its rule. */
+export const readByRules = <Schema extends v.GenericSchema>(
+  schema: Schema,
+  text: string,
+  where: string,
+): v.InferOutput<Schema> => {
+  const { success, output, issues } = v.safeParse(schema, jsonObject(text, where), { abortEarly: true })
+  if (success) return output
+  const [issue] = issues
+  throw new Error(`${where}: ${v.getDotPath(issue)}: ${issue.message}`)
 }
 
 /** Runs tasks one after the other. A failed task does not stop the next. */

@@ -142,7 +142,13 @@ describe('what simulated hardware holds', () => {
     await simulatedDriver(small).release(io, one!, never)
     expect(Object.keys(effectsOf(io).prepared)).toEqual([two!.uuid])
     expect(readEffects(null)).toEqual({ prepared: {}, loaded: {} })
+    expect(readEffects('{}')).toEqual({ prepared: {}, loaded: {} })
     expect(() => readEffects('{"prepared"')).toThrow('effects: must hold a JSON object')
+    expect(() => readEffects('{"prepared": {"a": {"info": "b"}}}')).toThrow(
+      'effects: prepared.a.deployable: must be there',
+    )
+    expect(() => readEffects('{"prepared": {"a": 7}}')).toThrow('effects: prepared.a: must be an object')
+    expect(() => readEffects('{"loaded": 7}')).toThrow('effects: loaded: must be an object')
   })
 
   test('is not made anew by looking', async () => {
@@ -268,6 +274,7 @@ describe('the trouble file', () => {
       'trouble.json: failPrepare: must be a count, true, false or a list of slots and deployables',
     ],
     ['{"unplugged": 0}', 'trouble.json: unplugged: must be a list of device numbers, from 0'],
+    ['{"unplugged": [0, -1]}', 'trouble.json: unplugged.1: must be the number of a device, from 0'],
   ])('%s is refused by name', async (text, problem) => {
     told(text)
     await expect(driver.discover(io)).rejects.toThrow(problem)

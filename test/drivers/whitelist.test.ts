@@ -161,6 +161,10 @@ describe('how the option is read', () => {
       { traits: ['custom_a'] },
       'pci.passthrough_whitelist.traits: must be a list, or text with commas, of names of A-Z, 0-9 and _',
     ],
+    [
+      { traits: [7] },
+      'pci.passthrough_whitelist.traits: must be a list, or text with commas, of names of A-Z, 0-9 and _',
+    ],
     [{ check: 1 }, 'pci.passthrough_whitelist.check: must be true or false'],
     [{ mode: 'PF' }, 'pci.passthrough_whitelist.mode: must be pf or vf'],
   ])('%j is refused', (given, problem) => expect(problemsOf(given)).toEqual([problem]))

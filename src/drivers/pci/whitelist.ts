@@ -1,4 +1,5 @@
 /** `[pci] passthrough_whitelist`: which PCI functions may be offered. It is read once at start; matching is pure. */
+import * as v from 'valibot'
 import { type AddressRule, readAddressRule, takesAddress } from './addressRule.ts'
 import { DEVICE_TYPES, type DeviceType } from '../../hardware.ts'
 import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../pci.ts'
@@ -37,88 +38,104 @@ const NAME = /^[A-Z0-9_]{1,255}$/
 /** Placement knows no other standard classes, and new classes must have the prefix. */
 const RESOURCE_CLASS = /^(?:CUSTOM_[A-Z0-9_]{1,248}|FPGA|PGPU|VGPU)$/
 
-type Found<Value> = { readonly value: Value } | { readonly rule: string; readonly part?: string }
-type Reader<Value> = (given: unknown) => Found<Value>
-
-const id: Reader<string | null> = (given) => {
-  if (given === '*') return { value: null }
-  const value = hexNumber(given)
-  if (value === null) return { rule: `must be hex text or *, is ${JSON.stringify(given)}` }
-  return value > 0xffff ? { rule: `must not exceed ffff, is '${String(given)}'` } : { value: hexText(value, 4) }
-}
-const address: Reader<AddressRule> = (given) => {
-  const reading = readAddressRule(given)
-  return reading.ok ? { value: reading.rule } : { rule: reading.broken, part: reading.part }
-}
+/** Null: any. */
+const Any = v.pipe(
+  v.unknown(),
+  v.transform(() => null),
+)
+const Hex = v.pipe(
+  v.custom<string>(
+    (given) => hexNumber(given) !== null,
+    ({ input }) => `must be hex text or *, is ${JSON.stringify(input)}`,
+  ),
+  v.check(
+    (text) => hexNumber(text)! <= 0xffff,
+    ({ input }) => `must not exceed ffff, is '${input}'`,
+  ),
+  v.transform((text) => hexText(hexNumber(text)!, 4)),
+)
+const Id = v.lazy((given): v.GenericSchema<unknown, string | null> => (given === '*' ? Any : Hex))
+const Address = v.pipe(
+  v.unknown(),
+  v.rawTransform(({ dataset: { value: input }, addIssue, NEVER }): AddressRule => {
+    const reading = readAddressRule(input)
+    if (reading.ok) return reading.rule
+    const { part: key, broken: message } = reading
+    const path = { type: 'unknown', origin: 'value', input, key, value: undefined } as const
+    addIssue({ message, ...(key === '' ? {} : { path: [path] }) })
+    return NEVER
+  }),
+)
+const INTERFACE = 'must be the name of a network interface'
 /** The name is restricted because it becomes part of a path. */
-const devname: Reader<string> = (given) =>
-  typeof given === 'string' && /^[^\s/]{1,127}$/.test(given) && !/^\.\.?$/.test(given)
-    ? { value: given }
-    : { rule: 'must be the name of a network interface' }
-const deviceType: Reader<DeviceType> = (given) => {
-  const value = DEVICE_TYPES.find((type) => type === given)
-  return value ? { value } : { rule: `must be one of ${DEVICE_TYPES.join(', ')}` }
-}
-const resourceClass: Reader<string> = (given) =>
-  typeof given === 'string' && RESOURCE_CLASS.test(given)
-    ? { value: given }
-    : { rule: 'must be FPGA, PGPU, VGPU or CUSTOM_ followed by A-Z, 0-9 and _' }
-const traits: Reader<readonly string[]> = (given) => {
-  const value: readonly unknown[] | null =
-    typeof given === 'string' ? given.split(',').map((name) => name.trim()) : Array.isArray(given) ? given : null
-  return value?.every((name): name is string => typeof name === 'string' && NAME.test(name))
-    ? { value }
-    : { rule: 'must be a list, or text with commas, of names of A-Z, 0-9 and _' }
-}
-const mode: Reader<SriovMode> = (given) =>
-  given === 'pf' || given === 'vf' ? { value: given } : { rule: 'must be pf or vf' }
-const check: Reader<boolean> = (given) =>
-  [true, false, 'true', 'false'].includes(given as boolean)
-    ? { value: String(given) === 'true' }
-    : { rule: 'must be true or false' }
+const InterfaceName = v.pipe(v.string(INTERFACE), v.regex(/^(?!\.\.?$)[^\s/]{1,127}$/, INTERFACE))
+const CLASS = 'must be FPGA, PGPU, VGPU or CUSTOM_ followed by A-Z, 0-9 and _'
+const Traits = v.pipe(
+  v.unknown(),
+  v.transform((given) => (typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given)),
+  v.custom<readonly string[]>(
+    (given) => Array.isArray(given) && given.every((name) => typeof name === 'string' && NAME.test(name)),
+    'must be a list, or text with commas, of names of A-Z, 0-9 and _',
+  ),
+)
+const Toggle = v.pipe(
+  v.union([v.boolean(), v.picklist(['true', 'false'])], 'must be true or false'),
+  v.transform((given) => String(given) === 'true'),
+)
+
+const Entry = v.pipe(
+  v.looseObject({
+    vendor_id: v.optional(Id),
+    product_id: v.optional(Id),
+    address: v.optional(Address),
+    devname: v.optional(InterfaceName),
+    device_type: v.optional(v.picklist(DEVICE_TYPES, `must be one of ${DEVICE_TYPES.join(', ')}`)),
+    resource_class: v.optional(v.pipe(v.string(CLASS), v.regex(RESOURCE_CLASS, CLASS))),
+    traits: v.optional(Traits),
+    check: v.optional(Toggle),
+    mode: v.optional(v.picklist(['pf', 'vf'], 'must be pf or vf')),
+  }),
+  v.partialCheck(
+    [['address'], ['devname']],
+    ({ address, devname }) => address === undefined || devname === undefined,
+    'must not have both address and devname',
+  ),
+  v.transform(
+    ({
+      vendor_id,
+      product_id,
+      address,
+      devname,
+      device_type,
+      resource_class,
+      traits,
+      check,
+      mode,
+      ...tags
+    }): WhitelistEntry => ({
+      vendorId: vendor_id ?? null,
+      productId: product_id ?? null,
+      address: address ?? null,
+      devname: devname ?? null,
+      deviceType: device_type ?? null,
+      resourceClass: resource_class ?? null,
+      traits: traits ?? [],
+      check: check ?? false,
+      mode: mode ?? null,
+      tags,
+    }),
+  ),
+)
 
 const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
   typeof given === 'object' && given !== null && !Array.isArray(given)
 
-const readEntry = (given: Readonly<Record<string, unknown>>, at: string, problems: Problem[]): WhitelistEntry => {
-  const {
-    vendor_id,
-    product_id,
-    address: where,
-    devname: net,
-    device_type,
-    resource_class,
-    traits: more,
-    check: verify,
-    mode: sriov,
-    ...tags
-  } = given
-  const take = <Value, Default>(
-    name: string,
-    value: unknown,
-    read: Reader<Value>,
-    absent: Default,
-  ): Value | Default => {
-    if (value === undefined) return absent
-    const found = read(value)
-    if ('value' in found) return found.value
-    problems.push({ field: `${at}.${name}${found.part ? `.${found.part}` : ''}`, rule: found.rule })
-    return absent
-  }
-  if (where !== undefined && net !== undefined)
-    problems.push({ field: at, rule: 'must not have both address and devname' })
-  return {
-    vendorId: take('vendor_id', vendor_id, id, null),
-    productId: take('product_id', product_id, id, null),
-    address: take('address', where, address, null),
-    devname: take('devname', net, devname, null),
-    deviceType: take('device_type', device_type, deviceType, null),
-    resourceClass: take('resource_class', resource_class, resourceClass, null),
-    traits: take('traits', more, traits, []),
-    check: take('check', verify, check, false),
-    mode: take('mode', sriov, mode, null),
-    tags,
-  }
+const readEntry = (given: unknown, at: string, problems: Problem[]): readonly WhitelistEntry[] => {
+  const { success, output, issues } = v.safeParse(Entry, given, { abortPipeEarly: true })
+  if (success) return [output]
+  for (const issue of issues)
+    problems.push({ field: [at, v.getDotPath(issue) ?? []].flat().join('.'), rule: issue.message })
+  return []
 }
 
 const decode = (text: string): { readonly value: unknown } | null => {
@@ -130,7 +147,7 @@ const decode = (text: string): { readonly value: unknown } | null => {
 }
 
 const collect = (given: unknown, at: string, mayNest: boolean, problems: Problem[]): readonly WhitelistEntry[] => {
-  if (isObject(given)) return [readEntry(given, at, problems)]
+  if (isObject(given)) return readEntry(given, at, problems)
   if (mayNest && Array.isArray(given))
     return given.flatMap((element, n) => collect(element, `${at}[${n}]`, typeof element === 'string', problems))
   const parsed = mayNest && typeof given === 'string' ? decode(given) : null

@@ -1,13 +1,24 @@
 /** The state of simulated hardware, stored so that a test can read it after a kill. Pure except for one file. */
+import * as v from 'valibot'
 import type { HostIo, Slot } from '../driver.ts'
-import { jsonObject } from '../files.ts'
+import { readByRules } from '../files.ts'
 import { canonicalInfo } from '../../pci.ts'
 
-export type Effects = {
+const OBJECT = 'must be an object'
+const text = v.string('must be text')
+const byId = <Value extends v.GenericSchema>(value: Value) =>
+  v.optional(v.record(v.string(), value, OBJECT), () => ({}))
+const EffectsFile = v.object({
   /** Units prepared for a guest, by slot UUID. */
-  readonly prepared: Readonly<Record<string, { readonly deployable: string; readonly info: string }>>
+  prepared: byId(
+    v.object({ deployable: text, info: text }, ({ expected }) => (expected === 'Object' ? OBJECT : 'must be there')),
+  ),
   /** Loaded bitstreams, by deployable. */
-  readonly loaded: Readonly<Record<string, string>>
+  loaded: byId(text),
+})
+
+export type Effects = {
+  readonly [Of in keyof v.InferOutput<typeof EffectsFile>]: Readonly<v.InferOutput<typeof EffectsFile>[Of]>
 }
 
 export const noEffects: Effects = { prepared: {}, loaded: {} }
@@ -17,7 +28,7 @@ export const effectsPath = (stateDir: string, driver: string): string => `${stat
 
 /** Parses the text of the state file. Null (no file) means that the hardware holds nothing. */
 export const readEffects = (text: string | null): Effects =>
-  text === null ? noEffects : { ...noEffects, ...(jsonObject(text, 'effects') as Partial<Effects>) }
+  text === null ? noEffects : readByRules(EffectsFile, text, 'effects')
 
 export const withPrepared = (effects: Effects, slot: Slot): Effects => ({
   ...effects,

@@ -1,6 +1,7 @@
 /** Injected faults: failures and delays of simulated hardware, set by a test or by an operator's file. */
+import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
-import { jsonObject, readIfThere } from '../files.ts'
+import { readByRules, readIfThere } from '../files.ts'
 
 /** One operation on simulated hardware. */
 export type DriverCall = {
@@ -49,38 +50,30 @@ export const shouldFail = (trouble: InjectedFaults, deed: DriverCall): boolean =
   return true
 }
 
-const isCount = (value: unknown): value is number => typeof value === 'number' && value >= 0
-const isFailures = (value: unknown): value is Failures =>
-  isCount(value) ||
-  typeof value === 'boolean' ||
-  (Array.isArray(value) && value.every((one) => typeof one === 'string'))
-
-const RULES: Readonly<
-  Record<keyof InjectedFaults, { readonly holds: (value: unknown) => boolean; readonly rule: string }>
-> = {
-  delayMs: { holds: isCount, rule: 'a number of milliseconds' },
-  failPrepare: { holds: isFailures, rule: 'a count, true, false or a list of slots and deployables' },
-  failRelease: { holds: isFailures, rule: 'a count, true, false or a list of slots and deployables' },
-  failProgram: { holds: isFailures, rule: 'a count, true, false or a list of deployables' },
-  unplugged: {
-    holds: (value) => Array.isArray(value) && value.every(isCount),
-    rule: 'a list of device numbers, from 0',
-  },
+const counted = (rule: string) => v.pipe(v.number(rule), v.minValue(0, rule))
+const failures = (named: string) => {
+  const rule = `must be a count, true, false or a list of ${named}`
+  return v.optional(v.union([counted(rule), v.boolean(), v.array(v.string())], rule), 0)
 }
+const FIELDS = {
+  delayMs: v.optional(counted('must be a number of milliseconds'), 0),
+  failPrepare: failures('slots and deployables'),
+  failRelease: failures('slots and deployables'),
+  failProgram: failures('deployables'),
+  unplugged: v.optional(
+    v.array(counted('must be the number of a device, from 0'), 'must be a list of device numbers, from 0'),
+    () => [],
+  ),
+}
+/** The text is an object already, so that only a key that nobody knows breaks the rule of the whole. */
+const InjectedFaultsFile = v.strictObject(FIELDS, `must be one of ${Object.keys(FIELDS).join(', ')}`)
 
 /**
  * Parses the text of a fault file. Faults that it does not name are off. Throws an error that names the key and its
  * rule.
  */
-export const readInjectedFaults = (text: string | null, where: string): InjectedFaults => {
-  const given = text === null ? {} : jsonObject(text, where)
-  for (const [key, value] of Object.entries(given)) {
-    const known = Object.hasOwn(RULES, key) ? RULES[key as keyof InjectedFaults] : null
-    if (known === null) throw new Error(`${where}: ${key}: must be one of ${Object.keys(RULES).join(', ')}`)
-    if (!known.holds(value)) throw new Error(`${where}: ${key}: must be ${known.rule}`)
-  }
-  return { ...noFaults(), ...given }
-}
+export const readInjectedFaults = (text: string | null, where: string): InjectedFaults =>
+  text === null ? noFaults() : readByRules(InjectedFaultsFile, text, where)
 
 /** The file in which an operator sets faults for a simulated host. */
 export const injectedFaultsPath = (io: HostIo): string => `${io.stateDir}/trouble.json`
