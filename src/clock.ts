@@ -31,7 +31,10 @@ export const systemClock: Clock = {
 export const shifted = (clock: Clock, offsetMs: number): Clock =>
   offsetMs === 0 ? clock : { ...clock, now: () => clock.now() + offsetMs }
 
-/** UUIDv7 with a 12-bit counter in `rand_a`, so that several made in one millisecond keep their order. */
+/**
+ * UUIDv7 with a 12-bit counter in `rand_a`, so that several made in one millisecond keep their order. Not from the package `uuid`: with a
+ * time handed in it keeps no order by itself, and without one it reads the clock of the machine.
+ */
 export const orderedIds = (now: () => number, bytes: (count: number) => Uint8Array): (() => string) => {
   let last = 0
   let counter = 0

@@ -7,6 +7,10 @@ import type { Key } from './table.ts'
 
 const WIDTH = 100
 
+/**
+ * A value on one line, so that its line can be taken into use by itself. The writer of smol-toml makes a table, or a list of tables,
+ * a section of its own, and what follows would belong to that section; its reader is what the tests hold the sample against.
+ */
 const toml = (value: Plain): string => {
   if (Array.isArray(value)) return `[${(value as readonly Plain[]).map(toml).join(', ')}]`
   if (typeof value === 'object') {
