@@ -46,6 +46,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   pg: ['persistence'],
   commander: ['cli'],
   'smol-toml': ['cli'],
+  yaml: ['cli'],
   pino: ['cli', 'log.ts'],
   'pino-pretty': ['cli', 'log.ts'],
   'prom-client': ['cli', 'http'],

@@ -1,51 +1,75 @@
-/**
- * Reads the operator's policy file: JSON, or the flat form that policy generators write, with one `"name": "rule"` per
- * line.
- */
+/** The operator's policy file: YAML, and so JSON too, with one `"name": "rule"` for each operation. */
+import { LineCounter, isMap, isScalar, parseDocument } from 'yaml'
+import type { ParsedNode, YAMLParseError } from 'yaml'
 import { readPolicy } from '../../http/policy/policy.ts'
 import { OPERATION_RULES } from '../../http/policy/rules.ts'
 
 type Rules = Readonly<Record<string, string>>
 type PolicyReading = { readonly rules: Rules; readonly problems: readonly string[] }
+type Entry = { readonly name: string; readonly rule: string; readonly line: number }
+type Entries = { readonly entries: readonly Entry[]; readonly problems: readonly string[] }
 
-const LINE =
-  /^(?:"([^"\\]+)"|'([^']+)'|([\w:.-]+))\s*:\s+(?:"([^"\\]*)"|'([^']*)'|([^"'#\s[{|>&*][^#]*?))\s*(?:\s#.*)?$/
+/** Several times what a policy with a comment on every operation needs. Names are compared with each other: a larger file takes long. */
+const CHARACTERS_MAX = 131_072
 
-const flat = (text: string): PolicyReading => {
-  const problems: string[] = []
-  const rules = text.split(/\r?\n/).flatMap((line, at): [string, string][] => {
-    if (/^(?:\s*(?:#.*)?|---\s*|\{\}\s*)$/.test(line)) return []
-    const found = LINE.exec(line)
-    if (found === null) problems.push(`line ${at + 1} must be NAME: "RULE"`)
-    return found ? [[(found[1] ?? found[2] ?? found[3])!, (found[4] ?? found[5] ?? found[6])!]] : []
-  })
-  return { rules: Object.fromEntries(rules), problems }
-}
+/** Undefined: no text. An alias is none, so that nothing is ever repeated; nor is `!`, which YAML takes for an empty tag and not for a rule. */
+const textOf = (node: ParsedNode | null): string | undefined =>
+  isScalar(node) && typeof node.value === 'string' && node.tag === undefined ? node.value.trim() : undefined
 
-const json = (text: string): PolicyReading => {
-  try {
-    const entries = Object.entries(JSON.parse(text) as Record<string, unknown>)
-    const problems = entries.flatMap(([name, rule]) => (typeof rule === 'string' ? [] : [`${name} must be text`]))
-    return { rules: Object.fromEntries(entries) as Rules, problems }
-  } catch (error) {
-    return { rules: {}, problems: [(error as Error).message] }
+/** The library advises whoever programs with it. */
+const said = ({ code, message }: YAMLParseError): string =>
+  code === 'MULTIPLE_DOCS' ? 'a second document begins here' : message
+
+const entriesOf = (text: string): Entries => {
+  const counter = new LineCounter()
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, stringKeys: true })
+  const lineOf = (offset: number): number => counter.linePos(offset).line
+  if (document.errors.length > 0)
+    return { entries: [], problems: document.errors.map((error) => `line ${lineOf(error.pos[0])}: ${said(error)}`) }
+  const { contents } = document
+  if (contents === null || (isScalar(contents) && contents.value === null)) return { entries: [], problems: [] }
+  if (!isMap<ParsedNode, ParsedNode | null>(contents))
+    return { entries: [], problems: [`line ${lineOf(contents.range[0])} must be NAME: "RULE"`] }
+  const read = contents.items.map(({ key, value }) => ({
+    name: String(key),
+    rule: textOf(value),
+    line: lineOf(key.range[0]),
+  }))
+  return {
+    entries: read.flatMap(({ rule, ...rest }) => (rule === undefined ? [] : [{ ...rest, rule }])),
+    problems: read.flatMap(({ name, rule, line }) =>
+      rule === undefined ? [`line ${line}: ${name} must be text: NAME: "RULE"`] : [],
+    ),
   }
 }
 
-/** A misspelled rule name is an error, because the operation it was meant for would silently keep its default. */
-const strangers = (rules: Rules): readonly string[] =>
-  Object.keys(rules)
-    .filter((name) => name.startsWith('cyborg:') && !Object.hasOwn(OPERATION_RULES, name))
-    .map((name) => `${name} is no operation of this API`)
+/** A rule for an operation that is misspelled would leave the operation to its default. */
+const strangers = (entries: readonly Entry[]): readonly string[] =>
+  entries
+    .filter(({ name }) => name.startsWith('cyborg:') && !Object.hasOwn(OPERATION_RULES, name))
+    .map(({ name, line }) => `line ${line}: ${name} is no operation of this API`)
+
+/** What is wrong with the rules, each with its line. */
+const unsound = (entries: readonly Entry[], error: unknown): readonly string[] =>
+  (error as Error).message
+    .replace(/^policy rules: /, '')
+    .split('; ')
+    .map((broken) => {
+      const entry = entries.find(({ name }) => broken.startsWith(`${name}: `))
+      return entry === undefined ? broken : `line ${entry.line}: ${broken}`
+    })
 
 export const readPolicyFile = (text: string, enforceNewDefaults: boolean): PolicyReading => {
-  const read = text.trimStart().startsWith('{') && text.trim() !== '{}' ? json(text) : flat(text)
-  const problems = [...read.problems, ...strangers(read.rules)]
+  if (text.length > CHARACTERS_MAX)
+    return { rules: {}, problems: [`must not be longer than ${CHARACTERS_MAX} characters`] }
+  const { entries, problems: unread } = entriesOf(text)
+  const problems = [...unread, ...strangers(entries)]
   if (problems.length > 0) return { rules: {}, problems }
+  const rules = Object.fromEntries(entries.map(({ name, rule }) => [name, rule]))
   try {
-    readPolicy({ enforceNewDefaults, rules: read.rules })
-    return { rules: read.rules, problems }
+    readPolicy({ enforceNewDefaults, rules })
+    return { rules, problems }
   } catch (error) {
-    return { rules: {}, problems: (error as Error).message.replace(/^policy rules: /, '').split('; ') }
+    return { rules: {}, problems: unsound(entries, error) }
   }
 }

@@ -119,7 +119,7 @@ const API = {
     about: 'Apply only the new default rules; otherwise the older rules are accepted as well.',
   }),
   'oslo_policy.policy_file': optional('policy.file', k.file, {
-    about: 'Rules that replace the defaults: JSON, or one NAME: "RULE" a line.',
+    about: 'Rules that replace the defaults, in YAML or JSON: one NAME: "RULE" for each operation.',
     example: '/etc/accelerando/policy.yaml',
   }),
 }
