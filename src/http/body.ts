@@ -1,8 +1,8 @@
 /**
  * Reads a request body: limited in size, valid UTF-8, valid JSON, and free of values that the stores cannot hold.
  *
- * Hono's `bodyLimit` does not do: it does not cancel a body that is too long, it throws when the client goes away in the middle, and
- * it needs a whole `Request` for each call, also where there is no body.
+ * Hono's `bodyLimit` is not used: it does not cancel a body that is too long, it throws when the client disconnects in the middle, and it
+ * builds a complete `Request` object for each call, even without a body.
  */
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'

@@ -1,4 +1,4 @@
-/** The operator's policy file: YAML, and so JSON too, with one `"name": "rule"` for each operation. */
+/** Reads the operator's policy file: YAML, which includes JSON, with one `"name": "rule"` for each operation. */
 import { LineCounter, isMap, isScalar, parseDocument } from 'yaml'
 import type { ParsedNode, YAMLParseError } from 'yaml'
 import { readPolicy } from '../../http/policy/policy.ts'
@@ -9,14 +9,17 @@ type PolicyReading = { readonly rules: Rules; readonly problems: readonly string
 type Entry = { readonly name: string; readonly rule: string; readonly line: number }
 type Entries = { readonly entries: readonly Entry[]; readonly problems: readonly string[] }
 
-/** Several times what a policy with a comment on every operation needs. Names are compared with each other: a larger file takes long. */
+/** Several times the size of a policy that comments on every operation. Parsing compares all names, so a much larger file would take minutes. */
 const CHARACTERS_MAX = 131_072
 
-/** Undefined: no text. An alias is none, so that nothing is ever repeated; nor is `!`, which YAML takes for an empty tag and not for a rule. */
+/**
+ * Returns undefined for anything that is not text. This excludes aliases, so that nothing is expanded, and an unquoted `!`, which YAML
+ * reads as a tag on an empty text and not as the rule that denies everything.
+ */
 const textOf = (node: ParsedNode | null): string | undefined =>
   isScalar(node) && typeof node.value === 'string' && node.tag === undefined ? node.value.trim() : undefined
 
-/** The library advises whoever programs with it. */
+/** The library's own text for this error is advice for programmers. */
 const said = ({ code, message }: YAMLParseError): string =>
   code === 'MULTIPLE_DOCS' ? 'a second document begins here' : message
 
@@ -43,13 +46,13 @@ const entriesOf = (text: string): Entries => {
   }
 }
 
-/** A rule for an operation that is misspelled would leave the operation to its default. */
+/** A misspelled rule name is an error, because the operation it was meant for would silently keep its default. */
 const strangers = (entries: readonly Entry[]): readonly string[] =>
   entries
     .filter(({ name }) => name.startsWith('cyborg:') && !Object.hasOwn(OPERATION_RULES, name))
     .map(({ name, line }) => `line ${line}: ${name} is no operation of this API`)
 
-/** What is wrong with the rules, each with its line. */
+/** The problems that the policy language reports, each with the line of its rule. */
 const unsound = (entries: readonly Entry[], error: unknown): readonly string[] =>
   (error as Error).message
     .replace(/^policy rules: /, '')

@@ -8,8 +8,8 @@ import type { Key } from './table.ts'
 const WIDTH = 100
 
 /**
- * A value on one line, so that its line can be taken into use by itself. The writer of smol-toml makes a table, or a list of tables,
- * a section of its own, and what follows would belong to that section; its reader is what the tests hold the sample against.
+ * A value on one line, so that an operator can uncomment just that line. `stringify` of smol-toml writes a table, or a list of tables, as
+ * a section of its own, and the options after it would then belong to that section. The tests parse the sample with smol-toml.
  */
 const toml = (value: Plain): string => {
   if (Array.isArray(value)) return `[${(value as readonly Plain[]).map(toml).join(', ')}]`

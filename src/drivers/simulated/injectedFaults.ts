@@ -65,7 +65,7 @@ const FIELDS = {
     () => [],
   ),
 }
-/** The text is an object already, so that only a key that nobody knows breaks the rule of the whole. */
+/** The text is known to be an object, so this message can only be about an unknown key. */
 const InjectedFaultsFile = v.strictObject(FIELDS, `must be one of ${Object.keys(FIELDS).join(', ')}`)
 
 /**
