@@ -51,6 +51,26 @@ describe('of what a report shows', () => {
       ['h2_2', 'h2'],
     ])
   })
+  it('a deployable name that another host records at the same time lets the report come again, and then refuses its device', async () => {
+    await world.plane.stop()
+    const store = memoryStore()
+    let compared = async () => {}
+    const page: typeof store.reads.page = async (query) => {
+      const rows = await store.reads.page(query)
+      if (query.view === 'deployables' && 'name' in query.where) await compared()
+      return rows
+    }
+    world = await openPlane({ reads: { ...store.reads, page } }, store)
+    compared = async () => {
+      compared = async () => {}
+      await world.report('h1', [shown(card(1))])
+    }
+    const head = { host: 'h2', bootId: crypto.randomUUID(), number: 1, observedAt: 1, version: '0.1.0', aliases: [] }
+    const report = { type: 'Inventory' as const, ...head, drivers: [shown(card(1), named(2, 'h2_2'))] }
+    expect(await world.plane.reports.take(report, 'm1')).toMatchObject({ fault: { kind: 'unavailable' } })
+    expect(await world.plane.reports.take(report, 'm1')).toMatchObject({ ok: true })
+    expect(value(await world.control.deployables.list({}, {})).items.map(({ name }) => name)).toEqual(['h1_1', 'h2_2'])
+  })
   it('a deployable name shown by two devices refuses the second', async () => {
     await seen.shows(card(1), named(2, 'h1_1'), card(3))
     expect((await seen.deployables()).map(({ name }) => name)).toEqual(['h1_1', 'h1_3'])

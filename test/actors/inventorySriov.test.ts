@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ReportedDevice, ReportedHandle } from '../../src/hardware.ts'
 import type { InventoryReport } from '../../src/wire/reports.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'
 import { expectRebuilt } from './rebuilt.ts'
@@ -185,6 +186,34 @@ describe('an SR-IOV device', () => {
   it('refuses a device that names no address as its physical function', async () => {
     await reports(by('a', device(1, 'vf1', { ...half(1), physfn: 'the first card' }), card(2)))
     expect(await present()).toEqual(['h1_2'])
+  })
+})
+
+describe('a function that another device shows now', () => {
+  it('is not given there when a request is granted it while the report is compared', async () => {
+    const store = memoryStore()
+    let compared = async () => {}
+    const page: typeof store.reads.page = async (query) => {
+      if (query.view === 'deployables' && 'name' in query.where) await compared()
+      return store.reads.page(query)
+    }
+    const world = await openPlane({ reads: { ...store.reads, page } }, store)
+    const seen = inventoryOf(world)
+    const nic = (...functions: readonly number[]) =>
+      card(BUS, { deployables: functions.map((fn) => part(`nic${fn}`, { handles: [half(fn)] })) })
+    const groups = [{ 'resources:FPGA': '1' }]
+    value(await world.control.profiles.create(NOVA, { name: 'p', description: null, groups }))
+    await world.report('h1', [by('a', nic(1, 2))])
+    const [arq] = value(await world.control.arqs.create(TENANT, 'p'))
+    const { rp_uuid: rp } = (await seen.deployables()).find(({ name }) => name === 'nic1')!
+    const binding = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: rp!, instanceUuid: crypto.randomUUID() }
+    compared = async () => {
+      compared = async () => {}
+      value(await world.control.arqs.bind(NOVA, [binding]))
+    }
+    await world.report('h1', [by('a', nic(2), vf(1))])
+    expect((await seen.handles()).map(({ state }) => state).toSorted()).toEqual(['free', 'held'])
+    await world.plane.stop()
   })
 })
 

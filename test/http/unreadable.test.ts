@@ -22,6 +22,7 @@ const TALES = [
   `GET /v2/accelerator_requests/${ID}`,
   `GET /v2/accelerator_requests/${ID}/timeline`,
   `GET /v2/devices/${ID}`,
+  `GET /v2/attributes?deployable_id=${ID}`,
 ]
 
 /** What fails: the reads of one view, or of the journal. */

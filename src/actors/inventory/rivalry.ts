@@ -17,7 +17,7 @@ const twice = (texts: readonly string[]): string | undefined => {
   const seen = new Set<string>()
   return texts.find((text) => seen.size === seen.add(text).size)
 }
-const attachedBy = ({ deployables }: ReportedDevice): readonly Attaching[] =>
+export const attachedBy = ({ deployables }: ReportedDevice): readonly Attaching[] =>
   deployables.flatMap(({ handles }) => handles.map(attachingOf))
 
 /** Whether it consists of virtual functions of another device. */

@@ -10,11 +10,12 @@ import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
+import { functionOf } from '../deployable/functions.ts'
 import { isTaken, takenHandles } from '../deployable/state.ts'
 import { deviceKey } from '../device/decider.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
 import { type Host, type InventorySnapshot, host, hostKey, isNews } from '../host/decider.ts'
-import { type Outcome, allOf, done } from '../../fault.ts'
+import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import { transact } from '../runtime/transact.ts'
 import type { Kernel } from './kernel.ts'
 import { storable } from '../../text.ts'
@@ -22,7 +23,7 @@ import { type Tools, carryOut } from '../inventory/carryOut.ts'
 import { poolSizes } from '../inventory/describe.ts'
 import { NUMBERS_KEY, numbers } from '../inventory/numbers.ts'
 import { type Agreement, type Refused, type Step, reconcile } from '../inventory/reconcile.ts'
-import type { Handles } from '../inventory/rivalry.ts'
+import { type Handles, attachedBy } from '../inventory/rivalry.ts'
 import { withReturning } from './returning.ts'
 
 /** Names of deployables that a step adds. */
@@ -91,12 +92,17 @@ const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promi
   return agreement.ok ? done({ agreement: agreement.value, handles: handles.value }) : agreement
 }
 
-/** Whether a device that goes has a handle in use that was free when the steps were made. */
+/** Whether a handle that was free when the steps were made, and that its device does not keep, is in use now. */
 const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
-  if (step.do !== 'gone') return false
-  const free = new Set((handles.get(step.canonical) ?? []).flatMap((one) => (isTaken(one) ? [] : [one.uuid])))
+  if (!('held' in step)) return false
+  const [canonical, shown] = 'shown' in step ? [step.shown.canonical, [step.shown.device]] : [step.canonical, []]
+  const free = new Set((handles.get(canonical) ?? []).flatMap((one) => (isTaken(one) ? [] : [one.uuid])))
+  if (free.size === 0) return false
+  const kept = new Set(shown.flatMap(attachedBy).map(functionOf))
   return Object.values(step.held.deployables).some((uuid) =>
-    takenHandles(draft.state(deployable, deployableKey(uuid))).some((one) => free.has(one.uuid)),
+    takenHandles(draft.state(deployable, deployableKey(uuid))).some(
+      (one) => free.has(one.uuid) && !kept.has(functionOf(one)),
+    ),
   )
 }
 /** Everything the step may decide on that exists already. */
@@ -198,6 +204,9 @@ export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<O
     guess: () => guessOf(kernel, report),
     plan: record(kernel, taking),
   })
+  // another host recorded the same name in between: the next try finds it among the names that are taken
+  if (!recorded.ok && recorded.fault.kind === 'conflict')
+    return refuse({ kind: 'unavailable', reason: recorded.fault.reason, retryAfterSeconds: 1 })
   if (!recorded.ok) return recorded
   if (recorded.value === 'old') return done('old')
   const { steps, refused } = recorded.value ?? { steps: [], refused: [] }

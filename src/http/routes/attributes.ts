@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import type { DeployableUuid } from '../../identifiers.ts'
 import type { AttributeRow, Control } from '../../actors/control.ts'
+import { type Outcome, done } from '../../fault.ts'
 import { listBody, pageArgs, pageOf } from '../pages.ts'
 import { INT_MAX, intText, text as textArg } from '../query.ts'
 import type { Arg } from '../query.ts'
@@ -50,11 +51,11 @@ const deployableArg: Arg<number | DeployableUuid> = {
   about: 'The integer id of a deployable, or its UUID.',
 }
 
-/** Lists are filtered by the integer id. Null: the deployable does not exist. */
-const integerOf = async (control: Control, deployable: number | DeployableUuid): Promise<number | null> => {
-  if (typeof deployable === 'number') return deployable
+/** Lists are filtered by the integer id. Fault `not_found`: the deployable does not exist. */
+const integerOf = async (control: Control, deployable: number | DeployableUuid): Promise<Outcome<number>> => {
+  if (typeof deployable === 'number') return done(deployable)
   const found = await control.deployables.get(deployable)
-  return found.ok ? found.value.id : null
+  return found.ok ? done(found.value.id) : found
 }
 
 const list = route({
@@ -68,9 +69,9 @@ const list = route({
   },
   docs: { summary: 'Attributes.', answers: { 200: schemas.listOf('attributes', schemas.Attribute) } },
   handle: async ({ control, query, minor, base, pairs }) => {
-    const deployableId = query.deployable_id === undefined ? undefined : await integerOf(control, query.deployable_id)
-    if (deployableId === null) return reply(200, { attributes: [] })
-    const filter = { ...(deployableId !== undefined && { deployableId }), ...(query.key && { key: query.key }) }
+    const id = query.deployable_id === undefined ? null : await integerOf(control, query.deployable_id)
+    if (id && !id.ok) return id.fault.kind === 'not_found' ? reply(200, { attributes: [] }) : id
+    const filter = { ...(id && { deployableId: id.value }), ...(query.key && { key: query.key }) }
     return answer(control.attributes.list(filter, pageOf(query)), 200, (listed) =>
       listBody(listed, {
         key: 'attributes',
