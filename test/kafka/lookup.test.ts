@@ -122,6 +122,14 @@ test('the time for a connection holds for its encryption as well', async () => {
   expect((await first.promise)[0]).toBe(0x16)
 })
 
+test('a broker may take longer to let somebody in than to answer', async () => {
+  lab.broker.on('ApiVersions', async (_request, answer) => {
+    await new Promise((resolve) => setTimeout(resolve, 1300))
+    return answer()
+  })
+  expect(await partitions({ patience: { connectMs: 20_000, answerMs: 1000 } })).toBe(4)
+})
+
 test('a connection that ends in the middle of a request is a failure', async () => {
   lab.broker.on('OffsetFetch', () => 'close')
   const work = ask().asking((_admin, questions) => questions.committed('g', REPORTS))

@@ -259,6 +259,15 @@ test('a round has 2000 messages at most, and 1 MB for each topic', async () => {
   expect(sums().slice(3)).toEqual([4, 2])
 })
 
+test('a round may have 1 MB of a topic, not a byte more', async () => {
+  const { bus } = lab.openBus()
+  // with its key and what is counted for each message it has 500,000 bytes
+  const half = 'x'.repeat(499_899)
+  await bus.publish([say('a', half), say('a', half)])
+  await bus.publish([say('a', half), say('a', `${half}x`)])
+  expect(sums()).toEqual([2, 1, 1])
+})
+
 test('headers count as well', async () => {
   const { bus } = lab.openBus()
   const large = { ...say('a', ''), headers: { one: 'x'.repeat(300_000), two: 'y'.repeat(300_000) } }

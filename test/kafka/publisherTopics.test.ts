@@ -99,6 +99,7 @@ test('who is not let in is told at once; who was in before tries on until the ti
   const { bus: stranger } = lab.openBus({ options: optionsOf(guarded, { sasl }) })
   await expect(stranger.publish([say('a', '1')])).rejects.toThrow(/refuses user bob: .*Authentication failed/)
   expect(stranger.state()).toMatchObject({ connected: false, publisher: { waiting: 0, waitingBytes: 0 } })
+  expect(stranger.state().lastError!.reason).toMatch(/^SASL PLAIN authentication failed/)
   const { bus, clock } = lab.openBus({ options: optionsOf(guarded, { sasl: { ...sasl, password: 'right' } }) })
   await bus.publish([say('a', '1')])
   users['bob'] = 'new'

@@ -81,7 +81,7 @@ export class Lane {
     for (let at = 0; at < this.#entries.length && at < window && this.#running < window; at++) {
       const entry = this.#entries[at]!
       if (entry.state === 'waiting' && !barred.has(entry.message.key)) this.#begin(entry)
-      if (entry.state === 'held' || entry.state === 'waiting' || window === 1) barred.add(entry.message.key)
+      if (entry.state === 'held') barred.add(entry.message.key)
     }
   }
   #begin(entry: Entry): void {
