@@ -152,6 +152,18 @@ test('an error of the taker ends the read with it', async () => {
   expect(readers()).toEqual([])
 })
 
+test('a consumer that kafkajs starts again by itself is waited for', async () => {
+  lab.broker.on('JoinGroup', ({ member }) => {
+    lab.broker.off('JoinGroup')
+    const errorCode = ERRORS.REQUEST_TIMED_OUT
+    return { throttleMs: 0, errorCode, generation: -1, protocol: '', leader: '', member, members: [] }
+  })
+  const { heard, read } = begin()
+  await read
+  expect(heard.length).toBe(3)
+  expect(lab.broker.seen('JoinGroup').length).toBe(2)
+})
+
 test('a consumer that is refused for good ends the read', async () => {
   lab.broker.on('JoinGroup', async (_request, answer) => ({
     ...(await answer()),
