@@ -1,7 +1,8 @@
 /**
  * Carries out the steps of a reconciliation, as decisions of the devices and deployables concerned.
  *
- * CARRYOUT-1 a device that an ARQ uses is marked missing, never retired (Q11, I9).
+ * CARRYOUT-1 a device that an ARQ uses is marked missing, never retired (Q11, I9);
+ * CARRYOUT-2 nor is one with a quarantined handle while another device is shown that has its hardware: that would be given (R7).
  */
 import type { DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
@@ -174,11 +175,11 @@ export const carryOut = (draft: Draft, step: Step, tools: Tools): readonly [stri
     case 'return':
     case 'describe':
       return [step.shown.canonical, describe(draft, step.shown, step.held, tools)]
-    case 'gone':
-      return [
-        step.canonical,
-        gone(draft, step.held, { missing: step.missing, missingRounds: tools.missingRounds, used: inUse }),
-      ]
+    case 'gone': {
+      const { canonical, held, missing, isThere } = step
+      const used = isThere ? mayBePrepared : inUse
+      return [canonical, gone(draft, held, { missing, missingRounds: tools.missingRounds, used })]
+    }
     case 'take out':
       return [step.canonical, takeOut(draft, step.held, tools.missingRounds)]
   }

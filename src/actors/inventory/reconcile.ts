@@ -9,9 +9,11 @@
 import { canonicalInfo } from '../../pci.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import type { ReportedDevice } from '../../hardware.ts'
+import { type Claims, openClaims } from '../deployable/functions.ts'
+import { isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
 import { digestOf } from './digest.ts'
-import { type Handles, type Rivalry, isVirtual, openRivalry, unfit } from './rivalry.ts'
+import { type Handles, type Rivalry, attachedBy, isVirtual, openRivalry, unfit } from './rivalry.ts'
 
 export type Shown = {
   readonly canonical: string
@@ -24,8 +26,15 @@ export type Step =
   /** It was retired, and takes up its former identity. */
   | { readonly do: 'return'; readonly shown: Shown; readonly held: HeldDevice }
   | { readonly do: 'describe'; readonly shown: Shown; readonly held: HeldDevice }
-  /** `missing`: how many complete reports in a row did not contain it, including this one. */
-  | { readonly do: 'gone'; readonly canonical: string; readonly held: HeldDevice; readonly missing: number }
+  | {
+      readonly do: 'gone'
+      readonly canonical: string
+      readonly held: HeldDevice
+      /** How many complete reports in a row did not contain it, including this one. */
+      readonly missing: number
+      /** Another device is shown that has hardware of its handles that are taken. */
+      readonly isThere: boolean
+    }
   | { readonly do: 'take out'; readonly canonical: string; readonly held: HeldDevice }
 export type Refused = { readonly canonical: string; readonly reason: string }
 export type Agreement = { readonly steps: readonly Step[]; readonly refused: readonly Refused[] }
@@ -43,6 +52,8 @@ type Sorted = {
   readonly excused: ReadonlySet<string>
   /** Shown, yet other devices have its hardware. */
   readonly standsBack: ReadonlySet<string>
+  /** What the devices shown attach, also of those that are refused. */
+  readonly attached: Claims
   readonly refused: readonly Refused[]
 }
 
@@ -102,6 +113,8 @@ const sort = (host: Host, report: InventoryReport, handles: Handles): Sorted => 
     missing === 0 && !fit.has(canonical) && (named.has(canonical) || stubs.has(canonical) || !complete.has(driver))
   const rivalry = openRivalry(host, handles, stays)
   const { placed, refused, rivals } = place(host, entries, rivalry)
+  const attached = openClaims()
+  for (const { canonical, device, fault } of entries) if (fault === null) attached.add(canonical, attachedBy(device))
   const shown = new Map(
     entries
       .filter((entry) => placed.has(entry))
@@ -112,7 +125,8 @@ const sort = (host: Host, report: InventoryReport, handles: Handles): Sorted => 
   )
   // what is recorded of a device that was refused for another reason may be hardware that others have now
   const overlapping = refused.map(({ canonical }) => canonical).filter((one) => rivalry.overlaps(one))
-  return { shown, excused: new Set([...stubs, ...named]), standsBack: new Set([...rivals, ...overlapping]), refused }
+  const standsBack = new Set([...rivals, ...overlapping])
+  return { shown, excused: new Set([...stubs, ...named]), standsBack, attached, refused }
 }
 
 /** Nothing that a retired host reports is offered. */
@@ -124,7 +138,7 @@ const takenOut = (host: Host): Agreement => ({
 /** `handles`: needed when the report brings something new or is refused in part; without them only what it says itself is compared. */
 export const reconcile = (host: Host, report: InventoryReport, handles: Handles = new Map()): Agreement => {
   if (host.retired) return takenOut(host)
-  const { shown, excused, standsBack, refused } = sort(host, report, handles)
+  const { shown, excused, standsBack, attached, refused } = sort(host, report, handles)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
   const seen = [...shown.values()].flatMap((one): Step[] => {
     const held = host.devices[one.canonical]
@@ -133,10 +147,12 @@ export const reconcile = (host: Host, report: InventoryReport, handles: Handles 
   })
   const isGone = (canonical: string, { driver }: HeldDevice) =>
     standsBack.has(canonical) || (!excused.has(canonical) && complete.has(driver))
+  const isThere = (canonical: string) =>
+    attached.against(canonical, (handles.get(canonical) ?? []).filter(isTaken)) !== null
   const gone = Object.entries(host.devices).flatMap(([canonical, held]): Step[] =>
     shown.has(canonical) || !isGone(canonical, held)
       ? []
-      : [{ do: 'gone', canonical, held, missing: held.missing + 1 }],
+      : [{ do: 'gone', canonical, held, missing: held.missing + 1, isThere: isThere(canonical) }],
   )
   return { steps: [...seen, ...gone], refused }
 }
