@@ -85,3 +85,11 @@ test.each(TALES)('%s: a journal that cannot be read is told apart in the same wa
     'the journal cannot be read: no such table (42P01)',
   ])
 })
+
+test('GET /v2/hosts: whether a host is retired is not guessed', async () => {
+  const { app, plane } = opened
+  await plane.report('h1', [])
+  plane.plane.region.kill('host/h1')
+  failing = { part: 'journal', failure: new Unreadable('the journal cannot be read: timeout') }
+  expectRefusal(await send(app, 'GET /v2/hosts'), 503)
+})

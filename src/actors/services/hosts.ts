@@ -1,6 +1,6 @@
 /** The hosts part of the control port. */
 import type { ArqUuid, HostName } from '../../identifiers.ts'
-import type { Outcome } from '../../fault.ts'
+import { type Outcome, allOf } from '../../fault.ts'
 import type { Caller, Control, HostDetail, HostRow } from '../control.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import { HANDLE_STATES } from '../deployable/states.ts'
@@ -59,10 +59,10 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     const held = looked.value.state
     return held.exists ? { ok: true, value: held } : unknownHost(name)
   }
-  const shown = (row: Row<'hosts'>, held: Host | null): HostRow => ({
+  const shown = (row: Row<'hosts'>, held: Host): HostRow => ({
     ...row,
     last_seen_at: liveness.lastSeen(row.name),
-    retired: held?.retired ?? null,
+    retired: held.retired ?? null,
   })
   const detail = async (name: HostName): Promise<Outcome<HostDetail>> => {
     const [held, places] = await Promise.all([lookAt(name), holders(name)])
@@ -76,11 +76,9 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     list: async (page) => {
       const listed = await readers.list('hosts', {}, page)
       if (!listed.ok) return listed
-      const held = await Promise.all(listed.value.items.map(({ name }) => region.readCurrent(host, hostKey(name))))
-      const items = listed.value.items.map((row, at) => {
-        const looked = held[at]!
-        return shown(row, looked.ok ? looked.value.state : null)
-      })
+      const held = await allOf(listed.value.items.map(({ name }) => region.readCurrent(host, hostKey(name))))
+      if (!held.ok) return held
+      const items = listed.value.items.map((row, at) => shown(row, held.value[at]!.state))
       return { ok: true, value: { items, more: listed.value.more } }
     },
     get: detail,
