@@ -208,8 +208,9 @@ export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<O
   if (!recorded.ok && recorded.fault.kind === 'conflict')
     return refuse({ kind: 'unavailable', reason: recorded.fault.reason, retryAfterSeconds: 1 })
   if (!recorded.ok) return recorded
-  if (recorded.value === 'old') return done('old')
-  const { steps, refused } = recorded.value ?? { steps: [], refused: [] }
+  // null: this message was taken before
+  if (recorded.value === 'old' || recorded.value === null) return done('old')
+  const { steps, refused } = recorded.value
   for (const one of refused) log.warn({ host: report.host, ...one }, 'inventory.refused')
   if (steps.length > 0)
     log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')

@@ -77,11 +77,11 @@ const bondOf = async ({ region }: Kernel, uuid: ArqUuid, number: number): Promis
 type Taking = { readonly result: OrderResult; readonly commandId: string; readonly cause: Cause }
 
 /** The answer to any order but one that prepares a slot for a bind under way. */
-const takeAnswer = (kernel: Kernel, { result, commandId, cause }: Taking): Promise<Outcome<null>> => {
+const takeAnswer = async (kernel: Kernel, { result, commandId, cause }: Taking): Promise<Outcome<null>> => {
   const { deployableUuid: uuid, slot } = result
   const key = deployableKey(uuid)
   const lastArqOf = ({ handles }: Deployable): ArqUuid | null => handles[slot]?.lastArq ?? null
-  return transact(kernel, {
+  const taken = await transact(kernel, {
     subject: `the release of handle ${slot}`,
     cause,
     commandId,
@@ -94,6 +94,10 @@ const takeAnswer = (kernel: Kernel, { result, commandId, cause }: Taking): Promi
     plan: (draft, { lastArq }) =>
       lastArqOf(draft.state(deployable, key)) === lastArq ? releaseAnswered(draft, uuid, lastArq, result) : MOVED,
   })
+  // a host that reads its orders anew also answers those for deployables that are gone
+  if (taken.ok || taken.fault.kind !== 'not_found') return taken
+  kernel.log.info({ host: result.host, deployable: uuid, slot, number: result.number }, 'result.unknownDeployable')
+  return { ok: true, value: null }
 }
 
 const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string): Promise<Outcome<null>> => {
