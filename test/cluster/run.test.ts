@@ -107,7 +107,7 @@ describeWith('postgres', 'with a database', () =>
         expect([code, left]).toEqual([1, []])
         expect(text).toMatch(/^cluster: kafka did not start: kafka: node 1 did not become ready/m)
         expect(text).toMatch(/^ {2}java\.lang\.RuntimeException: Error: node ID not found/m)
-        expect(text).toContain(`or remove ${path}/kafka, and the next start makes an empty broker`)
+        expect(text).toContain(`or remove ${path}/kafka, and the next start creates an empty broker`)
       },
       LONG,
     )
