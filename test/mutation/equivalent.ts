@@ -132,6 +132,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
     mutated: '(pending !== null)',
     reason: 'a handle that waits for its host is held, being released or in quarantine',
   },
+  {
+    path: 'src/actors/inventory/reconcile.ts',
+    line: '(isVirtual(device) ? 0 : 2) + (host.devices[canonical] ? 0 : 1)',
+    original: '2',
+    mutated: '3',
+    reason: 'ranks are only compared with each other',
+  },
 ]
 
 export const isKnown = (
