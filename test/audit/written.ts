@@ -58,7 +58,7 @@ const writeHost = (dir: string, { name, steps, prepared = [] }: HostTrace): stri
       : [],
   )
   lines(join(dir, 'ledger.jsonl'), [{ ledger: 1, host: name }, ...entries])
-  const slots = Object.fromEntries(prepared.map((slot) => [slot, { deployable: 'd', info: {} }]))
+  const slots = Object.fromEntries(prepared.map((slot) => [slot, { deployable: 'd', info: '{}' }]))
   writeFileSync(effectsPath(join(dir, 'drivers'), 'simulated_driver'), JSON.stringify({ prepared: slots }))
   return dir
 }

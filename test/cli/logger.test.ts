@@ -13,7 +13,8 @@ const ON_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty
 const shown = (program: string, args: readonly string[], env: Readonly<Record<string, string>>): readonly string[] =>
   execFileSync('sh', ['-c', '"$@" 2>&1', 'sh', program, ...args], {
     encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '', TERM: 'xterm', ...env },
+    // with CI set, Node takes a terminal for one without colours
+    env: { ...process.env, CI: undefined, NO_COLOR: '', TERM: 'xterm', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
     .trimEnd()

@@ -1,4 +1,4 @@
-/** The journal with its checkpoints, and the first version of the views. */
+/** The journal with its checkpoints, and the first shape of the views. */
 import { Migration } from '@mikro-orm/migrations'
 
 export class Migration0001 extends Migration {

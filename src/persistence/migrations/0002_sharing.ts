@@ -1,4 +1,4 @@
-/** Tables for several processes: leases, claims on due work, host sightings; and the journal archive. Older programs keep working. */
+/** What several processes share: leases, claims on due work, hosts heard of; where ended journals go. Only adds: an older program goes on. */
 import { Migration } from '@mikro-orm/migrations'
 
 export class Migration0002 extends Migration {
