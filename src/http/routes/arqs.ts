@@ -152,7 +152,7 @@ const removeOne = route({
   path: '/v2/accelerator_requests/:uuid',
   rule: 'cyborg:arq:delete',
   uuids: UUIDS,
-  docs: { summary: 'Deletes an accelerator request.', answers: { 204: null }, refusals: [404] },
+  docs: { summary: 'Deletes an accelerator request.', answers: { 204: null }, refusals: [404, 409] },
   handle: ({ control, caller, params }) => answer(control.arqs.remove(caller, [params.uuid]), 204),
 })
 
@@ -164,7 +164,11 @@ const removeSome = route({
     arqs: listArg('UUIDs, comma separated. All that exist are deleted, even when others do not.', UUID_SHAPE),
     instance: uuid('All of this instance; harmless when it has none.'),
   },
-  docs: { summary: 'Deletes accelerator requests, by UUID or by instance.', answers: { 204: null }, refusals: [404] },
+  docs: {
+    summary: 'Deletes accelerator requests, by UUID or by instance.',
+    answers: { 204: null },
+    refusals: [404, 409],
+  },
   handle: ({ control, caller, query }) => {
     if ((query.arqs === undefined) === (query.instance === undefined))
       return invalid('arqs', 'exactly one of arqs and instance must be given')

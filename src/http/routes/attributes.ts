@@ -138,7 +138,7 @@ const remove = route({
   path: '/v2/attributes/:uuid',
   rule: 'cyborg:attribute:delete',
   uuids: { uuid: { resource: 'attribute', otherwise: 'not_found' } },
-  docs: { summary: 'Deletes an attribute.', answers: { 204: null }, refusals: [404] },
+  docs: { summary: 'Deletes an attribute.', answers: { 204: null }, refusals: [404, 409] },
   handle: ({ control, caller, params }) => answer(control.attributes.remove(caller, params.uuid), 204),
 })
 
