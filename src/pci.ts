@@ -1,4 +1,5 @@
 /** PCI addresses: reading every spelling, writing one. Pure. */
+import { type UnknownRecord, isRecord } from './record.ts'
 import { spacedJson } from './spacedJson.ts'
 
 /** A canonical address: lower-case hex, domain of at least 4 digits, bus and device of 2, function of 1. */
@@ -33,10 +34,9 @@ const field = (name: keyof PciAddress, text: unknown): string | null => {
 
 /** An address from an object with `domain`, `bus`, `device` and `function`, other keys ignored; null when it is none. */
 export const pciAddressOf = (info: unknown): PciAddress | null => {
-  if (typeof info !== 'object' || info === null) return null
-  const given = info as Readonly<Record<string, unknown>>
+  if (!isRecord(info)) return null
   const [domain, bus, device, fn] = (['domain', 'bus', 'device', 'function'] as const).map((name) =>
-    field(name, given[name]),
+    field(name, info[name]),
   )
   return domain && bus && device && fn ? { domain, bus, device, function: fn } : null
 }
@@ -73,18 +73,19 @@ export const comparePci = (one: PciAddress, other: PciAddress): number => {
  * Text that is no JSON object is its own canonical form.
  */
 export const canonicalInfo = (info: string | Readonly<Record<string, unknown>>): string => {
-  const members = typeof info === 'string' ? decoded(info) : info
-  if (members === null) return info as string
+  if (typeof info !== 'string') return canonicalMembers(info)
+  const members = decoded(info)
+  return members === null ? info : canonicalMembers(members)
+}
+const canonicalMembers = (members: UnknownRecord): string => {
   const all: Record<string, unknown> = { ...members, ...pciAddressOf(members) }
   return JSON.stringify(Object.fromEntries(Object.entries(all).toSorted(([one], [other]) => (one < other ? -1 : 1))))
 }
 
-const decoded = (text: string): Readonly<Record<string, unknown>> | null => {
+const decoded = (text: string): UnknownRecord | null => {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
+    return isRecord(value) ? value : null
   } catch {
     return null
   }

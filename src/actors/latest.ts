@@ -4,7 +4,7 @@ import type { BusRecord } from '../wire/envelope.ts'
 import { type StateChannel, stateRecord } from '../wire/message.ts'
 import { idOf, kindOf } from './runtime/memory.ts'
 import type { FeedRow, PageQuery, Reads } from './runtime/ports.ts'
-import { VIEWS } from './runtime/views.ts'
+import { VIEWS, keyOfRow } from './runtime/views.ts'
 
 type StateView = 'arqs' | 'devices' | 'hosts'
 type Topic = { readonly channel: StateChannel; readonly view: StateView; readonly gone: (row: Cells) => boolean }
@@ -42,7 +42,7 @@ export const createLatest = ({ page }: Pick<Reads, 'page'>): Latest => {
     const { view, gone } = TOPICS[kind]!
     if (keys.length > ROWS_MAX) throw new Error(`${keys.length} states at once, more than ${ROWS_MAX}`)
     const rows = await rowsOf(view, keys.map(idOf))
-    const found = new Map(rows.map((row) => [String(row[VIEWS[view].key]), gone(row) ? null : JSON.stringify(row)]))
+    const found = new Map(rows.map((row) => [keyOfRow(view, row), gone(row) ? null : JSON.stringify(row)]))
     return keys.map((key) => [key, found.get(idOf(key)) ?? null])
   }
   return {

@@ -1,11 +1,10 @@
 /** Which journal rows of an ended entity may be archived. Pure. */
 import type { EntityKey } from '../identifiers.ts'
-import type { Arq } from './arq/decider.ts'
 import { arq } from './arq/decider.ts'
 import { remember } from './entities.ts'
 import type { Instance } from './instance/decider.ts'
 import { instance } from './instance/decider.ts'
-import { kindOf } from './runtime/memory.ts'
+import { memoryOf } from './runtime/memory.ts'
 import type { JournalRow } from './runtime/ports.ts'
 
 /** The kinds of entity that end. */
@@ -19,8 +18,8 @@ const isOver = ({ arqs, open, telling }: Instance): boolean =>
  * again. An instance may be bound again: its last row stays, so that the next follows on it and processes that remember it are fenced.
  */
 export const leavable = (key: EntityKey, rows: readonly JournalRow[]): number => {
-  const { state } = remember(key, rows)
-  if (kindOf(key) === arq.kind) return (state as Arq).status === 'Gone' ? rows.length : 0
-  if (kindOf(key) === instance.kind) return isOver(state as Instance) ? rows.length - 1 : 0
-  return 0
+  const memory = remember(key, rows)
+  if (memoryOf(arq, memory)?.state.status === 'Gone') return rows.length
+  const bound = memoryOf(instance, memory)
+  return bound && isOver(bound.state) ? rows.length - 1 : 0
 }

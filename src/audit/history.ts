@@ -1,20 +1,16 @@
 /** The journal as a sequence of appends, with every entity's state before and after each. Pure. */
 import type { ArqUuid, DeployableUuid, DeviceUuid, EntityKey, InstanceUuid } from '../identifiers.ts'
-import type { Arq } from '../actors/arq/decider.ts'
-import { arqKey } from '../actors/arq/decider.ts'
-import type { ArqEvent } from '../actors/arq/messages.ts'
-import type { Event } from '../actors/runtime/decider.ts'
-import { deployableKey } from '../actors/deployable/decider.ts'
-import type { DeployableEvent } from '../actors/deployable/messages.ts'
+import { type Arq, arq, arqKey } from '../actors/arq/decider.ts'
+import type { Decider, Event, Kind } from '../actors/runtime/decider.ts'
+import { deployable, deployableKey } from '../actors/deployable/decider.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
-import { type Device, type DeviceEvent, deviceKey } from '../actors/device/decider.ts'
+import { type Device, device, deviceKey } from '../actors/device/decider.ts'
 import { ENTITIES } from '../actors/entities.ts'
-import type { Host, HostEvent } from '../actors/host/decider.ts'
-import { type Instance, instanceKey } from '../actors/instance/decider.ts'
-import type { InstanceEvent } from '../actors/instance/messages.ts'
+import { host } from '../actors/host/decider.ts'
+import { type Instance, instance, instanceKey } from '../actors/instance/decider.ts'
 import { fold, kindOf } from '../actors/runtime/memory.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
-import { type Profile, profileKey } from '../actors/profile/decider.ts'
+import { profile, profileKey } from '../actors/profile/decider.ts'
 import type { ViewName } from '../actors/runtime/views.ts'
 import type { Evidence, JournalCount, Proof } from './evidence.ts'
 
@@ -22,7 +18,7 @@ import type { Evidence, JournalCount, Proof } from './evidence.ts'
 export type Change = { readonly row: JournalRow; readonly before: unknown; readonly after: unknown }
 /** The rows of one append, which share one command id. `place` is the number of rows up to its end. */
 export type Step = { readonly place: JournalCount; readonly changes: readonly Change[] }
-type Reached = { readonly place: JournalCount; readonly state: unknown }
+type Reached<State = unknown> = { readonly place: JournalCount; readonly state: State }
 export type History = {
   readonly steps: readonly Step[]
   /** Findings about rows that no decider can read. */
@@ -87,19 +83,18 @@ export const historyOf = (journal: readonly JournalRow[]): History => {
 }
 
 type States<State> = (history: History, id: string, from: JournalCount, to: JournalCount) => readonly State[]
-const statesBetween = ({ reached }: History, key: string, from: JournalCount, to: JournalCount): readonly unknown[] => {
-  const all = reached.get(key) ?? []
-  const before = all.findLast(({ place }) => place <= from)
-  const during = all.filter(({ place }) => place > from && place <= to)
-  return [before ? before.state : initialOf(key), ...during.map(({ state }) => state)]
-}
 /** All states that the entity had between `from` and `to`. */
-export const arqStates: States<Arq> = (history, uuid, from, to) =>
-  statesBetween(history, arqKey(uuid), from, to) as readonly Arq[]
-export const deviceStates: States<Device> = (history, uuid, from, to) =>
-  statesBetween(history, deviceKey(uuid), from, to) as readonly Device[]
-export const profileStates: States<Profile> = (history, uuid, from, to) =>
-  statesBetween(history, profileKey(uuid), from, to) as readonly Profile[]
+const statesOf =
+  <State, Name extends string>(of: Kind<State, Name>, keyOf: (id: string) => EntityKey<Name>): States<State> =>
+  ({ reached }, id, from, to) => {
+    const all = (reached.get(keyOf(id)) ?? []) as readonly Reached<State>[]
+    const before = all.findLast(({ place }) => place <= from)
+    const during = all.filter(({ place }) => place > from && place <= to)
+    return [before ? before.state : of.initial, ...during.map(({ state }) => state)]
+  }
+export const arqStates = statesOf(arq, arqKey)
+export const deviceStates = statesOf(device, deviceKey)
+export const profileStates = statesOf(profile, profileKey)
 
 /** The states of all entities at one step of `walk`. */
 export type World = {
@@ -112,12 +107,13 @@ export type World = {
 export const walk = (history: History, visit: (step: Step, after: World, before: World) => void): void => {
   const [now, was] = [new Map<string, unknown>(), new Map<string, unknown>()]
   const over = (states: Map<string, unknown>): World => {
-    const get = (key: EntityKey) => (states.has(key) ? states.get(key) : initialOf(key))
+    const get = <State, Name extends string>(of: Kind<State, Name>, key: EntityKey<NoInfer<Name>>) =>
+      (states.has(key) ? states.get(key) : of.initial) as State
     return {
-      arq: (uuid) => get(arqKey(uuid)) as Arq,
-      deployable: (uuid) => get(deployableKey(uuid)) as Deployable,
-      device: (uuid) => get(deviceKey(uuid)) as Device,
-      instance: (uuid) => get(instanceKey(uuid)) as Instance,
+      arq: (uuid) => get(arq, arqKey(uuid)),
+      deployable: (uuid) => get(deployable, deployableKey(uuid)),
+      device: (uuid) => get(device, deviceKey(uuid)),
+      instance: (uuid) => get(instance, instanceKey(uuid)),
     }
   }
   const [after, before] = [over(now), over(was)]
@@ -139,7 +135,7 @@ type Of<State, E> = {
   readonly after: State
 }
 const changesOf =
-  <State, E extends Event>(kind: string) =>
+  <State, Command, E extends Event>({ kind }: Decider<State, Command, E>) =>
   ({ place, changes }: Step): readonly Of<State, E>[] =>
     changes
       .filter(({ row }) => kindOf(row.key) === kind)
@@ -151,11 +147,11 @@ const changesOf =
         before: before as State,
         after: after as State,
       }))
-export const arqsIn = changesOf<Arq, ArqEvent>('arq')
-export const deployablesIn = changesOf<Deployable, DeployableEvent>('deployable')
-export const devicesIn = changesOf<Device, DeviceEvent>('device')
-export const instancesIn = changesOf<Instance, InstanceEvent>('instance')
-export const hostsIn = changesOf<Host, HostEvent>('host')
+export const arqsIn = changesOf(arq)
+export const deployablesIn = changesOf(deployable)
+export const devicesIn = changesOf(device)
+export const instancesIn = changesOf(instance)
+export const hostsIn = changesOf(host)
 
 /** An ARQ has a handle in these states, and in no other. */
 export const holds = ({ status }: Arq): boolean => status === 'BindStarted' || status === 'Bound'

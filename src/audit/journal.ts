@@ -4,7 +4,7 @@ import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { ENTITIES, remember } from '../actors/entities.ts'
 import { kindOf, recallInto } from '../actors/runtime/memory.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
-import { type ViewName, VIEWS } from '../actors/runtime/views.ts'
+import { type ViewName, keyOfRow } from '../actors/runtime/views.ts'
 import type { Evidence, HostTrace } from './evidence.ts'
 import { onHost } from './hosts.ts'
 import { type Finding, type History, type Invariant, at, deployablesIn, inView } from './history.ts'
@@ -76,7 +76,7 @@ function* viewsDiffer({ reached }: History, views: NonNullable<Evidence['views']
   const live = new Map<string, { readonly view: ViewName; readonly key: string; readonly row: string }>()
   for (const view of names)
     for (const row of views[view]!) {
-      const key = String((row as Record<string, unknown>)[VIEWS[view].key])
+      const key = keyOfRow(view, row)
       live.set(`${view}/${key}`, { view, key, row: comparable(row) })
     }
   for (const [entity, states] of reached) {

@@ -2,6 +2,7 @@
  * Sends one HTTP request for a command. `fetch` is not used because it blocks certain ports, and the default port of
  * the API is one of them.
  */
+import { codeOf, messageOf } from '../errorText.ts'
 import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { text } from 'node:stream/consumers'
@@ -30,8 +31,7 @@ export const ask = async (url: string, { method = 'GET', headers = {}, body, tim
     const answer = await promise
     return { status: answer.statusCode!, headers: answer.headers, text: await text(answer) }
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException
-    const why = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : message || code
+    const why = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : messageOf(error) || codeOf(error)
     throw new Error(why, { cause: error })
   }
 }

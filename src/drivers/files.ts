@@ -1,5 +1,7 @@
 /** Helpers for the files that a driver keeps, using only the file access of its host interface. */
 import * as v from 'valibot'
+import { codeOf } from '../errorText.ts'
+import { isRecord } from '../record.ts'
 import type { HostIo } from './driver.ts'
 
 /** The text of a file, or null when there is no such file; any other failure throws. */
@@ -7,7 +9,7 @@ export const readIfThere = async (io: HostIo, path: string): Promise<string | nu
   try {
     return await io.read(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT') return null
     throw error
   }
 }
@@ -29,9 +31,8 @@ export const jsonObject = (text: string, where: string): Readonly<Record<string,
   } catch {
     value = null
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${where}: must hold a JSON object`)
-  return value as Readonly<Record<string, unknown>>
+  if (!isRecord(value)) throw new Error(`${where}: must hold a JSON object`)
+  return value
 }
 
 /** Parses the text of a file with a schema. Throws an error that names the text, the field and its rule. */

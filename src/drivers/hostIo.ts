@@ -2,6 +2,7 @@
  * Access to the files and programs of the real host, with size limits. This is the only file of this folder that
  * touches them.
  */
+import { codeOf } from '../errorText.ts'
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, readlink, rename, writeFile } from 'node:fs/promises'
@@ -48,7 +49,7 @@ const linkTarget = async (path: string): Promise<string | null> => {
   try {
     return await readlink(path)
   } catch (error) {
-    if (noLink.has((error as NodeJS.ErrnoException).code ?? '')) return null
+    if (noLink.has(codeOf(error) ?? '')) return null
     throw error
   }
 }

@@ -1,4 +1,5 @@
 /** The files in which a host keeps what must survive a restart. The only file of this room that opens files. */
+import { codeOf } from '../errorText.ts'
 import { constants, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -33,7 +34,7 @@ export const fileDisk: Disk = {
     try {
       return await readFile(path, 'utf8')
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+      if (codeOf(error) === 'ENOENT') return null
       throw error
     }
   },

@@ -1,4 +1,5 @@
 /** A lock file that lets one process at a time use a folder. It names its holder; the lock of a process that has ended is void. */
+import { codeOf } from '../errorText.ts'
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -37,7 +38,7 @@ const exists = (pid: number): boolean => {
     process.kill(pid, 0)
     return true
   } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === 'EPERM'
+    return codeOf(cause) === 'EPERM'
   }
 }
 
@@ -62,7 +63,7 @@ const create = (path: string, text: string): boolean => {
     closeSync(file)
     return true
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if (codeOf(cause) === 'EEXIST') return false
     throw cause
   }
 }
@@ -72,7 +73,7 @@ const clear = (path: string): void => {
   try {
     renameSync(path, `${path}.${process.pid}`)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+    if (codeOf(cause) !== 'ENOENT') throw cause
   }
   rmSync(`${path}.${process.pid}`, { force: true })
 }

@@ -84,10 +84,11 @@ const page = async <N extends ViewName>(database: Database, query: PageQuery<N>)
   const rows = await read(pageStatement(query))
   // An empty page means either the end of the list or an unknown marker.
   if (rows.length === 0 && marker !== undefined && !(await exists(read, query, marker))) return null
-  return rows as unknown as readonly Row<N>[]
+  return listOf<N>(rows)
 }
 
-const listOf = <N extends ViewName>(rows: Rows): readonly Row<N>[] => rows as unknown as readonly Row<N>[]
+/** Rows as the statements of that view select them. */
+export const listOf = <N extends ViewName>(rows: Rows): readonly Row<N>[] => rows as unknown as readonly Row<N>[]
 
 const DUE = 'select entity, kind, at from due where at <= $1::bigint order by at, entity limit $2::int'
 

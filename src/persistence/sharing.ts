@@ -1,6 +1,6 @@
 /** Leases, claims and host sightings over SQL. Each step is one statement and uses the clock of the database, not of a process. */
+import { listOf } from './reads.ts'
 import type { Sharing } from '../actors/runtime/sharing.ts'
-import type { Row } from '../actors/runtime/views.ts'
 import type { Database, Statement } from './sql.ts'
 
 /** `n`: the number of the parameter that holds a duration in ms. */
@@ -62,11 +62,10 @@ export const sqlSharing = ({ share, read }: Pick<Database, 'share' | 'read'>): S
   release: async (name, holder) => void (await share(named('release', RELEASE, name, holder))),
   saveUnder: async ({ name, epoch }, reader, position) =>
     (await share(named('save_under', SAVE_UNDER, name, epoch, reader, position))).length > 0,
-  claimDue: async (now, limit, forMs) =>
-    (await share(named('claim', CLAIM, now, limit, forMs))) as unknown as readonly Row<'due'>[],
+  claimDue: async (now, limit, forMs) => listOf<'due'>(await share(named('claim', CLAIM, now, limit, forMs))),
   unclaim: async (entities) => void (await share(named('unclaim', UNCLAIM, JSON.stringify(entities)))),
   takeOrders: async (before, at, limit) =>
-    (await share(named('take', TAKE, before, at, limit))) as unknown as readonly Row<'pending_orders'>[],
+    listOf<'pending_orders'>(await share(named('take', TAKE, before, at, limit))),
   noteSeen: async (hosts) => void (await share(named('seen', SEEN, JSON.stringify(hosts)))),
   silences: async () =>
     new Map((await read(named('silences', SILENCES))).map((row) => [row['name'] as string, row['ms'] as number])),

@@ -2,6 +2,7 @@
  * A consistent snapshot of a store for audits: read in pages within one transaction, beside a running service or on a stopped folder.
  * Nothing is written, nothing is migrated.
  */
+import { listOf } from './reads.ts'
 import { sql } from 'kysely'
 import type { FeedRow, Position } from '../actors/runtime/ports.ts'
 import type { Row, ViewName } from '../actors/runtime/views.ts'
@@ -61,7 +62,7 @@ async function* viewRows<N extends ViewName>(run: Run, name: N): AsyncGenerator<
   let page: Rows
   do {
     page = await run({ text, params: [last] })
-    yield* page as unknown as readonly Row<N>[]
+    yield* listOf<N>(page)
     last = page.at(-1)?.[key]
   } while (page.length === PAGE)
 }

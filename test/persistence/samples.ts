@@ -73,12 +73,23 @@ export const handleRow = (arq: string | null, uuid: string = randomUUID()): Row<
   arq_uuid: arq,
 })
 
-export const orderRow = (slot: string, sentAt: number): Row<'pending_orders'> => ({
+const DEPLOYABLE = '00000000-0000-4000-8000-000000000002'
+export const orderRow = (slot: string, sentAt: number, deadline = sentAt): Row<'pending_orders'> => ({
   slot,
   hostname: 'h1',
-  deployable_uuid: '00000000-0000-4000-8000-000000000002',
+  deployable_uuid: DEPLOYABLE,
   number: 1,
-  body: { what: 'prepare' },
+  body: {
+    type: 'ReleaseSlot',
+    host: 'h1',
+    slot,
+    number: 1,
+    driver: 'fake_driver',
+    deployable: 'h1_FakeDevice',
+    deployableUuid: DEPLOYABLE,
+    deadline,
+    handle: { type: 'TEST_PCI', info: {} },
+  },
   sent_at: sentAt,
 })
 

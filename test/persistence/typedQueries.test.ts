@@ -30,10 +30,7 @@ const HANDLE = handleRow(ARQ.uuid)
 const DRIVERS = { pci_driver: { status: 'failed', error: 'no sysfs' }, fake_driver: { status: 'ok', error: null } }
 const host = (name: string) =>
   put('hosts', { name, liveness: 'up', boot_id: null, drivers: DRIVERS, aliases: [], created_at: AT, updated_at: null })
-const order = (deadline: number) => {
-  const row = orderRow(randomUUID(), AT)
-  return put('pending_orders', { ...row, body: { deadline } })
-}
+const order = (deadline: number) => put('pending_orders', orderRow(randomUUID(), AT, deadline))
 const CHANGES = [
   put('arqs', ARQ),
   put('arqs', LATE),

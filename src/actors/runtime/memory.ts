@@ -1,6 +1,6 @@
 /** What an actor remembers: a cache of its journal, immutable, so that lending it is sharing a reference. */
 import type { EntityKey } from '../../identifiers.ts'
-import type { Decider, Event } from './decider.ts'
+import type { Decider, Event, Kind } from './decider.ts'
 import type { JournalRow, Recalled } from './ports.ts'
 
 export type Memory<State = unknown> = {
@@ -57,3 +57,7 @@ const thaw = (key: EntityKey, { version, memory }: NonNullable<Recalled['snapsho
 
 export const kindOf = (key: EntityKey): string => key.slice(0, key.indexOf('/'))
 export const idOf = (key: EntityKey): string => key.slice(key.indexOf('/') + 1)
+
+/** The memory with the type of its state; null: its key is of another kind. */
+export const memoryOf = <State>({ kind }: Kind<State>, memory: Memory): Memory<State> | null =>
+  kindOf(memory.key) === kind ? (memory as Memory<State>) : null

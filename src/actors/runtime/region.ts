@@ -13,7 +13,7 @@ import { type Clock } from '../../clock.ts'
 import { bounded, pause } from '../../waiting.ts'
 import type { Fault, Outcome, Refused } from '../../fault.ts'
 import { createEngine } from './engine.ts'
-import { type AnyDecider, type Loan, type Memory, kindOf } from './memory.ts'
+import { type AnyDecider, type Loan, type Memory, memoryOf } from './memory.ts'
 import type { Kind } from './decider.ts'
 import type { Counted, Work } from './commit.ts'
 import { type Message, spawnEntity } from './shell.ts'
@@ -74,10 +74,11 @@ export type Region = {
   readonly stop: () => Promise<void>
 }
 
-/** The one place where a memory gets the type of its state: key and decider belong together. */
-const found = <State>({ kind }: Kind<State>, read: Outcome<Memory>): Outcome<Memory<State>> => {
-  if (read.ok && kindOf(read.value.key) !== kind) throw new Error(`${read.value.key} was read as ${kind}`)
-  return read as Outcome<Memory<State>>
+const found = <State>(decider: Kind<State>, read: Outcome<Memory>): Outcome<Memory<State>> => {
+  if (!read.ok) return read
+  const memory = memoryOf(decider, read.value)
+  if (!memory) throw new Error(`${read.value.key} was read as ${decider.kind}`)
+  return { ok: true, value: memory }
 }
 const whyStopped = (error: unknown): Fault => (error instanceof Unreadable ? faultOf(error, 'journal') : UNAVAILABLE)
 

@@ -4,21 +4,7 @@
  * Moments are whole milliseconds since the epoch.
  */
 
-import type {
-  ArqUuid,
-  AttributeUuid,
-  BootId,
-  DeployableUuid,
-  DeviceUuid,
-  EntityKey,
-  HandleUuid,
-  HostName,
-  InstanceUuid,
-  ProfileUuid,
-  ProjectId,
-  ResourceProviderUuid,
-  SlotUuid,
-} from '../../identifiers.ts'
+import type { ContentsOf } from './contents.ts'
 
 /** Column kinds; a trailing `?` means null is allowed. */
 type Kinds = {
@@ -247,34 +233,8 @@ export const VIEWS = TABLES satisfies Ordered<typeof TABLES>
 
 export type ViewName = keyof typeof VIEWS
 
-/** What the columns identify, by their names; of whom `uuid` is, each view says itself. */
-type Identifiers = {
-  arq_uuid: ArqUuid
-  boot_id: BootId
-  deployable_uuid: DeployableUuid
-  device_rp_uuid: ResourceProviderUuid
-  device_uuid: DeviceUuid
-  entity: EntityKey
-  handle_uuid: HandleUuid
-  hostname: HostName
-  instance_uuid: InstanceUuid
-  profile_uuid: ProfileUuid
-  project_id: ProjectId
-  rp_uuid: ResourceProviderUuid
-  slot: SlotUuid
-}
-type OwnIdentifiers = {
-  arqs: { uuid: ArqUuid }
-  attributes: { uuid: AttributeUuid }
-  deployables: { uuid: DeployableUuid }
-  devices: { uuid: DeviceUuid }
-  handles: { uuid: HandleUuid }
-  hosts: { name: HostName }
-  profiles: { uuid: ProfileUuid }
-}
-type Identified<N extends ViewName> = Identifiers & (N extends keyof OwnIdentifiers ? OwnIdentifiers[N] : unknown)
-type Cell<N extends ViewName, C, K extends Kind> = C extends keyof Identified<N>
-  ? Identified<N>[C] | Extract<Value<K>, null>
+type Cell<N extends ViewName, C, K extends Kind> = C extends keyof ContentsOf<N>
+  ? ContentsOf<N>[C] | (K extends `${string}?` ? null : never)
   : Value<K>
 export type Row<N extends ViewName> = {
   readonly [C in keyof (typeof VIEWS)[N]['columns']]: (typeof VIEWS)[N]['columns'][C] extends infer K extends Kind
@@ -287,6 +247,8 @@ export type ViewChange = {
   readonly [N in ViewName]: { readonly view: N; readonly key: string; readonly row: Row<N> | null }
 }[ViewName]
 
+/** The value of the view's key column. */
+export const keyOfRow = (view: ViewName, row: object): string => String(Reflect.get(row, VIEWS[view].key))
 export const put = <N extends ViewName>(view: N, row: Row<N>): ViewChange =>
-  ({ view, key: String((row as Record<string, unknown>)[VIEWS[view].key]), row }) as unknown as ViewChange
+  ({ view, key: keyOfRow(view, row), row }) as ViewChange
 export const drop = (view: ViewName, key: string): ViewChange => ({ view, key, row: null })

@@ -29,8 +29,7 @@ const createCreate =
   async (caller, profileName) => {
     const found = await profiles.byName(profileName)
     if (!found.ok) return found
-    const { uuid: profileUuid } = found.value
-    const groups = found.value.groups as readonly Record<string, string>[]
+    const { uuid: profileUuid, groups } = found.value
     const counts = groups.map(arqsOf)
     const rule = unfit(counts)
     if (rule) return refuse({ kind: 'invalid', field: 'device_profile_name', rule })

@@ -98,7 +98,7 @@ export const createDeployables = (kernel: Kernel): Control['deployables'] => {
     list: ({ name, deviceId, deviceUuid, rpUuid }, page) =>
       kernel.readers.list(
         'deployables',
-        given({ name, device_id: deviceId, device_uuid: deviceUuid, rp_uuid: rpUuid }) as never,
+        given({ name, device_id: deviceId, device_uuid: deviceUuid, rp_uuid: rpUuid }),
         page,
       ),
     get: async (uuid) => {
@@ -127,7 +127,7 @@ export const createAttributes = (kernel: Kernel): Control['attributes'] => {
   const noSuch = refuse({ kind: 'invalid', field: 'deployable_id', rule: 'no such deployable' })
   return {
     list: ({ deployableId, key }, page) =>
-      readers.list('attributes', given({ deployable_id: deployableId, key }) as never, page),
+      readers.list('attributes', given({ deployable_id: deployableId, key }), page),
     get: owner,
     create: async (caller, target, key, value) => {
       const found = await readers.first('deployables', typeof target === 'number' ? { id: target } : { uuid: target })

@@ -13,8 +13,9 @@ const shown = ({ exists, presence }: Device) => exists && presence !== 'retired'
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device', id })
 
 /** The filters without those that were not given. */
-export const given = <Filter extends object>(filter: Filter): Filter =>
-  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Filter
+type Given<Filter> = { readonly [Name in keyof Filter]?: Exclude<Filter[Name], undefined> }
+export const given = <Filter extends object>(filter: Filter): Given<Filter> =>
+  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Given<Filter>
 
 /** The deployables of a device, as its host has them. */
 const partsOf = ({ devices }: Host, uuid: DeviceUuid): readonly EntityKey<'deployable'>[] =>

@@ -30,9 +30,7 @@ export const createDirectory = ({ readers, clock }: Kernel) => {
   const readNames = async (): Promise<Outcome<Names>> => {
     const hosts = await readers.list('hosts', {}, {})
     if (!hosts.ok) return hosts
-    const aliases = hosts.value.items.flatMap((row) =>
-      (row.aliases as readonly string[]).map((alias) => [alias, row.name] as const),
-    )
+    const aliases = hosts.value.items.flatMap((row) => row.aliases.map((alias) => [alias, row.name] as const))
     const own = hosts.value.items.map(({ name }) => [name, name] as const)
     return { ok: true, value: new Map([...aliases, ...own]) }
   }

@@ -78,7 +78,7 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
   const asked = (type: HandleDecision['type']) => (caller: Caller, handle: HandleUuid, note: OperatorNote) =>
     decide(caller, { type, handle, ...note })
   return {
-    list: (filter, page) => readers.list('handles', given(filter) as never, { sort: 'uuid', ...page }),
+    list: (filter, page) => readers.list('handles', given(filter), { sort: 'uuid', ...page }),
     get,
     quarantine: asked('Quarantine'),
     release: asked('Clear'),

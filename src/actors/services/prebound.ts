@@ -9,7 +9,7 @@ import type { Group } from '../arq/messages.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { type Draft, openDraft, toAppend } from '../runtime/draft.ts'
 import { deciderOf } from '../entities.ts'
-import { type Loan, type Memory, blank } from '../runtime/memory.ts'
+import { type Loan, type Memory, blank, memoryOf } from '../runtime/memory.ts'
 import type { Append } from '../runtime/ports.ts'
 import type { Row } from '../runtime/views.ts'
 import { instance, instanceKey } from '../instance/decider.ts'
@@ -83,4 +83,4 @@ export const boundOn = (
 }
 
 export const freeHandles = ({ memory }: PreboundTarget): number =>
-  Object.values((memory.state as typeof deployable.initial).handles).filter(({ state }) => state === 'free').length
+  Object.values(memoryOf(deployable, memory)?.state.handles ?? {}).filter(({ state }) => state === 'free').length

@@ -4,7 +4,7 @@ import { type Outcome, refuse } from '../../fault.ts'
 import { isUuid } from '../../uuid.ts'
 import type { Control, ProfileRow } from '../control.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
-import { type Groups, profile, profileKey, profileName, profileNameKey, profileRow } from '../profile/decider.ts'
+import { profile, profileKey, profileName, profileNameKey, profileRow } from '../profile/decider.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device profile', id })
 const GUESSES_MAX = 10_000
@@ -99,7 +99,7 @@ export const createProfiles = (kernel: Kernel): Control['profiles'] => {
         for (const { uuid, was, groups } of changes)
           draft.decide(profile, profileKey(uuid), {
             type: 'Regroup',
-            was: was as Groups,
+            was,
             groups,
             by: caller.userId,
             reason,

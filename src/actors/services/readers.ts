@@ -3,7 +3,7 @@ import { type Outcome, refuse } from '../../fault.ts'
 import type { Listed, Page } from '../control.ts'
 import type { PageQuery, Reads, Scalar } from '../runtime/ports.ts'
 import type { Guard } from '../runtime/unreadable.ts'
-import { type Row, VIEWS, type ViewName } from '../runtime/views.ts'
+import { type Row, VIEWS, type ViewName, keyOfRow } from '../runtime/views.ts'
 
 type Where<N extends ViewName> = PageQuery<N>['where']
 export type Readers = {
@@ -23,12 +23,12 @@ const PAGE_ROWS = 1000
 const RUNNING_MAX = 2048
 const FULL = refuse({ kind: 'unavailable', reason: 'too many lists are being read', retryAfterSeconds: 1 })
 
-const sortOf = (view: ViewName, wanted: string | undefined): string | null => {
-  if (wanted === undefined) return VIEWS[view].order
-  const kind = (VIEWS[view].columns as Record<string, string>)[wanted]
-  return kind && !kind.endsWith('?') && kind !== 'json' ? wanted : null
+const sorts = <N extends ViewName>(view: N, column: string): column is PageQuery<N>['sort'] => {
+  const columns: Readonly<Record<string, string>> = VIEWS[view].columns
+  const kind = columns[column]
+  return kind !== undefined && !kind.endsWith('?') && kind !== 'json'
 }
-const sortable = (view: ViewName) => Object.keys(VIEWS[view].columns).filter((column) => sortOf(view, column) !== null)
+const sortable = (view: ViewName) => Object.keys(VIEWS[view].columns).filter((column) => sorts(view, column))
 
 const collect = async <N extends ViewName>(
   reads: Reads,
@@ -37,8 +37,9 @@ const collect = async <N extends ViewName>(
   page: Page,
   visible: Where<N> = {},
 ): Promise<Outcome<Listed<Row<N>>>> => {
-  const sort = sortOf(view, page.sort)
-  if (!sort) return refuse({ kind: 'invalid', field: 'sort_key', rule: `one of ${sortable(view).join(', ')}` })
+  const sort: string = page.sort ?? VIEWS[view].order
+  if (!sorts(view, sort))
+    return refuse({ kind: 'invalid', field: 'sort_key', rule: `one of ${sortable(view).join(', ')}` })
   const want = page.limit ?? Number.POSITIVE_INFINITY
   const items: Row<N>[] = []
   let from: Pick<PageQuery<N>, 'marker' | 'after'> = page.marker === undefined ? {} : { marker: page.marker }
@@ -48,7 +49,7 @@ const collect = async <N extends ViewName>(
       view,
       where,
       visible,
-      sort: sort as never,
+      sort,
       limit,
       descending: page.descending ?? false,
       ...from,
@@ -59,9 +60,9 @@ const collect = async <N extends ViewName>(
     items.push(...(rows ?? []))
     if (items.length > want) return { ok: true, value: { items: items.slice(0, want), more: true } }
     if (!rows || rows.length < limit) return { ok: true, value: { items, more: false } }
-    const last = items.at(-1) as Record<string, unknown>
+    const last = items.at(-1)!
     // by its place, not by its key: the row may be deleted before the next page is read
-    from = { after: { value: last[sort] as Scalar, key: String(last[VIEWS[view].key]) } }
+    from = { after: { value: last[sort] as Scalar, key: keyOfRow(view, last) } }
   }
 }
 

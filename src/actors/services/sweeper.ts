@@ -14,7 +14,6 @@
 import type { EntityKey } from '../../identifiers.ts'
 import type { Cancel } from '../../clock.ts'
 import { isUndecided } from '../../fault.ts'
-import type { Order } from '../../wire/orders.ts'
 import { createViewChecks } from './viewChecks.ts'
 import { textOf } from '../../errorText.ts'
 import { orderMessage } from '../reactions.ts'
@@ -94,7 +93,7 @@ const createResend =
   ({ clock, sharing, publish }: Kernel) =>
   async (before: number): Promise<number> => {
     const waiting = await sharing.takeOrders(before, clock.now(), ORDERS_MAX)
-    if (waiting.length > 0) await publish(waiting.map(({ body }) => orderMessage(body as Order, clock.now())))
+    if (waiting.length > 0) await publish(waiting.map(({ body }) => orderMessage(body, clock.now())))
     return waiting.length
   }
 

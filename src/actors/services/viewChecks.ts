@@ -17,7 +17,7 @@ import type { Kernel } from './kernel.ts'
 import { type Memory, blank, recallInto } from '../runtime/memory.ts'
 import type { PageQuery, Reads } from '../runtime/ports.ts'
 import { profileKey } from '../profile/decider.ts'
-import { VIEWS, type ViewName } from '../runtime/views.ts'
+import { VIEWS, type ViewName, keyOfRow } from '../runtime/views.ts'
 
 type Cells = Readonly<Record<string, unknown>>
 /** The entity whose journal a row is folded from. Snapshots are not checked: they are caches of a state, not views. */
@@ -42,7 +42,6 @@ const LEASE = 'checks'
 /** The time an order was last sent is not in the journal. */
 const compared = (view: ViewName, row: Cells): string =>
   canonicalJson(JSON.parse(JSON.stringify(view === 'pending_orders' ? { ...row, sent_at: 0 } : row)))
-const keyOf = (view: ViewName, row: Cells): string => String(row[VIEWS[view].key])
 
 export type Difference = {
   readonly view: ViewName
@@ -71,7 +70,7 @@ const rowsOf = async (reads: Reads, view: ViewName, where: Cells, limit: number,
   return ((await reads.page(query)) ?? []) as readonly Cells[]
 }
 const byKey = (view: ViewName, rows: readonly Cells[]): ReadonlyMap<string, Cells> =>
-  new Map(rows.map((row) => [keyOf(view, row), row]))
+  new Map(rows.map((row) => [keyOfRow(view, row), row]))
 
 const foldOf = ({ key, state }: Memory): ReadonlyMap<ViewName, ReadonlyMap<string, Cells>> => {
   const decider = deciderOf(key)
@@ -152,14 +151,14 @@ export const createViewChecks = (kernel: Kernel): ViewChecks => {
   const next = async (name: string, view: ViewName, where: Cells, limit: number): Promise<readonly Cells[]> => {
     const rows = await rowsOf(reads, view, where, limit, cursors.get(name))
     const last = rows.length < limit ? undefined : rows.at(-1)
-    if (last) cursors.set(name, keyOf(view, last))
+    if (last) cursors.set(name, keyOfRow(view, last))
     else cursors.delete(name)
     return rows
   }
   const checkViews = async () => {
     const sampled = await Promise.all(
       SAMPLED.map(async (view) =>
-        (await next(view, view, {}, SAMPLE)).map((row) => [OWNERS[view]!(row), view, keyOf(view, row)] as const),
+        (await next(view, view, {}, SAMPLE)).map((row) => [OWNERS[view]!(row), view, keyOfRow(view, row)] as const),
       ),
     )
     for (const [key, rows] of Map.groupBy(sampled.flat(), ([owner]) => owner))

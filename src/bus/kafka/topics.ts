@@ -4,6 +4,7 @@
  * TOPIC-1 the number of partitions of an existing topic is never changed here: it decides which partition a host reads;
  * TOPIC-2 settings of an existing topic change only on request, and foreign settings are sent along, since Kafka replaces the whole set.
  */
+import { messageOf } from '../../errorText.ts'
 import type { Admin, IResourceConfigEntry } from 'kafkajs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
@@ -190,7 +191,7 @@ const entriesOf = (configs: Configs): IResourceConfigEntry[] =>
 /** Kafka reports a reason for each topic; the outer error of kafkajs has none. */
 const reasonsOf = (error: unknown): string => {
   const { errors } = error as { readonly errors?: readonly { readonly message: string }[] }
-  return errors === undefined ? (error as Error).message : [...new Set(errors.map(({ message }) => message))].join('; ')
+  return errors === undefined ? messageOf(error) : [...new Set(errors.map(({ message }) => message))].join('; ')
 }
 
 const haveLeaders = async (admin: Admin, topics: readonly string[]): Promise<boolean> => {

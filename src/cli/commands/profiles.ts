@@ -1,4 +1,5 @@
 /** `accelerando profiles migrate`: updates device profiles when traits and resource classes are renamed. */
+import { messageOf } from '../../errorText.ts'
 import { readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import * as v from 'valibot'
@@ -13,7 +14,7 @@ const parsedOf = (file: string, text: string): unknown => {
   try {
     return file.endsWith('.json') || text.trimStart().startsWith('{') ? JSON.parse(text) : parse(text)
   } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message.split('\n')[0]}`, { cause: error })
+    throw new Error(`${file}: ${messageOf(error).split('\n')[0]}`, { cause: error })
   }
 }
 const readMap = (file: string) => {

@@ -2,6 +2,7 @@
  * Reads the configuration. A flag overrides the environment, the environment overrides the file, and the file overrides
  * the default. The result is either the complete list of problems or the validated options of each part of the program.
  */
+import { messageOf } from '../../errorText.ts'
 import type { DriverOptions } from '../../drivers/index.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
@@ -123,7 +124,7 @@ const inFileOf = <Value>(
     const { value, problems } = take(readFile(path))
     return { value, problems: problems.map(told) }
   } catch (error) {
-    return { value: nothing, problems: [told(`cannot be read: ${(error as Error).message}`)] }
+    return { value: nothing, problems: [told(`cannot be read: ${messageOf(error)}`)] }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Checks of the services that answer over HTTP: the API of a control process, and Nova. */
+import { messageOf } from '../../errorText.ts'
 import type { Clock } from '../../clock.ts'
 import { ask } from '../ask.ts'
 import type { Check } from './check.ts'
@@ -27,7 +28,7 @@ export const askFor = async (url: string, clock: Clock): Promise<Answer> => {
     const { status, headers } = await ask(url, { timeoutMs: TIMEOUT_MS })
     return { url, status, reason: '', skewMs: skewOf(headers.date, clock.now()) }
   } catch (error) {
-    return { url, status: null, reason: (error as Error).message, skewMs: null }
+    return { url, status: null, reason: messageOf(error), skewMs: null }
   }
 }
 

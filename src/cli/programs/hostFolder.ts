@@ -1,4 +1,5 @@
 /** The folder of a host program. Only one process may use it at a time, and it always belongs to the same host. */
+import { codeOf, messageOf } from '../../errorText.ts'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
@@ -12,15 +13,15 @@ const rememberedIn = (path: string): string | null => {
   try {
     return v.parse(Identity, readFileSync(path, 'utf8')).name
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new StartProblem(`data: ${path} does not say whose folder this is: ${(error as Error).message}`)
+    if (codeOf(error) === 'ENOENT') return null
+    throw new StartProblem(`data: ${path} does not say whose folder this is: ${messageOf(error)}`)
   }
 }
 const locked = (folder: string): FolderLock => {
   try {
     return lockFolder(folder)
   } catch (error) {
-    throw new StartProblem(`data: ${(error as Error).message}`, { cause: error })
+    throw new StartProblem(`data: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -3,6 +3,7 @@
  * first, then the program joins its consumer groups; both are retried until they succeed. An error that only an
  * operator can fix stops the start.
  */
+import { messageOf } from '../../errorText.ts'
 import type { KafkaBus } from '../../bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { createTopics } from '../../bus/kafka/topics.ts'
@@ -96,7 +97,7 @@ class Link {
       this.#hindered = null
       return true
     } catch (error) {
-      this.#hindered = (error as Error).message
+      this.#hindered = messageOf(error)
       this.#parts.log.warn({ reason: this.#hindered }, 'kafka.notJoined')
       if (isFinal(error)) throw error
       return false

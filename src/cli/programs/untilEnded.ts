@@ -1,4 +1,5 @@
 /** Runs a program until it receives a stop signal. */
+import { codeOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { complain } from '../command.ts'
 import type { Address } from '../config/kinds.ts'
@@ -24,7 +25,7 @@ export const ended = async (stop: () => Promise<void>): Promise<void> => {
 
 /** The error for an address that is in use says what to do about it. */
 export const inWords = (error: unknown, { host, port }: Address): Error => {
-  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error as Error
+  if (codeOf(error) !== 'EADDRINUSE') return error instanceof Error ? error : new Error(String(error))
   const text = `${host}:${port} is in use by another program: choose another address with --listen`
   return new Error(text, { cause: error })
 }

@@ -1,4 +1,5 @@
 /** The two address forms of a whitelist entry: a glob of hex fields, or a regular expression for each field. Pure. */
+import { isRecord } from '../../record.ts'
 import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../pci.ts'
 
 type Part = 'domain' | 'bus' | 'slot' | 'function'
@@ -81,9 +82,8 @@ const readRegex = (given: Readonly<Record<string, unknown>>): AddressReading => 
 /** Parses the `address` of a whitelist entry: text is a glob, an object holds regular expressions. */
 export const readAddressRule = (given: unknown): AddressReading => {
   if (typeof given === 'string') return readGlob(given)
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return refused('', 'must be text or an object of regular expressions')
-  return readRegex(given as Record<string, unknown>)
+  if (!isRecord(given)) return refused('', 'must be text or an object of regular expressions')
+  return readRegex(given)
 }
 
 /** Whether the rule matches this function. A rule that names a physical function also matches its virtual functions. */

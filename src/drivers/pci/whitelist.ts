@@ -1,4 +1,5 @@
 /** `[pci] passthrough_whitelist`: which PCI functions may be offered. It is read once at start; matching is pure. */
+import { isRecord } from '../../record.ts'
 import * as v from 'valibot'
 import { type AddressRule, readAddressRule, takesAddress } from './addressRule.ts'
 import { DEVICE_TYPES, type DeviceType } from '../../hardware.ts'
@@ -127,9 +128,6 @@ const Entry = v.pipe(
   ),
 )
 
-const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
-  typeof given === 'object' && given !== null && !Array.isArray(given)
-
 const readEntry = (given: unknown, at: string, problems: Problem[]): readonly WhitelistEntry[] => {
   const { success, output, issues } = v.safeParse(Entry, given, { abortPipeEarly: true })
   if (success) return [output]
@@ -147,7 +145,7 @@ const decode = (text: string): { readonly value: unknown } | null => {
 }
 
 const collect = (given: unknown, at: string, mayNest: boolean, problems: Problem[]): readonly WhitelistEntry[] => {
-  if (isObject(given)) return readEntry(given, at, problems)
+  if (isRecord(given)) return readEntry(given, at, problems)
   if (mayNest && Array.isArray(given))
     return given.flatMap((element, n) => collect(element, `${at}[${n}]`, typeof element === 'string', problems))
   const parsed = mayNest && typeof given === 'string' ? decode(given) : null

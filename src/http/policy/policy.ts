@@ -1,4 +1,5 @@
 /** The policy rules in force: the defaults, the mode, and the operator's overrides. */
+import { messageOf } from '../../errorText.ts'
 import { parseRule } from './language.ts'
 import type { Check, Creds } from './language.ts'
 import { BASE_RULES, OPERATION_RULES } from './rules.ts'
@@ -47,7 +48,7 @@ export const readPolicy = (options: PolicyOptions): Policy => {
       checks.set(name, parsed.check)
       names.set(name, parsed.names)
     } catch (error) {
-      problems.push(`${name}: ${(error as Error).message}`)
+      problems.push(`${name}: ${messageOf(error)}`)
     }
   }
   for (const [name, used] of names) {

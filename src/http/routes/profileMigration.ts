@@ -128,7 +128,7 @@ const regroup = (group: Group, map: Asked, place: string): Read<Group> => {
 }
 
 const changeOf = (row: ProfileRow, map: Asked): Read<Change> => {
-  const was = row.groups as readonly Group[]
+  const was = row.groups
   const groups: Group[] = []
   const steps: Step[] = []
   for (const [group, before] of was.entries()) {

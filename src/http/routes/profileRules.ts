@@ -1,4 +1,5 @@
 /** Validates a device profile and brings it into canonical form. Pure. */
+import { isRecord } from '../../record.ts'
 import * as v from 'valibot'
 import { ARQS_MAX, askedFor } from '../../actors/arq/groups.ts'
 import { invalid, refused } from '../faults.ts'
@@ -18,7 +19,6 @@ export type NewProfile = {
   readonly groups: readonly Group[]
 }
 type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
-type Json = Readonly<Record<string, unknown>>
 
 const NAME = /^[A-Za-z0-9_-]+$/
 const NAME_MAX = 255
@@ -26,8 +26,6 @@ const DESCRIPTION_MAX = 255
 const GROUPS_MAX = 100
 /** Every accelerator request stores a copy of its group. This limits the size of all groups together. */
 const GROUPS_MAX_CHARS = 65_535
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const EMPTY = 'it is empty'
 const TOO_LONG = `it must not be longer than ${NAME_MAX} characters`
@@ -47,7 +45,7 @@ export const sizeProblem = (groups: readonly Group[]): string | null => {
 const readGroups = (given: readonly unknown[]): Read<readonly Group[]> => {
   const groups: Group[] = []
   for (const [index, entry] of given.entries()) {
-    if (!isObject(entry)) return invalid(`groups[${index}]`, 'it must be an object')
+    if (!isRecord(entry)) return invalid(`groups[${index}]`, 'it must be an object')
     const group = groupOf(entry, `groups[${index}]`)
     if (!group.ok) return group
     groups.push(group.value)
@@ -93,7 +91,7 @@ export const newProfile: Body<NewProfile> = {
   schema: Posted,
   read: (json) => {
     const given = only(json)
-    if (!isObject(given)) return invalid('body', 'it must be a list of exactly one device profile')
+    if (!isRecord(given)) return invalid('body', 'it must be a list of exactly one device profile')
     const read = readAs(Profile, given)
     if (!read.ok) return withExpected500(read)
     const groups = readGroups(read.value.groups)

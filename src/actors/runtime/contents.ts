@@ -1,0 +1,51 @@
+/** What the columns of the views hold, by their names, where it is more than their kind says. */
+import type {
+  ArqUuid,
+  AttributeUuid,
+  BootId,
+  DeployableUuid,
+  DeviceUuid,
+  EntityKey,
+  HandleUuid,
+  HostName,
+  InstanceUuid,
+  ProfileUuid,
+  ProjectId,
+  ResourceProviderUuid,
+  SlotUuid,
+} from '../../identifiers.ts'
+import type { Order } from '../../wire/orders.ts'
+
+type Texts = Readonly<Record<string, string>>
+/** In any view. */
+type Contents = {
+  aliases: readonly HostName[]
+  arq_uuid: ArqUuid
+  body: Order
+  boot_id: BootId
+  deployable_uuid: DeployableUuid
+  device_rp_uuid: ResourceProviderUuid
+  device_uuid: DeviceUuid
+  entity: EntityKey
+  group: Texts
+  groups: readonly Texts[]
+  handle_info: Texts
+  handle_uuid: HandleUuid
+  hostname: HostName
+  instance_uuid: InstanceUuid
+  profile_uuid: ProfileUuid
+  project_id: ProjectId
+  rp_uuid: ResourceProviderUuid
+  slot: SlotUuid
+}
+/** Of one view: whose `uuid` it is. */
+type OwnContents = {
+  arqs: { uuid: ArqUuid }
+  attributes: { uuid: AttributeUuid }
+  deployables: { uuid: DeployableUuid }
+  devices: { uuid: DeviceUuid }
+  handles: { uuid: HandleUuid }
+  hosts: { name: HostName }
+  profiles: { uuid: ProfileUuid }
+}
+export type ContentsOf<View extends string> = Contents & (View extends keyof OwnContents ? OwnContents[View] : unknown)
