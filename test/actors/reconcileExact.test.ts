@@ -50,8 +50,12 @@ const known = (reported: ReportedDevice, more: Partial<HeldDevice> = {}, driver 
   deployables: { [reported.deployables[0]!.name]: 'd' },
   ...more,
 })
-const hostOf = (devices: Readonly<Record<string, HeldDevice>>, more: object = {}): Host =>
-  ({ ...hostDecider.initial, exists: true, devices: mapped(devices), ...more }) as Host
+const hostOf = (devices: Readonly<Record<string, HeldDevice>>, more: object = {}): Host => ({
+  ...hostDecider.initial,
+  exists: true,
+  devices: mapped(devices),
+  ...more,
+})
 const mapped = (devices: Readonly<Record<string, HeldDevice>>) =>
   Object.fromEntries(Object.entries(devices).map(([path, held]) => [canonical(path), held]))
 /** What is recorded of the hardware of a device, and who has it. */
