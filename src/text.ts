@@ -3,6 +3,8 @@
 export type TextRule = 'too_long' | 'lone_surrogate' | 'control_character' | 'format_character' | 'line_separator'
 /** Where a contract counts characters they are Unicode code points; everything else is counted in bytes of UTF-8. */
 export type TextLimit = { readonly bytes: number } | { readonly characters: number }
+/** The limit of every name that comes from outside: of a host, a project, a user, a vendor. An indexed column takes it whole. */
+export const NAME_LIMIT = { characters: 255 } as const satisfies TextLimit
 /** `problem` says it in words that follow the name of a field: "Invalid hostname: it holds ...". */
 export type BrokenText = { readonly rule: TextRule; readonly problem: string }
 

@@ -5,6 +5,7 @@ import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { intText } from './query.ts'
 import type { Arg, Args, Pairs } from './query.ts'
+import { UUID_SHAPE } from './shapes.ts'
 import type { Json } from './shapes.ts'
 
 /** Fields that a filter may name besides the arguments of the list. Fields that the list has no argument for have no effect. */
@@ -55,7 +56,7 @@ const valueShape = ({ schema, mayBeEmpty }: Arg<unknown>): Json => {
     return {
       anyOf: [schema, intText(schema['minimum'] === 0 ? 0 : 1)],
     }
-  const free = schema['enum'] === undefined && schema['pattern'] === undefined
+  const free = schema['enum'] === undefined && schema !== UUID_SHAPE
   return { anyOf: [schema, ...(free ? [{ type: 'number' }] : []), ...empty] }
 }
 

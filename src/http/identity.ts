@@ -5,6 +5,8 @@
 import type { ProjectId } from '../identifiers.ts'
 import type { Caller } from '../actors/control.ts'
 import { traceField } from '../trace.ts'
+import { brokenText, NAME_LIMIT } from '../text.ts'
+import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 
 export type Identity = {
@@ -26,6 +28,20 @@ const NOAUTH_USER = '0d9b1f0e-7d57-4a8e-8f6d-3c5f0c8b9a11'
 const NOAUTH_ROLES = ['admin', 'manager', 'member', 'reader'] as const
 const IDENTITY_HEADERS = ['x-roles', 'x-user-id', 'x-project-id', 'x-domain-id', 'openstack-system-scope'] as const
 
+/** What becomes part of a record, of an index, or of a rule's comparison; the other identity headers only have to be there. */
+const NAMES = ['x-roles', 'x-service-roles', 'x-user-id', 'x-project-id'] as const
+/** The longest list of roles that fits into an answer of an identity service, and more. */
+const ROLES_LIMIT = { bytes: 8192 } as const
+
+/** The first header that breaks the rule for text from outside. */
+const problemIn = (header: Header): HttpRefused | null => {
+  for (const name of NAMES) {
+    const broken = brokenText(header(name)?.trim() ?? '', name.endsWith('roles') ? ROLES_LIMIT : NAME_LIMIT)
+    if (broken !== null) return invalid(name, broken.problem)
+  }
+  return null
+}
+
 const list = (text: string | undefined): readonly string[] =>
   text === undefined
     ? []
@@ -35,6 +51,8 @@ const list = (text: string | undefined): readonly string[] =>
         .filter((role) => role !== '')
 
 export const noauth: Identify = (header) => {
+  const problem = problemIn(header)
+  if (problem !== null) return problem
   const serviceRoles = list(header('x-service-roles'))
   if (IDENTITY_HEADERS.every((name) => header(name) === undefined))
     return { userId: NOAUTH_USER, projectId: NOAUTH_PROJECT, roles: NOAUTH_ROLES, serviceRoles }

@@ -6,7 +6,7 @@
 import type { Context } from 'hono'
 import { bounded } from '../waiting.ts'
 import { readJson } from './body.ts'
-import { refused } from './faults.ts'
+import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { originThrough } from './forwarded.ts'
 import type { Frame, Ports } from './frame.ts'
@@ -15,7 +15,8 @@ import type { Identify, Identity } from './identity.ts'
 import type { Options } from './options.ts'
 import { isVersioned, originOf, queryOf } from './paths.ts'
 import { readQuery } from './query.ts'
-import type { Answered, Asked, Call, Route } from './route.ts'
+import type { Answered, Asked, Call, PathUuid, Route } from './route.ts'
+import { brokenText, NAME_LIMIT } from '../text.ts'
 import { canonicalUuid } from '../uuid.ts'
 import { latestMinor, MAJOR, negotiate } from './versions.ts'
 
@@ -37,15 +38,28 @@ export const versionOf = (c: Context, ports: Ports, frame: Frame): number | Http
 }
 
 type Params = { readonly ok: true; readonly params: Readonly<Record<string, string>> } | HttpRefused
+type Param = { readonly ok: true; readonly value: string } | HttpRefused
+
+const uuidParam = (name: string, given: string, { resource, otherwise }: PathUuid): Param => {
+  const uuid = canonicalUuid(given)
+  if (uuid !== null) return { ok: true, value: uuid }
+  return otherwise === 'not_found'
+    ? refused({ kind: 'not_found', resource, id: given })
+    : invalid(name, 'it must be a UUID')
+}
+/** A name becomes a part of a key, which is read together with the keys of other requests: no store may refuse it. */
+const nameParam = (name: string, given: string): Param => {
+  const broken = brokenText(given, NAME_LIMIT)
+  return broken === null ? { ok: true, value: given } : invalid(name, broken.problem)
+}
 
 const paramsOf = (c: Context, row: Route): Params => {
-  const params: Record<string, string> = c.req.param()
-  for (const [name, { resource, otherwise }] of Object.entries(row.uuids ?? {})) {
-    const given = params[name] ?? ''
-    const uuid = canonicalUuid(given)
-    if (uuid !== null) params[name] = uuid
-    else if (otherwise === 'not_found') return refused({ kind: 'not_found', resource, id: given })
-    else return refused({ kind: 'invalid', field: name, rule: 'it must be a UUID' })
+  const params: Record<string, string> = {}
+  for (const [name, given] of Object.entries<string>(c.req.param())) {
+    const uuid = row.uuids?.[name]
+    const read = uuid === undefined ? nameParam(name, given) : uuidParam(name, given, uuid)
+    if (!read.ok) return read
+    params[name] = read.value
   }
   return { ok: true, params }
 }

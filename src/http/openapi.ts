@@ -6,9 +6,10 @@ import type { Args } from './query.ts'
 import type { Route } from './route.ts'
 import * as schemas from './schemas.ts'
 import type { Schema } from './schemas.ts'
-import { UUID_SHAPE } from './shapes.ts'
+import { textShape, UUID_SHAPE } from './shapes.ts'
 import type { Json } from './shapes.ts'
 import { isVersioned } from './paths.ts'
+import { NAME_LIMIT } from '../text.ts'
 import { latestMinor, MAJOR, versionPattern } from './versions.ts'
 import type { Latest } from './versions.ts'
 
@@ -54,7 +55,7 @@ const pathParameters = (row: Route): readonly Json[] =>
     name,
     in: 'path',
     required: true,
-    schema: row.uuids?.[name!] === undefined ? { type: 'string' } : UUID_SHAPE,
+    schema: row.uuids?.[name!] === undefined ? textShape(NAME_LIMIT, 1) : UUID_SHAPE,
   }))
 
 const queryParameters = (args: Args): readonly Json[] =>
@@ -170,7 +171,8 @@ const ABOUT =
   `The OpenStack Cyborg API, version ${MAJOR}. Every path is also served under /accelerator, and without /v2.
 An unknown query argument is refused with 400. Of a scalar argument that is given several times the last one counts; a list may be
 given several times as well. A UUID may be spelt in upper case, without dashes, in braces or as a URN. No text may hold a NUL
-character or half of a surrogate pair, and a body is at most 16 levels deep. Who is calling is said by the headers X-User-Id,
+character or half of a surrogate pair, and a body is at most 16 levels deep. A name in the path, the query or a header has at most
+255 characters, none of them a control or an invisible format character. Who is calling is said by the headers X-User-Id,
 X-Project-Id, X-Roles and X-Service-Roles.`.replaceAll('\n', ' ')
 
 /** `max` is the highest minor version that is offered. */

@@ -1,8 +1,8 @@
 /** Query arguments. Each route declares the arguments it knows and their values; unknown arguments are refused. */
-import { unstorable } from '../text.ts'
+import { brokenText, NAME_LIMIT, unstorable } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
-import { UUID_SHAPE } from './shapes.ts'
+import { textShape, UUID_SHAPE } from './shapes.ts'
 import type { Json } from './shapes.ts'
 import { canonicalUuid } from '../uuid.ts'
 
@@ -29,10 +29,19 @@ export type Query<A extends Args> = {
 const last = (values: readonly string[]): string => values.at(-1) ?? ''
 const read = <Value>(value: Value | undefined): Read<Value> => ({ ok: true, value })
 
+/** The refusal of the first of these texts that breaks the rule for text from outside; null when none does. */
+const broken = (texts: readonly string[], name: string): HttpRefused | null => {
+  for (const each of texts) {
+    const found = brokenText(each, NAME_LIMIT)
+    if (found !== null) return invalid(name, found.problem)
+  }
+  return null
+}
+
 /** If it is sent several times, the last value counts. An empty value counts as absent. */
 export const text = (about: string): Arg<string> => ({
-  read: (values) => read(last(values) || undefined),
-  schema: { type: 'string' },
+  read: (values, name) => broken([last(values)], name) ?? read(last(values) || undefined),
+  schema: textShape(NAME_LIMIT),
   mayBeEmpty: true,
   about,
 })
@@ -48,8 +57,11 @@ export const uuid = (about: string): Arg<string> => ({
 
 /** Comma-separated; repeated arguments are combined. `['']` is one empty element, which is valid unless `items` forbids it. */
 export const list = (about: string, items?: Json): Arg<readonly string[]> => ({
-  read: (values) => read(values.flatMap((value) => value.split(','))),
-  schema: { type: 'array', items: items ?? { type: 'string' }, minItems: 1 },
+  read: (values, name) => {
+    const given = values.flatMap((value) => value.split(','))
+    return broken(given, name) ?? read(given)
+  },
+  schema: { type: 'array', items: items ?? textShape(NAME_LIMIT), minItems: 1 },
   ...(items === undefined && { mayBeEmpty: true }),
   about,
 })

@@ -37,7 +37,7 @@ type Named = {
   device: DeviceUuid
 }
 /** A UUID in the path: the resource it names, and how text that is not a UUID is answered. */
-type PathUuid = { readonly resource: keyof Named; readonly otherwise: 'invalid' | 'not_found' }
+export type PathUuid = { readonly resource: keyof Named; readonly otherwise: 'invalid' | 'not_found' }
 export type PathUuids = Readonly<Record<string, PathUuid>>
 
 type NamesIn<Path extends string> = string extends Path
