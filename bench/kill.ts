@@ -16,8 +16,8 @@ export type Killed = {
 const LIMIT_MS = 130_000
 
 /** While it lies there, nothing that was begun on these hosts ends. */
-const troubles = ({ place }: Stand, hosts: readonly string[]) => {
-  const files = hosts.map((host) => join(place.data, 'hosts', host, 'drivers', 'trouble.json'))
+const injectFaults = ({ place }: Stand, hosts: readonly string[]) => {
+  const files = hosts.map((host) => join(place.data, 'hosts', host, 'drivers', 'faults.json'))
   return {
     make: (): void => {
       for (const file of files) {
@@ -34,12 +34,12 @@ const troubles = ({ place }: Stand, hosts: readonly string[]) => {
 export const measureKill = async (stand: Stand, generator: LoadGenerator, count: number): Promise<Killed> => {
   const before = await stand.start(true)
   const targets = await targetsOf(before)
-  const trouble = troubles(stand, [...new Set(targets.map(({ hostname }) => hostname))])
-  trouble.make()
+  const injected = injectFaults(stand, [...new Set(targets.map(({ hostname }) => hostname))])
+  injected.make()
   const flood = { kind: 'flood', lanes: 32, profile: PROFILE, targets, count } as const
   const { made } = await generator.run({ ...flood, port: before.port })
   await before.end('SIGKILL')
-  trouble.clear()
+  injected.clear()
   const began = performance.now()
   const after = await stand.start(true)
   const arqs = made.map(({ arq }) => arq)

@@ -32,7 +32,7 @@ export const lacking = (program: 'control' | 'host', config: Config): boolean =>
 }
 
 /** Wraps an action so that its failure is printed as one sentence instead of a stack trace. */
-export const told =
+export const withPlainErrors =
   <Given extends readonly unknown[]>(act: (...given: Given) => Promise<void>) =>
   async (...given: Given) => {
     try {

@@ -30,23 +30,24 @@ const isBefore = (a: string, b: string): boolean => {
   return BigInt(xidA) < BigInt(xidB) || (xidA === xidB && posA < posB)
 }
 
-/** `from`: where the last archive run ended. `told`: the lowest checkpoint of all other readers. */
+/** `from`: where the last archive run ended. `published`: the lowest checkpoint of all other readers. */
 const bounds = async ({ em }: Queries) => {
   const rows = await em.find(TABLES.checkpoints, {})
   const places = rows.map(({ reader, position }) => ({ reader, place: placeIn(position) }))
-  const told = places.flatMap(({ reader, place }) => (reader === READER || place === undefined ? [] : [place]))
+  const published = places.flatMap(({ reader, place }) => (reader === READER || place === undefined ? [] : [place]))
   return {
     from: places.find(({ reader }) => reader === READER)?.place ?? START,
-    told: told.length === 0 ? null : told.reduce((least, place) => (isBefore(place, least) ? place : least)),
+    published:
+      published.length === 0 ? null : published.reduce((least, place) => (isBefore(place, least) ? place : least)),
   }
 }
 
-/** Rows after position `from` up to position `told`; `last`: it is the last row of its entity. */
-const passedRows = ({ db }: Queries, from: string, told: string, limit: number) =>
+/** Rows after position `from` up to position `published`; `last`: it is the last row of its entity. */
+const passedRows = ({ db }: Queries, from: string, published: string, limit: number) =>
   db
     .selectFrom('journal as j')
     .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '>', eb.tuple(...partsOf(from))))
-    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '<=', eb.tuple(...partsOf(told))))
+    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '<=', eb.tuple(...partsOf(published))))
     .orderBy('j.xid')
     .orderBy('j.pos')
     .limit(limit)
@@ -124,9 +125,9 @@ const move = async ({ db }: Queries, leaving: readonly Leaving[], noted: string)
 }
 
 const archive = async (queries: Queries, { before, limit }: ArchiveOrder): Promise<Archived> => {
-  const { from, told } = await bounds(queries)
-  if (told === null || !isBefore(from, told)) return { entities: 0, rows: 0, more: false }
-  const passed = await passedRows(queries, from, told, limit)
+  const { from, published } = await bounds(queries)
+  if (published === null || !isBefore(from, published)) return { entities: 0, rows: 0, more: false }
+  const passed = await passedRows(queries, from, published, limit)
   const young = passed.findIndex(({ at }) => at >= before)
   const looked = young < 0 ? passed : passed.slice(0, young)
   const end = looked.at(-1)

@@ -38,8 +38,8 @@ const sift = async (database: Database, batch: readonly Waiting[]): Promise<read
   })
 }
 
-/** `told` is called after each successful statement. */
-const committer = (database: Database, told: (appends: readonly Append[]) => void) => {
+/** `written` is called after each successful statement. */
+const committer = (database: Database, written: (appends: readonly Append[]) => void) => {
   const commit = async (batch: readonly Waiting[], round = 0): Promise<void> => {
     if (batch.length === 0) return
     const appends = batch.map(({ append }) => append)
@@ -49,7 +49,7 @@ const committer = (database: Database, told: (appends: readonly Append[]) => voi
     )
     if (error !== null) return failed(batch, error.cause, round)
     settleAll(batch, 'appended')
-    told(appends)
+    written(appends)
   }
   const failed = async (batch: readonly Waiting[], error: unknown, round: number): Promise<void> => {
     const failure = failureOf(error)

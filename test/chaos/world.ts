@@ -169,9 +169,9 @@ export const openWorld = async (bin: string, rig: string, novaUrl: string): Prom
   const { controls, hosts, wires } = members
   const small = hosts.find(({ name }) => name === SMALL_DISK)!
   const disk = smallDisk(join(data, SMALL_DISK), () => small.running()?.pid)
-  const trouble = hostsIn(folder.path, HOSTS)
+  const simulated = hostsIn(folder.path, HOSTS)
   for (const name of HOSTS)
-    trouble.trouble(name, { delayMs: ORDERS_TAKE_MS, ...(name === HOSTS[0] ? { failPrepare: 1 } : {}) })
+    simulated.inject(name, { delayMs: ORDERS_TAKE_MS, ...(name === HOSTS[0] ? { failPrepare: 1 } : {}) })
   const close = async () => {
     const alive = [...controls, ...hosts].filter((member) => member.running() !== null)
     await Promise.allSettled(alive.map((member) => member.end('SIGKILL')))
@@ -180,5 +180,5 @@ export const openWorld = async (bin: string, rig: string, novaUrl: string): Prom
     disk.close()
     folder.remove()
   }
-  return { database, url, broker, prefix, folder: folder.path, ...members, disk, inHand: trouble.read, close }
+  return { database, url, broker, prefix, folder: folder.path, ...members, disk, inHand: simulated.read, close }
 }

@@ -73,7 +73,7 @@ describe('fake_driver', () => {
 
   test('a programming that fails as told leaves what was there', async () => {
     const io = hostNamed('h')
-    const driver = fakeDriver({ trouble: { failProgram: 1 } })
+    const driver = fakeDriver({ faults: { failProgram: 1 } })
     await expect(driver.program(io, 'h_FakeDevice', '/images/a.gbs', never)).rejects.toThrow(
       'program of h_FakeDevice failed',
     )

@@ -158,10 +158,10 @@ describe('what simulated hardware holds', () => {
   })
 })
 
-describe('trouble on command', () => {
+describe('injected faults', () => {
   test('counts strike so many times, then it is quiet again', async () => {
     const io = host()
-    const driver = simulatedDriver({ ...small, trouble: { failPrepare: 2 } })
+    const driver = simulatedDriver({ ...small, faults: { failPrepare: 2 } })
     const [slot] = slotsOf(await driver.discover(io))
     const fails = () =>
       driver.prepare(io, slot!, never).then(
@@ -169,7 +169,7 @@ describe('trouble on command', () => {
         () => true,
       )
     expect([await fails(), await fails(), await fails()]).toEqual([true, true, false])
-    driver.control.trouble.failRelease = 1
+    driver.control.faults.failRelease = 1
     await expect(driver.release(io, slot!, never)).rejects.toThrow(`release of ${slot!.uuid} failed, as it was told to`)
     expect(Object.keys(effectsOf(io).prepared)).toEqual([slot!.uuid])
     await driver.release(io, slot!, never)
@@ -180,13 +180,13 @@ describe('trouble on command', () => {
     const io = host()
     const driver = simulatedDriver(small)
     const [one, two] = slotsOf(await driver.discover(io))
-    driver.control.trouble.failPrepare = ({ slot }) => slot === one!.uuid
+    driver.control.faults.failPrepare = ({ slot }) => slot === one!.uuid
     await expect(driver.prepare(io, one!, never)).rejects.toThrow('as it was told to')
     await driver.prepare(io, two!, never)
-    driver.control.trouble.failRelease = [two!.uuid]
+    driver.control.faults.failRelease = [two!.uuid]
     await expect(driver.release(io, two!, never)).rejects.toThrow('as it was told to')
     await driver.release(io, one!, never)
-    driver.control.trouble.failProgram = [one!.deployable]
+    driver.control.faults.failProgram = [one!.deployable]
     await expect(driver.program(io, one!.deployable, '/images/a.bin', never)).rejects.toThrow('as it was told to')
   })
 
@@ -221,7 +221,7 @@ describe('trouble on command', () => {
       for (let turn = 0; turn < 20; turn++) await Promise.resolve()
     }
     const io = host()
-    const driver = simulatedDriver({ ...small, clock, trouble: { delayMs: 250 } })
+    const driver = simulatedDriver({ ...small, clock, faults: { delayMs: 250 } })
     const [slot] = slotsOf(await driver.discover(io))
     const first = driver.prepare(io, slot!, never)
     await started()
@@ -241,12 +241,12 @@ describe('trouble on command', () => {
   })
 })
 
-describe('the trouble file', () => {
+describe('the faults file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'simulated-'))
   afterAll(() => rmSync(folder, { recursive: true }))
   const io = realHostIo({ hostname: 'sim-1', stateDir: folder, warn: () => {} })
   const driver = simulatedDriver(small)
-  const told = (text: string) => writeFileSync(join(folder, 'trouble.json'), text)
+  const told = (text: string) => writeFileSync(join(folder, 'faults.json'), text)
 
   test('is read at each call', async () => {
     const before = await driver.discover(io)
@@ -258,23 +258,23 @@ describe('the trouble file', () => {
     expect(await driver.discover(io)).toEqual(before)
     await expect(driver.prepare(io, slot!, never)).rejects.toThrow('as it was told to')
     await driver.prepare(io, slot!, never)
-    rmSync(join(folder, 'trouble.json'))
+    rmSync(join(folder, 'faults.json'))
     await driver.prepare(io, slot!, never)
     const kept = readFileSync(effectsPath(folder, 'simulated_driver'), 'utf8')
     expect(Object.keys(readEffects(kept).prepared)).toEqual([slot!.uuid])
   })
 
   test.each([
-    ['{', 'trouble.json: must hold a JSON object'],
-    ['[]', 'trouble.json: must hold a JSON object'],
-    ['{"delay": 1}', 'trouble.json: delay: must be one of delayMs, failPrepare, failRelease, failProgram, unplugged'],
-    ['{"delayMs": -1}', 'trouble.json: delayMs: must be a number of milliseconds'],
+    ['{', 'faults.json: must hold a JSON object'],
+    ['[]', 'faults.json: must hold a JSON object'],
+    ['{"delay": 1}', 'faults.json: delay: must be one of delayMs, failPrepare, failRelease, failProgram, unplugged'],
+    ['{"delayMs": -1}', 'faults.json: delayMs: must be a number of milliseconds'],
     [
       '{"failPrepare": "x"}',
-      'trouble.json: failPrepare: must be a count, true, false or a list of slots and deployables',
+      'faults.json: failPrepare: must be a count, true, false or a list of slots and deployables',
     ],
-    ['{"unplugged": 0}', 'trouble.json: unplugged: must be a list of device numbers, from 0'],
-    ['{"unplugged": [0, -1]}', 'trouble.json: unplugged.1: must be the number of a device, from 0'],
+    ['{"unplugged": 0}', 'faults.json: unplugged: must be a list of device numbers, from 0'],
+    ['{"unplugged": [0, -1]}', 'faults.json: unplugged.1: must be the number of a device, from 0'],
   ])('%s is refused by name', async (text, problem) => {
     told(text)
     await expect(driver.discover(io)).rejects.toThrow(problem)

@@ -114,7 +114,7 @@ describe('ORDERS-1 ORDERS-2 numbers', () => {
     expect(new Set(ids).size).toBe(2)
   })
   test('a failure is answered again too, not tried again', async () => {
-    lab.driver.control.trouble.failPrepare = 1
+    lab.driver.control.faults.failPrepare = 1
     await lab.boot()
     const order = lab.order('PrepareSlot', 1)
     await lab.send(order)
@@ -161,7 +161,7 @@ describe('ORDERS-1 ORDERS-2 numbers', () => {
     expect(outcomes()).toEqual(['ReleaseSlot 2 done'])
   })
   test('of three orders for a slot in one moment, the newest counts', async () => {
-    lab.driver.control.trouble.delayMs = 10
+    lab.driver.control.faults.delayMs = 10
     await lab.boot()
     await lab.send(lab.order('PrepareSlot', 1), lab.order('ReleaseSlot', 2), lab.order('PrepareSlot', 3))
     await lab.clock.pass(100)
@@ -236,7 +236,7 @@ describe('ORDERS-5 deadlines', () => {
 
 describe('limits', () => {
   test('an order that takes too long is told to end, and fails', async () => {
-    lab.driver.control.trouble.delayMs = 100_000
+    lab.driver.control.faults.delayMs = 100_000
     await lab.boot()
     await lab.send(lab.order('PrepareSlot', 1))
     await lab.clock.pass(60_001)
@@ -261,7 +261,7 @@ describe('limits', () => {
     expect(begun.at(-1)).toBe('release b0a70001')
   })
   test('more orders than may be in hand come again later', async () => {
-    lab.driver.control.trouble.delayMs = 10
+    lab.driver.control.faults.delayMs = 10
     await lab.boot({ options: { limits: { inHandMax: 1 } } })
     await lab.send(lab.order('PrepareSlot', 1), lab.order('PrepareSlot', 1, { device: 1 }))
     await lab.clock.pass(500)
@@ -321,7 +321,7 @@ describe('programming', () => {
     expect(lab.results()[0]!.result).toEqual({ status: 'done', bitstreamId: IMAGE })
   })
   test('a slot whose bitstream cannot be loaded is not prepared', async () => {
-    lab.driver.control.trouble.failProgram = true
+    lab.driver.control.faults.failProgram = true
     await lab.boot()
     await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE }))
     expect([outcomes(), await prepared()]).toEqual([['PrepareSlot 1 failed'], []])

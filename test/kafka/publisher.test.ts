@@ -355,7 +355,7 @@ test('a message that comes in the very moment in which a round ends is sent as w
       clock: systemClock,
       log: silent,
       publishTimeoutMs: 20_000,
-      told: () => void told(),
+      attempted: () => void told(),
     })
     await publisher.publish([say('a', 'first')])
     await promise

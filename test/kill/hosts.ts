@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** ARQs by the state of their prepare order in the host's ledger. */
 export type InHand = { readonly working: ReadonlySet<string>; readonly done: ReadonlySet<string> }
 export type Hosts = {
-  readonly trouble: (host: string, trouble: object) => void
+  readonly inject: (host: string, faults: object) => void
   readonly read: () => InHand
   /** Calls back shortly after a ledger shows that another preparation is done. */
   readonly onDone: (listener: (arq: string) => void) => () => void
@@ -43,9 +43,9 @@ export const hostsIn = (data: string, names: readonly string[]): Hosts => {
     return { working: arqsIn('in-hand'), done: arqsIn('done') }
   }
   return {
-    trouble: (host, trouble) => {
+    inject: (host, faults) => {
       mkdirSync(join(folder(host), 'drivers'), { recursive: true })
-      writeFileSync(join(folder(host), 'drivers', 'trouble.json'), JSON.stringify(trouble))
+      writeFileSync(join(folder(host), 'drivers', 'faults.json'), JSON.stringify(faults))
     },
     read: () => read(),
     onDone: (listener) => {

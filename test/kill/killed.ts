@@ -43,8 +43,8 @@ export const openGround = async ({ seed }: PartOptions, env: Readonly<Record<str
   const data = tempFolder('kill')
   const hosts = hostsIn(data.path, SIMULATED)
   // One preparation of each process's life fails.
-  hosts.trouble('sim-1', { delayMs: ORDERS_TAKE_MS, failPrepare: 1 })
-  hosts.trouble(STUCK.host, { delayMs: 600_000 })
+  hosts.inject('sim-1', { delayMs: ORDERS_TAKE_MS, failPrepare: 1 })
+  hosts.inject(STUCK.host, { delayMs: 600_000 })
   const close = async (service: Supervised | null) => {
     await service?.close()
     await nova.close()
@@ -125,7 +125,7 @@ export const settleUp = async ({
   data,
 }: Ground): Promise<number> => {
   nova.steady()
-  hosts.trouble('sim-1', {})
+  hosts.inject('sim-1', {})
   await allTold(client)
   const filled = await fillUp(client, cloud, healthy)
   await allTold(client)

@@ -59,24 +59,24 @@ const unrest: Fault = (stage) => {
   later(stage, ms, () => (mine.unrest = 0))
 }
 const lostBefore: Fault = ({ store, random, say }) => {
-  store.trouble.failBefore += random.between(1, 6)
-  say(`fault: the next ${store.trouble.failBefore} appends are lost`)
+  store.faults.failBefore += random.between(1, 6)
+  say(`fault: the next ${store.faults.failBefore} appends are lost`)
 }
 const lostAfter: Fault = ({ store, random, say }) => {
-  store.trouble.failAfter += random.between(1, 6)
-  say(`fault: the writers of the next ${store.trouble.failAfter} appends are not told`)
+  store.faults.failAfter += random.between(1, 6)
+  say(`fault: the writers of the next ${store.faults.failAfter} appends are not told`)
 }
 const unreadable: Fault = ({ store, random, say }) => {
-  store.trouble.failReads += random.between(1, 12)
-  say(`fault: the next ${store.trouble.failReads} reads fail`)
+  store.faults.failReads += random.between(1, 12)
+  say(`fault: the next ${store.faults.failReads} reads fail`)
 }
 const slow: Fault = (stage) => {
   const { store, random, say } = stage
   const ms = random.between(2000, 20_000)
-  store.trouble.slowMs = random.pick([50, 400, 3000])
-  pause(stage, ms + store.trouble.slowMs * 4)
-  say(`fault: the store is slow (${store.trouble.slowMs} ms) for ${ms} ms`)
-  later(stage, ms, () => (store.trouble.slowMs = 0))
+  store.faults.slowMs = random.pick([50, 400, 3000])
+  pause(stage, ms + store.faults.slowMs * 4)
+  say(`fault: the store is slow (${store.faults.slowMs} ms) for ${ms} ms`)
+  later(stage, ms, () => (store.faults.slowMs = 0))
 }
 const hostDies: Fault = (stage) => {
   const { machines, random } = stage
@@ -188,9 +188,9 @@ const devicesFail: Fault = (stage) => {
   const [some, ms] = [random.chance(0.5) ? machines : [random.pick(machines)], random.between(5000, 90_000)]
   const kind = random.pick(['failPrepare', 'failRelease', 'failProgram', 'delayMs'] as const)
   const count = kind === 'delayMs' ? random.pick([50, 1000, 20_000, 150_000]) : random.between(1, 15)
-  for (const machine of some) machine.hurt((trouble) => void (trouble[kind] = count))
+  for (const machine of some) machine.hurt((faults) => void (faults[kind] = count))
   say(`fault: ${some.map(({ name }) => name).join(', ')}: ${kind} is ${count} for ${ms} ms`)
-  later(stage, ms, () => some.forEach((machine) => machine.hurt((trouble) => void (trouble[kind] = 0))))
+  later(stage, ms, () => some.forEach((machine) => machine.hurt((faults) => void (faults[kind] = 0))))
 }
 const diskRefuses: Fault = ({ machines, random, say }) => {
   const [machine, count] = [random.pick(machines), random.between(1, 8)]
@@ -200,7 +200,7 @@ const diskRefuses: Fault = ({ machines, random, say }) => {
 const unplugged: Fault = (stage) => {
   const { machines, random, say } = stage
   const [machine, device, ms] = [random.pick(machines), random.below(2), random.between(1000, 200_000)]
-  machine.hurt((trouble) => (trouble.unplugged = [device]))
+  machine.hurt((faults) => (faults.unplugged = [device]))
   // as many pictures without it as the host is asked for: enough, and it is retired
   const look = (left: number): void => {
     machine.report()
@@ -209,7 +209,7 @@ const unplugged: Fault = (stage) => {
   look(random.below(4))
   say(`fault: device ${device} of ${machine.name} is unplugged`)
   later(stage, ms, () => {
-    machine.hurt((trouble) => (trouble.unplugged = []))
+    machine.hurt((faults) => (faults.unplugged = []))
     machine.report()
     say(`device ${device} of ${machine.name} is back`)
   })
@@ -259,12 +259,12 @@ export const mend = ({ processes, machines, network, schedule, snare, store, nov
   network().mischief = 0
   snare.clear()
   network().rebalance()
-  Object.assign(store.trouble, { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 })
+  Object.assign(store.faults, { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 })
   nova.mood = 'well'
   network().unrest = 0
   for (const machine of machines) {
-    machine.hurt((trouble) =>
-      Object.assign(trouble, { delayMs: 0, failPrepare: 0, failRelease: 0, failProgram: 0, unplugged: [] }),
+    machine.hurt((faults) =>
+      Object.assign(faults, { delayMs: 0, failPrepare: 0, failRelease: 0, failProgram: 0, unplugged: [] }),
     )
     machine.refuseWrites(0)
     machine.start()

@@ -112,7 +112,7 @@ export const poisoned = async (world: World, tools: Tools): Promise<void> => {
   await pass(world, CALM_MS)
   const sick = stage.random.pick(stage.machines)
   stage.say(`${sick.name} is poisoned`)
-  sick.hurt((trouble) => void (trouble.delayMs = 300_000))
+  sick.hurt((faults) => void (faults.delayMs = 300_000))
   for (let at = 0; at < POISONS; at++) poison(stage, sick.name, at)
   let over = false
   hammer(stage, () => over)

@@ -28,7 +28,7 @@ export type Machine = {
   /** The next start reads its orders from the earliest that is kept. */
   readonly losePlace: () => void
   /** Changes what goes wrong with its hardware, now and after the next start. */
-  readonly hurt: (change: (trouble: InjectedFaults) => void) => void
+  readonly hurt: (change: (faults: InjectedFaults) => void) => void
   readonly refuseWrites: (count: number) => void
   readonly report: () => void
   readonly jump: (ms: number) => void
@@ -106,7 +106,7 @@ const watched = (driver: SimulatedDriver, { did }: ReturnType<typeof openTrace>,
 export const openMachine = (ports: Ports): Machine => {
   const { name, plan, schedule, ids, log, say, bite } = ports
   const trace = openTrace()
-  const trouble = noFaults()
+  const faults = noFaults()
   const tree = recordedHostIo({ images: Object.fromEntries(IMAGES.map((image) => [image, 'bits'])) }, name, STATE_DIR)
   const ledger = `${STATE_DIR}/ledger.jsonl`
   // there from the start: each miss would cost an error with its trace
@@ -128,7 +128,7 @@ export const openMachine = (ports: Ports): Machine => {
     random: ports.random,
     written: (path, text) => void tree.write(path, text),
   })
-  const made = (mine: Life): SimulatedDriver => simulatedDriver({ ...plan, trouble, clock: schedule.clockOf(mine) })
+  const made = (mine: Life): SimulatedDriver => simulatedDriver({ ...plan, faults, clock: schedule.clockOf(mine) })
   let driver = made(life)
   let starts = 0
 
@@ -158,7 +158,7 @@ export const openMachine = (ports: Ports): Machine => {
   return {
     name,
     up: () => life.alive,
-    hurt: (change) => [trouble, driver.control.trouble].forEach(change),
+    hurt: (change) => [faults, driver.control.faults].forEach(change),
     start: () => {
       if (life.alive) return
       life = schedule.life(name)

@@ -54,15 +54,15 @@ const openRecord = (generation: number) => {
 }
 
 const mangleOf =
-  (random: Random, trouble: { readonly unrest: number }): Mangle =>
+  (random: Random, disturbance: { readonly unrest: number }): Mangle =>
   (candidates) => {
-    const late = random.chance(0.02 + trouble.unrest * 0.3)
-    const again = random.chance(0.1 + trouble.unrest * 0.3)
+    const late = random.chance(0.02 + disturbance.unrest * 0.3)
+    const again = random.chance(0.1 + disturbance.unrest * 0.3)
     // most repeats follow soon; some come when everything has moved on
     const latest = random.chance(0.6) ? 3000 : 120_000
     return {
       index: random.below(candidates.length),
-      ...(late ? { delayMs: random.below(50 + trouble.unrest * 8000) } : {}),
+      ...(late ? { delayMs: random.below(50 + disturbance.unrest * 8000) } : {}),
       ...(again ? { againAfterMs: random.below(latest) } : {}),
     }
   }
@@ -80,12 +80,12 @@ type Ports = {
 
 export const openNetwork = ({ schedule, random, snare, tap, calm, generation }: Ports): Network => {
   const server = schedule.life('bus')
-  const trouble = { unrest: 0, mischief: 0 }
+  const disturbance = { unrest: 0, mischief: 0 }
   const delayMs = (): number => (random.chance(0.2) ? random.below(5) : 0)
   const { stored, note } = openRecord(generation)
   const bus = inProcessBus({
     clock: schedule.clockOf(server),
-    ...(calm ? {} : { mangle: mangleOf(random, trouble) }),
+    ...(calm ? {} : { mangle: mangleOf(random, disturbance) }),
     partitions: PARTITIONS,
     // so that what is published is stored at once
     room: { room: ENDLESS, retain: ENDLESS },
@@ -101,7 +101,7 @@ export const openNetwork = ({ schedule, random, snare, tap, calm, generation }: 
   }
   const publish = async (life: Life, batch: readonly BusRecord[]): Promise<void> => {
     await snare.pass(life, 'publish')
-    const fate = random.chance(trouble.mischief) ? random.pick(['refused', 'untold', 'late'] as const) : 'well'
+    const fate = random.chance(disturbance.mischief) ? random.pick(['refused', 'untold', 'late'] as const) : 'well'
     const work = fate === 'refused' ? () => Promise.reject(new Error('the broker refuses')) : () => store(batch)
     const wait = fate === 'late' ? () => random.below(LATE_MS) : delayMs
     const sent = schedule.across(life, server, wait, work)
@@ -158,5 +158,5 @@ export const openNetwork = ({ schedule, random, snare, tap, calm, generation }: 
     return { publish: (batch) => send(life, batch), consume, stop: async () => {} }
   }
   const poison = (record: BusRecord): void => schedule.soon(server, () => void bus.publish([record]))
-  return Object.assign(trouble, { life: server, seenBy, rebalance, poison, stored })
+  return Object.assign(disturbance, { life: server, seenBy, rebalance, poison, stored })
 }

@@ -96,7 +96,7 @@ const withDevice =
     done(bench, `POST /v2/devices/${placeOf(bench, 'PGPU').device}/${verb}`)
 const plugged = async (bench: Bench, unplugged: number[]): Promise<boolean> => {
   const machine = machineOf(bench)
-  machine.hurt((trouble) => (trouble.unplugged = unplugged))
+  machine.hurt((faults) => (faults.unplugged = unplugged))
   for (let look = 0; look < 3; look++) {
     machine.report()
     await bench.tools.client.sleep(1500)

@@ -10,7 +10,7 @@ import type { Snare } from './snare.ts'
 import type { Tap } from './tap.ts'
 import { watchedSharing } from './witness.ts'
 
-export type StoreTrouble = {
+export type StoreFaults = {
   /** The number of next appends that are lost before they reach the store. */
   failBefore: number
   /** The number of next appends that are written although their callers get an error. */
@@ -21,7 +21,7 @@ export type StoreTrouble = {
 }
 export type SimStore = {
   readonly store: Store
-  readonly trouble: StoreTrouble
+  readonly faults: StoreFaults
   /** All rows, in commit order. */
   readonly rows: () => readonly FeedRow[]
   readonly committed: () => number
@@ -48,11 +48,11 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
   const open = memoryStores({ exclusive, now: schedule.elapsed })
   const store = open()
   const watched = watchedSharing({ now: schedule.elapsed, complain })
-  const trouble: StoreTrouble = { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 }
+  const faults: StoreFaults = { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 }
   const server = schedule.life('store')
   const log: FeedRow[] = []
   const delayMs = (): number =>
-    (random.chance(0.3) ? random.below(4) : 0) + (trouble.slowMs > 0 ? random.below(trouble.slowMs) : 0)
+    (random.chance(0.3) ? random.below(4) : 0) + (faults.slowMs > 0 ? random.below(faults.slowMs) : 0)
 
   const note = async (): Promise<void> => {
     for (const row of await store.journal.feed(String(log.length), 1000)) {
@@ -63,8 +63,8 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
     }
   }
   const append = async (journal: Journal, wanted: Append): Promise<Verdict> => {
-    if (trouble.failBefore > 0) {
-      trouble.failBefore--
+    if (faults.failBefore > 0) {
+      faults.failBefore--
       say(`store: an append of ${wanted.rows[0]?.key} is lost before the commit`)
       return 'unknown'
     }
@@ -76,16 +76,16 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       say(
         `store: ${JSON.stringify(verdict)} for ${wanted.rows.map(({ key, version }) => `${key} ${version}`).join(', ')}`,
       )
-    if (verdict !== 'appended' || trouble.failAfter === 0) return torn ? 'unknown' : verdict
-    trouble.failAfter--
+    if (verdict !== 'appended' || faults.failAfter === 0) return torn ? 'unknown' : verdict
+    faults.failAfter--
     say(`store: the writer of #${log.length} is not told`)
     return 'unknown'
   }
   const read =
     <Value>(look: () => Promise<Value>) =>
     async (): Promise<Value> => {
-      if (trouble.failReads === 0) return look()
-      trouble.failReads--
+      if (faults.failReads === 0) return look()
+      faults.failReads--
       throw new Error('the store cannot be read')
     }
 
@@ -154,5 +154,5 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       },
     }
   }
-  return { store, trouble, rows: () => log, committed: () => log.length, life: server, seenBy }
+  return { store, faults, rows: () => log, committed: () => log.length, life: server, seenBy }
 }

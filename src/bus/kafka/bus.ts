@@ -77,7 +77,7 @@ class Exchange {
   constructor(settings: Settings) {
     this.#settings = settings
     this.#lookup = lookup(settings.options, settings.log)
-    this.#publisher = new Publisher({ ...settings, lookup: this.#lookup, told: this.#told })
+    this.#publisher = new Publisher({ ...settings, lookup: this.#lookup, attempted: this.#attempted })
   }
 
   readonly publish: Bus['publish'] = async (batch) => {
@@ -89,7 +89,12 @@ class Exchange {
     const refused = topicRefusal(wanted.topic) ?? offsetStoreRefusal(wanted)
     if (refused !== null) throw new Error(refused)
     if (this.#stopped !== null) throw new Error('the bus is stopped')
-    const subscription = new Subscription({ ...this.#settings, wanted, lookup: this.#lookup, told: this.#told })
+    const subscription = new Subscription({
+      ...this.#settings,
+      wanted,
+      lookup: this.#lookup,
+      attempted: this.#attempted,
+    })
     this.#consumers.add(subscription)
     const stop = async (): Promise<void> => {
       await subscription.stop()
@@ -133,7 +138,7 @@ class Exchange {
     return this.#stopped
   }
 
-  readonly #told = (reason: string | null): void => {
+  readonly #attempted = (reason: string | null): void => {
     const { clock, log } = this.#settings
     if (reason !== null) this.#lastError = { at: clock.now(), reason }
     if (reason === null && !this.#heard) log.info({}, 'bus.there')

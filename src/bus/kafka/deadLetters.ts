@@ -68,7 +68,7 @@ export const retryLetters = async (
   bus: Pick<Bus, 'publish'>,
   clock: Pick<Clock, 'now'>,
   letters: readonly Letter[],
-  told: (retried: Retried) => void,
+  done: (retried: Retried) => void,
 ): Promise<void> => {
   for (const letter of letters) {
     const refused = refusalOf(letter)
@@ -77,6 +77,6 @@ export const retryLetters = async (
       await bus.publish([{ topic, key, value, headers }])
       await bus.publish([retriedRecord({ topic, key, reason, value: '', headers: {} }, { id, time: clock.now() })])
     }
-    told({ letter, refused })
+    done({ letter, refused })
   }
 }

@@ -24,7 +24,7 @@ export type PublisherOptions = {
   readonly log: Log
   readonly publishTimeoutMs: number
   /** Called after each round with the reason of its failure; null: it is stored. */
-  readonly told: (trouble: string | null) => void
+  readonly attempted: (reason: string | null) => void
 }
 type Call = { open: number; over: boolean; settle: (error: Error | null) => void }
 type Item = { readonly call: Call; readonly record: BusRecord; readonly bytes: number }
@@ -66,7 +66,7 @@ export class Publisher {
   #producer: Producer | null = null
   #running: Promise<void> | null = null
   readonly #pauses: Pauses
-  #trouble = 'no answer yet'
+  #lastFailure = 'no answer yet'
   #worked = false
   #stopped = false
 
@@ -93,7 +93,7 @@ export class Publisher {
     this.#enqueue(call, batch)
     const at = options.brokers.join(', ')
     const late = clock.after(publishTimeoutMs, () =>
-      call.settle(new Error(`not stored on Kafka at ${at} within ${publishTimeoutMs} ms: ${this.#trouble}`)),
+      call.settle(new Error(`not stored on Kafka at ${at} within ${publishTimeoutMs} ms: ${this.#lastFailure}`)),
     )
     await promise.finally(late)
   }
@@ -101,7 +101,9 @@ export class Publisher {
     const items = batch.map((record) => ({ call, record, bytes: weightOf(record) }))
     const bytes = sumOf(items)
     if (this.#waitingBytes + bytes > WAITING_MAX_BYTES)
-      return call.settle(new Error(`no room on the bus: ${this.#waitingBytes} bytes wait for Kafka: ${this.#trouble}`))
+      return call.settle(
+        new Error(`no room on the bus: ${this.#waitingBytes} bytes wait for Kafka: ${this.#lastFailure}`),
+      )
     this.#calls.add(call)
     this.#queue.push(...items)
     this.#waitingBytes += bytes
@@ -147,20 +149,20 @@ export class Publisher {
       return false
     }
   }
-  #tell(trouble: string | null): void {
-    if (trouble === null) this.#worked = true
-    else this.#trouble = trouble
-    this.#settings.told(trouble)
+  #tell(reason: string | null): void {
+    if (reason === null) this.#worked = true
+    else this.#lastFailure = reason
+    this.#settings.attempted(reason)
   }
 
   /** A missing topic that was never seen is an error of its publishers and fails their calls; one that was seen before is retried. */
   async #checkTopics(): Promise<void> {
     const unknown = new Set(this.#queue.map(({ record }) => record.topic).filter((topic) => !this.#known.has(topic)))
     for (const topic of unknown) {
-      const trouble = await this.#check(topic)
-      if (trouble === null) this.#known.add(topic)
+      const reason = await this.#check(topic)
+      if (reason === null) this.#known.add(topic)
       const here = this.#queue.filter(({ call, record }) => record.topic === topic && !call.over)
-      if (trouble !== null) for (const { call } of here) call.settle(trouble)
+      if (reason !== null) for (const { call } of here) call.settle(reason)
     }
   }
   async #check(topic: string): Promise<Error | null> {

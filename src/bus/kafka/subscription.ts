@@ -32,7 +32,7 @@ export type SubscriptionOptions = {
   readonly silenceMs: number
   readonly full: { readonly count: number; readonly bytes: number }
   /** Called with the reason when the membership is lost; null: it is a member. */
-  readonly told: (trouble: string | null) => void
+  readonly attempted: (reason: string | null) => void
 }
 export type ConsumerState = {
   readonly topic: string
@@ -125,7 +125,7 @@ export class Subscription {
       failures = this.#restarts > before ? 1 : failures + 1
       const member = this.#member
       this.#member = null
-      this.#settings.told(reasonOf(reason))
+      this.#settings.attempted(reasonOf(reason))
       // the old member is not awaited, since its connection may be what failed
       if (member !== null) void this.#gone(member.leave())
       if (isMisconfigured(reason) && this.#awaited) return this.#first.reject(reason)
@@ -164,7 +164,7 @@ export class Subscription {
   }
 
   #joined(member: Member, partitions: readonly number[]): void {
-    const { wanted, told, log } = this.#settings
+    const { wanted, attempted, log } = this.#settings
     for (const partition of this.#lanes.keys()) if (!partitions.includes(partition)) this.#give(partition)
     for (const partition of partitions) {
       const start = this.#startOf(partition)
@@ -176,7 +176,7 @@ export class Subscription {
     this.#awaited = false
     log.info({ topic: this.#topic, group: this.#group, partitions }, 'bus.joined')
     if (wanted.place !== undefined) for (const partition of this.#lanes.keys()) this.#place(partition)
-    told(null)
+    attempted(null)
     this.#first.resolve()
   }
   #startOf(partition: number): number | null {
@@ -283,11 +283,11 @@ export class Subscription {
   }
   async #forget(): Promise<void> {
     for (let tries = 0; tries < DELETE_TRIES; tries++) {
-      const trouble = await this.#settings.lookup
+      const reason = await this.#settings.lookup
         .asking((admin) => deleteGroups(admin, [this.#group]))
         .then(([gone]) => gone!.reason, reasonOf)
-      if (trouble === null) return
-      this.#settings.log.info({ group: this.#group, reason: trouble }, 'kafka.groupStays')
+      if (reason === null) return
+      this.#settings.log.info({ group: this.#group, reason }, 'kafka.groupStays')
       await this.#pauses.pause(BACKOFF.firstMs)
     }
   }

@@ -1,5 +1,5 @@
 /** `accelerando archive`: moves entities that ended long ago out of the active journal, while the programs run. */
-import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Config } from '../config/config.ts'
 
@@ -44,7 +44,7 @@ export const archiveCommand: Register = (program) => {
     .option('--ended-days <N>', 'only ARQs that ended at least this many days ago; timelines can be read for 7', '30')
     .option('--portion <ROWS>', 'journal rows examined in one step', '1000')
     .action(
-      told(async (given: Given) => {
+      withPlainErrors(async (given: Given) => {
         const days = number('--ended-days', given.endedDays, 0, 36_500)
         const portion = Math.floor(number('--portion', given.portion, 1, PORTION_MAX))
         const { endedDays: _, portion: __, ...flags } = given

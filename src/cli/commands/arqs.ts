@@ -1,7 +1,7 @@
 /** `accelerando arqs`: shows an accelerator request and its history, and ends a bind that nothing else will end. */
 import { type Api, type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
 import type { Arq, Timeline } from '../operators/apiShapes.ts'
-import { type Register, told } from '../command.ts'
+import { type Register, withPlainErrors } from '../command.ts'
 
 const fields = (arq: Arq): readonly string[] =>
   fieldsOf({
@@ -41,7 +41,7 @@ export const arqs: Register = (program) => {
   addApiFlags(family.command('show <UUID>').description('Shows one accelerator request.'))
     .option('--timeline', 'show its history step by step, even after it is deleted')
     .action(
-      told(async (uuid: string, flags: ApiFlags & { readonly timeline?: true }) => {
+      withPlainErrors(async (uuid: string, flags: ApiFlags & { readonly timeline?: true }) => {
         const api = apiOf(flags)
         if (flags.timeline) return showTimeline(api, uuid, flags)
         const json = await api<Arq>('GET', pathOf(uuid))
@@ -55,7 +55,7 @@ export const arqs: Register = (program) => {
   )
     .requiredOption('--reason <TEXT>', 'why; kept in the journal')
     .action(
-      told(async (uuid: string, flags: ApiFlags & { readonly reason: string }) => {
+      withPlainErrors(async (uuid: string, flags: ApiFlags & { readonly reason: string }) => {
         const json = await apiOf(flags)<Arq>('POST', `${pathOf(uuid)}/force_unbind`, { reason: flags.reason })
         show(flags, json, () => fields(json))
       }),

@@ -1,5 +1,5 @@
 /** `accelerando control`. */
-import { type Flags, type Register, configured, lacking, out, told } from '../command.ts'
+import { type Flags, type Register, configured, lacking, out, withPlainErrors } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
 import { untilEnded } from '../programs/untilEnded.ts'
@@ -11,7 +11,7 @@ export const control: Register = (program) => {
       .description('Answers the API, as one of several processes that share one PostgreSQL and one Kafka.'),
     PROGRAM_FLAGS.control,
   ).action(
-    told(async (flags: Flags) => {
+    withPlainErrors(async (flags: Flags) => {
       const config = configured(flags)
       if (!config || lacking('control', config)) return
       const log = await openLog(config.log)

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { silent } from '../../log.ts'
-import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 
 type List = Flags & { readonly json?: true; readonly since?: string; readonly limit: string; readonly topic?: string }
@@ -58,12 +58,12 @@ export const deadLetters: Register = (program) => {
     .option('--json', 'one JSON value with all fields of each message')
     .option('--since <TIME>', 'only those from then on, ISO 8601')
     .option('--limit <N>', 'only this many of the newest', '100')
-    .action(told(list))
+    .action(withPlainErrors(list))
   common(
     family
       .command('retry [ID...]')
       .description('Sends them again to their topic, under their key, one at a time, and marks them as retried.'),
   )
     .option('--all', 'all that were not sent again yet and can be sent')
-    .action(told(again))
+    .action(withPlainErrors(again))
 }

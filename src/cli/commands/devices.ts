@@ -1,6 +1,6 @@
 /** `accelerando devices`: shows the devices on the PCI bus of this machine. */
 import { join } from 'node:path'
-import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { tableOf } from '../operators/api.ts'
@@ -54,7 +54,7 @@ export const devices: Register = (program) => {
   )
     .option('--json', 'one JSON value instead of a table')
     .action(
-      told(async (flags: Flags & { readonly json?: true }) => {
+      withPlainErrors(async (flags: Flags & { readonly json?: true }) => {
         const config = configured(flags)
         if (!config) return
         const found = await scan(config)

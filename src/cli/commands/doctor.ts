@@ -1,6 +1,6 @@
 /** `accelerando doctor`. */
 import { systemClock } from '../../clock.ts'
-import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 
 type Given = Flags & { readonly api?: string; readonly json?: true; readonly mend?: true }
@@ -25,7 +25,7 @@ export const doctor: Register = (program) => {
     .option('--mend', 'delete consumer groups that are no longer used')
     .option('--json', 'one JSON value instead of lines')
     .action(
-      told(async (given: Given) => {
+      withPlainErrors(async (given: Given) => {
         const config = configured(given)
         if (!config) return
         const api = urlOf(given.api)

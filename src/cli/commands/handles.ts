@@ -2,7 +2,7 @@
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import { type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
 import { type Handle, type HandleDetail, noteLine } from '../operators/apiShapes.ts'
-import { type Register, told } from '../command.ts'
+import { type Register, withPlainErrors } from '../command.ts'
 
 type Listing = ApiFlags & { readonly state?: string; readonly host?: string }
 type Asked = ApiFlags & { readonly reason: string }
@@ -43,9 +43,9 @@ export const handles: Register = (program) => {
   addApiFlags(family.command('list').description('Lists attach handles.'))
     .option('--state <STATE>', `only those in this state: ${HANDLE_STATES.join(', ')}`)
     .option('--host <NAME>', 'only those of this host')
-    .action(told(list))
+    .action(withPlainErrors(list))
   addApiFlags(family.command('show <UUID>').description('Shows one attach handle and why it is quarantined.')).action(
-    told(one),
+    withPlainErrors(one),
   )
   for (const [verb, about] of [
     ['quarantine', 'Withholds a handle from all requests until an operator releases it.'],
@@ -53,5 +53,5 @@ export const handles: Register = (program) => {
   ] as const)
     addApiFlags(family.command(`${verb} <UUID>`).description(about))
       .requiredOption('--reason <TEXT>', 'why; kept in the journal')
-      .action(told(turn(verb)))
+      .action(withPlainErrors(turn(verb)))
 }

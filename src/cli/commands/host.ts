@@ -1,5 +1,5 @@
 /** `accelerando host`. */
-import { type Flags, type Register, configured, lacking, out, told } from '../command.ts'
+import { type Flags, type Register, configured, lacking, out, withPlainErrors } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
 import { untilEnded } from '../programs/untilEnded.ts'
@@ -9,7 +9,7 @@ export const host: Register = (program) => {
     program.command('host').description('Manages the devices of this machine, with orders received over Kafka.'),
     PROGRAM_FLAGS.host,
   ).action(
-    told(async (flags: Flags) => {
+    withPlainErrors(async (flags: Flags) => {
       const config = configured(flags)
       if (!config || lacking('host', config)) return
       const log = await openLog(config.log)

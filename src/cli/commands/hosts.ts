@@ -2,10 +2,10 @@
 import type { Command } from 'commander'
 import { type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
 import { type Host, type HostDetail, noteLine } from '../operators/apiShapes.ts'
-import { type Register, out, told } from '../command.ts'
+import { type Register, out, withPlainErrors } from '../command.ts'
 
 const at = (name: string) => `/hosts/${encodeURIComponent(name)}`
-const troubles = ({ drivers }: Host): string =>
+const driverStates = ({ drivers }: Host): string =>
   Object.entries(drivers)
     .map(([name, { status, error }]) => (status === 'ok' ? name : `${name}: ${error ?? status}`))
     .join(', ')
@@ -16,7 +16,7 @@ const detail = (host: HostDetail): readonly string[] =>
     'last seen': host.last_seen_at,
     retired: noteLine(host.retired),
     aliases: host.aliases.join(', ') || '-',
-    drivers: troubles(host) || '-',
+    drivers: driverStates(host) || '-',
     handles: Object.entries(host.handles)
       .map(([state, count]) => `${count} ${state}`)
       .join(', '),
@@ -25,20 +25,20 @@ const detail = (host: HostDetail): readonly string[] =>
 
 const reading = (family: Command) => {
   addApiFlags(family.command('list').description('Lists all hosts.')).action(
-    told(async (flags: ApiFlags) => {
+    withPlainErrors(async (flags: ApiFlags) => {
       const json = await apiOf(flags)<{ readonly hosts: readonly Host[] }>('GET', '/hosts')
       const rows = json.hosts.map((host) => [
         host.name,
         host.liveness,
         host.retired ? 'yes' : 'no',
         host.last_seen_at,
-        troubles(host),
+        driverStates(host),
       ])
       show(flags, json, () => tableOf(['NAME', 'LIVENESS', 'RETIRED', 'LAST SEEN', 'DRIVERS'], rows))
     }),
   )
   addApiFlags(family.command('show <NAME>').description('Shows one host and the attach handles in use on it.')).action(
-    told(async (name: string, flags: ApiFlags) => {
+    withPlainErrors(async (name: string, flags: ApiFlags) => {
       const json = await apiOf(flags)<HostDetail>('GET', at(name))
       show(flags, json, () => detail(json))
     }),
@@ -57,7 +57,7 @@ export const hosts: Register = (program) => {
     ['restore', 'Brings back a host that was retired or removed.'],
   ] as const)
     withReason(family.command(`${verb} <NAME>`).description(about)).action(
-      told(async (name: string, flags: Asked) => {
+      withPlainErrors(async (name: string, flags: Asked) => {
         const json = await apiOf(flags)<HostDetail>('POST', `${at(name)}/${verb}`, { reason: flags.reason })
         show(flags, json, () => detail(json))
       }),
@@ -65,7 +65,7 @@ export const hosts: Register = (program) => {
   withReason(family.command('remove <NAME>').description('Removes a host that will not return.'))
     .option('--force', 'unbind what is bound on it first')
     .action(
-      told(async (name: string, flags: Asked) => {
+      withPlainErrors(async (name: string, flags: Asked) => {
         const query = new URLSearchParams({ reason: flags.reason, force: String(flags.force ?? false) })
         await apiOf(flags)('DELETE', `${at(name)}?${query.toString()}`)
         if (!flags.json) out(`host ${name} is removed`)

@@ -1,5 +1,5 @@
 /** `accelerando migrate`. */
-import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 
 type Given = Flags & { readonly check?: true; readonly grantTo?: string; readonly adopt?: true }
@@ -41,7 +41,7 @@ export const migrate: Register = (program) => {
     .option('--grant-to <ROLE>', 'grant this role the privileges that the programs need, and no more')
     .option('--adopt', 'after a restore on another server, with all programs stopped: renumber the journal')
     .action(
-      told(async (given: Given) => {
+      withPlainErrors(async (given: Given) => {
         const config = configured(given)
         if (!config) return
         if (config.database === null) throw new Error('database is not set: name it with --database')

@@ -5,7 +5,7 @@ import { parse } from 'smol-toml'
 import * as v from 'valibot'
 import { type ApiFlags, addApiFlags, apiOf, show } from '../operators/api.ts'
 import type { Migration } from '../operators/apiShapes.ts'
-import { type Register, told } from '../command.ts'
+import { type Register, withPlainErrors } from '../command.ts'
 
 const Names = v.optional(v.record(v.string(), v.string()), {})
 const NameMap = v.strictObject({ traits: Names, classes: Names })
@@ -50,7 +50,7 @@ export const profiles: Register = (program) => {
     .option('--apply', 'make the changes; all profiles are changed or none')
     .option('--reason <TEXT>', 'reason, recorded in the journal; required with --apply')
     .action(
-      told(async (flags: Asked) => {
+      withPlainErrors(async (flags: Asked) => {
         const { map, apply = false, reason } = flags
         if (apply && !reason?.trim()) throw new Error('--apply needs --reason')
         const asked = { ...readMap(map), apply, reason: reason ?? '' }

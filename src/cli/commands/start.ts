@@ -1,5 +1,5 @@
 /** `accelerando start`, the default command. */
-import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
 
@@ -8,7 +8,7 @@ export const start: Register = (program) => {
     program.command('start', { isDefault: true }).description('Runs the whole service in one process.'),
     PROGRAM_FLAGS.start,
   ).action(
-    told(async (flags: Flags) => {
+    withPlainErrors(async (flags: Flags) => {
       const config = configured(flags)
       if (!config) return
       const { run } = await import('../programs/run.ts')

@@ -1,5 +1,5 @@
 /** Work on a store that no service uses: `seed` and `rebuild-views`. */
-import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
@@ -14,7 +14,7 @@ const seed: Register = (program) => {
     .requiredOption('--arqs <N>', 'bound ARQs in the end')
     .option('--projects <P>', 'number of projects that own them', '1')
     .action(
-      told(async ({ hosts, devices, handles, arqs, projects, ...flags }: Record<string, string>) => {
+      withPlainErrors(async ({ hosts, devices, handles, arqs, projects, ...flags }: Record<string, string>) => {
         const config = configured(flags)
         if (!config) return
         const { seedStore } = await import('../store/stopped.ts')
@@ -30,7 +30,7 @@ const rebuildViews: Register = (program) => {
       .description('Drops the views of a stopped store and rebuilds them from the journal.'),
     STORE_FLAGS,
   ).action(
-    told(async (flags: Flags) => {
+    withPlainErrors(async (flags: Flags) => {
       const config = configured(flags)
       if (!config) return
       const { rebuildStore } = await import('../store/stopped.ts')

@@ -1,7 +1,7 @@
 /** `accelerando tail`: shows what happens, one line per message. */
 import { isUuid } from '../../uuid.ts'
 import { join } from 'node:path'
-import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Key } from '../config/table.ts'
@@ -44,7 +44,7 @@ export const tail: Register = (program) => {
       .description(
         'Shows what happens, one line per message: from the topics, or from the journal when no Kafka is given.',
       )
-      .argument('[topic]', 'one topic, such as arq.events; all on which facts are told, when not given'),
+      .argument('[topic]', 'one topic, such as arq.events; all on which facts are withPlainErrors, when not given'),
     TAIL_FLAGS,
   )
     .option('--arq <UUID>', 'only messages that name this accelerator request')
@@ -52,7 +52,7 @@ export const tail: Register = (program) => {
     .option('--json', 'one JSON object per line')
     .option('--once', 'end when all existing messages were shown')
     .action(
-      told(async (topic: string | undefined, flags: Flags) => {
+      withPlainErrors(async (topic: string | undefined, flags: Flags) => {
         const given = flags as Given
         checked(given)
         const config = configured(flags)

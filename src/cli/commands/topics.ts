@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { TopicReport } from '../../bus/kafka/topics.ts'
 import { silent } from '../../log.ts'
-import { type Flags, type Register, configured, out, told } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 
 /** One line for each topic, one line below it for each difference, and the advice once at the end. */
@@ -21,7 +21,7 @@ const lines = (reports: readonly TopicReport[]): readonly string[] => {
 type Given = Flags & { readonly json?: true; readonly apply?: true; readonly dryRun?: true }
 
 const act = (how: (given: Given) => { readonly apply?: boolean; readonly dryRun?: boolean }) =>
-  told(async (given: Given) => {
+  withPlainErrors(async (given: Given) => {
     const config = configured(given)
     if (!config) return
     if (config.kafka === null) throw new Error('kafka.brokers is not set: name them with --kafka')

@@ -90,7 +90,7 @@ export class Rounds {
       messages: this.#messages,
       failures: this.#failures,
       lagMs,
-      states: this.#states?.told ?? 0,
+      states: this.#states?.published ?? 0,
     }
   }
 
@@ -215,8 +215,8 @@ export class Rounds {
     const waiting = this.#states?.waiting ?? false
     if (tenure === null || (position === this.#saved && !waiting)) return
     try {
-      const told = (await this.#states?.flush(() => this.#lease.trusted(tenure))) ?? true
-      if (!told) return this.#saveSoon(SAVE_AGAIN_MS)
+      const flushed = (await this.#states?.flush(() => this.#lease.trusted(tenure))) ?? true
+      if (!flushed) return this.#saveSoon(SAVE_AGAIN_MS)
       if (position === this.#saved || this.#tenure !== tenure) return
       if ((await this.#saveUnder(reader, position)) && this.#tenure === tenure) this.#saved = position
     } catch (error) {

@@ -63,7 +63,7 @@ export class States {
   #marked = false
   #grace: Cancel = () => {}
   #stopped = false
-  #told = 0
+  #published = 0
   #made = 0
   readonly #pauses: Pauses
 
@@ -111,8 +111,8 @@ export class States {
   get waiting(): boolean {
     return this.#touched.size > 0 || this.#settling
   }
-  get told(): number {
-    return this.#told
+  get published(): number {
+    return this.#published
   }
   /**
    * Publishes the states changed until now; false: the lease was no longer trusted, and the rest was not published. Rejects when the
@@ -183,7 +183,7 @@ export class States {
     if (!trusted()) return false
     try {
       await bus.publish(this.#records(marks, latest))
-      this.#told += marks.length
+      this.#published += marks.length
     } catch (error) {
       if (trusted()) this.#tellAgain(marks)
       throw error
@@ -227,7 +227,7 @@ export class States {
     const keys = marks.map(({ key }) => key)
     const latest = await source.read(keys)
     await bus.publish(this.#records(marks, latest))
-    this.#told += marks.length
+    this.#published += marks.length
     const now = await source.read(keys)
     for (const key of keys) if (now.get(key) === latest.get(key)) this.#late.delete(key)
   }

@@ -19,7 +19,7 @@ export type FakeOptions = {
   /** A bind needs `prepare` on the host. Default: false. */
   readonly hostWork?: boolean
   /** Delay and failures. Default: none. */
-  readonly trouble?: Partial<InjectedFaults>
+  readonly faults?: Partial<InjectedFaults>
   readonly clock?: Clock
 }
 

@@ -40,13 +40,13 @@ export const noFaults = (): InjectedFaults => ({
 const FAILURES = { prepare: 'failPrepare', release: 'failRelease', program: 'failProgram' } as const
 
 /** Whether the operation fails. A count is decremented when it does. */
-export const shouldFail = (trouble: InjectedFaults, deed: DriverCall): boolean => {
-  const failures = trouble[FAILURES[deed.action]]
+export const shouldFail = (faults: InjectedFaults, deed: DriverCall): boolean => {
+  const failures = faults[FAILURES[deed.action]]
   if (typeof failures === 'boolean') return failures
   if (typeof failures === 'function') return failures(deed)
   if (typeof failures === 'object') return failures.includes(deed.slot ?? '') || failures.includes(deed.deployable)
   if (failures <= 0) return false
-  trouble[FAILURES[deed.action]] = failures - 1
+  faults[FAILURES[deed.action]] = failures - 1
   return true
 }
 
@@ -76,14 +76,14 @@ export const readInjectedFaults = (text: string | null, where: string): Injected
   text === null ? noFaults() : readByRules(InjectedFaultsFile, text, where)
 
 /** The file in which an operator sets faults for a simulated host. */
-export const injectedFaultsPath = (io: HostIo): string => `${io.stateDir}/trouble.json`
+export const injectedFaultsPath = (io: HostIo): string => `${io.stateDir}/faults.json`
 
 /** Reads the file at each call. Counts start again only when its text changes. */
 export const injectedFaultsFile = (): ((io: HostIo) => Promise<InjectedFaults>) => {
-  let seen: { readonly text: string | null; readonly trouble: InjectedFaults } = { text: null, trouble: noFaults() }
+  let seen: { readonly text: string | null; readonly faults: InjectedFaults } = { text: null, faults: noFaults() }
   return async (io) => {
     const text = await readIfThere(io, injectedFaultsPath(io))
-    if (text !== seen.text) seen = { text, trouble: readInjectedFaults(text, injectedFaultsPath(io)) }
-    return seen.trouble
+    if (text !== seen.text) seen = { text, faults: readInjectedFaults(text, injectedFaultsPath(io)) }
+    return seen.faults
   }
 }

@@ -23,7 +23,7 @@ export type SimulatedPlan = {
   /** Overrides the defaults of all kinds, for devices that do not set it themselves. */
   readonly hostWork?: boolean
   /** Initial delay, failures and unplugged devices. Default: none. */
-  readonly trouble?: Partial<InjectedFaults>
+  readonly faults?: Partial<InjectedFaults>
   readonly clock?: Clock
 }
 
@@ -126,7 +126,7 @@ export const simulatedDriver = (plan: SimulatedPlan): SimulatedDriver => {
   return createSimulatedDriver({
     name: 'simulated_driver',
     devices: (hostname) => cards.map((card) => reported(hostname, card, plan.hostWork)),
-    ...(plan.trouble ? { trouble: plan.trouble } : {}),
+    ...(plan.faults ? { faults: plan.faults } : {}),
     ...(plan.clock ? { clock: plan.clock } : {}),
   })
 }

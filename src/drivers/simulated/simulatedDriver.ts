@@ -15,7 +15,7 @@ import { type DriverCall, noFaults, shouldFail, type InjectedFaults, injectedFau
 
 export type Control = {
   /** Faults in addition to those of the fault file. They can be changed at any time. */
-  readonly trouble: InjectedFaults
+  readonly faults: InjectedFaults
   /** Unplugs a device, given by its index in the plan, from 0. */
   readonly unplug: (device: number) => void
   readonly replug: (device: number) => void
@@ -25,7 +25,7 @@ export type SimulatedDriver = Required<Driver> & { readonly control: Control }
 export type DriverPlan = {
   readonly name: string
   readonly devices: (hostname: HostName) => readonly ReportedDevice[]
-  readonly trouble?: Partial<InjectedFaults>
+  readonly faults?: Partial<InjectedFaults>
   readonly clock?: Clock
 }
 
@@ -47,31 +47,31 @@ const bitstreamOf = async (io: HostIo, imagePath: string): Promise<string> => {
 /** Applies the configured delay and failure. */
 const applyFaults = async (
   clock: Clock,
-  troubles: readonly InjectedFaults[],
+  faultSets: readonly InjectedFaults[],
   deed: DriverCall,
   signal: AbortSignal,
 ): Promise<void> => {
   signal.throwIfAborted()
-  const delayMs = Math.max(...troubles.map((trouble) => trouble.delayMs))
+  const delayMs = Math.max(...faultSets.map((faults) => faults.delayMs))
   if (delayMs > 0) await pause(clock, delayMs, signal)
-  if (troubles.some((trouble) => shouldFail(trouble, deed)))
+  if (faultSets.some((faults) => shouldFail(faults, deed)))
     throw new Error(`${deed.action} of ${deed.slot ?? deed.deployable} failed, as it was told to`)
 }
 
-const controlOf = (trouble: InjectedFaults): Control => ({
-  trouble,
-  unplug: (device) => void (trouble.unplugged = [...new Set([...trouble.unplugged, device])]),
-  replug: (device) => void (trouble.unplugged = trouble.unplugged.filter((one) => one !== device)),
+const controlOf = (faults: InjectedFaults): Control => ({
+  faults,
+  unplug: (device) => void (faults.unplugged = [...new Set([...faults.unplugged, device])]),
+  replug: (device) => void (faults.unplugged = faults.unplugged.filter((one) => one !== device)),
 })
 
 /** Creates the driver. One instance serves one host. */
 export const createSimulatedDriver = ({
   name,
   devices,
-  trouble: start,
+  faults: start,
   clock = systemClock,
 }: DriverPlan): SimulatedDriver => {
-  const trouble: InjectedFaults = { ...noFaults(), ...start }
+  const faults: InjectedFaults = { ...noFaults(), ...start }
   const fromFile = injectedFaultsFile()
   const { read: effectsOf, change } = effectsKeeper(name)
   const machines = new Map<string, Machine>()
@@ -84,22 +84,22 @@ export const createSimulatedDriver = ({
   const place = (io: HostIo, deployable: string, told: InjectedFaults): DeviceSlot => {
     const found = machine(io.hostname).places.get(deployable)
     const isOut = ({ unplugged }: InjectedFaults): boolean => found !== undefined && unplugged.includes(found.device)
-    if (found === undefined || isOut(trouble) || isOut(told)) throw new Error(`${io.hostname} has no ${deployable}`)
+    if (found === undefined || isOut(faults) || isOut(told)) throw new Error(`${io.hostname} has no ${deployable}`)
     return found
   }
   /** The content of the fault file when the operation began. */
   const endure = async (io: HostIo, deed: DriverCall, signal: AbortSignal): Promise<InjectedFaults> => {
     const told = await fromFile(io)
-    await applyFaults(clock, [trouble, told], deed, signal)
+    await applyFaults(clock, [faults, told], deed, signal)
     return told
   }
 
   return {
     name,
-    control: controlOf(trouble),
+    control: controlOf(faults),
     discover: async (io) => {
       const effects = await effectsOf(io)
-      const out = [...trouble.unplugged, ...(await fromFile(io)).unplugged]
+      const out = [...faults.unplugged, ...(await fromFile(io)).unplugged]
       return machine(io.hostname)
         .devices.filter((_, device) => !out.includes(device))
         .map((device) => withBitstreams(device, effects))
