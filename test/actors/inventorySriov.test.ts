@@ -107,6 +107,22 @@ describe('an SR-IOV device', () => {
     await reports(by('a', vf(1)))
     expect(await present()).toEqual(['vf1'])
   })
+  it('whose quarantined physical function has left the inventory gives no virtual one before an operator releases it', async () => {
+    await reports(by('a', pf))
+    const [handle] = await seen.handles()
+    const note = { by: 'operator', reason: 'looked at' }
+    value(await world.control.handles.quarantine(NOVA, handle!.uuid, note))
+    for (let n = 0; n < 3; n++) await reports(by('a'))
+    expect(await seen.devices()).toEqual([])
+    for (let n = 0; n < 3; n++) await reports(by('a', vf(1)))
+    expect(await seen.devices()).toEqual([])
+    // it is the same when it is shown again, so that it can be released
+    await reports(by('a', pf))
+    value(await world.control.handles.release(NOVA, handle!.uuid, note))
+    await reports(by('a', vf(1)))
+    expect(await present()).toEqual(['vf1'])
+    expect((await bind('vf1')).bound).toMatchObject({ ok: true })
+  })
   it('whose physical function is shown while a virtual one is bound gives it when that is released', async () => {
     await reports(by('a', vf(1), vf(2)))
     const { release } = await bind('vf1')

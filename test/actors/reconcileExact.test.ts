@@ -286,7 +286,10 @@ describe('from the report of a host follows', () => {
   it.each([...plain, ...unfitting, ...having].map((one) => [one[0], one] as const))(
     'what is to be done when %s',
     (_, [, host, said, steps, refused = [], had]) => {
-      expect(reconcile(host, said, had)).toEqual({ steps, refused } as Agreement)
+      expect(reconcile(host, said, had && { present: had, departed: new Map() })).toEqual({
+        steps,
+        refused,
+      } as Agreement)
     },
   )
 })

@@ -13,7 +13,7 @@ import { type Claims, openClaims } from '../deployable/functions.ts'
 import { isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
 import { digestOf } from './digest.ts'
-import { type Handles, type Rivalry, attachedBy, isVirtual, openRivalry, unfit } from './rivalry.ts'
+import { NO_HANDLES, type RecordedHandles, type Rivalry, attachedBy, isVirtual, openRivalry, unfit } from './rivalry.ts'
 
 export type Shown = {
   readonly canonical: string
@@ -101,7 +101,7 @@ const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry): Placed 
   return { placed: new Set(placed.values()), refused, rivals }
 }
 
-const sort = (host: Host, report: InventoryReport, handles: Handles): Sorted => {
+const sort = (host: Host, report: InventoryReport, handles: RecordedHandles): Sorted => {
   const all = entriesOf(report)
   const entries = all.filter(({ device }) => !device.stub)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
@@ -136,7 +136,7 @@ const takenOut = (host: Host): Agreement => ({
 })
 
 /** `handles`: needed when the report brings something new or is refused in part; without them only what it says itself is compared. */
-export const reconcile = (host: Host, report: InventoryReport, handles: Handles = new Map()): Agreement => {
+export const reconcile = (host: Host, report: InventoryReport, handles: RecordedHandles = NO_HANDLES): Agreement => {
   if (host.retired) return takenOut(host)
   const { shown, excused, standsBack, attached, refused } = sort(host, report, handles)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
@@ -148,7 +148,7 @@ export const reconcile = (host: Host, report: InventoryReport, handles: Handles 
   const isGone = (canonical: string, { driver }: HeldDevice) =>
     standsBack.has(canonical) || (!excused.has(canonical) && complete.has(driver))
   const isThere = (canonical: string) =>
-    attached.against(canonical, (handles.get(canonical) ?? []).filter(isTaken)) !== null
+    attached.against(canonical, (handles.present.get(canonical) ?? []).filter(isTaken)) !== null
   const gone = Object.entries(host.devices).flatMap(([canonical, held]): Step[] =>
     shown.has(canonical) || !isGone(canonical, held)
       ? []

@@ -8,6 +8,9 @@ import { attachingOf } from './describe.ts'
 
 /** The attach handles of a host's devices, by canonical control path. */
 export type Handles = ReadonlyMap<string, readonly SlotHandle[]>
+/** `departed`: handles of devices that left the inventory. Those that are quarantined still keep their hardware from others. */
+export type RecordedHandles = { readonly present: Handles; readonly departed: Handles }
+export const NO_HANDLES: RecordedHandles = { present: new Map(), departed: new Map() }
 
 /** Placement's limit for provider names, with room for what Placement adds. */
 const NAME_MAX = 200
@@ -63,12 +66,12 @@ export type Rivalry = {
 }
 
 /**
- * Whoever has a name or hardware already keeps it: names of all recorded devices count, and hardware that is in use, and all
- * hardware of devices that the report leaves as they are (`stays`).
+ * Whoever has a name or hardware already keeps it: names of all recorded devices count, hardware that is in use or
+ * quarantined, and all hardware of devices that the report leaves as they are (`stays`).
  */
 export const openRivalry = (
   host: Host,
-  recorded: Handles,
+  { present, departed }: RecordedHandles,
   stays: (canonical: string, held: HeldDevice) => boolean,
 ): Rivalry => {
   const names = new Map(
@@ -81,9 +84,10 @@ export const openRivalry = (
     const keeps = stays(canonical, held)
     claims.add(
       canonical,
-      (recorded.get(canonical) ?? []).filter((one) => isTaken(one) || (keeps && one.state === 'free')),
+      (present.get(canonical) ?? []).filter((one) => isTaken(one) || (keeps && one.state === 'free')),
     )
   }
+  for (const [canonical, handles] of departed) claims.add(canonical, handles.filter(isTaken))
   return {
     add: (canonical, device) => {
       for (const { name } of device.deployables) names.set(name, canonical)
@@ -94,6 +98,6 @@ export const openRivalry = (
       return taken ? `deployable name ${taken.name} is on this host already` : null
     },
     sameHardware: (canonical, device) => claims.against(canonical, attachedBy(device)),
-    overlaps: (canonical) => claims.against(canonical, recorded.get(canonical) ?? []) !== null,
+    overlaps: (canonical) => claims.against(canonical, present.get(canonical) ?? []) !== null,
   }
 }

@@ -14,7 +14,7 @@ import { functionOf } from '../deployable/functions.ts'
 import { isTaken, takenHandles } from '../deployable/state.ts'
 import { deviceKey } from '../device/decider.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
-import { type Host, type InventorySnapshot, host, hostKey, isNews } from '../host/decider.ts'
+import { type HeldDevice, type Host, type InventorySnapshot, host, hostKey, isNews } from '../host/decider.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import { transact } from '../runtime/transact.ts'
 import type { Kernel } from './kernel.ts'
@@ -23,7 +23,7 @@ import { type Tools, carryOut } from '../inventory/carryOut.ts'
 import { poolSizes } from '../inventory/describe.ts'
 import { NUMBERS_KEY, numbers } from '../inventory/numbers.ts'
 import { type Agreement, type Refused, type Step, reconcile } from '../inventory/reconcile.ts'
-import { type Handles, attachedBy } from '../inventory/rivalry.ts'
+import { type Handles, NO_HANDLES, type RecordedHandles, attachedBy } from '../inventory/rivalry.ts'
 import { withReturning } from './returning.ts'
 
 /** Names of deployables that a step adds. */
@@ -59,9 +59,11 @@ const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement):
   })
 }
 
-/** What is recorded of attach handles now: of everything that this host has. */
-const handlesOf = async ({ region }: Kernel, { devices }: Host): Promise<Outcome<Handles>> => {
-  const read = Object.entries(devices).flatMap(([canonical, { deployables }]) =>
+const handlesOf = async (
+  { region }: Kernel,
+  devices: readonly (readonly [canonical: string, device: HeldDevice])[],
+): Promise<Outcome<Handles>> => {
+  const read = devices.flatMap(([canonical, { deployables }]) =>
     Object.values(deployables).map(async (uuid) => {
       const known = await region.readCurrent(deployable, deployableKey(uuid))
       return known.ok ? done({ canonical, handles: Object.values(known.value.state.handles) }) : known
@@ -71,6 +73,19 @@ const handlesOf = async ({ region }: Kernel, { devices }: Host): Promise<Outcome
   if (!all.ok) return all
   const byDevice = Map.groupBy(all.value, ({ canonical }) => canonical)
   return done(new Map([...byDevice].map(([canonical, parts]) => [canonical, parts.flatMap(({ handles }) => handles)])))
+}
+
+/** What is recorded of attach handles now: of everything that this host has, and of what it had. */
+const recordedHandles = async (kernel: Kernel, { devices, departed }: Host): Promise<Outcome<RecordedHandles>> => {
+  const [present, away] = await Promise.all([
+    handlesOf(kernel, Object.entries(devices)),
+    handlesOf(
+      kernel,
+      departed.map(({ canonical, device }) => [canonical, device]),
+    ),
+  ])
+  if (!present.ok) return present
+  return away.ok ? done({ present: present.value, departed: away.value }) : away
 }
 
 type Agreed = {
@@ -83,13 +98,13 @@ const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promi
   const first = reconcile(held, report)
   const isNews = first.steps.some((step) => 'shown' in step)
   const matters = isNews || first.refused.some(({ canonical }) => held.devices[canonical])
-  const handles = matters && !held.retired ? await handlesOf(kernel, held) : done<Handles>(new Map())
+  const handles = matters && !held.retired ? await recordedHandles(kernel, held) : done(NO_HANDLES)
   if (!handles.ok) return handles
-  const agreed = handles.value.size > 0 ? reconcile(held, report, handles.value) : first
+  const agreed = handles.value === NO_HANDLES ? first : reconcile(held, report, handles.value)
   const untaken = await withoutTaken(kernel, agreed)
   if (!untaken.ok) return untaken
   const agreement = await withReturning(kernel, held, untaken.value)
-  return agreement.ok ? done({ agreement: agreement.value, handles: handles.value }) : agreement
+  return agreement.ok ? done({ agreement: agreement.value, handles: handles.value.present }) : agreement
 }
 
 /** Whether a handle that was free when the steps were made, and that its device does not keep, is in use now. */
