@@ -9,7 +9,12 @@ const contained = ['test/containers/database.test.ts', 'test/containers/bus.test
 
 export default defineConfig({
   test: {
-    include: ['test/cluster/**/*.test.ts', 'test/upgrade/**/*.test.ts', ...(hasDocker ? contained : [])],
+    include: [
+      'test/cluster/**/*.test.ts',
+      'test/upgrade/**/*.test.ts',
+      'test/clients/schemathesis.test.ts',
+      ...(hasDocker ? contained : []),
+    ],
     testTimeout: 90_000,
     hookTimeout: 120_000,
     teardownTimeout: 10_000,
