@@ -2,7 +2,7 @@
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Bond } from '../actors/arq/messages.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
-import { functionOf } from '../actors/deployable/functions.ts'
+import { functionOf } from '../attachedFunctions.ts'
 import type { Deployable, SlotHandle } from '../actors/deployable/state.ts'
 import { idOf } from '../actors/runtime/memory.ts'
 import {

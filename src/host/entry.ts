@@ -1,5 +1,7 @@
 /** What a host remembers of a slot, and how it judges the next order by it. Pure. */
 import * as v from 'valibot'
+import type { Attaching } from '../attachedFunctions.ts'
+import { ReportedHandle } from '../hardware.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { traceField } from '../trace.ts'
 import { type Order, OrderNumber } from '../wire/orders.ts'
@@ -25,6 +27,8 @@ export const Entry = v.object({
   result: v.optional(OrderResult.entries.result),
   /** The result is on the bus. */
   sent: v.boolean(),
+  /** Whether the hardware may be prepared for the slot. Releases up to 0.2.0 did not write it. */
+  prepared: v.optional(v.boolean()),
 })
 export type Entry = v.InferOutput<typeof Entry>
 export type Result = OrderResult['result']
@@ -32,7 +36,27 @@ export type Result = OrderResult['result']
 export const handleKey = (handle: { readonly type: string; readonly info: Readonly<Record<string, string>> }): string =>
   canonicalJson([handle.type, handle.info])
 
-export const inHand = (order: Order, at: number): Entry => ({
+const Handle = v.pipe(v.string(), v.parseJson(), v.tuple([ReportedHandle.entries.type, ReportedHandle.entries.info]))
+/** The handle of the entry; null for orders on a deployable as a whole. */
+export const attachingOf = ({ handle }: Entry): Attaching | null => {
+  const read = handle === '' ? null : v.safeParse(Handle, handle)
+  return read?.success ? { type: read.output[0], info: read.output[1] } : null
+}
+
+/**
+ * A preparation counts from the moment it is in hand. One that failed may have touched the hardware, unless its failure is final: then
+ * the driver was not called. A release that failed has released nothing.
+ */
+export const mayBePrepared = (known: Entry | undefined): boolean => {
+  if (known === undefined) return false
+  const { prepared, type, result } = known
+  if (prepared !== undefined) return prepared
+  if (type === 'PrepareSlot') return result?.status !== 'failed' || !result.final
+  return type === 'ReleaseSlot' && result?.status !== 'done'
+}
+
+/** `refused`: the order will not touch the hardware. */
+export const inHand = (order: Order, at: number, known: Entry | undefined, refused: boolean): Entry => ({
   slot: order.slot,
   number: order.number,
   type: order.type,
@@ -46,10 +70,17 @@ export const inHand = (order: Order, at: number): Entry => ({
   startedAt: at,
   finishedAt: at,
   sent: false,
+  prepared: (order.type === 'PrepareSlot' && !refused) || mayBePrepared(known),
 })
 
-export const finished = (entry: Entry, result: Result, at: number): Entry => ({
+const preparedAfter = ({ type, prepared }: Entry, result: Result, before: boolean): boolean => {
+  if (result.status === 'done' && type === 'ReleaseSlot') return false
+  return result.status === 'failed' && result.final ? before : prepared === true
+}
+/** `known`: what was remembered of the slot when the order came. */
+export const finished = (entry: Entry, result: Result, at: number, known: Entry | undefined): Entry => ({
   ...entry,
+  prepared: preparedAfter(entry, result, mayBePrepared(known)),
   state: 'done',
   result,
   finishedAt: at,

@@ -158,6 +158,7 @@ class Program {
       ended,
       seen: (driver) => inventory.seen(driver),
       deviceOf: (driver, deployable) => inventory.atlas.deviceOf(driver, deployable),
+      shares: inventory.atlas.shares,
       told: (entry) => this.#outbox.send(entry),
       changed: () => void inventory.report(),
     })

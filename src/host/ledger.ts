@@ -6,7 +6,7 @@
  *    the whole file is replaced when it is new, incomplete, long, or after a failed write: nothing is added after half a line;
  * LEDGER-3 what is noted in one moment is one write, and one write is under way at a time;
  * LEDGER-4 a ledger that cannot be read, or is another host's, prevents the start: forgotten numbers would let old orders through;
- * LEDGER-5 it is bounded: see `prune` and `ENTRIES_MAX`.
+ * LEDGER-5 it is bounded: see `prune` and `ENTRIES_MAX`. A slot that may be prepared is forgotten last.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
 import type { HostName } from '../identifiers.ts'
@@ -15,7 +15,8 @@ import type { Cancel, Clock } from '../clock.ts'
 import { textOf } from '../errorText.ts'
 import type { Log } from '../log.ts'
 import type { Disk } from './disk.ts'
-import { Entry } from './entry.ts'
+import { Entry, mayBePrepared } from './entry.ts'
+import { Fence } from './fence.ts'
 
 /** Above this number the slot without orders for longest is forgotten: an order that still comes for it is past its deadline. */
 const ENTRIES_MAX = 50_000
@@ -57,6 +58,7 @@ const parse = (path: string, host: HostName, text: string | null): Found => {
 }
 
 export class Ledger {
+  readonly fence = new Fence()
   readonly #options: LedgerOptions
   /** Entries in the order of their last change. */
   readonly #entries = new Map<string, { readonly entry: Entry; readonly line: string }>()
@@ -104,7 +106,8 @@ export class Ledger {
   prune(keepMs: number, kept: (entry: Entry) => boolean): number {
     const before = this.#options.clock.now() - keepMs
     const old = this.all().filter(
-      (entry) => entry.state === 'done' && entry.sent && entry.finishedAt < before && !kept(entry),
+      (entry) =>
+        entry.state === 'done' && entry.sent && entry.finishedAt < before && !mayBePrepared(entry) && !kept(entry),
     )
     for (const { slot } of old) this.#entries.delete(slot)
     if (old.length === 0) return 0
@@ -126,10 +129,16 @@ export class Ledger {
     const line = JSON.stringify(entry)
     this.#entries.delete(entry.slot)
     this.#entries.set(entry.slot, { entry, line })
+    this.fence.note(entry)
     this.#added.push(line)
-    if (this.#entries.size <= ENTRIES_MAX) return
-    const quiet = this.all().find(({ state }) => state === 'done')
-    if (quiet !== undefined) this.#entries.delete(quiet.slot)
+    if (this.#entries.size > ENTRIES_MAX) this.#forgetOne()
+  }
+  #forgetOne(): void {
+    const quiet = this.all().filter(({ state }) => state === 'done')
+    const least = quiet.find((entry) => !mayBePrepared(entry)) ?? quiet[0]
+    if (least === undefined) return
+    this.#entries.delete(least.slot)
+    this.fence.forget(least)
   }
   #flush(): void {
     this.#dirty = true

@@ -18,6 +18,7 @@ import type { Order } from '../wire/orders.ts'
 import type { OrderOutcome, Tools } from './executeOrder.ts'
 import { carryOut, Final } from './executeOrder.ts'
 import type { Entry, Result } from './entry.ts'
+import type { Shares } from './fence.ts'
 import { failed, finished, inHand, isLate, judge } from './entry.ts'
 import type { Ledger } from './ledger.ts'
 import type { KeyedMutex } from '../keyedMutex.ts'
@@ -45,6 +46,7 @@ export type OrdersOptions = {
   /** Resolves when the driver's devices were discovered once. */
   readonly seen: (driver: string) => Promise<void>
   readonly deviceOf: (driver: string, deployable: string) => string | null
+  readonly shares: Shares
   /** Called when the entry is done and on disk. */
   readonly told: (entry: Entry) => void
   /** Called when the inventory may have changed. */
@@ -56,6 +58,10 @@ const STOPPING = new Error('the host stops')
 
 /** One order being carried out. `ended`: its driver no longer works on the device. */
 type Run = {
+  /** What was remembered of its slot when it came. */
+  readonly known: Entry | undefined
+  /** Why it must not touch the hardware, by what was prepared when it came. */
+  readonly refusal: string | null
   /** Its trace is that of the work on it. */
   readonly order: Order
   readonly span: Span
@@ -64,9 +70,17 @@ type Run = {
   readonly end: () => void
 }
 
-const runOf = (order: Order, span: Span): Run => {
+const runOf = (order: Order, { known, refusal }: Pick<Run, 'known' | 'refusal'>, span: Span): Run => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  return { order: { ...order, ...traceField(span.trace) }, span, abort: new AbortController(), ended, end }
+  return {
+    known,
+    refusal,
+    order: { ...order, ...traceField(span.trace) },
+    span,
+    abort: new AbortController(),
+    ended,
+    end,
+  }
 }
 
 export class Orders {
@@ -114,10 +128,12 @@ export class Orders {
 
   #begin(order: Order, before: Run | undefined): Promise<void> {
     const { ledger, clock, tracer } = this.#options
-    const run = runOf(order, tracer.part('consumer', `order ${order.type}`, order.trace))
+    const known = ledger.get(order.slot)
+    const refusal = this.#taken(order, known)
+    const run = runOf(order, { known, refusal }, tracer.part('consumer', `order ${order.type}`, order.trace))
     this.#runs.set(order.slot, run)
     before?.abort.abort(new Error(`order ${order.number} for the same slot came after it`))
-    const entry = inHand(run.order, clock.now())
+    const entry = inHand(run.order, clock.now(), known, refusal !== null)
     const written = ledger.write(entry)
     const task = this.#perform(run, entry, written, before).finally(() => this.#tasks.delete(task))
     this.#tasks.add(task)
@@ -130,7 +146,7 @@ export class Orders {
     const current = (): boolean => this.#runs.get(entry.slot) === run
     if (!current()) log.info({ slot: entry.slot, number: entry.number, ...result }, 'order.superseded')
     if (result !== null && current()) {
-      const done = finished(entry, result, clock.now())
+      const done = finished(entry, result, clock.now(), run.known)
       await ledger.write(done)
       if (current()) told(done)
     }
@@ -168,8 +184,9 @@ export class Orders {
     }
   }
   /** Waits until no other order works on the device. Every wait is bounded, and ends when the order is aborted. */
-  async #device({ order, abort }: Run, before: Run | undefined): Promise<() => void> {
+  async #device({ order, known, refusal, abort }: Run, before: Run | undefined): Promise<() => void> {
     const { clock, seen, deviceOf } = this.#options
+    if (refusal !== null) throw new Final(refusal)
     this.#refuseLate(order)
     const limitMs = this.#limitMs(order)
     const waitMs = order.type === 'ReleaseSlot' ? limitMs : Math.min(limitMs, order.deadline - clock.now() + 1)
@@ -181,6 +198,9 @@ export class Orders {
     try {
       await endedWithin(clock, waitMs + 1, turn, abort.signal)
       this.#refuseLate(order)
+      // before the first discovery it was not known which functions are the same hardware
+      const taken = this.#taken(order, known)
+      if (taken !== null) throw new Final(taken)
     } catch (error) {
       void turn.then((leave) => leave?.())
       throw error
@@ -188,6 +208,10 @@ export class Orders {
     const leave = await turn
     if (leave === null) throw new Error(`${device} was busy for ${waitMs} ms`)
     return leave
+  }
+  #taken(order: Order, known: Entry | undefined): string | null {
+    const { ledger, shares } = this.#options
+    return ledger.fence.against(order, known, shares)
   }
   #refuseLate(order: Order): void {
     const late = this.#options.clock.now() - order.deadline

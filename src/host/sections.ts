@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts'
 import type { Driver, HostIo } from '../drivers/driver.ts'
 import { ReportedDevice } from '../hardware.ts'
 import type { InventoryReport as Report } from '../wire/reports.ts'
+import { canonicalAddress, functionOf } from '../attachedFunctions.ts'
 import { handleKey } from './entry.ts'
 
 export type Section = Report['drivers'][number]
@@ -96,6 +97,24 @@ export type Places = {
   readonly holds: (driver: string, deployable: string, handle: string) => boolean
 }
 type DeviceSlots = { readonly device: string; readonly handles: ReadonlySet<string> }
+/** Virtual function -> its physical function. */
+type Parents = ReadonlyMap<string, string>
+const parentsIn = (devices: readonly ReportedDevice[]): Parents =>
+  new Map(
+    devices.flatMap(({ deployables }) =>
+      deployables.flatMap(({ handles }) =>
+        handles.flatMap((handle) => {
+          const physfn = handle.physfn === undefined ? null : canonicalAddress(handle.physfn)
+          return physfn === null ? [] : [[functionOf({ type: handle.type, info: handle.info }), physfn] as const]
+        }),
+      ),
+    ),
+  )
+const childrenIn = (parents: Parents): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    [...Map.groupBy(parents, ([, parent]) => parent)].map(([parent, pairs]) => [parent, pairs.map(([own]) => own)]),
+  )
+type Families = { readonly parents: Parents; readonly children: ReturnType<typeof childrenIn> }
 const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, DeviceSlots> =>
   new Map(
     devices.flatMap(({ controlPath, deployables }) =>
@@ -108,10 +127,21 @@ const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, Devic
 
 export class Atlas implements Places {
   readonly #drivers = new Map<string, ReadonlyMap<string, DeviceSlots>>()
+  /** Of all drivers: one driver may show a physical function, and another one its virtual functions. */
+  readonly #families = new Map<string, Families>()
   /** A failed discovery keeps what was known. */
   note(section: Section): void {
-    if (section.status === 'ok') this.#drivers.set(section.driver, placesIn(section.devices))
+    if (section.status !== 'ok') return
+    this.#drivers.set(section.driver, placesIn(section.devices))
+    const parents = parentsIn(section.devices)
+    this.#families.set(section.driver, { parents, children: childrenIn(parents) })
   }
+  /** The other functions that are the same hardware as this one: its physical function, or its virtual functions. */
+  readonly shares = (own: string): readonly string[] =>
+    [...this.#families.values()].flatMap(({ parents, children }) => [
+      ...(parents.has(own) ? [parents.get(own)!] : []),
+      ...(children.get(own) ?? []),
+    ])
   deviceOf(driver: string, deployable: string): string | null {
     return this.#drivers.get(driver)?.get(deployable)?.device ?? null
   }

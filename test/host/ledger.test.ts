@@ -213,7 +213,7 @@ describe('LEDGER-5 pruning', () => {
   test('what is gone from the hardware, answered and quiet for a week is forgotten, with its number', async () => {
     const lab = await openHostLab()
     const host = await lab.boot()
-    await lab.send(lab.order('PrepareSlot', 1), lab.order('PrepareSlot', 1, { device: 1 }), lab.order('Program', 1))
+    await lab.send(lab.order('ReleaseSlot', 1), lab.order('PrepareSlot', 1, { device: 1 }), lab.order('Program', 1))
     lab.driver.control.unplug(0)
     await lab.clock.pass(60_000)
     expect(slots(await lab.ledger())).toBe(3)
@@ -237,7 +237,7 @@ describe('LEDGER-5 pruning', () => {
       drivers: [{ ...lab.driver, discover, prepare }],
       options: { ledgerKeepMs, limits: { PrepareSlotMs: 1e9 } },
     })
-    await lab.send(lab.order('PrepareSlot', 1), lab.order('PrepareSlot', 1, { device: 2, deadline: 9e15 }))
+    await lab.send(lab.order('ReleaseSlot', 1), lab.order('PrepareSlot', 1, { device: 2, deadline: 9e15 }))
     broken = true
     lab.driver.control.unplug(0)
     lab.driver.control.unplug(2)

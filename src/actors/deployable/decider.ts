@@ -1,7 +1,7 @@
 /** A deployable: grants its handles, each to one ARQ, and numbers the orders for its host. */
 import type { ArqUuid, AttributeUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import { openClaims } from './functions.ts'
+import { openClaims } from '../../attachedFunctions.ts'
 import { careOf, forced } from './handleAdmin.ts'
 import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'

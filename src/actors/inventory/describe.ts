@@ -1,7 +1,7 @@
 /** The description of a reported deployable, with the UUIDs that its handles and attributes already have. Pure: new UUIDs come from a pool. */
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
-import { type Attaching, canonicalAddress } from '../deployable/functions.ts'
+import { type Attaching, canonicalAddress } from '../../attachedFunctions.ts'
 import type { Description } from '../deployable/messages.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { DeviceFacts } from '../device/decider.ts'

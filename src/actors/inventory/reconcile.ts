@@ -9,7 +9,7 @@
 import { canonicalInfo } from '../../pci.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import type { ReportedDevice } from '../../hardware.ts'
-import { type Claims, openClaims } from '../deployable/functions.ts'
+import { type Claims, openClaims } from '../../attachedFunctions.ts'
 import { isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
 import { digestOf } from './digest.ts'

@@ -1,6 +1,6 @@
 /** Which devices of a host can be recorded beside each other: names and hardware are there once only. Pure. */
 import type { ReportedDevice } from '../../hardware.ts'
-import { type Attaching, canonicalAddress, openClaims } from '../deployable/functions.ts'
+import { type Attaching, canonicalAddress, openClaims } from '../../attachedFunctions.ts'
 import { type SlotHandle, isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
 import { isStorable } from '../../text.ts'

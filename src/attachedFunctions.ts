@@ -2,10 +2,15 @@
  * Which attach handles are the same hardware: they attach the same function, or one attaches a physical function and the other one
  * of its virtual functions. Such handles are never given to two requests at the same time (data-model R7). Pure.
  */
-import { canonicalInfo, formatPciAddress, parsePciAddress, pciAddressOf } from '../../pci.ts'
-import type { KnownHandle } from './messages.ts'
+import type { HandleType } from './hardware.ts'
+import { canonicalInfo, formatPciAddress, parsePciAddress, pciAddressOf } from './pci.ts'
 
-export type Attaching = Pick<KnownHandle, 'type' | 'info' | 'physfn'>
+export type Attaching = {
+  readonly type: HandleType
+  readonly info: Readonly<Record<string, string>>
+  /** Of a virtual function: the address of its physical function. */
+  readonly physfn?: string
+}
 
 /** A PCI function as `dddd:bb:dd.f`; anything else in its canonical form. */
 export const functionOf = ({ type, info }: Attaching): string => {

@@ -1,0 +1,53 @@
+/**
+ * Which physical functions are prepared, by the ledger of this host.
+ *
+ * FENCE-1 a function is prepared for one slot at a time: a second slot for it is refused, whatever the control believes, and so is its
+ *   release, because the driver would release the function of the first slot;
+ * FENCE-2 a physical function and its virtual functions are the same hardware; which ones are, the latest discovery says;
+ * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done.
+ */
+import { functionOf } from '../attachedFunctions.ts'
+import type { Order } from '../wire/orders.ts'
+import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
+
+/** The other hardware that a function shares: its physical function, or its virtual functions. */
+export type Shares = (own: string) => readonly string[]
+
+export class Fence {
+  /** Function -> the entries of its prepared slots; more than one only in ledgers of releases that had no fence. */
+  readonly #prepared = new Map<string, Map<string, Entry>>()
+
+  /** Takes the present entry of a slot. */
+  note(entry: Entry): void {
+    this.forget(entry)
+    const handle = attachingOf(entry)
+    if (handle === null || !mayBePrepared(entry)) return
+    const own = functionOf(handle)
+    const slots = this.#prepared.get(own) ?? new Map<string, Entry>()
+    this.#prepared.set(own, slots.set(entry.slot, entry))
+  }
+  /** The slot of a function does not change, so any entry of the slot will do. */
+  forget(entry: Entry): void {
+    const handle = attachingOf(entry)
+    if (handle === null) return
+    const own = functionOf(handle)
+    const slots = this.#prepared.get(own)
+    slots?.delete(entry.slot)
+    if (slots?.size === 0) this.#prepared.delete(own)
+  }
+  /** Why the order must not touch its hardware; null: it may. A slot that is prepared itself can always be released. */
+  against(order: Order, known: Entry | undefined, shares: Shares): string | null {
+    if (!('handle' in order) || (order.type === 'ReleaseSlot' && mayBePrepared(known))) return null
+    const own = functionOf(order.handle)
+    for (const one of [own, ...shares(own)])
+      for (const entry of this.#prepared.get(one)?.values() ?? [])
+        if (entry.slot !== order.slot) return refusal(own, one, entry)
+    return null
+  }
+}
+
+const refusal = (own: string, taken: string, { slot, number, arq }: Entry): string => {
+  const what = own === taken ? `function ${own}` : `${taken}, which is the same hardware as ${own},`
+  const whose = arq === undefined ? '' : ` of accelerator request ${arq}`
+  return `${what} is prepared for slot ${slot}${whose} since order ${number}, and is not given to a second slot`
+}
