@@ -1,6 +1,8 @@
 /** Endpoints for operators and probes, on a listener of their own. */
 import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
+import { errorAnswer } from './faults.ts'
+import { gateOf } from './gate.ts'
 
 /**
  * Operations that only tests may perform on a running process. They are present only when the program was started for
@@ -37,6 +39,14 @@ export const adminApp = ({ metrics, readiness, doors = {} }: AdminParts): Hono =
     const { notReady, degraded = null, detail } = readiness()
     if (notReady !== null) return c.json({ status: 'not ready', reason: notReady, detail }, 503)
     return c.json(degraded === null ? { status: 'ready', detail } : { status: 'degraded', reason: degraded, detail })
+  })
+  // the same rules as for the API: a page of another site must not reach what changes anything
+  const gate = gateOf({ trustedHosts: [], anyHost: false })
+  app.use('/doors/*', async (c, next) => {
+    const barred = gate((name) => c.req.header(name))
+    if (barred === null) return next()
+    const { status, detail } = errorAnswer(barred.fault, '')
+    return new Response(JSON.stringify({ error: detail }), { status, headers: { 'content-type': 'application/json' } })
   })
   for (const [name, open] of Object.entries(doors))
     app.post(`/doors/${name}`, async (c) => c.json({ result: (await open(await inputOf(c.req.raw))) ?? null }))

@@ -6,7 +6,7 @@ import { systemClock, systemIds } from '../clock.ts'
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
-import { noauth } from './identity.ts'
+import { gateOf } from './gate.ts'
 import type { Identify } from './identity.ts'
 import { observer } from './metrics.ts'
 import { mount } from './mount.ts'
@@ -21,8 +21,8 @@ export type AppParts = {
   readonly options?: Partial<Options>
   readonly log: Log
   readonly metrics?: Registry
-  /** Authenticates the caller. Without it the identity headers are trusted. */
-  readonly identify?: Identify
+  /** Says who is calling. It has no default: whoever forgets it must not serve everybody as an administrator. */
+  readonly identify: Identify
   readonly ids?: Ids
   readonly clock?: Pick<Clock, 'now' | 'after'>
   /** Why the actors cannot be asked at present. Null: no problem is known. */
@@ -30,15 +30,17 @@ export type AppParts = {
   readonly tracer?: Tracer
 }
 
-/** Throws when the policy rules in the options are invalid. */
+/** Throws when the policy rules in the options are invalid, and when nobody is told how callers are identified. */
 export const createApp = (parts: AppParts): Hono => {
   const options = withDefaults(parts.options ?? {})
+  if (typeof parts.identify !== 'function') throw new Error('nothing says who is calling: identify is missing')
   const app = new Hono({ getPath: pathOf })
   return mount(app, ROUTES, {
     control: parts.control,
     options,
     policy: readPolicy(options.policy),
-    identify: parts.identify ?? noauth,
+    gate: gateOf(options),
+    identify: parts.identify,
     ids: parts.ids ?? systemIds,
     clock: parts.clock ?? systemClock,
     hindered: parts.hindered ?? (() => null),

@@ -9,6 +9,8 @@ import type { Fault } from '../fault.ts'
 type Protocol =
   | { readonly kind: 'no_route'; readonly path: string }
   | { readonly kind: 'no_method'; readonly method: string; readonly allow: readonly string[] }
+  /** Nobody has authenticated the caller. `challenge`: how that is done, for the header `WWW-Authenticate`. */
+  | { readonly kind: 'unauthenticated'; readonly challenge: string }
   /** The requested microversion is malformed, unknown, or too old for the operation. */
   | { readonly kind: 'not_acceptable'; readonly reason: string }
   | { readonly kind: 'media_type'; readonly given: string }
@@ -70,6 +72,7 @@ const FACES: Faces = {
     status: 405,
     say: (fault) => `${fault.method} is not possible here; possible: ${fault.allow.join(', ')}.`,
   },
+  unauthenticated: { status: 401, say: () => 'The request needs a valid token.' },
   not_acceptable: { status: 406, say: (fault) => fault.reason },
   media_type: { status: 415, say: (fault) => `The body must be application/json, not ${fault.given}.` },
   too_large: { status: 413, say: (fault) => `The body is larger than ${fault.limitBytes} bytes.` },
@@ -123,8 +126,14 @@ export type ErrorAnswer = {
   readonly retryAfterSeconds: number | undefined
 }
 
+/** The shape of identity services, which clients of tokens know (rest-api 1.9). */
+const identityError = (code: number, message: string): string =>
+  JSON.stringify({ error: { code, title: STATUS_TITLES[code], message } })
+
 export const errorAnswer = (fault: HttpFault, requestId: string): ErrorAnswer => {
   const { status, detail, retryAfterSeconds } = face(fault)
+  if (fault.kind === 'unauthenticated')
+    return { status, detail, retryAfterSeconds, text: identityError(status, detail) }
   const code = fault.kind === 'expected_500' ? fault.instead.kind : fault.kind
   const nested = { faultcode: status < 500 ? 'Client' : 'Server', faultstring: detail, debuginfo: null }
   const text = JSON.stringify({

@@ -6,6 +6,7 @@ import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Span, type Tracer, traceField } from '../trace.ts'
 import { errorAnswer, refused, withoutExpected500 } from './faults.ts'
+import type { Gate } from './gate.ts'
 import type { Identify } from './identity.ts'
 import type { Observe } from './metrics.ts'
 import type { Options } from './options.ts'
@@ -18,6 +19,7 @@ export type Ports = {
   readonly control: Control
   readonly options: Options
   readonly policy: Policy
+  readonly gate: Gate
   readonly identify: Identify
   readonly ids: Ids
   readonly clock: Pick<Clock, 'now' | 'after'>
@@ -60,6 +62,7 @@ const respond = (answered: Answered, frame: Frame, options: Options): Response =
     const fault = options.compat.tempestServerFaults ? answered.fault : withoutExpected500(answered.fault)
     const error = errorAnswer(fault, frame.requestId)
     headers['content-type'] = 'application/json'
+    if (fault.kind === 'unauthenticated') headers['www-authenticate'] = fault.challenge
     if (fault.kind === 'no_method') headers['allow'] = fault.allow.join(', ')
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds)
     return new Response(error.text, { status: error.status, headers })
@@ -123,7 +126,8 @@ export const run = async (
   work: (frame: Frame) => Promise<Answered>,
 ): Promise<Response> => {
   const frame = open(c, row, ports, versioned)
-  const answered = await settle(() => work(frame), ports, frame)
+  const barred = ports.gate((name) => c.req.header(name))
+  const answered = barred ?? (await settle(() => work(frame), ports, frame))
   if (!answered.ok && answered.fault.kind === 'device_failure')
     ports.log.warn({ request: frame.requestId, reason: answered.fault.reason }, 'http.device_failed')
   const response = respond(answered, frame, ports.options)

@@ -28,6 +28,7 @@ const NAMED: Readonly<Record<string, Schema>> = {
   Version: schemas.Version,
   Link: schemas.Link,
   Error: schemas.ErrorBody,
+  IdentityError: schemas.IdentityError,
 }
 const CONFIG = {
   target: 'draft-2020-12',
@@ -99,6 +100,11 @@ const answerHeaders = (max: Latest): Json => {
     [VERSIONED[0]]: always(`${MAJOR}.0`, 'The lowest microversion.'),
     [VERSIONED[1]]: always(`${MAJOR}.${max}`, 'The highest microversion.'),
     [VERSIONED[2]]: always(VERSION_HEADER, 'The header of the request on which the answer depends.'),
+    'WWW-Authenticate': {
+      description: 'How callers are authenticated.',
+      required: true,
+      schema: { type: 'string' },
+    },
     'Retry-After': {
       description: 'After so many seconds it is worth another try.',
       schema: { type: 'integer', minimum: 0 },
@@ -122,14 +128,19 @@ const answers = (row: Route): Json => ({
   ...Object.fromEntries(refusals(row).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
 })
 
+const MORE_HEADERS: Readonly<Record<string, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  423: ['Retry-After'],
+  503: ['Retry-After'],
+}
 const refusalAnswers = (): Json =>
   Object.fromEntries(
     Object.entries(STATUS_TITLES).map(([status, description]) => [
       status,
       {
         description,
-        headers: headersOf(REQUEST_ID, ...(['423', '503'].includes(status) ? ['Retry-After'] : [])),
-        content: content({ $ref: '#/components/schemas/Error' }),
+        headers: headersOf(REQUEST_ID, ...(MORE_HEADERS[status] ?? [])),
+        content: content({ $ref: `#/components/schemas/${status === '401' ? 'IdentityError' : 'Error'}` }),
       },
     ]),
   )

@@ -4,6 +4,10 @@ import type { PolicyOptions } from './policy/policy.ts'
 export type Options = {
   /** Base URL before `/accelerator` in every link. Null: scheme and host of the request are used. */
   readonly publicEndpoint: string | null
+  /** Names under which clients may address the service, beside those of this machine and of `publicEndpoint`. */
+  readonly trustedHosts: readonly string[]
+  /** Clients may address the service under any name. */
+  readonly anyHost: boolean
   /** Trust `Forwarded` or, where that is not sent, `X-Forwarded-Proto` and `X-Forwarded-Host`. */
   readonly proxyHeaders: boolean
   readonly bodyLimitBytes: number
@@ -25,6 +29,8 @@ export type Options = {
 
 export const DEFAULTS: Options = {
   publicEndpoint: null,
+  trustedHosts: [],
+  anyHost: false,
   proxyHeaders: false,
   bodyLimitBytes: 1024 * 1024,
   answerMs: 13_000,
@@ -36,5 +42,10 @@ export const DEFAULTS: Options = {
 
 export const withDefaults = (options: Partial<Options>): Options => {
   const all = { ...DEFAULTS, ...options }
-  return { ...all, publicEndpoint: all.publicEndpoint?.replace(/\/+$/, '') ?? null }
+  const own = URL.parse(all.publicEndpoint ?? '')
+  return {
+    ...all,
+    publicEndpoint: all.publicEndpoint?.replace(/\/+$/, '') ?? null,
+    trustedHosts: [...all.trustedHosts, ...(own === null ? [] : [own.hostname])],
+  }
 }

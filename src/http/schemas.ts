@@ -181,6 +181,9 @@ export const Root = v.object({
   default_version: Version,
 })
 export const Status = v.object({ status: v.string() })
+export const IdentityError = v.object({
+  error: v.object({ code: v.number(), title: v.string(), message: v.string() }),
+})
 export const ErrorBody = v.object({
   error_message: v.pipe(v.string(), v.description('A JSON document in a string: faultcode, faultstring, debuginfo.')),
   errors: v.array(

@@ -2,6 +2,7 @@
 import type { Control } from '../../src/actors/control.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { AppParts } from '../../src/http/app.ts'
+import { noauth } from '../../src/http/identity.ts'
 import type { Options } from '../../src/http/options.ts'
 import { silent } from '../../src/log.ts'
 
@@ -19,8 +20,8 @@ const untouchable = (asked: string[], path: string): unknown =>
 export const strictApp = (options: Partial<Options> = {}, parts: Partial<AppParts> = {}) => {
   const asked: string[] = []
   const control = untouchable(asked, 'control') as Control
-  return { app: createApp({ control, options, log: silent, ...parts }), asked }
+  return { app: createApp({ control, identify: noauth, options, log: silent, ...parts }), asked }
 }
 
 export const appOver = (control: Control, options: Partial<Options> = {}) =>
-  createApp({ control, options, log: silent })
+  createApp({ control, identify: noauth, options, log: silent })

@@ -71,6 +71,23 @@ describe('policy is judged before anything that was sent', () => {
   })
 })
 
+test('a caller that nobody has authenticated gets the answer of identity services', async () => {
+  const challenge = 'Keystone uri="https://identity.example/v3"'
+  const refusal = { ok: false, fault: { kind: 'unauthenticated', challenge } } as const
+  const { app, asked } = strictApp({}, { identify: () => refusal })
+  for (const line of [...guarded.map(lineOf), 'GET /v2/nothing', 'PUT /v2/devices']) {
+    const got = await send(app, line)
+    expect([got.status, got.json]).toEqual([
+      401,
+      { error: { code: 401, title: 'Unauthorized', message: 'The request needs a valid token.' } },
+    ])
+    expect(got.headers.get('www-authenticate')).toBe(challenge)
+    expect(got.headers.get('x-openstack-request-id')).toMatch(/^req-/)
+  }
+  for (const line of ['GET /', 'GET /v2', 'GET /healthz']) expect((await send(app, line)).status).toBe(200)
+  expect(asked).toEqual([])
+})
+
 test('another way to know who calls can be put in its place', async () => {
   const refusal = {
     ok: false,

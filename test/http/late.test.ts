@@ -1,6 +1,7 @@
 /** Whatever hangs behind the API, whoever asked has an answer in time. */
 import { expect, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
+import { noauth } from '../../src/http/identity.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { silent } from '../../src/log.ts'
 import { openPlane } from '../support/plane.ts'
@@ -10,7 +11,7 @@ const hanging = async () => {
   const beforeCommit = (): Promise<void> =>
     hangs ? new Promise<void>((resolve) => void (letGo = resolve)) : Promise.resolve()
   const world = await openPlane({}, memoryStore({ beforeCommit }))
-  const app = createApp({ control: world.control, log: silent, options: { answerMs: 100 } })
+  const app = createApp({ control: world.control, identify: noauth, log: silent, options: { answerMs: 100 } })
   const create = (name: string) =>
     app.request('/v2/device_profiles', {
       method: 'POST',

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { createApp } from '../../src/http/app.ts'
+import { noauth } from '../../src/http/identity.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { type Said, memoryLog } from '../support/lab.ts'
 import { openPlane } from '../support/plane.ts'
@@ -36,7 +37,7 @@ const open = async () => {
   const page: typeof store.reads.page = (query) => fail(query.view).then(() => store.reads.page(query))
   const log = memoryLog()
   const plane = await openPlane({ log }, { ...store, reads: { ...store.reads, page } })
-  return { plane, said: log.said, app: createApp({ control: plane.control, log }) }
+  return { plane, said: log.said, app: createApp({ control: plane.control, identify: noauth, log }) }
 }
 beforeEach(async () => {
   failing = null

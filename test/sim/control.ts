@@ -5,6 +5,7 @@ import type { Memory } from '../../src/actors/runtime/memory.ts'
 import type { Ids } from '../../src/clock.ts'
 import { type System, openSystem } from '../../src/cli/programs/system.ts'
 import { createApp } from '../../src/http/app.ts'
+import { noauth } from '../../src/http/identity.ts'
 import type { Log } from '../../src/log.ts'
 import { imagesOf } from './images.ts'
 import type { Network } from './network.ts'
@@ -69,7 +70,7 @@ export const openProcess = (ports: Ports): Process => {
       bus: ports.network().seenBy(mine),
       control: CONTROL,
     })
-    const app = createApp({ control: system.plane.control, log, ids, clock })
+    const app = createApp({ control: system.plane.control, identify: noauth, log, ids, clock })
     if (mine.alive) running = { system, app }
     say(`${name}: ready`)
   }

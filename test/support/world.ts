@@ -1,5 +1,6 @@
 /** The API over a whole control plane: one simulated host with an FPGA of 16 handles (no host work) and a GPU. */
 import { createApp } from '../../src/http/app.ts'
+import { noauth } from '../../src/http/identity.ts'
 import type { Options } from '../../src/http/options.ts'
 import { silent } from '../../src/log.ts'
 import { openPlane } from './plane.ts'
@@ -17,7 +18,7 @@ export const openWorld = async (options: Partial<Options> = {}) => {
   })
   // orders (of programming) reach the hosts as they are journaled
   const unsubscribe = world.store.journal.onAppended(() => void world.pump())
-  const app = createApp({ control: world.control, log: silent, options })
+  const app = createApp({ control: world.control, identify: noauth, log: silent, options })
   const close = async () => {
     unsubscribe()
     await world.pump()

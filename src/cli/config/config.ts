@@ -93,7 +93,13 @@ const configOf = (
   adminListen: { ...program.adminListen, chosen: chosen('admin_listen') },
   database: withUrl(postgres),
   demo: demoOf(demo),
-  http: { ...http, compat, policy: { enforceNewDefaults: policy.enforceNewDefaults, rules } },
+  // whoever listens anywhere is reached under names that this program cannot know, unless they are configured
+  http: {
+    ...http,
+    anyHost: program.noauthAnywhere && http.trustedHosts.length === 0,
+    compat,
+    policy: { enforceNewDefaults: policy.enforceNewDefaults, rules },
+  },
   nova: withUrl(nova),
   host: { ...host, name: host.name ?? safeHostName(osHostname) },
   drivers: { pci, fake },

@@ -1,6 +1,7 @@
 /** Rules that involve several options, and rules that the parser of another module checks. */
 import { driverByName } from '../../drivers/index.ts'
 import { readWhitelist } from '../../drivers/pci/whitelist.ts'
+import { isLoopback } from '../../http/gate.ts'
 import type { Address } from './kinds.ts'
 import type { Sections } from './sections.ts'
 import { type Key, valueOf } from './table.ts'
@@ -11,9 +12,6 @@ type Rule = {
   readonly broken: (sections: Sections) => readonly string[] | false
 }
 
-/** `localhost` is recognized by its name. Other names are not resolved here. */
-const isLoopback = ({ host }: Address): boolean =>
-  /^127(\.\d{1,3}){3}$/.test(host) || host === '::1' || host.toLowerCase() === 'localhost'
 const same = (one: Address, other: Address): boolean =>
   one.port !== 0 && one.port === other.port && one.host === other.host
 
@@ -40,7 +38,7 @@ export const RULES: readonly Rule[] = [
     keys: ['listen', 'noauth_anywhere'],
     broken: ({ program }) =>
       !program.noauthAnywhere &&
-      !isLoopback(program.listen) && [
+      !isLoopback(program.listen.host) && [
         'must be a loopback address, since nobody is authenticated; --noauth-anywhere listens there all the same',
       ],
   },
@@ -51,7 +49,7 @@ export const RULES: readonly Rule[] = [
   {
     keys: ['test_doors', 'admin_listen'],
     broken: ({ program }) =>
-      program.testDoors && !isLoopback(program.adminListen) && ['needs a loopback address in admin_listen'],
+      program.testDoors && !isLoopback(program.adminListen.host) && ['needs a loopback address in admin_listen'],
   },
   {
     keys: ['host.name', 'demo'],

@@ -35,7 +35,7 @@ export type Sections = {
     readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
     readonly pretty: 'auto' | 'always' | 'never'
   }
-  readonly http: Omit<HttpOptions, 'compat' | 'policy'>
+  readonly http: Omit<HttpOptions, 'compat' | 'policy' | 'anyHost'>
   readonly compat: HttpOptions['compat']
   readonly policy: { readonly enforceNewDefaults: boolean; readonly file: string | null }
   readonly control: ControlOptions

@@ -95,6 +95,11 @@ const API = {
     about: 'Base of every link, before /accelerator. Without it, scheme and host of the request.',
     example: 'https://cloud.example.org',
   }),
+  'api.trusted_hosts': row('http.trustedHosts', k.names, HTTP.trustedHosts, {
+    about:
+      'Names, beside those of this machine and the one in api.public_endpoint, that the Host header of a request may hold; any other is ' +
+      'answered 403, because a page of another site may have sent it. With noauth_anywhere any name is accepted unless some are set here.',
+  }),
   'api.proxy_headers': row('http.proxyHeaders', k.toggle, HTTP.proxyHeaders, {
     about:
       'Trust proto and host of the first element of Forwarded or, when that header is not sent, X-Forwarded-Proto and ' +

@@ -13,6 +13,7 @@
 import { type KafkaBus, kafkaBus } from '../../bus/kafka/bus.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
+import { noauth } from '../../http/identity.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
 import { imageFolder } from '../../neighbours/imageFolder.ts'
@@ -126,6 +127,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   const api = await listen(
     createApp({
       control: { ...control, notReady: () => notReady() ?? control.notReady() },
+      identify: noauth,
       options: config.http,
       log,
       metrics: meter.registry,

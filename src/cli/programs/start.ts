@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Control } from '../../actors/control.ts'
 import { systemClock, systemIds } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
+import { noauth } from '../../http/identity.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
@@ -100,7 +101,14 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     await recorded(system.plane.control, [own], log)
     const hosts = [...simulated, own]
     const api = await listen(
-      createApp({ control: system.plane.control, options: config.http, log, metrics: meter.registry, tracer }),
+      createApp({
+        control: system.plane.control,
+        identify: noauth,
+        options: config.http,
+        log,
+        metrics: meter.registry,
+        tracer,
+      }),
       config.listen,
       { unserved: unserved({ ids: systemIds, clock: systemClock, log }) },
     )

@@ -1,0 +1,58 @@
+/**
+ * Judges what a request says about itself, before anything else of it is read: the host it was addressed to, and the page it comes from.
+ *
+ * Where nobody is authenticated, every program on this machine may do everything, and a browser is such a program: a page of any other
+ * site can make it send requests here. Browsers say so in headers that a page cannot change; other clients send none of them.
+ *
+ * GATE-1 `Host` names this machine or a configured name. A name that an attacker resolves to 127.0.0.1 (DNS rebinding) is neither;
+ * GATE-2 `Origin`, if it is sent, is the host that the request was addressed to, or a configured name;
+ * GATE-3 `Sec-Fetch-Site: cross-site` is refused.
+ */
+import { refused } from './faults.ts'
+import type { HttpRefused } from './faults.ts'
+import type { Header } from './identity.ts'
+
+/** The refusal of a request that must not be served; null when it may be. */
+export type Gate = (header: Header) => HttpRefused | null
+
+/** A name, an IPv4 address, or an IPv6 address in brackets, with or without a port. */
+const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)(?::\d{1,5})?$/i
+
+/** `localhost` is recognized by its name. Other names are not resolved. */
+export const isLoopback = (host: string): boolean =>
+  /^127(\.\d{1,3}){3}$/.test(host) || host === '::1' || host.toLowerCase() === 'localhost'
+
+const hostOf = (authority: string): string | null =>
+  AUTHORITY.exec(authority)?.[1]
+    ?.replace(/^\[|\]$/g, '')
+    .toLowerCase() ?? null
+
+const isFrom = (origin: URL, authority: string): boolean =>
+  URL.parse(`${origin.protocol}//${authority}`)?.host === origin.host
+
+const denied = (rule: string): HttpRefused => refused({ kind: 'forbidden', rule })
+const FOREIGN_HOST = denied('The Host header names neither this machine nor a host of api.trusted_hosts.')
+const FOREIGN_ORIGIN = denied('The Origin header names another site than the one that was addressed.')
+const CROSS_SITE = denied('A browser sent this for a page of another site.')
+
+export type GateOptions = {
+  /** Names beside those of this machine, in lower case. */
+  readonly trustedHosts: readonly string[]
+  /** Only GATE-2 and GATE-3 are judged: the service is reachable under names that nobody configured. */
+  readonly anyHost: boolean
+}
+
+export const gateOf = ({ trustedHosts, anyHost }: GateOptions): Gate => {
+  const trusted = new Set(trustedHosts.map((host) => host.toLowerCase()))
+  const isOurs = (host: string | null) => host !== null && (isLoopback(host) || trusted.has(host))
+  const isKnownOrigin = (text: string, authority: string): boolean => {
+    const origin = URL.parse(text)
+    return origin !== null && (isFrom(origin, authority) || trusted.has(hostOf(origin.host) ?? ''))
+  }
+  return (header) => {
+    const [authority, origin] = [header('host'), header('origin')]
+    if (!anyHost && authority !== undefined && !isOurs(hostOf(authority))) return FOREIGN_HOST
+    if (origin !== undefined && !isKnownOrigin(origin, authority ?? '')) return FOREIGN_ORIGIN
+    return header('sec-fetch-site')?.trim().toLowerCase() === 'cross-site' ? CROSS_SITE : null
+  }
+}
