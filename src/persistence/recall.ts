@@ -2,7 +2,10 @@
 import type { EntityKey } from '../identifiers.ts'
 import { SNAPSHOT_SCHEMA } from '../actors/runtime/views.ts'
 import type { Cause, JournalRow, Recalled } from '../actors/runtime/ports.ts'
-import { reading, unreadable } from './sql.ts'
+import { isStorable } from '../text.ts'
+import { Unreadable } from '../actors/runtime/unreadable.ts'
+import { openEffort } from './effort.ts'
+import { failureOf, reading, unreadable } from './sql.ts'
 import type { Database, Rows, Run, Statement } from './sql.ts'
 
 type Wish = { readonly key: EntityKey; readonly after: number }
@@ -78,10 +81,13 @@ const read = async (run: Run, wishes: readonly Wish[]): Promise<readonly Recalle
   return found
 }
 
+const NOTHING: Recalled = { snapshot: null, rows: [] }
 const idOf = ({ key, after }: Wish): string => `${after} ${key}`
 
 const answerAll = async (database: Database, calls: readonly Call[]): Promise<void> => {
-  const wishes = [...new Map(calls.flatMap((call) => call.wishes.map((wish) => [idOf(wish), wish] as const))).values()]
+  const asked = new Map(calls.flatMap((call) => call.wishes.map((wish) => [idOf(wish), wish] as const)))
+  // no journal holds a key that PostgreSQL cannot, and asking for it would fail the whole query
+  const wishes = [...asked.values()].filter(({ key }) => isStorable(key))
   await database.settled().catch((cause: unknown) => {
     throw unreadable(JOURNAL, cause)
   })
@@ -92,7 +98,24 @@ const answerAll = async (database: Database, calls: readonly Call[]): Promise<vo
     const answers = await read(run, part)
     for (const [index, wish] of part.entries()) found.set(idOf(wish), answers[index]!)
   }
-  for (const { wishes, resolve } of calls) resolve(new Map(wishes.map((wish) => [wish.key, found.get(idOf(wish))!])))
+  for (const { wishes, resolve } of calls)
+    resolve(new Map(wishes.map((wish) => [wish.key, found.get(idOf(wish)) ?? NOTHING])))
+}
+
+/** The calls of a query that failed are halved until those at fault are alone, so that the others are answered. */
+const answerEach = async (database: Database, calls: readonly Call[], effort = openEffort()): Promise<void> => {
+  try {
+    await answerAll(database, calls)
+  } catch (cause) {
+    const failure = failureOf(cause instanceof Unreadable ? cause.cause : cause)
+    if (!effort.worth(failure, calls.length)) return rejectAll(calls, cause)
+    const middle = calls.length >> 1
+    await answerEach(database, calls.slice(0, middle), effort)
+    await answerEach(database, calls.slice(middle), effort)
+  }
+}
+const rejectAll = (calls: readonly Call[], cause: unknown): void => {
+  for (const { reject } of calls) reject(cause)
 }
 
 export const recallOf = (database: Database): ((wishes: readonly Wish[]) => Promise<Answer>) => {
@@ -103,14 +126,10 @@ export const recallOf = (database: Database): ((wishes: readonly Wish[]) => Prom
     const now = calls
     calls = []
     reads++
-    void answerAll(database, now)
-      .catch((cause: unknown) => {
-        for (const { reject } of now) reject(cause)
-      })
-      .finally(() => {
-        reads--
-        if (calls.length > 0) schedule()
-      })
+    void answerEach(database, now).finally(() => {
+      reads--
+      if (calls.length > 0) schedule()
+    })
   }
   const schedule = (): void => {
     if (scheduled || reads >= MAX_READS) return

@@ -13,11 +13,8 @@ export const viewOf = (name: ViewName): View => VIEWS[name]
 export const baseOf = (kind: Kind): Base => (kind.endsWith('?') ? kind.slice(0, -1) : kind) as Base
 export const nullable = (kind: Kind): boolean => kind.endsWith('?')
 
-/** The names under which a broken rule is reported, the same in every store. */
+/** The name under which a broken rule is reported, the same in every store. */
 export const uniqueRule = (view: ViewName, columns: readonly string[]): string => `${view}_${columns.join('_')}_unique`
-export const notNullRule = (view: string, column: string): string => `${view}_${column}_not_null`
-/** Text that PostgreSQL refuses: it contains a NUL, or half of a surrogate pair. */
-export const TEXT_RULE = 'text_unicode'
 
 /** Whether a column of that type can hold the value. */
 export const fits = (base: Base, value: unknown): boolean => {

@@ -1,6 +1,5 @@
 /** The port to a PostgreSQL, server or embedded, and the classification of its errors for appends and reads. */
 import { Unreadable } from '../actors/runtime/unreadable.ts'
-import { notNullRule, TEXT_RULE } from './rules.ts'
 
 export type Statement = {
   readonly text: string
@@ -33,12 +32,18 @@ export class NotSent extends Error {
   override readonly name = 'NotSent'
 }
 
-const UNTRANSLATABLE = '22P05'
-const INVALID_TEXT = '22P02'
+/** The statement could not even be put together, for example because it would be longer than a text can be. */
+export class Unsendable extends Error {
+  override readonly name = 'Unsendable'
+}
 
-/** `fenced`: a row already exists, or its predecessor is missing. `again`: rolled back by a conflict, to be retried. `refused`: bad data. */
-export type Failure = 'fenced' | 'again' | 'refused' | 'not written' | 'unknown'
-type SqlError = Readonly<Partial<Record<'code' | 'constraint' | 'table' | 'column' | 'message', unknown>>>
+/**
+ * What a failed statement means to the appends in it. `fenced`: a row already exists, or its predecessor is missing. `again`: rolled back
+ * by a conflict, to be retried. `refused`: rolled back, and it would be each time. `rolled back`: for a reason that passes. `not sent`:
+ * the database did not see it. `unknown`: it may have been committed.
+ */
+export type Failure = 'fenced' | 'again' | 'refused' | 'rolled back' | 'not sent' | 'unknown'
+type SqlError = Readonly<Partial<Record<'code' | 'constraint' | 'severity', unknown>>>
 
 const UNIQUE_VIOLATION = '23505'
 /** Raised on purpose by the append statement when a version leaves a gap. */
@@ -46,9 +51,8 @@ const DIVISION_BY_ZERO = '22012'
 /** The name that `ruleOf` gives such a gap. */
 export const GAP_RULE = `sql_${DIVISION_BY_ZERO}`
 const ROLLED_BACK = new Set(['40001', '40P01'])
-const LOCK_NOT_AVAILABLE = '55P03'
 
-const codeOf = (error: unknown): string => {
+export const codeOf = (error: unknown): string => {
   const { code } = (error ?? {}) as SqlError
   return typeof code === 'string' ? code : ''
 }
@@ -57,18 +61,24 @@ const codeOf = (error: unknown): string => {
 export const rolledBack = (error: unknown): boolean => ROLLED_BACK.has(codeOf(error))
 
 export const failureOf = (error: unknown): Failure => {
-  if (error instanceof NotSent) return 'not written'
+  if (error instanceof NotSent) return 'not sent'
+  if (error instanceof Unsendable) return 'refused'
   const code = codeOf(error)
   if (code === UNIQUE_VIOLATION || code === DIVISION_BY_ZERO) return 'fenced'
   if (rolledBack(error)) return 'again'
-  if (code === LOCK_NOT_AVAILABLE) return 'not written'
-  return /^2[23]...$/.test(code) ? 'refused' : 'unknown'
+  // the server answers a statement with an error only when it has rolled it back; without an answer nobody knows
+  if (sessionLost(error)) return 'unknown'
+  return isPermanent(error) ? 'refused' : 'rolled back'
 }
 
+/** An error of the system, such as EPIPE or EBADF, is none. */
+const SQLSTATE = /^(?:\d[0-9A-Z]|[FP]0|HV|XX)[0-9A-Z]{3}$/
 /** The session cannot be used any more: it ended, or its state is unknown. */
 export const sessionLost = (error: unknown): boolean => {
   const code = codeOf(error)
-  return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57P') || code === 'EPIPE'
+  if (!SQLSTATE.test(code) || code.startsWith('08') || code.startsWith('57P')) return true
+  const { severity } = (error ?? {}) as SqlError
+  return severity === 'FATAL' || severity === 'PANIC'
 }
 
 /**
@@ -84,7 +94,7 @@ export const isPermanent = (error: unknown): boolean => {
   return DAMAGED.has(code) || (code.length === 5 && PERMANENT.has(code.slice(0, 2)))
 }
 
-const causeOf = (error: unknown): string => {
+export const causeOf = (error: unknown): string => {
   const code = codeOf(error)
   // When connecting to several addresses of a host fails, the error has a code but no message.
   const message = error instanceof Error && error.message !== '' ? error.message : code || String(error)
@@ -101,12 +111,8 @@ export const reading =
       throw unreadable(what, cause)
     })
 
-/** The name of the broken rule: of the constraint, of a not-null column, or else the code of the error. */
+/** The name of the broken rule: of the constraint, or else the code of the error. */
 export const ruleOf = (error: unknown): string => {
-  const { constraint, table, column, message } = error as SqlError
-  const badJson = codeOf(error) === INVALID_TEXT && String(message).includes('type json')
-  if (codeOf(error) === UNTRANSLATABLE || badJson) return TEXT_RULE
-  if (typeof constraint === 'string') return constraint
-  if (typeof table === 'string' && typeof column === 'string') return notNullRule(table, column)
-  return `sql_${codeOf(error)}`
+  const { constraint } = error as SqlError
+  return typeof constraint === 'string' ? constraint : `sql_${codeOf(error)}`
 }

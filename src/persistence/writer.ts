@@ -1,11 +1,20 @@
 /**
  * The only writer of a process: appends that arrive while a statement runs are batched into the next one. When a batch fails, one
  * query finds the appends that are stale or already written; these get their verdicts, and the rest is sent again.
+ *
+ * WRITER-1 an append is answered `unknown` only when its statement may have been committed;
+ * WRITER-2 a batch that was surely rolled back is halved until the append at fault is alone: only that one is refused, the others are
+ *    written;
+ * WRITER-3 for a reason that passes (a full disk, a lock) it is halved only a few times, since all halves may meet the same: the appends
+ *    that are left are answered `busy`.
  */
 import type { Append, Journal, Verdict } from '../actors/runtime/ports.ts'
 import { pickBatch } from './batch.ts'
-import { failureOf, GAP_RULE, ruleOf } from './sql.ts'
-import type { Database } from './sql.ts'
+import { openEffort } from './effort.ts'
+import type { Effort } from './effort.ts'
+import { misfitByCode, misfitOf } from './misfit.ts'
+import { causeOf, codeOf, failureOf, GAP_RULE, ruleOf, Unsendable } from './sql.ts'
+import type { Database, Rows, Statement } from './sql.ts'
 import { appendStatement, siftStatement } from './statements.ts'
 
 /** With this many appends waiting, a further one is refused at once as `busy`. */
@@ -14,6 +23,7 @@ const MAX_WAITING = 20_000
 const MAX_ROUNDS = 8
 
 type Waiting = { readonly append: Append; readonly settle: (verdict: Verdict) => void }
+type Round = { readonly round: number; readonly effort: Effort }
 export type Writer = {
   readonly append: (append: Append) => Promise<Verdict>
   readonly onAppended: Journal['onAppended']
@@ -25,9 +35,21 @@ const settleAll = (batch: readonly Waiting[], verdict: Verdict): void => {
   for (const { settle } of batch) settle(verdict)
 }
 
+const appendsOf = (batch: readonly Waiting[]): readonly Append[] => batch.map(({ append }) => append)
+
+const send = async (database: Database, make: () => Statement): Promise<Rows> => {
+  let statement: Statement
+  try {
+    statement = make()
+  } catch (cause) {
+    throw new Unsendable(`the statement cannot be put together: ${String(cause)}`, { cause })
+  }
+  return database.write(statement)
+}
+
 /** Settles the appends that the journal shows to be stale or already written; returns the others. */
 const sift = async (database: Database, batch: readonly Waiting[]): Promise<readonly Waiting[]> => {
-  const found = await database.write(siftStatement(batch.map(({ append }) => append)))
+  const found = await send(database, () => siftStatement(appendsOf(batch)))
   const verdicts = new Map(
     found.map((row) => [row['a'] as number, row['seen'] === true ? ('seen' as const) : ('stale' as const)]),
   )
@@ -38,40 +60,62 @@ const sift = async (database: Database, batch: readonly Waiting[]): Promise<read
   })
 }
 
+/** The verdict of an append that fails by itself and would fail again. */
+const refusalOf = (append: Append, error: unknown): Verdict => {
+  const misfit = error instanceof Unsendable ? null : (misfitOf(append) ?? misfitByCode(codeOf(error)))
+  return { refused: misfit ?? { kind: 'broken', reason: `the journal cannot be written: ${causeOf(error)}` } }
+}
+
 /** `written` is called after each successful statement. */
 const committer = (database: Database, written: (appends: readonly Append[]) => void) => {
-  const commit = async (batch: readonly Waiting[], round = 0): Promise<void> => {
+  const commit = async (batch: readonly Waiting[], at: Round): Promise<void> => {
     if (batch.length === 0) return
-    const appends = batch.map(({ append }) => append)
-    const error = await database.write(appendStatement(appends)).then(
+    const appends = appendsOf(batch)
+    const error = await send(database, () => appendStatement(appends)).then(
       () => null,
       (cause: unknown) => ({ cause }),
     )
-    if (error !== null) return failed(batch, error.cause, round)
+    if (error !== null) return failed(batch, error.cause, at)
     settleAll(batch, 'appended')
     written(appends)
   }
-  const failed = async (batch: readonly Waiting[], error: unknown, round: number): Promise<void> => {
+  const failed = async (batch: readonly Waiting[], error: unknown, at: Round): Promise<void> => {
     const failure = failureOf(error)
-    if (failure === 'not written') return settleAll(batch, 'busy')
-    if (failure === 'unknown' || round >= MAX_ROUNDS) return settleAll(batch, 'unknown')
-    if (failure === 'again') return commit(batch, round + 1)
-    const rest = failure === 'fenced' ? await sift(database, batch) : batch
-    return rest.length < batch.length ? commit(rest, round) : separate(batch, error, round)
-  }
-  /** No append failed the fence, so one breaks a rule of the views. The batch is halved until that append is found. */
-  const separate = async (batch: readonly Waiting[], error: unknown, round: number): Promise<void> => {
-    const middle = batch.length >> 1
-    if (middle > 0) {
-      await commit(batch.slice(0, middle), round)
-      return commit(batch.slice(middle), round)
+    if (at.effort.worth(failure, batch.length)) return halves(batch, at)
+    switch (failure) {
+      case 'unknown':
+        return settleAll(batch, 'unknown')
+      case 'not sent':
+      case 'rolled back':
+        return settleAll(batch, 'busy')
+      case 'again':
+        return again(batch, at)
+      case 'fenced':
+        return fenced(batch, error, at)
+      case 'refused':
+        return settleAll(batch, refusalOf(batch[0]!.append, error))
     }
+  }
+  const fenced = async (batch: readonly Waiting[], error: unknown, at: Round): Promise<void> => {
+    const rest = await sift(database, batch).catch((cause: unknown) => ({ cause }))
+    if ('cause' in rest)
+      return failureOf(rest.cause) === 'refused' ? failed(batch, rest.cause, at) : settleAll(batch, 'busy')
+    if (rest.length < batch.length) return commit(rest, at)
+    // no append failed the fence, so one breaks a unique rule of the views
+    if (batch.length > 1) return halves(batch, at)
     const rule = ruleOf(error)
-    // The conflicting journal row is gone again, or the gap before this row has been filled: retry.
-    if (rule.startsWith('journal_') || rule === GAP_RULE) return commit(batch, round + 1)
+    // the conflicting journal row is gone again, or the gap before this row has been filled
+    if (rule.startsWith('journal_') || rule === GAP_RULE) return again(batch, at)
     settleAll(batch, { conflict: rule })
   }
-  return commit
+  const again = async (batch: readonly Waiting[], at: Round): Promise<void> =>
+    at.round < MAX_ROUNDS ? commit(batch, { ...at, round: at.round + 1 }) : settleAll(batch, 'busy')
+  const halves = async (batch: readonly Waiting[], at: Round): Promise<void> => {
+    const middle = batch.length >> 1
+    await commit(batch.slice(0, middle), at)
+    await commit(batch.slice(middle), at)
+  }
+  return (batch: readonly Waiting[]): Promise<void> => commit(batch, { round: 0, effort: openEffort() })
 }
 
 export const writerOf = (database: Database, maxWaiting = MAX_WAITING): Writer => {

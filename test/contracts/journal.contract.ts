@@ -182,17 +182,72 @@ export const journalContract = (open: () => Promise<Opened>): void => {
     expect(await Promise.all([claim(), claim()])).toEqual(['appended', { conflict: 'profiles_name_unique' }])
   })
 
+  test('an append that no store can hold is refused by itself, with the field and the rule', async () => {
+    const [good, bad, other] = [sample.newKey(), sample.newKey(), sample.newKey()]
+    const row = { ...sample.arqRow(), group_id: 3_000_000_000 }
+    const verdicts = await Promise.all([
+      append(sample.one(good, 1, [sample.arqChange(sample.arqRow())])),
+      append(sample.one(bad, 1, [sample.arqChange(row)])),
+      append(sample.one(other, 1)),
+    ])
+    const rule = 'must be a whole number from -2147483648 to 2147483647'
+    expect(verdicts).toEqual(['appended', { refused: { kind: 'invalid', field: 'arqs.group_id', rule } }, 'appended'])
+    expect(await sample.versionsOf(journal(), bad)).toEqual([])
+  })
+
+  test('a fenced append and one that no store can hold, in one batch, get a verdict each', async () => {
+    const taken = sample.newKey()
+    await append(sample.one(taken, 1))
+    const nul = sample.one('arq/\u0000', 1)
+    const verdicts = await Promise.all([
+      append(sample.one(sample.newKey(), 1)),
+      append(sample.one(taken, 1)),
+      append(nul),
+      append(sample.one(sample.newKey(), 1)),
+    ])
+    expect(verdicts.map((verdict) => (typeof verdict === 'string' ? verdict : Object.keys(verdict)[0]))).toEqual([
+      'appended',
+      'stale',
+      'refused',
+      'appended',
+    ])
+  })
+
+  test('a read that the store refuses fails for nobody else', async () => {
+    const keys = Array.from({ length: 40 }, sample.newKey)
+    await Promise.all(keys.map((key) => append(sample.one(key, 1))))
+    const reading = keys.map((key) => journal().recall([{ key, after: 0 }]))
+    const poisons = [
+      journal().recall([{ key: 'host/\u0000', after: 0 }]),
+      journal().recall([{ key: keys[0]!, after: 2 ** 40 }]),
+    ]
+    const all = await Promise.allSettled([...poisons, ...reading])
+    expect(all.slice(2).map((one) => one.status)).toEqual(keys.map(() => 'fulfilled'))
+    expect(all[0]).toEqual({
+      status: 'fulfilled',
+      value: new Map([['host/\u0000', { snapshot: null, rows: [] }]]),
+    })
+  })
+
   test('an empty value where none may be is a broken rule', async () => {
     const row = { ...sample.profileRow(randomUUID()), name: null } as unknown as ReturnType<typeof sample.profileRow>
     const change = { view: 'profiles', key: row.uuid, row } as const
-    expect(await append(sample.one(sample.newKey(), 1, [change]))).toEqual({ conflict: 'profiles_name_not_null' })
+    expect(await append(sample.one(sample.newKey(), 1, [change]))).toEqual({
+      refused: { kind: 'invalid', field: 'profiles.name', rule: 'must not be empty' },
+    })
   })
 
   test.each(['nul \u0000', 'half a pair \ud83d', 'half a pair \ude00.'])(
     'text that is no Unicode is a broken rule: %j',
     async (name) => {
       const change = put('profiles', sample.profileRow(name))
-      expect(await append(sample.one(sample.newKey(), 1, [change]))).toEqual({ conflict: 'text_unicode' })
+      expect(await append(sample.one(sample.newKey(), 1, [change]))).toEqual({
+        refused: {
+          kind: 'invalid',
+          field: 'profiles.name',
+          rule: 'must not hold a NUL character or half of a surrogate pair',
+        },
+      })
     },
   )
 

@@ -198,7 +198,7 @@ describeWith('postgres', 'stores on one server', (bin) => {
     const hasty = await openStore({ kind: 'postgres', url: database.url, statementTimeoutMs: 150 })
     const key = sample.newKey()
     const holder = await holding()
-    expect(await hasty.journal.append(sample.one(key, 1))).toBe('unknown')
+    expect(await hasty.journal.append(sample.one(key, 1))).toBe('busy')
     await holder.query('rollback')
     await holder.end()
     expect(await sample.versionsOf(hasty.journal, key)).toEqual([])

@@ -59,8 +59,8 @@ describe('the writer', () => {
   test.each([
     ['a lost connection', new Error('Connection terminated unexpectedly')],
     ['a server that goes down', sqlError('57P01')],
-    ['a statement that took too long', sqlError('57014')],
-    ['a full disk', sqlError('53100')],
+    ['a session that the server ended', sqlError('25P03', { severity: 'FATAL' })],
+    ['an error of the system', sqlError('EBADF')],
   ])('does not know after %s', async (_, error) => {
     const writer = writerOf(databaseThat(() => Promise.reject(error)))
     expect(await writer.append(sample.one(sample.newKey(), 1))).toBe('unknown')
@@ -83,14 +83,76 @@ describe('the writer', () => {
       }),
     )
     const verdicts = await Promise.all(keys.map((key) => writer.append(sample.one(key, 1))))
-    expect(verdicts[37]).toEqual({ conflict: 'sql_22001' })
+    const rule = 'is no value that the database takes (SQLSTATE 22001)'
+    expect(verdicts[37]).toEqual({ refused: { kind: 'invalid', field: 'a value', rule } })
     expect(verdicts.filter((verdict: Verdict) => verdict === 'appended')).toHaveLength(63)
     expect(statements).toBeLessThan(15)
+  })
+
+  test('an append that fails for a reason that passes is found too, and may come again', async () => {
+    const keys = Array.from({ length: 64 }, sample.newKey)
+    const writer = writerOf(
+      databaseThat(async (statement) => {
+        if (keysIn(statement).includes(keys[37]!)) throw sqlError('53200')
+        return []
+      }),
+    )
+    const verdicts = await Promise.all(keys.map((key) => writer.append(sample.one(key, 1))))
+    expect(verdicts.map((verdict, at) => [verdict, at]).filter(([verdict]) => verdict !== 'appended')).toEqual([
+      ['busy', 37],
+    ])
+  })
+
+  test.each(['53100', '57014', '55P03', '25006'])(
+    'what fails for all, for a reason that passes, is given up soon: %s',
+    async (code) => {
+      let statements = 0
+      const writer = writerOf(
+        databaseThat(async () => {
+          statements++
+          throw sqlError(code)
+        }),
+      )
+      const verdicts = await Promise.all(
+        Array.from({ length: 500 }, () => writer.append(sample.one(sample.newKey(), 1))),
+      )
+      expect(new Set(verdicts)).toEqual(new Set(['busy']))
+      expect(statements).toBeLessThan(60)
+    },
+  )
+
+  test('a database that lacks a table is no fault of the request', async () => {
+    const writer = writerOf(databaseThat(() => Promise.reject(sqlError('42P01'))))
+    expect(await writer.append(sample.one(sample.newKey(), 1))).toEqual({
+      refused: { kind: 'broken', reason: 'the journal cannot be written: 42P01' },
+    })
+  })
+
+  test('an append that cannot even be written down harms no other', async () => {
+    const writer = writerOf(databaseThat(async () => []))
+    const endless: { type: string; self?: object } = { type: 'Noted' }
+    endless.self = endless
+    const bad = sample.one(sample.newKey(), 1)
+    const rows = bad.rows.map((row) => ({ ...row, events: [endless] }))
+    const verdicts = await Promise.all([
+      writer.append(sample.one(sample.newKey(), 1)),
+      writer.append({ ...bad, rows }),
+      writer.append(sample.one(sample.newKey(), 1)),
+    ])
+    expect(verdicts).toEqual(['appended', { refused: expect.objectContaining({ kind: 'broken' }) }, 'appended'])
+  })
+
+  test('a read of the fence that fails leaves no doubt, since the statement before it was rolled back', async () => {
+    const fenced = sqlError('23505', { constraint: 'journal_pkey' })
+    const writer = writerOf(
+      databaseThat(({ name }) => Promise.reject(name === 'sift' ? new Error('Connection terminated') : fenced)),
+    )
+    expect(await writer.append(sample.one(sample.newKey(), 1))).toBe('busy')
   })
 
   test('gives up on a fence that nobody finds', async () => {
     const fenced = sqlError('23505', { constraint: 'journal_pkey' })
     const writer = writerOf(databaseThat(async ({ name }) => (name === 'sift' ? [] : Promise.reject(fenced))))
-    expect(await writer.append(sample.one(sample.newKey(), 1))).toBe('unknown')
+    expect(await writer.append(sample.one(sample.newKey(), 1))).toBe('busy')
   })
 })

@@ -40,13 +40,16 @@ export const counted = (journal: Journal, counts: Counts): Counted => ({
 export type Committed<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
 
 const ROUNDS_MAX = 8
-const BUSY: Fault = { kind: 'unavailable', reason: 'too many writers at once', retryAfterSeconds: 1 }
+const BUSY: Fault = { kind: 'unavailable', reason: 'the journal can take no more at the moment', retryAfterSeconds: 1 }
 
 export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: EntityKey) => AnyDecider): Promise<Loan> => {
   const wanted = [...loan.values()].map(({ key, version }) => ({ key, after: version }))
   const tails = await store.recall(wanted)
   return new Map([...loan].map(([key, memory]) => [key, recallInto(deciderOf(key), memory, tails.get(key))]))
 }
+
+const faultOfVerdict = (verdict: Extract<Verdict, object>): Fault =>
+  'refused' in verdict ? verdict.refused : { kind: 'conflict', reason: verdict.conflict }
 
 const NOTHING: Append = { rows: [], changes: [] }
 const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))
@@ -113,8 +116,7 @@ export const commit = async <Value>(
       note(counts, verdict, { fenced, refused })
       if (verdict === 'appended') return { loan: after, outcome: { ok: true, value } }
       if (verdict === 'busy') return ended({ ok: false, fault: BUSY })
-      if (typeof verdict === 'object')
-        return ended({ ok: false, fault: { kind: 'conflict', reason: verdict.conflict } })
+      if (typeof verdict === 'object') return ended({ ok: false, fault: faultOfVerdict(verdict) })
       fenced = true
       loan = await catchUp(loan, store, deciderOf)
       if (verdict === 'seen') return ended({ ok: true, value: null })

@@ -1,5 +1,6 @@
 /** What the actors need of the journal and the views. Each port has at least two real implementations. */
 import type { EntityKey } from '../../identifiers.ts'
+import type { Fault } from '../../fault.ts'
 import type { Event } from './decider.ts'
 import type { Row, ViewChange, ViewName } from './views.ts'
 
@@ -34,10 +35,18 @@ export type Verdict =
   | 'seen'
   /** The store did not answer: the append may or may not be written; the tail shows it once the store answers again. */
   | 'unknown'
-  /** Too many appends wait already, or the journal is closed: nothing was sent, and nothing will be. */
+  /**
+   * Nothing was written, and nothing will be: too many appends wait, the journal is closed, or the store rolled the append back for a
+   * reason that passes (a full disk, a lock). The same append may succeed later.
+   */
   | 'busy'
   /** A unique rule of the views was broken: nothing is written. Names the rule. */
   | { readonly conflict: string }
+  /**
+   * Nothing was written, and the same append will never be: it holds what no store takes (`invalid`), or the program or the database
+   * is at fault (`broken`). Only this append; the others of its batch stand.
+   */
+  | { readonly refused: Extract<Fault, { readonly kind: 'invalid' | 'broken' }> }
 
 export type Recalled = {
   readonly snapshot: { readonly version: number; readonly memory: unknown } | null

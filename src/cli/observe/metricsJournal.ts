@@ -7,7 +7,10 @@ import { NOT_IN_TIME } from '../../actors/instance/decider.ts'
 import type { Meter } from './metrics.ts'
 
 const inSeconds = (since: number): number => (performance.now() - since) / 1000
-const wordOf = (verdict: Verdict): string => (typeof verdict === 'string' ? verdict : 'conflict')
+const wordOf = (verdict: Verdict): string => {
+  if (typeof verdict === 'string') return verdict
+  return 'refused' in verdict ? 'refused' : 'conflict'
+}
 
 /**
  * The reason a host gives is free text and cannot be a label value. The label only says that the reason came from the

@@ -25,7 +25,9 @@ export const AT_ZERO = {
   ],
   bind_requests_total: [{ outcome: 'accepted', reason: 'none' }],
   deadlines_missed_total: [{}],
-  journal_appends_total: ['appended', 'stale', 'seen', 'unknown', 'busy', 'conflict'].map((verdict) => ({ verdict })),
+  journal_appends_total: ['appended', 'stale', 'seen', 'unknown', 'busy', 'conflict', 'refused'].map((verdict) => ({
+    verdict,
+  })),
   nova_events_total: ['delivered', 'gone', 'refused', 'undeliverable', 'retry'].map((outcome) => ({ outcome })),
   dead_letters_total: [CATALOGUE.hostReports, CATALOGUE.hostOrders].map(({ topic }) => ({ topic })),
   orders_resent_total: [{}],
@@ -61,7 +63,7 @@ export const CONTROL_METRICS = {
     'outcome',
   ),
   journal_appends_total: counter(
-    'Appends by outcome; stale: fenced because another process had written, and decided again.',
+    'Appends by outcome; stale: fenced because another process had written, and decided again; refused: the store takes no such values.',
     'verdict',
   ),
   journal_append_seconds: histogram('Time from the request to append to its outcome.', SHORT),

@@ -13,12 +13,12 @@ import type {
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import { SNAPSHOT_SCHEMA } from '../../actors/runtime/views.ts'
 import type { Row } from '../../actors/runtime/views.ts'
-import { isStorable } from '../../text.ts'
 import { archiveMemory } from './archive.ts'
 import { memorySharing } from './sharing.ts'
 import { memoryTables } from './tables.ts'
 import type { Tables } from './tables.ts'
-import { dumpedViews, dumpLine, TEXT_RULE } from '../rules.ts'
+import { misfitOf } from '../misfit.ts'
+import { dumpedViews, dumpLine } from '../rules.ts'
 import type { Fold, Loaded, Store, Stream } from '../store.ts'
 
 export type MemoryOptions = {
@@ -52,7 +52,9 @@ const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append
     if (version !== expected) return 'stale'
     next.set(key, version + 1)
   }
-  const conflict = isStorable({ rows, changes }) ? tables.write(changes) : TEXT_RULE
+  const refused = misfitOf({ rows, changes })
+  if (refused !== null) return { refused }
+  const conflict = tables.write(changes)
   if (conflict !== null) return { conflict }
   for (const row of rows) {
     const fed: FeedRow = { ...(JSON.parse(JSON.stringify(row)) as JournalRow), position: String(log.length + 1) }

@@ -2,7 +2,7 @@
 import type { PageQuery, Scalar } from '../../actors/runtime/ports.ts'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import type { Row, ViewChange, ViewName } from '../../actors/runtime/views.ts'
-import { cellsOf, lastChanges, notNullRule, nullable, uniqueRule, viewNames, viewOf } from '../rules.ts'
+import { cellsOf, lastChanges, uniqueRule, viewNames, viewOf } from '../rules.ts'
 import type { Cells } from '../rules.ts'
 
 type Table = Map<string, Cells>
@@ -38,11 +38,6 @@ const claims = (view: ViewName, row: Cells): readonly { readonly rule: string; r
     return values.includes(null) ? [] : [{ rule, id: `${rule} ${JSON.stringify(values)}` }]
   })
 
-const emptyCell = (view: ViewName, row: Cells): string | null => {
-  const column = Object.entries(viewOf(view).columns).find(([name, kind]) => row[name] === null && !nullable(kind))
-  return column === undefined ? null : notNullRule(view, column[0])
-}
-
 /** The rule these changes would break, checked on the state after all of them. */
 const brokenRule = (changes: readonly Change[], tables: Map<ViewName, Table>, taken: Taken): string | null => {
   const freed = new Set<string>()
@@ -53,8 +48,6 @@ const brokenRule = (changes: readonly Change[], tables: Map<ViewName, Table>, ta
   const claimed = new Set<string>()
   for (const { view, cells } of changes) {
     if (cells === null) continue
-    const empty = emptyCell(view, cells)
-    if (empty !== null) return empty
     const lost = claims(view, cells).find(({ id }) => claimed.has(id) || (taken.has(id) && !freed.has(id)))
     if (lost !== undefined) return lost.rule
     for (const { id } of claims(view, cells)) claimed.add(id)
