@@ -74,7 +74,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     readers,
     guard,
     units: createUnits(region, journal, deciderOf, guard),
-    nudge: (entity) => sweeper?.nudge(entity),
+    tell: (entity) => sweeper?.tell(entity),
   }
   const liveness = createLiveness(kernel)
   const sweeping = createSweeper(kernel, liveness)

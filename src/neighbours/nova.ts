@@ -68,13 +68,29 @@ const reasonOf = (error: unknown, timeoutMs: number): string => {
   return cause.message || ('code' in cause ? String(cause.code) : error.message)
 }
 
+/** Answers to a request as a whole for what may be the fault of one event in it. */
+const BLAMES_ALL: ReadonlySet<number> = new Set([400, 413])
+
+/** Sends the events in one request; in halves, down to single events, where Nova refuses all for one. Rejects when Nova does not answer. */
+const judged = async (
+  options: NovaOptions,
+  events: readonly NovaEvent[],
+  sent: Sent,
+): Promise<readonly NovaVerdict[]> => {
+  const answer = await post(options, events, sent)
+  if (!BLAMES_ALL.has(answer.status) || events.length === 1) return verdictsOf(events, answer)
+  const half = Math.ceil(events.length / 2)
+  const first = await judged(options, events.slice(0, half), sent)
+  return [...first, ...(await judged(options, events.slice(half), sent))]
+}
+
 export const createNova = (options: NovaOptions): Nova => ({
   notify: async (events, requestId, trace) => {
     const verdicts: NovaVerdict[] = []
     for (let at = 0; at < events.length; at += EVENTS_MAX) {
       const batch = events.slice(at, at + EVENTS_MAX)
       try {
-        verdicts.push(...verdictsOf(batch, await post(options, batch, { requestId, trace })))
+        verdicts.push(...(await judged(options, batch, { requestId, trace })))
       } catch (error) {
         // When Nova cannot be reached, the remaining requests are not sent: each may take the whole time limit.
         verdicts.push(...allAs(events.slice(at), again(0, reasonOf(error, options.timeoutMs))))

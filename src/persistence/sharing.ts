@@ -25,7 +25,7 @@ const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch
  */
 const CLAIM = `with picked as (
     select d.entity, d.kind, d.at from due d left join claims c on c.entity = d.entity
-    where d.at <= $1::bigint and (c.until is null or c.until <= clock_timestamp())
+    where d.kind = any(string_to_array($4, ',')) and d.at <= $1::bigint and (c.until is null or c.until <= clock_timestamp())
     order by d.at, d.entity limit $2::int for update of d skip locked),
   claimed as (
     insert into claims as c (entity, until) select entity, ${fromNow(3)} from picked order by entity
@@ -62,7 +62,8 @@ export const sqlSharing = ({ share, read }: Pick<Database, 'share' | 'read'>): S
   release: async (name, holder) => void (await share(named('release', RELEASE, name, holder))),
   saveUnder: async ({ name, epoch }, reader, position) =>
     (await share(named('save_under', SAVE_UNDER, name, epoch, reader, position))).length > 0,
-  claimDue: async (now, limit, forMs) => listOf<'due'>(await share(named('claim', CLAIM, now, limit, forMs))),
+  claimDue: async (kinds, now, limit, forMs) =>
+    listOf<'due'>(await share(named('claim', CLAIM, now, limit, forMs, kinds.join()))),
   unclaim: async (entities) => void (await share(named('unclaim', UNCLAIM, JSON.stringify(entities)))),
   takeOrders: async (before, at, limit) =>
     listOf<'pending_orders'>(await share(named('take', TAKE, before, at, limit))),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dueAt, instance } from '../../src/actors/instance/decider.ts'
+import { dueOfInstance, instance } from '../../src/actors/instance/decider.ts'
 import type { Ending, InstanceCommand, InstanceEvent, Part, BindOutcome } from '../../src/actors/instance/messages.ts'
 import { specOf } from '../spec.ts'
 import { ARQ, id, OTHER, REQUEST } from './samples.ts'
@@ -38,7 +38,7 @@ describe('a bind conversation', () => {
     given()
       .when(bind(part(ARQ), part(OTHER)))
       .follows(accepted(part(ARQ), part(OTHER)))
-    expect(dueAt(given(...two).state)).toBe(5000)
+    expect(dueOfInstance(given(...two).state)).toMatchObject({ at: 5000 })
   })
   it('settles with its acceptance when no host has anything to do', () => {
     given()
@@ -90,7 +90,7 @@ describe('a bind conversation', () => {
   })
   it('is done when the last part that was not prepared has left it', () => {
     const rest = given(...two, prepared(ARQ), left(OTHER))
-    expect(dueAt(rest.state)).toBe(0)
+    expect(dueOfInstance(rest.state)).toMatchObject({ at: 0 })
     rest.when({ type: 'Conclude', at: 30 }).follows(settled('completed', [ARQ], 30))
   })
   it('is over when all have left it, and the instance can be bound anew', () => {
@@ -101,7 +101,7 @@ describe('a bind conversation', () => {
       .when({ type: 'Leave', arqs: [id(9)] })
       .follows()
     const empty = given(...two, left(ARQ, OTHER))
-    expect(dueAt(empty.state)).toBe(null)
+    expect(dueOfInstance(empty.state)).toBe(null)
     empty.when(bind(part(id(9)))).follows(accepted(part(id(9))))
   })
 })
@@ -115,7 +115,7 @@ describe('what Nova has to hear', () => {
       until: 9000,
       attempts: 0,
     })
-    expect(dueAt(given(...bound).state)).toBe(10)
+    expect(dueOfInstance(given(...bound).state)).toMatchObject({ at: 10 })
   })
   it('is nothing where no Nova is configured', () => {
     const silent: InstanceEvent = { ...terms, type: 'BindAccepted', parts: [part(ARQ, true)], tellUntil: null }

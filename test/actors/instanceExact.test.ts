@@ -1,6 +1,6 @@
 /** The bind conversation of an instance, to the letter. */
 import { describe, expect, it } from 'vitest'
-import { dueAt, instance, instanceKey } from '../../src/actors/instance/decider.ts'
+import { dueOfInstance, instance, instanceKey } from '../../src/actors/instance/decider.ts'
 import { type Fact, accepted, left, novaTold, settled } from '../audit/cases/scene.ts'
 import { exactly } from './exact.ts'
 
@@ -189,21 +189,21 @@ describe('a bind conversation', () => {
     ['need not be told to Nova', [both], says({ a1: 'delivered' }, 1), []],
   ])('%s', (_, facts, command, decision) => expect(decide(facts, command)).toEqual(decision))
 
-  const due = (at: number) => [
-    { view: 'due', key: 'instance/i1', row: { entity: 'instance/i1', kind: 'instance', at } },
+  const due = (at: number, kind = 'instance') => [
+    { view: 'due', key: 'instance/i1', row: { entity: 'instance/i1', kind, at } },
   ]
   it.each<[string, readonly Fact[], unknown]>([
     ['at its deadline', [both], due(30_000)],
     ['at once when all are prepared', [both, prepared('a1'), prepared('a2')], due(0)],
-    ['when Nova is to be told', [both, end], due(500)],
-    ['when Nova is to be told, or at its deadline', [both, end, left('a1', 'a2'), both], []],
-    ['at its deadline, or when Nova is to be told', [both, { ...end, tell: 40_000 }, both], due(30_000)],
+    ['when Nova is to be told', [both, end], due(500, 'nova')],
+    ['at its deadline, though Nova is to be told before', [both, end, left('a1', 'a2'), both], due(30_000)],
+    ['at its deadline, when Nova is to be told later', [both, { ...end, tell: 40_000 }, both], due(30_000)],
     ['no more when Nova was told', [both, end, told('a1', 'a2')], [{ view: 'due', key: 'instance/i1', row: null }]],
     ['no more when all have left', [both, left('a1', 'a2')], [{ view: 'due', key: 'instance/i1', row: null }]],
     ['as before when nothing changed', [both, left('a1')], []],
   ])('is due %s', (_, facts, changes) => expect(rows(...facts)).toEqual(changes))
   it('is due never at first, and kept under its key', () => {
-    expect(dueAt(after())).toBe(null)
+    expect(dueOfInstance(after())).toBe(null)
     expect([instance.kind, instanceKey('i1')]).toEqual(['instance', 'instance/i1'])
   })
 })

@@ -76,7 +76,7 @@ describe('what a dead process has left undone', () => {
     expect(told.heard).toHaveLength(1)
     await two.plane.stop()
   })
-  it('and claimed before it died is free when the claim is over (SWEEPER-4, SHARING-3)', async () => {
+  it('and claimed before it died is free when the claim is over (LANE-3, SHARING-3)', async () => {
     const shared = openShared()
     const [silent, hung, told] = [hearing(false), hearing(false), hearing()]
     const one = await shared.first(GPU, { nova: silent.nova })

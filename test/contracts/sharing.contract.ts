@@ -31,9 +31,9 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
   const write = (changes: Parameters<typeof sample.unit>[1]) =>
     shared.stores[0].journal.append({ rows: [], changes: changes! })
   /** So many rows that are due from `at` on. */
-  const due = async (count: number, at: number): Promise<readonly string[]> => {
+  const due = async (count: number, at: number, kind = 'x'): Promise<readonly string[]> => {
     const entities = Array.from({ length: count }, sample.newKey)
-    await write(entities.map((entity, n) => put('due', { entity, kind: 'x', at: at + n })))
+    await write(entities.map((entity, n) => put('due', { entity, kind, at: at + n })))
     return entities
   }
   const noDue = async (): Promise<void> => {
@@ -101,21 +101,37 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
   test('what is due is claimed oldest first, by one caller only, and within the limit', async () => {
     await noDue()
     const entities = await due(5, sample.AT)
-    expect(await one().claimDue(sample.AT + 2, 2, LONG)).toEqual([
+    expect(await one().claimDue(['x'], sample.AT + 2, 2, LONG)).toEqual([
       { entity: entities[0], kind: 'x', at: sample.AT },
       { entity: entities[1], kind: 'x', at: sample.AT + 1 },
     ])
-    expect((await two().claimDue(sample.AT + 2, 10, LONG)).map(({ entity }) => entity)).toEqual([entities[2]])
-    expect(await two().claimDue(sample.AT + 2, 10, LONG)).toEqual([])
+    expect((await two().claimDue(['x'], sample.AT + 2, 10, LONG)).map(({ entity }) => entity)).toEqual([entities[2]])
+    expect(await two().claimDue(['x'], sample.AT + 2, 10, LONG)).toEqual([])
     await one().unclaim([entities[1]!, entities[0]!, 'no such'])
-    expect((await two().claimDue(sample.AT + 2, 10, LONG)).map(({ entity }) => entity)).toEqual(entities.slice(0, 2))
+    expect((await two().claimDue(['x'], sample.AT + 2, 10, LONG)).map(({ entity }) => entity)).toEqual(
+      entities.slice(0, 2),
+    )
+  })
+
+  test('what is due is claimed by kind, whatever else is due before', async () => {
+    await noDue()
+    const [slow, ...others] = [
+      await due(50, sample.AT, 'y'),
+      await due(1, sample.AT + 100),
+      await due(1, sample.AT + 99, 'z'),
+    ]
+    const claimed = async (kinds: readonly string[]) =>
+      (await one().claimDue(kinds, sample.AT + 1000, 10, LONG)).map(({ entity }) => entity)
+    expect(await claimed(['x', 'z'])).toEqual(others.flat().toReversed())
+    expect(await claimed(['y'])).toEqual(slow.slice(0, 10))
+    expect(await claimed([])).toEqual([])
   })
 
   test('callers at once get all rows, and none twice', async () => {
     await noDue()
     const entities = await due(300, sample.AT)
     const claim = async (n: number): Promise<readonly string[]> => {
-      const rows = await (n % 2 ? one() : two()).claimDue(sample.AT + 1000, 40, LONG)
+      const rows = await (n % 2 ? one() : two()).claimDue(['x'], sample.AT + 1000, 40, LONG)
       return rows.length === 0 ? [] : [...rows.map(({ entity }) => entity), ...(await claim(n))]
     }
     const claimed = (await Promise.all(Array.from({ length: 8 }, (_, n) => claim(n)))).flat()
@@ -127,9 +143,9 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
   test('a claim that is over is given again, and once', async () => {
     await noDue()
     const entities = await due(3, sample.AT)
-    expect(await one().claimDue(sample.AT + 10, 10, SHORT)).toHaveLength(3)
+    expect(await one().claimDue(['x'], sample.AT + 10, 10, SHORT)).toHaveLength(3)
     await wait(2 * SHORT)
-    const again = await Promise.all([one(), two()].map((each) => each.claimDue(sample.AT + 10, 10, LONG)))
+    const again = await Promise.all([one(), two()].map((each) => each.claimDue(['x'], sample.AT + 10, 10, LONG)))
     expect(again.flat().map(({ entity }) => entity)).toHaveLength(3)
     expect(new Set(again.flat().map(({ entity }) => entity))).toEqual(new Set(entities))
   })

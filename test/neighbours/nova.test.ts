@@ -165,6 +165,18 @@ describe('nobody answers', () => {
 })
 
 describe('many events', () => {
+  test('of which one makes Nova refuse the request are judged apart, and only that one is refused', async () => {
+    const events = some(100)
+    const bad = events[37]!.tag
+    nova.answers = (response, asked) =>
+      asked.body.events.some(({ tag }) => tag === bad)
+        ? json(400, { badRequest: { message: 'no such field' } })(response, asked)
+        : withCodes(200, () => 200)(response, asked)
+    const verdicts = await tell(events)
+    expect(verdicts.map(({ tag }) => tag)).toEqual(events.map(({ tag }) => tag))
+    expect(verdicts.filter(({ outcome }) => outcome !== 'delivered')).toMatchObject([{ tag: bad, outcome: 'refused' }])
+    expect(nova.asked.length).toBeLessThan(20)
+  })
   test('go in requests of a hundred', async () => {
     nova.answers = withCodes(200, () => 200)
     const events = some(250)

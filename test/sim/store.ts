@@ -146,7 +146,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
           await snare.pass(life, 'save')
           return tap.pass(life, 'checkpoint', () => ask(() => sharing.saveUnder(lease, reader, position)))
         },
-        claimDue: (now, limit, forMs) => ask(() => sharing.claimDue(now, limit, forMs)),
+        claimDue: (kinds, now, limit, forMs) => ask(() => sharing.claimDue(kinds, now, limit, forMs)),
         unclaim: (claimed) => ask(() => sharing.unclaim(claimed)),
         takeOrders: (before, at, limit) => ask(() => sharing.takeOrders(before, at, limit)),
         noteSeen: (hosts) => ask(() => sharing.noteSeen(hosts)),

@@ -23,8 +23,8 @@ export const watchedSharing = ({ now, complain }: Ports): ((life: Life, sharing:
       told = Number(position)
       return saved
     },
-    claimDue: async (moment, limit, forMs) => {
-      const found = await sharing.claimDue(moment, limit, forMs)
+    claimDue: async (kinds, moment, limit, forMs) => {
+      const found = await sharing.claimDue(kinds, moment, limit, forMs)
       for (const { entity } of found) {
         const other = claims.get(entity)
         if (other && other.until > now())

@@ -87,7 +87,7 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
     case 'Fail':
       return instance.open ? accept(settled(instance, 'failed', command.reason, command.at)) : accept()
     case 'Conclude':
-      if (!instance.open || dueOf(instance) > command.at) return accept()
+      if (!instance.open || deadlineOf(instance) > command.at) return accept()
       return accept(
         everyPrepared(instance)
           ? settled(instance, 'completed', null, command.at)
@@ -102,9 +102,11 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
   }
 }
 
-const everyPrepared = (instance: Instance) => Object.values(instance.arqs).every(({ prepared }) => prepared)
+const everyPrepared = (instance: Pick<Instance, 'arqs'>) =>
+  Object.values(instance.arqs).every(({ prepared }) => prepared)
 /** An open conversation is due at its deadline; at once when the last unprepared ARQ has left it. */
-const dueOf = (instance: Instance): number => (everyPrepared(instance) ? 0 : instance.open!.deadline)
+const deadlineOf = (instance: Pick<Instance, 'arqs' | 'open'>): number =>
+  everyPrepared(instance) ? 0 : instance.open!.deadline
 
 const without = <Value>(record: Readonly<Record<string, Value>>, keys: readonly string[]): Record<string, Value> =>
   Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
@@ -170,10 +172,19 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
   }
 }
 
-/** When the sweeper has to work on it next; null: never. */
-export const dueAt = (instance: Instance): number | null => {
-  const moments = [...(instance.open ? [dueOf(instance)] : []), ...(instance.telling ? [instance.telling.nextAt] : [])]
-  return moments.length > 0 ? Math.min(...moments) : null
+/** The kind of a due row of an instance that waits for nothing but the next try to tell Nova. */
+export const NOVA_DUE = 'nova'
+
+/**
+ * When the sweeper has to work on it next, and for what; null: never. While a conversation is open its deadline counts: events of
+ * an earlier one are sent with its own.
+ */
+export const dueOfInstance = ({
+  telling,
+  ...instance
+}: Instance): { readonly kind: string; readonly at: number } | null => {
+  if (instance.open) return { kind: 'instance', at: deadlineOf(instance) }
+  return telling && { kind: NOVA_DUE, at: telling.nextAt }
 }
 
 /** The failure reason of a bind that passed its deadline. */
@@ -186,9 +197,9 @@ export const instance: Decider<Instance, InstanceCommand, InstanceEvent, 'instan
   decide,
   evolve,
   rows: (before, after) => {
-    const [was, is] = [dueAt(before), dueAt(after)]
-    if (was === is) return []
+    const [was, is] = [dueOfInstance(before), dueOfInstance(after)]
+    if (was?.at === is?.at && was?.kind === is?.kind) return []
     const entity = instanceKey(after.uuid)
-    return is === null ? [drop('due', entity)] : [put('due', { entity, kind: 'instance', at: is })]
+    return is === null ? [drop('due', entity)] : [put('due', { entity, ...is })]
   },
 }

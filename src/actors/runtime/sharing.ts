@@ -20,8 +20,13 @@ export type Sharing = {
     reader: string,
     position: Position,
   ) => Promise<boolean>
-  /** Rows of `due` with `at <= now` that nobody has claimed, oldest first; claimed for `forMs`. */
-  readonly claimDue: (now: number, limit: number, forMs: number) => Promise<readonly Row<'due'>[]>
+  /** Rows of `due` of these kinds with `at <= now` that nobody has claimed, oldest first; claimed for `forMs`. */
+  readonly claimDue: (
+    kinds: readonly string[],
+    now: number,
+    limit: number,
+    forMs: number,
+  ) => Promise<readonly Row<'due'>[]>
   /** Ends claims early, so that an entity that is due again soon need not wait for the claim to expire. */
   readonly unclaim: (entities: readonly EntityKey[]) => Promise<void>
   /** Orders sent at or before `before`, oldest first and as they were; marked as sent `at` in the same step. */

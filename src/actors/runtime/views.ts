@@ -189,12 +189,15 @@ const TABLES = {
     indexes: [['sent_at', 'slot'], ['hostname']],
     unique: [],
   },
-  /** Recorded deadlines: the entity `entity` wants the command `Due` at `at`. */
+  /** Recorded moments: at `at` the entity needs work of this kind (`services/due.ts`). */
   due: {
     columns: { entity: 'text', kind: 'text', at: 'bigint' },
     key: 'entity',
     order: 'at',
-    indexes: [['at', 'entity']],
+    indexes: [
+      ['at', 'entity'],
+      ['kind', 'at', 'entity'],
+    ],
     unique: [],
   },
   hosts: {

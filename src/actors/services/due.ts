@@ -1,4 +1,4 @@
-/** Who attends to an entity whose recorded moment has come, by its kind. A kind that records such moments has a row here. */
+/** Who attends to an entity whose recorded moment has come, by the kind of its row. A kind of entity that records such moments has a row here. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -7,20 +7,25 @@ import { idOf, kindOf } from '../runtime/memory.ts'
 import type { Read } from '../runtime/region.ts'
 import { conclude } from './conclude.ts'
 import { type Kernel, RELEASE_FOR_MS, newWork } from './kernel.ts'
-import { tellNova } from './notifier.ts'
 
 /** Returns the fault that kept it from being done, if any: the entity stays due and is found again. */
 type Attendant = (kernel: Kernel, id: string, read: Read) => Promise<Fault | null>
 
-/** Ends the bind if its deadline has passed, and sends Nova the events that are due. */
+/**
+ * Ends the bind if its deadline has passed. Events for Nova are handed over: nothing waits for Nova here. Releases before 0.3.0
+ * record the moments of those events as rows of this kind too.
+ */
 const attendInstance: Attendant = async (kernel, uuid, read) => {
-  const known = await read(instance, instanceKey(uuid))
+  const key = instanceKey(uuid)
+  const known = await read(instance, key)
   if (!known.ok) return known.fault
-  if (known.value.state.open) {
-    const concluded = await conclude(kernel, uuid)
-    if (!concluded.ok) return concluded.fault
+  const { open, telling } = known.value.state
+  if (!open) {
+    if (telling) kernel.tell(key)
+    return null
   }
-  return tellNova(kernel, uuid)
+  const concluded = await conclude(kernel, uuid)
+  return concluded.ok ? null : concluded.fault
 }
 
 /** Orders a failed release once more. */
@@ -38,6 +43,9 @@ const ATTENDANTS: ReadonlyMap<string, Attendant> = new Map([
   [instance.kind, attendInstance],
   [deployable.kind, attendDeployable],
 ])
+
+/** The kinds of due rows that `attend` works on. */
+export const DEADLINES: readonly string[] = [...ATTENDANTS.keys()]
 
 /** Throws for a kind that nobody attends to: recording such a moment is a bug. */
 export const attend = (kernel: Kernel, key: EntityKey, read: Read): Promise<Fault | null> => {

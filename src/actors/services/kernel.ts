@@ -89,8 +89,8 @@ export type Kernel = {
   readonly options: ControlOptions & Paces
   readonly log: Log
   readonly tracer: Tracer
-  /** Asks the sweeper to look at this entity now. */
-  readonly nudge: (entity: EntityKey) => void
+  /** Asks the notifier to tell Nova of this instance now. Returns at once. */
+  readonly tell: (instance: EntityKey) => void
 }
 
 export const causeOf = (caller: Caller): Cause => ({

@@ -39,9 +39,13 @@ const HELD = 50
 const ROWS_MAX = 1000
 const LEASE = 'checks'
 
-/** The time an order was last sent is not in the journal. */
+/**
+ * What of a row is not compared: the time an order was last sent is not in the journal, and a release before 0.3.0 that runs beside
+ * this one records other kinds of due work.
+ */
+const UNCOMPARED: Partial<Readonly<Record<ViewName, Cells>>> = { pending_orders: { sent_at: 0 }, due: { kind: '' } }
 const compared = (view: ViewName, row: Cells): string =>
-  canonicalJson(JSON.parse(JSON.stringify(view === 'pending_orders' ? { ...row, sent_at: 0 } : row)))
+  canonicalJson(JSON.parse(JSON.stringify({ ...row, ...UNCOMPARED[view] })))
 
 export type Difference = {
   readonly view: ViewName

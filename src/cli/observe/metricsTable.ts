@@ -62,6 +62,8 @@ export const CONTROL_METRICS = {
     'Events to Nova by the answer to them; retry: no final answer yet, to be sent again.',
     'outcome',
   ),
+  nova_calls_open: gauge('Calls to Nova under way.'),
+  nova_instances_waiting: gauge('Instances whose events wait for a free call to Nova.'),
   journal_appends_total: counter(
     'Appends by outcome; stale: fenced because another process had written, and decided again; refused: the store takes no such values.',
     'verdict',

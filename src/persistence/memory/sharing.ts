@@ -47,9 +47,10 @@ const workOn = (tables: Tables, now: () => number): Pick<Sharing, 'claimDue' | '
   const claims = new Map<string, number>()
   const free = (entity: EntityKey): boolean => (claims.get(entity) ?? -Infinity) <= now()
   return {
-    claimDue: async (moment, limit, forMs) => {
+    claimDue: async (kinds, moment, limit, forMs) => {
       for (const entity of claims.keys()) if (free(entity)) claims.delete(entity)
-      const found = inOrder(tables, 'due', 'at').filter(({ at, entity }) => at <= moment && free(entity))
+      const wanted = inOrder(tables, 'due', 'at').filter(({ kind }) => kinds.includes(kind))
+      const found = wanted.filter(({ at, entity }) => at <= moment && free(entity))
       const taken = found.slice(0, limit)
       for (const { entity } of taken) claims.set(entity, now() + forMs)
       return taken

@@ -1,0 +1,101 @@
+/**
+ * A lane is a budget for due work of some kinds: so many entities in hand at once, which no other lane can use up.
+ *
+ * LANE-1 one lane never waits for another: a deadline is not late because Nova does not answer;
+ * LANE-2 a lane claims no more than it can begin with: the rest is left to other processes;
+ * LANE-3 a claim ends when the work is done, well or badly, and expires when its process is dead.
+ */
+import type { EntityKey } from '../../identifiers.ts'
+import { isUndecided } from '../../fault.ts'
+import { textOf } from '../../errorText.ts'
+import type { Read } from '../runtime/region.ts'
+import { DEADLINES, attend } from './due.ts'
+import type { Kernel } from './kernel.ts'
+
+/** Works on entities, on each once at a time. */
+export type Worker = {
+  /** The kinds of due rows that it works on. */
+  readonly kinds: readonly string[]
+  /** How many entities it can begin with now. */
+  readonly room: () => number
+  /** Ignored when the entity is in hand already, or there is no room: a later round finds it again. */
+  readonly begin: (entity: EntityKey, read: Read) => void
+  readonly isInHand: (entity: EntityKey) => boolean
+  /** Resolves when nothing is in hand any more. */
+  readonly ended: () => Promise<void>
+  /** Begins nothing more. Resolves when nothing of it is worked on any more, or it is not worth waiting for. */
+  readonly stop: () => Promise<void>
+}
+export type Lane = {
+  /** Ends the claims on what is done, and claims what is due before this moment. */
+  readonly round: (before: number) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** So many entities are claimed by one statement. */
+const CLAIM_MAX = 500
+
+export const createLane = ({ region, sharing, options, log }: Kernel, worker: Worker): Lane => {
+  const claimed = new Set<EntityKey>()
+  const letGo = async () => {
+    const over = [...claimed].filter((entity) => !worker.isInHand(entity))
+    if (over.length === 0) return
+    await sharing.unclaim(over)
+    for (const entity of over) claimed.delete(entity)
+  }
+  return {
+    round: async (before) => {
+      await letGo()
+      // entities in hand may be claimed as well, once: they must not hide the others
+      const limit = Math.min(CLAIM_MAX, worker.room())
+      if (limit <= 0) return
+      for (const { entity } of await sharing.claimDue(worker.kinds, before, limit, options.claimMs)) {
+        claimed.add(entity)
+        worker.begin(entity, region.readCurrent)
+      }
+    },
+    stop: async () => {
+      await worker.stop()
+      await letGo().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.claims'))
+    },
+  }
+}
+
+/** At most this many entities whose deadline has passed are worked on at once. */
+const DEADLINES_MAX = 2000
+
+/** Ends what is over by its recorded deadline. */
+export const deadlineWorker = (kernel: Kernel): Worker => {
+  const { log } = kernel
+  const inHand = new Map<EntityKey, Promise<void>>()
+  let stopped = false
+  const work = async (entity: EntityKey, read: Read) => {
+    try {
+      const fault = await attend(kernel, entity, read)
+      // that the store cannot be read is logged elsewhere, once; a later round finds the entity again
+      if (fault && !isUndecided(fault)) log.warn({ entity, fault }, 'sweep.refused')
+    } catch (error) {
+      log.error({ entity, error: textOf(error) }, 'sweep.failed')
+    }
+  }
+  const ended = async () => {
+    while (inHand.size > 0) await Promise.allSettled(inHand.values())
+  }
+  return {
+    kinds: DEADLINES,
+    room: () => DEADLINES_MAX - inHand.size,
+    begin: (entity, read) => {
+      if (stopped || inHand.has(entity) || inHand.size >= DEADLINES_MAX) return
+      inHand.set(
+        entity,
+        work(entity, read).finally(() => inHand.delete(entity)),
+      )
+    },
+    isInHand: (entity) => inHand.has(entity),
+    ended,
+    stop: () => {
+      stopped = true
+      return ended()
+    },
+  }
+}

@@ -1,0 +1,8 @@
+/** Due work is claimed by kind, so that a backlog of one kind does not hide the work of another. Only adds: an older program goes on. */
+import { Migration } from '@mikro-orm/migrations'
+
+export class Migration0007 extends Migration {
+  override up(): void {
+    this.addSql(`create index "due_kind_at_entity_index" on "due" ("kind", "at", "entity")`)
+  }
+}
