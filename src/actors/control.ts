@@ -78,14 +78,14 @@ type Retired = DatedNote | null
 export type HostRow = Row<'hosts'> & { readonly last_seen_at: number | null; readonly retired: Retired }
 export type HostDetail = HostRow & {
   readonly handles: Readonly<Record<HandleState, number>>
-  /** The ARQs that hold one of them. */
+  /** The ARQs that hold one of them, as far as the caller may know of them. */
   readonly arqs: readonly ArqUuid[]
 }
 export type HandleRow = Row<'handles'>
 export type HandleDetail = HandleRow & {
   readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
-  /** The ARQ that gave the handle up, until its release is finished. */
+  /** The ARQ that gave the handle up, until its release is finished; null also when the caller may not know of it. */
   readonly last_arq: ArqUuid | null
   /** Number of the order its host has not answered yet. */
   readonly order: number | null
@@ -193,19 +193,21 @@ export type Control = {
   /** Each command may be repeated without harm. */
   readonly hosts: {
     readonly list: (page: Page) => Answer<Listed<HostRow>>
-    readonly get: (name: HostName) => Answer<HostDetail>
+    readonly get: (caller: Caller, name: HostName) => Answer<HostDetail>
     /** Nothing on it is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
     readonly retire: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
     readonly restore: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
     /** Faults: conflict (in use). `force`: ARQs bound on it are unbound first. */
     readonly remove: (caller: Caller, name: HostName, note: OperatorNote, force: boolean) => Answer<null>
   }
+  /** ARQs that the caller may not know of (rest-api 9.5) are shown as if there were none. */
   readonly handles: {
     readonly list: (
+      caller: Caller,
       filter: { readonly state?: HandleState; readonly hostname?: HostName; readonly deployable_uuid?: DeployableUuid },
       page: Page,
     ) => Answer<Listed<HandleRow>>
-    readonly get: (uuid: HandleUuid) => Answer<HandleDetail>
+    readonly get: (caller: Caller, uuid: HandleUuid) => Answer<HandleDetail>
     /** Faults: conflict (held, missing). */
     readonly quarantine: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
     /** The operator confirms that the handle is clean. Faults: conflict (held, being released, missing). */

@@ -28,7 +28,7 @@ const open = async (plan = FPGA, rc = 'FPGA') => {
     const work = { commandId: randomUUID(), at: clock.now(), cause: { by: 'liveness' }, plan }
     value(await cloud.plane.region.tell(hostKey('h1'), work))
   }
-  const theHost = async () => value(await cloud.control.hosts.get('h1'))
+  const theHost = async () => value(await cloud.control.hosts.get(NOVA, 'h1'))
   /** The host carries out all it was told. */
   const work = async () => {
     await cloud.pump()
@@ -154,7 +154,7 @@ describe('a host that is removed', () => {
     )
     expect(await cloud.control.hosts.remove(TENANT, 'h1', WORD, true)).toMatchObject({ fault: { kind: 'unavailable' } })
     expect(removals).toBe(1)
-    expect(value(await cloud.control.hosts.get('h1'))).toMatchObject({ retired: WORD, liveness: 'up' })
+    expect(value(await cloud.control.hosts.get(NOVA, 'h1'))).toMatchObject({ retired: WORD, liveness: 'up' })
     await cloud.stop()
   })
   it('by force ends what is bound on it, and forgets nothing that may be prepared there (S8)', async () => {
@@ -177,7 +177,7 @@ describe('a host that is removed', () => {
     await world.bound()
     await world.down()
     value(await world.control.hosts.remove(TENANT, 'h1', WORD, true))
-    const [stuck] = value(await world.control.handles.list({ state: 'quarantined' }, {})).items
+    const [stuck] = value(await world.control.handles.list(NOVA, { state: 'quarantined' }, {})).items
     expect(value(await world.control.handles.release(TENANT, stuck!.uuid, WORD)).state).toBe('free')
     expect(value(await world.control.devices.list({}, {})).items).toEqual([])
     expect(await world.pending()).toEqual([])
@@ -243,13 +243,13 @@ describe('a quarantined handle', () => {
   })
   it('by hand is given to nobody; one that is held is refused', async () => {
     const world = await open({ ...FPGA, devices: [{ kind: 'fpga', handles: 2 }] })
-    const [one] = value(await world.control.handles.list({ state: 'free' }, {})).items
+    const [one] = value(await world.control.handles.list(NOVA, { state: 'free' }, {})).items
     const kept = value(await world.control.handles.quarantine(TENANT, one!.uuid, WORD))
     expect(kept).toMatchObject({ state: 'quarantined', quarantine: WORD })
     await world.bound()
     const more = await world.create()
     expect(await world.bind(more, randomUUID())).toMatchObject({ ok: false, fault: { kind: 'conflict' } })
-    const [held] = value(await world.control.handles.list({ state: 'held' }, {})).items
+    const [held] = value(await world.control.handles.list(NOVA, { state: 'held' }, {})).items
     expect(await world.control.handles.quarantine(TENANT, held!.uuid, WORD)).toMatchObject({
       fault: { kind: 'conflict', reason: expect.stringContaining('unbind that first') },
     })

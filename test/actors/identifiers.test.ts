@@ -48,7 +48,7 @@ const swapped = (draft: Draft, control: Control, known: Known) => {
     // @ts-expect-error -- an identifier is no key
     draft.state(arq, arqUuid),
     // @ts-expect-error -- a host is no handle
-    control.handles.get(host),
+    control.handles.get({} as never, host),
     // @ts-expect-error -- the instance is not the accelerator request
     control.arqs.removeByInstance({} as never, arqUuid),
     // @ts-expect-error -- columns of a view are identifiers too

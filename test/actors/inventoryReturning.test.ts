@@ -100,7 +100,7 @@ describe('a device that returns after', () => {
     value(await world.control.handles.quarantine(NOVA, handle!.uuid, WORD))
     await away()
     await seen.shows(one)
-    expect(value(await world.control.handles.get(handle!.uuid))).toMatchObject({
+    expect(value(await world.control.handles.get(NOVA, handle!.uuid))).toMatchObject({
       state: 'quarantined',
       quarantine: WORD,
     })

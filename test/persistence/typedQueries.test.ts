@@ -27,7 +27,10 @@ const clock: Clock = { ...systemClock, now: () => NOW }
 const ARQ = arqRow({ state: 'Bound', hostname: 'h1' })
 const LATE = arqRow({ state: 'BindStarted', updated_at: AT })
 const HANDLE = handleRow(ARQ.uuid)
-const DRIVERS = { pci_driver: { status: 'failed', error: 'no sysfs' }, fake_driver: { status: 'ok', error: null } }
+const DRIVERS = {
+  pci_driver: { status: 'failed' as const, error: 'no sysfs' },
+  fake_driver: { status: 'ok' as const, error: null },
+}
 const host = (name: string) =>
   put('hosts', { name, liveness: 'up', boot_id: null, drivers: DRIVERS, aliases: [], created_at: AT, updated_at: null })
 const order = (deadline: number) => put('pending_orders', orderRow(randomUUID(), AT, deadline))

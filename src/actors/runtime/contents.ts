@@ -17,6 +17,7 @@ import type {
 import type { Order } from '../../wire/orders.ts'
 
 type Texts = Readonly<Record<string, string>>
+type Drivers = Readonly<Record<string, { readonly status: 'ok' | 'failed'; readonly error: string | null }>>
 /** In any view. */
 type Contents = {
   aliases: readonly HostName[]
@@ -45,7 +46,7 @@ type OwnContents = {
   deployables: { uuid: DeployableUuid }
   devices: { uuid: DeviceUuid }
   handles: { uuid: HandleUuid }
-  hosts: { name: HostName }
+  hosts: { name: HostName; drivers: Drivers }
   profiles: { uuid: ProfileUuid }
 }
 export type ContentsOf<View extends string> = Contents & (View extends keyof OwnContents ? OwnContents[View] : unknown)

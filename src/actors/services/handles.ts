@@ -1,8 +1,9 @@
 /** The attach handles part of the control port. */
-import type { HandleUuid } from '../../identifiers.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
+import { type Outcome, done, refuse } from '../../fault.ts'
 import { arq, arqKey } from '../arq/decider.ts'
-import type { Caller, Control, HandleDetail } from '../control.ts'
+import type { Caller, Control, HandleDetail, HandleRow } from '../control.ts'
+import { createVisibility } from './visibility.ts'
 import { given } from './devices.ts'
 import { type Retirement } from './retirement.ts'
 import { MOVED } from '../runtime/draft.ts'
@@ -16,6 +17,8 @@ import type { Deployable } from '../deployable/state.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'attach handle', id })
 type HandleDecision = Extract<HandleAdminCommand, { readonly handle: HandleUuid }>
+
+const arqsIn = (arqs: readonly (ArqUuid | null)[]): readonly ArqUuid[] => arqs.filter((arq) => arq !== null)
 
 const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
   const handle = held.exists && held.presence !== 'retired' ? held.handles[uuid] : undefined
@@ -31,24 +34,50 @@ const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
   }
 }
 
-export const createHandles = (kernel: Kernel, retirement: Retirement): Control['handles'] => {
-  const { readers, region } = kernel
-  const ownerOf = async (uuid: HandleUuid): Promise<Outcome<Deployable>> => {
+type OwnerOf = (uuid: HandleUuid) => Promise<Outcome<Deployable>>
+const createOwnerOf =
+  ({ readers, region }: Kernel): OwnerOf =>
+  async (uuid) => {
     const found = await readers.first('handles', { uuid })
     if (!found.ok) return found
     if (!found.value) return missing(uuid)
     const looked = await region.readCurrent(deployable, deployableKey(found.value.deployable_uuid))
     return looked.ok ? { ok: true, value: looked.value.state } : looked
   }
-  const get = async (uuid: HandleUuid): Promise<Outcome<HandleDetail>> => {
-    const owner = await ownerOf(uuid)
-    if (!owner.ok) return owner
-    const detail = detailOf(owner.value, uuid)
-    return detail ? { ok: true, value: detail } : missing(uuid)
+
+/** What is shown of handles: without the ARQs that the caller may not know of. */
+const createShown = (kernel: Kernel, ownerOf: OwnerOf): Pick<Control['handles'], 'get' | 'list'> => {
+  const visibility = createVisibility(kernel)
+  return {
+    get: async (caller, uuid) => {
+      const owner = await ownerOf(uuid)
+      if (!owner.ok) return owner
+      const detail = detailOf(owner.value, uuid)
+      if (detail === null) return missing(uuid)
+      const knows = await visibility(caller, arqsIn([detail.arq_uuid, detail.last_arq]))
+      if (!knows.ok) return knows
+      const shown = (arq: ArqUuid | null) => (arq !== null && knows.value(arq) ? arq : null)
+      return done({ ...detail, arq_uuid: shown(detail.arq_uuid), last_arq: shown(detail.last_arq) })
+    },
+    list: async (caller, filter, page) => {
+      const listed = await kernel.readers.list('handles', given(filter), { sort: 'uuid', ...page })
+      if (!listed.ok) return listed
+      const { items, more } = listed.value
+      const knows = await visibility(caller, arqsIn(items.map(({ arq_uuid: arq }) => arq)))
+      if (!knows.ok) return knows
+      const shown = (row: HandleRow) =>
+        row.arq_uuid === null || knows.value(row.arq_uuid) ? row : { ...row, arq_uuid: null }
+      return done({ items: items.map(shown), more })
+    },
   }
+}
+
+export const createHandles = (kernel: Kernel, retirement: Retirement): Control['handles'] => {
+  const ownerOf = createOwnerOf(kernel)
+  const { get, list } = createShown(kernel, ownerOf)
   const decide = async (caller: Caller, command: HandleDecision): Promise<Outcome<HandleDetail>> => {
     const { handle } = command
-    const done = await transact(kernel, {
+    const decided = await transact(kernel, {
       subject: `the release of handle ${handle}`,
       cause: causeOf(caller),
       guess: async () => {
@@ -69,16 +98,16 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
         return { host }
       },
     })
-    if (!done.ok) return done
-    const shown = await get(handle)
+    if (!decided.ok) return decided
+    const shown = await get(caller, handle)
     // it may have been the last one that kept a device of a retired host in the inventory
-    if (command.type === 'Clear' && done.value) await retirement.shed(caller, done.value.host)
+    if (command.type === 'Clear' && decided.value) await retirement.shed(caller, decided.value.host)
     return shown
   }
   const asked = (type: HandleDecision['type']) => (caller: Caller, handle: HandleUuid, note: OperatorNote) =>
     decide(caller, { type, handle, ...note })
   return {
-    list: (filter, page) => readers.list('handles', given(filter), { sort: 'uuid', ...page }),
+    list,
     get,
     quarantine: asked('Quarantine'),
     release: asked('Clear'),

@@ -8,6 +8,7 @@ import type { Deployable } from '../deployable/state.ts'
 import { createForceUnbind } from './forceUnbind.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
 import type { Row } from '../runtime/views.ts'
+import { createVisibility } from './visibility.ts'
 import { type Host, host, hostKey, hostRow } from '../host/decider.ts'
 import type { Liveness } from './liveness.ts'
 import { type Retirement, createHolders, unknownHost } from './retirement.ts'
@@ -53,6 +54,7 @@ const removeByForce = async (
 export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
   const { region, readers } = kernel
   const holders = createHolders(kernel)
+  const visibility = createVisibility(kernel)
   const lookAt = async (name: HostName): Promise<Outcome<Host>> => {
     const looked = await region.readCurrent(host, hostKey(name))
     if (!looked.ok) return looked
@@ -64,14 +66,18 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     last_seen_at: liveness.lastSeen(row.name),
     retired: held.retired ?? null,
   })
-  const detail = async (name: HostName): Promise<Outcome<HostDetail>> => {
+  const detail = async (caller: Caller, name: HostName): Promise<Outcome<HostDetail>> => {
     const [held, places] = await Promise.all([lookAt(name), holders(name)])
     if (!held.ok) return held
     if (!places.ok) return places
-    const handles = countsOf(places.value)
-    return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs: arqsOf(places.value) } }
+    const [handles, all] = [countsOf(places.value), arqsOf(places.value)]
+    const knows = await visibility(caller, all)
+    if (!knows.ok) return knows
+    const arqs = all.filter(knows.value)
+    return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs } }
   }
-  const then = async (name: HostName, decided: Outcome<Host>) => (decided.ok ? detail(name) : decided)
+  const then = async (caller: Caller, name: HostName, decided: Outcome<Host>) =>
+    decided.ok ? detail(caller, name) : decided
   return {
     list: async (page) => {
       const listed = await readers.list('hosts', {}, page)
@@ -82,7 +88,7 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
       return { ok: true, value: { items, more: listed.value.more } }
     },
     get: detail,
-    retire: async (caller, name, note) => then(name, await retirement.retire(caller, name, note)),
+    retire: async (caller, name, note) => then(caller, name, await retirement.retire(caller, name, note)),
     restore: async (caller, name, note) => {
       const work = newWork(kernel, causeOf(caller), (draft) => {
         if (!draft.state(host, hostKey(name)).exists) draft.refuse(unknownHost(name).fault)
@@ -90,7 +96,7 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
         return draft.state(host, hostKey(name))
       })
       const restored = await region.tell(hostKey(name), work)
-      return restored.ok ? detail(name) : restored
+      return restored.ok ? detail(caller, name) : restored
     },
     remove: async (caller, name, note, force) => {
       const removed = force

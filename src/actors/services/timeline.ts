@@ -3,7 +3,7 @@ import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Event } from '../runtime/decider.ts'
 import type { Caller, Control, Timeline, TimelineStep } from '../control.ts'
-import { instanceKey } from '../instance/decider.ts'
+import { NOT_IN_TIME, instanceKey } from '../instance/decider.ts'
 import type { InstanceEvent } from '../instance/messages.ts'
 import type { Kernel } from './kernel.ts'
 import { kindOf } from '../runtime/memory.ts'
@@ -15,6 +15,17 @@ type StepText = Pick<TimelineStep, 'step' | 'detail'>
 const HISTORY_MAX = 2000
 const ENDED = 'nova told: '
 const PREPARED = 'prepared on the host'
+
+/**
+ * Why something failed. The code is for everybody; the words of a driver or an operator are for administrators, because they may tell
+ * of a host, of another project or of a person.
+ */
+type Why = 'host_failed' | 'deadline_passed' | 'operator_decided'
+const bindFailure = (reason: string): Why => (reason === NOT_IN_TIME ? 'deadline_passed' : 'host_failed')
+/** Members of `detail` that only administrators read. */
+const INTERNAL = ['by', 'reason', 'note'] as const
+const forTenant = (detail: StepText['detail']): StepText['detail'] =>
+  Object.fromEntries(Object.entries(detail).filter(([name]) => !INTERNAL.some((each) => each === name)))
 
 const ofArq = (event: ArqEvent): StepText => {
   switch (event.type) {
@@ -40,15 +51,18 @@ const ofArq = (event: ArqEvent): StepText => {
         detail: event.workMs === null ? { host_work: 'none needed' } : { host_work_ms: event.workMs },
       }
     case 'BindFailed':
-      return { step: 'bind failed', detail: { reason: event.reason } }
+      return { step: 'bind failed', detail: { code: bindFailure(event.reason), reason: event.reason } }
     case 'Unbound': {
       const handle = event.was ? { attach_handle: event.was.handle.uuid } : {}
       return event.forced
-        ? { step: 'unbound by force', detail: { ...handle, ...event.forced } }
+        ? { step: 'unbound by force', detail: { ...handle, code: 'operator_decided' satisfies Why, ...event.forced } }
         : { step: 'unbound', detail: handle }
     }
     case 'ReleaseFailed':
-      return { step: 'release failed on the host', detail: { reason: event.reason } }
+      return {
+        step: 'release failed on the host',
+        detail: { code: 'host_failed' satisfies Why, reason: event.reason },
+      }
     case 'Released':
       return { step: 'released on the host', detail: {} }
     case 'ArqRemoved':
@@ -125,7 +139,9 @@ export const createTimeline = ({
     if (removedAt !== null && removedAt + options.timelineKeptMs < clock.now()) return missing
     const keys = [arqKey(uuid), ...[...instances].map(instanceKey)]
     const rows = instances.size > 0 ? await history(keys) : own
-    return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps: fold(rows, uuid) } }
+    const told = fold(rows, uuid)
+    const steps = caller.isAdmin ? told : told.map((step) => ({ ...step, detail: forTenant(step.detail) }))
+    return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps } }
   }
   return (caller, uuid) => guard(timeline(caller, uuid), 'journal')
 }

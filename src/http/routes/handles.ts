@@ -40,13 +40,13 @@ const list = route({
     deployable_uuid: uuid('Of this deployable.'),
   },
   docs: { summary: 'Attach handles.', answers: { 200: schemas.listOf('handles', schemas.Handle) } },
-  handle: ({ control, query, base, pairs }) => {
+  handle: ({ control, caller, query, base, pairs }) => {
     const filter = {
       ...(query.state && { state: query.state }),
       ...(query.hostname && { hostname: query.hostname }),
       ...(query.deployable_uuid && { deployable_uuid: query.deployable_uuid }),
     }
-    return answer(control.handles.list(filter, pageOf(query)), 200, (listed) =>
+    return answer(control.handles.list(caller, filter, pageOf(query)), 200, (listed) =>
       listBody(listed, {
         key: 'handles',
         collection: 'handles',
@@ -65,7 +65,7 @@ const one = route({
   rule: 'cyborg:handle:get_one',
   uuids: UUIDS,
   docs: { summary: 'One attach handle.', answers: { 200: schemas.HandleDetail }, refusals: [404] },
-  handle: ({ control, params }) => answer(control.handles.get(params.uuid), 200, detailBody),
+  handle: ({ control, caller, params }) => answer(control.handles.get(caller, params.uuid), 200, detailBody),
 })
 
 const turn = (verb: 'quarantine' | 'release', summary: string): Route =>

@@ -1,5 +1,5 @@
 /** The hosts that report hardware. This path is an extension that clients of the original API do not use. */
-import type { HostDetail, HostRow } from '../../actors/control.ts'
+import type { Caller, HostDetail, HostRow } from '../../actors/control.ts'
 import { listBody, namedPageArgs, pageOf } from '../pages.ts'
 import { flag } from '../query.ts'
 import { reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
@@ -8,11 +8,17 @@ import { answer, route } from '../route.ts'
 import type { Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 
-const hostBody = (row: HostRow) => ({
+/** What a driver said in its own words may tell more of a host than its state: it is for administrators. */
+const driversFor = ({ isAdmin }: Caller, drivers: HostRow['drivers']): unknown =>
+  isAdmin
+    ? drivers
+    : Object.fromEntries(Object.entries(drivers).map(([name, { status }]) => [name, { status, error: null }]))
+
+const hostBodyFor = (caller: Caller) => (row: HostRow) => ({
   name: row.name,
   liveness: row.liveness,
   aliases: row.aliases,
-  drivers: row.drivers,
+  drivers: driversFor(caller, row.drivers),
   boot_id: row.boot_id,
   last_seen_at: row.last_seen_at === null ? null : time(row.last_seen_at),
   retired: noteBody(row.retired),
@@ -28,13 +34,24 @@ const list = route({
     summary: 'Hosts: whether they are alive, their other names and the state of their drivers.',
     answers: { 200: schemas.listOf('hosts', schemas.Host) },
   },
-  handle: ({ control, query, base, pairs }) =>
+  handle: ({ control, caller, query, base, pairs }) =>
     answer(control.hosts.list(pageOf(query)), 200, (listed) =>
-      listBody(listed, { key: 'hosts', collection: 'hosts', base, pairs, item: hostBody, markerOf: (row) => row.name }),
+      listBody(listed, {
+        key: 'hosts',
+        collection: 'hosts',
+        base,
+        pairs,
+        item: hostBodyFor(caller),
+        markerOf: (row) => row.name,
+      }),
     ),
 })
 
-const detailBody = (row: HostDetail) => ({ ...hostBody(row), handles: row.handles, arqs: row.arqs })
+const detailBodyFor = (caller: Caller) => (row: HostDetail) => ({
+  ...hostBodyFor(caller)(row),
+  handles: row.handles,
+  arqs: row.arqs,
+})
 
 const one = route({
   method: 'GET',
@@ -45,7 +62,7 @@ const one = route({
     answers: { 200: schemas.HostDetail },
     refusals: [404],
   },
-  handle: ({ control, params }) => answer(control.hosts.get(params.name), 200, detailBody),
+  handle: ({ control, caller, params }) => answer(control.hosts.get(caller, params.name), 200, detailBodyFor(caller)),
 })
 
 const turn = (verb: 'retire' | 'restore', summary: string): Route =>
@@ -56,7 +73,7 @@ const turn = (verb: 'retire' | 'restore', summary: string): Route =>
     body: reasonIn,
     docs: { summary, answers: { 200: schemas.HostDetail }, refusals: [404] },
     handle: ({ control, caller, params, body }) =>
-      answer(control.hosts[verb](caller, params.name, noteOf(caller, body)), 200, detailBody),
+      answer(control.hosts[verb](caller, params.name, noteOf(caller, body)), 200, detailBodyFor(caller)),
   })
 
 const remove = route({

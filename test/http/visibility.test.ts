@@ -1,0 +1,188 @@
+/**
+ * S10: nobody but an administrator learns of accelerator requests of another project: every route, every role, both modes of the policy,
+ * with every filter and marker that could name something foreign. What a driver or an operator said in words is for administrators too.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HANDLE_STATES } from '../../src/actors/deployable/states.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
+import type { Route } from '../../src/http/route.ts'
+import { until } from '../support/lab.ts'
+import { appOver } from './app.ts'
+import { bindBody, openWorkshop } from './cloud.ts'
+import type { Arq } from './cloud.ts'
+import { as, send, service, version } from './steps.ts'
+
+const OWNER = { 'X-User-Id': 'owner-user', 'X-Project-Id': 'owner-project' } as const
+const WORDS = 'firmware of slot 7 rejects key 0xDEADBEEF'
+const owner = as('member', OWNER)
+const ROLES = ['manager', 'member', 'reader', 'service', 'manager,member,reader,service', 'wizard'] as const
+
+let shop: Awaited<ReturnType<typeof openWorkshop>>
+/** All that belongs to the other project. */
+let secrets: readonly string[]
+let arqs: readonly string[]
+let instances: readonly string[]
+let apps: readonly (readonly [mode: string, app: ReturnType<typeof appOver>])[]
+
+const create = async (profile: string): Promise<Arq> =>
+  (await shop.must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: profile }, headers: owner }))
+    .json.arqs[0]
+const bind = (arq: Arq, instance: string) =>
+  shop.must(202, 'PATCH /v2/accelerator_requests', {
+    body: bindBody([arq], shop.fpga.rp_uuid, instance),
+    headers: { ...owner, ...service },
+  })
+let next = 0
+/** The answer of the host to the next of its orders. */
+const answered = async (result: Parameters<typeof shop.answer>[1]) => {
+  await until(() => shop.orders.length > next)
+  await shop.answer(shop.orders[next++]!, result)
+}
+const FAILED = { status: 'failed', reason: WORDS, final: true } as const
+
+beforeAll(async () => {
+  shop = await openWorkshop({ answering: 'when told' })
+  const profile = await shop.newProfile()
+  const [initial, bound, failed, left] = [
+    await create(profile),
+    await create(profile),
+    await create(profile),
+    await create(profile),
+  ]
+  instances = [randomUUID(), randomUUID(), randomUUID()]
+  await bind(bound, instances[0]!)
+  await answered({ status: 'done' })
+  // its release fails as well, so that its handle is in quarantine
+  await bind(failed, instances[1]!)
+  await answered(FAILED)
+  await answered(FAILED)
+  await bind(left, instances[2]!)
+  await answered({ status: 'done' })
+  await shop.must(200, `POST /v2/accelerator_requests/${left.uuid}/force_unbind`, { body: { reason: 'owner-reason' } })
+  await answered(FAILED)
+  await shop.report('silent', [{ driver: 'd', status: 'failed', error: WORDS }])
+  arqs = [initial, bound, failed, left].map(({ uuid }) => uuid)
+  secrets = [...arqs, ...instances, 'owner-user', 'owner-project', 'owner-reason', WORDS]
+  apps = [
+    ['older rules too', appOver(shop.control)],
+    ['new rules', appOver(shop.control, { policy: { enforceNewDefaults: true, rules: {} } })],
+  ]
+})
+afterAll(() => shop.close())
+
+/** Values of path parameters and arguments: those of the other project, and all that everybody may know. */
+const known = async () => {
+  const uuids = async (collection: string, key = collection) =>
+    (await shop.must(200, `GET /v2/${collection}`)).json[key].map(({ uuid }: { uuid: string }) => uuid) as string[]
+  const [devices, deployables, attributes, handles] = await Promise.all(
+    ['devices', 'deployables', 'attributes', 'handles'].map((name) => uuids(name)),
+  )
+  const profiles = await uuids('device_profiles')
+  return { name: ['sim-1', 'silent'], id: profiles, devices, deployables, attributes, handles: handles! }
+}
+type Known = Awaited<ReturnType<typeof known>>
+
+const pathsOf = (row: Route, all: Known): readonly string[] => {
+  const [, collection = '', parameter] = /^\/v2\/(\w+)(?:\/:(\w+))?/.exec(row.path) ?? []
+  if (parameter === undefined) return [row.path]
+  const values =
+    collection === 'accelerator_requests' ? arqs : (all[parameter as 'id'] ?? all[collection as 'devices'] ?? [])
+  return values.map((value) => row.path.replace(/:\w+/g, value))
+}
+/** Each argument with each value that may tell something foreign. */
+const queriesOf = (row: Route, all: Known): readonly string[] => {
+  const values: Readonly<Record<string, readonly string[]>> = {
+    limit: ['1', '100'],
+    marker: [...arqs, ...all.handles.slice(0, 2), 'sim-1'],
+    instance: instances,
+    arqs: [arqs.join(',')],
+    state: HANDLE_STATES,
+    hostname: ['sim-1'],
+    bind_state: ['resolved'],
+    sort_dir: ['desc'],
+  }
+  const names = Object.keys(row.query ?? {})
+  const each = names.flatMap((name) => (values[name] ?? []).map((value) => `?${name}=${value}`))
+  const together = names.includes('instance') ? instances.map((one) => `?bind_state=resolved&instance=${one}`) : []
+  return ['', ...each, ...together]
+}
+/** What the answer tells that the question did not name. */
+const leaks = (text: string, line: string): readonly string[] =>
+  secrets.filter((secret) => !line.includes(secret) && text.includes(secret))
+
+const reads = ROUTES.filter(({ method, rule }) => method === 'GET' && rule !== null)
+describe.each(ROLES)('a %s of another project', (roles) => {
+  const headers = { ...as(roles, { 'X-Project-Id': 'another-project', 'X-User-Id': 'eve' }), ...version(3) }
+  test('reads nothing of it', async () => {
+    const all = await known()
+    for (const [mode, app] of apps)
+      for (const row of reads)
+        for (const path of pathsOf(row, all))
+          for (const query of queriesOf(row, all)) {
+            const line = `${row.method} ${path}${query}`
+            const got = await send(app, line, { headers })
+            expect(got.status, `${mode}: ${line}`).toBeLessThan(500)
+            expect(leaks(got.text, line), `${mode}: ${line}`).toEqual([])
+          }
+  })
+  test('is answered as if its requests and instances did not exist', async () => {
+    const told = async (app: (typeof apps)[number][1], line: string, id: string) => {
+      const body = /^(POST|PATCH)/.test(line) ? { body: patch(id) } : {}
+      const { status, text } = await send(app, line.replace(':uuid', id), { ...body, headers })
+      return [status, text.replaceAll(/req-[0-9a-f-]{36}/g, 'req').replaceAll(id, 'id')]
+    }
+    const patch = (id: string) => ({ [id]: [{ op: 'remove', path: '/hostname' }], reason: 'x' })
+    const lines = [
+      ...ROUTES.filter(({ path }) => path.startsWith('/v2/accelerator_requests/:uuid')).map(
+        ({ method, path }) => `${method} ${path}`,
+      ),
+      ...['arqs', 'marker', 'instance'].map((name) => `GET /v2/accelerator_requests?${name}=:uuid`),
+      'GET /v2/accelerator_requests?bind_state=resolved&instance=:uuid',
+      'DELETE /v2/accelerator_requests?arqs=:uuid',
+      'DELETE /v2/accelerator_requests?instance=:uuid',
+    ]
+    for (const [mode, app] of apps)
+      for (const line of lines)
+        for (const id of [...arqs, ...instances])
+          expect(await told(app, line, id), `${mode}: ${line}`).toEqual(await told(app, line, randomUUID()))
+  })
+})
+
+test('an administrator reads all of it', async () => {
+  const texts = await Promise.all(
+    ['accelerator_requests', 'handles', 'hosts', 'hosts/sim-1', `accelerator_requests/${arqs[2]}/timeline`].map(
+      async (path) => (await shop.must(200, `GET /v2/${path}`)).text,
+    ),
+  )
+  const text = texts.join('')
+  expect([...arqs, instances[0], 'owner-project', WORDS].filter((secret) => !text.includes(secret!))).toEqual([])
+  const { handles } = (await shop.must(200, 'GET /v2/handles?state=quarantined')).json
+  const details = await Promise.all(
+    handles.map(
+      async ({ uuid }: { uuid: string }) => (await shop.must(200, `GET /v2/handles/${uuid}`)).json.last_arq_uuid,
+    ),
+  )
+  expect(details).toContain(arqs[3])
+})
+
+test('a manager of the project itself sees which handles its requests hold', async () => {
+  const headers = as('manager', OWNER)
+  const host = (await shop.must(200, 'GET /v2/hosts/sim-1', { headers })).json
+  expect(host.arqs).toEqual([arqs[1]])
+  const { handles } = (await shop.must(200, 'GET /v2/handles?state=held', { headers })).json
+  expect(handles.map(({ arq_uuid }: { arq_uuid: string }) => arq_uuid)).toEqual([arqs[1]])
+})
+
+test('the timeline gives a tenant the code of a failure, and an administrator also the words', async () => {
+  const step = async (arq: string, name: string, headers: Record<string, string>) => {
+    const { steps } = (await shop.must(200, `GET /v2/accelerator_requests/${arq}/timeline`, { headers })).json
+    return steps.find((each: { step: string }) => each.step === name).detail
+  }
+  expect(await step(arqs[2]!, 'bind failed', owner)).toEqual({ code: 'host_failed' })
+  expect(await step(arqs[2]!, 'bind failed', as('admin'))).toEqual({ code: 'host_failed', reason: WORDS })
+  expect(await step(arqs[3]!, 'release failed on the host', owner)).toEqual({ code: 'host_failed' })
+  const forced = { code: 'operator_decided', attach_handle: expect.any(String) }
+  expect(await step(arqs[3]!, 'unbound by force', owner)).toEqual(forced)
+  expect(await step(arqs[3]!, 'unbound by force', as('admin'))).toMatchObject({ ...forced, reason: 'owner-reason' })
+})
