@@ -4,7 +4,9 @@
  *
  * LIVENESS-1 a host becomes up again only when a process heard from it: a process that has just started changes nothing;
  * LIVENESS-2 the silence of a host counts only from the start of this process, so that hosts that went on while no
- *    control ran are not called silent when controls start again.
+ *    control ran are not called silent when controls start again;
+ * LIVENESS-3 hosts that change at once are recorded together, in portions of one append; after a portion that failed the next ones are
+ *    smaller, down to single hosts, so that a host that cannot be recorded does not keep the others back.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Kernel, newWork } from './kernel.ts'
@@ -86,20 +88,47 @@ const createHearing = ({ clock, sharing, options }: Kernel) => {
   }
 }
 
+type Change = { readonly name: HostName; readonly liveness: State }
+
+/** How many hosts are recorded by one append. */
+export const PORTION_MAX = 256
+
+/** Records the changes, portion by portion. A later sweep finds those of a portion that could not be recorded. */
+const createRecord = (kernel: Kernel): ((changes: readonly Change[]) => Promise<void>) => {
+  const { units, log } = kernel
+  let size = PORTION_MAX
+  /** Whether it was recorded. */
+  const together = async (portion: readonly Change[]): Promise<boolean> => {
+    const work = newWork(kernel, { by: 'liveness' }, (draft) =>
+      portion.filter(({ name, liveness }) => {
+        const key = hostKey(name)
+        if (!draft.state(host, key).exists) return false
+        return draft.decide(host, key, { type: 'SetLiveness', liveness, by: 'silence' }).length > 0
+      }),
+    )
+    const told = await units.together(
+      portion.map(({ name }) => hostKey(name)),
+      work,
+    )
+    if (!told.ok) log.warn({ hosts: portion.length, first: portion[0]!.name, fault: told.fault }, 'liveness.refused')
+    else for (const { name, liveness } of told.value ?? []) log.info({ host: name, liveness }, 'host.liveness')
+    return told.ok
+  }
+  return async (changes) => {
+    for (let at = 0; at < changes.length;) {
+      const portion = changes.slice(at, at + size)
+      at += portion.length
+      size = (await together(portion)) ? Math.min(size * 2, PORTION_MAX) : Math.max(1, Math.floor(portion.length / 2))
+    }
+  }
+}
+
 export const createLiveness = (kernel: Kernel): Liveness => {
-  const { clock, readers, options, region, log } = kernel
+  const { clock, readers, options } = kernel
   const startedAt = clock.monotonic()
   const hearing = createHearing(kernel)
   const changed = new Map<HostName, number | null>()
-  const record = async (name: HostName, liveness: State) => {
-    const key = hostKey(name)
-    const work = newWork(kernel, { by: 'liveness' }, (draft) => {
-      draft.decide(host, key, { type: 'SetLiveness', liveness, by: 'silence' })
-      return null
-    })
-    const told = await region.tell(key, work)
-    if (told.ok) log.info({ host: name, liveness }, 'host.liveness')
-  }
+  const record = createRecord(kernel)
   return {
     seen: hearing.hear,
     lastSeen: (name) => {
@@ -114,11 +143,12 @@ export const createLiveness = (kernel: Kernel): Liveness => {
       const hosts = await readers.list('hosts', {}, {})
       if (!hosts.ok) return
       const upForMs = clock.monotonic() - startedAt
-      for (const { name, liveness, updated_at: at } of hosts.value.items) {
+      const changes = hosts.value.items.flatMap(({ name, liveness: recorded, updated_at: at }): Change[] => {
         changed.set(name, at)
-        const wanted = livenessNow(liveness as State, hearing.silence(name), upForMs, options)
-        if (wanted !== null) await record(name, wanted)
-      }
+        const liveness = livenessNow(recorded as State, hearing.silence(name), upForMs, options)
+        return liveness === null ? [] : [{ name, liveness }]
+      })
+      await record(changes)
     },
   }
 }
