@@ -14,6 +14,20 @@ export type Equivalent = {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    path: 'src/audit/positions.ts',
+    line: 'if (x !== y) return x < y',
+    original: '<',
+    mutated: '<=',
+    reason: 'the two are not equal here',
+  },
+  {
+    path: 'src/actors/deployable/rows.ts',
+    line: 'if (before.handles === after.handles) return []',
+    original: 'before.handles === after.handles',
+    mutated: 'false',
+    reason: 'it saves work: the same handles change no row',
+  },
+  {
     path: 'src/audit/arqs.ts',
     line: "(to === 'missing' && leadsTo(from, 'free'))",
     original: "to === 'missing' && leadsTo(from, 'free')",

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { differencesOf } from '../../src/actors/services/viewChecks.ts'
+import type { ViewName } from '../../src/actors/runtime/views.ts'
+
+type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+const views = (given: Partial<Record<ViewName, Rows>>) =>
+  new Map(Object.entries(given).map(([view, rows]) => [view as ViewName, new Map(Object.entries(rows))]))
+
+const row = { uuid: 'a', state: 'free' }
+
+it.each([
+  ['nothing', {}, {}, []],
+  [
+    'the same rows, whatever the order of their columns',
+    { handles: { a: row } },
+    { handles: { a: { state: 'free', uuid: 'a' } } },
+    [],
+  ],
+  ['another value', { handles: { a: row } }, { handles: { a: { ...row, state: 'held' } } }, ['handles a differs']],
+  ['a row that the journal does not make', {}, { handles: { a: row } }, ['handles a spare']],
+  [
+    'a row that the journal does not make, in a view that it fills',
+    { handles: { a: row } },
+    { handles: { a: row, b: row } },
+    ['handles b spare'],
+  ],
+  ['a row that is not there', { handles: { a: row, b: row } }, { handles: { b: row } }, ['handles a missing']],
+  ['a view that is empty', { handles: { a: row }, arqs: { b: row } }, { arqs: { b: row } }, ['handles a missing']],
+  [
+    'another time at which an order was sent',
+    { pending_orders: { a: { slot: 'a', sent_at: 1 } } },
+    { pending_orders: { a: { slot: 'a', sent_at: 2 } } },
+    [],
+  ],
+  [
+    'another time in another view',
+    { handles: { a: { sent_at: 1 } } },
+    { handles: { a: { sent_at: 2 } } },
+    ['handles a differs'],
+  ],
+] as const)('a view compared with the fold of the journal: %s', (_, folded, found, expected) => {
+  const differences = differencesOf(views(folded), views(found)).map(
+    ({ view, row: key, what }) => `${view} ${key} ${what}`,
+  )
+  expect(differences).toEqual(expected)
+})
