@@ -1,14 +1,12 @@
 /** Reads the journal tails of entities. Requests of one turn of the event loop share one query, since many actors recover at a time. */
-import type { EntityKey } from '../identifiers.ts'
-import { SNAPSHOT_SCHEMA } from '../actors/runtime/views.ts'
-import type { Cause, JournalRow, Recalled } from '../actors/runtime/ports.ts'
+import type { Cause, JournalRow, Recalled, Wish } from '../actors/runtime/ports.ts'
 import { isStorable } from '../text.ts'
 import { Unreadable } from '../actors/runtime/unreadable.ts'
 import { openEffort } from './effort.ts'
 import { failureOf, reading, unreadable } from './sql.ts'
-import type { Database, Rows, Run, Statement } from './sql.ts'
+import type { Database, Rows, Run } from './sql.ts'
+import { ARCHIVED, tailStatement } from './tails.ts'
 
-type Wish = { readonly key: EntityKey; readonly after: number }
 type Answer = ReadonlyMap<string, Recalled>
 type Call = {
   readonly wishes: readonly Wish[]
@@ -36,33 +34,11 @@ export const journalRow = (row: Rows[number]): JournalRow => ({
   cause: row['cause'] as Cause,
 })
 
-/** A snapshot comes as a row without a command, before the rows after it. */
-const TAILS = `with k as (select k.i, k.key, k.after, s.version, s.memory
-    from json_to_recordset($1::json) k(i int, key text, after int)
-    left join snapshots s on s.entity = k.key and s.version > k.after and s.schema = ${SNAPSHOT_SCHEMA})
-  select k.i, k.key, k.version, null::uuid as command, k.memory as data, null::bigint as at, null::json as cause
-    from k where k.version is not null
-  union all
-  select k.i, t.* from k cross join lateral (
-    select j.key, j.version, j.command, j.data, j.at, j.cause from journal j
-    where j.key = k.key and j.version > coalesce(k.version, k.after)) t
-  order by i, version`
-
-export const tailStatement = (wishes: readonly Wish[]): Statement => ({
-  text: TAILS,
-  params: [JSON.stringify(wishes.map(({ key, after }, i) => ({ i, key, after })))],
-  name: 'tails',
-})
-
-const ARCHIVED = `select k.i, a.key, a.version, a.command, a.data, a.at, a.cause
-  from json_to_recordset($1::json) k(i int, key text, after int, upto int)
-  join journal_archive a on a.key = k.key and a.version > k.after and a.version < k.upto order by k.i, a.version`
-
-type Found = { snapshot: Recalled['snapshot']; rows: JournalRow[] }
+type Found = { void?: true; snapshot: Recalled['snapshot']; rows: JournalRow[] }
 /** If the first row of a tail does not follow the snapshot or the known version, the rows between them are read from the archive. */
 const completed = async (run: Run, wishes: readonly Wish[], found: readonly Found[]): Promise<void> => {
-  const gaps = found.flatMap(({ snapshot, rows: [first] }, i) => {
-    const after = snapshot?.version ?? wishes[i]!.after
+  const gaps = found.flatMap(({ void: isVoid, snapshot, rows: [first] }, i) => {
+    const after = snapshot?.version ?? (isVoid ? 0 : wishes[i]!.after)
     return first === undefined || first.version === after + 1 ? [] : [{ i, key: first.key, after, upto: first.version }]
   })
   if (gaps.length === 0) return
@@ -74,7 +50,8 @@ const read = async (run: Run, wishes: readonly Wish[]): Promise<readonly Recalle
   const found = wishes.map((): Found => ({ snapshot: null, rows: [] }))
   for (const row of await run(tailStatement(wishes))) {
     const one = found[row['i'] as number]!
-    if (row['command'] === null) one.snapshot = { version: row['version'] as number, memory: row['data'] }
+    if (row['version'] === 0) one.void = true
+    else if (row['command'] === null) one.snapshot = { version: row['version'] as number, memory: row['data'] }
     else one.rows.push(journalRow(row))
   }
   await completed(run, wishes, found)
@@ -82,7 +59,7 @@ const read = async (run: Run, wishes: readonly Wish[]): Promise<readonly Recalle
 }
 
 const NOTHING: Recalled = { snapshot: null, rows: [] }
-const idOf = ({ key, after }: Wish): string => `${after} ${key}`
+const idOf = ({ key, after, last = '' }: Wish): string => `${after} ${last} ${key}`
 
 const answerAll = async (database: Database, calls: readonly Call[]): Promise<void> => {
   const asked = new Map(calls.flatMap((call) => call.wishes.map((wish) => [idOf(wish), wish] as const)))

@@ -7,6 +7,8 @@ import { prepared } from './prepared.ts'
 import type { Statement } from './sql.ts'
 
 const JOURNAL = { pos: 'int', key: 'text', version: 'int', command: 'uuid', data: 'json', at: 'bigint', cause: 'json' }
+/** Not stored: the command of the row that the new one follows. */
+const FOLLOWS = { follows: 'uuid' }
 
 export const quoted = (name: string): string => `"${name}"`
 const quotedAll = (names: readonly string[], prefix = ''): string =>
@@ -48,6 +50,7 @@ const journalCells = (row: JournalRow, index: number): Cells => ({
   data: row.events,
   at: row.at,
   cause: row.cause,
+  follows: row.follows ?? null,
 })
 
 /** Journal rows as a parameter: `pos` counts them in the order given, and they are sorted in lock order. */
@@ -70,10 +73,13 @@ const holds = (condition: string): string =>
 /** Version 1 is stale as well if the entity has rows in the archive: its first rows were moved there. */
 const BEGAN = `((select a.version from journal_archive a where a.key = r.key and a.version = 1) is not null)`
 
+/** The row before it exists, and is the one that its writer remembers. */
+const FOLLOWED = holds('j.version = r.version - 1 and (r.follows is null or j.command = r.follows)')
+
 const journalInsert = (fenced: boolean): string => {
   const names = Object.keys(JOURNAL)
-  const follows = `where case r.version when 1 then not ${BEGAN} else ${holds('j.version = r.version - 1')} end`
-  return `insert into journal (${quotedAll(names)}) select ${quotedAll(names, 'r.')} from ${recordset(1, JOURNAL)} ${fenced ? follows : ''}`
+  const follows = `where case r.version when 1 then not ${BEGAN} else ${FOLLOWED} end`
+  return `insert into journal (${quotedAll(names)}) select ${quotedAll(names, 'r.')} from ${recordset(1, { ...JOURNAL, ...FOLLOWS })} ${fenced ? follows : ''}`
 }
 
 type Grouped = { readonly view: ViewName; readonly puts: readonly ViewChange[]; readonly drops: readonly ViewChange[] }
@@ -117,7 +123,7 @@ const textOf = (name: string, shape: Shape): string => {
 
 /**
  * Writes the journal first, since its unique keys are the fence and so must be the first locks taken; then deletes view rows, which
- * frees unique values; then upserts the other view rows. `fenced`: each version must follow an existing one, otherwise the statement
+ * frees unique values; then upserts the other view rows. `fenced`: each row must follow the one that its writer remembers, otherwise the statement
  * fails with a division by zero.
  */
 export const appendStatement = (appends: readonly Append[], fenced = true): Statement => {
@@ -148,13 +154,19 @@ export const insertStatement = (view: ViewName, rows: readonly Cells[]): Stateme
 /** Finds the appends (by index) that are already in the journal (`seen`), and those that do not follow its last version (`stale`). */
 export const siftStatement = (appends: readonly Append[]): Statement => {
   const rows = appends.flatMap((append, a) =>
-    append.rows.map(({ key, version, commandId }) => ({ a, key, version, command: commandId })),
+    append.rows.map(({ key, version, commandId, follows = null }) => ({
+      a,
+      key,
+      version,
+      command: commandId,
+      follows,
+    })),
   )
   const text = `select a, bool_or(seen) as seen from (
       select r.a, ${holds('j.command = r.command')} as seen,
         ${holds('j.version = r.version')} or
-          case r.version when 1 then ${BEGAN} else not ${holds('j.version = r.version - 1')} end as stale
-      from ${recordset(1, { a: 'int', key: 'text', version: 'int', command: 'uuid' })}) found
+          case r.version when 1 then ${BEGAN} else not ${FOLLOWED} end as stale
+      from ${recordset(1, { a: 'int', key: 'text', version: 'int', command: 'uuid', ...FOLLOWS })}) found
     where seen or stale group by a`
   return { text, params: [JSON.stringify(rows)], name: 'sift' }
 }

@@ -5,6 +5,7 @@ import type { Append, FeedRow, Verdict } from '../../src/actors/runtime/ports.ts
 import { drop, put, SNAPSHOT_SCHEMA } from '../../src/actors/runtime/views.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import * as sample from '../persistence/samples.ts'
+import { chainContract } from './chain.contract.ts'
 import { listsContract } from './lists.contract.ts'
 
 export type Opened = { readonly store: Store; readonly dispose: () => Promise<void> }
@@ -23,6 +24,7 @@ export const journalContract = (open: () => Promise<Opened>): void => {
   afterAll(() => opened.dispose())
 
   listsContract(() => opened.store)
+  chainContract(journal)
 
   test('a row comes back as it was written', async () => {
     const key = sample.newKey()

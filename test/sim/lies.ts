@@ -20,7 +20,10 @@ export const needsSeveral = (bite: Bite | null): boolean => bite !== null && BIT
 export const unfenced = async (journal: Pick<Journal, 'recall'>, { rows, changes }: Append): Promise<Append> => {
   const tails = await journal.recall(rows.map(({ key }) => ({ key, after: 0 })))
   return {
-    rows: rows.map((row) => ({ ...row, version: (tails.get(row.key)?.rows.at(-1)?.version ?? 0) + 1 })),
+    rows: rows.map((row) => {
+      const { follows: _, ...loose } = row
+      return { ...loose, version: (tails.get(row.key)?.rows.at(-1)?.version ?? 0) + 1 }
+    }),
     changes,
   }
 }

@@ -10,7 +10,7 @@ import type { EntityKey } from '../../identifiers.ts'
 import type { Fault, Outcome } from '../../fault.ts'
 import type { Counts } from './counts.ts'
 import { type Draft, MOVED, Refusal, openDraft, toAppend } from './draft.ts'
-import { type AnyDecider, type Loan, recallInto } from './memory.ts'
+import { type AnyDecider, type Loan, recallInto, wishOf } from './memory.ts'
 import type { Append, Cause, Journal, Verdict } from './ports.ts'
 import { UNAVAILABLE } from './unreadable.ts'
 
@@ -43,8 +43,7 @@ const ROUNDS_MAX = 8
 const BUSY: Fault = { kind: 'unavailable', reason: 'the journal can take no more at the moment', retryAfterSeconds: 1 }
 
 export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: EntityKey) => AnyDecider): Promise<Loan> => {
-  const wanted = [...loan.values()].map(({ key, version }) => ({ key, after: version }))
-  const tails = await store.recall(wanted)
+  const tails = await store.recall([...loan.values()].map(wishOf))
   return new Map([...loan].map(([key, memory]) => [key, recallInto(deciderOf(key), memory, tails.get(key))]))
 }
 

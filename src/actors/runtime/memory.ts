@@ -1,7 +1,7 @@
 /** What an actor remembers: a cache of its journal, immutable, so that lending it is sharing a reference. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Decider, Event, Kind } from './decider.ts'
-import type { JournalRow, Recalled } from './ports.ts'
+import type { JournalRow, Recalled, Wish } from './ports.ts'
 
 export type Memory<State = unknown> = {
   readonly key: EntityKey
@@ -40,9 +40,19 @@ export const absorb = (decider: AnyDecider, memory: Memory, row: JournalRow): Me
         recent: [...memory.recent.slice(1 - RECENT_MAX), row.commandId],
       }
 
+/** The command of the row at its version; undefined: there is none, or it is not known. */
+export const lastCommand = ({ version, recent }: Memory): string | undefined =>
+  version > 0 ? recent.at(-1) : undefined
+/** What a memory asks the journal for. */
+export const wishOf = (memory: Memory): Wish => {
+  const last = lastCommand(memory)
+  return { key: memory.key, after: memory.version, ...(last === undefined ? {} : { last }) }
+}
+
 export const recallInto = (decider: AnyDecider, memory: Memory, recalled: Recalled | undefined): Memory => {
-  const { unread: _, ...known } = memory
-  if (!recalled) return known
+  const { unread: _, ...trusted } = memory
+  if (!recalled) return trusted
+  const known = recalled.void ? blank(memory.key, decider) : trusted
   const from =
     recalled.snapshot && recalled.snapshot.version > known.version ? thaw(memory.key, recalled.snapshot) : known
   return recalled.rows.reduce((reached, row) => absorb(decider, reached, row), from)

@@ -13,6 +13,11 @@ export type JournalRow = {
   /** A UUID. Seen before for this key: nothing is written. All rows of a unit carry the same one. */
   readonly commandId: string
   readonly events: readonly Event[]
+  /**
+   * The command of the row before it (version - 1) as the writer remembers it. The journal accepts the row only onto that very one, so
+   * a writer whose memory is not what the journal holds is refused as stale. Absent: any row of that version will do. Not stored.
+   */
+  readonly follows?: string
   /** When it was decided, ms since the epoch. */
   readonly at: number
   /** What caused it: request id, actor, order; for the timeline and the trace. */
@@ -48,7 +53,14 @@ export type Verdict =
    */
   | { readonly refused: Extract<Fault, { readonly kind: 'invalid' | 'broken' }> }
 
+/** What a caller knows of an entity: `after` is its last version, `last` the command of that row. */
+export type Wish = { readonly key: EntityKey; readonly after: number; readonly last?: string }
 export type Recalled = {
+  /**
+   * The journal holds no row of version `after` and command `last`: it has gone back since that was known, or went another way. What
+   * was known is void; `snapshot` and `rows` are the whole entity.
+   */
+  readonly void?: true
   readonly snapshot: { readonly version: number; readonly memory: unknown } | null
   /** Rows after `after`, or after the snapshot when that is later; ordered by version. */
   readonly rows: readonly JournalRow[]
@@ -61,9 +73,7 @@ export type Journal = {
    * What was written after the given versions, for any number of keys in one read. No append that this process made earlier can be
    * written afterwards. Rejects with `Unreadable` when the store cannot be read, as all reads of this port do.
    */
-  readonly recall: (
-    keys: readonly { readonly key: EntityKey; readonly after: number }[],
-  ) => Promise<ReadonlyMap<EntityKey, Recalled>>
+  readonly recall: (keys: readonly Wish[]) => Promise<ReadonlyMap<EntityKey, Recalled>>
   /** All rows of the given keys, oldest first, at most `limit`; for the timeline and the audit. */
   readonly history: (keys: readonly EntityKey[], limit: number) => Promise<readonly FeedRow[]>
   /** Rows in commit order after a position; never skips a row that commits later. */

@@ -1,5 +1,4 @@
 /** Journal and views in memory: the store of simulations and of tests. It has no timers and waits only for its hooks. */
-import type { EntityKey } from '../../identifiers.ts'
 import type {
   Append,
   FeedRow,
@@ -9,6 +8,7 @@ import type {
   Reads,
   Recalled,
   Verdict,
+  Wish,
 } from '../../actors/runtime/ports.ts'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import { SNAPSHOT_SCHEMA } from '../../actors/runtime/views.ts'
@@ -47,9 +47,10 @@ const commandOf = ({ key, commandId }: JournalRow): string => `${key} ${commandI
 const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append): Verdict => {
   if (rows.some((row) => commands.has(commandOf(row)))) return 'seen'
   const next = new Map<string, number>()
-  for (const { key, version } of rows) {
+  for (const { key, version, follows } of rows) {
     const expected = next.get(key) ?? (byKey.get(key)?.at(-1)?.version ?? 0) + 1
     if (version !== expected) return 'stale'
+    if (follows !== undefined && !next.has(key) && follows !== byKey.get(key)?.at(-1)?.commandId) return 'stale'
     next.set(key, version + 1)
   }
   const refused = misfitOf({ rows, changes })
@@ -57,7 +58,8 @@ const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append
   const conflict = tables.write(changes)
   if (conflict !== null) return { conflict }
   for (const row of rows) {
-    const fed: FeedRow = { ...(JSON.parse(JSON.stringify(row)) as JournalRow), position: String(log.length + 1) }
+    const { follows: _, ...stored } = row
+    const fed: FeedRow = { ...(JSON.parse(JSON.stringify(stored)) as JournalRow), position: String(log.length + 1) }
     log.push(fed)
     const ofKey = byKey.get(row.key)
     if (ofKey === undefined) byKey.set(row.key, [fed])
@@ -67,14 +69,18 @@ const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append
   return 'appended'
 }
 
-const tail = ({ byKey, tables }: Kept, key: EntityKey, after: number): Recalled => {
+const tail = ({ byKey, tables }: Kept, { key, after: known, last }: Wish): Recalled => {
+  const all = byKey.get(key) ?? []
+  const isVoid = last !== undefined && all[known - 1]?.commandId !== last
+  const after = isVoid ? 0 : known
   const kept = tables.row('snapshots', key) as Row<'snapshots'> | undefined
   const snapshot =
     kept === undefined || kept.version <= after || kept.schema !== SNAPSHOT_SCHEMA
       ? null
       : { version: kept.version, memory: kept.memory }
   const from = snapshot?.version ?? after
-  return { snapshot, rows: (byKey.get(key) ?? []).filter(({ version }) => version > from) }
+  const rows = all.filter(({ version }) => version > from)
+  return { ...(isVoid ? { void: true } : {}), snapshot, rows }
 }
 
 const fed = ({ log, archived }: Kept, after: number, limit: number): readonly FeedRow[] => {
@@ -109,7 +115,7 @@ const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
   }
   return {
     append,
-    recall: (keys) => read(() => new Map(keys.map(({ key, after }) => [key, tail(kept, key, after)]))),
+    recall: (keys) => read(() => new Map(keys.map((wish) => [wish.key, tail(kept, wish)]))),
     history: (keys, limit) => {
       const wanted = new Set(keys)
       return read(() => kept.log.filter(({ key }) => wanted.has(key)).slice(0, limit))
