@@ -62,7 +62,7 @@ describe('a journal that has gone back while controls live on', () => {
     value(await bind(b, one))
     value(await a.control.arqs.unbind(NOVA, [one]))
     expect(value(await b.control.arqs.get(NOVA, one)).state).toBe('Unbound')
-    const [handle] = value(await b.control.handles.list({ state: 'held' }, {})).items
+    const [handle] = value(await b.control.handles.list(NOVA, { state: 'held' }, {})).items
     expect(handle).toBeUndefined()
   })
   it('does not keep an entity that it has lost', async () => {
