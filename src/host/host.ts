@@ -16,6 +16,7 @@ import { type Tracer, untraced } from '../trace.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import { deadLetterRecord, readOrder } from '../wire/message.ts'
 import type { Order } from '../wire/orders.ts'
+import { type Boot, nextBoot } from './boot.ts'
 import type { Images } from './executeOrder.ts'
 import type { Disk } from './disk.ts'
 import { Inventory } from './inventory.ts'
@@ -94,7 +95,7 @@ type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & 
 type Letter = { readonly order: Order; readonly taken: () => void; readonly again: (error: unknown) => void }
 
 class Program {
-  readonly bootId: string
+  readonly boot: Boot
   readonly #settings: Settings
   readonly #ledger: Ledger
   readonly #place: KeptOffset
@@ -105,14 +106,14 @@ class Program {
   #consumer: Consumer | null = null
   #stopped: Promise<void> | null = null
 
-  constructor(settings: Settings, ledger: Ledger, place: KeptOffset) {
+  constructor(settings: Settings, boot: Boot, ledger: Ledger, place: KeptOffset) {
     const { name: host, bus, clock, ids, log, options } = settings
-    this.bootId = ids.uuid()
+    this.boot = boot
     this.#settings = settings
     this.#ledger = ledger
     this.#place = place
     this.#inventory = this.#madeInventory()
-    this.#outbox = new Outbox({ host, bootId: this.bootId, ledger, bus, clock, ids, log })
+    this.#outbox = new Outbox({ host, boot, ledger, bus, clock, ids, log })
     this.#orders = this.#madeOrders(options.limits)
     const take = async ({ order, taken, again }: Letter): Promise<void> =>
       void this.#orders.accept(order).then(taken, again)
@@ -124,7 +125,7 @@ class Program {
     const { version, aliases = [], discoverMs, reportEveryMs, heartbeatEveryMs } = options
     const watches = drivers.map((driver) => new Watch(driver, io, clock, discoverMs))
     const looked = (sections: readonly Section[]): void => this.#prune(sections)
-    const world = { host, bootId: this.bootId, bus, clock, ids, log }
+    const world = { host, boot: this.boot, bus, clock, ids, log }
     return new Inventory({
       ...world,
       version,
@@ -171,7 +172,7 @@ class Program {
     const take = (record: Delivered): Promise<void> => this.#receive(record)
     this.#consumer = await bus.consume({
       topic,
-      group: hostGroup(name, this.bootId),
+      group: hostGroup(name, this.boot.bootId),
       onlyKey: name,
       place: this.#place,
       from: 'earliest',
@@ -250,8 +251,11 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   const settings = { ...start, options: { ...DEFAULTS, ...options, limits: { ...DEFAULTS.limits, ...options.limits } } }
   const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log })
   const place = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })
-  const program = new Program(settings, ledger, place)
+  const bootNumber = await nextBoot({ disk, path: `${stateDir}/boot.json`, clock, log })
+  const boot = { bootId: start.ids.uuid(), bootNumber }
+  const program = new Program(settings, boot, ledger, place)
   await program.start()
-  const { bootId, stop, reportNow, settled, load } = program
+  const { bootId } = boot
+  const { stop, reportNow, settled, load } = program
   return { name, bootId, stop, reportNow, settled, load }
 }

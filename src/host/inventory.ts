@@ -12,6 +12,7 @@ import { textOf } from '../errorText.ts'
 import type { Bus } from '../bus/port.ts'
 import { MESSAGE_MAX_BYTES, reportRecord } from '../wire/message.ts'
 import type { Heartbeat, InventoryReport } from '../wire/reports.ts'
+import type { Boot } from './boot.ts'
 import type { Section, Watch } from './sections.ts'
 import { Atlas, fitting } from './sections.ts'
 
@@ -21,7 +22,7 @@ const AGAIN_AFTER_MS = 5000
 
 export type InventoryOptions = {
   readonly host: HostName
-  readonly bootId: string
+  readonly boot: Boot
   readonly version: string
   readonly aliases: readonly string[]
   readonly watches: readonly Watch[]
@@ -103,16 +104,16 @@ export class Inventory {
     return sent
   }
   async #send(sections: readonly Section[]): Promise<boolean> {
-    const { host, bootId, version, aliases, clock, bus, log } = this.#options
+    const { host, boot, version, aliases, clock, bus, log } = this.#options
     const number = ++this.#number
     const now = clock.now()
     const drivers = fitting(sections, SECTIONS_MAX_BYTES)
     for (const section of drivers)
       if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
-    const head = { host, bootId, number, observedAt: now, version, aliases }
+    const head = { host, ...boot, number, observedAt: now, version, aliases }
     const report: InventoryReport = { type: 'Inventory', ...head, drivers }
     try {
-      await bus.publish([reportRecord(report, `${bootId}/${number}`, now)])
+      await bus.publish([reportRecord(report, `${boot.bootId}/${number}`, now)])
       return true
     } catch (error) {
       log.warn({ host, number, reason: textOf(error) }, 'inventory.unsent')
@@ -127,12 +128,12 @@ export class Inventory {
     if (!this.#beating) void this.#sendHeartbeat()
   }
   async #sendHeartbeat(): Promise<void> {
-    const { host, bootId, clock, bus, ids, log, load } = this.#options
+    const { host, boot, clock, bus, ids, log, load } = this.#options
     this.#beating = true
     const now = clock.now()
     const status = { drivers: { ...this.#status }, ...load() }
     try {
-      await bus.publish([reportRecord({ type: 'Heartbeat', host, bootId, observedAt: now, status }, ids.uuid(), now)])
+      await bus.publish([reportRecord({ type: 'Heartbeat', host, ...boot, observedAt: now, status }, ids.uuid(), now)])
     } catch (error) {
       log.warn({ host, reason: textOf(error) }, 'heartbeat.unsent')
     }

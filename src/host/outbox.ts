@@ -6,7 +6,7 @@
  * OUTBOX-3 one publish is under way at a time.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
-import type { BootId, HostName } from '../identifiers.ts'
+import type { HostName } from '../identifiers.ts'
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
@@ -14,6 +14,7 @@ import type { Bus } from '../bus/port.ts'
 import { traceField } from '../trace.ts'
 import { reportRecord } from '../wire/message.ts'
 import type { OrderResult } from '../wire/reports.ts'
+import type { Boot } from './boot.ts'
 import type { Entry } from './entry.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -22,7 +23,7 @@ const RETRY = { firstMs: 50, maxMs: 5000 }
 
 export type OutboxOptions = {
   readonly host: HostName
-  readonly bootId: string
+  readonly boot: Boot
   readonly ledger: Ledger
   readonly bus: Pick<Bus, 'publish'>
   readonly clock: Clock
@@ -32,10 +33,10 @@ export type OutboxOptions = {
 /** `id` is made once for each result: a publish that is repeated carries the same id. */
 type Letter = { readonly id: string; readonly entry: Entry }
 
-const resultOf = (host: HostName, bootId: BootId, entry: Entry): OrderResult => ({
+const resultOf = (host: HostName, boot: Boot, entry: Entry): OrderResult => ({
   type: 'OrderResult',
   host,
-  bootId,
+  ...boot,
   order: entry.type,
   slot: entry.slot,
   deployableUuid: entry.deployableUuid,
@@ -91,9 +92,9 @@ export class Outbox {
     this.#sending = null
   }
   async #round(letters: readonly Letter[]): Promise<boolean> {
-    const { host, bootId, bus, clock, log } = this.#options
+    const { host, boot, bus, clock, log } = this.#options
     try {
-      await bus.publish(letters.map(({ id, entry }) => reportRecord(resultOf(host, bootId, entry), id, clock.now())))
+      await bus.publish(letters.map(({ id, entry }) => reportRecord(resultOf(host, boot, entry), id, clock.now())))
     } catch (error) {
       log.warn({ host, results: letters.length, reason: textOf(error), failures: ++this.#failures }, 'outbox.again')
       return false

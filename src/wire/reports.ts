@@ -16,10 +16,16 @@ const HostName: v.GenericSchema<string, id.HostName> = v.pipe(
 )
 const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
 
-const Head = {
+export const BootNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+const Origin = {
   host: HostName,
   /** New at each start of the host program. */
   bootId: BootId,
+  /** Rises with each start of the host program. Hosts up to release 0.2.0 do not say it. */
+  bootNumber: v.optional(BootNumber),
+}
+const Head = {
+  ...Origin,
   /** Rises by one with each report of one boot; older and repeated ones are ignored. */
   number: v.pipe(v.number(), v.integer(), v.minValue(1)),
   /** When the host observed it, ms since the epoch. */
@@ -48,8 +54,7 @@ export const InventoryReport = v.object({
   ),
 })
 export const Heartbeat = v.object({
-  host: HostName,
-  bootId: BootId,
+  ...Origin,
   type: v.literal('Heartbeat'),
   observedAt: v.number(),
   status: v.object({
@@ -59,8 +64,7 @@ export const Heartbeat = v.object({
   }),
 })
 export const OrderResult = v.object({
-  host: HostName,
-  bootId: BootId,
+  ...Origin,
   type: v.literal('OrderResult'),
   order: v.picklist(['PrepareSlot', 'ReleaseSlot', 'Program', 'Probe']),
   slot: SlotUuid,

@@ -132,11 +132,12 @@ describe('a handle that an operator keeps back', () => {
   })
 })
 
+type Of<Type extends HostEvent['type']> = Extract<HostEvent, { readonly type: Type }>
 describe('a host by what it is and what an operator asks', () => {
   const spec = specOf(host)
   const picture = { bootId: id(1), number: 3, digest: 'd', aliases: [], drivers: {} }
-  const seen: HostEvent = { type: 'PictureRecorded', name: 'h1', picture, devices: {} }
-  const said = (liveness: Liveness, care: 'retired' | 'removed' | 'restored'): HostEvent => ({
+  const seen: Of<'PictureRecorded'> = { type: 'PictureRecorded', name: 'h1', picture, devices: {} }
+  const said = (liveness: Liveness, care: 'retired' | 'removed' | 'restored'): Of<'LivenessSet'> => ({
     type: 'LivenessSet',
     liveness,
     care,

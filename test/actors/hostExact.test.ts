@@ -1,5 +1,6 @@
 /** A host, to the letter. */
 import { describe, expect, it } from 'vitest'
+import { bootAge } from '../../src/actors/host/boots.ts'
 import { host, hostKey, isNews } from '../../src/actors/host/decider.ts'
 import type { Fact } from '../audit/cases/scene.ts'
 import { exactly } from './exact.ts'
@@ -96,9 +97,32 @@ describe('a host', () => {
     ],
     ['nothing of an event of a later release', [picture(), { type: 'Polished' }], KNOWN],
   ])('remembers %s', (_, facts, state) => expect(after(...facts)).toStrictEqual(state))
-  it('remembers its last sixteen boots', () => {
-    const boots = Array.from({ length: 18 }, (_, n) => picture(`b${n}`))
-    expect(after(...boots).formerBoots).toEqual(boots.slice(1, 17).map((_, n) => `b${n + 1}`))
+  it('remembers its last 256 boots', () => {
+    const boots = Array.from({ length: 258 }, (_, n) => picture(`b${n}`))
+    expect(after(...boots).formerBoots).toEqual(boots.slice(1, 257).map((_, n) => `b${n + 1}`))
+  })
+  it('knows a former boot by its number, however many there were', () => {
+    const numbered = (n: number): Fact => ({
+      ...picture(),
+      picture: { ...shot(`b${n}`, 1), bootNumber: 1000 + n },
+    })
+    const known = after(...Array.from({ length: 300 }, (_, n) => numbered(n)))
+    const age = (n: number, bootNumber?: number) =>
+      bootAge(known, { bootId: `b${n}`, ...(bootNumber === undefined ? {} : { bootNumber }) })
+    expect([age(0, 1000), age(299, 1299), age(299), age(300, 1300)]).toEqual(['former', 'present', 'present', 'newer'])
+    // without its number, by its id, if that is remembered
+    expect([age(298), age(300)]).toEqual(['former', 'newer'])
+    expect(isNews(known, { bootId: 'b0', bootNumber: 1000, number: 1 })).toBe(false)
+  })
+  it('records a refused report once for each reason and hour', () => {
+    const refusing = (at: number) => ({ type: 'RefuseReport', reason: 'foreign_host', detail: 'd', at })
+    const refused = { type: 'ReportRefused', reason: 'foreign_host', detail: 'd' }
+    expect(decide([], refusing(1))).toEqual([])
+    expect(decide([picture()], refusing(1))).toEqual([refused])
+    expect(decide([picture(), refused], refusing(3_600_000))).toEqual([])
+    expect(decide([picture(), refused], { ...refusing(1), reason: 'former_boot' })).toHaveLength(1)
+    expect(decide([picture(), refused], refusing(3_602_000))).toEqual([refused])
+    expect(after(picture(), refused)).toStrictEqual({ ...KNOWN, refusals: { foreign_host: 2000 } })
   })
   it('is news of an unknown host, in a new boot or with a higher number', () => {
     const known = after(picture('b1', 5), picture('b2', 5))

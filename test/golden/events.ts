@@ -39,7 +39,7 @@ const deployable: All<DeployableEvent> = {
   HandleCleared: true,
 }
 const device: All<DeviceEvent> = { DeviceRecorded: true, DeviceDescribed: true, StatusSet: true, PresenceSet: true }
-const host: All<HostEvent> = { PictureRecorded: true, LivenessSet: true }
+const host: All<HostEvent> = { PictureRecorded: true, LivenessSet: true, ReportRefused: true }
 const instance: All<InstanceEvent> = {
   BindAccepted: true,
   PartPrepared: true,

@@ -217,6 +217,14 @@ const changes = async (cloud: Cloud) => {
   await quiet()
 }
 
+/** Another host answers for a deployable of this one. */
+const foreignAnswer = async (cloud: Cloud) => {
+  const { uuid: deployableUuid } = await placeOf(cloud, 'FPGA')
+  const head = { type: 'OrderResult', host: 'host-9', bootId: BOOT, order: 'ReleaseSlot' } as const
+  const rest = { slot: deployableUuid, deployableUuid, number: 1, startedAt: 1, finishedAt: 1, result: DONE }
+  await cloud.plane.reports.take({ ...head, ...rest }, 'foreign answer')
+}
+
 export const playScenario = async (): Promise<readonly FeedRow[]> => {
   const cloud = await openCloud()
   await shows(cloud, cloud.shown)
@@ -226,6 +234,7 @@ export const playScenario = async (): Promise<readonly FeedRow[]> => {
   await programs(cloud)
   await changes(cloud)
   await bind(cloud, 'fpga', 'FPGA')
+  await foreignAnswer(cloud)
   const rows = await cloud.store.journal.feed('', 10_000)
   await cloud.plane.stop()
   return rows

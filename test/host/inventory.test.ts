@@ -23,6 +23,7 @@ describe('REPORT-1 REPORT-2 the picture', () => {
         type: 'Inventory',
         host: 'h1',
         bootId: host.bootId,
+        bootNumber: expect.any(Number),
         number: 1,
         observedAt: lab.clock.now(),
         version: '9.9.9',

@@ -46,6 +46,7 @@ describe('an order', () => {
         type: 'OrderResult',
         host: 'h1',
         bootId: host.bootId,
+        bootNumber: expect.any(Number),
         order: 'PrepareSlot',
         slot: order.slot,
         deployableUuid: order.deployableUuid,

@@ -2,6 +2,8 @@
 import type { BootId, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
+import { BOOTS_KEPT, type FromBoot, bootAge } from './boots.ts'
+import { REFUSALS_EVERY_MS, type Refusal } from '../runtime/refusals.ts'
 import { type Row, put } from '../runtime/views.ts'
 
 /** From the best to the worst. */
@@ -26,6 +28,8 @@ export type Departed = { readonly canonical: string; readonly device: HeldDevice
 export type DriverState = { readonly status: 'ok' | 'failed'; readonly error: string | null }
 export type InventorySnapshot = {
   readonly bootId: BootId
+  /** Rises with each start of the host program; hosts up to release 0.2.0 do not say it. */
+  readonly bootNumber?: number
   readonly number: number
   readonly digest: string
   readonly aliases: readonly HostName[]
@@ -40,6 +44,8 @@ export type Host = InventorySnapshot & {
   readonly devices: Readonly<Record<string, HeldDevice>>
   /** In the order of departure, at most `DEPARTED_MAX`: the devices that are away for longest are forgotten first. */
   readonly departed: readonly Departed[]
+  /** When a report in its name was last refused, by reason. */
+  readonly refusals?: Readonly<Partial<Record<Refusal, number>>>
   /** An operator took it out of service; none of its devices is offered until an operator restores it. */
   readonly retired?: DatedNote
   readonly createdAt: number
@@ -59,6 +65,7 @@ export type HostCommand =
   /** `devices`: those that leave the inventory with this decision. */
   | ({ readonly type: 'Retire' | 'Remove'; readonly devices: Changed } & OperatorNote)
   | ({ readonly type: 'Restore' } & OperatorNote)
+  | { readonly type: 'RefuseReport'; readonly reason: Refusal; readonly detail: string; readonly at: number }
   /** Of a retired host, more devices leave the inventory. */
   | { readonly type: 'Shed'; readonly devices: Changed; readonly by: string }
 export type Care = 'retired' | 'removed' | 'restored'
@@ -69,6 +76,7 @@ export type HostEvent =
       readonly picture: InventorySnapshot
       readonly devices: Changed
     }
+  | { readonly type: 'ReportRefused'; readonly reason: Refusal; readonly detail: string }
   /** Decisions of operators are recorded as this event too, because release 0.1.0 reads no other event of a host. */
   | {
       readonly type: 'LivenessSet'
@@ -95,15 +103,15 @@ const initial: Host = {
   updatedAt: null,
 }
 
-const BOOTS_KEPT = 16
 /** Older and repeated reports of one boot, and all of a former boot, change nothing (Q1, I10). */
-export const isNews = (host: Host, report: { readonly bootId: BootId; readonly number: number }): boolean => {
-  if (!host.exists) return true
-  return report.bootId === host.bootId ? report.number > host.number : !host.formerBoots.includes(report.bootId)
+export const isNews = (host: Host, report: FromBoot & { readonly number: number }): boolean => {
+  const age = bootAge(host, report)
+  return age === 'present' ? report.number > host.number : age === 'newer'
 }
 const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
   if (command.type === 'RecordPicture')
     return isNews(host, command.picture) ? accept({ ...command, type: 'PictureRecorded' }) : accept()
+  if (command.type === 'RefuseReport') return refusalOf(host, command)
   if (!host.exists) return refuse({ kind: 'not_found', resource: 'host', id: host.name })
   if (command.type !== 'SetLiveness') return careOf(host, command)
   // a host that an operator removed is restored by an operator only
@@ -112,9 +120,18 @@ const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
     : accept({ ...command, type: 'LivenessSet' })
 }
 
+/** One for each reason and hour: anybody who reaches the bus can cause them. */
+const refusalOf = (
+  { exists, refusals = {} }: Host,
+  { reason, detail, at }: Extract<HostCommand, { readonly type: 'RefuseReport' }>,
+): Decision<HostEvent> =>
+  !exists || at - (refusals[reason] ?? Number.NEGATIVE_INFINITY) < REFUSALS_EVERY_MS
+    ? accept()
+    : accept({ type: 'ReportRefused', reason, detail })
+
 const careOf = (
   { liveness, retired }: Host,
-  command: Exclude<HostCommand, { readonly type: 'RecordPicture' | 'SetLiveness' }>,
+  command: Exclude<HostCommand, { readonly type: 'RecordPicture' | 'SetLiveness' | 'RefuseReport' }>,
 ): Decision<HostEvent> => {
   const { by } = command
   const nothingLeaves = command.type === 'Restore' || Object.keys(command.devices).length === 0
@@ -178,6 +195,7 @@ const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet'
 
 const evolve = (host: Host, event: HostEvent, at: number): Host => {
   if (event.type === 'LivenessSet') return livenessSet(host, event, at)
+  if (event.type === 'ReportRefused') return { ...host, refusals: { ...host.refusals, [event.reason]: at } }
   // an event of a later release: it means nothing to this one
   if (event.type !== 'PictureRecorded') return host
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []

@@ -1,3 +1,5 @@
+import { type RefusalCounts, noRefusals } from './refusals.ts'
+
 /** Counters of this process since its start: appends, fences, second reads. The metrics show them. */
 export type Counts = {
   /** Appends that were written. */
@@ -21,6 +23,8 @@ export type Counts = {
   viewsDiffer: number
   /** Handles that are held for an ARQ that does not hold them. */
   orphans: number
+  /** Reports that were not taken because of who sent them. */
+  readonly refusedReports: RefusalCounts
 }
 export const noCounts = (): Counts => ({
   appends: 0,
@@ -34,4 +38,5 @@ export const noCounts = (): Counts => ({
   viewsChecked: 0,
   viewsDiffer: 0,
   orphans: 0,
+  refusedReports: noRefusals(),
 })

@@ -95,7 +95,10 @@ export const reportPrepared = (
     const held = draft.state(arq, arqKey(report.arq))
     draft.decide(deployable, target, { type: 'Answer', slot, number, failed, final: true, retryBy: draft.at })
     // the answer to an order of an earlier bind changes nothing but that order
-    if (held.status !== 'BindStarted' || held.bond?.order !== number || held.bond.handle.uuid !== slot) return false
+    const { bond } = held
+    if (held.status !== 'BindStarted' || bond?.order !== number || bond.handle.uuid !== slot) return false
+    // whoever answers was judged by the deployable that the answer names
+    if (bond.deployable !== report.deployable) return false
     const command: InstanceCommand =
       failed === null
         ? { type: 'ReportPrepared', arq: report.arq, at: draft.at }

@@ -130,6 +130,7 @@ const keysOf = (step: Step): readonly string[] => {
 
 const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot => ({
   bootId: report.bootId,
+  ...(report.bootNumber === undefined ? {} : { bootNumber: report.bootNumber }),
   number: report.number,
   digest,
   aliases: report.aliases.map(storable),

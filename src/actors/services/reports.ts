@@ -12,6 +12,7 @@ import { commandIdOf } from '../runtime/commandId.ts'
 import { reportPrepared } from './conclude.ts'
 import { recordInventory } from './inventory.ts'
 import type { Outcome } from '../../fault.ts'
+import { judgeResult } from './provenance.ts'
 import type { Cause } from '../runtime/ports.ts'
 import { transact } from '../runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS } from './kernel.ts'
@@ -101,6 +102,9 @@ const takeAnswer = async (kernel: Kernel, { result, commandId, cause }: Taking):
 }
 
 const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string): Promise<Outcome<null>> => {
+  const judged = await judgeResult(kernel, result)
+  if (!judged.ok) return judged
+  if (judged.value === 'ignored') return { ok: true, value: null }
   const { deployableUuid: uuid, slot, number } = result
   const commandId = commandIdOf(messageId)
   const cause = { by: `host ${result.host}`, ...traceField(result.trace) }

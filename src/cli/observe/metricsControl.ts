@@ -2,6 +2,7 @@
  * Metrics of the state of a control process. They are read at the scrape, and queries to the database are limited by a
  * cache.
  */
+import { REFUSALS } from '../../actors/runtime/refusals.ts'
 import { LIVENESS } from '../../actors/host/decider.ts'
 import type { ControlPlane } from '../../actors/controlPlane.ts'
 import type { Counts } from '../../actors/runtime/counts.ts'
@@ -89,6 +90,9 @@ const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
       [{ outcome: 'withdrawn' }, savedByLook],
     ]
   })
+  meter.show('reports_refused_total', () =>
+    REFUSALS.map((reason) => [{ reason }, counts().refusedReports[reason]] as const),
+  )
   meter.show('views_checked_total', () => counts().viewsChecked)
   meter.show('views_differing_total', () => counts().viewsDiffer)
   meter.show('orphan_handles_total', () => counts().orphans)

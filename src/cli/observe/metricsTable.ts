@@ -83,6 +83,10 @@ export const CONTROL_METRICS = {
   bus_up: gauge('1: the bus answers. Absent when the bus is inside the process.'),
   bus_consumer_lag_messages: gauge('Messages not consumed yet, by topic and consumer group.', 'topic', 'group'),
   inbox_messages_total: counter('Reports of hosts by outcome.', 'outcome'),
+  reports_refused_total: counter(
+    'Reports that were not taken because of who sent them, by reason; each is a dead letter.',
+    'reason',
+  ),
   dead_letters_total: counter('Messages that could not be read or handled, by the topic they came from.', 'topic'),
   hosts: gauge('Hosts by liveness.', 'liveness'),
   orders_pending: gauge('Orders that their hosts have not answered yet.'),

@@ -1,0 +1,23 @@
+/** Which start of a host program a report is from. Pure. */
+import type { BootId } from '../../identifiers.ts'
+
+/** Of hosts up to release 0.2.0, which do not number their starts, so many former ones are known by their ids. */
+export const BOOTS_KEPT = 256
+
+export type FromBoot = { readonly bootId: BootId; readonly bootNumber?: number | undefined }
+/** What is recorded of the starts of a host. */
+export type Boots = {
+  readonly exists: boolean
+  readonly bootId: BootId
+  readonly bootNumber?: number
+  readonly formerBoots: readonly BootId[]
+}
+export type BootAge = 'present' | 'newer' | 'former'
+
+export const bootAge = (host: Boots, { bootId, bootNumber }: FromBoot): BootAge => {
+  if (!host.exists) return 'newer'
+  if (bootId === host.bootId) return 'present'
+  if (bootNumber !== undefined && host.bootNumber !== undefined)
+    return bootNumber > host.bootNumber ? 'newer' : 'former'
+  return host.formerBoots.includes(bootId) ? 'former' : 'newer'
+}

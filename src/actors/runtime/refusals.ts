@@ -1,0 +1,14 @@
+/** Reports that a control does not take because of who sent them. */
+
+/**
+ * `foreign_host`: a host answers for a deployable of another host; `former_boot`: the host program was started anew since.
+ */
+export const REFUSALS = ['foreign_host', 'former_boot'] as const
+export type Refusal = (typeof REFUSALS)[number]
+export type RefusalCounts = Record<Refusal, number>
+
+export const noRefusals = (): RefusalCounts =>
+  Object.fromEntries(REFUSALS.map((reason) => [reason, 0])) as RefusalCounts
+
+/** A host's journal shows at most one refusal for each reason in this time, whatever is sent in its name. */
+export const REFUSALS_EVERY_MS = 3_600_000

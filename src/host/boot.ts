@@ -1,0 +1,29 @@
+/**
+ * The number of this start of the host program, on the host's own disk.
+ *
+ * BOOT-1 it rises with each start, so a control knows which of two starts is the later one, however many there were;
+ * BOOT-2 it begins with the time, so that it also rises when the folder is lost, unless the clock was set back meanwhile.
+ */
+import * as v from 'valibot'
+import type { BootId } from '../identifiers.ts'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { BootNumber } from '../wire/reports.ts'
+import type { Disk } from './disk.ts'
+
+/** As every report says it. */
+export type Boot = { readonly bootId: BootId; readonly bootNumber: number }
+
+const BootFile = v.pipe(v.string(), v.parseJson(), v.object({ boot: BootNumber }))
+
+export type BootOptions = { readonly disk: Disk; readonly path: string; readonly clock: Clock; readonly log: Log }
+
+/** The number is on disk when this resolves. A file that cannot be read as a number counts as missing. */
+export const nextBoot = async ({ disk, path, clock, log }: BootOptions): Promise<number> => {
+  const text = await disk.read(path)
+  const last = text === null ? null : v.safeParse(BootFile, text)
+  if (last !== null && !last.success) log.warn({ path }, 'host.bootUnreadable')
+  const number = Math.max(clock.now(), last?.success ? last.output.boot + 1 : 1)
+  await disk.replace(path, `${JSON.stringify({ boot: number })}\n`)
+  return number
+}

@@ -1,0 +1,108 @@
+/** PROVENANCE: who may answer an order. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { systemIds } from '../../src/clock.ts'
+import type { Order } from '../../src/wire/orders.ts'
+import type { OrderResult } from '../../src/wire/reports.ts'
+import { NOVA, openPlane, value } from '../support/plane.ts'
+
+const FPGA = { seed: 1, devices: [{ kind: 'fpga', handles: 1 }] } as const
+type World = Awaited<ReturnType<typeof openPlane>>
+let w: World
+let arq: string
+let deployable: string
+
+beforeEach(async () => {
+  w = await openPlane({}, undefined, 'when told')
+  await w.shows('victim', FPGA)
+  await w.shows('rogue', { ...FPGA, seed: 2 })
+  value(await w.control.profiles.create(NOVA, { name: 'f', description: null, groups: [{ 'resources:FPGA': '1' }] }))
+  const place = value(await w.control.deployables.list({}, {})).items.find(({ hostname }) => hostname === 'victim')!
+  deployable = place.uuid
+  const [made] = value(await w.control.arqs.create(NOVA, 'f'))
+  arq = made!.uuid
+  const bind = { arq, hostname: 'victim', deviceRpUuid: place.rp_uuid!, instanceUuid: systemIds.uuid() }
+  value(await w.control.arqs.bind(NOVA, [bind]))
+  await w.pump()
+})
+const state = async () => value(await w.control.arqs.get(NOVA, arq)).state
+const handle = async () => value(await w.control.handles.list(NOVA, { hostname: 'victim' }, {})).items
+const resultOf = (order: Order, more: Partial<OrderResult> = {}): OrderResult => ({
+  type: 'OrderResult',
+  host: order.host,
+  bootId: systemIds.uuid(),
+  order: order.type,
+  slot: order.slot,
+  deployableUuid: order.deployableUuid,
+  number: order.number,
+  ...(order.type === 'PrepareSlot' ? { arq: order.arq } : {}),
+  startedAt: 1,
+  finishedAt: 2,
+  result: { status: 'done' },
+  ...more,
+})
+const sent = (result: OrderResult) => w.plane.reports.take(result, systemIds.uuid())
+const refusals = () => w.plane.counts().refusedReports
+/** The refusals in the journal of the host. */
+const recorded = async (host: string) =>
+  (await w.store.journal.history([`host/${host}`], 1000)).flatMap(({ events }) =>
+    events.filter(({ type }) => type === 'ReportRefused'),
+  )
+
+describe('PROVENANCE-1 a result of another host', () => {
+  test('does not bind: it is refused for good, naming both hosts, counted, and recorded once', async () => {
+    const forged = await sent(resultOf(w.orders.at(-1)!, { host: 'rogue' }))
+    expect(forged).toMatchObject({ ok: false, fault: { kind: 'invalid', field: 'data.host' } })
+    expect(JSON.stringify(forged)).toMatch(/is on host victim, and host rogue/)
+    await sent(resultOf(w.orders.at(-1)!, { host: 'rogue' }))
+    expect(await state()).toBe('BindStarted')
+    expect(refusals()).toEqual(expect.objectContaining({ foreign_host: 2 }))
+    expect(await recorded('victim')).toHaveLength(1)
+  })
+  test('does not bind either when it names a deployable of its own host', async () => {
+    const place = value(await w.control.deployables.list({}, {})).items.find(({ hostname }) => hostname === 'rogue')!
+    await sent(resultOf(w.orders.at(-1)!, { host: 'rogue', deployableUuid: place.uuid }))
+    expect(await state()).toBe('BindStarted')
+  })
+  test('does not free a handle', async () => {
+    await w.answer(w.orders.at(-1)!)
+    value(await w.control.arqs.unbind(NOVA, [arq]))
+    await w.pump()
+    const held = (await handle()).map((one) => one.state)
+    expect((await sent(resultOf(w.orders.at(-1)!, { host: 'rogue' }))).ok).toBe(false)
+    expect((await handle()).map((one) => one.state)).toEqual(held)
+  })
+  test('the host itself is heard as before', async () => {
+    await sent(resultOf(w.orders.at(-1)!, { host: 'rogue' }))
+    await w.answer(w.orders.at(-1)!)
+    expect(await state()).toBe('Bound')
+  })
+})
+
+describe('PROVENANCE-2 a result of a former boot', () => {
+  const boots = Array.from({ length: 3 }, () => systemIds.uuid())
+  const boot = (n: number) => w.report('victim', [], boots[n])
+  test('is refused while the order waits, and the present boot answers it', async () => {
+    await boot(0)
+    await boot(1)
+    const order = w.orders.at(-1)!
+    expect(await sent(resultOf(order, { bootId: boots[0]! }))).toMatchObject({ fault: { field: 'data.bootId' } })
+    expect(await state()).toBe('BindStarted')
+    expect(refusals()).toEqual(expect.objectContaining({ former_boot: 1 }))
+    expect((await sent(resultOf(order, { bootId: boots[1]! }))).ok).toBe(true)
+    expect(await state()).toBe('Bound')
+  })
+  test('changes nothing and is no dead letter when no order waits for it', async () => {
+    await boot(0)
+    const order = w.orders.at(-1)!
+    await sent(resultOf(order, { bootId: boots[0]! }))
+    await boot(1)
+    expect((await sent(resultOf(order, { bootId: boots[0]! }))).ok).toBe(true)
+    expect(refusals()).toEqual(expect.objectContaining({ former_boot: 0 }))
+  })
+  test('of a boot whose first report is still on its way counts', async () => {
+    await boot(0)
+    expect((await sent(resultOf(w.orders.at(-1)!, { bootId: boots[2]! }))).ok).toBe(true)
+    expect(await state()).toBe('Bound')
+    expect(deployable).not.toBe('')
+  })
+})
