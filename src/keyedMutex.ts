@@ -4,6 +4,8 @@ import type { Clock } from './clock.ts'
 export type KeyedMutex = {
   /** The function that lets the key go; null: it was not free within `waitMs`. */
   readonly enter: (key: string, waitMs: number) => Promise<(() => void) | null>
+  /** Whether somebody holds it: who asks now would have to wait. */
+  readonly isHeld: (key: string) => boolean
   /** Runs the work while it holds the key, however long it waits for it. */
   readonly run: <Value>(key: string, work: () => Promise<Value>) => Promise<Value>
 }
@@ -39,6 +41,7 @@ export const keyedMutex = (clock: Pick<Clock, 'after'>): KeyedMutex => {
       const waiting = entering(key, waitMs)
       return waiting === null || (await waiting) ? leave(key) : null
     },
+    isHeld: (key) => queues.has(key),
     run: async (key, work) => {
       const waiting = entering(key, null)
       if (waiting !== null) await waiting

@@ -5,8 +5,11 @@
  * BUS-2 at least once: a message may be delivered again, after a restart of its consumer or of the adapter;
  * BUS-3 `take` runs for one message of a partition at a time, and the position is committed only after it resolved;
  *    with a `window`, messages are handed over in order without waiting, and the position is that of the oldest not resolved;
- * BUS-4 a `take` that rejects is tried again (bounded back-off); it never blocks other partitions for ever;
- * BUS-5 every queue is bounded: `publish` waits while there is no room, and rejects after `publishTimeoutMs`.
+ * BUS-4 a `take` that rejects is tried again (bounded back-off); it never blocks other partitions for ever. With a `window` it keeps
+ *    back only messages of its own key, as far as the bus holds more messages;
+ * BUS-5 every queue is bounded: `publish` waits while there is no room, and rejects after `publishTimeoutMs`;
+ * BUS-6 a `take` that waits for something may step aside: it does not count in the window any more, so that the messages behind it are
+ *    taken meanwhile. The position still waits for it. At most `ASIDE_MAX` of a partition may.
  */
 import type { BusRecord } from '../wire/envelope.ts'
 
@@ -28,6 +31,10 @@ export type OffsetStore = {
   readonly moved: (place: StoredOffset) => void
 }
 
+/** BUS-6; false: too many of the partition have stepped aside already, or the window is one. */
+export type StepAside = () => boolean
+export const ASIDE_MAX = 256
+
 export type ConsumeOptions = {
   readonly topic: string
   /** Consumers of one group share the partitions; each group gets every message. */
@@ -44,7 +51,7 @@ export type ConsumeOptions = {
   /** How many messages of a partition may be in progress at once. Default 1; with more, `take` is responsible for the order among them. */
   readonly window?: number
   /** Must not throw for bad content: messages that cannot be parsed go to the dead letters. */
-  readonly take: (message: Delivered) => Promise<void>
+  readonly take: (message: Delivered, stepAside: StepAside) => Promise<void>
 }
 export type Consumer = { readonly stop: () => Promise<void> }
 

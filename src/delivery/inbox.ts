@@ -3,21 +3,25 @@
  *
  * INBOX-1 an inventory report whose digest is known is recognised by its headers alone; its body is not parsed;
  * INBOX-2 a message that cannot be read, or is refused for good, goes to the dead letters with the reason, and consuming goes on;
- * INBOX-3 a report that cannot be taken now (`unavailable`, or an exception) is tried again, at most `tries` times, then INBOX-2;
+ * INBOX-3 a report that cannot be taken now (`unavailable`, or an exception) is tried again, at most `tries` times and for at most
+ *    `forMs` since it came, then INBOX-2. Any other fault is final at once: the next try would meet it again;
  * INBOX-4 reports of one kind of one host are taken in order, results of one slot as well; different slots do not wait for each other;
- * INBOX-5 a message is acknowledged to the bus only when it was taken or stored among the dead letters.
+ * INBOX-5 a message is acknowledged to the bus only when it was taken or stored among the dead letters;
+ * INBOX-6 no host waits for another (L7): a report that waits for its next try, or for such a report, steps aside on the bus, at most
+ *    `ASIDE_MAX` of a host at a time. Further ones are given back to the bus, which keeps later messages of that host back meanwhile;
+ * INBOX-7 an inventory that can never be recorded is one dead letter, not one with each repetition: its digest is remembered.
  */
 import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
 import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
 import type { Clock } from '../clock.ts'
-import { type Fault, type Outcome, isUndecided } from '../fault.ts'
+import type { Fault, Outcome } from '../fault.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import type { Message, Sighting } from '../wire/message.ts'
-import { deadLetterRecord, readReport, sighting } from '../wire/message.ts'
+import { deadLetterRecord, inventoryDigest, readReport, sighting } from '../wire/message.ts'
 import type { Report } from '../wire/reports.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
-import type { Bus, Consumer, Delivered } from '../bus/port.ts'
+import type { Bus, Consumer, Delivered, StepAside } from '../bus/port.ts'
 import { recent } from './recentIds.ts'
 
 export type InboxOptions = {
@@ -31,7 +35,7 @@ export type InboxOptions = {
   readonly group?: string
   /** How many messages of one partition are handled at once. */
   readonly window?: number
-  readonly retry?: { readonly firstMs: number; readonly maxMs: number; readonly tries: number }
+  readonly retry?: { readonly firstMs: number; readonly maxMs: number; readonly tries: number; readonly forMs: number }
 }
 export type InboxCounts = {
   readonly unchanged: number
@@ -47,11 +51,14 @@ export type Inbox = {
   readonly counts: () => InboxCounts
 }
 
-const DEFAULTS = { group: 'control', window: 64, retry: { firstMs: 50, maxMs: 2000, tries: 30 } }
+const DEFAULTS = { group: 'control', window: 64, retry: { firstMs: 50, maxMs: 2000, tries: 30, forMs: 60_000 } }
+const ASIDE_MAX = 32
 const RECENT = { ids: 64, hosts: 4096 }
 type Settings = Omit<InboxOptions, keyof typeof DEFAULTS> & typeof DEFAULTS
-/** Why a report was not taken, and whether it may be taken later. */
-type Refusal = { readonly reason: string; readonly later: boolean }
+/** Why a report was not taken; whether it may be taken later; whether its own content is at fault. */
+type Refusal = { readonly reason: string; readonly later: boolean; readonly content: boolean }
+/** A message on its way through the inbox. */
+type Visit = { readonly record: Delivered; readonly cameAt: number; readonly aside: () => void }
 
 const words = (fault: Fault): string =>
   fault.kind === 'invalid'
@@ -67,6 +74,10 @@ class Intake {
   readonly #recent = recent(RECENT.ids, RECENT.hosts)
   readonly #pauses: Pauses
   readonly #counts = { unchanged: 0, taken: 0, repeated: 0, retried: 0, dead: 0 }
+  /** How many reports of each host have stepped aside. */
+  readonly #asides = new Map<string, number>()
+  /** The digest of the last inventory of each host that could not be recorded for good. */
+  readonly #refused = recent(1, RECENT.hosts)
   #consumer: Consumer | null = null
   #stopping = false
 
@@ -84,7 +95,7 @@ class Intake {
       group,
       from: 'earliest',
       window,
-      take: (message) => this.#receive(message),
+      take: (message, stepAside) => this.#visit(message, stepAside),
     })
   }
   readonly stop = async (): Promise<void> => {
@@ -95,12 +106,39 @@ class Intake {
   }
   readonly counts = (): InboxCounts => ({ ...this.#counts })
 
-  #receive(record: Delivered): Promise<void> {
-    const seen = sighting(record)
-    if (seen === null) return this.#read(record)
-    return this.#mutex.run(`${seen.host}/Inventory`, async () => {
-      if (!(await this.#known(seen))) return this.#read(record, true)
-      this.#counts.unchanged++
+  async #visit(record: Delivered, stepAside: StepAside): Promise<void> {
+    let counted = false
+    const aside = (): void => {
+      if (counted) return
+      const count = this.#asides.get(record.key) ?? 0
+      if (count >= ASIDE_MAX) throw new Error(`${count} reports of ${record.key} wait already`)
+      counted = true
+      this.#asides.set(record.key, count + 1)
+      stepAside()
+    }
+    try {
+      await this.#receive({ record, cameAt: this.#settings.clock.monotonic(), aside })
+    } finally {
+      if (counted) this.#leaves(record.key)
+    }
+  }
+  #leaves(key: string): void {
+    const left = this.#asides.get(key)! - 1
+    if (left > 0) this.#asides.set(key, left)
+    else this.#asides.delete(key)
+  }
+  /** INBOX-4 */
+  #inTurn(lane: string, visit: Visit, work: () => Promise<void>): Promise<void> {
+    if (this.#mutex.isHeld(lane)) visit.aside()
+    return this.#mutex.run(lane, work)
+  }
+  async #receive(visit: Visit): Promise<void> {
+    const seen = sighting(visit.record)
+    if (seen === null) return this.#read(visit)
+    return this.#inTurn(`${seen.host}/Inventory`, visit, async () => {
+      if (await this.#known(seen)) this.#counts.unchanged++
+      else if (this.#refused.has(seen.host, seen.digest)) this.#counts.repeated++
+      else return this.#read(visit, true)
     })
   }
   async #known(seen: Sighting): Promise<boolean> {
@@ -112,32 +150,40 @@ class Intake {
     }
   }
   /** `inTurn`: the mutex of the report is held already. */
-  async #read(record: Delivered, inTurn = false): Promise<void> {
-    const message = readReport(record)
-    if (!message.ok) return this.#bury(record, words(message.fault))
+  async #read(visit: Visit, inTurn = false): Promise<void> {
+    const message = readReport(visit.record)
+    if (!message.ok) return this.#bury(visit.record, words(message.fault))
     const { body } = message.value
-    const work = (): Promise<void> => this.#hand(record, message.value)
+    const work = (): Promise<void> => this.#hand(visit, message.value)
     // a body that differs from its headers would wait here for itself
-    return inTurn && body.type === 'Inventory' ? work() : this.#mutex.run(laneOf(body), work)
+    return inTurn && body.type === 'Inventory' ? work() : this.#inTurn(laneOf(body), visit, work)
   }
-  async #hand(record: Delivered, { id, body }: Message<Report>): Promise<void> {
+  async #hand(visit: Visit, { id, body }: Message<Report>): Promise<void> {
+    const { record } = visit
     if (this.#recent.has(record.key, id)) {
       this.#counts.repeated++
       return
     }
-    const refusal = await this.#attempts(body, id)
-    // a dead letter may be sent again by an operator and is to be tried then, so it is not remembered
-    if (refusal !== null) return this.#bury(record, refusal.reason)
+    const refusal = await this.#attempts(visit, body, id)
+    // a dead letter may be sent again by an operator and is to be tried then, so its id is not remembered
+    if (refusal !== null) {
+      await this.#bury(record, refusal.reason)
+      // not the digest that the headers claim: with it, a message could suppress the inventory of another host
+      if (refusal.content && body.type === 'Inventory') this.#refused.add(body.host, inventoryDigest(body))
+      return
+    }
     this.#counts.taken++
     // a repeated heartbeat does no harm, and would push out ids of messages that matter
     if (body.type !== 'Heartbeat') this.#recent.add(record.key, id)
   }
-  async #attempts(report: Report, id: string): Promise<Refusal | null> {
-    const { retry } = this.#settings
+  async #attempts({ cameAt, aside }: Visit, report: Report, id: string): Promise<Refusal | null> {
+    const { retry, clock } = this.#settings
     for (let tried = 1; ; tried++) {
       const refusal = await this.#attempt(report, id)
       if (refusal === null || !refusal.later) return refusal
-      if (tried >= retry.tries) return { ...refusal, reason: `after ${tried} tries: ${refusal.reason}` }
+      const over = tried >= retry.tries || clock.monotonic() - cameAt >= retry.forMs
+      if (over) return { ...refusal, reason: `after ${tried} ${tried === 1 ? 'try' : 'tries'}: ${refusal.reason}` }
+      aside()
       this.#counts.retried++
       await this.#pauses.pause(backoffMs(retry, tried))
       if (this.#stopping) throw new Error(`the inbox stops: ${refusal.reason}`)
@@ -146,9 +192,11 @@ class Intake {
   async #attempt(report: Report, id: string): Promise<Refusal | null> {
     try {
       const outcome = await this.#settings.take(report, id)
-      return outcome.ok ? null : { reason: words(outcome.fault), later: isUndecided(outcome.fault) }
+      if (outcome.ok) return null
+      const { kind } = outcome.fault
+      return { reason: words(outcome.fault), later: kind === 'unavailable', content: kind === 'invalid' }
     } catch (error) {
-      return { reason: textOf(error), later: true }
+      return { reason: textOf(error), later: true, content: false }
     }
   }
   async #bury(record: Delivered, reason: string): Promise<void> {

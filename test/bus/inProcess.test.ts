@@ -237,9 +237,11 @@ test('CURSOR-2 CURSOR-3 a failed message comes again after a growing time; in a 
     },
     2,
   )
-  await bus.publish([say('a', 1), say('b', 2), say('a', 3), say('b', 4)])
+  await bus.publish([say('a', 1), say('b', 2)])
   await quiet()
-  expect([tries, heard]).toEqual([1, ['b2']])
+  await bus.publish([say('a', 3), say('b', 4)])
+  await quiet()
+  expect([tries, heard]).toEqual([1, ['b2', 'b4']])
   for (const [ms, expected] of [
     [100, 2],
     [200, 3],
@@ -250,5 +252,5 @@ test('CURSOR-2 CURSOR-3 a failed message comes again after a growing time; in a 
     await clock.pass(ms)
     expect(tries).toBe(expected)
   }
-  expect(heard).toEqual(['b2', 'a1', 'a3', 'b4'])
+  expect(heard).toEqual(['b2', 'b4', 'a1', 'a3'])
 })

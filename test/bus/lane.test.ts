@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
 import { Lane } from '../../src/bus/kafka/lane.ts'
 import { mendTimer } from '../../src/bus/kafka/timer.ts'
-import type { Delivered } from '../../src/bus/port.ts'
+import type { Delivered, StepAside } from '../../src/bus/port.ts'
 import { handClock, quiet, until } from '../support/lab.ts'
 
 const message = (offset: number, key = 'k'): Delivered => ({
@@ -19,8 +19,10 @@ const open = (window: number) => {
   const begun: number[] = []
   const ends = new Map<number, { readonly ok: () => void; readonly fail: () => void }>()
   const positions: number[] = []
-  const take = ({ offset }: Delivered): Promise<void> => {
+  const asides = new Map<number, StepAside>()
+  const take = ({ offset }: Delivered, stepAside: StepAside): Promise<void> => {
     begun.push(offset)
+    asides.set(offset, stepAside)
     return new Promise((ok, fail) => ends.set(offset, { ok, fail: () => fail(new Error('no')) }))
   }
   const retry = { firstMs: 100, maxMs: 300 }
@@ -30,7 +32,8 @@ const open = (window: number) => {
     ends.get(offset)![how]()
     await quiet()
   }
-  return { clock, lane, begun, positions, end }
+  const aside = (offset: number): boolean => asides.get(offset)!()
+  return { clock, lane, begun, positions, end, aside }
 }
 
 describe('a lane', () => {
@@ -77,11 +80,44 @@ describe('a lane', () => {
     await quiet()
     await end(1, 'fail')
     await end(2)
-    expect(begun).toEqual([1, 2])
+    expect(begun).toEqual([1, 2, 4])
     await clock.pass(100)
-    expect(begun).toEqual([1, 2, 1])
+    expect(begun).toEqual([1, 2, 4, 1])
     await end(1)
-    expect(begun).toEqual([1, 2, 1, 3, 4])
+    expect(begun).toEqual([1, 2, 4, 1, 3])
+  })
+  test('CURSOR-5 messages that have stepped aside make room for others, and the position waits for them', async () => {
+    const { lane, begun, end, aside } = open(2)
+    lane.put([message(1, 'a'), message(2, 'a'), message(3, 'b'), message(4, 'c'), message(5, 'd')], 6)
+    await quiet()
+    expect(begun).toEqual([1, 2])
+    expect([aside(1), aside(1), aside(2)]).toEqual([true, true, true])
+    await quiet()
+    expect(begun).toEqual([1, 2, 3, 4])
+    await end(3)
+    await end(4)
+    expect([begun, lane.position, lane.inHand]).toEqual([[1, 2, 3, 4, 5], 1, 3])
+    await end(2, 'fail')
+    await end(1)
+    expect([lane.position, aside(1), lane.inHand]).toEqual([2, false, 1])
+  })
+  test('CURSOR-5 a bounded number of them, and none with a window of one', async () => {
+    const { lane, begun, aside } = open(2)
+    lane.put(
+      Array.from({ length: 400 }, (_, offset) => message(offset, `k${offset}`)),
+      400,
+    )
+    let stepped = 0
+    for (let offset = 0; offset < 400; offset++) {
+      await quiet()
+      if (!begun.includes(offset)) break
+      if (aside(offset)) stepped++
+    }
+    expect([stepped, begun.length]).toEqual([256, 258])
+    const narrow = open(1)
+    narrow.lane.put([message(1), message(2)], 3)
+    await quiet()
+    expect([narrow.aside(1), narrow.begun]).toEqual([false, [1]])
   })
   test('with a window what comes later under the key of one that failed waits for it, other keys do not', async () => {
     const { clock, lane, begun, end } = open(4)
@@ -92,9 +128,11 @@ describe('a lane', () => {
     await quiet()
     expect(begun).toEqual([1, 3])
     await clock.pass(100)
-    expect(begun).toEqual([1, 3, 1, 2, 4])
+    expect(begun).toEqual([1, 3, 1])
     await end(3)
-    expect(lane.position).toBe(1)
+    expect([begun, lane.position]).toEqual([[1, 3, 1], 1])
+    await end(1)
+    expect(begun).toEqual([1, 3, 1, 2, 4])
   })
   test('closed, it begins nothing more, and is done when nothing is in hand', async () => {
     const { clock, lane, begun, end } = open(2)

@@ -1,7 +1,7 @@
 /** What every bus keeps, whatever it is made of. A suite may share topics with others: keys and groups are its own. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Bus, Delivered, StoredOffset } from '../../src/bus/port.ts'
+import type { Bus, Delivered, StepAside, StoredOffset } from '../../src/bus/port.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { until } from '../support/lab.ts'
 
@@ -138,6 +138,44 @@ export const busContract = (name: string, make: (limits?: Limits) => Promise<Bus
         open.shift()!()
         await new Promise((resolve) => setTimeout(resolve, 2))
       }
+    })
+
+    test('BUS-6 a take that has stepped aside holds up nobody, and its message comes again when it fails', async () => {
+      const heard: unknown[] = []
+      const gate = Promise.withResolvers<void>()
+      let bad = 0
+      const take = async ({ value, headers }: Delivered, stepAside: StepAside): Promise<void> => {
+        if (headers['mark'] !== mark) return
+        if (value === '0' && ++bad === 1) {
+          if (!stepAside()) throw new Error('there is room for it')
+          await gate.promise
+          throw new Error('not now')
+        }
+        heard.push(JSON.parse(value))
+      }
+      await bus.consume({ topic: TOPIC, group: `${mark}-aside`, from: 'earliest', window: 2, take })
+      await bus.publish(numbers(30).map((number) => say('k', number)))
+      await until(() => heard.length >= 29)
+      expect([heard, bad]).toEqual([numbers(29, 1), 1])
+      gate.resolve()
+      await until(() => heard.length >= 30)
+      expect([heard.at(-1), bad]).toEqual([0, 2])
+    })
+
+    test('BUS-4 with a window a take that fails keeps back later messages of its own key only', async () => {
+      const heard: string[] = []
+      let failing = true
+      const take = async ({ key, value, headers, partition }: Delivered): Promise<void> => {
+        if (headers['mark'] !== mark) return
+        if (key.endsWith('/bad') && failing) throw new Error('not now')
+        heard.push(`${partition} ${key.slice(mark.length + 1)} ${value}`)
+      }
+      await bus.publish([say('bad', 1), say('bad', 2), ...numbers(400).map((number) => say(`k${number}`, 0))])
+      await bus.consume({ topic: TOPIC, group: `${mark}-narrow`, from: 'earliest', window: 4, take })
+      await until(() => heard.length >= 400)
+      failing = false
+      await until(() => heard.length >= 402)
+      expect(heard.slice(400).map((one) => one.split(' ').slice(1).join(' '))).toEqual(['bad 1', 'bad 2'])
     })
 
     test('BUS-4 a take that fails is tried again, in order, and other partitions go on', async () => {

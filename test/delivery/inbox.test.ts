@@ -28,7 +28,7 @@ const start = async (options: Partial<InboxOptions> = {}) => {
         taken.push({ report, id })
         return done(null)
       },
-      retry: { firstMs: 100, maxMs: 1000, tries: 4 },
+      retry: { firstMs: 100, maxMs: 1000, tries: 4, forMs: 60_000 },
       ...options,
       ...more,
     })
@@ -211,6 +211,74 @@ describe('INBOX-3 another try', () => {
     await make({ take: async (report, id) => (taken.push({ report, id }), done(null)) }).start()
     await clock.pass(5000)
     expect(taken.map(({ id }) => id)).toEqual(['h1/OrderResult/1'])
+  })
+})
+
+describe('INBOX-6 no host waits for another', () => {
+  const unavailable = refuse({ kind: 'unavailable', reason: 'not now', retryAfterSeconds: 1 })
+  const bad = (report: Report) => report.host === 'bad'
+  const slotOf = (number: number) => `6a1c7f0e-54f1-4e33-8d6b-${String(number).padStart(12, '0')}`
+  const failingFor = (isBad: (report: Report) => boolean, taken: string[], tries: string[]) => ({
+    take: async (report: Report, id: string) => {
+      if (isBad(report)) return tries.push(id) > 0 ? unavailable : done(null)
+      taken.push(id)
+      return done(null)
+    },
+  })
+  test('as many reports of others as come are taken while one waits for its next try', async () => {
+    const [taken, tries]: [string[], string[]] = [[], []]
+    const { say, box } = await start({ window: 4, ...failingFor(bad, taken, tries) })
+    await say(tell(inventoryOf('bad', 1)), tell(inventoryOf('bad', 2)), tell(inventoryOf('bad', 3)))
+    for (let round = 1; round <= 20; round++)
+      await say(...Array.from({ length: 20 }, (_, host) => tell(inventoryOf(`good${host}`, round))))
+    expect([taken.length, tries]).toEqual([400, ['bad/Inventory/1']])
+    expect(box.counts()).toMatchObject({ taken: 400, dead: 0 })
+  })
+  test('a host with more such reports than may step aside keeps back only its own', async () => {
+    const [taken, tries]: [string[], string[]] = [[], []]
+    const { say, clock, letters } = await start({ window: 4, ...failingFor(bad, taken, tries) })
+    const slots = Array.from({ length: 100 }, (_, slot) => resultOf('bad', 1, { slot: slotOf(slot) }))
+    await say(...slots.map((result) => tell(result, `bad/${result.slot}`)))
+    await say(...Array.from({ length: 50 }, (_, host) => tell(inventoryOf(`good${host}`, 1))))
+    expect(taken).toHaveLength(50)
+    expect(new Set(tries).size).toBeLessThanOrEqual(36)
+    // each of them has its tries, and is a dead letter then
+    await clock.pass(60_000)
+    expect(letters).toHaveLength(100)
+  })
+  test('what waits behind a report is not tried for longer than one report may be', async () => {
+    const [taken, tries]: [string[], string[]] = [[], []]
+    const retry = { firstMs: 1000, maxMs: 1000, tries: 10, forMs: 10_000 }
+    const { say, clock, letters } = await start({ retry, ...failingFor(bad, taken, tries) })
+    await say(...[1, 2, 3, 4, 5].map((number) => tell(inventoryOf('bad', number))))
+    await clock.pass(10_100)
+    expect(letters.map(({ reason }) => reason.split(':')[0])).toEqual([
+      'after 10 tries',
+      'after 2 tries',
+      'after 1 try',
+      'after 1 try',
+      'after 1 try',
+    ])
+  })
+  test('what the database can never take is a dead letter at once, and once, however often the host repeats it', async () => {
+    const tries: string[] = []
+    const { say, letters, box } = await start({
+      take: async (_, id) => {
+        tries.push(id)
+        return refuse({ kind: 'invalid', field: 'deployables.num_accelerators', rule: 'must be a whole number' })
+      },
+    })
+    await say(tell(inventoryOf('bad', 1)), tell(inventoryOf('bad', 2)), tell(inventoryOf('bad', 3)))
+    expect(tries).toEqual(['bad/Inventory/1'])
+    expect(letters.map(({ reason }) => reason)).toEqual(['deployables.num_accelerators: must be a whole number'])
+    expect(box.counts()).toEqual({ unchanged: 0, taken: 0, repeated: 2, retried: 0, dead: 1 })
+    await say(tell(inventoryOf('bad', 4, { version: '0.2.0', aliases: ['other'] })))
+    expect(tries).toEqual(['bad/Inventory/1', 'bad/Inventory/4'])
+  })
+  test('a store that refuses a read for good is not asked again for the same message', async () => {
+    const { say, letters, box } = await start({ take: async () => refuse({ kind: 'broken', reason: 'no such table' }) })
+    await say(tell(resultOf('h1', 1)))
+    expect([letters.length, box.counts().retried]).toEqual([1, 0])
   })
 })
 

@@ -126,7 +126,7 @@ export const openNetwork = ({ schedule, random, snare, tap, calm, generation }: 
     }
     if (members.size === 0) return
     const heir = random.pick([...members])
-    for (const message of recent.splice(0, random.below(CHUNK))) heir.options.take(message).catch(() => {})
+    for (const message of recent.splice(0, random.below(CHUNK))) heir.options.take(message, () => false).catch(() => {})
   }
   const seenBy = (life: Life): Bus => {
     const consumers = new Set<Consumer>()
@@ -138,9 +138,10 @@ export const openNetwork = ({ schedule, random, snare, tap, calm, generation }: 
     const consume: Bus['consume'] = (options) =>
       schedule.across(life, server, delayMs, async () => {
         // a consumer that dies has not taken what it had in hand: that comes again
-        const take: typeof options.take = (message) => {
+        const take: typeof options.take = (message, stepAside) => {
           if (options.place === undefined && recent.push(message) > CHUNK) recent.shift()
-          const taken = (): Promise<void> => schedule.across(server, life, delayMs, () => options.take(message))
+          const taken = (): Promise<void> =>
+            schedule.across(server, life, delayMs, () => options.take(message, stepAside))
           return isIdle(message) ? taken() : tap.pass(life, 'deliver', taken)
         }
         const member: Member = { life, options: { ...options, take }, consumer: null }

@@ -3,16 +3,18 @@
  *
  * CURSOR-1 the position moves past a message only after its `take` resolved, and never moves back;
  * CURSOR-2 with a window of one, no message is started while another is in progress or waits for a retry;
- * CURSOR-3 with a larger window, messages are started in order; a failed one blocks the later messages of its key that are not started yet;
- * CURSOR-4 messages in progress at a killed member are started again by the next member, and their results at the killed one are ignored.
+ * CURSOR-3 with a larger window, messages are started in order; a failed one blocks the later messages of its key that are not started yet,
+ *    until it is taken;
+ * CURSOR-4 messages in progress at a killed member are started again by the next member, and their results at the killed one are ignored;
+ * CURSOR-5 a message that has stepped aside (BUS-6) does not count in the window.
  */
 import { type Backoff, backoffMs } from '../../waiting.ts'
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Partition, Reader } from './partition.ts'
-import type { Delivered } from '../port.ts'
+import { ASIDE_MAX, type Delivered, type StepAside } from '../port.ts'
 
 export type Member = {
-  readonly take: (message: Delivered) => Promise<void>
+  readonly take: (message: Delivered, stepAside: StepAside) => Promise<void>
   readonly window: number
   /** Number of `take` calls in progress. */
   inHand: number
@@ -45,8 +47,12 @@ type Run = {
   readonly message: Delivered
   readonly spare: boolean
   readonly againAfterMs?: number | undefined
+  aside?: boolean
 }
-const LOOK_AHEAD = 16
+/** How many messages after the position may be started while that one is not finished. */
+const LOOK_AHEAD = 4096
+/** `mangle` chooses among at least so many. */
+const CANDIDATES = 16
 
 export class Cursor implements Reader {
   readonly #options: CursorOptions
@@ -58,6 +64,7 @@ export class Cursor implements Reader {
   readonly #ripe = new Set<number>()
   readonly #tries = new Map<number, number>()
   readonly #spares: Delivered[] = []
+  #asides = 0
   #position: number
   #scheduled = false
 
@@ -97,7 +104,7 @@ export class Cursor implements Reader {
   }
   #step(): boolean {
     const member = this.#options.owner()
-    if (member === undefined || this.#runs.size >= member.window) return false
+    if (member === undefined || this.#runs.size - this.#asides >= member.window) return false
     const spare = this.#spares.shift()
     if (spare === undefined) return this.#choose(member, this.#candidates(member.window))
     this.#begin({ member, message: spare, spare: true })
@@ -105,17 +112,18 @@ export class Cursor implements Reader {
   }
   #candidates(window: number): readonly Delivered[] {
     const { partition, mangle } = this.#options
-    const until = Math.min(partition.end, this.#position + (mangle ? Math.max(window, LOOK_AHEAD) : window))
+    const most = mangle ? Math.max(window, CANDIDATES) : 1
+    const ahead = window > 1 ? LOOK_AHEAD : most
+    const until = Math.min(partition.end, this.#position + ahead)
     const barred = new Set<string>()
     const found: Delivered[] = []
-    for (let offset = this.#position; offset < until; offset++) {
+    for (let offset = this.#position; offset < until && found.length < most; offset++) {
       const message = partition.at(offset)!
       if (this.#finished.has(offset)) continue
       const busy = this.#active.has(offset)
       if (!busy && !this.#held.has(offset) && !barred.has(message.key)) found.push(message)
-      if (!mangle && found.length > 0) return found
       // with a window larger than one, a message may start while an earlier one of its key is in progress
-      if (!busy || window === 1) barred.add(message.key)
+      if (!busy || window === 1 || this.#tries.has(offset)) barred.add(message.key)
     }
     return found
   }
@@ -138,7 +146,17 @@ export class Cursor implements Reader {
     member.inHand++
     const ok = (): void => this.#ended(run, () => this.#taken(run))
     const fail = (error: unknown): void => this.#ended(run, () => this.#again(run, error))
-    void Promise.resolve(message).then(member.take).then(ok, fail)
+    void Promise.resolve(message)
+      .then((given) => member.take(given, () => this.#stepAside(run)))
+      .then(ok, fail)
+  }
+  #stepAside(run: Run): boolean {
+    if (run.aside) return true
+    if (!this.#runs.has(run) || run.member.window === 1 || this.#asides >= ASIDE_MAX) return false
+    run.aside = true
+    this.#asides++
+    this.wake()
+    return true
   }
   #ended(run: Run, follow: () => void): void {
     const counts = this.#forget(run)
@@ -149,8 +167,10 @@ export class Cursor implements Reader {
     this.wake()
   }
   #forget(run: Run): boolean {
-    if (!run.spare && this.#runs.has(run)) this.#active.delete(run.message.offset)
-    return this.#runs.delete(run)
+    if (!this.#runs.delete(run)) return false
+    if (!run.spare) this.#active.delete(run.message.offset)
+    if (run.aside) this.#asides--
+    return true
   }
   #taken({ message, againAfterMs }: Run): void {
     this.#tries.delete(message.offset)

@@ -2,25 +2,27 @@
  * The messages of one partition that a member has fetched and not finished. They are started in order, up to `window` at once.
  * The rules are those of the in-process bus (`cursor.ts`): CURSOR-1 the position is the offset of the oldest message not taken; CURSOR-2
  * with a window of one, no message is started while another is in progress or waits for a retry; CURSOR-3 with a larger window, a failed
- * message blocks the later ones of its key.
+ * message blocks the later ones of its key; CURSOR-5 one that has stepped aside does not count in the window.
  */
 import { backoffMs, type Backoff } from '../../waiting.ts'
 import type { Cancel, Clock } from '../../clock.ts'
-import type { Delivered } from '../port.ts'
+import { ASIDE_MAX, type Delivered, type StepAside } from '../port.ts'
 
 export type LaneOptions = {
   readonly clock: Clock
   readonly window: number
   readonly retry: Backoff
-  readonly take: (message: Delivered) => Promise<void>
+  readonly take: (message: Delivered, stepAside: StepAside) => Promise<void>
   readonly failed: (message: Delivered, error: unknown) => void
   /** Called when a message is finished. */
   readonly moved: () => void
 }
 type Entry = {
-  readonly message: Delivered
+  readonly offset: number
+  /** Null when it is done: then only its offset matters. */
+  message: Delivered | null
   readonly bytes: number
-  state: 'waiting' | 'running' | 'held' | 'done'
+  state: 'waiting' | 'running' | 'aside' | 'held' | 'done'
   tries: number
 }
 
@@ -29,7 +31,9 @@ export class Lane {
   readonly #entries: Entry[] = []
   readonly #timers = new Set<Cancel>()
   #next = -1
+  /** In progress, and those of them that have stepped aside. */
   #running = 0
+  #aside = 0
   #bytes = 0
   #closed = false
   #idle: (() => void) | null = null
@@ -40,7 +44,7 @@ export class Lane {
 
   /** The offset of the oldest message that is not taken; -1 before the first fetch. */
   get position(): number {
-    return this.#entries[0]?.message.offset ?? this.#next
+    return this.#entries[0]?.offset ?? this.#next
   }
   /** The offset of the next message to fetch. */
   get next(): number {
@@ -57,7 +61,7 @@ export class Lane {
   put(messages: readonly Delivered[], end: number): void {
     for (const message of messages.filter(({ offset }) => offset >= this.#next)) {
       const bytes = 2 * (message.key.length + message.value.length) + 400
-      this.#entries.push({ message, bytes, state: 'waiting', tries: 0 })
+      this.#entries.push({ offset: message.offset, message, bytes, state: 'waiting', tries: 0 })
       this.#bytes += bytes
     }
     this.#next = Math.max(this.#next, end)
@@ -78,32 +82,45 @@ export class Lane {
     if (this.#closed) return
     const { window } = this.#options
     const barred = new Set<string>()
-    for (let at = 0; at < this.#entries.length && at < window && this.#running < window; at++) {
-      const entry = this.#entries[at]!
-      if (entry.state === 'waiting' && !barred.has(entry.message.key)) this.#begin(entry)
-      if (entry.state === 'held') barred.add(entry.message.key)
+    const ahead = window === 1 ? 1 : this.#entries.length
+    for (let at = 0; at < ahead && this.#running - this.#aside < window; at++) {
+      const entry = this.#entries[at]
+      if (!entry?.message) continue
+      if (entry.state === 'waiting' && !barred.has(entry.message.key)) this.#begin(entry, entry.message)
+      if (entry.tries > 0) barred.add(entry.message.key)
     }
   }
-  #begin(entry: Entry): void {
+  #begin(entry: Entry, message: Delivered): void {
     entry.state = 'running'
     this.#running++
     const ok = (): void => this.#taken(entry)
-    const fail = (error: unknown): void => this.#again(entry, error)
-    void Promise.resolve(entry.message).then(this.#options.take).then(ok, fail)
+    const fail = (error: unknown): void => this.#again(entry, message, error)
+    const { take } = this.#options
+    void Promise.resolve(message)
+      .then((given) => take(given, () => this.#stepAside(entry)))
+      .then(ok, fail)
+  }
+  #stepAside(entry: Entry): boolean {
+    if (entry.state === 'aside') return true
+    if (entry.state !== 'running' || this.#options.window === 1 || this.#aside >= ASIDE_MAX) return false
+    entry.state = 'aside'
+    this.#aside++
+    this.#pump()
+    return true
   }
   #taken(entry: Entry): void {
-    entry.state = 'done'
-    while (this.#entries[0]?.state === 'done') this.#bytes -= this.#entries.shift()!.bytes
-    this.#ended()
+    this.#ended(entry, 'done')
+    this.#bytes -= entry.bytes
+    entry.message = null
+    while (this.#entries[0]?.state === 'done') this.#entries.shift()
     this.#options.moved()
     this.#pump()
   }
-  #again(entry: Entry, error: unknown): void {
+  #again(entry: Entry, message: Delivered, error: unknown): void {
     const { clock, retry, failed } = this.#options
-    entry.state = 'held'
-    failed(entry.message, error)
+    failed(message, error)
     const ms = backoffMs(retry, ++entry.tries)
-    this.#ended()
+    this.#ended(entry, 'held')
     if (this.#closed) return
     const cancel = clock.after(ms, () => {
       this.#timers.delete(cancel)
@@ -113,7 +130,9 @@ export class Lane {
     this.#timers.add(cancel)
     this.#pump()
   }
-  #ended(): void {
+  #ended(entry: Entry, state: 'done' | 'held'): void {
+    if (entry.state === 'aside') this.#aside--
+    entry.state = state
     if (--this.#running === 0) this.#idle?.()
   }
 }
