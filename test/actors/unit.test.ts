@@ -214,6 +214,61 @@ describe('an acknowledgement that is lost', () => {
   })
 })
 
+describe('an entity in doubt, because a borrower writes although its time is over', () => {
+  /** The first append is stored only when the actor has taken its memory back, and its writer is told later still. */
+  const overdue = async () => {
+    const [store, told] = [door(), door()]
+    let [begun, stored] = [0, 0]
+    const counters = openCounters(
+      {
+        beforeCommit: async () => {
+          if (begun++ === 0) await store.pass()
+        },
+        afterCommit: async () => {
+          if (stored++ === 0) await told.pass()
+        },
+      },
+      { holdMs: 30, askMs: 5000 },
+    )
+    const late = counters.addAll(5, 'a', 'b')
+    await until(() => store.knocks() === 1)
+    // answered when the borrower's time is over
+    expect(await counters.count('a')).toBe(0)
+    store.open()
+    await until(() => stored > 0)
+    return { ...counters, late, told }
+  }
+  it('refuses nothing on the memory of before', async () => {
+    const { add, late, told, region } = await overdue()
+    expect(await add(-5, 'a')).toEqual({ ok: true, value: 0 })
+    told.open()
+    await late
+    await region.stop()
+  })
+  it('does not take a command for done on the memory of before', async () => {
+    const { late, told, region, units } = await overdue()
+    const work = adding(0, 'b')
+    const plan: typeof work.plan = (draft) => {
+      const { count } = draft.state(counter, key('b'))
+      if (count > 0) draft.decide(counter, key('b'), { type: 'Add', by: -count })
+      return count
+    }
+    expect(await units.together([key('b')], { ...work, plan })).toEqual({ ok: true, value: 5 })
+    told.open()
+    await late
+    await region.stop()
+  })
+  it('is shown as it is, also to who waited while the doubt ended', async () => {
+    const { late, told, region, add, addAll, count } = await overdue()
+    const waiting = [addAll(-1, 'a'), add(-1, 'a'), count('a')]
+    told.open()
+    expect(await Promise.all(waiting)).toEqual([{ ok: true, value: 4 }, { ok: true, value: 3 }, 3])
+    await late
+    expect(await count('a')).toBe(3)
+    await region.stop()
+  })
+})
+
 describe('two processes over one journal', () => {
   const pair = () => {
     const { journal } = memoryStore({ exclusive: false })

@@ -9,7 +9,7 @@ export type Memory<State = unknown> = {
   readonly version: number
   /** The last command ids, so that a repeated command is answered and not carried out again. */
   readonly recent: readonly string[]
-  /** Assumed to be new without having read the journal: only the fence, or a read, can tell. */
+  /** Assumed to be new without having read the journal, or in doubt (REGION-5): only the fence, or a read, can tell. */
   readonly unread?: true
 }
 export type Loan = ReadonlyMap<EntityKey, Memory>

@@ -5,7 +5,8 @@
  * REGION-2 a caller whose actor dies is answered `unavailable`, or `broken` when its journal can never be read;
  * REGION-3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
  * REGION-4 callers who read an entity before its actor begins the read share that read of the tail;
- * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: until it has ended, each read reads the tail.
+ * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: the entity is in doubt until that has ended and
+ *    its actor has read the tail. Meanwhile each read reads the tail, and so does each decision before it refuses or does nothing.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
@@ -82,6 +83,8 @@ const found = <State>(decider: Kind<State>, read: Outcome<Memory>): Outcome<Memo
 }
 const whyStopped = (error: unknown): Fault => (error instanceof Unreadable ? faultOf(error, 'journal') : UNAVAILABLE)
 
+/** A read that failed is repeated after this long. */
+const REREAD_MS = 1000
 const SHARDS = 32
 /** nact accepts few characters in names; all others are written as `$xx`. */
 const nameOf = (key: EntityKey) =>
@@ -92,20 +95,21 @@ const shardOf = (key: EntityKey) => {
   return Math.abs(hash) % SHARDS
 }
 
-/** Keys to which somebody other than their present actor may be writing. */
-const createDoubts = (reread: (key: EntityKey) => void) => {
+/** Keys to which somebody other than their present actor may be writing. `reread` resolves when no actor has an older memory of the key. */
+const createDoubts = (reread: (key: EntityKey) => Promise<void>) => {
   const writers = new Map<EntityKey, number>()
   return {
     has: (key: EntityKey): boolean => writers.has(key),
     /** The returned function is to be called when that writer has ended. */
     begin: (key: EntityKey): (() => void) => {
       writers.set(key, (writers.get(key) ?? 0) + 1)
-      return () => {
+      const over = () => {
         const left = writers.get(key)! - 1
         if (left > 0) writers.set(key, left)
         else writers.delete(key)
-        reread(key)
       }
+      // messages that wait already are handled before the read, with the memory of before
+      return () => void reread(key).finally(over)
     },
   }
 }
@@ -145,7 +149,15 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
       entry.lastUsed = clock.now()
       entry.ended()
     }
-    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, overdue: () => doubts.begin(key) }
+    const ports = {
+      journal,
+      clock,
+      deciderOf,
+      holdMs: options.holdMs,
+      crashed,
+      overdue: () => doubts.begin(key),
+      inDoubt: () => doubts.has(key),
+    }
     // each actor has a name of its own: nact would hand a message for a stopped actor to the next one of the same name
     const name = `${nameOf(key)}.${++born}`
     const hooks = { started, finished, stopped: (error: unknown) => forget(key, entry, error) }
@@ -219,8 +231,8 @@ export const openRegion = (ports: Ports): Region => {
   const { journal, clock, options } = ports
   let stopped = false
   let passivated = 0
-  const reread = (key: EntityKey) => {
-    if (entries.has(key)) void read(key, true)
+  const reread = async (key: EntityKey) => {
+    while (entries.has(key) && !stopped && !(await read(key, true)).ok) await pause(clock, REREAD_MS)
   }
   const doubts = createDoubts(reread)
   const population = createPopulation(ports, doubts)
@@ -240,7 +252,7 @@ export const openRegion = (ports: Ports): Region => {
       const wanted = [...new Set(keys)].sort()
       const asked = wanted.map((key) => ask<Memory>(key, (reply) => ({ kind: 'lend', reply, returned })))
       const lenders = wanted.map((key) => [key, entries.get(key)] as const)
-      void returned.then(() => lenders.forEach(([key, lender]) => entries.get(key) !== lender && reread(key)))
+      void returned.then(() => lenders.forEach(([key, lender]) => entries.get(key) !== lender && void reread(key)))
       const answers = await Promise.all(asked)
       const refused = answers.find((answer) => !answer.ok)
       if (refused) return refused

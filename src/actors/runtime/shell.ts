@@ -35,15 +35,18 @@ export type ShellPorts = {
   readonly crashed: (key: EntityKey, error: unknown) => void
   /** Called when a borrower may still write although its time is over; the returned function is called when it has ended. */
   readonly overdue: () => () => void
+  /** Whether somebody else may have written to this entity, or may still: then its memory proves nothing. */
+  readonly inDoubt: () => boolean
 }
 type Persist = (persisting: Persisting) => Promise<void>
 
 const handle = async (
-  { journal, clock, deciderOf, holdMs, overdue }: ShellPorts,
-  memory: Memory,
+  { journal, clock, deciderOf, holdMs, overdue, inDoubt }: ShellPorts,
+  remembered: Memory,
   message: Message,
   persist: Persist,
 ) => {
+  const memory: Memory = inDoubt() ? { ...remembered, unread: true } : remembered
   const mine = (loan: Loan) => loan.get(memory.key) ?? memory
   const alone: Loan = new Map([[memory.key, memory]])
   switch (message.kind) {
