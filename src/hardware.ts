@@ -1,6 +1,7 @@
 /** The description of a host's hardware, shared by drivers, reports on the bus, and the API. */
 import * as v from 'valibot'
 import type { DeepReadonly } from './deepReadonly.ts'
+import { count } from './fields.ts'
 
 export const DEVICE_TYPES = ['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD'] as const
 export type DeviceType = (typeof DEVICE_TYPES)[number]
@@ -20,7 +21,7 @@ export const ReportedHandle = v.object({
 export const ReportedDeployable = v.object({
   // `<host>_...`; a name longer than Placement accepts (200) refuses its device, not the whole report
   name: name(1000),
-  numAccelerators: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  numAccelerators: count,
   driverName: name(100),
   /** In driver order: `rc` names the resource class, keys starting with `trait` are Placement traits. */
   attributes: v.pipe(v.array(v.object({ key: name(255), value: text(65535) })), v.maxLength(1000)),

@@ -1,4 +1,5 @@
 /** PCI addresses: reading every spelling, writing one. Pure. */
+import { jsonIn } from './jsonText.ts'
 import { type UnknownRecord, isRecord } from './record.ts'
 import { spacedJson } from './spacedJson.ts'
 
@@ -83,10 +84,6 @@ const canonicalMembers = (members: UnknownRecord): string => {
 }
 
 const decoded = (text: string): UnknownRecord | null => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = jsonIn(text)
+  return isRecord(value) ? value : null
 }

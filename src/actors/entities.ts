@@ -1,4 +1,5 @@
 /** Every kind of persistent actor. A kind that is not listed here cannot be spawned. */
+import { ownValue } from '../record.ts'
 import type { EntityKey } from '../identifiers.ts'
 import { arq } from './arq/decider.ts'
 import { deployable } from './deployable/decider.ts'
@@ -16,7 +17,7 @@ export const ENTITIES: Readonly<Record<string, AnyDecider>> = Object.fromEntries
 )
 
 export const deciderOf = (key: EntityKey): AnyDecider => {
-  const decider = ENTITIES[kindOf(key)]
+  const decider = ownValue(ENTITIES, kindOf(key))
   if (!decider) throw new Error(`no entity is of the kind of ${key}`)
   return decider
 }

@@ -46,7 +46,7 @@ export const createLatest = ({ page }: Pick<Reads, 'page'>): Latest => {
     return keys.map((key) => [key, found.get(idOf(key)) ?? null])
   }
   return {
-    tells: (key) => kindOf(key) in TOPICS,
+    tells: (key) => Object.hasOwn(TOPICS, kindOf(key)),
     read: async (keys) => {
       const kinds = [...Map.groupBy(keys, kindOf)]
       return new Map((await Promise.all(kinds.map(([kind, of]) => readKind(kind, of)))).flat())

@@ -1,4 +1,5 @@
 /** Query arguments. Each route declares the arguments it knows and their values; unknown arguments are refused. */
+import { INT_MAX } from '../fields.ts'
 import { brokenText, NAME_LIMIT, unstorable } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
@@ -88,9 +89,6 @@ export const flag = (about: string): Arg<boolean> => ({
   mayBeEmpty: true,
   about,
 })
-
-/** Internal ids are 32-bit in every store. */
-export const INT_MAX = 2 ** 31 - 1
 
 /** The pattern of a whole number of at most so many digits that is not larger than the largest id. */
 const INT_TEXT = ((): string => {

@@ -1,19 +1,20 @@
 /** CloudEvents 1.0, structured JSON: the shape of everything that crosses the bus. */
 import * as v from 'valibot'
+import { line, name } from '../fields.ts'
 
 export const Envelope = v.object({
   specversion: v.literal('1.0'),
   /** The message id: consumers are idempotent by it. */
-  id: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+  id: name(200),
   source: v.pipe(v.string(), v.minLength(1), v.maxLength(300)),
   type: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
   subject: v.optional(v.pipe(v.string(), v.maxLength(300))),
   time: v.pipe(v.string(), v.maxLength(40)),
   datacontenttype: v.literal('application/json'),
   /** Journal position of the row that caused it, if any: a reader can detect repeats and resume by it. */
-  position: v.optional(v.string()),
+  position: v.optional(line(40)),
   /** W3C trace context of its cause, when the trace is recorded. */
-  traceparent: v.optional(v.pipe(v.string(), v.maxLength(100))),
+  traceparent: v.optional(line(100)),
   data: v.unknown(),
 })
 export type Envelope = v.InferOutput<typeof Envelope>

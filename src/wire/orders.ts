@@ -1,13 +1,15 @@
 /** Orders to a host (`host.orders.v1`), numbered per slot: a host answers a repeat with the recorded result and ignores older ones. */
 import * as v from 'valibot'
 import type { DeepReadonly } from '../deepReadonly.ts'
+import { count, line, moment, prose } from '../fields.ts'
 import { HANDLE_TYPES } from '../hardware.ts'
 import type * as id from '../identifiers.ts'
 import { ArqUuid, DeployableUuid, HandleUuid } from './identifiers.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
 const HostName: v.GenericSchema<string, id.HostName> = text(255)
-export const OrderNumber = v.pipe(v.number(), v.integer(), v.minValue(1))
+/** A column holds it. */
+export const OrderNumber = v.pipe(count, v.minValue(1))
 
 /** `slot` is what is fenced: an attach handle's UUID, or a deployable's UUID for `Program` and `Probe`. */
 const head = <Slot extends v.GenericSchema<string>>(slot: Slot) => ({
@@ -21,14 +23,14 @@ const head = <Slot extends v.GenericSchema<string>>(slot: Slot) => ({
   deployable: text(200),
   deployableUuid: DeployableUuid,
   /** Milliseconds since the epoch: after it the result is no longer waited for. */
-  deadline: v.number(),
-  requestId: v.optional(v.string()),
+  deadline: moment,
+  requestId: v.optional(line(200)),
   /** `traceparent` of its cause: a repeat of the order carries the same one. */
-  trace: v.optional(text(100)),
+  trace: v.optional(line(100)),
 })
 const Handle = v.object({
   type: v.picklist(HANDLE_TYPES),
-  info: v.record(v.string(), v.string()),
+  info: v.record(prose(100), prose(1000)),
 })
 
 export const Order = v.variant('type', [

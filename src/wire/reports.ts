@@ -1,22 +1,15 @@
 /** Reports from a host (`host.reports.v1`): inventory, results of orders, heartbeats. */
 import * as v from 'valibot'
 import type { DeepReadonly } from '../deepReadonly.ts'
+import { count, line, moment, name, ordinal, prose } from '../fields.ts'
 import { ReportedDevice } from '../hardware.ts'
 import type * as id from '../identifiers.ts'
 import { ArqUuid, BootId, DeployableUuid, SlotUuid } from './identifiers.ts'
 import { OrderNumber } from './orders.ts'
 
-const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
-/** No store and no file name takes control characters. */
-const HostName: v.GenericSchema<string, id.HostName> = v.pipe(
-  v.string(),
-  v.minLength(1),
-  v.maxLength(255),
-  v.regex(/^[^\p{Cc}\p{Cs}]+$/u),
-)
-const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
+const HostName: v.GenericSchema<string, id.HostName> = name(255)
 
-export const BootNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+export const BootNumber = ordinal
 const Origin = {
   host: HostName,
   /** New at each start of the host program. */
@@ -27,9 +20,9 @@ const Origin = {
 const Head = {
   ...Origin,
   /** Rises by one with each report of one boot; older and repeated ones are ignored. */
-  number: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  number: ordinal,
   /** When the host observed it, ms since the epoch. */
-  observedAt: v.number(),
+  observedAt: moment,
 }
 
 /** The full inventory of the host, one section for each enabled driver; `devices` is complete whenever status is `ok`. */
@@ -47,7 +40,7 @@ export const InventoryReport = v.object({
           status: v.literal('ok'),
           devices: v.pipe(v.array(ReportedDevice), v.maxLength(1000)),
         }),
-        v.object({ driver: name(100), status: v.literal('failed'), error: text(2000) }),
+        v.object({ driver: name(100), status: v.literal('failed'), error: prose(2000) }),
       ]),
     ),
     v.maxLength(50),
@@ -56,11 +49,11 @@ export const InventoryReport = v.object({
 export const Heartbeat = v.object({
   ...Origin,
   type: v.literal('Heartbeat'),
-  observedAt: v.number(),
+  observedAt: moment,
   status: v.object({
-    drivers: v.record(v.string(), v.picklist(['ok', 'failed', 'starting'])),
-    ordersInHand: v.number(),
-    resultsWaiting: v.number(),
+    drivers: v.record(line(100), v.picklist(['ok', 'failed', 'starting'])),
+    ordersInHand: count,
+    resultsWaiting: count,
   }),
 })
 export const OrderResult = v.object({
@@ -72,13 +65,13 @@ export const OrderResult = v.object({
   number: OrderNumber,
   arq: v.optional(ArqUuid),
   /** `traceparent` of the work on the host. */
-  trace: v.optional(text(100)),
-  startedAt: v.number(),
-  finishedAt: v.number(),
+  trace: v.optional(line(100)),
+  startedAt: moment,
+  finishedAt: moment,
   result: v.variant('status', [
-    v.object({ status: v.literal('done'), bitstreamId: v.optional(text(100)) }),
+    v.object({ status: v.literal('done'), bitstreamId: v.optional(line(100)) }),
     /** `final`: trying the same order again cannot help. */
-    v.object({ status: v.literal('failed'), reason: text(2000), final: v.boolean() }),
+    v.object({ status: v.literal('failed'), reason: prose(2000), final: v.boolean() }),
   ]),
 })
 export const Report = v.variant('type', [InventoryReport, Heartbeat, OrderResult])

@@ -1,5 +1,6 @@
 /** A host: liveness, aliases, the last recorded inventory, and the devices and deployables that were recorded for it. */
 import type { BootId, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
+import { ownValue } from '../../record.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { BOOTS_KEPT, type FromBoot, bootAge } from './boots.ts'
@@ -167,7 +168,7 @@ export const DEPARTED_MAX = 1000
 const departures = ({ devices, departed }: Host, changed: Changed): Host['departed'] => {
   const back = new Set(Object.values(changed).flatMap((one) => (one ? [one.uuid] : [])))
   const left = Object.keys(changed)
-    .filter((canonical) => changed[canonical] === null && devices[canonical])
+    .filter((canonical) => changed[canonical] === null && ownValue(devices, canonical))
     // stores keep the members of an event in an order of their own
     .toSorted()
     .map((canonical) => ({ canonical, device: devices[canonical]! }))

@@ -5,6 +5,7 @@
  * CARRYOUT-2 nor is one with a quarantined handle while another device is shown that has its hardware: that would be given (R7).
  */
 import type { DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
+import { ownValue } from '../../record.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
 import type { ReportedDeployable } from '../../hardware.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -103,7 +104,7 @@ const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): H
   const { device: card, driver } = shown
   const { away = {}, ...rest } = held
   const usable = usableOf(draft, shown, held)
-  const added = usable.filter(({ name }) => !held.deployables[name])
+  const added = usable.filter(({ name }) => !ownValue(held.deployables, name))
   const key = deviceKey(held.uuid)
   draft.decide(device, key, { type: 'SetPresence', presence: 'present' })
   draft.decide(device, key, { type: 'Describe', facts: factsOf(driver, card), grown: added.length > 0 })
@@ -111,14 +112,14 @@ const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): H
   for (const [name, uuid] of Object.entries(held.deployables))
     describeDeployable(draft, deployableKey(uuid), driver, names.get(name), tools)
   const recorded = added.map((reported) => {
-    const former = away[reported.name]
+    const former = ownValue(away, reported.name)
     const uuid = former
       ? returned(draft, former, shown, reported, tools)
       : recordDeployable(draft, shown, held, reported, tools)
     return [reported.name, uuid]
   })
   const deployables = { ...held.deployables, ...Object.fromEntries(recorded) }
-  const still = Object.entries(away).filter(([name]) => !deployables[name])
+  const still = Object.entries(away).filter(([name]) => !ownValue(deployables, name))
   // what could not be used is tried again with the next report
   const whole = usable.length === card.deployables.length
   return {

@@ -1,4 +1,5 @@
 /** Decides when two descriptions are equal: texts are compared in canonical form, whatever their spacing and spelling (C1). Pure. */
+import { jsonIn } from '../../jsonText.ts'
 import { canonicalInfo } from '../../pci.ts'
 import { canonicalJson, sha256 } from '../../wire/canonical.ts'
 import type { ReportedDevice, ReportedHandle } from '../../hardware.ts'
@@ -9,14 +10,7 @@ const wholeHandle = (handle: ReportedHandle): string =>
   canonicalHandle(handle) + (handle.physfn === undefined ? '' : ` of ${handle.physfn}`)
 
 /** Text that contains JSON is compared by its content. */
-const meant = (text: string | null): unknown => {
-  if (text === null) return null
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return text
-  }
-}
+const meant = (text: string | null): unknown => (text === null ? null : (jsonIn(text) ?? text))
 
 /** The order of attributes counts; the order of handles does not. */
 export const digestOf = (driver: string, device: ReportedDevice): string =>

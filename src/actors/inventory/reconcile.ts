@@ -6,6 +6,7 @@
  *   other reason is that it is shown while other devices have the same hardware (R7);
  * RECONCILE-2 nothing is removed here: `gone` counts reports, and the code that carries out the step keeps devices that an ARQ uses.
  */
+import { ownValue } from '../../record.ts'
 import { canonicalInfo } from '../../pci.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import type { ReportedDevice } from '../../hardware.ts'
@@ -71,7 +72,7 @@ const entriesOf = (report: InventoryReport): readonly Entry[] =>
 
 /** Virtual functions before anything else (R7), then what is known: whoever has it already keeps it. */
 const rank = (host: Host, { canonical, device }: Entry): number =>
-  (isVirtual(device) ? 0 : 2) + (host.devices[canonical] ? 0 : 1)
+  (isVirtual(device) ? 0 : 2) + (ownValue(host.devices, canonical) ? 0 : 1)
 
 type Placed = {
   readonly placed: ReadonlySet<Entry>
@@ -141,7 +142,7 @@ export const reconcile = (host: Host, report: InventoryReport, handles: Recorded
   const { shown, excused, standsBack, attached, refused } = sort(host, report, handles)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
   const seen = [...shown.values()].flatMap((one): Step[] => {
-    const held = host.devices[one.canonical]
+    const held = ownValue(host.devices, one.canonical)
     if (!held) return [{ do: 'record', shown: one }]
     return held.digest === one.digest && held.missing === 0 ? [] : [{ do: 'describe', shown: one, held }]
   })

@@ -3,7 +3,7 @@ import type { ReportedDevice } from '../../hardware.ts'
 import { type Attaching, canonicalAddress, openClaims } from '../../attachedFunctions.ts'
 import { type SlotHandle, isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
-import { isStorable } from '../../text.ts'
+import { brokenText, isStorableJson } from '../../text.ts'
 import { attachingOf } from './describe.ts'
 
 /** The attach handles of a host's devices, by canonical control path. */
@@ -38,9 +38,40 @@ const ownClash = (handles: readonly Attaching[]): string | null => {
   return null
 }
 
+/** Anything but printable ASCII, in JSON. */
+const ODD = /[^ -~]|\\[^"\\]/
+/** Attributes whose value is a name of Placement. */
+const isNaming = (key: string): boolean => key === 'rc' || key.startsWith('trait')
+const namesOf = (device: ReportedDevice): readonly (readonly [what: string, text: string])[] => [
+  ['vendor', device.vendor],
+  ['model', device.model],
+  ...device.deployables.flatMap(({ name, driverName, bitstreamId = '', attributes, handles }) => [
+    ['deployable name', name] as const,
+    ['driver name', driverName] as const,
+    ['bitstream id', bitstreamId] as const,
+    ...attributes.flatMap(({ key, value }) => [
+      ['attribute key', key] as const,
+      ...(isNaming(key) ? [[`attribute ${key}`, value] as const] : []),
+    ]),
+    ...handles.flatMap(({ info }) => Object.entries(info).flat()).map((text) => ['attach handle info', text] as const),
+  ]),
+]
+const badName = (device: ReportedDevice): string | null => {
+  for (const [what, text] of namesOf(device)) {
+    const broken = brokenText(text, { bytes: Number.POSITIVE_INFINITY })
+    if (broken !== null) return `${what}: ${broken.problem}`
+  }
+  return null
+}
+
 /** Why a device cannot be recorded, whatever the others are; null when it can. The others of the report are recorded all the same. */
 export const unfit = (device: ReportedDevice): string | null => {
-  if (!isStorable(device)) return 'text with a NUL or with half a character'
+  const json = JSON.stringify(device)
+  // a host may show tens of thousands of handles, with each report: nearly all of them are plain
+  const odd = ODD.test(json)
+  if (odd && !isStorableJson(json)) return 'text with a NUL or with half a character'
+  const bad = odd ? badName(device) : null
+  if (bad !== null) return bad
   for (const { name, attributes, handles } of device.deployables) {
     const keys = attributes.map(({ key }) => key)
     const again = twice(keys)

@@ -18,6 +18,7 @@ import { type HeldDevice, type Host, type InventorySnapshot, host, hostKey, isNe
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import { transact } from '../runtime/transact.ts'
 import type { Kernel } from './kernel.ts'
+import { ownValue } from '../../record.ts'
 import { storable } from '../../text.ts'
 import { type Tools, carryOut } from '../inventory/carryOut.ts'
 import { poolSizes } from '../inventory/describe.ts'
@@ -30,7 +31,7 @@ import { withReturning } from './returning.ts'
 const newNames = (step: Step): readonly string[] => {
   if (!('shown' in step)) return []
   const names = step.shown.device.deployables.map(({ name }) => name)
-  return 'held' in step ? names.filter((name) => !step.held.deployables[name]) : names
+  return 'held' in step ? names.filter((name) => !ownValue(step.held.deployables, name)) : names
 }
 
 /** Refuses steps that add a deployable name held by another host: the provider's UUID follows from the name, so a name can exist only once. */
@@ -97,7 +98,7 @@ type Agreed = {
 const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promise<Outcome<Agreed>> => {
   const first = reconcile(held, report)
   const isNews = first.steps.some((step) => 'shown' in step)
-  const matters = isNews || first.refused.some(({ canonical }) => held.devices[canonical])
+  const matters = isNews || first.refused.some(({ canonical }) => ownValue(held.devices, canonical))
   const handles = matters && !held.retired ? await recordedHandles(kernel, held) : done(NO_HANDLES)
   if (!handles.ok) return handles
   const agreed = handles.value === NO_HANDLES ? first : reconcile(held, report, handles.value)
@@ -124,7 +125,7 @@ const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
 const keysOf = (step: Step): readonly string[] => {
   if (!('held' in step)) return []
   const { uuid, deployables, away = {} } = step.held
-  const back = 'shown' in step ? step.shown.device.deployables.flatMap(({ name }) => away[name] ?? []) : []
+  const back = 'shown' in step ? step.shown.device.deployables.flatMap(({ name }) => ownValue(away, name) ?? []) : []
   return [deviceKey(uuid), ...[...Object.values(deployables), ...back].map(deployableKey)]
 }
 
@@ -193,7 +194,9 @@ const record =
       missingRounds: options.missingRounds,
     }
     const reached = agreement.steps.map((step) => carryOut(draft, step, tools))
-    const changed = reached.filter(([canonical, one]) => canonicalJson(one) !== canonicalJson(held.devices[canonical]))
+    const changed = reached.filter(
+      ([canonical, one]) => canonicalJson(one) !== canonicalJson(ownValue(held.devices, canonical)),
+    )
     if (numbered > last) draft.decide(numbers, NUMBERS_KEY, { type: 'Take', count: numbered - last })
     const snapshot = snapshotOf(report, agreement.refused.length > 0 ? '' : digest)
     if (changed.length > 0 || !sameSnapshot(now, snapshot))

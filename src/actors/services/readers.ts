@@ -1,4 +1,5 @@
 /** Questions about the views: lists of any length in pages, and first rows. The HTTP room asks here and knows no table. */
+import { ownValue } from '../../record.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Listed, Page } from '../control.ts'
 import type { PageQuery, Reads, Scalar } from '../runtime/ports.ts'
@@ -25,7 +26,7 @@ const FULL = refuse({ kind: 'unavailable', reason: 'too many lists are being rea
 
 const sorts = <N extends ViewName>(view: N, column: string): column is PageQuery<N>['sort'] => {
   const columns: Readonly<Record<string, string>> = VIEWS[view].columns
-  const kind = columns[column]
+  const kind = ownValue(columns, column)
   return kind !== undefined && !kind.endsWith('?') && kind !== 'json'
 }
 const sortable = (view: ViewName) => Object.keys(VIEWS[view].columns).filter((column) => sorts(view, column))

@@ -1,0 +1,32 @@
+/** The fields of what comes from outside as JSON, as schemas: one rule each for names, free text, counts and moments. */
+import * as v from 'valibot'
+import { brokenText } from './text.ts'
+
+/** The largest integer that a column of the views takes. */
+export const INT_MAX = 2 ** 31 - 1
+/** The last moment that a date can say, ms since the epoch. */
+const MOMENT_MAX = 8_640_000_000_000_000
+
+const plain = v.regex(
+  /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u,
+  ({ input }) =>
+    brokenText(input, { bytes: Number.POSITIVE_INFINITY })?.problem ?? 'it holds a character that no name may hold',
+)
+/** One line without control and invisible format characters. */
+export const line = (max: number) => v.pipe(v.string(), v.maxLength(max), plain)
+/** The same, and not empty. */
+export const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max), plain)
+/** Text of several lines that is kept for people to read. */
+export const prose = (max: number) => v.pipe(v.string(), v.maxLength(max))
+
+const COUNT_RULE = `must be a whole number from 0 to ${INT_MAX}`
+export const count = v.pipe(
+  v.number(),
+  v.integer(COUNT_RULE),
+  v.minValue(0, COUNT_RULE),
+  v.maxValue(INT_MAX, COUNT_RULE),
+)
+/** Numbers of a sequence that is no column. */
+export const ordinal = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+/** Milliseconds since the epoch. JSON can say a number that no date has. */
+export const moment = v.pipe(v.number(), v.minValue(0), v.maxValue(MOMENT_MAX))
