@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import type { Clock } from '../clock.ts'
+import { stoppedOf } from './incarnation.ts'
 import { expectOwnCluster, Restored } from './serverIdentity.ts'
 import { newer, pending } from './migrate.ts'
 import { clientConfig } from './postgres/postgres.ts'
@@ -49,6 +50,8 @@ export type DatabaseFacts = {
   readonly heldRows: number
   /** The journal has transaction ids that this server has not reached yet: the database was restored from another server. */
   readonly restored: boolean
+  /** Why writing is stopped, and how many acknowledged rows are gone; null: it is not stopped. */
+  readonly stopped: { readonly reason: string; readonly lost: number } | null
   readonly tables: readonly TableFacts[]
   /** Null: the schema is missing or incomplete. */
   readonly work: WorkFacts | null
@@ -124,10 +127,15 @@ const heldRows = async ({ db }: Queries): Promise<number> => {
     .executeTakeFirstOrThrow()
   return rows
 }
+const stoppedFacts = async (run: Run): Promise<DatabaseFacts['stopped']> => {
+  const stopped = await stoppedOf(run)
+  return stopped && { reason: stopped.reason, lost: stopped.lost.length }
+}
+const UNKNOWN = { heldRows: 0, restored: false, stopped: null }
 const journalFacts = async (run: Run, queries: Queries) => {
   const { there } = await one(run, `select to_regclass('journal') is not null as there`)
-  if (there !== true) return { heldRows: 0, restored: false }
-  return { heldRows: await heldRows(queries), restored: await isRestored(run) }
+  if (there !== true) return UNKNOWN
+  return { heldRows: await heldRows(queries), restored: await isRestored(run), stopped: await stoppedFacts(run) }
 }
 
 const schemaFacts = async (run: Run, readable: boolean): Promise<Pick<DatabaseFacts, 'pending' | 'unknown'>> =>
@@ -149,7 +157,7 @@ const factsOf = async (run: Run, clock: Clock, questions: WorkQuestions): Promis
     ...schema,
     missingRights,
     holder: holderOf((await ask(run, HOLDER))[0]),
-    ...(readable ? await journalFacts(run, queries) : { heldRows: 0, restored: false }),
+    ...(readable ? await journalFacts(run, queries) : UNKNOWN),
     tables: (await ask(run, TABLES, Object.keys(RIGHTS))) as unknown as readonly TableFacts[],
     work: schema.pending?.length === 0 ? await inspectWork(queries, clock, questions) : null,
   }

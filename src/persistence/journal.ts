@@ -45,6 +45,9 @@ export const sqlJournal = (database: Database, maxWaiting?: number): Journal => 
     get exclusive() {
       return database.exclusive
     },
+    get incarnation() {
+      return database.incarnation?.() ?? 0
+    },
     close: writer.drain,
   }
 }

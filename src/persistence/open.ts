@@ -2,8 +2,9 @@
 import type { MemoryOptions } from './memory/memory.ts'
 import type { Embedded } from './pglite/pglite.ts'
 import type { PostgresOptions } from './postgres/postgres.ts'
-import type { Database } from './sql.ts'
+import type { Database, Run } from './sql.ts'
 import type { Store } from './store.ts'
+import type { Append } from '../actors/runtime/ports.ts'
 
 export type StoreConfig =
   | ({ readonly kind: 'memory' } & MemoryOptions)
@@ -22,18 +23,31 @@ const prepare = async (database: Database, migrateUp: () => Promise<void>): Prom
   return newer(database.read)
 }
 
-const storeOn = async (database: Database, migrateUp: () => Promise<void>): Promise<Store> => {
+type Remembering = {
+  readonly acknowledged: (appends: readonly Append[]) => void
+  readonly prove: (run: Run) => Promise<void>
+}
+const storeOn = async (
+  database: Database,
+  migrateUp: () => Promise<void>,
+  incarnation: Remembering | null = null,
+): Promise<Store> => {
   const unknown = await prepare(database, migrateUp).catch(async (cause: unknown) => {
     await database.close()
     throw cause
   })
-  const [{ sqlJournal }, { sqlReads }, { sqlSharing }, bulk] = await Promise.all([
+  const [{ sqlJournal }, { sqlReads }, { sqlSharing }, { expectWriting }, bulk] = await Promise.all([
     import('./journal.ts'),
     import('./reads.ts'),
     import('./sharing.ts'),
+    import('./incarnation.ts'),
     import('./bulk.ts'),
   ])
   const journal = sqlJournal(database)
+  if (incarnation) {
+    await incarnation.prove(database.write)
+    journal.onAppended((appends) => incarnation.acknowledged(appends ?? []))
+  }
   // loads MikroORM, so it is imported only when needed
   let archiver: Promise<Store['archiveEnded']> | null = null
   return {
@@ -41,6 +55,7 @@ const storeOn = async (database: Database, migrateUp: () => Promise<void>): Prom
     newer: unknown,
     ...(database.lost ? { lost: database.lost } : {}),
     journal,
+    expectWriting: () => expectWriting(database.write),
     reads: sqlReads(database),
     sharing: sqlSharing(database),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
@@ -71,13 +86,19 @@ const openPglite = async (dir: string): Promise<Store> => {
 }
 
 const openPostgres = async (options: PostgresOptions): Promise<Store> => {
-  const { postgresDatabase } = await import('./postgres/postgres.ts')
+  const [{ postgresDatabase }, { openIncarnation }] = await Promise.all([
+    import('./postgres/postgres.ts'),
+    import('./incarnation.ts'),
+  ])
   const { sole = false, ...rest } = options
-  const database = await postgresDatabase({ ...rest, presence: sole ? 'alone' : 'together' })
-  return storeOn(database, async () => {
-    const { migrateUp, ormOnPostgres } = await import('./orm.ts')
-    await migrateUp(await ormOnPostgres(options.url))
-  })
+  const incarnation = openIncarnation()
+  const presence = sole ? 'alone' : 'together'
+  const database = await postgresDatabase({ ...rest, presence, prove: incarnation.prove })
+  const migrateUp = async () => {
+    const orm = await import('./orm.ts')
+    await orm.migrateUp(await orm.ormOnPostgres(options.url))
+  }
+  return storeOn(database, migrateUp, incarnation)
 }
 
 export const openStore = async (config: StoreConfig): Promise<Store> => {

@@ -22,6 +22,8 @@ const migrationsList = () =>
 const common = async () => ({
   entities: [...entities],
   extensions: [Migrator],
+  // the trigger that stops writing is plain SQL of its migration
+  schemaGenerator: { ignoreTriggers: true },
   migrations: {
     tableName: MIGRATION_TABLE,
     migrationsList: (await migrationsList()) as never,

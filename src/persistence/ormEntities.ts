@@ -120,6 +120,32 @@ const hostSeen = defineEntity({
   properties: { name: text().primary(), seen_at: moment() },
 })
 
+const incarnation = defineEntity({
+  name: 'incarnation',
+  tableName: 'incarnation',
+  properties: {
+    id: p.integer().primary().autoincrement(false),
+    system: text().nullable(),
+    timeline: p.integer().nullable(),
+    writable_at: moment().nullable(),
+    stopped_at: moment().nullable(),
+    reason: text().nullable(),
+  },
+})
+const lostRows = defineEntity({
+  name: 'lost_rows',
+  tableName: 'lost_rows',
+  properties: {
+    key: text().primary(),
+    version: p.integer().primary(),
+    command: p.uuid().primary(),
+    data: json(),
+    at: whole(),
+    found_at: moment(),
+    adopted_at: moment().nullable(),
+  },
+})
+
 /** Every table of ours by its name. */
 export const TABLES = {
   journal,
@@ -128,6 +154,8 @@ export const TABLES = {
   leases,
   claims,
   host_seen: hostSeen,
+  incarnation,
+  lost_rows: lostRows,
   ...viewEntities,
 }
 /** The columns of every table, as a typed query of MikroORM knows them. */

@@ -9,6 +9,9 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   journal_archive: 'select, insert',
   checkpoints: 'select, insert, update',
   leases: 'select, insert, update',
+  // which server holds the journal, and what it has lost
+  incarnation: 'select, update',
+  lost_rows: 'select, insert, update',
   claims: 'select, insert, update, delete',
   host_seen: 'select, insert, update',
   ...Object.fromEntries(viewNames.map((view) => [view, 'select, insert, update, delete'])),

@@ -23,6 +23,8 @@ export type Database = {
   readonly share: Run
   /** Resolves when no earlier writer session of this process can still commit: from then on, reads are final. */
   readonly settled: () => Promise<void>
+  /** Changes with each new writer session: another server may have answered it. */
+  readonly incarnation?: () => number
   /** A session of its own without statement timeout, for work on whole tables. */
   readonly transaction: <T>(work: (run: Run) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
@@ -40,9 +42,9 @@ export class Unsendable extends Error {
 /**
  * What a failed statement means to the appends in it. `fenced`: a row already exists, or its predecessor is missing. `again`: rolled back
  * by a conflict, to be retried. `refused`: rolled back, and it would be each time. `rolled back`: for a reason that passes. `not sent`:
- * the database did not see it. `unknown`: it may have been committed.
+ * the database did not see it. `stopped`: writing is stopped in the database. `unknown`: it may have been committed.
  */
-export type Failure = 'fenced' | 'again' | 'refused' | 'rolled back' | 'not sent' | 'unknown'
+export type Failure = 'fenced' | 'again' | 'refused' | 'rolled back' | 'stopped' | 'not sent' | 'unknown'
 type SqlError = Readonly<Partial<Record<'code' | 'constraint' | 'severity', unknown>>>
 
 const UNIQUE_VIOLATION = '23505'
@@ -50,6 +52,8 @@ const UNIQUE_VIOLATION = '23505'
 const DIVISION_BY_ZERO = '22012'
 /** The name that `ruleOf` gives such a gap. */
 export const GAP_RULE = `sql_${DIVISION_BY_ZERO}`
+/** Raised by the trigger of the journal: writing is stopped until an operator acts, or for a moment. */
+const STOPPED = new Set(['P0S01', 'P0S02'])
 const ROLLED_BACK = new Set(['40001', '40P01'])
 
 export const codeOf = (error: unknown): string => {
@@ -65,6 +69,7 @@ export const failureOf = (error: unknown): Failure => {
   if (error instanceof Unsendable) return 'refused'
   const code = codeOf(error)
   if (code === UNIQUE_VIOLATION || code === DIVISION_BY_ZERO) return 'fenced'
+  if (STOPPED.has(code)) return 'stopped'
   if (rolledBack(error)) return 'again'
   // the server answers a statement with an error only when it has rolled it back; without an answer nobody knows
   if (sessionLost(error)) return 'unknown'
@@ -73,6 +78,10 @@ export const failureOf = (error: unknown): Failure => {
 
 /** An error of the system, such as EPIPE or EBADF, is none. */
 const SQLSTATE = /^(?:\d[0-9A-Z]|[FP]0|HV|XX)[0-9A-Z]{3}$/
+const READ_ONLY = '25006'
+/** The server cannot be written any more; a new session may reach another one. */
+export const readOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY
+
 /** The session cannot be used any more: it ended, or its state is unknown. */
 export const sessionLost = (error: unknown): boolean => {
   const code = codeOf(error)

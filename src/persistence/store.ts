@@ -25,6 +25,8 @@ export type Store = {
   readonly journal: Journal
   readonly reads: Reads
   readonly sharing: Sharing
+  /** Rejects with the reason when nothing can be written: no server, a standby, or writing is stopped. For readiness. */
+  readonly expectWriting: () => Promise<void>
   /** Writes whole histories in large statements. Rejects when one conflicts with the existing rows. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
   /** Position of the last row, for a reader that starts after it. No process may write at the same time. */

@@ -85,6 +85,8 @@ const committer = (database: Database, written: (appends: readonly Append[]) => 
     switch (failure) {
       case 'unknown':
         return settleAll(batch, 'unknown')
+      case 'stopped':
+        return settleAll(batch, { stopped: (error as Error).message })
       case 'not sent':
       case 'rolled back':
         return settleAll(batch, 'busy')

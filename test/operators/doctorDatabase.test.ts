@@ -19,6 +19,7 @@ const DATABASE: DatabaseFacts = {
   holder: null,
   heldRows: 0,
   restored: false,
+  stopped: null,
   tables: [{ table: 'journal', bytes: 3 * 1024 * 1024, live: 12_000, dead: 10 }],
   work: null,
 }
@@ -43,6 +44,13 @@ describe('a database', () => {
     const findings = judgeAll(DATABASE_CHECKS, DATABASE)
     expect(findings.map(({ verdict }) => verdict)).toEqual(Array.from(findings, () => 'ok'))
     expect(findings.every(({ advice }) => advice === undefined)).toBe(true)
+  })
+  test('that lost rows is not written: a problem, with the way out', () => {
+    expect(database('writing', { stopped: { reason: 'rows are gone', lost: 3 } })).toMatchObject({
+      verdict: 'problem',
+      says: 'stopped: rows are gone (3 rows known to be gone)',
+      advice: expect.stringContaining('accelerando migrate --adopt'),
+    })
   })
   test('used by a superuser: a warning; too old: a problem', () => {
     expect(database('database', { superuser: true })).toMatchObject({ verdict: 'warning' })

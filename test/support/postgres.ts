@@ -71,6 +71,19 @@ export const prepareServer = async (bin: string, folder: string): Promise<number
   return freePort()
 }
 
+/** A standby of the server on that port, in the folder; it follows the server as soon as it is started. */
+export const prepareStandby = async (bin: string, folder: string, of: number): Promise<number> => {
+  await makeFolder(folder)
+  guard(bin, folder, runPid())
+  const from = ['-h', '127.0.0.1', '-p', String(of), '-U', 'postgres', '-D', join(folder, 'data')]
+  const args = [...from, '--write-recovery-conf', '--wal-method=stream', '--checkpoint=fast', '--no-sync']
+  await run(...asPostgres(join(bin, 'pg_basebackup'), args), { cwd: '/' })
+  return freePort()
+}
+
+export const promoteServer = async (bin: string, folder: string): Promise<void> =>
+  void (await run(...asPostgres(join(bin, 'pg_ctl'), ['promote', '-w', '-D', join(folder, 'data')]), { cwd: '/' }))
+
 export const startServer = async (bin: string, folder: string, port: number, durable: boolean): Promise<void> => {
   // no fsync: tests kill processes, not the machine, so data handed to the operating system is safe
   const speed = durable ? [] : ['fsync=off', 'full_page_writes=off']

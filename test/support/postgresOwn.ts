@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { databaseOn, prepareServer, startServer, stopServer } from './postgres.ts'
+import { databaseOn, prepareServer, prepareStandby, promoteServer, startServer, stopServer } from './postgres.ts'
 import type { Database } from './postgres.ts'
 
 const run = promisify(execFile)
@@ -13,6 +13,9 @@ export type OwnServer = {
   /** URL of its first database. */
   readonly url: string
   readonly freshDatabase: () => Promise<Database>
+  readonly port: number
+  /** A standby that follows it. */
+  readonly standby: () => Promise<OwnServer & { readonly promote: () => Promise<void> }>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
   /** Pauses all its processes (SIGSTOP). */
@@ -33,10 +36,23 @@ const childrenOf = (pid: number): readonly number[] =>
     })
     .map(Number)
 
-export const ownServer = async (bin: string): Promise<OwnServer> => {
+const newFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'accelerando-postgres-own-'))
   chmodSync(folder, 0o755)
-  const port = await prepareServer(bin, folder)
+  return folder
+}
+
+export const ownServer = async (bin: string): Promise<OwnServer> => {
+  const folder = newFolder()
+  return serverIn(bin, folder, await prepareServer(bin, folder))
+}
+const standbyOf = async (bin: string, of: number) => {
+  const folder = newFolder()
+  const server = await serverIn(bin, folder, await prepareStandby(bin, folder, of))
+  return { ...server, promote: () => promoteServer(bin, folder) }
+}
+
+const serverIn = async (bin: string, folder: string, port: number): Promise<OwnServer> => {
   const start = () => startServer(bin, folder, port, false)
   const stop = () => stopServer(bin, folder)
   const signal = (name: NodeJS.Signals): void => {
@@ -49,6 +65,8 @@ export const ownServer = async (bin: string): Promise<OwnServer> => {
   const address = `postgres://postgres@127.0.0.1:${port}`
   return {
     url: `${address}/postgres`,
+    port,
+    standby: () => standbyOf(bin, port),
     freshDatabase: () => databaseOn(address),
     start,
     stop,

@@ -47,8 +47,11 @@ export const catchUp = async (loan: Loan, store: Store, deciderOf: (key: EntityK
   return new Map([...loan].map(([key, memory]) => [key, recallInto(deciderOf(key), memory, tails.get(key))]))
 }
 
-const faultOfVerdict = (verdict: Extract<Verdict, object>): Fault =>
-  'refused' in verdict ? verdict.refused : { kind: 'conflict', reason: verdict.conflict }
+const faultOfVerdict = (verdict: Extract<Verdict, object>): Fault => {
+  if ('refused' in verdict) return verdict.refused
+  if ('stopped' in verdict) return { kind: 'unavailable', reason: verdict.stopped, retryAfterSeconds: 5 }
+  return { kind: 'conflict', reason: verdict.conflict }
+}
 
 const NOTHING: Append = { rows: [], changes: [] }
 const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))

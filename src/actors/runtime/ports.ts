@@ -47,6 +47,8 @@ export type Verdict =
   | 'busy'
   /** A unique rule of the views was broken: nothing is written. Names the rule. */
   | { readonly conflict: string }
+  /** Nothing was written, and nothing will be before the store accepts writing again; the reason says what has to happen. */
+  | { readonly stopped: string }
   /**
    * Nothing was written, and the same append will never be: it holds what no store takes (`invalid`), or the program or the database
    * is at fault (`broken`). Only this append; the others of its batch stand.
@@ -84,6 +86,11 @@ export type Journal = {
   readonly onAppended: (listener: (appends?: readonly Append[]) => void) => () => void
   /** True as long as no other process can write: cached state is then never stale. It may become false, and never true again. */
   readonly exclusive: boolean
+  /**
+   * Changes when another server may hold the journal than before: what readers remember of positions is void then, and they start from
+   * their checkpoints again. Absent: that cannot happen.
+   */
+  readonly incarnation?: number
   readonly close: () => Promise<void>
 }
 

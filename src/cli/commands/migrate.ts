@@ -10,7 +10,10 @@ const check = async (url: string) => {
   for (const name of pending) out(`pending ${name}`)
   for (const name of newer) out(`newer   ${name}: made by a newer accelerando`)
   if (pending.length === 0) out('the schema is up to date')
-  else process.exitCode = 1
+  const { showStopped, stoppedIn } = await import('../store/adopt.ts')
+  const stopped = await stoppedIn(url)
+  if (stopped) showStopped(stopped, out)
+  if (pending.length > 0 || stopped) process.exitCode = 1
 }
 
 const bringUp = async (url: string, { grantTo: role, adopt }: Given) => {
@@ -23,7 +26,11 @@ const bringUp = async (url: string, { grantTo: role, adopt }: Given) => {
     const statements = await schema.grantTo(url, role)
     out(`granted role ${role} what the programs need (${statements.length} statements)`)
   }
-  if (adopt) {
+  if (!adopt) return
+  const { adoptLost, stoppedIn } = await import('../store/adopt.ts')
+  const stopped = await stoppedIn(url)
+  if (stopped) await adoptLost(url, stopped, out)
+  else {
     const { adoptCluster } = await import('../../persistence/serverIdentity.ts')
     const { rows } = await adoptCluster(url)
     out(`adopted the journal of another server: ${rows} rows`)
@@ -37,9 +44,12 @@ export const migrate: Register = (program) => {
       .description('Migrates the schema of a PostgreSQL database. Run it as the owner of the tables.'),
     ['database', 'config', 'log.level'],
   )
-    .option('--check', 'change nothing; exit code 1 when a migration is pending')
+    .option('--check', 'change nothing; exit code 1 when a migration is pending or writing is stopped, and why')
     .option('--grant-to <ROLE>', 'grant this role the privileges that the programs need, and no more')
-    .option('--adopt', 'after a restore on another server, with all programs stopped: renumber the journal')
+    .option(
+      '--adopt',
+      'when the database lost rows: show them, quarantine what they name, and write again; after a restore on another server, with all programs stopped: renumber the journal',
+    )
     .action(
       withPlainErrors(async (given: Given) => {
         const config = configured(given)

@@ -100,6 +100,17 @@ const restored: Check<DatabaseFacts> = {
       : ok('written by this server'),
 }
 
+const stopped: Check<DatabaseFacts> = {
+  name: 'writing',
+  judge: (facts) =>
+    facts.stopped
+      ? problem(
+          `stopped: ${facts.stopped.reason} (${counted(facts.stopped.lost, 'row')} known to be gone)`,
+          'look at what is gone with `accelerando migrate --check`, then decide: accelerando migrate --adopt',
+        )
+      : ok('not stopped'),
+}
+
 const sizes: Check<DatabaseFacts> = {
   name: 'size',
   judge: ({ tables }) => {
@@ -116,4 +127,13 @@ const sizes: Check<DatabaseFacts> = {
   },
 }
 
-export const DATABASE_CHECKS: readonly Check<DatabaseFacts>[] = [version, schema, rights, clock, open, restored, sizes]
+export const DATABASE_CHECKS: readonly Check<DatabaseFacts>[] = [
+  version,
+  schema,
+  rights,
+  clock,
+  open,
+  restored,
+  stopped,
+  sizes,
+]

@@ -9,7 +9,7 @@ import type { Meter } from './metrics.ts'
 const inSeconds = (since: number): number => (performance.now() - since) / 1000
 const wordOf = (verdict: Verdict): string => {
   if (typeof verdict === 'string') return verdict
-  return 'refused' in verdict ? 'refused' : 'conflict'
+  return 'refused' in verdict ? 'refused' : 'stopped' in verdict ? 'stopped' : 'conflict'
 }
 
 /**

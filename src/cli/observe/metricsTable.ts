@@ -25,9 +25,11 @@ export const AT_ZERO = {
   ],
   bind_requests_total: [{ outcome: 'accepted', reason: 'none' }],
   deadlines_missed_total: [{}],
-  journal_appends_total: ['appended', 'stale', 'seen', 'unknown', 'busy', 'conflict', 'refused'].map((verdict) => ({
-    verdict,
-  })),
+  journal_appends_total: ['appended', 'stale', 'seen', 'unknown', 'busy', 'conflict', 'refused', 'stopped'].map(
+    (verdict) => ({
+      verdict,
+    }),
+  ),
   nova_events_total: ['delivered', 'gone', 'refused', 'undeliverable', 'retry'].map((outcome) => ({ outcome })),
   dead_letters_total: [CATALOGUE.hostReports, CATALOGUE.hostOrders].map(({ topic }) => ({ topic })),
   orders_resent_total: [{}],

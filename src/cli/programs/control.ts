@@ -102,7 +102,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   const { meter, tracer } = watching
   const database = watch({
     name: 'database',
-    look: () => store.reads.page({ view: 'hosts', where: {}, sort: 'name', limit: 1 }),
+    look: store.expectWriting,
     ...LOOK,
     clock: systemClock,
     log,

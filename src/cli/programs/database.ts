@@ -5,6 +5,7 @@ import type { Log } from '../../log.ts'
 import { openStore } from '../../persistence/open.ts'
 import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
 import type { Store } from '../../persistence/store.ts'
+import { NotWritable } from '../../persistence/incarnation.ts'
 import { StartProblem } from './startProblem.ts'
 
 const PATIENCE_MS = 30_000
@@ -16,6 +17,7 @@ const AGAIN_MS = 500
 const PASSING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', '57P03', '57P01', '53300'])
 
 const isPassing = (error: unknown): boolean => {
+  if (error instanceof NotWritable) return true
   const { code, errors } = error as { readonly code?: string; readonly errors?: readonly unknown[] }
   return (code !== undefined && PASSING.has(code)) || (errors?.some(isPassing) ?? false)
 }

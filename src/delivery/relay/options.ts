@@ -9,7 +9,7 @@ import type { Bus } from '../../bus/port.ts'
 import type { LeaseTimes } from './lease.ts'
 
 export type RelayOptions = {
-  readonly journal: Pick<Journal, 'feed' | 'checkpoint' | 'onAppended' | 'exclusive'>
+  readonly journal: Pick<Journal, 'feed' | 'checkpoint' | 'onAppended' | 'exclusive' | 'incarnation'>
   readonly sharing: Pick<Sharing, 'acquire' | 'release' | 'saveUnder'>
   /** Identifies this process, and this run of it. */
   readonly holder: string

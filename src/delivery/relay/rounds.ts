@@ -34,6 +34,7 @@ export class Rounds {
   #drains: (() => void)[] = []
   #unsubscribe: () => void = () => {}
   #epoch = 0
+  #incarnation = 0
   #rows = 0
   #messages = 0
   #failures = 0
@@ -131,6 +132,10 @@ export class Rounds {
   }
   async #turn(): Promise<Round> {
     const { tenure } = this.#lease
+    // positions of another server mean other rows: start again from what is recorded
+    const { incarnation = 0 } = this.#settings.journal
+    if (incarnation !== this.#incarnation) this.#forget()
+    this.#incarnation = incarnation
     if (!this.#lease.trusted(tenure)) {
       if (tenure === null) this.#forget()
       return 'barred'

@@ -188,6 +188,7 @@ export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
       journal,
       reads: readsOf(kept),
       sharing,
+      expectWriting: async () => {},
       bulkLoad: (appends) => bulkLoad(kept, appends),
       journalEnd: async () => kept.log.at(-1)?.position ?? '',
       rebuildViews: (fold) => rebuildViews(kept, fold),

@@ -3,7 +3,7 @@ import { Client, Pool, types } from 'pg'
 import type { ClientConfig } from 'pg'
 import { PLANNER } from '../planner.ts'
 import { again, runOn } from './run.ts'
-import type { Presence } from './session.ts'
+import type { Presence, Prove } from './session.ts'
 import { writerSession } from './session.ts'
 import type { Database, Run } from '../sql.ts'
 
@@ -15,6 +15,8 @@ export type PostgresOptions = {
   readonly readers?: number
   /** True: the store opens only if no other process has it open. False: several processes may write, and a sole one is refused. */
   readonly sole?: boolean
+  /** For the operator's command that decides what holds after rows were lost: it may write while writing is stopped. */
+  readonly adopting?: boolean
 }
 
 const INT8 = 20
@@ -74,17 +76,19 @@ const transactionOn = async <T>(client: Client, work: (run: Run) => Promise<T>):
 
 type Presented = Omit<PostgresOptions, 'sole'> & {
   /** Absent for callers that only read or that lock tables. */ readonly presence?: Presence
+  readonly prove?: Prove
 }
 
 export const postgresDatabase = async (options: Presented): Promise<Database> => {
   const timeoutMs = options.statementTimeoutMs ?? 5_000
-  const config = clientConfig(options.url, timeoutMs)
+  const given = clientConfig(options.url, timeoutMs)
+  const config = options.adopting ? { ...given, options: `${given.options} -c accelerando.adopting=on` } : given
   const pool = new Pool({ ...config, max: options.readers ?? 4, idleTimeoutMillis: 30_000 })
   // The pool replaces a connection that fails while idle at the next query.
   pool.on('error', () => undefined)
   const shared = new Pool({ ...config, max: SHARERS, idleTimeoutMillis: 30_000 })
   shared.on('error', () => undefined)
-  const writer = writerSession(config, options.presence)
+  const writer = writerSession(config, options.presence, options.prove)
   await writer.ready().catch(async (cause: unknown) => {
     await Promise.all([writer.close(), pool.end(), shared.end()])
     throw cause
@@ -105,6 +109,7 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
     write: writer.run,
     share: runOn(shared),
     settled: writer.settled,
+    incarnation: writer.sessions,
     transaction,
     close: async () => void (await Promise.all([writer.close(), pool.end(), shared.end()])),
   }

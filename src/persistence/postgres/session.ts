@@ -1,5 +1,5 @@
 /**
- * The writing session, which is reopened when it is lost. The server process (backend) of a lost session may not have noticed the
+ * The writing session, which is reopened when it is lost or finds its server read-only. The server process (backend) of a lost session may not have noticed the
  * loss and may still commit its last statement. So the next session first ends that backend and waits until it is gone; from then on
  * reads are final.
  *
@@ -11,7 +11,8 @@ import { backoffMs } from '../../waiting.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { ClientConfig } from 'pg'
-import { NotSent, sessionLost } from '../sql.ts'
+import { expectWritable } from '../incarnation.ts'
+import { NotSent, readOnly, sessionLost } from '../sql.ts'
 import type { Rows, Run } from '../sql.ts'
 import { runOn } from './run.ts'
 
@@ -37,8 +38,12 @@ export type WriterSession = {
   readonly undisturbed: () => boolean
   /** Resolves when another process has taken the lock. */
   readonly displaced: Promise<Error>
+  /** How many sessions there have been. */
+  readonly sessions: () => number
   readonly close: () => Promise<void>
 }
+/** Asked of each new session before it is used; rejects when it must not be. */
+export type Prove = (run: Run) => Promise<void>
 
 const SELF = `select pid, backend_start::text as since from pg_stat_activity where pid = pg_backend_pid()`
 const END = `select pg_terminate_backend(pid) from pg_stat_activity where pid = $1::int and backend_start = $2::timestamptz`
@@ -75,6 +80,7 @@ const connect = async (config: ClientConfig): Promise<Session> => {
   try {
     await client.connect()
     const run = runOn(client)
+    await expectWritable(run)
     const [self] = await run({ text: SELF, params: [] })
     return { client, run, backend: { pid: self!['pid'] as number, since: self!['since'] as string } }
   } catch (cause) {
@@ -109,15 +115,18 @@ class Writer {
   readonly #displaced = Promise.withResolvers<Error>()
   readonly #lost = new WeakSet<Session>()
   readonly #looking: NodeJS.Timeout | undefined
+  readonly #prove: Prove
   #undisturbed: boolean
+  #sessions = 0
   #current: Promise<Session>
   /** The open session; null while it is being reopened. */
   #standing: Session | null = null
 
-  constructor(given: ClientConfig, presence: Presence | null) {
+  constructor(given: ClientConfig, presence: Presence | null, prove: Prove) {
     const sole = presence === 'alone'
     this.#config = sole ? { ...given, options: `${given.options ?? ''} ${KEEPALIVE}` } : given
     this.#presence = presence
+    this.#prove = prove
     this.#undisturbed = sole
     this.#current = this.#open()
     this.#current.catch(() => undefined)
@@ -133,6 +142,7 @@ class Writer {
     return this.#watched(session)
   }
   #watched(session: Session): Session {
+    this.#sessions++
     this.#standing = session
     session.client.on('end', () => this.#lose(session))
     return session
@@ -151,6 +161,7 @@ class Writer {
     try {
       await outlive(session, before)
       if (this.#presence !== null) await takeLock(session, this.#presence)
+      await this.#prove(session.run)
       return true
     } catch (cause) {
       if (cause instanceof Displaced) this.#displaced.resolve(cause)
@@ -171,7 +182,7 @@ class Writer {
     try {
       return await session.run(statement)
     } catch (cause) {
-      if (sessionLost(cause)) this.#lose(session)
+      if (sessionLost(cause) || readOnly(cause)) this.#lose(session)
       throw cause
     }
   }
@@ -180,6 +191,7 @@ class Writer {
     if (this.#standing === null) await patiently(this.#current)
   }
   readonly undisturbed = (): boolean => this.#undisturbed
+  readonly sessions = (): number => this.#sessions
   get displaced(): Promise<Error> {
     return this.#displaced.promise
   }
@@ -191,5 +203,8 @@ class Writer {
   }
 }
 
-export const writerSession = (given: ClientConfig, presence: Presence | null = null): WriterSession =>
-  new Writer(given, presence)
+export const writerSession = (
+  given: ClientConfig,
+  presence: Presence | null = null,
+  prove: Prove = async () => {},
+): WriterSession => new Writer(given, presence, prove)

@@ -1,0 +1,129 @@
+/**
+ * Notices that a database comes back with less than it acknowledged: a replica without the last commits was promoted, or an older copy
+ * was put in its place. Used by every writing session before its first write.
+ *
+ * INCARNATION-1 a session to a server that cannot be written (a standby, read-only) is not used;
+ * INCARNATION-2 each new session looks for the rows that this process was told are stored. If one is gone, writing is stopped for all
+ *    processes, by a trigger in the database, until an operator adopts what is there;
+ * INCARNATION-3 after a change of server or of its timeline nobody writes for `GRACE_MS`, so that every control has looked before anything
+ *    is decided on rows that may be gone;
+ * INCARNATION-4 the lost rows are kept in the database, so that an operator sees what is gone and whom it concerns.
+ */
+import type { Append, JournalRow } from '../actors/runtime/ports.ts'
+import type { Run } from './sql.ts'
+
+/** Longer than the pause between two attempts to open a session. */
+export const GRACE_MS = 5_000
+/** The last rows that a process remembers; a replica that lacks more has lost some of these as well. */
+const ROWS_MAX = 2_000
+
+export class NotWritable extends Error {
+  override readonly name = 'NotWritable'
+}
+
+const plain = (text: string, ...params: readonly unknown[]) => ({ text, params })
+
+const STANDING = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as locked`
+/** Rejects with `NotWritable`. */
+export const expectWritable = async (run: Run): Promise<void> => {
+  const [standing] = await run(plain(STANDING))
+  if (standing!['standby'] === true) throw new NotWritable('the database server is a standby: it cannot be written')
+  if (standing!['locked'] === true) throw new NotWritable('the database server is read-only')
+}
+
+const SERVER = `update incarnation set system = s.system, timeline = s.timeline,
+    writable_at = case when incarnation.system is null then null else clock_timestamp() + $1::bigint * interval '1 ms' end
+  from (select (select system_identifier::text from pg_control_system()) as system,
+    ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as timeline) s
+  where id = 1 and (incarnation.system, incarnation.timeline) is distinct from (s.system, s.timeline)`
+
+const without = (table: string) =>
+  `not exists (select from ${table} t where t.key = r.key and t.version = r.version and t.command = r.command)`
+const LOST = `with lost as (
+    select r.* from json_to_recordset($1::json) r(key text, version int, command uuid, data json, at bigint)
+    where ${without('journal')} and ${without('journal_archive')}),
+  kept as (
+    insert into lost_rows (key, version, command, data, at, found_at)
+    select key, version, command, data, at, clock_timestamp() from lost on conflict do nothing)
+  select count(*)::int as lost from lost`
+const STOP = `update incarnation set stopped_at = coalesce(stopped_at, clock_timestamp()),
+    reason = coalesce(reason, 'the database has lost rows that it had acknowledged; an operator decides with: accelerando migrate --adopt')
+  where id = 1`
+
+const LOOK = `select reason from incarnation where id = 1 and stopped_at is not null`
+/** Rejects with the reason while writing is stopped, and when the session cannot write. For readiness. */
+export const expectWriting = async (run: Run): Promise<void> => {
+  const [stopped] = await run(plain(LOOK))
+  if (stopped) throw new NotWritable(`writing is stopped: ${String(stopped['reason'])}`)
+  await expectWritable(run)
+}
+
+/** Whether the tables are there; before the first migration they are not. */
+const THERE = `select to_regclass('incarnation') is not null as there`
+
+export type Incarnation = {
+  /** Remembers rows that the store has acknowledged. */
+  readonly acknowledged: (appends: readonly Append[]) => void
+  /** Rejects when the session must not be used. If rows are gone, it stops all writing, and resolves. */
+  readonly prove: (run: Run) => Promise<void>
+}
+
+export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
+  let known: JournalRow[] = []
+  return {
+    acknowledged: (appends) => {
+      for (const { rows } of appends) known.push(...rows)
+      if (known.length > ROWS_MAX * 2) known = known.slice(-ROWS_MAX)
+    },
+    prove: async (run) => {
+      const [tables] = await run(plain(THERE))
+      if (tables!['there'] !== true) return
+      await run(plain(SERVER, graceMs))
+      const rows = known.slice(-ROWS_MAX)
+      if (rows.length === 0) return
+      const cells = rows.map(({ key, version, commandId, events, at }) => ({
+        key,
+        version,
+        command: commandId,
+        data: events,
+        at,
+      }))
+      const [found] = await run(plain(LOST, JSON.stringify(cells)))
+      if (found!['lost'] !== 0) await run(plain(STOP))
+    },
+  }
+}
+
+/** A row that the database had acknowledged and does not hold any more. */
+export type LostRow = {
+  readonly key: string
+  readonly version: number
+  readonly events: readonly { readonly type: string }[]
+  /** When it was decided, ms since the epoch. */
+  readonly at: number
+}
+export type Stopped = { readonly reason: string; readonly since: Date; readonly lost: readonly LostRow[] }
+
+const STATE = `select reason, stopped_at from incarnation where id = 1 and stopped_at is not null`
+const KEPT = `select key, version, data, at from lost_rows where adopted_at is null order by at, key, version`
+/** Why writing is stopped, and what is gone; null: it is not stopped. */
+export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
+  const [tables] = await run(plain(THERE))
+  if (tables!['there'] !== true) return null
+  const [state] = await run(plain(STATE))
+  if (state === undefined) return null
+  const rows = await run(plain(KEPT))
+  const lost = rows.map((row) => ({
+    key: row['key'] as string,
+    version: row['version'] as number,
+    events: row['data'] as LostRow['events'],
+    at: row['at'] as number,
+  }))
+  return { reason: state['reason'] as string, since: state['stopped_at'] as Date, lost }
+}
+
+/** Ends the stop: what the database holds is what counts from now on. The lost rows stay, marked as adopted. */
+export const goOn = async (run: Run): Promise<void> => {
+  await run(plain('update lost_rows set adopted_at = clock_timestamp() where adopted_at is null'))
+  await run(plain('update incarnation set stopped_at = null, reason = null where id = 1'))
+}
