@@ -53,6 +53,7 @@ describe('planted', () => {
     'drop index "arqs_state_index"',
     'create trigger t before insert on arqs execute function f()',
     'truncate "claims"',
+    'insert into "claims" ("entity") values (1)',
   ])('%s', (statement) => {
     expect(breaking([NEW, statement])).toHaveLength(1)
   })
@@ -62,6 +63,8 @@ describe('planted', () => {
     'alter table "shelf" add column "row" int not null',
     'create unique index "one" on "shelf" ("name")',
     'create index "many" on "arqs" ("state")',
+    'insert into "shelf" ("name") values (1)',
+    'create function f() returns int language sql as $$ select 1 $$',
     'create table if not exists "other" ("name" text not null unique)',
   ])('and harmless: %s', (statement) => {
     expect(breaking([NEW, statement])).toEqual([])

@@ -1,6 +1,6 @@
 /**
  * Which server holds the journal, whether it may be written, and which acknowledged rows it has lost. The trigger stops writers of every
- * version. Only adds: an older program goes on.
+ * version, and looks with the rights of its owner, so that no role needs new ones. Only adds: an older program goes on.
  */
 import { Migration } from '@mikro-orm/migrations'
 
@@ -26,7 +26,8 @@ export class Migration0003 extends Migration {
       "adopted_at" timestamptz null,
       primary key ("key", "version", "command")
     )`)
-    this.addSql(`create function "accelerando_writable"() returns trigger language plpgsql as $$
+    this.addSql(`create function "accelerando_writable"() returns trigger
+      language plpgsql security definer set search_path from current as $$
       declare one record;
       begin
         select stopped_at, reason, writable_at into one from incarnation where id = 1;
