@@ -17,6 +17,7 @@ import type {
 import type { DatedNote, OperatorNote } from '../operatorNote.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { HandleState } from './deployable/states.ts'
+import type { Place } from './runtime/ports.ts'
 import type { Row } from './runtime/views.ts'
 
 export type Caller = {
@@ -37,9 +38,11 @@ export type Page = {
   readonly marker?: string
   readonly sort?: string
   readonly descending?: boolean
+  /** Where an earlier page of the same list ended; counts instead of a marker, and also when that row was deleted since. */
+  readonly after?: Place
 }
-/** `more`: rows are left after the last one. Unknown marker: fault `invalid`, field `marker`. */
-export type Listed<R> = { readonly items: readonly R[]; readonly more: boolean }
+/** `next`: where the next page begins; null: no rows are left after the last one. Unknown marker: fault `invalid`, field `marker`. */
+export type Listed<R> = { readonly items: readonly R[]; readonly next: Place | null }
 
 export type Binding = {
   readonly arq: ArqUuid

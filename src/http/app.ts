@@ -15,6 +15,8 @@ import type { Options } from './options.ts'
 import { pathOf } from './paths.ts'
 import { readPolicy } from './policy/policy.ts'
 import { ROUTES } from './routes/all.ts'
+import { STREAM_LIMITS, createStreams } from './streams.ts'
+import type { StreamLimits } from './streams.ts'
 
 export type AppParts = {
   readonly control: Control
@@ -28,12 +30,14 @@ export type AppParts = {
   /** Why the actors cannot be asked at present. Null: no problem is known. */
   readonly hindered?: () => string | null
   readonly tracer?: Tracer
+  readonly streams?: Partial<StreamLimits>
 }
 
 /** Throws when the policy rules in the options are invalid, and when nobody is told how callers are identified. */
 export const createApp = (parts: AppParts): Hono => {
   const options = withDefaults(parts.options ?? {})
   if (typeof parts.identify !== 'function') throw new Error('nothing says who is calling: identify is missing')
+  const clock = parts.clock ?? systemClock
   const app = new Hono({ getPath: pathOf })
   return mount(app, ROUTES, {
     control: parts.control,
@@ -42,10 +46,11 @@ export const createApp = (parts: AppParts): Hono => {
     gate: gateOf(options),
     identify: parts.identify,
     ids: parts.ids ?? systemIds,
-    clock: parts.clock ?? systemClock,
+    clock,
     hindered: parts.hindered ?? (() => null),
     log: parts.log,
     observe: parts.metrics === undefined ? null : observer(parts.metrics),
     tracer: parts.tracer ?? untraced,
+    streams: createStreams(clock, { ...STREAM_LIMITS, pieceMs: options.answerMs, ...parts.streams }),
   })
 }

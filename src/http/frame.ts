@@ -12,6 +12,7 @@ import type { Observe } from './metrics.ts'
 import type { Options } from './options.ts'
 import type { Policy } from './policy/policy.ts'
 import type { Answered } from './route.ts'
+import type { Pieces, Streams } from './streams.ts'
 import { latestMinor, MAJOR } from './versions.ts'
 
 /** The dependencies that the handling of every request needs. */
@@ -27,6 +28,7 @@ export type Ports = {
   readonly log: Log
   readonly observe: Observe | null
   readonly tracer: Tracer
+  readonly streams: Streams
 }
 
 export type Frame = {
@@ -117,6 +119,39 @@ const settle = async (work: () => Promise<Answered>, ports: Ports, frame: Frame)
   }
 }
 
+const CROWDED = refused({ kind: 'unavailable', reason: 'too many long lists are being sent', retryAfterSeconds: 1 })
+
+/** The connection of the request, where the server that runs the application passes it on. */
+const connectionOf = ({ env }: Context): { readonly destroy: () => unknown } | null => {
+  const outgoing: unknown = (env as { readonly outgoing?: unknown } | undefined)?.outgoing
+  return typeof outgoing === 'object' && outgoing !== null && 'destroy' in outgoing
+    ? (outgoing as { readonly destroy: () => unknown })
+    : null
+}
+
+/** Sends the pieces one after the other. The request counts as answered when the last is sent, or the answer is broken off. */
+const respondInPieces = (c: Context, row: string, ports: Ports, frame: Frame, pieces: Pieces): Response => {
+  const whole = (response: Response): Response => {
+    void pieces.return(undefined)
+    close(c, row, ports, frame, response.status)
+    return response
+  }
+  const headers = { ...frame.headers, 'content-type': 'application/json' }
+  if (c.req.method === 'HEAD') return whole(new Response(null, { status: 200, headers }))
+  const connection = connectionOf(c)
+  const stream = ports.streams.open({
+    pieces,
+    breakOff: connection && (() => void connection.destroy()),
+    ended: (why) => {
+      if (why !== null) ports.log.warn({ request: frame.requestId, reason: why }, 'http.broken_off')
+      close(c, row, ports, frame, 200)
+    },
+  })
+  return stream === null
+    ? whole(respond(CROWDED, frame, ports.options))
+    : new Response(stream, { status: 200, headers })
+}
+
 /** `row` is the path of the route that serves the request. Never rejects. */
 export const run = async (
   c: Context,
@@ -130,6 +165,7 @@ export const run = async (
   const answered = barred ?? (await settle(() => work(frame), ports, frame))
   if (!answered.ok && answered.fault.kind === 'device_failure')
     ports.log.warn({ request: frame.requestId, reason: answered.fault.reason }, 'http.device_failed')
+  if (answered.ok && answered.pieces) return respondInPieces(c, row, ports, frame, answered.pieces)
   const response = respond(answered, frame, ports.options)
   close(c, row, ports, frame, response.status)
   return response

@@ -16,8 +16,10 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 export type Reply = {
   readonly ok: true
   readonly status: number
-  /** Absent: the answer has no body. */
+  /** Absent: the answer has no body, unless it has pieces. */
   readonly body?: unknown
+  /** The text of a long JSON document, made while it is sent. */
+  readonly pieces?: AsyncGenerator<string>
 }
 export type Answered = Reply | HttpRefused
 

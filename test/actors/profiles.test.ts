@@ -126,9 +126,9 @@ describe('accelerator requests are listed', () => {
     const made = []
     for (let n = 0; n < 5; n++) made.push((await cloud.create())[0]!)
     const first = value(await cloud.control.arqs.list(NOVA, {}, { limit: 2 }))
-    expect([first.items.map(({ uuid }) => uuid), first.more]).toEqual([made.slice(0, 2), true])
+    expect([first.items.map(({ uuid }) => uuid), first.next !== null]).toEqual([made.slice(0, 2), true])
     const rest = value(await cloud.control.arqs.list(NOVA, {}, { limit: 3, marker: made[1]! }))
-    expect([rest.items.map(({ uuid }) => uuid), rest.more]).toEqual([made.slice(2), false])
+    expect([rest.items.map(({ uuid }) => uuid), rest.next !== null]).toEqual([made.slice(2), false])
     expect(await cloud.control.arqs.list(NOVA, {}, { marker: randomUUID() })).toMatchObject({
       fault: { kind: 'invalid', field: 'marker' },
     })

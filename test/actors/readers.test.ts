@@ -23,7 +23,7 @@ describe('readers', () => {
     const ofAnother = readers.first('hosts', {})
     expect(waiting).toHaveLength(AT_ONCE + 1)
     waiting.shift()!()
-    expect(await running[0]).toEqual({ ok: true, value: { items: [], more: false } })
+    expect(await running[0]).toEqual({ ok: true, value: { items: [], next: null } })
     const next = readers.first('arqs', {})
     for (const answer of waiting) answer()
     expect(await Promise.all([next, ofAnother])).toEqual([1, 2].map(() => ({ ok: true, value: null })))

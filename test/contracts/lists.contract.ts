@@ -197,8 +197,8 @@ export const listsContract = (storeOf: () => Store): void => {
         const page = { limit: 2, descending, ...(sort && { sort }), ...(marker && { marker }) }
         const listed = await readers.list(view, {}, page)
         if (!listed.ok) throw new Error(JSON.stringify(listed.fault))
-        const { items, more } = listed.value
-        return more ? [...items, ...(await walked(sort, descending, keyIn(view, items.at(-1) as Cells)))] : items
+        const { items, next } = listed.value
+        return next ? [...items, ...(await walked(sort, descending, keyIn(view, items.at(-1) as Cells)))] : items
       }
       const whole = (sort: string, descending: boolean) =>
         expected(rowsOf(view), { view, where: {}, sort, descending, limit: 1000 })

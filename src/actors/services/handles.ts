@@ -62,12 +62,12 @@ const createShown = (kernel: Kernel, ownerOf: OwnerOf): Pick<Control['handles'],
     list: async (caller, filter, page) => {
       const listed = await kernel.readers.list('handles', given(filter), { sort: 'uuid', ...page })
       if (!listed.ok) return listed
-      const { items, more } = listed.value
+      const { items, next } = listed.value
       const knows = await visibility(caller, arqsIn(items.map(({ arq_uuid: arq }) => arq)))
       if (!knows.ok) return knows
       const shown = (row: HandleRow) =>
         row.arq_uuid === null || knows.value(row.arq_uuid) ? row : { ...row, arq_uuid: null }
-      return done({ items: items.map(shown), more })
+      return done({ items: items.map(shown), next })
     },
   }
 }

@@ -85,7 +85,7 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
       const held = await allOf(listed.value.items.map(({ name }) => region.readCurrent(host, hostKey(name))))
       if (!held.ok) return held
       const items = listed.value.items.map((row, at) => shown(row, held.value[at]!.state))
-      return { ok: true, value: { items, more: listed.value.more } }
+      return { ok: true, value: { items, next: listed.value.next } }
     },
     get: detail,
     retire: async (caller, name, note) => then(caller, name, await retirement.retire(caller, name, note)),

@@ -2,7 +2,7 @@
 import { ownValue } from '../../record.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Listed, Page } from '../control.ts'
-import type { PageQuery, Reads, Scalar } from '../runtime/ports.ts'
+import type { PageQuery, Place, Reads, Scalar } from '../runtime/ports.ts'
 import type { Guard } from '../runtime/unreadable.ts'
 import { type Row, VIEWS, type ViewName, keyOfRow } from '../runtime/views.ts'
 
@@ -43,7 +43,12 @@ const collect = async <N extends ViewName>(
     return refuse({ kind: 'invalid', field: 'sort_key', rule: `one of ${sortable(view).join(', ')}` })
   const want = page.limit ?? Number.POSITIVE_INFINITY
   const items: Row<N>[] = []
-  let from: Pick<PageQuery<N>, 'marker' | 'after'> = page.marker === undefined ? {} : { marker: page.marker }
+  const placeOf = (row: Row<N>): Place => ({ value: row[sort] as Scalar, key: keyOfRow(view, row) })
+  let from: Pick<PageQuery<N>, 'marker' | 'after'> = page.after
+    ? { after: page.after }
+    : page.marker === undefined
+      ? {}
+      : { marker: page.marker }
   for (;;) {
     const limit = Math.min(PAGE_ROWS, want - items.length + 1)
     const query = {
@@ -59,11 +64,11 @@ const collect = async <N extends ViewName>(
     if (!rows && items.length === 0)
       return refuse({ kind: 'invalid', field: 'marker', rule: 'the last item seen; no such item' })
     items.push(...(rows ?? []))
-    if (items.length > want) return { ok: true, value: { items: items.slice(0, want), more: true } }
-    if (!rows || rows.length < limit) return { ok: true, value: { items, more: false } }
-    const last = items.at(-1)!
+    if (items.length > want)
+      return { ok: true, value: { items: items.slice(0, want), next: placeOf(items[want - 1]!) } }
+    if (!rows || rows.length < limit) return { ok: true, value: { items, next: null } }
     // by its place, not by its key: the row may be deleted before the next page is read
-    from = { after: { value: last[sort] as Scalar, key: keyOfRow(view, last) } }
+    from = { after: placeOf(items.at(-1)!) }
   }
 }
 

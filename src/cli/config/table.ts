@@ -109,7 +109,9 @@ const API = {
     about: 'A larger request body is answered 413.',
   }),
   'api.answer_seconds': row('http.answerMs', k.seconds(0.1, 600), inSeconds(HTTP.answerMs), {
-    about: 'A request without an answer by then is answered 503; it may still be carried out.',
+    about:
+      'A request without an answer by then is answered 503; it may still be carried out. A long list is sent in portions, and ' +
+      'each of them has this limit.',
   }),
   'api.additive_microversion': row('http.additiveMicroversion', k.toggle, HTTP.additiveMicroversion, {
     about: 'Offer microversion 2.4, which shows UUIDs beside integer ids.',

@@ -5,7 +5,8 @@ import type { ArqRow } from '../../actors/control.ts'
 import { patch } from './bindings.ts'
 import type { Patch } from './bindings.ts'
 import { invalid, refused } from '../faults.ts'
-import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { answerList } from '../listing.ts'
+import { pageArgs, pageOf } from '../pages.ts'
 import { list as listArg, oneOf, uuid } from '../query.ts'
 import { isProfileName } from './profileRules.ts'
 import { self, times } from '../render.ts'
@@ -100,16 +101,14 @@ const list = route({
       ...(only !== null && { uuids: only.uuids }),
       ...(query.bind_state === 'resolved' && { resolvedOnly: true }),
     }
-    return answer(control.arqs.list(caller, filter, pageOf(query)), 200, (listed) =>
-      listBody(listed, {
-        key: 'arqs',
-        collection: 'accelerator_requests',
-        base,
-        pairs,
-        item: (row) => arqBody(row, base),
-        markerOf: (row) => row.uuid,
-      }),
-    )
+    return answerList((page) => control.arqs.list(caller, filter, page), pageOf(query), {
+      key: 'arqs',
+      collection: 'accelerator_requests',
+      base,
+      pairs,
+      item: (row) => arqBody(row, base),
+      markerOf: (row) => row.uuid,
+    })
   },
 })
 

@@ -3,7 +3,8 @@ import * as v from 'valibot'
 import type { DeployableUuid } from '../../identifiers.ts'
 import type { AttributeRow, Control } from '../../actors/control.ts'
 import { type Outcome, done } from '../../fault.ts'
-import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { answerList } from '../listing.ts'
+import { pageArgs, pageOf } from '../pages.ts'
 import { INT_MAX } from '../../fields.ts'
 import { intText, text as textArg } from '../query.ts'
 import type { Arg } from '../query.ts'
@@ -73,16 +74,14 @@ const list = route({
     const id = query.deployable_id === undefined ? null : await integerOf(control, query.deployable_id)
     if (id && !id.ok) return id.fault.kind === 'not_found' ? reply(200, { attributes: [] }) : id
     const filter = { ...(id && { deployableId: id.value }), ...(query.key && { key: query.key }) }
-    return answer(control.attributes.list(filter, pageOf(query)), 200, (listed) =>
-      listBody(listed, {
-        key: 'attributes',
-        collection: 'attributes',
-        base,
-        pairs,
-        item: (row) => attributeBody(row, minor, base),
-        markerOf: (row) => row.uuid,
-      }),
-    )
+    return answerList((page) => control.attributes.list(filter, page), pageOf(query), {
+      key: 'attributes',
+      collection: 'attributes',
+      base,
+      pairs,
+      item: (row) => attributeBody(row, minor, base),
+      markerOf: (row) => row.uuid,
+    })
   },
 })
 

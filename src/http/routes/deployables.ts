@@ -1,7 +1,8 @@
 /** Deployables: the parts of a device that can be attached to instances or programmed. */
 import type { DeployableRow } from '../../actors/control.ts'
 import { filtersOver, withFilters } from '../filters.ts'
-import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { answerList } from '../listing.ts'
+import { pageArgs, pageOf } from '../pages.ts'
 import { program } from './program.ts'
 import { integer, text, uuid } from '../query.ts'
 import { bookmark, self, times } from '../render.ts'
@@ -59,16 +60,14 @@ const list = route({
       ...(deviceUuid && { deviceUuid }),
       ...(rpUuid && { rpUuid }),
     }
-    return answer(control.deployables.list(filter, pageOf(asked.query)), 200, (listed) =>
-      listBody(listed, {
-        key: 'deployables',
-        collection: 'deployables',
-        base,
-        pairs,
-        item: (row) => deployableBody(row, minor, base),
-        markerOf: (row) => row.uuid,
-      }),
-    )
+    return answerList((page) => control.deployables.list(filter, page), pageOf(asked.query), {
+      key: 'deployables',
+      collection: 'deployables',
+      base,
+      pairs,
+      item: (row) => deployableBody(row, minor, base),
+      markerOf: (row) => row.uuid,
+    })
   },
 })
 

@@ -2,7 +2,8 @@
 import { DEVICE_STATUSES, type DeviceStatus } from '../../actors/deployable/messages.ts'
 import type { DeviceRow } from '../../actors/control.ts'
 import { filtersOver, withFilters } from '../filters.ts'
-import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { answerList } from '../listing.ts'
+import { pageArgs, pageOf } from '../pages.ts'
 import { text } from '../query.ts'
 import { self, times } from '../render.ts'
 import { answer, route } from '../route.ts'
@@ -50,16 +51,14 @@ const list = route({
       ...(hostname && { hostname }),
       ...(status && { status }),
     }
-    return answer(control.devices.list(filter, pageOf(asked.query)), 200, (listed) =>
-      listBody(listed, {
-        key: 'devices',
-        collection: 'devices',
-        base,
-        pairs,
-        item: (row) => deviceBody(row, minor, base),
-        markerOf: (row) => row.uuid,
-      }),
-    )
+    return answerList((page) => control.devices.list(filter, page), pageOf(asked.query), {
+      key: 'devices',
+      collection: 'devices',
+      base,
+      pairs,
+      item: (row) => deviceBody(row, minor, base),
+      markerOf: (row) => row.uuid,
+    })
   },
 })
 

@@ -4,7 +4,8 @@
  */
 import type { HandleDetail, HandleRow } from '../../actors/control.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
-import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { answerList } from '../listing.ts'
+import { pageArgs, pageOf } from '../pages.ts'
 import { oneOf, text, uuid } from '../query.ts'
 import { reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { answer, route } from '../route.ts'
@@ -46,16 +47,14 @@ const list = route({
       ...(query.hostname && { hostname: query.hostname }),
       ...(query.deployable_uuid && { deployable_uuid: query.deployable_uuid }),
     }
-    return answer(control.handles.list(caller, filter, pageOf(query)), 200, (listed) =>
-      listBody(listed, {
-        key: 'handles',
-        collection: 'handles',
-        base,
-        pairs,
-        item: handleBody,
-        markerOf: (row) => row.uuid,
-      }),
-    )
+    return answerList((page) => control.handles.list(caller, filter, page), pageOf(query), {
+      key: 'handles',
+      collection: 'handles',
+      base,
+      pairs,
+      item: handleBody,
+      markerOf: (row) => row.uuid,
+    })
   },
 })
 

@@ -1,6 +1,7 @@
 /** The hosts that report hardware. This path is an extension that clients of the original API do not use. */
 import type { Caller, HostDetail, HostRow } from '../../actors/control.ts'
-import { listBody, namedPageArgs, pageOf } from '../pages.ts'
+import { answerList } from '../listing.ts'
+import { namedPageArgs, pageOf } from '../pages.ts'
 import { flag } from '../query.ts'
 import { reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { time, times } from '../render.ts'
@@ -35,16 +36,14 @@ const list = route({
     answers: { 200: schemas.listOf('hosts', schemas.Host) },
   },
   handle: ({ control, caller, query, base, pairs }) =>
-    answer(control.hosts.list(pageOf(query)), 200, (listed) =>
-      listBody(listed, {
-        key: 'hosts',
-        collection: 'hosts',
-        base,
-        pairs,
-        item: hostBodyFor(caller),
-        markerOf: (row) => row.name,
-      }),
-    ),
+    answerList((page) => control.hosts.list(page), pageOf(query), {
+      key: 'hosts',
+      collection: 'hosts',
+      base,
+      pairs,
+      item: hostBodyFor(caller),
+      markerOf: (row) => row.name,
+    }),
 })
 
 const detailBodyFor = (caller: Caller) => (row: HostDetail) => ({

@@ -3,7 +3,8 @@ import * as v from 'valibot'
 import type { Caller, ProfileRow } from '../../actors/control.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
-import { listBody, pageArgs, pageOf } from '../pages.ts'
+import { answerList } from '../listing.ts'
+import { pageArgs, pageOf } from '../pages.ts'
 import { isProfileName, newProfile } from './profileRules.ts'
 import { list as listArg } from '../query.ts'
 import { self, times } from '../render.ts'
@@ -34,16 +35,14 @@ const list = route({
   },
   docs: { summary: 'Device profiles.', answers: { 200: schemas.listOf('device_profiles', schemas.Profile) } },
   handle: ({ control, query, base, pairs }) =>
-    answer(control.profiles.list(query.name?.filter(isProfileName) ?? null, pageOf(query)), 200, (listed) =>
-      listBody(listed, {
-        key: 'device_profiles',
-        collection: 'device_profiles',
-        base,
-        pairs,
-        item: (row) => profileBody(row, base),
-        markerOf: (row) => row.uuid,
-      }),
-    ),
+    answerList((page) => control.profiles.list(query.name?.filter(isProfileName) ?? null, page), pageOf(query), {
+      key: 'device_profiles',
+      collection: 'device_profiles',
+      base,
+      pairs,
+      item: (row) => profileBody(row, base),
+      markerOf: (row) => row.uuid,
+    }),
 })
 
 const create = route({

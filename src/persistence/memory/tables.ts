@@ -25,10 +25,36 @@ const byValue = (a: unknown, b: unknown): number => {
 
 const matches = (cell: unknown, wanted: Scalar | readonly Scalar[]): boolean =>
   Array.isArray(wanted) ? wanted.includes(cell) : cell === wanted
-const fulfils = (cells: Cells, where: object): boolean =>
-  Object.entries(where as Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>).every(
-    ([column, wanted]) => wanted === undefined || matches(cells[column], wanted),
-  )
+/** Whether a row fulfils all conditions. */
+const filterOf = (...conditions: readonly object[]): ((cells: Cells) => boolean) => {
+  const wanted = conditions
+    .flatMap((where) => Object.entries(where as Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>))
+    .flatMap(([column, want]) => (want === undefined ? [] : [{ column, want }]))
+  return (cells) => wanted.every(({ column, want }) => matches(cells[column], want))
+}
+
+/** The first `limit` of the wanted rows in this order; of rows that come in it already each is compared once. */
+const firstOf = (
+  rows: Iterable<Cells>,
+  isWanted: (cells: Cells) => boolean,
+  order: (a: Cells, b: Cells) => number,
+  limit: number,
+): readonly Cells[] => {
+  const found: Cells[] = []
+  for (const row of rows) {
+    if (!isWanted(row) || (found.length >= limit && order(row, found.at(-1)!) >= 0)) continue
+    let [low, high] = [0, found.length]
+    if (high > 0 && order(row, found[high - 1]!) >= 0) low = high
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (order(row, found[middle]!) < 0) high = middle
+      else low = middle + 1
+    }
+    found.splice(low, 0, row)
+    if (found.length > limit) found.pop()
+  }
+  return found
+}
 
 /** `rule: value` for each unique rule the row falls under; a null in it exempts the row, as in SQL. */
 const claims = (view: ViewName, row: Cells): readonly { readonly rule: string; readonly id: string }[] =>
@@ -105,11 +131,10 @@ export const memoryTables = (): Tables => {
     const passed = after && ({ [query.sort]: after.value, [viewOf(query.view).key]: after.key } as Cells)
     const marker = query.marker === undefined ? (passed ?? null) : row(query.view, query.marker)
     if (marker === undefined) return null
-    if (query.marker !== undefined && !fulfils(marker!, visible)) return null
-    const found = [...tables.get(query.view)!.values()]
-      .filter((cells) => fulfils(cells, where) && fulfils(cells, visible))
-      .filter((cells) => marker === null || order(cells, marker) > 0)
-    return found.toSorted(order).slice(0, query.limit) as unknown as readonly Row<N>[]
+    if (query.marker !== undefined && !filterOf(visible)(marker!)) return null
+    const fulfils = filterOf(where, visible)
+    const isWanted = (cells: Cells) => (marker === null || order(cells, marker) > 0) && fulfils(cells)
+    return firstOf(tables.get(query.view)!.values(), isWanted, order, query.limit) as unknown as readonly Row<N>[]
   }
   const clear = (): void => {
     for (const table of tables.values()) table.clear()
