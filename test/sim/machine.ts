@@ -49,6 +49,7 @@ type Ports = {
 }
 
 const DRIVER = 'simulated_driver'
+const AGAIN_MS = 1000
 const STATE_DIR = '/state'
 
 /** Records what the ledger on disk says about each slot, and what was done on the hardware. */
@@ -155,6 +156,12 @@ export const openMachine = (ports: Ports): Machine => {
     })
     if (mine.alive) running = host
   }
+  /** As whatever supervises the program does: it is started again until it runs. */
+  const begun = (mine: Life): Promise<void> =>
+    begin(mine).catch((error: unknown) => {
+      say(`${name}: does not start: ${String(error)}`)
+      schedule.clockOf(mine).after(AGAIN_MS, () => void begun(mine))
+    })
   return {
     name,
     up: () => life.alive,
@@ -170,10 +177,7 @@ export const openMachine = (ports: Ports): Machine => {
       const mine = life
       say(`${name}: starts`)
       trace.steps.push({ did: 'started', boot: `${name}/${++starts}` })
-      schedule.soon(
-        mine,
-        () => void begin(mine).catch((error: unknown) => say(`${name}: does not start: ${String(error)}`)),
-      )
+      schedule.soon(mine, () => void begun(mine))
     },
     crash: (fate) => {
       if (!life.alive) return
