@@ -23,6 +23,7 @@ import { REGION_DEFAULTS, type Region, type RegionOptions, openRegion } from './
 import { type Reports, createReports } from './services/reports.ts'
 import { counted } from './runtime/commit.ts'
 import type { Sharing } from './runtime/sharing.ts'
+import { type Seal, createSeal } from './services/sealing.ts'
 import { type Sweeper, createSweeper } from './services/sweeper.ts'
 import { createUnits } from './runtime/unit.ts'
 import { createGuard } from './runtime/unreadable.ts'
@@ -35,6 +36,8 @@ export type ControlPlaneParts = {
   readonly ids: Ids
   readonly images: Images
   readonly nova: Nova | null
+  /** Id of this cloud; without it, reports are not judged by their cloud. */
+  readonly cluster?: string
   readonly publish: Kernel['publish']
   readonly log: Log
   readonly tracer?: Tracer
@@ -44,6 +47,8 @@ export type ControlPlaneParts = {
 export type ControlPlane = {
   readonly control: Control
   readonly reports: Reports
+  /** Makes orders ready for their hosts; what is not an order stays as it is. */
+  readonly seal: Seal
   readonly sweeper: Sweeper
   readonly region: Region
   /** Counters since the start. */
@@ -54,7 +59,7 @@ export type ControlPlane = {
 }
 
 export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
-  const { reads, clock, log } = parts
+  const { reads, clock, log, cluster = null } = parts
   const counts = noCounts()
   const journal = counted(parts.journal, counts)
   const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
@@ -68,6 +73,8 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     journal,
     counts,
     changes,
+    cluster,
+    publish: async (records) => parts.publish(await createSeal(cluster, region.readCurrent)(records)),
     tracer: parts.tracer ?? untraced,
     options: { ...CONTROL_DEFAULTS, ...PACES, ...parts.options },
     region,
@@ -95,6 +102,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   return {
     control,
     reports: createReports(kernel, liveness),
+    seal: createSeal(cluster, region.readCached),
     sweeper: sweeping,
     region,
     counts: () => ({ ...counts }),

@@ -16,6 +16,7 @@ import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
 import type { Clock } from '../clock.ts'
 import type { Fault, Outcome } from '../fault.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
+import type { BusRecord } from '../wire/envelope.ts'
 import type { Message, Sighting } from '../wire/message.ts'
 import { deadLetterRecord, inventoryDigest, readReport, sighting } from '../wire/message.ts'
 import type { Report } from '../wire/reports.ts'
@@ -28,6 +29,8 @@ export type InboxOptions = {
   readonly bus: Pick<Bus, 'consume' | 'publish'>
   readonly clock: Clock
   readonly log: Log
+  /** Why this message is not for this cloud, or not from its host; null: it may be taken. */
+  readonly admit?: (record: BusRecord) => string | null
   /** Whether this inventory of that host is known and was counted as seen again. False: the body has to be read. */
   readonly unchanged: (seen: Sighting) => boolean | Promise<boolean>
   /** A fault other than `unavailable` is final. */
@@ -133,6 +136,8 @@ class Intake {
     return this.#mutex.run(lane, work)
   }
   async #receive(visit: Visit): Promise<void> {
+    const barred = this.#settings.admit?.(visit.record) ?? null
+    if (barred !== null) return this.#bury(visit.record, barred)
     const seen = sighting(visit.record)
     if (seen === null) return this.#read(visit)
     return this.#inTurn(`${seen.host}/Inventory`, visit, async () => {

@@ -17,6 +17,7 @@ import { CATALOGUE } from '../wire/catalogue.ts'
 import { deadLetterRecord, readOrder } from '../wire/message.ts'
 import type { Order } from '../wire/orders.ts'
 import { type Boot, nextBoot } from './boot.ts'
+import { type Membership, openMembership, reportingFrom } from './cluster.ts'
 import type { Images } from './executeOrder.ts'
 import type { Disk } from './disk.ts'
 import { Inventory } from './inventory.ts'
@@ -92,6 +93,13 @@ export type Host = {
 export const hostGroup = (name: string, bootId: string): string => `host-${name}-${bootId}`
 
 type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & { readonly limits: Limits } }
+/** What this start found on its disk, and wrote there. */
+type Kept = {
+  readonly boot: Boot
+  readonly ledger: Ledger
+  readonly place: KeptOffset
+  readonly membership: Membership
+}
 type Letter = { readonly order: Order; readonly taken: () => void; readonly again: (error: unknown) => void }
 
 class Program {
@@ -99,6 +107,7 @@ class Program {
   readonly #settings: Settings
   readonly #ledger: Ledger
   readonly #place: KeptOffset
+  readonly #membership: Membership
   readonly #inventory: Inventory
   readonly #outbox: Outbox
   readonly #orders: Orders
@@ -106,12 +115,13 @@ class Program {
   #consumer: Consumer | null = null
   #stopped: Promise<void> | null = null
 
-  constructor(settings: Settings, boot: Boot, ledger: Ledger, place: KeptOffset) {
+  constructor(settings: Settings, { boot, ledger, place, membership }: Kept) {
     const { name: host, bus, clock, ids, log, options } = settings
     this.boot = boot
     this.#settings = settings
     this.#ledger = ledger
     this.#place = place
+    this.#membership = membership
     this.#inventory = this.#madeInventory()
     this.#outbox = new Outbox({ host, boot, ledger, bus, clock, ids, log })
     this.#orders = this.#madeOrders(options.limits)
@@ -195,15 +205,21 @@ class Program {
   }
 
   async #receive(record: Delivered): Promise<void> {
-    const { name, bus, log, clock } = this.#settings
+    const { name } = this.#settings
     // the partition also carries orders for other hosts
     if (record.key !== name) return
+    const foreign = await this.#membership.judge(record)
+    if (foreign !== null) return this.#bury(record, foreign, 'host.foreignOrder')
     const message = readOrder(record)
     if (message.ok) return this.#tell(message.value.body)
     const reason =
       message.fault.kind === 'invalid' ? `${message.fault.field}: ${message.fault.rule}` : message.fault.kind
+    await this.#bury(record, reason, 'host.unreadableOrder')
+  }
+  async #bury(record: Delivered, reason: string, event: string): Promise<void> {
+    const { name, bus, log, clock } = this.#settings
     const id = `${record.topic}/${record.partition}/${record.offset}`
-    log.warn({ host: name, id, reason }, 'host.unreadableOrder')
+    log.warn({ host: name, id, reason }, event)
     await bus.publish([deadLetterRecord(record, reason, { id, time: clock.now() })])
   }
   #tell(order: Order): Promise<void> {
@@ -248,12 +264,15 @@ class Program {
 /** Rejects when the ledger cannot be read. Discovery and the first report go on after it resolves. */
 export const startHost = async (start: HostStart): Promise<Host> => {
   const { name, stateDir, disk, clock, log, options = {} } = start
-  const settings = { ...start, options: { ...DEFAULTS, ...options, limits: { ...DEFAULTS.limits, ...options.limits } } }
+  const membership = await openMembership(disk, `${stateDir}/cluster.json`)
+  const bus = reportingFrom(start.bus, membership)
+  const limits = { ...DEFAULTS.limits, ...options.limits }
+  const settings = { ...start, bus, options: { ...DEFAULTS, ...options, limits } }
   const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log })
   const place = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })
   const bootNumber = await nextBoot({ disk, path: `${stateDir}/boot.json`, clock, log })
   const boot = { bootId: start.ids.uuid(), bootNumber }
-  const program = new Program(settings, boot, ledger, place)
+  const program = new Program(settings, { boot, ledger, place, membership })
   await program.start()
   const { bootId } = boot
   const { stop, reportNow, settled, load } = program

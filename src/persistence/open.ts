@@ -36,12 +36,13 @@ const storeOn = async (
     await database.close()
     throw cause
   })
-  const [{ sqlJournal }, { sqlReads }, { sqlSharing }, { expectWriting }, bulk] = await Promise.all([
+  const [{ sqlJournal }, { sqlReads }, { sqlSharing }, { expectWriting }, bulk, { clusterIn }] = await Promise.all([
     import('./journal.ts'),
     import('./reads.ts'),
     import('./sharing.ts'),
     import('./incarnation.ts'),
     import('./bulk.ts'),
+    import('./cluster.ts'),
   ])
   const journal = sqlJournal(database)
   if (incarnation) {
@@ -58,6 +59,7 @@ const storeOn = async (
     expectWriting: () => expectWriting(database.write),
     reads: sqlReads(database),
     sharing: sqlSharing(database),
+    cluster: () => clusterIn(database),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
     journalEnd: () => bulk.journalEnd(database),
     rebuildViews: (fold) => bulk.rebuildViews(database, fold),

@@ -145,6 +145,11 @@ const lostRows = defineEntity({
     adopted_at: moment().nullable(),
   },
 })
+const cluster = defineEntity({
+  name: 'cluster',
+  tableName: 'cluster',
+  properties: { name: text().primary(), id: p.uuid(), private_key: text().nullable() },
+})
 
 /** Every table of ours by its name. */
 export const TABLES = {
@@ -156,6 +161,7 @@ export const TABLES = {
   host_seen: hostSeen,
   incarnation,
   lost_rows: lostRows,
+  cluster,
   ...viewEntities,
 }
 /** The columns of every table, as a typed query of MikroORM knows them. */

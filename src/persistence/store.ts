@@ -1,4 +1,5 @@
 /** A store as the main program uses it: the ports of the actors, and the work on whole tables. */
+import type { ClusterIdentity } from './cluster.ts'
 import type { EntityKey } from '../identifiers.ts'
 import type { Append, Journal, JournalRow, Position, Reads } from '../actors/runtime/ports.ts'
 import type { Sharing } from '../actors/runtime/sharing.ts'
@@ -27,6 +28,8 @@ export type Store = {
   readonly sharing: Sharing
   /** Rejects with the reason when nothing can be written: no server, a standby, or writing is stopped. For readiness. */
   readonly expectWriting: () => Promise<void>
+  /** The id of the cloud, made with its journal. */
+  readonly cluster: () => Promise<ClusterIdentity>
   /** Writes whole histories in large statements. Rejects when one conflicts with the existing rows. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
   /** Position of the last row, for a reader that starts after it. No process may write at the same time. */

@@ -6,6 +6,13 @@ import type { Opened } from './journal.contract.ts'
 
 /** On a store of its own, as it looks at all of it. */
 export const wholeTablesContract = (open: () => Promise<Opened>): void => {
+  test('the cloud has an id, which stays the same', async () => {
+    const { store, dispose } = await open()
+    const { id } = await store.cluster()
+    expect(id).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await store.cluster()).toEqual({ id })
+    await dispose()
+  })
   test('loaded in bulk, folded anew, closed to more: journal and views stay one', async () => {
     const { store, dispose } = await open()
     const rows = Array.from({ length: 300 }, (_, index) => sample.arqRow({ created_at: sample.AT + index }))

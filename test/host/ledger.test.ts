@@ -237,7 +237,7 @@ describe('LEDGER-5 pruning', () => {
       drivers: [{ ...lab.driver, discover, prepare }],
       options: { ledgerKeepMs, limits: { PrepareSlotMs: 1e9 } },
     })
-    await lab.send(lab.order('ReleaseSlot', 1), lab.order('PrepareSlot', 1, { device: 2, deadline: 9e15 }))
+    await lab.send(lab.order('ReleaseSlot', 1), lab.order('PrepareSlot', 1, { device: 2, deadline: 8e15 }))
     broken = true
     lab.driver.control.unplug(0)
     lab.driver.control.unplug(2)

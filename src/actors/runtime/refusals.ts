@@ -1,9 +1,10 @@
 /** Reports that a control does not take because of who sent them. */
 
 /**
- * `foreign_host`: a host answers for a deployable of another host; `former_boot`: the host program was started anew since.
+ * `foreign_host`: a host answers for a deployable of another host; `former_boot`: the host program was started anew since;
+ * `foreign_cluster`: the host belongs to another cloud.
  */
-export const REFUSALS = ['foreign_host', 'former_boot'] as const
+export const REFUSALS = ['foreign_host', 'former_boot', 'foreign_cluster'] as const
 export type Refusal = (typeof REFUSALS)[number]
 export type RefusalCounts = Record<Refusal, number>
 

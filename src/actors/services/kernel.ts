@@ -85,6 +85,8 @@ export type Kernel = {
   readonly images: Images
   /** Null: no Nova is configured; that is recorded as such. */
   readonly nova: Nova | null
+  /** Id of this cloud. Null: reports are not judged by their cloud. */
+  readonly cluster: string | null
   readonly publish: (records: readonly BusRecord[]) => Promise<void>
   readonly options: ControlOptions & Paces
   readonly log: Log

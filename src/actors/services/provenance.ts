@@ -3,10 +3,13 @@
  *
  * PROVENANCE-1 a result counts only from the host that has the deployable;
  * PROVENANCE-2 a result of a former boot changes nothing: its order is sent again, and the present boot answers it from its ledger;
- * PROVENANCE-3 what is refused goes to the dead letters with the reason, is counted, and is recorded of the host once an hour.
+ * PROVENANCE-3 a report of a host that belongs to another cloud is not taken, and nothing of it is recorded;
+ * PROVENANCE-4 what is refused goes to the dead letters with the reason, is counted, and is recorded once an hour of a host that this cloud has.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
+import type { BusRecord } from '../../wire/envelope.ts'
+import { CLUSTER_HEADER, clusterOf } from '../../wire/seal.ts'
 import type { OrderResult } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Deployable } from '../deployable/state.ts'
@@ -35,6 +38,16 @@ export const refuseReport = async (kernel: Kernel, { host: name, reason, field, 
   const told = await kernel.region.tell(key, work)
   if (!told.ok) kernel.log.warn({ host: name, fault: told.fault }, 'report.refusalUnrecorded')
   return refuse({ kind: 'invalid', field, rule })
+}
+
+/** Why the report is not taken; null: it is of this cloud, or does not say of which. */
+export const foreignCluster = ({ cluster, counts, log }: Kernel, record: BusRecord): string | null => {
+  const said = clusterOf(record)
+  if (cluster === null || said === null || said === cluster) return null
+  counts.refusedReports.foreign_cluster++
+  const rule = `host ${record.key} belongs to cloud ${said}, and this is cloud ${cluster}`
+  log.warn({ host: record.key, reason: 'foreign_cluster', rule }, 'report.refused')
+  return `${CLUSTER_HEADER}: ${rule}`
 }
 
 const waitsFor = ({ handles, program }: Deployable, { slot, number }: OrderResult): boolean =>

@@ -1,6 +1,7 @@
 /** Takes the reports of hosts to the actors they concern. Every message is idempotent by its id. */
 import type { ArqUuid, BootId, DeployableUuid, HostName } from '../../identifiers.ts'
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
+import type { BusRecord } from '../../wire/envelope.ts'
 import { inventoryDigest } from '../../wire/message.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -12,7 +13,7 @@ import { commandIdOf } from '../runtime/commandId.ts'
 import { reportPrepared } from './conclude.ts'
 import { recordInventory } from './inventory.ts'
 import type { Outcome } from '../../fault.ts'
-import { judgeResult } from './provenance.ts'
+import { foreignCluster, judgeResult } from './provenance.ts'
 import type { Cause } from '../runtime/ports.ts'
 import { transact } from '../runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS } from './kernel.ts'
@@ -22,6 +23,8 @@ import { storable } from '../../text.ts'
 export type Reports = {
   /** Faults: `unavailable`, when the message has to come again later; any other is final. */
   readonly take: (report: Report, messageId: string) => Promise<Outcome<null>>
+  /** Why the message is for another cloud; null: it is for this one, or does not say. */
+  readonly admit: (record: BusRecord) => string | null
   /** True when this inventory of this boot was taken before and would change nothing. Compares only; reads nothing. */
   readonly unchanged: (sighting: {
     readonly host: HostName
@@ -137,6 +140,7 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
     return { ok: true, value: null }
   }
   return {
+    admit: (record) => foreignCluster(kernel, record),
     unchanged: ({ host, boot, number, digest }) => {
       liveness.seen(host)
       const known = snapshots.get(host)

@@ -52,6 +52,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     images,
     nova,
     publish: resending(bus.publish, meter),
+    cluster: (await store.cluster()).id,
     log,
     tracer,
     ...(parts.control ? { options: parts.control } : {}),
@@ -62,7 +63,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     journal: store.journal,
     sharing: store.sharing,
     holder: ids.uuid(),
-    bus,
+    bus: { publish: async (batch) => bus.publish(await plane.seal(batch)) },
     reactions,
     urgent: isUrgent,
     // On the bus inside the process nobody consumes the states, so they are not published.
@@ -74,6 +75,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     bus,
     clock,
     log,
+    admit: plane.reports.admit,
     unchanged: plane.reports.unchanged,
     take: plane.reports.take,
   })

@@ -1,4 +1,5 @@
 /** Journal and views in memory: the store of simulations and of tests. It has no timers and waits only for its hooks. */
+import { randomUUID } from 'node:crypto'
 import type {
   Append,
   FeedRow,
@@ -179,6 +180,7 @@ export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
     checkpoints: new Map(),
     archived: new Set(),
   }
+  const id = randomUUID()
   const sharing = memorySharing(kept, options.now ?? Date.now)
   return () => {
     const journal = journalOf(kept, options)
@@ -189,6 +191,7 @@ export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
       reads: readsOf(kept),
       sharing,
       expectWriting: async () => {},
+      cluster: async () => ({ id }),
       bulkLoad: (appends) => bulkLoad(kept, appends),
       journalEnd: async () => kept.log.at(-1)?.position ?? '',
       rebuildViews: (fold) => rebuildViews(kept, fold),

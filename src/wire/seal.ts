@@ -1,0 +1,35 @@
+/**
+ * What the headers of orders and reports say about the cloud and the start that they belong to. Pure.
+ *
+ * SEAL-1 each order carries the id of its cloud, and each report the id of the cloud that its host belongs to; releases up to 0.2.0 say
+ *   neither, and a host says nothing before the first order that it met.
+ * SEAL-2 an order carries the number of the start of its host that was recorded when it was sent, if the host numbers its starts.
+ */
+import * as v from 'valibot'
+import { CATALOGUE } from './catalogue.ts'
+import type { BusRecord } from './envelope.ts'
+
+/** Id of the cloud: made with its journal. */
+export const CLUSTER_HEADER = 'cluster'
+/** Number of the start of its host that an order is meant for. */
+export const BOOT_HEADER = 'boot'
+const ClusterId = v.pipe(v.string(), v.uuid())
+
+/** The records with these headers more, if they are of the channel. */
+export const sealed = (
+  batch: readonly BusRecord[],
+  channel: 'hostOrders' | 'hostReports',
+  headers: (record: BusRecord) => Readonly<Record<string, string>>,
+): readonly BusRecord[] => {
+  const { topic } = CATALOGUE[channel]
+  return batch.map((record) =>
+    record.topic === topic ? { ...record, headers: { ...record.headers, ...headers(record) } } : record,
+  )
+}
+
+/** Null: it does not say. A value that is no id is the id of no cloud. */
+export const clusterOf = ({ headers }: BusRecord): string | null => {
+  const said = headers[CLUSTER_HEADER]
+  if (said === undefined) return null
+  return v.is(ClusterId, said) ? said : 'no cluster id'
+}
