@@ -7,13 +7,17 @@ import { device } from './device/decider.ts'
 import { host } from './host/decider.ts'
 import { instance } from './instance/decider.ts'
 import { numbers } from './inventory/numbers.ts'
+import { quota } from './arq/quota.ts'
 import { type AnyDecider, blank, fold, kindOf, recallInto } from './runtime/memory.ts'
 import type { JournalRow } from './runtime/ports.ts'
 import { profile, profileName } from './profile/decider.ts'
 import type { ViewChange } from './runtime/views.ts'
 
 export const ENTITIES: Readonly<Record<string, AnyDecider>> = Object.fromEntries(
-  [arq, deployable, device, host, instance, numbers, profile, profileName].map((decider) => [decider.kind, decider]),
+  [arq, deployable, device, host, instance, numbers, profile, profileName, quota].map((decider) => [
+    decider.kind,
+    decider,
+  ]),
 )
 
 export const deciderOf = (key: EntityKey): AnyDecider => {

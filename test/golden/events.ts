@@ -57,6 +57,7 @@ const EVENTS: Readonly<Record<string, Readonly<Record<string, true>>>> = {
   instance,
   profile,
   numbers: { NumbersTaken: true },
+  quota: { ArqsAdmitted: true },
   'profile-name': { NameTaken: true, NameFreed: true },
 }
 

@@ -34,6 +34,7 @@ const OPTIONS = {
   staleAfterMs: STALE_MS,
   downAfterMs: 2 * STALE_MS,
   missingRounds: 2,
+  arqsPerProject: 1000,
 }
 
 const countedIds = (now: () => number): Ids => {

@@ -23,6 +23,8 @@ export type Counts = {
   viewsDiffer: number
   /** Handles that are held for an ARQ that does not hold them. */
   orphans: number
+  /** Accelerator requests that were deleted because nobody had bound them for too long. */
+  unboundDeleted: number
   /** Reports that were not taken because of who sent them. */
   readonly refusedReports: RefusalCounts
 }
@@ -38,5 +40,6 @@ export const noCounts = (): Counts => ({
   viewsChecked: 0,
   viewsDiffer: 0,
   orphans: 0,
+  unboundDeleted: 0,
   refusedReports: noRefusals(),
 })

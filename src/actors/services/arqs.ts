@@ -4,7 +4,9 @@ import { type Outcome, refuse } from '../../fault.ts'
 import type { ArqRow, Caller, Control } from '../control.ts'
 import { createBind } from './bind.ts'
 import { createUnbind, visible } from './unbind.ts'
-import { type Kernel, causeOf, newWork } from './kernel.ts'
+import type { Kernel } from './kernel.ts'
+import { type Admit, createAdmission } from './quota.ts'
+import type { Draft } from '../runtime/draft.ts'
 import type { Control as Asked } from '../control.ts'
 import type { Retirement } from './retirement.ts'
 import { createForceUnbind } from './forceUnbind.ts'
@@ -25,7 +27,7 @@ const unfit = (counts: readonly (number | null)[]): string | null => {
 }
 
 const createCreate =
-  (kernel: Kernel, profiles: Asked['profiles']): Control['arqs']['create'] =>
+  (kernel: Kernel, profiles: Asked['profiles'], admit: Admit): Control['arqs']['create'] =>
   async (caller, profileName) => {
     const found = await profiles.byName(profileName)
     if (!found.ok) return found
@@ -38,7 +40,7 @@ const createCreate =
     )
     if (wanted.length === 0) return { ok: true, value: [] }
     const fresh = wanted.map((one) => ({ ...one, uuid: kernel.ids.ordered() }))
-    const work = newWork(kernel, causeOf(caller), (draft): readonly ArqRow[] =>
+    const create = (draft: Draft): readonly ArqRow[] =>
       fresh.map(({ uuid, groupId, group }) => {
         const key = arqKey(uuid)
         draft.decide(arq, key, {
@@ -51,11 +53,11 @@ const createCreate =
           group,
         })
         return arqRow(draft.state(arq, key))
-      }),
-    )
-    const made = await kernel.units.createTogether(
-      fresh.map(({ uuid }) => arqKey(uuid)),
-      work,
+      })
+    const made = await admit(
+      caller,
+      fresh.map(({ uuid }) => uuid),
+      create,
     )
     return made.ok ? { ok: true, value: made.value ?? [] } : made
   }
@@ -112,7 +114,7 @@ const forceUnbind = (kernel: Kernel, retirement: Retirement): Control['arqs']['f
 export const createArqs = (kernel: Kernel, profiles: Asked['profiles'], retirement: Retirement): Control['arqs'] => {
   const { unbind, remove, removeByInstance } = createUnbind(kernel)
   return {
-    create: createCreate(kernel, profiles),
+    create: createCreate(kernel, profiles, createAdmission(kernel)),
     list: createList(kernel),
     get: createGet(kernel),
     bind: createBind(kernel),

@@ -34,6 +34,10 @@ export type ControlOptions = {
   readonly missingRounds: number
   /** A removed ARQ's timeline can be read for this long. */
   readonly timelineKeptMs: number
+  /** A request that was not bound for this long is deleted; 0: never (rest-api 8.1). */
+  readonly unboundTtlMs: number
+  /** So many accelerator requests may a project have; 0: any number. */
+  readonly arqsPerProject: number
 }
 export const CONTROL_DEFAULTS: ControlOptions = {
   bindDeadlineMs: 120_000,
@@ -46,6 +50,8 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   downAfterMs: 1_800_000,
   missingRounds: 2,
   timelineKeptMs: 7 * 24 * 3_600_000,
+  unboundTtlMs: 0,
+  arqsPerProject: 0,
 }
 
 /** How processes divide the work. These are not options for operators. */

@@ -13,6 +13,7 @@
  */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Cancel } from '../../clock.ts'
+import { createUnboundTtl } from './unboundTtl.ts'
 import { createViewChecks } from './viewChecks.ts'
 import { textOf } from '../../errorText.ts'
 import { orderMessage } from '../reactions.ts'
@@ -59,6 +60,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const lanes = workers.map((worker) => createLane(kernel, worker))
   const resend = createResend(kernel)
   const checks = createViewChecks(kernel)
+  const unbound = createUnboundTtl(kernel)
   let [stopped, rounds] = [false, 0]
   const timers = new Map<Round, Cancel>()
 
@@ -70,6 +72,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
     { every: SLOW_ROUNDS, work: async () => region.passivate() },
     { every: SLOW_ROUNDS, work: liveness.sweep },
     { every: SLOW_ROUNDS, work: checks.now },
+    { every: SLOW_ROUNDS, work: unbound.now },
   ]
   const loop = async (round: Round) => {
     await round.work().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.round'))

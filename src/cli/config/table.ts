@@ -152,6 +152,14 @@ const CONVERSATIONS = {
   'timeline.kept_days': row('control.timelineKeptMs', k.days(0, 3650), CONTROL.timelineKeptMs / DAY_MS, {
     about: 'The timeline of a deleted accelerator request can be read for this long.',
   }),
+  'arq.unbound_ttl': row('control.unboundTtlMs', k.seconds(0, 365 * 86_400), inSeconds(CONTROL.unboundTtlMs), {
+    about: 'An accelerator request that nobody has bound for this long is deleted. 0: never.',
+  }),
+  'quota.arqs_per_project': row('control.arqsPerProject', k.count(0, 100_000), CONTROL.arqsPerProject, {
+    about:
+      'A project may have this many accelerator requests; a creation beyond it is answered 403. 0: any number. Every `control` ' +
+      'must have the same value.',
+  }),
   'sweep.every_seconds': row('control.sweepEveryMs', k.seconds(0.01, 60), inSeconds(CONTROL.sweepEveryMs), {
     about: 'How often deadlines, unanswered orders and undelivered events are looked for.',
   }),

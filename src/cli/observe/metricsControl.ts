@@ -94,6 +94,7 @@ const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
     REFUSALS.map((reason) => [{ reason }, counts().refusedReports[reason]] as const),
   )
   meter.show('views_checked_total', () => counts().viewsChecked)
+  meter.show('arqs_unbound_deleted_total', () => counts().unboundDeleted)
   meter.show('views_differing_total', () => counts().viewsDiffer)
   meter.show('orphan_handles_total', () => counts().orphans)
 }

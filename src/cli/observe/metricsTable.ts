@@ -103,6 +103,9 @@ export const CONTROL_METRICS = {
   ),
   refusals_checked_total: counter('Refusals decided from memory, by whether the journal confirmed them.', 'outcome'),
   views_checked_total: counter('Entities whose view rows were compared with their journal.'),
+  arqs_unbound_deleted_total: counter(
+    'Accelerator requests that were deleted because nobody had bound them for arq.unbound_ttl.',
+  ),
   views_differing_total: counter('Entities whose view rows were found to differ from their journal.'),
   orphan_handles_total: counter('Handles found held for an accelerator request that does not hold them.'),
   scrape_failures_total: counter(
