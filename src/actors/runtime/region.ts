@@ -149,15 +149,8 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
       entry.lastUsed = clock.now()
       entry.ended()
     }
-    const ports = {
-      journal,
-      clock,
-      deciderOf,
-      holdMs: options.holdMs,
-      crashed,
-      overdue: () => doubts.begin(key),
-      inDoubt: () => doubts.has(key),
-    }
+    const [overdue, inDoubt] = [() => doubts.begin(key), () => doubts.has(key)]
+    const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, overdue, inDoubt }
     // each actor has a name of its own: nact would hand a message for a stopped actor to the next one of the same name
     const name = `${nameOf(key)}.${++born}`
     const hooks = { started, finished, stopped: (error: unknown) => forget(key, entry, error) }
