@@ -46,6 +46,13 @@ const TAKE = `with picked as (
     returning t.slot, t.hostname, t.deployable_uuid, t.number, t.body, picked.sent_at)
   select slot, hostname, deployable_uuid, number, body, sent_at from marked order by sent_at, slot`
 
+/** An order that another statement has locked is being answered or taken: it need not be put off. */
+const POSTPONE = `with wanted as (
+    select t.slot, r.sent_at from pending_orders t
+    join json_to_recordset($1::json) r(slot uuid, number int, sent_at bigint) on t.slot = r.slot and t.number = r.number
+    order by t.slot for update of t skip locked)
+  update pending_orders t set sent_at = wanted.sent_at from wanted where t.slot = wanted.slot`
+
 const SEEN = `insert into host_seen (name, seen_at)
   select name, clock_timestamp() from (select distinct json_array_elements_text($1::json) as name) n order by name
   on conflict (name) do update set seen_at = greatest(host_seen.seen_at, excluded.seen_at)`
@@ -67,6 +74,10 @@ export const sqlSharing = ({ share, read }: Pick<Database, 'share' | 'read'>): S
   unclaim: async (entities) => void (await share(named('unclaim', UNCLAIM, JSON.stringify(entities)))),
   takeOrders: async (before, at, limit) =>
     listOf<'pending_orders'>(await share(named('take', TAKE, before, at, limit))),
+  postponeOrders: async (orders) => {
+    const rows = orders.map(({ slot, number, sentAt }) => ({ slot, number, sent_at: sentAt }))
+    await share(named('postpone', POSTPONE, JSON.stringify(rows)))
+  },
   noteSeen: async (hosts) => void (await share(named('seen', SEEN, JSON.stringify(hosts)))),
   silences: async () =>
     new Map((await read(named('silences', SILENCES))).map((row) => [row['name'] as string, row['ms'] as number])),

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Sharing } from '../../src/actors/runtime/sharing.ts'
-import { put } from '../../src/actors/runtime/views.ts'
+import { drop, put } from '../../src/actors/runtime/views.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import * as sample from '../persistence/samples.ts'
 
@@ -148,6 +148,27 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     const again = await Promise.all([one(), two()].map((each) => each.claimDue(['x'], sample.AT + 10, 10, LONG)))
     expect(again.flat().map(({ entity }) => entity)).toHaveLength(3)
     expect(new Set(again.flat().map(({ entity }) => entity))).toEqual(new Set(entities))
+  })
+
+  test('an order is put off, unless its slot has another order since', async () => {
+    const [first, second, gone] = [1, 2, 3].map(() => sample.orderRow(randomUUID(), 100))
+    await write([put('pending_orders', first!), put('pending_orders', { ...second!, number: 2 })])
+    await one().postponeOrders([first!, second!, gone!].map(({ slot, number }) => ({ slot, number, sentAt: 500 })))
+    const slots = [first!.slot, second!.slot, gone!.slot]
+    const rows = await shared.stores[1].reads.page({
+      view: 'pending_orders',
+      where: { slot: slots },
+      sort: 'sent_at',
+      limit: 10,
+    })
+    expect(rows).toEqual([
+      { ...second!, number: 2 },
+      { ...first!, sent_at: 500 },
+    ])
+    await one().postponeOrders([])
+    expect((await two().takeOrders(499, 600, 10)).map(({ slot }) => slot)).toContain(second!.slot)
+    expect((await two().takeOrders(500, 600, 10)).map(({ slot }) => slot)).toContain(first!.slot)
+    await write(slots.map((slot) => drop('pending_orders', slot)))
   })
 
   test('an order is taken once, and marked as sent in the same step', async () => {

@@ -149,6 +149,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
         claimDue: (kinds, now, limit, forMs) => ask(() => sharing.claimDue(kinds, now, limit, forMs)),
         unclaim: (claimed) => ask(() => sharing.unclaim(claimed)),
         takeOrders: (before, at, limit) => ask(() => sharing.takeOrders(before, at, limit)),
+        postponeOrders: (orders) => ask(() => sharing.postponeOrders(orders)),
         noteSeen: (hosts) => ask(() => sharing.noteSeen(hosts)),
         silences: () => ask(() => sharing.silences()),
       },

@@ -68,15 +68,22 @@ const release = (
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order })
 }
 
-/** Orders each of these releases again, with new numbers. */
-const retryReleases = (held: Deployable, at: number, deadline: number): Decision<DeployableEvent> => {
-  const due = Object.values(held.handles).filter((handle) => (retryAt(handle) ?? Number.POSITIVE_INFINITY) <= at)
-  const events = due.map((handle, n): DeployableEvent => {
+export const NO_ANSWER = 'the host did not answer in time'
+/** A programming ends at its deadline. Its answer may still come: it changes nothing, since the content of the region is unknown by then. */
+const overdueProgram = ({ program }: Deployable, at: number): readonly DeployableEvent[] =>
+  program && at >= program.order.deadline
+    ? [{ type: 'ProgramFailed', image: program.image, number: program.order.number, reason: NO_ANSWER }]
+    : []
+
+/** Orders each of these releases again, with new numbers, and ends a programming that is overdue. */
+const due = (held: Deployable, at: number, deadline: number): Decision<DeployableEvent> => {
+  const waiting = Object.values(held.handles).filter((handle) => (retryAt(handle) ?? Number.POSITIVE_INFINITY) <= at)
+  const events = waiting.map((handle, n): DeployableEvent => {
     const numbered = { ...held, orders: held.orders + n }
     const order = orderFor(numbered, handle, { type: 'ReleaseSlot', deadline })
     return { type: 'HandleReleased', handle: handle.uuid, arq: handle.lastArq ?? '', order }
   })
-  return accept(...events)
+  return accept(...overdueProgram(held, at), ...events)
 }
 
 /** After this many failures a release is not ordered again at once: it waits for its next due time, an operator, or the ARQ. */
@@ -159,7 +166,7 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
     case 'Answer':
       return answer(held, command)
     case 'Due':
-      return retryReleases(held, command.at, command.deadline)
+      return due(held, command.at, command.deadline)
     case 'Program':
       return program(held, command)
     case 'AddAttribute': {

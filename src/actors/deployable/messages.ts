@@ -101,7 +101,7 @@ export type DeployableCommand =
     }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
   | { readonly type: 'RemoveAttribute'; readonly uuid: AttributeUuid }
-  /** A due time has come: releases that failed on the host are ordered once more. */
+  /** A due time has come: releases that failed on the host are ordered once more, and a programming without an answer ends. */
   | { readonly type: 'Due'; readonly at: number; readonly deadline: number }
   | HandleAdminCommand
 

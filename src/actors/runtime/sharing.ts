@@ -5,7 +5,7 @@
  * SHARING-2 a holder of an older epoch can no longer move the checkpoint;
  * SHARING-3 an item that one process has claimed is given to no other until the claim expires, so the work of a dead process is found again.
  */
-import type { EntityKey, HostName } from '../../identifiers.ts'
+import type { EntityKey, HostName, SlotUuid } from '../../identifiers.ts'
 import type { Position } from './ports.ts'
 import type { Row } from './views.ts'
 
@@ -31,6 +31,10 @@ export type Sharing = {
   readonly unclaim: (entities: readonly EntityKey[]) => Promise<void>
   /** Orders sent at or before `before`, oldest first and as they were; marked as sent `at` in the same step. */
   readonly takeOrders: (before: number, at: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
+  /** Marks these orders as sent at another time, unless the slot has a newer order or none. */
+  readonly postponeOrders: (
+    orders: readonly { readonly slot: SlotUuid; readonly number: number; readonly sentAt: number }[],
+  ) => Promise<void>
   /** Records that these hosts were heard from now. */
   readonly noteSeen: (hosts: readonly HostName[]) => Promise<void>
   /** For how many ms no process has heard from each host. A host that was never heard from is absent. */

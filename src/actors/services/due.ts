@@ -7,6 +7,7 @@ import { idOf, kindOf } from '../runtime/memory.ts'
 import type { Read } from '../runtime/region.ts'
 import { conclude } from './conclude.ts'
 import { type Kernel, RELEASE_FOR_MS, newWork } from './kernel.ts'
+import { shed } from './retirement.ts'
 
 /** Returns the fault that kept it from being done, if any: the entity stays due and is found again. */
 type Attendant = (kernel: Kernel, id: string, read: Read) => Promise<Fault | null>
@@ -28,15 +29,20 @@ const attendInstance: Attendant = async (kernel, uuid, read) => {
   return concluded.ok ? null : concluded.fault
 }
 
-/** Orders a failed release once more. */
+const SWEEPER = { by: 'sweeper' } as const
+/** Orders a failed release once more, and ends a programming whose deadline has passed. Then the device of a host that has left may leave too. */
 const attendDeployable: Attendant = async (kernel, uuid) => {
   const key = deployableKey(uuid)
-  const work = newWork(kernel, { by: 'sweeper' }, (draft) => {
-    draft.decide(deployable, key, { type: 'Due', at: draft.at, deadline: draft.at + RELEASE_FOR_MS })
-    return null
+  const work = newWork(kernel, SWEEPER, (draft) => {
+    const events = draft.decide(deployable, key, { type: 'Due', at: draft.at, deadline: draft.at + RELEASE_FOR_MS })
+    return { ended: events.some(({ type }) => type === 'ProgramFailed'), host: draft.state(deployable, key).host }
   })
   const told = await kernel.region.tell(key, work)
-  return told.ok ? null : told.fault
+  if (!told.ok) return told.fault
+  if (!told.value?.ended) return null
+  kernel.log.warn({ deployable: uuid, host: told.value.host }, 'program.notInTime')
+  const left = await shed(kernel, told.value.host, SWEEPER)
+  return left.ok ? null : left.fault
 }
 
 const ATTENDANTS: ReadonlyMap<string, Attendant> = new Map([

@@ -93,6 +93,15 @@ const decide = (
   })
 }
 
+/** Of a host that is out of service, the devices leave that are not in use any more. Does nothing for a host in service. */
+export const shed = async (kernel: Kernel, name: HostName, cause: Cause): Promise<Outcome<null>> => {
+  const read = await kernel.region.readCurrent(host, hostKey(name))
+  if (!read.ok) return read
+  if (!read.value.state.retired) return { ok: true, value: null }
+  const done = await decide(kernel, name, null, cause)
+  return done.ok ? { ok: true, value: null } : done
+}
+
 export const createRetirement = (kernel: Kernel) => {
   const decided = async (name: HostName, decision: Decision, caller: Caller): Promise<Outcome<Host>> => {
     const done = await decide(kernel, name, decision, causeOf(caller))
@@ -104,14 +113,7 @@ export const createRetirement = (kernel: Kernel) => {
       decided(name, { type: 'Retire', note, forced: false }, caller),
     remove: (caller: Caller, name: HostName, note: OperatorNote, forced: boolean) =>
       decided(name, { type: 'Remove', note, forced }, caller),
-    /** Of a host that is out of service, the devices leave that are not in use any more. Does nothing for a host in service. */
-    shed: async (caller: Caller, name: HostName): Promise<Outcome<null>> => {
-      const read = await kernel.region.readCurrent(host, hostKey(name))
-      if (!read.ok) return read
-      if (!read.value.state.retired) return { ok: true, value: null }
-      const done = await decide(kernel, name, null, causeOf(caller))
-      return done.ok ? { ok: true, value: null } : done
-    },
+    shed: (caller: Caller, name: HostName): Promise<Outcome<null>> => shed(kernel, name, causeOf(caller)),
   }
 }
 export type Retirement = ReturnType<typeof createRetirement>

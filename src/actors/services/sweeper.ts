@@ -16,11 +16,11 @@ import type { Cancel } from '../../clock.ts'
 import { createUnboundTtl } from './unboundTtl.ts'
 import { createViewChecks } from './viewChecks.ts'
 import { textOf } from '../../errorText.ts'
-import { orderMessage } from '../reactions.ts'
 import type { Kernel } from './kernel.ts'
 import { createLane, deadlineWorker } from './lanes.ts'
 import type { Liveness } from './liveness.ts'
 import { type Notifier, createNotifier } from './notifier.ts'
+import { createResend } from './resend.ts'
 
 export type Sweeper = {
   readonly start: () => Promise<void>
@@ -35,20 +35,8 @@ export type Sweeper = {
   readonly nova: Notifier['state']
 }
 
-const ORDERS_MAX = 500
-/** At a start at most this many portions of orders are sent again; the rounds go on with the rest. */
-const PORTIONS_MAX = 1000
 /** Silent hosts, idle actors and views are looked at every so many rounds. */
 const SLOW_ROUNDS = 8
-
-/** Orders are numbered, so sending one again is harmless; hosts answer with what they did. Returns how many were sent. */
-const createResend =
-  ({ clock, sharing, publish }: Kernel) =>
-  async (before: number): Promise<number> => {
-    const waiting = await sharing.takeOrders(before, clock.now(), ORDERS_MAX)
-    if (waiting.length > 0) await publish(waiting.map(({ body }) => orderMessage(body, clock.now())))
-    return waiting.length
-  }
 
 /** Work that is looked for again and again, every so many rounds. */
 type Round = { readonly every: number; readonly work: () => Promise<unknown> }
@@ -65,7 +53,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const timers = new Map<Round, Cancel>()
 
   const free = () => clock.now() - (journal.exclusive ? 0 : options.headStartMs)
-  const orders: Round = { every: 1, work: () => resend(clock.now() - options.resendMs) }
+  const orders: Round = { every: 1, work: resend.round }
   const others: readonly Round[] = [
     ...lanes.map((lane) => ({ every: 1, work: () => lane.round(free()) })),
     { every: 1, work: liveness.note },
@@ -82,11 +70,6 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
         clock.after(options.sweepEveryMs * round.every, () => void loop(round)),
       )
   }
-  /** Orders sent before this process started may have been lost with the process before it: sends all of them again, in portions. */
-  const resendAll = async () => {
-    const started = clock.now() - 1
-    for (let portion = 0; portion < PORTIONS_MAX; portion++) if ((await resend(started)) < ORDERS_MAX) return
-  }
   const idle = async () => {
     for (const worker of workers) await worker.ended()
   }
@@ -101,7 +84,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
     start: async () => {
       for (const round of others) void loop(round)
       if (journal.exclusive)
-        await resendAll().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.resend'))
+        await resend.all().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.resend'))
       void loop(orders)
     },
     stop: async () => {

@@ -42,7 +42,10 @@ const inOrder = <N extends 'due' | 'pending_orders'>(
   sort: keyof Row<N> & string,
 ): readonly Row<N>[] => tables.page({ view, where: {}, sort, limit: Infinity }) ?? []
 
-const workOn = (tables: Tables, now: () => number): Pick<Sharing, 'claimDue' | 'unclaim' | 'takeOrders'> => {
+const workOn = (
+  tables: Tables,
+  now: () => number,
+): Pick<Sharing, 'claimDue' | 'unclaim' | 'takeOrders' | 'postponeOrders'> => {
   /** Entity -> when its claim expires. */
   const claims = new Map<string, number>()
   const free = (entity: EntityKey): boolean => (claims.get(entity) ?? -Infinity) <= now()
@@ -63,6 +66,13 @@ const workOn = (tables: Tables, now: () => number): Pick<Sharing, 'claimDue' | '
       const taken = rows.slice(0, limit)
       tables.write(taken.map((row) => ({ view: 'pending_orders', key: row.slot, row: { ...row, sent_at: at } })))
       return taken
+    },
+    postponeOrders: async (orders) => {
+      for (const { slot, number, sentAt } of orders) {
+        const row = tables.row('pending_orders', slot) as Row<'pending_orders'> | undefined
+        if (row?.number === number)
+          tables.write([{ view: 'pending_orders', key: slot, row: { ...row, sent_at: sentAt } }])
+      }
     },
   }
 }
