@@ -167,9 +167,17 @@ const allDies: Fault = (stage) => {
 const novaMoody: Fault = (stage) => {
   const { nova, random, say } = stage
   const ms = random.between(5000, random.chance(0.2) ? 400_000 : 60_000)
-  nova.mood = random.pick(['failing', 'picky', 'deaf', 'slow'] as const)
+  nova.mood = random.pick(['failing', 'picky', 'deaf', 'slow', 'hung'] as const)
   say(`fault: nova is ${nova.mood} for ${ms} ms`)
   later(stage, ms, () => (nova.mood = 'well'))
+}
+/** No host is heard of for so long that all of them are recorded as silent at once. No deadline waits for that: there is no pause. */
+const fleetSilent: Fault = (stage) => {
+  const { machines, random, say } = stage
+  const ms = random.between(35_000, 90_000)
+  say(`fault: every host is silent for ${ms} ms`)
+  for (const machine of machines) machine.crash('kept')
+  later(stage, ms, () => machines.forEach(({ start }) => start()))
 }
 const clockJumps: Fault = ({ schedule, random, machines, now, pauses, say }) => {
   const ms = random.pick([-20_000, -3000, 5000, 60_000, 200_000])
@@ -241,6 +249,8 @@ const FAULTS: readonly Fault[] = [
   storeAway,
   allDies,
   novaMoody,
+  novaMoody,
+  fleetSilent,
   clockJumps,
   devicesFail,
   devicesFail,

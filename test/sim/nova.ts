@@ -5,11 +5,14 @@ import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 import type { Tap } from './tap.ts'
 
-export type NovaMood = 'well' | 'failing' | 'picky' | 'deaf' | 'slow'
+export type NovaMood = 'well' | 'failing' | 'picky' | 'deaf' | 'slow' | 'hung'
 export type SimNova = {
   readonly heard: readonly Heard[]
   readonly instances: Set<string>
-  /** `failing`: 5xx to all; `picky`: some refused, some unknown; `deaf`: accepts all, but its answer is lost; `slow`: takes seconds. */
+  /**
+   * `failing`: 5xx to all; `picky`: some refused, some unknown; `deaf`: accepts all, but its answer is lost; `slow`: takes seconds;
+   * `hung`: takes connections and gives no answer, until the caller gives up.
+   */
   mood: NovaMood
   readonly seenBy: (life: Life) => Nova
   /** Resolves when something was heard of the instance, or the time is over. */
@@ -24,6 +27,8 @@ type Ports = {
 }
 
 const SLOW_MS = 15_000
+/** As long as a caller waits for an answer. */
+const HUNG_MS = 30_000
 
 export const simNova = ({ schedule, tap, random, committed, say }: Ports): SimNova => {
   const server = schedule.life('nova')
@@ -54,20 +59,23 @@ export const simNova = ({ schedule, tap, random, committed, say }: Ports): SimNo
       ? events.map(({ tag }) => ({ tag, outcome: 'retry', code: 0, note: 'timed out' }))
       : verdicts
   }
+  const unanswered = (life: Life): Promise<never> =>
+    new Promise((_, reject) => void schedule.after(life, HUNG_MS, () => reject(new Error('no answer in time'))))
   const nova: SimNova = {
     heard,
     instances,
     mood: 'well',
     seenBy: (life) => ({
       notify: (events) =>
-        tap.pass(life, 'nova', () =>
-          schedule.across(
+        tap.pass(life, 'nova', () => {
+          if (nova.mood === 'hung') return unanswered(life)
+          return schedule.across(
             life,
             server,
             () => random.below(nova.mood === 'slow' ? SLOW_MS : 20),
             () => take(events),
-          ),
-        ),
+          )
+        }),
     }),
     news: async (life, instance, ms) => {
       const { promise, resolve } = Promise.withResolvers<void>()
