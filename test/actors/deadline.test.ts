@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { backoffMs } from '../../src/waiting.ts'
 import { BACKOFF } from '../../src/actors/services/notifier.ts'
 import type { Store } from '../../src/persistence/store.ts'
+import { put } from '../../src/actors/runtime/views.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { FPGA, NOVA, openCloud, value } from './cloud.ts'
@@ -61,6 +62,21 @@ describe('a bind whose host does not answer', () => {
     expect(sending).toBe(1)
     expect(await stuck.states(arqs)).toEqual(['BindFailed'])
     await Promise.all([stuck.stop(), clock.pass(HOUR)])
+  })
+  it('fails at its deadline also behind many entities that fail each time they are worked on', async () => {
+    const clock = handClock()
+    const store = memoryStore({ now: clock.now })
+    const terms = { clock, options: { sweepEveryMs: 250 } }
+    const cloud = await openCloud(FPGA, { 'resources:FPGA': '1' }, terms, store, 'when told')
+    const { arqs } = await cloud.start()
+    const changes = Array.from({ length: 700 }, (_, at) =>
+      put('due', { entity: `deployable/${crypto.randomUUID()}`, kind: 'deployable', at }),
+    )
+    await store.journal.append({ rows: [], changes })
+    await clock.pass(126_000)
+    await cloud.plane.sweeper.idle()
+    expect(await cloud.states(arqs)).toEqual(['BindFailed'])
+    await Promise.all([cloud.stop(), clock.pass(HOUR)])
   })
   it('fails too when the process was dead at its deadline (L1)', async () => {
     const store = memoryStore()

@@ -3,7 +3,9 @@
  *
  * LANE-1 one lane never waits for another: a deadline is not late because Nova does not answer;
  * LANE-2 a lane claims no more than it can begin with: the rest is left to other processes;
- * LANE-3 a claim ends when the work is done, well or badly, and expires when its process is dead.
+ * LANE-3 a claim ends when the work is done, well or badly, and expires when its process is dead;
+ * LANE-4 an entity that is still due at the same moment after `SAME_MAX` tries keeps its claim until that expires, so that those behind it
+ *    are claimed meanwhile.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
@@ -35,12 +37,28 @@ export type Lane = {
 /** So many entities are claimed by one statement. */
 const CLAIM_MAX = 500
 
+const SAME_MAX = 3
+const SAME_KEPT = 20_000
+/** Counts how often an entity was claimed for the same moment: its row is the oldest each time, until somebody changes it. */
+const createTries = () => {
+  const tries = new Map<EntityKey, { readonly at: number; readonly count: number }>()
+  return {
+    note: (entity: EntityKey, at: number) => {
+      const known = tries.get(entity)
+      if (tries.size >= SAME_KEPT && !known) tries.clear()
+      tries.set(entity, { at, count: known?.at === at ? known.count + 1 : 1 })
+    },
+    areMany: (entity: EntityKey): boolean => (tries.get(entity)?.count ?? 0) >= SAME_MAX,
+  }
+}
+
 export const createLane = ({ region, sharing, options, log }: Kernel, worker: Worker): Lane => {
   const claimed = new Set<EntityKey>()
+  const tries = createTries()
   const letGo = async () => {
     const over = [...claimed].filter((entity) => !worker.isInHand(entity))
-    if (over.length === 0) return
-    await sharing.unclaim(over)
+    const free = over.filter((entity) => !tries.areMany(entity))
+    if (free.length > 0) await sharing.unclaim(free)
     for (const entity of over) claimed.delete(entity)
   }
   return {
@@ -49,8 +67,9 @@ export const createLane = ({ region, sharing, options, log }: Kernel, worker: Wo
       // entities in hand may be claimed as well, once: they must not hide the others
       const limit = Math.min(CLAIM_MAX, worker.room())
       if (limit <= 0) return
-      for (const { entity } of await sharing.claimDue(worker.kinds, before, limit, options.claimMs)) {
+      for (const { entity, at } of await sharing.claimDue(worker.kinds, before, limit, options.claimMs)) {
         claimed.add(entity)
+        tries.note(entity, at)
         worker.begin(entity, region.readCurrent)
       }
     },
