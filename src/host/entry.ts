@@ -4,7 +4,7 @@ import type { Attaching } from '../attachedFunctions.ts'
 import { ReportedHandle } from '../hardware.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { traceField } from '../trace.ts'
-import { type Order, OrderNumber } from '../wire/orders.ts'
+import { type LedgerAnswer, type Order, OrderNumber } from '../wire/orders.ts'
 import { OrderResult } from '../wire/reports.ts'
 
 export const Entry = v.object({
@@ -77,6 +77,24 @@ const preparedAfter = ({ type, prepared }: Entry, result: Result, before: boolea
   if (result.status === 'done' && type === 'ReleaseSlot') return false
   return result.status === 'failed' && result.final ? before : prepared === true
 }
+/** As an entry, what the journal holds prepared: its result is known there. */
+export const recalled = (held: LedgerAnswer['slots'][number], at: number): Entry => ({
+  slot: held.slot,
+  number: held.number,
+  type: 'PrepareSlot',
+  driver: held.driver,
+  deployable: held.deployable,
+  deployableUuid: held.deployableUuid,
+  handle: handleKey(held.handle),
+  ...(held.arq === undefined ? {} : { arq: held.arq }),
+  state: 'done',
+  startedAt: at,
+  finishedAt: at,
+  result: { status: 'done' },
+  sent: true,
+  prepared: true,
+})
+
 /** `known`: what was remembered of the slot when the order came. */
 export const finished = (entry: Entry, result: Result, at: number, known: Entry | undefined): Entry => ({
   ...entry,

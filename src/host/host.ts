@@ -14,8 +14,9 @@ import type { Clock, Ids } from '../clock.ts'
 import type { Driver, HostIo } from '../drivers/driver.ts'
 import { type Tracer, untraced } from '../trace.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
-import { deadLetterRecord, readOrder } from '../wire/message.ts'
-import type { Order } from '../wire/orders.ts'
+import { type Timed, deadLetterRecord, readToHost } from '../wire/message.ts'
+import type { Order, ToHost } from '../wire/orders.ts'
+import { bootMeant } from '../wire/seal.ts'
 import { type Boot, nextBoot } from './boot.ts'
 import { type Membership, openMembership, reportingFrom } from './cluster.ts'
 import type { Images } from './executeOrder.ts'
@@ -28,6 +29,7 @@ import { type OrderEnded, Orders } from './orders.ts'
 import { Outbox } from './outbox.ts'
 import type { KeptOffset } from './offsetStore.ts'
 import { openOffsetStore } from './offsetStore.ts'
+import { Memory } from './memory.ts'
 import type { Section } from './sections.ts'
 import { Watch } from './sections.ts'
 
@@ -108,6 +110,7 @@ class Program {
   readonly #ledger: Ledger
   readonly #place: KeptOffset
   readonly #membership: Membership
+  readonly #memory: Memory
   readonly #inventory: Inventory
   readonly #outbox: Outbox
   readonly #orders: Orders
@@ -122,6 +125,7 @@ class Program {
     this.#ledger = ledger
     this.#place = place
     this.#membership = membership
+    this.#memory = new Memory(ledger, boot, clock, log)
     this.#inventory = this.#madeInventory()
     this.#outbox = new Outbox({ host, boot, ledger, bus, clock, ids, log })
     this.#orders = this.#madeOrders(options.limits)
@@ -144,6 +148,7 @@ class Program {
       reportEveryMs,
       heartbeatEveryMs,
       load: this.load,
+      asking: () => this.#memory.asking,
       looked,
     })
   }
@@ -210,11 +215,18 @@ class Program {
     if (record.key !== name) return
     const foreign = await this.#membership.judge(record)
     if (foreign !== null) return this.#bury(record, foreign, 'host.foreignOrder')
-    const message = readOrder(record)
-    if (message.ok) return this.#tell(message.value.body)
+    const message = readToHost(record)
+    if (message.ok) return this.#take(message.value, record)
     const reason =
       message.fault.kind === 'invalid' ? `${message.fault.field}: ${message.fault.rule}` : message.fault.kind
     await this.#bury(record, reason, 'host.unreadableOrder')
+  }
+  async #take({ body, sentAt }: Timed<ToHost>, record: Delivered): Promise<void> {
+    if (body.type === 'LedgerAnswer') return this.#memory.take(body)
+    const against = await this.#memory.against(body, { meant: bootMeant(record), sentAt })
+    if (against === null) return this.#tell(body)
+    const { slot, number, type } = body
+    this.#settings.log.info({ slot, number, type, reason: against }, 'order.leftAlone')
   }
   async #bury(record: Delivered, reason: string, event: string): Promise<void> {
     const { name, bus, log, clock } = this.#settings
@@ -268,9 +280,9 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   const bus = reportingFrom(start.bus, membership)
   const limits = { ...DEFAULTS.limits, ...options.limits }
   const settings = { ...start, bus, options: { ...DEFAULTS, ...options, limits } }
-  const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log })
   const place = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })
   const bootNumber = await nextBoot({ disk, path: `${stateDir}/boot.json`, clock, log })
+  const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log, boot: bootNumber })
   const boot = { bootId: start.ids.uuid(), bootNumber }
   const program = new Program(settings, { boot, ledger, place, membership })
   await program.start()

@@ -33,6 +33,8 @@ export type InventoryOptions = {
   readonly reportEveryMs: number
   readonly heartbeatEveryMs: number
   readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
+  /** The host has no ledger, and no answer yet of what is prepared on it. */
+  readonly asking: () => boolean
   /** Called with each full inventory. */
   readonly looked: (sections: readonly Section[]) => void
 }
@@ -111,7 +113,8 @@ export class Inventory {
     for (const section of drivers)
       if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
     const head = { host, ...boot, number, observedAt: now, version, aliases }
-    const report: InventoryReport = { type: 'Inventory', ...head, drivers }
+    const asks = this.#options.asking() ? { ledger: 'new' as const } : {}
+    const report: InventoryReport = { type: 'Inventory', ...head, ...asks, drivers }
     try {
       await bus.publish([reportRecord(report, `${boot.bootId}/${number}`, now)])
       return true

@@ -26,7 +26,14 @@ const RETRY = { firstMs: 50, maxMs: 5000 }
 /** How many lines beyond twice the number of entries the file may have before it is written anew. */
 const SPARE_LINES_MAX = 4096
 
-const Head = v.object({ ledger: v.literal(1), host: v.string() })
+const Head = v.object({
+  ledger: v.literal(1),
+  host: v.string(),
+  /** Number of the start that began it. Ledgers of releases up to 0.2.0 do not have it: they are complete. */
+  from: v.optional(v.number()),
+  /** The control has said what it holds prepared on this host. */
+  recalled: v.optional(v.boolean()),
+})
 
 export type LedgerOptions = {
   readonly disk: Disk
@@ -34,11 +41,19 @@ export type LedgerOptions = {
   readonly host: HostName
   readonly clock: Clock
   readonly log: Log
+  /** Number of this start: a ledger that is not there begins with it. */
+  readonly boot: number
 }
 
-type Found = { readonly entries: readonly Entry[]; readonly lines: number; readonly torn: boolean }
-const parse = (path: string, host: HostName, text: string | null): Found => {
-  if (text === null) return { entries: [], lines: 0, torn: true }
+type Found = {
+  readonly entries: readonly Entry[]
+  readonly lines: number
+  readonly torn: boolean
+  readonly from: number | undefined
+  readonly recalled: boolean
+}
+const parse = ({ path, host, boot }: LedgerOptions, text: string | null): Found => {
+  if (text === null) return { entries: [], lines: 0, torn: true, from: boot, recalled: false }
   const refused = (reason: string): never => {
     throw new Error(`${path}: ${reason}; the numbers of orders in it must not be lost, so the host does not start`)
   }
@@ -54,10 +69,18 @@ const parse = (path: string, host: HostName, text: string | null): Found => {
   if (head.host !== host) refused(`it belongs to the host ${head.host}, not ${host}`)
   // text after the last line end is an incomplete line
   const torn = rest.pop() !== ''
-  return { entries: rest.map((json, at) => line(Entry, json, at + 1)), lines: rest.length, torn }
+  return {
+    entries: rest.map((json, at) => line(Entry, json, at + 1)),
+    lines: rest.length,
+    torn,
+    from: head.from,
+    recalled: head.recalled ?? false,
+  }
 }
 
 export class Ledger {
+  /** Number of the start that began it; undefined: it is of a release up to 0.2.0, and complete. */
+  readonly from: number | undefined
   readonly fence = new Fence()
   readonly #options: LedgerOptions
   /** Entries in the order of their last change. */
@@ -65,6 +88,7 @@ export class Ledger {
   #waiting: (() => void)[] = []
   /** Lines that are not in the file yet. */
   #added: string[] = []
+  #recalled: boolean
   #lines: number
   #whole: boolean
   #dirty = false
@@ -74,8 +98,10 @@ export class Ledger {
   #closed = false
   readonly #pauses: Pauses
 
-  constructor(options: LedgerOptions, { entries, lines, torn }: Found) {
+  constructor(options: LedgerOptions, { entries, lines, torn, from, recalled }: Found) {
     this.#options = options
+    this.from = from
+    this.#recalled = recalled
     this.#pauses = createPauses(options.clock)
     for (const entry of entries) this.#put(entry)
     this.#added = []
@@ -92,6 +118,18 @@ export class Ledger {
   /** Remembers the entry at once and resolves when it is on disk. A write that fails is tried again until the ledger is closed. */
   write(entry: Entry): Promise<void> {
     this.#put(entry)
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      this.#flush()
+    })
+  }
+  /** It may lack slots that are prepared: the control has to be asked. */
+  get asks(): boolean {
+    return this.from !== undefined && !this.#recalled
+  }
+  /** The control has answered. Resolves when that is on disk, with all entries written before. */
+  complete(): Promise<void> {
+    this.#recalled = this.#whole = true
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
       this.#flush()
@@ -181,11 +219,14 @@ export class Ledger {
     const lines = [...this.#entries.values()].map(({ line }) => line)
     this.#whole = false
     this.#lines = lines.length
-    await disk.replace(path, `${[JSON.stringify({ ledger: 1, host }), ...lines].join('\n')}\n`)
+    await disk.replace(
+      path,
+      `${[JSON.stringify({ ledger: 1, host, from: this.from, recalled: this.#recalled }), ...lines].join('\n')}\n`,
+    )
   }
 }
 
 export const openLedger = async (options: LedgerOptions): Promise<Ledger> => {
   const text = await options.disk.read(options.path)
-  return new Ledger(options, parse(options.path, options.host, text))
+  return new Ledger(options, parse(options, text))
 }

@@ -1,6 +1,6 @@
 /** Every topic of the system. A message for a topic that is not listed here cannot be published. */
 import * as v from 'valibot'
-import { Order } from './orders.ts'
+import { ToHost } from './orders.ts'
 import { Report } from './reports.ts'
 
 /** A recorded fact, for operators to tail: the journal's event, its entity, and why it happened. */
@@ -45,7 +45,7 @@ type Entry = {
 }
 export const CATALOGUE = {
   hostReports: { topic: 'host.reports.v1', key: 'host', body: Report, keep: 'days' },
-  hostOrders: { topic: 'host.orders.v1', key: 'host', body: Order, keep: 'days' },
+  hostOrders: { topic: 'host.orders.v1', key: 'host', body: ToHost, keep: 'days' },
   arqEvents: { topic: 'arq.events.v1', key: 'arq uuid', body: Fact, keep: 'weeks' },
   deviceEvents: { topic: 'device.events.v1', key: 'device uuid', body: Fact, keep: 'weeks' },
   deployableEvents: { topic: 'deployable.events.v1', key: 'deployable uuid', body: Fact, keep: 'weeks' },

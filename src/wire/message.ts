@@ -15,9 +15,9 @@ import type { Channel } from './catalogue.ts'
 import { CATALOGUE, DeadLetter } from './catalogue.ts'
 import type { BusRecord } from './envelope.ts'
 import { Envelope } from './envelope.ts'
-import { Order } from './orders.ts'
+import { type LedgerAnswer, Order, ToHost } from './orders.ts'
 import type { InventoryReport } from './reports.ts'
-import { Report, REPORT_HEADERS } from './reports.ts'
+import { ASKS_HEADER, Report, REPORT_HEADERS } from './reports.ts'
 
 /** Longer values are refused by every bus: Kafka's own default is a little more. */
 export const MESSAGE_MAX_BYTES = 900 * 1024
@@ -36,6 +36,8 @@ export type MessageMeta = {
 }
 /** A record that was read: its content, and the id consumers are idempotent by. */
 export type Message<Body> = { readonly id: string; readonly body: Body }
+/** `sentAt`: ms since the epoch, by the clock of its sender. */
+export type Timed<Body> = Message<Body> & { readonly sentAt: number }
 export type FactBody = {
   readonly entity: EntityKey
   readonly version: number
@@ -91,6 +93,9 @@ export const orderRecord = (order: Order, id: string, time: number, position?: s
     ...(position === undefined ? {} : { position }),
   })
 
+export const ledgerAnswerRecord = (answer: LedgerAnswer, id: string, time: number): BusRecord =>
+  record({ channel: 'hostOrders', key: answer.host, source: '/control', type: 'ledger.answer', data: answer, id, time })
+
 export const inventoryDigest = ({
   version,
   aliases,
@@ -110,6 +115,7 @@ const reportHeaders = (report: Report): Record<string, string> => {
     [REPORT_HEADERS.number]: String(report.number),
     [REPORT_HEADERS.observedAt]: String(report.observedAt),
     [REPORT_HEADERS.digest]: inventoryDigest(report),
+    ...(report.ledger === undefined ? {} : { [ASKS_HEADER]: 'ledger' }),
   }
 }
 
@@ -201,7 +207,12 @@ export const sighting = ({ key, headers }: BusRecord): Sighting | null => {
     Number(headers[REPORT_HEADERS.number]),
     Number(headers[REPORT_HEADERS.observedAt] || 'none'),
   ]
-  const whole = headers[REPORT_HEADERS.kind] === 'Inventory' && host === key && Boolean(boot) && Boolean(digest)
+  const whole =
+    headers[REPORT_HEADERS.kind] === 'Inventory' &&
+    host === key &&
+    Boolean(boot) &&
+    Boolean(digest) &&
+    !headers[ASKS_HEADER]
   if (!whole || !Number.isSafeInteger(number) || number < 1 || !Number.isFinite(observedAt)) return null
   return { host, boot: boot!, number, digest: digest!, observedAt }
 }
@@ -228,7 +239,7 @@ const json = (text: string): Outcome<unknown> => {
 const read = <Schema extends v.GenericSchema>(
   schema: Schema,
   { value }: BusRecord,
-): Outcome<Message<v.InferOutput<Schema>>> => {
+): Outcome<Timed<v.InferOutput<Schema>>> => {
   if (Buffer.byteLength(value) > MESSAGE_MAX_BYTES)
     return bad('message', `must not be longer than ${MESSAGE_MAX_BYTES} bytes`)
   const text = json(value)
@@ -236,18 +247,24 @@ const read = <Schema extends v.GenericSchema>(
   const envelope = parsed(Envelope, text.value, '')
   if (!envelope.ok) return envelope
   const body = parsed(schema, envelope.value.data, 'data')
-  return body.ok ? done({ id: envelope.value.id, body: body.value }) : body
+  const { id, time } = envelope.value
+  return body.ok ? done({ id, body: body.value, sentAt: Date.parse(time) }) : body
 }
 
+const untimed = <Body>(message: Outcome<Timed<Body>>): Outcome<Message<Body>> =>
+  message.ok ? done({ id: message.value.id, body: message.value.body }) : message
+
 /** The key must be the host that the content names: only messages of one key are delivered in order. */
-const ofKey = <Body extends { readonly host: string }>(
+const ofKey = <Body extends { readonly host: string }, Read extends Message<Body>>(
   record: BusRecord,
-  message: Outcome<Message<Body>>,
-): Outcome<Message<Body>> =>
+  message: Outcome<Read>,
+): Outcome<Read> =>
   message.ok && message.value.body.host !== record.key
     ? bad('data.host', `must be the message key ${record.key}`)
     : message
 
-export const readOrder = (record: BusRecord): Outcome<Message<Order>> => ofKey(record, read(Order, record))
-export const readReport = (record: BusRecord): Outcome<Message<Report>> => ofKey(record, read(Report, record))
-export const readDeadLetter = (record: BusRecord): Outcome<Message<DeadLetter>> => read(DeadLetter, record)
+export const readOrder = (record: BusRecord): Outcome<Message<Order>> => ofKey(record, untimed(read(Order, record)))
+/** An order, or an answer. */
+export const readToHost = (record: BusRecord): Outcome<Timed<ToHost>> => ofKey(record, read(ToHost, record))
+export const readReport = (record: BusRecord): Outcome<Message<Report>> => ofKey(record, untimed(read(Report, record)))
+export const readDeadLetter = (record: BusRecord): Outcome<Message<DeadLetter>> => untimed(read(DeadLetter, record))

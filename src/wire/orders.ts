@@ -4,7 +4,7 @@ import type { DeepReadonly } from '../deepReadonly.ts'
 import { count, line, moment, prose } from '../fields.ts'
 import { HANDLE_TYPES } from '../hardware.ts'
 import type * as id from '../identifiers.ts'
-import { ArqUuid, DeployableUuid, HandleUuid } from './identifiers.ts'
+import { ArqUuid, BootId, DeployableUuid, HandleUuid } from './identifiers.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
 const HostName: v.GenericSchema<string, id.HostName> = text(255)
@@ -46,4 +46,33 @@ export const Order = v.variant('type', [
   /** Its own control sends none. Releases up to 0.2.0 know it, so a host has to answer one. */
   v.object({ ...head(DeployableUuid), type: v.literal('Probe') }),
 ])
+
+/** What the journal holds prepared on a host that has lost its ledger; it asks for it with its first report (`ledger`). */
+export const LedgerAnswer = v.object({
+  type: v.literal('LedgerAnswer'),
+  host: HostName,
+  /** The start of the host that asked. */
+  bootId: BootId,
+  slots: v.pipe(
+    v.array(
+      v.object({
+        slot: HandleUuid,
+        /** No order up to this number is carried out for the slot any more. */
+        number: OrderNumber,
+        driver: text(100),
+        deployable: text(200),
+        deployableUuid: DeployableUuid,
+        handle: Handle,
+        arq: v.optional(ArqUuid),
+      }),
+    ),
+    v.maxLength(1000),
+  ),
+  /** This was the last part of the answer. */
+  last: v.boolean(),
+})
+/** Everything that a host is sent. */
+export const ToHost = v.variant('type', [...Order.options, LedgerAnswer])
+export type LedgerAnswer = DeepReadonly<v.InferOutput<typeof LedgerAnswer>>
+export type ToHost = DeepReadonly<v.InferOutput<typeof ToHost>>
 export type Order = DeepReadonly<v.InferOutput<typeof Order>>

@@ -30,6 +30,8 @@ export const InventoryReport = v.object({
   ...Head,
   type: v.literal('Inventory'),
   version: name(40),
+  /** `new`: the host has no ledger, and asks what the journal holds prepared on it. Hosts up to release 0.2.0 do not say it. */
+  ledger: v.optional(v.literal('new')),
   /** Other names of the same host (node name, FQDN). */
   aliases: v.pipe(v.array(HostName), v.maxLength(100)),
   drivers: v.pipe(
@@ -89,3 +91,5 @@ export const REPORT_HEADERS = {
   observedAt: 'report-observed-at',
   digest: 'report-digest',
 } as const
+/** Present when the host waits for an answer: the body has to be read. */
+export const ASKS_HEADER = 'report-asks'

@@ -27,6 +27,13 @@ export const sealed = (
   )
 }
 
+const Digits = v.pipe(v.string(), v.digits(), v.maxLength(16), v.transform(Number))
+/** Null: it does not say. */
+export const bootMeant = ({ headers }: BusRecord): number | null => {
+  const read = v.safeParse(Digits, headers[BOOT_HEADER])
+  return read.success ? read.output : null
+}
+
 /** Null: it does not say. A value that is no id is the id of no cloud. */
 export const clusterOf = ({ headers }: BusRecord): string | null => {
   const said = headers[CLUSTER_HEADER]

@@ -27,6 +27,7 @@ describe('REPORT-1 REPORT-2 the picture', () => {
         number: 1,
         observedAt: lab.clock.now(),
         version: '9.9.9',
+        ledger: 'new',
         aliases: ['node-1.example.org'],
         drivers: [{ driver: 'simulated_driver', status: 'ok', devices: lab.devices }],
       },

@@ -29,7 +29,7 @@ const entry = (slot: string, number: number, more: Partial<Entry> = {}): Entry =
 })
 const open = async (disk: Disk) => {
   const [clock, log] = [handClock(), memoryLog()]
-  return { clock, log, ledger: await openLedger({ disk, path: '/l', host: 'h1', clock, log }) }
+  return { clock, log, ledger: await openLedger({ boot: 1, disk, path: '/l', host: 'h1', clock, log }) }
 }
 
 describe('disk', () => {

@@ -9,6 +9,7 @@ import type { Deployable } from '../deployable/state.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
 import type { Liveness } from './liveness.ts'
 import type { Bond } from '../arq/messages.ts'
+import { answerLedger } from './ledgerAnswer.ts'
 import { commandIdOf } from '../runtime/commandId.ts'
 import { reportPrepared } from './conclude.ts'
 import { recordInventory } from './inventory.ts'
@@ -135,6 +136,8 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
     const changedAt = liveness.changedAt(host)
     const recorded = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
     if (!recorded.ok) return recorded
+    const answered = report.ledger === 'new' ? await answerLedger(kernel, report) : null
+    if (answered && !answered.ok) return answered
     if (recorded.value !== 'old')
       remember(host, { boot, number, digest, complete: recorded.value === 'complete', changedAt })
     return { ok: true, value: null }

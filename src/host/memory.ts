@@ -1,0 +1,71 @@
+/**
+ * A host without its ledger: which orders it may carry out all the same.
+ *
+ * MEMORY-1 of a slot that the ledger does not know, it carries out only what was sent for a start since the ledger began. An order that does not
+ *   say its start (of a control up to release 0.2.0) must have been sent since then. Any other is left alone: if it still matters, it is
+ *   sent again, for the present start;
+ * MEMORY-2 before the first such order, it asks what the journal holds prepared on it, and enters the answer into its ledger. An order
+ *   that names its start waits for the answer, for a limited time, and is then left alone as well.
+ */
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { endedWithin } from '../waiting.ts'
+import type { LedgerAnswer, Order } from '../wire/orders.ts'
+import type { Boot } from './boot.ts'
+import { recalled } from './entry.ts'
+import type { Ledger } from './ledger.ts'
+
+/** An answer comes within milliseconds; an order that did not get it in this time comes again. */
+const ANSWER_WITHIN_MS = 5000
+
+/** `meant`: number of the start that the order was sent for; null: it does not say. `sentAt`: ms since the epoch. */
+export type Sending = { readonly meant: number | null; readonly sentAt: number }
+
+export class Memory {
+  readonly #ledger: Ledger
+  readonly #boot: Boot
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #answered = Promise.withResolvers<void>()
+  #asking: boolean
+
+  constructor(ledger: Ledger, boot: Boot, clock: Clock, log: Log) {
+    this.#ledger = ledger
+    this.#boot = boot
+    this.#clock = clock
+    this.#log = log
+    this.#asking = ledger.asks
+  }
+
+  /** The next report has to ask. */
+  get asking(): boolean {
+    return this.#asking
+  }
+  /** Resolves when the answer is on disk. */
+  async take({ bootId, slots, last }: LedgerAnswer): Promise<void> {
+    if (bootId !== this.#boot.bootId || !this.#asking) return
+    const now = this.#clock.now()
+    const unknown = slots.filter(({ slot }) => this.#ledger.get(slot) === undefined)
+    await Promise.all(unknown.map((held) => this.#ledger.write(recalled(held, now))))
+    this.#log.info({ slots: slots.length, entered: unknown.length, last }, 'ledger.recalled')
+    if (!last) return
+    await this.#ledger.complete()
+    this.#asking = false
+    this.#answered.resolve()
+  }
+  /** Why the order is left alone; null: it is judged by its number. */
+  async against(order: Order, { meant, sentAt }: Sending): Promise<string | null> {
+    const { from } = this.#ledger
+    if (this.#asking && meant !== null) await this.#answer()
+    if (from === undefined || this.#ledger.get(order.slot) !== undefined) return null
+    if (meant === null)
+      return !(sentAt >= from)
+        ? 'it was sent before the ledger of this host began, and does not say for which start'
+        : null
+    if (meant < from) return `it was sent for start ${meant}, and the ledger of this host begins with start ${from}`
+    return this.#asking ? 'the control has not said yet what is prepared on this host' : null
+  }
+  async #answer(): Promise<void> {
+    await endedWithin(this.#clock, ANSWER_WITHIN_MS, this.#answered.promise)
+  }
+}
