@@ -36,15 +36,17 @@ const storeOn = async (
     await database.close()
     throw cause
   })
-  const [{ sqlJournal }, { sqlReads }, { sqlSharing }, { expectWriting }, bulk, { clusterIn }] = await Promise.all([
-    import('./journal.ts'),
-    import('./reads.ts'),
-    import('./sharing.ts'),
-    import('./incarnation.ts'),
-    import('./bulk.ts'),
-    import('./cluster.ts'),
-  ])
+  const [{ sqlJournal }, { sqlReads }, { endAllOthers, sqlSharing }, { expectWriting }, bulk, { clusterIn }] =
+    await Promise.all([
+      import('./journal.ts'),
+      import('./reads.ts'),
+      import('./sharing.ts'),
+      import('./incarnation.ts'),
+      import('./bulk.ts'),
+      import('./cluster.ts'),
+    ])
   const journal = sqlJournal(database)
+  if (database.exclusive) await endAllOthers(database.write)
   if (incarnation) {
     await incarnation.prove(database.write)
     journal.onAppended((appends) => incarnation.acknowledged(appends ?? []))

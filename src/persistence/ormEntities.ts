@@ -106,12 +106,12 @@ const moment = () => p.datetime().columnType('timestamptz')
 const leases = defineEntity({
   name: 'leases',
   tableName: 'leases',
-  properties: { name: text().primary(), holder: text(), epoch: whole(), until: moment() },
+  properties: { name: text().primary(), holder: text(), epoch: whole(), until: moment(), for_ms: whole().nullable() },
 })
 const claims = defineEntity({
   name: 'claims',
   tableName: 'claims',
-  properties: { entity: text().primary(), until: moment() },
+  properties: { entity: text().primary(), until: moment(), for_ms: whole().nullable() },
   indexes: [{ properties: ['until'], name: 'claims_until_index' }],
 })
 const hostSeen = defineEntity({

@@ -1,17 +1,24 @@
-/** Leases, claims and host sightings over SQL. Each step is one statement and uses the clock of the database, not of a process. */
+/**
+ * Leases, claims and host sightings over SQL. Leases and claims of others end by this process's own monotonic clock; sightings of hosts are
+ * dated by the clock of the database.
+ */
 import { listOf } from './reads.ts'
-import type { Sharing } from '../actors/runtime/sharing.ts'
-import type { Database, Statement } from './sql.ts'
+import { type Observer, createObserver } from './observer.ts'
+import type { Lease, Sharing } from '../actors/runtime/sharing.ts'
+import type { Database, Rows, Run, Statement } from './sql.ts'
 
 /** `n`: the number of the parameter that holds a duration in ms. */
 const fromNow = (n: number): string => `clock_timestamp() + $${n}::bigint * interval '1 ms'`
 
-/** The end is computed before the statement waits for the row lock, so a lease may end too early, but never too late. */
-const ACQUIRE = `insert into leases as l (name, holder, epoch, until) values ($1, $2, 1, ${fromNow(3)})
-  on conflict (name) do update set holder = excluded.holder, until = excluded.until,
-    epoch = l.epoch + (l.holder <> excluded.holder or l.until <= clock_timestamp())::int
-  where l.holder = excluded.holder or l.until <= clock_timestamp()
-  returning epoch`
+/** "until" is the mark of a renewal; older releases also take a lease when it has passed. `for_ms`: after how long without a renewal it is over. */
+const RENEW = `update leases set until = ${fromNow(3)}, for_ms = $3::bigint, epoch = epoch + $4::int
+  where name = $1 and holder = $2 returning epoch`
+const BEGIN = `insert into leases (name, holder, epoch, until, for_ms) values ($1, $2, 1, ${fromNow(3)}, $3::bigint)
+  on conflict (name) do nothing returning epoch`
+const LOOK = `select holder, epoch, until::text as until, for_ms, until = '-infinity' as free from leases where name = $1`
+/** Only as it was observed: whoever renewed or took it meanwhile keeps it. */
+const TAKE_OVER = `update leases set holder = $2, until = ${fromNow(3)}, for_ms = $3::bigint, epoch = epoch + 1
+  where name = $1 and holder = $4 and epoch = $5::bigint and until::text = $6 returning epoch`
 /** The row is kept, since its epoch must never start again from 1. */
 const RELEASE = `update leases set until = '-infinity' where name = $1 and holder = $2`
 /** The row of the lease is locked until the checkpoint is committed, so no other process can take the lease in between. */
@@ -21,20 +28,28 @@ const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch
 
 /**
  * `for update skip locked` makes concurrent callers pick different rows. A caller that selected a row before the claim of another
- * was visible meets that claim at the insert, and leaves it alone. Claims that expired long ago are deleted, some at a time.
+ * was visible meets that claim at the insert, and leaves it alone. `over`: claims that the caller has observed to be over, as they were then.
+ * Claims of rows that are not due any more are deleted, some at a time.
  */
-const CLAIM = `with picked as (
-    select d.entity, d.kind, d.at from due d left join claims c on c.entity = d.entity
-    where d.kind = any(string_to_array($4, ',')) and d.at <= $1::bigint and (c.until is null or c.until <= clock_timestamp())
+const CLAIM = `with over as (select entity, until from json_to_recordset($5::json) o(entity text, until text)),
+  picked as (
+    select d.entity, d.kind, d.at from due d
+    left join claims c on c.entity = d.entity left join over o on o.entity = c.entity and o.until = c.until::text
+    where d.kind = any(string_to_array($4, ',')) and d.at <= $1::bigint and (c.entity is null or o.entity is not null)
     order by d.at, d.entity limit $2::int for update of d skip locked),
   claimed as (
-    insert into claims as c (entity, until) select entity, ${fromNow(3)} from picked order by entity
-    on conflict (entity) do update set until = excluded.until where c.until <= clock_timestamp() returning c.entity),
+    insert into claims as c (entity, until, for_ms) select entity, ${fromNow(3)}, $3::bigint from picked order by entity
+    on conflict (entity) do update set until = excluded.until, for_ms = excluded.for_ms
+    where c.until::text = (select o.until from over o where o.entity = c.entity) returning c.entity),
   old as (
-    select entity from claims where until <= clock_timestamp() - interval '1 minute'
-    and entity not in (select entity from picked) order by until limit 500 for update skip locked),
+    select entity from claims c where until <= clock_timestamp() - interval '1 minute'
+    and not exists (select from due d where d.entity = c.entity) order by until limit 500 for update skip locked),
   swept as (delete from claims where entity in (select entity from old))
   select p.entity, p.kind, p.at from picked p join claimed using (entity) order by p.at, p.entity`
+/** Due rows that others have claimed: whoever asks observes how long these claims stand. */
+const CLAIMED = `select c.entity, c.until::text as until, c.for_ms from due d join claims c on c.entity = d.entity
+  where d.kind = any(string_to_array($2, ',')) and d.at <= $1::bigint order by d.at, d.entity limit $3::int`
+const OBSERVED_MAX = 500
 const UNCLAIM = `delete from claims where entity in (
     select entity from claims where entity in (select json_array_elements_text($1::json)) order by entity for update)`
 
@@ -61,24 +76,81 @@ const SILENCES = `select name, greatest(0, floor(extract(epoch from clock_timest
 
 const named = (name: string, text: string, ...params: readonly unknown[]): Statement => ({ name, text, params })
 
-export const sqlSharing = ({ share, read }: Pick<Database, 'share' | 'read'>): Sharing => ({
-  acquire: async (name, holder, forMs) => {
-    const [taken] = await share(named('acquire', ACQUIRE, name, holder, forMs))
-    return taken === undefined ? null : { epoch: taken['epoch'] as number }
+type Calls = Pick<Database, 'share' | 'read'>
+
+const leasesOn = (
+  { share }: Calls,
+  observer: Observer,
+  monotonic: () => number,
+): Pick<Sharing, 'acquire' | 'release'> => {
+  /** Until when leases of this process hold if it does not renew them. */
+  const own = new Map<string, number>()
+  const epochOf = ([taken]: Rows): Lease | null => (taken === undefined ? null : { epoch: taken['epoch'] as number })
+  const takeOver = async (name: string, holder: string, forMs: number): Promise<Lease | null> => {
+    const [found] = await share(named('look', LOOK, name))
+    if (found === undefined) return epochOf(await share(named('begin', BEGIN, name, holder, forMs)))
+    const [other, epoch, until] = [found['holder'] as string, found['epoch'] as number, found['until'] as string]
+    const over = observer.isOver(
+      `lease ${name}`,
+      `${other} ${epoch} ${until}`,
+      (found['for_ms'] as number | null) ?? forMs,
+    )
+    if (!over && found['free'] !== true) return null
+    return epochOf(await share(named('take_over', TAKE_OVER, name, holder, forMs, other, epoch, until)))
+  }
+  return {
+    acquire: async (name, holder, forMs) => {
+      const asked = monotonic()
+      const lapsed = (own.get(`${name} ${holder}`) ?? -Infinity) <= asked
+      const renewed = epochOf(await share(named('renew', RENEW, name, holder, forMs, lapsed ? 1 : 0)))
+      const lease = renewed ?? (await takeOver(name, holder, forMs))
+      if (lease === null) own.delete(`${name} ${holder}`)
+      else own.set(`${name} ${holder}`, asked + forMs)
+      return lease
+    },
+    release: async (name, holder) => {
+      own.delete(`${name} ${holder}`)
+      await share(named('release', RELEASE, name, holder))
+    },
+  }
+}
+
+const claimsOn = ({ share }: Calls, observer: Observer): Pick<Sharing, 'claimDue'> => ({
+  claimDue: async (kinds, now, limit, forMs) => {
+    const standing = await share(named('claimed', CLAIMED, now, kinds.join(), OBSERVED_MAX))
+    const over = standing.filter((row) => {
+      const [entity, until] = [row['entity'] as string, row['until'] as string]
+      return observer.isOver(`claim ${entity}`, until, (row['for_ms'] as number | null) ?? forMs)
+    })
+    const ended = JSON.stringify(over.map(({ entity, until }) => ({ entity, until })))
+    return listOf<'due'>(await share(named('claim', CLAIM, now, limit, forMs, kinds.join(), ended)))
   },
-  release: async (name, holder) => void (await share(named('release', RELEASE, name, holder))),
-  saveUnder: async ({ name, epoch }, reader, position) =>
-    (await share(named('save_under', SAVE_UNDER, name, epoch, reader, position))).length > 0,
-  claimDue: async (kinds, now, limit, forMs) =>
-    listOf<'due'>(await share(named('claim', CLAIM, now, limit, forMs, kinds.join()))),
-  unclaim: async (entities) => void (await share(named('unclaim', UNCLAIM, JSON.stringify(entities)))),
-  takeOrders: async (before, at, limit) =>
-    listOf<'pending_orders'>(await share(named('take', TAKE, before, at, limit))),
-  postponeOrders: async (orders) => {
-    const rows = orders.map(({ slot, number, sentAt }) => ({ slot, number, sent_at: sentAt }))
-    await share(named('postpone', POSTPONE, JSON.stringify(rows)))
-  },
-  noteSeen: async (hosts) => void (await share(named('seen', SEEN, JSON.stringify(hosts)))),
-  silences: async () =>
-    new Map((await read(named('silences', SILENCES))).map((row) => [row['name'] as string, row['ms'] as number])),
 })
+
+/** `monotonic`: the clock of this process, ms. */
+export const sqlSharing = (database: Calls, monotonic: () => number = () => performance.now()): Sharing => {
+  const { share, read } = database
+  const observer = createObserver(monotonic)
+  return {
+    ...leasesOn(database, observer, monotonic),
+    ...claimsOn(database, observer),
+    saveUnder: async ({ name, epoch }, reader, position) =>
+      (await share(named('save_under', SAVE_UNDER, name, epoch, reader, position))).length > 0,
+    unclaim: async (entities) => void (await share(named('unclaim', UNCLAIM, JSON.stringify(entities)))),
+    takeOrders: async (before, at, limit) =>
+      listOf<'pending_orders'>(await share(named('take', TAKE, before, at, limit))),
+    postponeOrders: async (orders) => {
+      const rows = orders.map(({ slot, number, sentAt }) => ({ slot, number, sent_at: sentAt }))
+      await share(named('postpone', POSTPONE, JSON.stringify(rows)))
+    },
+    noteSeen: async (hosts) => void (await share(named('seen', SEEN, JSON.stringify(hosts)))),
+    silences: async () =>
+      new Map((await read(named('silences', SILENCES))).map((row) => [row['name'] as string, row['ms'] as number])),
+  }
+}
+
+/** For a process that has the database to itself: whoever held leases and claims has ended. */
+export const endAllOthers = async (run: Run): Promise<void> => {
+  await run({ text: `update leases set until = '-infinity' where until > '-infinity'`, params: [] })
+  await run({ text: 'delete from claims', params: [] })
+}

@@ -87,6 +87,8 @@ describe('what a dead process has left undone', () => {
     await dead.plane.sweeper.round()
     await quiet()
     expect(hung.heard).toHaveLength(1)
+    // from here on it is seen to stand unchanged
+    await shared.sweep(two)
     await shared.clock.pass(PACES.claimMs - 1)
     await shared.sweep(two)
     expect(told.heard).toEqual([])

@@ -144,10 +144,33 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     await noDue()
     const entities = await due(3, sample.AT)
     expect(await one().claimDue(['x'], sample.AT + 10, 10, SHORT)).toHaveLength(3)
+    const observed = () => Promise.all([one(), two()].map((each) => each.claimDue(['x'], sample.AT + 10, 10, LONG)))
+    expect((await observed()).flat()).toEqual([])
     await wait(2 * SHORT)
-    const again = await Promise.all([one(), two()].map((each) => each.claimDue(['x'], sample.AT + 10, 10, LONG)))
+    const again = await observed()
     expect(again.flat().map(({ entity }) => entity)).toHaveLength(3)
     expect(new Set(again.flat().map(({ entity }) => entity))).toEqual(new Set(entities))
+  })
+
+  test('a process that has seen a lease or a claim only just now waits for its whole duration', async () => {
+    await noDue()
+    const name = randomUUID()
+    await due(1, sample.AT)
+    await one().acquire(name, 'a', 400)
+    await one().claimDue(['x'], sample.AT, 1, 400)
+    await wait(450)
+    const began = performance.now()
+    expect(await two().acquire(name, 'b', LONG)).toBe(null)
+    expect(await two().claimDue(['x'], sample.AT, 1, LONG)).toEqual([])
+    await until(
+      () => two().acquire(name, 'b', LONG),
+      (lease) => lease !== null,
+    )
+    await until(
+      () => two().claimDue(['x'], sample.AT, 1, LONG),
+      (rows) => rows.length > 0,
+    )
+    expect(performance.now() - began).toBeGreaterThanOrEqual(395)
   })
 
   test('an order is put off, unless its slot has another order since', async () => {

@@ -90,7 +90,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
     }
 
   const seenBy = (life: Life): Store => {
-    const own = open()
+    const own = open(schedule.clockOf(life).monotonic)
     const ask = <Value>(work: () => Promise<Value>): Promise<Value> => {
       const asked = schedule.across(life, server, delayMs, work)
       return server.parked ? schedule.within(life, TIMEOUT_MS, asked, 'the store does not answer') : asked

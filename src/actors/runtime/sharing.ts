@@ -1,9 +1,10 @@
 /**
- * How several processes over one store divide the work. Each step is one statement, judged by the store's own clock.
+ * How several processes over one store divide the work. What another process holds is over when this one has seen it unchanged for its
+ * duration, by its own monotonic clock: no other clock is trusted.
  *
  * SHARING-1 a lease has one holder at a time; its epoch rises whenever it is taken anew, also by the same holder after it had expired;
  * SHARING-2 a holder of an older epoch can no longer move the checkpoint;
- * SHARING-3 an item that one process has claimed is given to no other until the claim expires, so the work of a dead process is found again.
+ * SHARING-3 an item that one process has claimed is given to no other until the claim is over, so the work of a dead process is found again.
  */
 import type { EntityKey, HostName, SlotUuid } from '../../identifiers.ts'
 import type { Position } from './ports.ts'
@@ -11,7 +12,7 @@ import type { Row } from './views.ts'
 
 export type Lease = { readonly epoch: number }
 export type Sharing = {
-  /** Takes the lease when it is free or expired, renews it when the caller holds it; null: another process holds it. */
+  /** Takes the lease when it is free or over, renews it when the caller holds it; null: another process holds it. */
   readonly acquire: (name: string, holder: string, forMs: number) => Promise<Lease | null>
   readonly release: (name: string, holder: string) => Promise<void>
   /** False: the lease has a later epoch, and nothing was saved. */

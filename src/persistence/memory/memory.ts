@@ -15,7 +15,7 @@ import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import { SNAPSHOT_SCHEMA } from '../../actors/runtime/views.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { archiveMemory } from './archive.ts'
-import { memorySharing } from './sharing.ts'
+import { type SharedWork, endAllOthers, memorySharing, noSharedWork } from './sharing.ts'
 import { memoryTables } from './tables.ts'
 import type { Tables } from './tables.ts'
 import { misfitOf } from '../misfit.ts'
@@ -39,6 +39,7 @@ type Kept = {
   readonly commands: Set<string>
   readonly tables: Tables
   readonly checkpoints: Map<string, Position>
+  readonly work: SharedWork
   /** Positions of archived rows, which the feed skips. */
   readonly archived: Set<Position>
 }
@@ -171,25 +172,26 @@ async function* dumpViews({ tables }: Kept): AsyncGenerator<string> {
 }
 
 /** Stores of several processes over the same rows: each call stands for one process, and each store is closed separately. */
-export const memoryStores = (options: MemoryOptions = {}): (() => Store) => {
+export const memoryStores = (options: MemoryOptions = {}): ((monotonic?: () => number) => Store) => {
   const kept: Kept = {
     log: [],
     byKey: new Map(),
     commands: new Set(),
     tables: memoryTables(),
     checkpoints: new Map(),
+    work: noSharedWork(),
     archived: new Set(),
   }
   const id = randomUUID()
-  const sharing = memorySharing(kept, options.now ?? Date.now)
-  return () => {
+  return (monotonic = options.now ?? (() => performance.now())) => {
     const journal = journalOf(kept, options)
+    if (journal.exclusive) endAllOthers(kept.work)
     return {
       kind: 'memory',
       newer: [],
       journal,
       reads: readsOf(kept),
-      sharing,
+      sharing: memorySharing(kept, options.now ?? Date.now, monotonic),
       expectWriting: async () => {},
       cluster: async () => ({ id }),
       bulkLoad: (appends) => bulkLoad(kept, appends),

@@ -3,29 +3,63 @@ import type { EntityKey } from '../../identifiers.ts'
 import type { Position } from '../../actors/runtime/ports.ts'
 import type { Sharing } from '../../actors/runtime/sharing.ts'
 import type { Row } from '../../actors/runtime/views.ts'
+import { createObserver } from '../observer.ts'
 import type { Tables } from './tables.ts'
 
-type Held = { readonly holder: string; readonly epoch: number; readonly until: number }
-type Kept = { readonly tables: Tables; readonly checkpoints: Map<string, Position> }
+/** `mark` changes with each renewal. */
+type Held = {
+  readonly holder: string
+  readonly epoch: number
+  readonly mark: number
+  readonly forMs: number
+  readonly free?: true
+}
+type Claim = { readonly mark: number; readonly forMs: number }
+/** What all processes share. */
+export type SharedWork = {
+  readonly leases: Map<string, Held>
+  readonly claims: Map<string, Claim>
+  readonly seen: Map<string, number>
+  marks: number
+}
+export const noSharedWork = (): SharedWork => ({ leases: new Map(), claims: new Map(), seen: new Map(), marks: 0 })
+/** For a process that has the store to itself: whoever held leases and claims has ended. */
+export const endAllOthers = ({ leases, claims }: SharedWork): void => {
+  for (const [name, held] of leases) leases.set(name, { ...held, free: true })
+  claims.clear()
+}
+type Kept = {
+  readonly tables: Tables
+  readonly checkpoints: Map<string, Position>
+  readonly work: SharedWork
+}
 
 const leasesOn = (
-  checkpoints: Map<string, Position>,
-  now: () => number,
+  { checkpoints, work }: Kept,
+  monotonic: () => number,
 ): Pick<Sharing, 'acquire' | 'release' | 'saveUnder'> => {
-  const leases = new Map<string, Held>()
+  const { leases } = work
+  const observer = createObserver(monotonic)
+  const own = new Map<string, number>()
   return {
     acquire: async (name, holder, forMs) => {
       const held = leases.get(name)
-      const own = held !== undefined && held.holder === holder
-      const over = held === undefined || held.until <= now()
-      if (!own && !over) return null
-      const epoch = (held?.epoch ?? 0) + (own && !over ? 0 : 1)
-      leases.set(name, { holder, epoch, until: now() + forMs })
+      const mine = held?.holder === holder
+      const isOver =
+        held === undefined ||
+        held.free ||
+        observer.isOver(name, `${held.holder} ${held.epoch} ${held.mark}`, held.forMs)
+      if (!mine && !isOver) return null
+      const lapsed = (own.get(`${name} ${holder}`) ?? -Infinity) <= monotonic()
+      const epoch = (held?.epoch ?? 0) + (mine && !lapsed ? 0 : 1)
+      leases.set(name, { holder, epoch, mark: ++work.marks, forMs })
+      own.set(`${name} ${holder}`, monotonic() + forMs)
       return { epoch }
     },
     release: async (name, holder) => {
       const held = leases.get(name)
-      if (held?.holder === holder) leases.set(name, { ...held, until: -Infinity })
+      if (held?.holder === holder) leases.set(name, { ...held, free: true })
+      own.delete(`${name} ${holder}`)
     },
     saveUnder: async ({ name, epoch }, reader, position) => {
       if (leases.get(name)?.epoch !== epoch) return false
@@ -43,19 +77,21 @@ const inOrder = <N extends 'due' | 'pending_orders'>(
 ): readonly Row<N>[] => tables.page({ view, where: {}, sort, limit: Infinity }) ?? []
 
 const workOn = (
-  tables: Tables,
-  now: () => number,
+  { tables, work }: Kept,
+  monotonic: () => number,
 ): Pick<Sharing, 'claimDue' | 'unclaim' | 'takeOrders' | 'postponeOrders'> => {
-  /** Entity -> when its claim expires. */
-  const claims = new Map<string, number>()
-  const free = (entity: EntityKey): boolean => (claims.get(entity) ?? -Infinity) <= now()
+  const { claims } = work
+  const observer = createObserver(monotonic)
+  const free = (entity: EntityKey): boolean => {
+    const claim = claims.get(entity)
+    return claim === undefined || observer.isOver(entity, String(claim.mark), claim.forMs)
+  }
   return {
     claimDue: async (kinds, moment, limit, forMs) => {
-      for (const entity of claims.keys()) if (free(entity)) claims.delete(entity)
       const wanted = inOrder(tables, 'due', 'at').filter(({ kind }) => kinds.includes(kind))
       const found = wanted.filter(({ at, entity }) => at <= moment && free(entity))
       const taken = found.slice(0, limit)
-      for (const { entity } of taken) claims.set(entity, now() + forMs)
+      for (const { entity } of taken) claims.set(entity, { mark: ++work.marks, forMs })
       return taken
     },
     unclaim: async (entities) => {
@@ -77,11 +113,12 @@ const workOn = (
   }
 }
 
-export const memorySharing = ({ tables, checkpoints }: Kept, now: () => number): Sharing => {
-  const seen = new Map<string, number>()
+/** The sharing of one process. `now` dates the sightings of hosts, `monotonic` is the clock of that process; both in ms. */
+export const memorySharing = (kept: Kept, now: () => number, monotonic: () => number): Sharing => {
+  const { seen } = kept.work
   return {
-    ...leasesOn(checkpoints, now),
-    ...workOn(tables, now),
+    ...leasesOn(kept, monotonic),
+    ...workOn(kept, monotonic),
     noteSeen: async (hosts) => {
       for (const host of hosts) seen.set(host, now())
     },

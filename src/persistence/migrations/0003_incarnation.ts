@@ -1,5 +1,6 @@
 /**
- * Which server holds the journal, whether it may be written, and which acknowledged rows it has lost. The trigger stops writers of every
+ * Which server holds the journal, whether it may be written, which acknowledged rows it has lost, and after how long without a renewal a
+ * lease or a claim is over. The trigger stops writers of every
  * version, and looks with the rights of its owner, so that no role needs new ones. Only adds: an older program goes on.
  */
 import { Migration } from '@mikro-orm/migrations'
@@ -26,6 +27,8 @@ export class Migration0003 extends Migration {
       "adopted_at" timestamptz null,
       primary key ("key", "version", "command")
     )`)
+    this.addSql(`alter table "leases" add column "for_ms" bigint null`)
+    this.addSql(`alter table "claims" add column "for_ms" bigint null`)
     this.addSql(`create function "accelerando_writable"() returns trigger
       language plpgsql security definer set search_path from current as $$
       declare one record;

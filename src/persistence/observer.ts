@@ -1,0 +1,36 @@
+/**
+ * When a record that another process renews is over: it was seen unchanged for its duration, by this process's own monotonic clock.
+ * Clocks of the database and of other machines may jump; they do not matter here. Kubernetes ends leases in the same way.
+ */
+
+/** What was not asked about for so long is forgotten, and counts as seen for the first time again. */
+const FORGOTTEN_MS = 60_000
+const SWEEP_EVERY = 1000
+
+type Seen = { readonly mark: string; readonly since: number; asked: number }
+export type Observer = {
+  /** Whether the record has had this mark for `forMs` since it was first seen with it. The mark changes with each renewal. */
+  readonly isOver: (name: string, mark: string, forMs: number) => boolean
+}
+
+/** `monotonic`: ms, never goes back. */
+export const createObserver = (monotonic: () => number): Observer => {
+  const records = new Map<string, Seen>()
+  let asked = 0
+  const sweep = (now: number): void => {
+    for (const [name, seen] of records) if (now - seen.asked > FORGOTTEN_MS) records.delete(name)
+  }
+  return {
+    isOver: (name, mark, forMs) => {
+      const now = monotonic()
+      if (++asked % SWEEP_EVERY === 0) sweep(now)
+      const seen = records.get(name)
+      if (seen?.mark === mark) {
+        seen.asked = now
+        return now - seen.since >= forMs
+      }
+      records.set(name, { mark, since: now, asked: now })
+      return false
+    },
+  }
+}
