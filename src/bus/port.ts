@@ -9,7 +9,9 @@
  *    back only messages of its own key, as far as the bus holds more messages;
  * BUS-5 every queue is bounded: `publish` waits while there is no room, and rejects after `publishTimeoutMs`;
  * BUS-6 a `take` that waits for something may step aside: it does not count in the window any more, so that the messages behind it are
- *    taken meanwhile. The position still waits for it. At most `ASIDE_MAX` of a partition may.
+ *    taken meanwhile. The position still waits for it. At most `ASIDE_MAX` of a partition may;
+ * BUS-7 `publish` rejects with `Unpublishable` when the bus will never take one of the records, with another error when it may be
+ *    away. A record that the bus never takes harms no other `publish`.
  */
 import type { BusRecord } from '../wire/envelope.ts'
 
@@ -54,6 +56,11 @@ export type ConsumeOptions = {
   readonly take: (message: Delivered, stepAside: StepAside) => Promise<void>
 }
 export type Consumer = { readonly stop: () => Promise<void> }
+
+/** BUS-7 */
+export class Unpublishable extends Error {
+  override readonly name = 'Unpublishable'
+}
 
 export type Bus = {
   /** Resolves when all records are stored, in the given order per key; rejects when that is not certain. */

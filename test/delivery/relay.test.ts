@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { FeedRow, Journal } from '../../src/actors/runtime/ports.ts'
+import { Unpublishable } from '../../src/bus/port.ts'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import type { RelayOptions } from '../../src/delivery/relay/options.ts'
 import { relay } from '../../src/delivery/relay/relay.ts'
@@ -225,6 +226,68 @@ describe('RELAY-4 what cannot be told', () => {
     expect(letters[1]).toMatchObject({ topic: 'arq.events.v1', reason: expect.stringContaining('1000000 bytes') })
     expect(letters[1].value).toHaveLength(64 * 1024)
     expect(log.said.map(({ message }) => message)).toEqual(['relay.leaseTaken', 'relay.untold', 'relay.untold'])
+  })
+})
+
+describe('RELAY-4 what the bus never takes', () => {
+  /** A bus that refuses whatever says so, until it has changed its mind. */
+  const picky = (refusal: () => Error, away: () => boolean = () => false) => {
+    const stored: BusRecord[] = []
+    const publish = async (batch: readonly BusRecord[]) => {
+      if (away()) throw new Error('the bus is away')
+      const isBad = ({ topic, value }: BusRecord) => topic === 'arq.events.v1' && value.includes('/3"')
+      if (batch.some(isBad)) throw refusal()
+      stored.push(...batch)
+    }
+    const facts = () => stored.filter(({ topic }) => topic === 'arq.events.v1').map(({ value }) => JSON.parse(value).id)
+    const letters = () => stored.filter(({ topic }) => topic === 'dead-letters.v1')
+    return { bus: { publish }, facts, letters }
+  }
+  test('is set aside at once when the bus says so, and everything else is published', async () => {
+    const { append, make, log } = start()
+    const { bus, facts, letters } = picky(() => new Unpublishable('a message that is too large'))
+    const relay = make({ bus })
+    await relay.start()
+    for (let count = 0; count < 6; count++) await append('arq/a')
+    await relay.drained()
+    expect(facts()).toEqual(['arq/a/1', 'arq/a/2', 'arq/a/4', 'arq/a/5', 'arq/a/6'])
+    expect(letters().map(({ value }) => JSON.parse(value).data)).toMatchObject([
+      { topic: 'arq.events.v1', key: 'arq/a', reason: 'the bus does not take it: a message that is too large' },
+    ])
+    expect(relay.state()).toMatchObject({ setAside: 1, failures: 0, position: '6' })
+    expect(log.said.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual(['relay.setAside'])
+    await relay.stop()
+  })
+  test('is set aside after a time when the bus does not say why, and not before', async () => {
+    const clock = handClock()
+    const { append, make } = start({ clock, stuckAfterMs: 6000 })
+    const { bus, facts, letters } = picky(() => new Error('no'))
+    const relay = make({ bus, asideAfterMs: 3_600_000 })
+    await relay.start()
+    for (let count = 0; count < 6; count++) await append('arq/a')
+    await clock.pass(5500)
+    expect([facts(), letters()]).toEqual([['arq/a/1'], []])
+    await clock.pass(6000)
+    expect(facts()).toEqual(['arq/a/1', 'arq/a/2', 'arq/a/4', 'arq/a/5', 'arq/a/6'])
+    expect(letters()).toHaveLength(1)
+    await Promise.all([relay.stop(), clock.pass(1000)])
+  })
+  test('is nothing while the bus is away, however long', async () => {
+    const clock = handClock()
+    let away = true
+    const { append, make } = start({ clock, stuckAfterMs: 6000 })
+    const { bus, facts, letters } = picky(
+      () => new Error('no'),
+      () => away,
+    )
+    const relay = make({ bus, asideAfterMs: 3_600_000 })
+    await relay.start()
+    for (let count = 0; count < 2; count++) await append('arq/a')
+    await clock.pass(30_000)
+    away = false
+    await clock.pass(10_000)
+    expect([facts(), letters(), relay.state().setAside]).toEqual([['arq/a/1', 'arq/a/2'], [], 0])
+    await Promise.all([relay.stop(), clock.pass(1000)])
   })
 })
 

@@ -1,5 +1,6 @@
 /** Publishing, when the broker answers in part, late, wrongly or not at all. */
 import { expect, test } from 'vitest'
+import { Unpublishable } from '../../src/bus/port.ts'
 import { Publisher } from '../../src/bus/kafka/publisher.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
 import { silent } from '../../src/log.ts'
@@ -362,4 +363,21 @@ test('a message that comes in the very moment in which a round ends is sent as w
     await later[0]
     await publisher.stop()
   }
+})
+
+test('PUBLISHER-5 a message that the broker refuses for what it is fails its own call only', async () => {
+  const { bus, log } = lab.openBus()
+  const TOO_LARGE = 10
+  lab.broker.on('Produce', async (request, answer) => {
+    const bad = request.topics.flatMap(({ partitions }) => partitions).find(({ records }) => records.includes('poison'))
+    return bad === undefined ? answer() : failing(TOO_LARGE, bad.partition)(await answer())
+  })
+  const keys = Array.from({ length: 40 }, (_, at) => `k${at}`)
+  const calls = keys.map((key, at) => bus.publish([say(key, at === 17 ? 'poison' : '1')]))
+  const ended = await Promise.allSettled(calls)
+  expect(ended.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []))).toEqual([17])
+  await expect(calls[17]).rejects.toBeInstanceOf(Unpublishable)
+  await bus.publish([say('after', '1')])
+  expect(bus.state()).toMatchObject({ connected: true })
+  expect(log.said.filter(({ level }) => level === 'error')).toEqual([])
 })

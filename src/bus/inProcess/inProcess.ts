@@ -18,7 +18,7 @@ import type { Log } from '../../log.ts'
 import { partitionOf } from '../murmur2.ts'
 import type { Room } from './partition.ts'
 import { Partition } from './partition.ts'
-import type { Bus, ConsumeOptions, Consumer } from '../port.ts'
+import { type Bus, type ConsumeOptions, type Consumer, Unpublishable } from '../port.ts'
 import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
 
 export type InProcessOptions = {
@@ -73,7 +73,7 @@ class Exchange {
   readonly publish = async (batch: readonly BusRecord[]): Promise<void> => {
     if (this.#stopped) throw new Error('the bus is stopped')
     const refused = batch.map(recordRefusal).find((reason) => reason !== null)
-    if (refused !== undefined) throw new Error(refused)
+    if (refused !== undefined) throw new Unpublishable(refused)
     const portions = Map.groupBy(batch, ({ topic, key }) => this.#partition(topic, key))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let open = portions.size

@@ -2,7 +2,7 @@
 import { type Backoff } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import type { Bus, ConsumeOptions, Consumer } from '../port.ts'
+import { type Bus, type ConsumeOptions, type Consumer, Unpublishable } from '../port.ts'
 import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
 import type { Lookup, Questions } from './lookup.ts'
 import { lookup } from './lookup.ts'
@@ -82,7 +82,7 @@ class Exchange {
 
   readonly publish: Bus['publish'] = async (batch) => {
     const refused = batch.map(recordRefusal).find((reason) => reason !== null)
-    if (refused !== undefined) throw new Error(refused)
+    if (refused !== undefined) throw new Unpublishable(refused)
     await this.#publisher.publish(batch)
   }
   readonly consume = async (wanted: ConsumeOptions): Promise<Consumer> => {

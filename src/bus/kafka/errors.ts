@@ -34,6 +34,16 @@ export const isRefused = (error: unknown): boolean =>
   )
 export const isMissingTopic = (error: unknown): boolean =>
   chain(error).some(({ type }) => type === 'UNKNOWN_TOPIC_OR_PARTITION')
+/** Answers of a broker about the messages themselves: the same messages are refused each time. */
+const NEVER_TAKEN: ReadonlySet<unknown> = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_TIMESTAMP',
+  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
+  'POLICY_VIOLATION',
+  'INVALID_RECORD',
+])
+export const isUnpublishable = (error: unknown): boolean => chain(error).some(({ type }) => NEVER_TAKEN.has(type))
 export const isMisconfigured = (error: unknown): boolean => error instanceof Misconfigured || isRefused(error)
 
 /** The message of the innermost error, which names the real cause. */

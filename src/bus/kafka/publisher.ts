@@ -4,7 +4,9 @@
  * PUBLISHER-1 one round is outstanding at a time, so that messages of a partition are stored in order even after failures and retries;
  * PUBLISHER-2 a failed round is retried before any other message is sent, until the `publish` calls it belongs to have timed out;
  * PUBLISHER-3 an answer that does not name every partition written to is a failure: kafkajs silently drops messages without a known partition;
- * PUBLISHER-4 after a failure a new connection is opened, since the old one may never answer again.
+ * PUBLISHER-4 after a failure a new connection is opened, since the old one may never answer again;
+ * PUBLISHER-5 when a broker refuses messages for what they are, the next rounds are smaller until the one at fault is alone: only its
+ *    `publish` call fails.
  */
 import type { ICustomPartitioner, Message, Producer, RecordMetadata } from 'kafkajs'
 import { Partitioners } from 'kafkajs'
@@ -14,7 +16,8 @@ import type { BusRecord } from '../../wire/envelope.ts'
 import { kafkaClient } from './client.ts'
 import type { Lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
-import { isMisconfigured, isMissing, reasonOf } from './errors.ts'
+import { isMisconfigured, isMissing, isUnpublishable, reasonOf } from './errors.ts'
+import { Unpublishable } from '../port.ts'
 import { backoffMs, createPauses, endedWithin, type Pauses } from '../../waiting.ts'
 
 export type PublisherOptions = {
@@ -63,6 +66,8 @@ export class Publisher {
   readonly #written = new Set<string>()
   #queue: Item[] = []
   #waitingBytes = 0
+  /** At most so many messages go into the next round. */
+  #roundMax = ROUND_COUNT
   #producer: Producer | null = null
   #running: Promise<void> | null = null
   readonly #pauses: Pauses
@@ -138,8 +143,10 @@ export class Publisher {
       if (round.length > 0) await this.#send(round)
       for (const { call } of round) if (--call.open === 0 && !call.over) call.settle(null)
       if (round.length > 0) this.#tell(null)
+      this.#roundMax = Math.min(ROUND_COUNT, 2 * this.#roundMax)
       return true
     } catch (error) {
+      if (round.length > 0 && isUnpublishable(error)) return this.#refused(round, reasonOf(error))
       this.#tell(reasonOf(error))
       await this.#drop()
       const hopeless = isMisconfigured(error) && !this.#worked
@@ -148,6 +155,14 @@ export class Publisher {
       this.#waitingBytes = sumOf(this.#queue)
       return false
     }
+  }
+  /** PUBLISHER-5. The broker has answered, so the connection is good. */
+  #refused(round: readonly Item[], reason: string): boolean {
+    if (round.length === 1) round[0]!.call.settle(new Unpublishable(reason))
+    this.#roundMax = Math.max(1, round.length >> 1)
+    this.#queue = [...round, ...this.#queue].filter(({ call }) => !call.over)
+    this.#waitingBytes = sumOf(this.#queue)
+    return true
   }
   #tell(reason: string | null): void {
     if (reason === null) this.#worked = true
@@ -181,7 +196,7 @@ export class Publisher {
     let count = 0
     for (const { record, bytes } of this.#queue) {
       // messages that arrived during the topic check wait for the next round
-      if (count >= ROUND_COUNT || !this.#known.has(record.topic)) break
+      if (count >= this.#roundMax || !this.#known.has(record.topic)) break
       const sum = (bytesOf.get(record.topic) ?? 0) + bytes
       if (sum > ROUND_TOPIC_BYTES && sum > bytes) break
       bytesOf.set(record.topic, sum)

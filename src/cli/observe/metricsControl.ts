@@ -113,6 +113,7 @@ export const showSystem = (meter: Meter, { plane, relay, inbox, bus, reads }: Sh
   meter.show('relay_rows_total', () => relay.state().rows)
   meter.show('relay_messages_total', () => relay.state().messages)
   meter.show('relay_failures', () => relay.state().failures)
+  meter.show('relay_set_aside_total', () => relay.state().setAside)
   meter.show('inbox_messages_total', () =>
     Object.entries(inbox.counts()).map(([outcome, messages]) => [{ outcome }, messages] as const),
   )

@@ -80,6 +80,7 @@ export const CONTROL_METRICS = {
   relay_rows_total: counter('Journal rows published on the bus.'),
   relay_messages_total: counter('Messages published by the relay.'),
   relay_failures: gauge('Consecutive failed rounds of the relay.'),
+  relay_set_aside_total: counter('Messages that the bus never took: they are dead letters, and the relay went on.'),
   bus_publish_seconds: histogram('Time to store a batch on the bus, by outcome.', SHORT, 'outcome'),
   bus_messages_total: counter('Messages stored on the bus, by topic.', 'topic'),
   bus_up: gauge('1: the bus answers. Absent when the bus is inside the process.'),

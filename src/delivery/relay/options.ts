@@ -35,6 +35,8 @@ export type RelayOptions = {
   /** A relay whose rounds have failed for this long releases the lease, and does not ask for it for `asideForMs`. */
   readonly asideAfterMs?: number
   readonly asideForMs?: number
+  /** After this long a message that the bus does not take may be set aside (ASIDE-2): longer than any outage that heals by itself. */
+  readonly stuckAfterMs?: number
   /** After this long no message of a former holder can arrive any more: longer than any publish may take. */
   readonly graceMs?: number
 }
@@ -53,6 +55,8 @@ export type RelayState = {
   readonly lagMs: number
   /** States published on the compacted topics. */
   readonly states: number
+  /** Messages that the bus never took: they are dead letters. */
+  readonly setAside: number
 }
 /** The name under which checkpoint and lease are stored. */
 export const RELAY = 'relay'
@@ -70,6 +74,7 @@ export const DEFAULTS = {
   asideAfterMs: 6000,
   // processes without the lease ask for it every second
   asideForMs: 2500,
+  stuckAfterMs: 600_000,
   graceMs: 60_000,
 }
 export type Settings = Omit<RelayOptions, keyof typeof DEFAULTS> & typeof DEFAULTS

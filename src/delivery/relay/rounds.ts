@@ -6,6 +6,7 @@ import { textOf } from '../../errorText.ts'
 import { Leasehold, type Tenure } from './lease.ts'
 import type { RelayState, Settings } from './options.ts'
 import { recordsOf } from './records.ts'
+import { SetAside } from './setAside.ts'
 import { States } from './states.ts'
 
 /** `barred`: another process has the lease, or it is not trusted. */
@@ -17,6 +18,7 @@ export class Rounds {
   readonly #settings: Settings
   readonly #lease: Leasehold
   readonly #states: States | null
+  readonly #setAside: SetAside
   /** The tenure to which all the fields below belong. */
   #tenure: Tenure | null = null
   #position: Position = ''
@@ -48,9 +50,11 @@ export class Rounds {
     this.#pauses = createPauses(settings.clock)
     const { sharing, reader, holder, clock, log, lease, states } = settings
     this.#lease = new Leasehold({ ...lease, sharing, name: reader, holder, clock, log, gained: this.#ring })
+    this.#setAside = new SetAside(settings)
     const save = (name: string, position: string): Promise<boolean> => this.#saveUnder(name, position)
     const wake = (): void => this.#saveSoon(0)
-    this.#states = states === undefined ? null : new States({ ...settings, source: states, save, wake })
+    this.#states =
+      states === undefined ? null : new States({ ...settings, source: states, save, wake, setAside: this.#setAside })
   }
 
   readonly start = async (): Promise<void> => {
@@ -92,6 +96,7 @@ export class Rounds {
       failures: this.#failures,
       lagMs,
       states: this.#states?.published ?? 0,
+      setAside: this.#setAside.count,
     }
   }
 
@@ -191,11 +196,11 @@ export class Rounds {
   }
   /** False: the tenure was over or may have been; nothing is remembered. */
   async #tell(rows: readonly FeedRow[], tenure: Tenure): Promise<boolean> {
-    const { bus, reactions, log, clock, saveEveryMs } = this.#settings
+    const { reactions, log, clock, saveEveryMs } = this.#settings
     this.#oldest ??= rows[0]!.at
     const records = rows.flatMap((row) => recordsOf(row, reactions, log))
     if (!this.#lease.trusted(tenure)) return false
-    if (records.length > 0) await bus.publish(records)
+    if (!(await this.#setAside.publish(records, () => this.#lease.trusted(tenure)))) return false
     if (this.#lease.tenure !== tenure) return false
     this.#oldest = null
     this.#position = rows.at(-1)!.position

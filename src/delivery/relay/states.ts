@@ -17,14 +17,14 @@ import type { FeedRow, Journal, Position } from '../../actors/runtime/ports.ts'
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
-import type { Bus } from '../../bus/port.ts'
 import { textOf } from '../../errorText.ts'
 import { fitting, type Mark } from './records.ts'
+import type { SetAside } from './setAside.ts'
 
 type Ports = {
   readonly source: Latest
   readonly journal: Pick<Journal, 'feed' | 'checkpoint'>
-  readonly bus: Pick<Bus, 'publish'>
+  readonly setAside: SetAside
   readonly clock: Clock
   readonly log: Log
   readonly reader: string
@@ -178,11 +178,11 @@ export class States {
     return true
   }
   async #tell(marks: readonly Mark[], trusted: () => boolean): Promise<boolean> {
-    const { source, bus } = this.#ports
+    const { source, setAside } = this.#ports
     const latest = await source.read(marks.map(({ key }) => key))
     if (!trusted()) return false
     try {
-      await bus.publish(this.#records(marks, latest))
+      if (!(await setAside.publish(this.#records(marks, latest), trusted))) return false
       this.#published += marks.length
     } catch (error) {
       if (trusted()) this.#tellAgain(marks)
@@ -222,11 +222,11 @@ export class States {
     this.#healing = null
   }
   async #tellLate(): Promise<void> {
-    const { source, bus } = this.#ports
+    const { source, setAside } = this.#ports
     const marks = [...this.#late.values()].slice(0, PORTION)
     const keys = marks.map(({ key }) => key)
     const latest = await source.read(keys)
-    await bus.publish(this.#records(marks, latest))
+    await setAside.publish(this.#records(marks, latest), () => !this.#stopped)
     this.#published += marks.length
     const now = await source.read(keys)
     for (const key of keys) if (now.get(key) === latest.get(key)) this.#late.delete(key)
