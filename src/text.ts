@@ -51,3 +51,5 @@ export const isStorableJson = (json: string): boolean => !UNSTORABLE.test(json)
 export const isStorable = (value: unknown): boolean => isStorableJson(JSON.stringify(value))
 /** For text that comes from hardware, may hold anything, and is kept for people to read. */
 export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
+/** For a terminal: without characters that could manipulate it, or change how the text around them is shown. */
+export const inOneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').toWellFormed()

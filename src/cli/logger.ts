@@ -2,6 +2,7 @@
  * Structured logs on standard error: one JSON object per entry, or a readable line when standard error is a terminal.
  */
 import { type Logger, pino } from 'pino'
+import { inOneLine } from '../text.ts'
 import type { Config } from './config/config.ts'
 
 type Entry = Readonly<Record<string, unknown>>
@@ -16,7 +17,7 @@ const valueText = (value: unknown): string =>
 export const lineOf = (entry: Entry): string => {
   const fields = Object.entries(entry).filter(([key]) => !HEAD.includes(key))
   const message = typeof entry['msg'] === 'string' ? entry['msg'] : ''
-  return [message, ...fields.map(([key, value]) => `${key}=${valueText(value)}`)].join(' ')
+  return inOneLine([message, ...fields.map(([key, value]) => `${key}=${valueText(value)}`)].join(' '))
 }
 
 /** Formats in this process instead of a worker thread, so that log lines stay in order with other terminal output. */

@@ -71,7 +71,7 @@ export const OrderResult = v.object({
   startedAt: moment,
   finishedAt: moment,
   result: v.variant('status', [
-    v.object({ status: v.literal('done'), bitstreamId: v.optional(line(100)) }),
+    v.object({ status: v.literal('done'), bitstreamId: v.optional(prose(100)) }),
     /** `final`: trying the same order again cannot help. */
     v.object({ status: v.literal('failed'), reason: prose(2000), final: v.boolean() }),
   ]),

@@ -52,3 +52,15 @@ describeWith('terminal', 'on a terminal', (python) => {
     expect([coloured({}), coloured({ NO_COLOR: '1' })]).toEqual([true, false])
   })
 })
+
+test('what could manipulate the terminal is not written to it', () => {
+  const line = lineOf({
+    msg: 'a\u001b[2Jb',
+    key: 'x\u001b]0;t\u0007',
+    c1: '\u009b2J',
+    bidi: 'a\u202eb',
+    more: { at: '\u2028' },
+  })
+  expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  expect(line).toContain('key=x ]0;t')
+})

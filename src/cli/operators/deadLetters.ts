@@ -5,14 +5,14 @@ import { readLetters, retryLetters } from '../../bus/kafka/deadLetters.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { systemClock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
+import { inOneLine } from '../../text.ts'
 
 export type Listed = { readonly since: number | null; readonly limit: number; readonly topic: string | null }
 export type Wanted = { readonly ids: readonly string[]; readonly all: boolean; readonly topic: string | null }
 
 const SHOWN = 100
-/** Control characters are removed because they could manipulate the terminal. */
-const inOneLine = (text: string): string => {
-  const plain = text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
+const beginning = (text: string): string => {
+  const plain = inOneLine(text)
   return plain.length > SHOWN ? `${plain.slice(0, SHOWN)}...` : plain
 }
 
@@ -23,9 +23,9 @@ export const pick = (letters: readonly Letter[], { since, limit, topic }: Listed
     .slice(-limit)
 
 export const letterLines = ({ id, time, topic, key, reason, value, cut, retriedAt }: Letter): readonly string[] => [
-  `${id}  ${new Date(time).toISOString()}  ${topic}  key ${inOneLine(key)}${retriedAt === null ? '' : `  retried ${retriedAt}`}`,
-  `  ${inOneLine(reason)}`,
-  `  ${inOneLine(value)}${cut ? ' (cut: cannot be retried)' : ''}`,
+  `${id}  ${new Date(time).toISOString()}  ${topic}  key ${beginning(key)}${retriedAt === null ? '' : `  retried ${retriedAt}`}`,
+  `  ${beginning(reason)}`,
+  `  ${beginning(value)}${cut ? ' (cut: cannot be retried)' : ''}`,
 ]
 
 export type Choice = { readonly letters: readonly Letter[]; readonly unknown: readonly string[] }

@@ -1,5 +1,6 @@
 /** Formats one message as one line of text. Pure. */
 import type { TopicMessage } from '../../audit/evidence.ts'
+import { inOneLine } from '../../text.ts'
 
 /** The most informative fields of an event, an order or a report, in the order in which they are shown. */
 const SHOWN = [
@@ -71,7 +72,7 @@ export const tailLine = (message: TopicMessage, storedAt: number | null): string
   const { time, position } = message
   const [who, what] = content(message)
   const lateMs = storedAt === null || time === null ? 0 : storedAt - time
-  return [
+  const parts = [
     new Date(time ?? 0).toISOString(),
     who,
     what.trim(),
@@ -79,6 +80,8 @@ export const tailLine = (message: TopicMessage, storedAt: number | null): string
     position === null ? '' : `@${position}`,
     lateMs >= LATE_MS ? `(${(lateMs / 1000).toFixed(1)} s late)` : '',
   ]
+  return parts
     .filter(Boolean)
+    .map((part) => inOneLine(part))
     .join('  ')
 }
