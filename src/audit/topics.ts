@@ -150,9 +150,9 @@ function* judged(evidence: Evidence, fits: (message: TopicMessage) => boolean): 
           proof: [proof(message)],
         }
 }
-/** What a host asked for is no order: it follows from the state of the journal, not from one row. */
-const isAnswer = ({ body }: TopicMessage): boolean =>
-  (body as { readonly type?: unknown } | null)?.type === 'LedgerAnswer'
+/** No orders: they follow from the state of the journal and from reports, not from one row. */
+const ANSWERS: ReadonlySet<unknown> = new Set(['LedgerAnswer', 'Stop'])
+const isAnswer = ({ body }: TopicMessage): boolean => ANSWERS.has((body as { readonly type?: unknown } | null)?.type)
 /** The entity of the message; for an order, its deployable. */
 const entityOf = ({ body }: TopicMessage): readonly string[] => {
   const { entity, deployableUuid } = (body ?? {}) as { readonly entity?: string; readonly deployableUuid?: string }

@@ -17,18 +17,17 @@ import { CATALOGUE } from '../wire/catalogue.ts'
 import { type Timed, deadLetterRecord, readToHost } from '../wire/message.ts'
 import type { Order, ToHost } from '../wire/orders.ts'
 import { bootMeant } from '../wire/seal.ts'
-import { type Boot, nextBoot } from './boot.ts'
-import { type Membership, openMembership, reportingFrom } from './cluster.ts'
+import type { Boot } from './boot.ts'
+import { type Membership, reportingFrom } from './cluster.ts'
 import type { Images } from './executeOrder.ts'
 import type { Disk } from './disk.ts'
 import { Inventory } from './inventory.ts'
+import { type Kept, openKept } from './kept.ts'
 import type { Ledger } from './ledger.ts'
-import { openLedger } from './ledger.ts'
 import type { Limits } from './orders.ts'
 import { type OrderEnded, Orders } from './orders.ts'
 import { Outbox } from './outbox.ts'
 import type { KeptOffset } from './offsetStore.ts'
-import { openOffsetStore } from './offsetStore.ts'
 import { Memory } from './memory.ts'
 import type { Section } from './sections.ts'
 import { Watch } from './sections.ts'
@@ -88,6 +87,8 @@ export type Host = {
   readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
   /** Whether a report that was begun after the call is on the bus. */
   readonly reportNow: () => Promise<boolean>
+  /** Why it does nothing more until it is started anew; null: it works. */
+  readonly notReady: () => string | null
   /** Resolves when no order is in hand, no result waits and no report is being made. */
   readonly settled: () => Promise<void>
 }
@@ -95,13 +96,6 @@ export type Host = {
 export const hostGroup = (name: string, bootId: string): string => `host-${name}-${bootId}`
 
 type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & { readonly limits: Limits } }
-/** What this start found on its disk, and wrote there. */
-type Kept = {
-  readonly boot: Boot
-  readonly ledger: Ledger
-  readonly place: KeptOffset
-  readonly membership: Membership
-}
 type Letter = { readonly order: Order; readonly taken: () => void; readonly again: (error: unknown) => void }
 
 class Program {
@@ -117,6 +111,7 @@ class Program {
   readonly #mailbox: Mailbox<Letter>
   #consumer: Consumer | null = null
   #stopped: Promise<void> | null = null
+  #doubled: string | null = null
 
   constructor(settings: Settings, { boot, ledger, place, membership }: Kept) {
     const { name: host, bus, clock, ids, log, options } = settings
@@ -125,7 +120,7 @@ class Program {
     this.#ledger = ledger
     this.#place = place
     this.#membership = membership
-    this.#memory = new Memory(ledger, boot, clock, log)
+    this.#memory = new Memory(ledger, boot, settings, this.#stepBack)
     this.#inventory = this.#madeInventory()
     this.#outbox = new Outbox({ host, boot, ledger, bus, clock, ids, log })
     this.#orders = this.#madeOrders(options.limits)
@@ -223,11 +218,23 @@ class Program {
   }
   async #take({ body, sentAt }: Timed<ToHost>, record: Delivered): Promise<void> {
     if (body.type === 'LedgerAnswer') return this.#memory.take(body)
+    if (body.type === 'Stop') return this.#memory.heed(body)
+    if (this.#doubled !== null) return
     const against = await this.#memory.against(body, { meant: bootMeant(record), sentAt })
     if (against === null) return this.#tell(body)
     const { slot, number, type } = body
     this.#settings.log.info({ slot, number, type, reason: against }, 'order.leftAlone')
   }
+  /** Another program runs under this name: orders in hand end, and nothing more is taken or told, except their results. */
+  readonly #stepBack = (by: string): void => {
+    if (this.#doubled !== null) return
+    const { name: host, log } = this.#settings
+    this.#doubled = `another program runs under the name ${host}: ${by}`
+    log.error({ host, ...this.boot, reason: this.#doubled }, 'host.doubled')
+    this.#inventory.close()
+  }
+  /** Why this program does nothing more; null: it works. */
+  readonly notReady = (): string | null => this.#doubled
   async #bury(record: Delivered, reason: string, event: string): Promise<void> {
     const { name, bus, log, clock } = this.#settings
     const id = `${record.topic}/${record.partition}/${record.offset}`
@@ -275,18 +282,13 @@ class Program {
 
 /** Rejects when the ledger cannot be read. Discovery and the first report go on after it resolves. */
 export const startHost = async (start: HostStart): Promise<Host> => {
-  const { name, stateDir, disk, clock, log, options = {} } = start
-  const membership = await openMembership(disk, `${stateDir}/cluster.json`)
-  const bus = reportingFrom(start.bus, membership)
+  const { name, options = {} } = start
+  const kept = await openKept(start)
+  const bus = reportingFrom(start.bus, kept.membership)
   const limits = { ...DEFAULTS.limits, ...options.limits }
-  const settings = { ...start, bus, options: { ...DEFAULTS, ...options, limits } }
-  const place = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })
-  const bootNumber = await nextBoot({ disk, path: `${stateDir}/boot.json`, clock, log })
-  const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log, boot: bootNumber })
-  const boot = { bootId: start.ids.uuid(), bootNumber }
-  const program = new Program(settings, { boot, ledger, place, membership })
+  const program = new Program({ ...start, bus, options: { ...DEFAULTS, ...options, limits } }, kept)
   await program.start()
-  const { bootId } = boot
-  const { stop, reportNow, settled, load } = program
-  return { name, bootId, stop, reportNow, settled, load }
+  const { bootId } = kept.boot
+  const { stop, reportNow, settled, load, notReady } = program
+  return { name, bootId, stop, reportNow, settled, load, notReady }
 }

@@ -6,11 +6,13 @@
  *   sent again, for the present start;
  * MEMORY-2 before the first such order, it asks what the journal holds prepared on it, and enters the answer into its ledger. An order
  *   that names its start waits for the answer, for a limited time, and is then left alone as well.
+ * MEMORY-3 an order for a later start than this one, and a word of the control that there is one, say that another program runs under the name of
+ *   this host: from then on this one does nothing more until it is started anew.
  */
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { endedWithin } from '../waiting.ts'
-import type { LedgerAnswer, Order } from '../wire/orders.ts'
+import type { LedgerAnswer, Order, StopOrder } from '../wire/orders.ts'
 import type { Boot } from './boot.ts'
 import { recalled } from './entry.ts'
 import type { Ledger } from './ledger.ts'
@@ -21,19 +23,24 @@ const ANSWER_WITHIN_MS = 5000
 /** `meant`: number of the start that the order was sent for; null: it does not say. `sentAt`: ms since the epoch. */
 export type Sending = { readonly meant: number | null; readonly sentAt: number }
 
+type Ports = { readonly clock: Clock; readonly log: Log; readonly doubled: (by: string) => void }
+
 export class Memory {
   readonly #ledger: Ledger
   readonly #boot: Boot
   readonly #clock: Clock
   readonly #log: Log
+  readonly #doubled: (by: string) => void
   readonly #answered = Promise.withResolvers<void>()
   #asking: boolean
 
-  constructor(ledger: Ledger, boot: Boot, clock: Clock, log: Log) {
+  /** `doubled` is called when another program runs under the name of this host. */
+  constructor(ledger: Ledger, boot: Boot, { clock, log }: Pick<Ports, 'clock' | 'log'>, doubled: Ports['doubled']) {
     this.#ledger = ledger
     this.#boot = boot
     this.#clock = clock
     this.#log = log
+    this.#doubled = doubled
     this.#asking = ledger.asks
   }
 
@@ -53,9 +60,17 @@ export class Memory {
     this.#asking = false
     this.#answered.resolve()
   }
+  heed({ bootId, by }: StopOrder): void {
+    if (bootId === this.#boot.bootId) this.#doubled(`boot ${by}`)
+  }
   /** Why the order is left alone; null: it is judged by its number. */
   async against(order: Order, { meant, sentAt }: Sending): Promise<string | null> {
     const { from } = this.#ledger
+    const { bootNumber } = this.#boot
+    if (meant !== null && meant > bootNumber) {
+      this.#doubled(`start ${meant}, for which an order came`)
+      return `it was sent for start ${meant}, and this is start ${bootNumber}: another program runs under the name of this host`
+    }
     if (this.#asking && meant !== null) await this.#answer()
     if (from === undefined || this.#ledger.get(order.slot) !== undefined) return null
     if (meant === null)

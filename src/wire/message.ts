@@ -15,7 +15,7 @@ import type { Channel } from './catalogue.ts'
 import { CATALOGUE, DeadLetter } from './catalogue.ts'
 import type { BusRecord } from './envelope.ts'
 import { Envelope } from './envelope.ts'
-import { type LedgerAnswer, Order, ToHost } from './orders.ts'
+import { type LedgerAnswer, Order, type StopOrder, ToHost } from './orders.ts'
 import type { InventoryReport } from './reports.ts'
 import { ASKS_HEADER, Report, REPORT_HEADERS } from './reports.ts'
 
@@ -95,6 +95,9 @@ export const orderRecord = (order: Order, id: string, time: number, position?: s
 
 export const ledgerAnswerRecord = (answer: LedgerAnswer, id: string, time: number): BusRecord =>
   record({ channel: 'hostOrders', key: answer.host, source: '/control', type: 'ledger.answer', data: answer, id, time })
+
+export const stopRecord = (stop: StopOrder, id: string, time: number): BusRecord =>
+  record({ channel: 'hostOrders', key: stop.host, source: '/control', type: 'host.stop', data: stop, id, time })
 
 export const inventoryDigest = ({
   version,

@@ -71,8 +71,18 @@ export const LedgerAnswer = v.object({
   /** This was the last part of the answer. */
   last: v.boolean(),
 })
+/** A later start of the same host has reported: the program of this start is to do nothing more. */
+export const StopOrder = v.object({
+  type: v.literal('Stop'),
+  host: HostName,
+  /** The start that is over. */
+  bootId: BootId,
+  /** The one that has reported since. */
+  by: BootId,
+})
 /** Everything that a host is sent. */
-export const ToHost = v.variant('type', [...Order.options, LedgerAnswer])
+export const ToHost = v.variant('type', [...Order.options, LedgerAnswer, StopOrder])
+export type StopOrder = DeepReadonly<v.InferOutput<typeof StopOrder>>
 export type LedgerAnswer = DeepReadonly<v.InferOutput<typeof LedgerAnswer>>
 export type ToHost = DeepReadonly<v.InferOutput<typeof ToHost>>
 export type Order = DeepReadonly<v.InferOutput<typeof Order>>

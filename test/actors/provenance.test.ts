@@ -1,9 +1,12 @@
 /** PROVENANCE: who may answer an order. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { systemIds } from '../../src/clock.ts'
+import type { BusRecord } from '../../src/wire/envelope.ts'
+import { readToHost } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import type { OrderResult } from '../../src/wire/reports.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
+import { inventoryOf } from '../support/reports.ts'
 
 const FPGA = { seed: 1, devices: [{ kind: 'fpga', handles: 1 }] } as const
 type World = Awaited<ReturnType<typeof openPlane>>
@@ -11,8 +14,18 @@ let w: World
 let arq: string
 let deployable: string
 
+/** What hosts were told besides orders. */
+let stops: unknown[]
+
 beforeEach(async () => {
-  w = await openPlane({}, undefined, 'when told')
+  stops = []
+  const publish = async (records: readonly BusRecord[]) => {
+    for (const record of records) {
+      const read = readToHost(record)
+      if (read.ok && read.value.body.type === 'Stop') stops.push(read.value.body)
+    }
+  }
+  w = await openPlane({ publish }, undefined, 'when told')
   await w.shows('victim', FPGA)
   await w.shows('rogue', { ...FPGA, seed: 2 })
   value(await w.control.profiles.create(NOVA, { name: 'f', description: null, groups: [{ 'resources:FPGA': '1' }] }))
@@ -104,5 +117,35 @@ describe('PROVENANCE-2 a result of a former boot', () => {
     expect((await sent(resultOf(w.orders.at(-1)!, { bootId: boots[2]! }))).ok).toBe(true)
     expect(await state()).toBe('Bound')
     expect(deployable).not.toBe('')
+  })
+})
+
+describe('PROVENANCE-4 two programs under one name', () => {
+  const [older, later] = [systemIds.uuid(), systemIds.uuid()]
+  const NUMBER = 1_700_000_000_000
+  const status = { drivers: {}, ordersInHand: 0, resultsWaiting: 0 }
+  const beat = (bootId: string, bootNumber: number, observedAt: number) =>
+    w.plane.reports.take({ type: 'Heartbeat', host: 'twin', bootId, bootNumber, observedAt, status }, systemIds.uuid())
+  const start = async (bootId: string, bootNumber: number) => {
+    const report = inventoryOf('twin', 1, { bootId, bootNumber, drivers: [] })
+    value(await w.plane.reports.take(report, `${bootId}/1`))
+  }
+  beforeEach(async () => {
+    await start(older, NUMBER)
+    await start(later, NUMBER + 10_000)
+  })
+  test('the older one is told to stop, and both are named', async () => {
+    expect((await beat(later, NUMBER + 10_000, NUMBER + 20_000)).ok).toBe(true)
+    const judged = await beat(older, NUMBER, NUMBER + 20_000)
+    expect(judged).toMatchObject({ ok: false, fault: { kind: 'invalid', field: 'data.bootId' } })
+    expect(JSON.stringify(judged)).toContain(older)
+    expect(JSON.stringify(judged)).toContain(later)
+    expect(refusals()).toMatchObject({ doubled_host: 1 })
+    expect(stops).toMatchObject([{ type: 'Stop', host: 'twin', bootId: older, by: later }])
+    expect(await recorded('twin')).toHaveLength(1)
+  })
+  test('a heartbeat that was sent before the later one started is a late one, and nothing else', async () => {
+    expect((await beat(older, NUMBER, NUMBER + 9000)).ok).toBe(true)
+    expect([refusals().doubled_host, stops]).toEqual([0, []])
   })
 })

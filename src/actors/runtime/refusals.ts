@@ -2,9 +2,9 @@
 
 /**
  * `foreign_host`: a host answers for a deployable of another host; `former_boot`: the host program was started anew since;
- * `foreign_cluster`: the host belongs to another cloud.
+ * `foreign_cluster`: the host belongs to another cloud; `doubled_host`: two programs run under the name of the host.
  */
-export const REFUSALS = ['foreign_host', 'former_boot', 'foreign_cluster'] as const
+export const REFUSALS = ['foreign_host', 'former_boot', 'foreign_cluster', 'doubled_host'] as const
 export type Refusal = (typeof REFUSALS)[number]
 export type RefusalCounts = Record<Refusal, number>
 

@@ -4,13 +4,16 @@
  * PROVENANCE-1 a result counts only from the host that has the deployable;
  * PROVENANCE-2 a result of a former boot changes nothing: its order is sent again, and the present boot answers it from its ledger;
  * PROVENANCE-3 a report of a host that belongs to another cloud is not taken, and nothing of it is recorded;
- * PROVENANCE-4 what is refused goes to the dead letters with the reason, is counted, and is recorded once an hour of a host that this cloud has.
+ * PROVENANCE-4 when a start is alive though a later one has reported, two programs run under one name: the older one is told to stop;
+ * PROVENANCE-5 what is refused goes to the dead letters with the reason, is counted, and is recorded once an hour of a host that this cloud has.
  */
 import type { HostName } from '../../identifiers.ts'
+import { textOf } from '../../errorText.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
+import { stopRecord } from '../../wire/message.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { CLUSTER_HEADER, clusterOf } from '../../wire/seal.ts'
-import type { OrderResult } from '../../wire/reports.ts'
+import type { Heartbeat, OrderResult } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Deployable } from '../deployable/state.ts'
 import { bootAge } from '../host/boots.ts'
@@ -89,5 +92,29 @@ const judgeBoot = async (kernel: Kernel, result: OrderResult): Promise<Outcome<'
     reason: 'former_boot',
     field: 'data.bootId',
     rule: `boot ${result.bootId} of host ${result.host} is over: a later one has reported`,
+  })
+}
+
+/** A heartbeat that was sent before the present start began is a late or repeated one of a start that is over. */
+const SKEW_MS = 2000
+/** Whether this heartbeat shows a second program under the name of the host; a final fault when it does. */
+export const judgeHeartbeat = async (kernel: Kernel, beat: Heartbeat): Promise<Outcome<null>> => {
+  const { region, clock, ids, publish, log } = kernel
+  const { host: name, bootId, bootNumber, observedAt } = beat
+  const known = await region.readCached(host, hostKey(name))
+  if (!known.ok || bootNumber === undefined) return done(null)
+  const held = known.value.state
+  if (bootAge(held, beat) !== 'former' || observedAt < (held.bootNumber ?? Infinity) + SKEW_MS) return done(null)
+  const stop = { type: 'Stop', host: name, bootId, by: held.bootId } as const
+  try {
+    await publish([stopRecord(stop, `${bootId}.stop.${ids.uuid()}`, clock.now())])
+  } catch (error) {
+    log.warn({ host: name, reason: textOf(error) }, 'host.stopUnsent')
+  }
+  return refuseReport(kernel, {
+    host: name,
+    reason: 'doubled_host',
+    field: 'data.bootId',
+    rule: `two programs run under the name ${name}: boot ${bootId}, which is told to stop, and the later boot ${held.bootId}`,
   })
 }

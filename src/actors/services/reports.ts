@@ -14,7 +14,7 @@ import { commandIdOf } from '../runtime/commandId.ts'
 import { reportPrepared } from './conclude.ts'
 import { recordInventory } from './inventory.ts'
 import type { Outcome } from '../../fault.ts'
-import { foreignCluster, judgeResult } from './provenance.ts'
+import { foreignCluster, judgeHeartbeat, judgeResult } from './provenance.ts'
 import type { Cause } from '../runtime/ports.ts'
 import { transact } from '../runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS } from './kernel.ts'
@@ -155,10 +155,13 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
       return true
     },
     take: async (report, messageId) => {
+      if (report.type === 'Heartbeat') {
+        const judged = await judgeHeartbeat(kernel, report)
+        if (judged.ok) liveness.seen(report.host)
+        return judged
+      }
       liveness.seen(report.host)
       switch (report.type) {
-        case 'Heartbeat':
-          return { ok: true, value: null }
         case 'Inventory':
           return takeInventory(report, messageId)
         case 'OrderResult': {

@@ -58,11 +58,12 @@ const patient = (bus: Bus, link: KafkaLink): Pick<Bus, 'publish' | 'consume'> =>
   },
 })
 
-const admin = async (config: HostConfig, { meter }: Watching, link: KafkaLink, open: Closer, detail: () => object) => {
+type Watched = { readonly notReady: () => string | null; readonly detail: () => object }
+const admin = async (config: HostConfig, { meter }: Watching, open: Closer, { notReady, detail }: Watched) => {
   if (!config.adminListen.chosen) return null
   const { url, close } = await openHostAdmin({
     address: config.adminListen,
-    notReady: link.ailing,
+    notReady,
     meter,
     detail: () => ({ name: config.host.name, ...detail() }),
   })
@@ -86,10 +87,13 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     const link = kafkaLink({ kafka, bus, topics: null, clock: systemClock, log })
     open.add(link.stop)
     const boot = { bootId: null as string | null }
-    const url = await admin(config, watching, link, open, () => boot)
+    let doubled: () => string | null = () => null
+    const notReady = () => link.ailing() ?? doubled()
+    const url = await admin(config, watching, open, { notReady, detail: () => boot })
     const parts = { config, bus: patient(bus, link), images: imageFolder(config.images, log), log, clock, watching }
     const host = await startHostIn(parts, name, config.data, drivers)
     open.add(host.stop, HOST_STOP_MS)
+    doubled = host.notReady
     showHosts(watching.meter, [host])
     await link.well()
     boot.bootId = host.bootId
