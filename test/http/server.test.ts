@@ -11,7 +11,7 @@ import { bindBody, openCloud } from './cloud.ts'
 
 const errors: unknown[] = []
 const { app, asked } = strictApp(
-  { bodyLimitBytes: 1000 },
+  { bodyLimitBytes: 1000, trustedHosts: ['cloud.example'] },
   { log: { ...silent, error: (fields) => void errors.push(fields) } },
 )
 
