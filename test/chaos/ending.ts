@@ -38,7 +38,7 @@ const auditOnce = async (world: World, lines: readonly Line[], struck: readonly 
   writeFileSync(client, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const { evidence } = await gatherEvidence(
     {
-      config: { database: { url }, data: folder, kafka: { ...broker.options, prefix } },
+      config: { database: { url: url() }, data: folder, kafka: { ...broker.options, prefix } },
       folder: false,
       file: null,
       topicFile: null,
@@ -79,7 +79,7 @@ const ended = async ({ controls, hosts }: World, account: Account): Promise<void
 }
 
 const viewsOf = async ({ url }: World): Promise<readonly string[]> => {
-  const store = await openStore({ kind: 'postgres', url, sole: true })
+  const store = await openStore({ kind: 'postgres', url: url(), sole: true })
   try {
     return await viewsDiffer(store)
   } finally {

@@ -1,5 +1,6 @@
 /** Injects the faults of the plan, each one while a bind is in flight, and ends them again. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { GRACE_MS } from '../../src/persistence/incarnation.ts'
 import type { Account } from '../kill/account.ts'
 import { inFlight, killActor } from '../kill/actors.ts'
 import type { Random } from '../kill/random.ts'
@@ -119,6 +120,20 @@ const actorKilled: Strike = async ({ world, account, random }, { kind, target })
   return null
 }
 
+/** After a failover nobody writes for this long, so that every control can look for what it wrote (INCARNATION-3). */
+const failedOver: Strike = async ({ world }) => {
+  const promote = await world.database.failOver()
+  return async () => {
+    await promote()
+    await sleep(GRACE_MS)
+  }
+}
+const demoted: Strike = ({ world }) => world.database.demote()
+const stepped: Strike = async ({ world }, { byMs }) => {
+  await world.database.stepClock(byMs)
+  return () => {}
+}
+
 const STRIKES: readonly (readonly [RegExp, Strike])[] = [
   [/^kill actor/, actorKilled],
   [/^kill/, killed],
@@ -126,6 +141,9 @@ const STRIKES: readonly (readonly [RegExp, Strike])[] = [
   [/^(cut|silence|delay)/, weathered],
   [/^skew/, skewed],
   [/^fill/, filled],
+  [/^fail over/, failedOver],
+  [/^demote/, demoted],
+  [/^step/, stepped],
 ]
 const strikeOf = (kind: Kind): Strike => STRIKES.find(([pattern]) => pattern.test(kind))![1]
 

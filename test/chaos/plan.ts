@@ -16,12 +16,16 @@ export type Kind =
   | `pause ${(typeof PROCESSES)[number]}`
   | `${(typeof WEATHERS)[number]} ${(typeof WIRES)[number]}`
   | `skew ${'control' | 'host'}`
+  | `${'fail over' | 'demote' | 'step clock of'} database`
   | 'fill disk'
   | `kill actor ${(typeof ACTORS)[number]}`
 export const KINDS: readonly Kind[] = [
   ...PROCESSES.map((process) => `kill ${process}` as const),
   ...PROCESSES.map((process) => `pause ${process}` as const),
   ...WIRES.flatMap((wire) => WEATHERS.map((weather) => `${weather} ${wire}` as const)),
+  'fail over database',
+  'demote database',
+  'step clock of database',
   'skew control',
   'skew host',
   'fill disk',
@@ -52,13 +56,14 @@ const targetOf = (kind: Kind, { pick }: Random): string => {
 }
 /** Short ones leave room for all kinds in a short run. */
 const lengthOf = (kind: Kind, short: boolean, { between }: Random): number => {
-  if (kind.startsWith('kill actor')) return 0
-  if (kind.startsWith('kill')) return between(200, short ? 1500 : 6000)
+  if (kind.startsWith('kill actor') || kind.startsWith('step')) return 0
+  if (kind.startsWith('kill') || kind.startsWith('fail over')) return between(200, short ? 1500 : 6000)
   if (kind.startsWith('pause')) return between(5000, short ? 8000 : 20_000)
   return between(3000, short ? 7000 : 15_000)
 }
 const amountOf = (kind: Kind, { between, chance }: Random): number => {
   if (kind.startsWith('delay')) return between(50, 800)
+  if (kind.startsWith('step')) return 3_600_000 * (chance(0.5) ? 1 : -1)
   return kind.startsWith('skew') ? between(2000, 10_000) * (chance(0.5) ? 1 : -1) : 0
 }
 const shuffled = <Item>(items: readonly Item[], { between }: Random): Item[] => {

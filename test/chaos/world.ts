@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type InHand, hostsIn } from '../kill/hosts.ts'
 import { type ControlMember, type Ground, type Member, controlMember, hostMember } from '../support/cluster.ts'
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
-import { type OwnServer, ownServer } from '../support/postgresOwn.ts'
+import { type DatabaseCluster, databaseCluster } from './databaseCluster.ts'
 import { freePort } from '../support/port.ts'
 import { type Program, tempFolder } from '../support/program.ts'
 import { CONTROLS, HOSTS, SMALL_DISK } from './plan.ts'
@@ -26,8 +26,8 @@ export type Disk = {
   readonly close: () => void
 }
 export type World = {
-  readonly database: OwnServer
-  readonly url: string
+  readonly database: DatabaseCluster
+  readonly url: () => string
   readonly broker: Broker
   readonly prefix: string
   readonly folder: string
@@ -115,16 +115,16 @@ const noted = <M extends Member>(member: M, lives: { name: string; program: Prog
   },
 })
 
-const openMembers = async (ground: Ground, ports: Ports, databasePort: number, novaUrl: string) => {
+const openMembers = async (ground: Ground, ports: Ports, database: DatabaseCluster, novaUrl: string) => {
   const lives: { name: string; program: Program }[] = []
   const wires = new Map<string, Wires>()
   const controls: ControlMember[] = []
   const over = (name: string) => ({ ...ground, brokers: [`127.0.0.1:${ports.get(name)!.proxy.port}`] })
   for (const name of CONTROLS) {
-    const database = await openProxy(() => databasePort)
-    wires.set(name, { broker: ports.get(name)!.proxy, database })
+    const proxy = await openProxy(database.port)
+    wires.set(name, { broker: ports.get(name)!.proxy, database: proxy })
     const own = new URL(ground.database)
-    own.port = String(database.port)
+    own.port = String(proxy.port)
     const settings = { ...SETTINGS, ACCELERANDO_NOVA_URL: novaUrl }
     controls.push(noted(await controlMember({ ...over(name), database: own.href }, name, settings), lives))
   }
@@ -161,11 +161,10 @@ export const openWorld = async (bin: string, rig: string, novaUrl: string): Prom
   const folder = tempFolder('chaos')
   const data = join(folder.path, 'hosts')
   const ports = await kafkaPorts()
-  const [database, broker] = await Promise.all([ownServer(bin), ownBroker(rig, { settings: listenersOf(ports) })])
-  const { url } = await database.freshDatabase()
+  const [database, broker] = await Promise.all([databaseCluster(bin), ownBroker(rig, { settings: listenersOf(ports) })])
   const prefix = freshPrefix()
-  const ground: Ground = { database: url, brokers: broker.options.brokers, prefix, folder: data }
-  const members = await openMembers(ground, ports, Number(new URL(url).port), novaUrl)
+  const ground: Ground = { database: database.url(), brokers: broker.options.brokers, prefix, folder: data }
+  const members = await openMembers(ground, ports, database, novaUrl)
   const { controls, hosts, wires } = members
   const small = hosts.find(({ name }) => name === SMALL_DISK)!
   const disk = smallDisk(join(data, SMALL_DISK), () => small.running()?.pid)
@@ -180,5 +179,15 @@ export const openWorld = async (bin: string, rig: string, novaUrl: string): Prom
     disk.close()
     folder.remove()
   }
-  return { database, url, broker, prefix, folder: folder.path, ...members, disk, inHand: simulated.read, close }
+  return {
+    database,
+    url: database.url,
+    broker,
+    prefix,
+    folder: folder.path,
+    ...members,
+    disk,
+    inHand: simulated.read,
+    close,
+  }
 }
