@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LONG } from './test/long.ts'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** These take longest, the first of them most of its time waiting: begun last they would keep one core busy alone at the end. */
-const LONG = [/\/clients\//, /\/overPglite\./, /\/pglite\./, /\/e2e\//, /\/stores\./]
+const FIRST = [/\/clients\//, /\/overPglite\./, /\/pglite\./, /\/e2e\//, /\/stores\./]
 const rank = ({ moduleId }: TestSpecification) => {
-  const at = LONG.findIndex((long) => long.test(moduleId))
-  return at < 0 ? LONG.length : at
+  const at = FIRST.findIndex((pattern) => pattern.test(moduleId))
+  return at < 0 ? FIRST.length : at
 }
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -19,13 +20,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // They have commands of their own.
-    exclude: [
-      'test/cluster/**',
-      'test/upgrade/**',
-      'test/containers/**',
-      'test/clients/schemathesis.test.ts',
-      '**/node_modules/**',
-    ],
+    exclude: ['test/cluster/**', 'test/upgrade/**', 'test/containers/**', ...LONG, '**/node_modules/**'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 10_000,
