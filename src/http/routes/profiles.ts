@@ -11,6 +11,8 @@ import { self, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Answered, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
+import { textShape } from '../shapes.ts'
+import { NAME_LIMIT } from '../../text.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
 
@@ -87,7 +89,7 @@ const one = route({
   handle: show,
 })
 
-const NAMED = { type: 'string', minLength: 1 } as const
+const NAMED = textShape(NAME_LIMIT, 1)
 
 /** Deletes all or none, so one id that cannot exist makes the whole request fail. */
 const remove = (
