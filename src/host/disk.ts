@@ -15,8 +15,10 @@ export type Disk = {
   readonly append: (path: string, text: string) => Promise<void>
 }
 
+/** What a host keeps is read and written by its own user only. */
+const MODE = 0o600
 const flushed = async (path: string, flags: string, text?: string): Promise<void> => {
-  const file = await open(path, flags)
+  const file = await open(path, flags, MODE)
   try {
     if (text !== undefined) await file.writeFile(text)
     await file.sync()

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -48,6 +48,11 @@ describe('disk', () => {
       await disk.replace(path, text)
       expect(await disk.read(path)).toBe(text)
     }
+  })
+  test('a file is for the user of the host alone', async () => {
+    const path = join(folder, 'file')
+    await fileDisk.replace(path, 'text')
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
   test('a replaced file leaves nothing beside it, and a leftover of a killed writer is no obstacle', async () => {
     const path = join(folder, 'file')

@@ -19,6 +19,8 @@ export const openWatching = async (service: string, log: Log, open: Closer): Pro
   return { meter, tracer }
 }
 
+/** As the envelope of an order has it; other messages to hosts are answers. */
+const ORDER = '"type":"accelerando.order.'
 /**
  * Counts orders that are sent again. The only orders the control side publishes itself are those that a host has not
  * answered.
@@ -27,7 +29,7 @@ export const resending =
   (publish: Bus['publish'], meter: Meter | undefined): Bus['publish'] =>
   async (batch) => {
     await publish(batch)
-    const orders = batch.filter(({ topic }) => topic === CATALOGUE.hostOrders.topic)
+    const orders = batch.filter(({ topic, value }) => topic === CATALOGUE.hostOrders.topic && value.includes(ORDER))
     meter?.count('orders_resent_total', {}, orders.length)
   }
 
