@@ -30,6 +30,8 @@ export type Caller = {
   readonly requestId: string
   /** `traceparent` of the request, when its trace is recorded. */
   readonly trace?: string
+  /** When the request is answered 503 at the latest, by the monotonic clock: what is not recorded by then is not recorded at all. */
+  readonly notAfter?: number
 }
 
 /** `limit` absent: everything, as Nova and tempest follow no links. */

@@ -61,7 +61,7 @@ export type ControlPlane = {
 export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const { reads, clock, log, cluster = null } = parts
   const counts = noCounts()
-  const journal = counted(parts.journal, counts)
+  const journal = counted(parts.journal, counts, clock)
   const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   const region = openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...parts.region } })
   const guard = createGuard(log)

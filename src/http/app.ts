@@ -26,7 +26,7 @@ export type AppParts = {
   /** Says who is calling. It has no default: whoever forgets it must not serve everybody as an administrator. */
   readonly identify: Identify
   readonly ids?: Ids
-  readonly clock?: Pick<Clock, 'now' | 'after'>
+  readonly clock?: Pick<Clock, 'after' | 'monotonic' | 'now'>
   /** Why the actors cannot be asked at present. Null: no problem is known. */
   readonly hindered?: () => string | null
   readonly tracer?: Tracer

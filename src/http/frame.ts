@@ -23,7 +23,7 @@ export type Ports = {
   readonly gate: Gate
   readonly identify: Identify
   readonly ids: Ids
-  readonly clock: Pick<Clock, 'now' | 'after'>
+  readonly clock: Pick<Clock, 'after' | 'monotonic' | 'now'>
   readonly hindered: () => string | null
   readonly log: Log
   readonly observe: Observe | null

@@ -99,10 +99,11 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   if (body !== null && !body.ok) return body
   const reason = row.rule === null ? null : ports.hindered()
   if (reason !== null) return refused({ kind: 'unavailable', reason, retryAfterSeconds: HINDERED_SECONDS })
+  const notAfter = ports.clock.monotonic() + ports.options.answerMs
   const call: Call<{}, unknown> = {
     control: ports.control,
     options: ports.options,
-    caller,
+    caller: row.waits ? caller : { ...caller, notAfter },
     minor,
     params: path.params,
     query: asked.query,

@@ -45,7 +45,7 @@ const faultOf = ({ code, reason }: ClientError): HttpFault => {
   return { kind: 'unreadable', reason: reason ?? 'it breaks the grammar of HTTP' }
 }
 
-type Parts = { readonly ids: Ids; readonly clock: Pick<Clock, 'now' | 'after'>; readonly log: Log }
+type Parts = { readonly ids: Ids; readonly clock: Pick<Clock, 'after' | 'monotonic' | 'now'>; readonly log: Log }
 type Told = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }
 
 const write = (socket: Socket, { status, headers, text }: Told, clock: Parts['clock']): void => {

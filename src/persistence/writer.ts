@@ -6,7 +6,8 @@
  * WRITER-2 a batch that was surely rolled back is halved until the append at fault is alone: only that one is refused, the others are
  *    written;
  * WRITER-3 for a reason that passes (a full disk, a lock) it is halved only a few times, since all halves may meet the same: the appends
- *    that are left are answered `busy`.
+ *    that are left are answered `busy`;
+ * WRITER-4 an append that nobody waits for any more is not sent (`notAfter`): it is answered `busy`.
  */
 import type { Append, Journal, Verdict } from '../actors/runtime/ports.ts'
 import { pickBatch } from './batch.ts'
@@ -45,6 +46,15 @@ const send = async (database: Database, make: () => Statement): Promise<Rows> =>
     throw new Unsendable(`the statement cannot be put together: ${String(cause)}`, { cause })
   }
   return database.write(statement)
+}
+
+/** WRITER-4. Returns the others. */
+const withoutLate = (waiting: readonly Waiting[]): readonly Waiting[] => {
+  const now = performance.now()
+  const [late, rest] = [[] as Waiting[], [] as Waiting[]]
+  for (const one of waiting) (now >= (one.append.notAfter ?? Infinity) ? late : rest).push(one)
+  settleAll(late, 'busy')
+  return rest
 }
 
 /** Settles the appends that the journal shows to be stale or already written; returns the others. */
@@ -131,9 +141,10 @@ export const writerOf = (database: Database, maxWaiting = MAX_WAITING): Writer =
     for (const listener of listeners) listener(appends)
   })
   const round = async (): Promise<void> => {
-    const { batch, left } = pickBatch([...waiting, ...arrived])
+    const { batch, left } = pickBatch(withoutLate([...waiting, ...arrived]))
     waiting = left
     arrived = []
+    if (batch.length === 0) return
     await commit(batch).catch(() => settleAll(batch, 'unknown'))
   }
   const run = async (): Promise<void> => {

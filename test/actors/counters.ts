@@ -45,7 +45,7 @@ export const adding = (by: number, ...names: readonly string[]): Work<number> =>
 export const regionOver = (store: Journal, options: Partial<RegionOptions> = {}) => {
   const crashes: string[] = []
   const counts = noCounts()
-  const journal = counted(store, counts)
+  const journal = counted(store, counts, systemClock)
   const ports = { journal, clock: systemClock, deciderOf, crashed: (name: string) => void crashes.push(name) }
   const region = openRegion({ ...ports, options: { ...REGION_DEFAULTS, ...options } })
   const units = createUnits(region, journal, deciderOf, createGuard(silent))

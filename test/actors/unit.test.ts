@@ -269,6 +269,32 @@ describe('an entity in doubt, because a borrower writes although its time is ove
   })
 })
 
+describe('work whose caller was answered that it was not done', () => {
+  it('is not done afterwards by an actor that comes to it late', async () => {
+    const gate = door()
+    const { add, count, region } = openCounters({ beforeCommit: gate.pass }, { askMs: 60, holdMs: 40 })
+    const [first, second] = [add(1, 'a'), add(10, 'a')]
+    expect([await first, await second]).toMatchObject([unavailable, unavailable])
+    gate.open()
+    await until(() => region.counts().resident === 1)
+    // the append that was under way is written, the one behind it is not even begun
+    expect(await count('a')).toBe(1)
+    expect(gate.knocks()).toBe(1)
+    await region.stop()
+  })
+  it('is not done by a unit after its time', async () => {
+    const { units, count, region } = openCounters()
+    const late = { ...adding(1, 'a', 'b'), notAfter: performance.now() - 1 }
+    expect(await units.together([key('a'), key('b')], late)).toMatchObject(unavailable)
+    expect(await units.together([key('a'), key('b')], { ...late, notAfter: performance.now() + 10_000 })).toEqual({
+      ok: true,
+      value: 1,
+    })
+    expect(await count('a')).toBe(1)
+    await region.stop()
+  })
+})
+
 describe('two processes over one journal', () => {
   const pair = () => {
     const { journal } = memoryStore({ exclusive: false })

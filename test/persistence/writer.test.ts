@@ -5,6 +5,7 @@ import { pickBatch } from '../../src/persistence/batch.ts'
 import { NotSent } from '../../src/persistence/sql.ts'
 import type { Database, Rows, Statement } from '../../src/persistence/sql.ts'
 import { writerOf } from '../../src/persistence/writer.ts'
+import { until } from '../support/lab.ts'
 import * as sample from './samples.ts'
 
 const databaseThat = (write: (statement: Statement) => Promise<Rows>): Database => ({
@@ -140,6 +141,30 @@ describe('the writer', () => {
       writer.append(sample.one(sample.newKey(), 1)),
     ])
     expect(verdicts).toEqual(['appended', { refused: expect.objectContaining({ kind: 'broken' }) }, 'appended'])
+  })
+
+  test('WRITER-4 what nobody waits for any more when its turn comes is not sent', async () => {
+    const sent: string[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const writer = writerOf(
+      databaseThat(async (statement) => {
+        sent.push(...keysIn(statement))
+        await promise
+        return []
+      }),
+    )
+    const [first, late, patient] = [sample.newKey(), sample.newKey(), sample.newKey()]
+    const running = writer.append(sample.one(first, 1))
+    await until(() => sent.length === 1)
+    const waiting = [
+      writer.append({ ...sample.one(late, 1), notAfter: performance.now() + 5 }),
+      writer.append({ ...sample.one(patient, 1), notAfter: performance.now() + 60_000 }),
+    ]
+    const began = performance.now()
+    await until(() => performance.now() - began > 10)
+    resolve()
+    expect(await Promise.all([running, ...waiting])).toEqual(['appended', 'busy', 'appended'])
+    expect(sent).toEqual([first, patient])
   })
 
   test('a read of the fence that fails leaves no doubt, since the statement before it was rolled back', async () => {

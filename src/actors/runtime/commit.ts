@@ -4,9 +4,11 @@
  * COMMIT-1 a refusal, or the decision that there is nothing to do, is final only when it was made on the present state of the journal;
  * COMMIT-2 an append that was fenced wrote nothing, so deciding again is safe;
  * COMMIT-3 after `unknown` one read of the tail shows whether it was written; if the store cannot be read (`Unreadable`), the outcome
- *    stays unknown.
+ *    stays unknown;
+ * COMMIT-4 nothing is appended any more when the caller has been answered meanwhile that it was not done (`notAfter`).
  */
 import type { EntityKey } from '../../identifiers.ts'
+import type { Clock } from '../../clock.ts'
 import type { Fault, Outcome } from '../../fault.ts'
 import type { Counts } from './counts.ts'
 import { type Draft, MOVED, Refusal, openDraft, toAppend } from './draft.ts'
@@ -21,15 +23,19 @@ export type Work<Value> = {
   readonly at: number
   readonly cause: Cause
   readonly plan: Plan<Value>
+  /** When the caller has given up waiting, by the monotonic clock of the process. Absent: it waits. */
+  readonly notAfter?: number | undefined
 }
 export type Store = Pick<Journal, 'recall' | 'exclusive'> & {
   readonly append: (append: Append) => Promise<Verdict>
   readonly counts: Counts
+  readonly monotonic: Clock['monotonic']
 }
-/** The journal together with the counters of this process. */
-export type Counted = Journal & { readonly counts: Counts }
-export const counted = (journal: Journal, counts: Counts): Counted => ({
+/** The journal together with the counters and the monotonic clock of this process. */
+export type Counted = Journal & { readonly counts: Counts; readonly monotonic: Clock['monotonic'] }
+export const counted = (journal: Journal, counts: Counts, { monotonic }: Pick<Clock, 'monotonic'>): Counted => ({
   ...journal,
+  monotonic,
   // exclusiveness may end, so it is asked each time
   get exclusive() {
     return journal.exclusive
@@ -52,6 +58,9 @@ const faultOfVerdict = (verdict: Extract<Verdict, object>): Fault => {
   if ('stopped' in verdict) return { kind: 'unavailable', reason: verdict.stopped, retryAfterSeconds: 5 }
   return { kind: 'conflict', reason: verdict.conflict }
 }
+
+const notAfterOf = ({ notAfter }: Work<unknown>): Pick<Append, 'notAfter'> =>
+  notAfter === undefined ? {} : { notAfter }
 
 const NOTHING: Append = { rows: [], changes: [] }
 const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))
@@ -114,7 +123,8 @@ export const commit = async <Value>(
       }
       const { append, after, value } = drawn
       if (append.rows.length === 0) return ended({ ok: true, value })
-      const verdict = await store.append(append)
+      if (store.monotonic() >= (work.notAfter ?? Infinity)) return ended({ ok: false, fault: UNAVAILABLE })
+      const verdict = await store.append({ ...append, ...notAfterOf(work) })
       note(counts, verdict, { fenced, refused })
       if (verdict === 'appended') return { loan: after, outcome: { ok: true, value } }
       if (verdict === 'busy') return ended({ ok: false, fault: BUSY })

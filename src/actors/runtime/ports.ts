@@ -31,7 +31,12 @@ export type Position = string
 export type FeedRow = JournalRow & { readonly position: Position }
 
 /** All rows and all view changes of one append are written, or none. */
-export type Append = { readonly rows: readonly JournalRow[]; readonly changes: readonly ViewChange[] }
+export type Append = {
+  readonly rows: readonly JournalRow[]
+  readonly changes: readonly ViewChange[]
+  /** An append that has not left the process by then is `busy`; by the monotonic clock of the process. */
+  readonly notAfter?: number
+}
 export type Verdict =
   | 'appended'
   /** A (key, version) exists already: another process wrote; read the tail and decide again. */

@@ -238,7 +238,8 @@ export const openRegion = (ports: Ports): Region => {
     readCached: async (decider, key) => found(decider, await read(key, false)),
     has: (key) => entries.has(key),
     tell: async (key, work) => {
-      const asked = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work, reply }))
+      const notAfter = Math.min(work.notAfter ?? Infinity, clock.monotonic() + options.askMs)
+      const asked = await ask<Outcome<unknown>>(key, (reply) => ({ kind: 'tell', work: { ...work, notAfter }, reply }))
       return (asked.ok ? asked.value : asked) as never
     },
     borrow: async (keys, returned) => {

@@ -9,6 +9,7 @@ import type { EntityKey } from '../../identifiers.ts'
 import type { Clock, Ids } from '../../clock.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import { type Draft, MOVED } from './draft.ts'
+import type { Work } from './commit.ts'
 import type { Cause } from './ports.ts'
 import type { Units } from './unit.ts'
 
@@ -26,7 +27,7 @@ export type Participants = {
 export type Transaction<Guess extends Participants, Value> = {
   /** What keeps changing when all attempts are used up, for the refusal: "the inventory of host h1". */
   readonly subject: string
-  readonly cause: Cause
+  readonly cause: Cause & Pick<Work<unknown>, 'notAfter'>
   /** A repeated command has the id of the first; without one the command is new. */
   readonly commandId?: string
   /** `attempt` counts from 0. The first guess may trust what is cached; later ones should read what is current. */
@@ -40,13 +41,13 @@ type Ports = { readonly units: Units; readonly clock: Clock; readonly ids: Ids }
 /** The value is null when this command was carried out before. Faults: those of the guess and the plan; `unavailable`. */
 export const transact = async <Guess extends Participants, Value>(
   { units, clock, ids }: Ports,
-  { subject, cause, commandId = ids.uuid(), guess, plan }: Transaction<Guess, Value>,
+  { subject, cause: { notAfter, ...cause }, commandId = ids.uuid(), guess, plan }: Transaction<Guess, Value>,
 ): Promise<Outcome<Value | null>> => {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const guessed = await guess(attempt)
     if (!guessed.ok) return guessed
     const { keys, fresh, likelyNew } = guessed.value
-    const work = { commandId, at: clock.now(), cause, plan: (draft: Draft) => plan(draft, guessed.value) }
+    const work = { commandId, at: clock.now(), cause, notAfter, plan: (draft: Draft) => plan(draft, guessed.value) }
     const done = await units.together(keys, work, fresh, likelyNew)
     if (!done.ok) return done
     if (done.value !== MOVED) return { ok: true, value: done.value }

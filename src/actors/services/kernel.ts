@@ -101,7 +101,10 @@ export type Kernel = {
   readonly tell: (instance: EntityKey) => void
 }
 
-export const causeOf = (caller: Caller): Cause => ({
+/** Who or what caused some work, and how long it waits. */
+export type Origin = Cause & Pick<Work<unknown>, 'notAfter'>
+export const causeOf = (caller: Caller): Origin => ({
+  ...(caller.notAfter === undefined ? {} : { notAfter: caller.notAfter }),
   requestId: caller.requestId,
   by: caller.isService ? 'service' : caller.userId,
   ...traceField(caller.trace),
@@ -110,11 +113,12 @@ export const causeOf = (caller: Caller): Cause => ({
 /** A command with an id of its own: repeated calls are new commands. */
 export const newWork = <Value>(
   { ids, clock }: Pick<Kernel, 'ids' | 'clock'>,
-  cause: Cause,
+  { notAfter, ...cause }: Origin,
   plan: Plan<Value>,
 ): Work<Value> => ({
   commandId: ids.uuid(),
   at: clock.now(),
   cause,
   plan,
+  notAfter,
 })
