@@ -33,6 +33,8 @@ export const textShape = (limit: TextLimit, minLength = 0): Json => ({
   ...(minLength > 0 && { minLength }),
   ...limited(limit),
 })
+/** An element of a list that is sent as one text with commas. */
+export const elementShape = (limit: TextLimit): Json => ({ ...textShape(limit, 1), pattern: `^[^,${FORBIDDEN}]+$` })
 /** Of at least one character that is no white space. */
 export const filledShape = (limit: TextLimit): Json => ({
   ...textShape(limit),

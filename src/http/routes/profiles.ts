@@ -11,7 +11,7 @@ import { self, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Answered, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
-import { textShape } from '../shapes.ts'
+import { elementShape } from '../shapes.ts'
 import { NAME_LIMIT } from '../../text.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
@@ -89,7 +89,7 @@ const one = route({
   handle: show,
 })
 
-const NAMED = textShape(NAME_LIMIT, 1)
+const NAMED = elementShape(NAME_LIMIT)
 
 /** Deletes all or none, so one id that cannot exist makes the whole request fail. */
 const remove = (
