@@ -16,23 +16,25 @@ export type Shares = (own: string) => readonly string[]
 export class Fence {
   /** Function -> the entries of its prepared slots; more than one only in ledgers of releases that had no fence. */
   readonly #prepared = new Map<string, Map<string, Entry>>()
+  /** Prepared slot -> its function. */
+  readonly #functions = new Map<string, string>()
 
   /** Takes the present entry of a slot. */
   note(entry: Entry): void {
-    this.forget(entry)
-    const handle = attachingOf(entry)
-    if (handle === null || !mayBePrepared(entry)) return
+    this.forget(entry.slot)
+    const handle = mayBePrepared(entry) ? attachingOf(entry) : null
+    if (handle === null) return
     const own = functionOf(handle)
+    this.#functions.set(entry.slot, own)
     const slots = this.#prepared.get(own) ?? new Map<string, Entry>()
     this.#prepared.set(own, slots.set(entry.slot, entry))
   }
-  /** The slot of a function does not change, so any entry of the slot will do. */
-  forget(entry: Entry): void {
-    const handle = attachingOf(entry)
-    if (handle === null) return
-    const own = functionOf(handle)
+  forget(slot: string): void {
+    const own = this.#functions.get(slot)
+    if (own === undefined) return
+    this.#functions.delete(slot)
     const slots = this.#prepared.get(own)
-    slots?.delete(entry.slot)
+    slots?.delete(slot)
     if (slots?.size === 0) this.#prepared.delete(own)
   }
   /** Why the order must not touch its hardware; null: it may. A slot that is prepared itself can always be released. */

@@ -176,7 +176,7 @@ export class Ledger {
     const least = quiet.find((entry) => !mayBePrepared(entry)) ?? quiet[0]
     if (least === undefined) return
     this.#entries.delete(least.slot)
-    this.fence.forget(least)
+    this.fence.forget(least.slot)
   }
   #flush(): void {
     this.#dirty = true
