@@ -13,6 +13,7 @@ import {
   type Finding,
   type History,
   type Invariant,
+  type Step,
   arqsIn,
   at,
   deployablesIn,
@@ -20,7 +21,6 @@ import {
   inView,
   instancesIn,
   profileStates,
-  walk,
 } from './history.ts'
 
 const MOVE_OF: Readonly<Record<ArqEvent['type'], Move>> = {
@@ -34,8 +34,8 @@ const MOVE_OF: Readonly<Record<ArqEvent['type'], Move>> = {
   ArqRemoved: 'remove',
 }
 
-function* arqMoves({ steps }: History): Iterable<Finding> {
-  for (const { place, key, row, events, before } of steps.flatMap(arqsIn)) {
+function* arqMoves(step: Step): Iterable<Finding> {
+  for (const { place, key, row, events, before } of arqsIn(step)) {
     let state = before
     for (const event of events) {
       const to = ARQ_MOVES[state.status][MOVE_OF[event.type]]
@@ -55,8 +55,8 @@ const lawful = (from: HandleState | undefined, to: HandleState): boolean =>
   // released while the discovery report no longer contained it
   (to === 'missing' && leadsTo(from, 'free'))
 /** Checks only rows of one event: a row of several events may contain intermediate states that are not visible here. */
-function* handleMoves({ steps }: History): Iterable<Finding> {
-  for (const { place, key, events, before, after } of steps.flatMap(deployablesIn)) {
+function* handleMoves(step: Step): Iterable<Finding> {
+  for (const { place, key, events, before, after } of deployablesIn(step)) {
     if (events.length !== 1) continue
     for (const { uuid, state } of Object.values(after.handles)) {
       const was = before.handles[uuid]?.state
@@ -67,11 +67,13 @@ function* handleMoves({ steps }: History): Iterable<Finding> {
 const closed: Invariant = {
   name: 'S3',
   meaning: 'every recorded transition is in its state table',
-  *check(history) {
-    yield* history.unreadable
-    yield* arqMoves(history)
-    yield* handleMoves(history)
-  },
+  judge: () => ({
+    *step(step) {
+      yield* arqMoves(step)
+      yield* handleMoves(step)
+    },
+    end: ({ unreadable }) => unreadable,
+  }),
 }
 
 /** A profile may change between the time a request reads it and the time its ARQs are recorded; at most this much later. */
@@ -89,67 +91,73 @@ const pinnedGroups = (history: History, { profileUuid, groupId, createdAt }: Arq
 const pinned: Invariant = {
   name: 'S15',
   meaning: 'an ARQ keeps its group as the profile had it at creation, whatever happens to the profile (I14)',
-  *check(history, { views }) {
+  judge: ({ views }) => {
     const groups = new Map<string, string>()
-    for (const { place, key, after, before } of history.steps.flatMap(arqsIn)) {
-      const now = JSON.stringify(after.group)
-      if (before.status !== 'Absent') {
-        if (groups.get(key) !== now) yield at(place, [key], `the group of ${key} changed`)
-        continue
-      }
-      groups.set(key, now)
-      const allowed = pinnedGroups(history, after, place)
-      if (allowed.length > 0 && !allowed.includes(now))
-        yield at(
-          place,
-          [key, profileKey(after.profileUuid)],
-          `${key} was made with a group that its profile does not have`,
-        )
+    return {
+      *step(step, _, __, history) {
+        for (const { place, key, after, before } of arqsIn(step)) {
+          const now = JSON.stringify(after.group)
+          if (before.status !== 'Absent') {
+            if (groups.get(key) !== now) yield at(place, [key], `the group of ${key} changed`)
+            continue
+          }
+          groups.set(key, now)
+          const allowed = pinnedGroups(history, after, place)
+          if (allowed.length > 0 && !allowed.includes(now))
+            yield at(
+              place,
+              [key, profileKey(after.profileUuid)],
+              `${key} was made with a group that its profile does not have`,
+            )
+        }
+      },
+      *end() {
+        for (const { uuid, group } of views?.arqs ?? [])
+          if (canonicalJson(group) !== canonicalJson(JSON.parse(groups.get(arqKey(uuid)) ?? 'null')))
+            yield inView('arqs', uuid, `the group of ${uuid} is not the one it was made with`, [arqKey(uuid)])
+      },
     }
-    for (const { uuid, group } of views?.arqs ?? [])
-      if (canonicalJson(group) !== canonicalJson(JSON.parse(groups.get(arqKey(uuid)) ?? 'null')))
-        yield inView('arqs', uuid, `the group of ${uuid} is not the one it was made with`, [arqKey(uuid)])
   },
 }
 
 const complete: Invariant = {
   name: 'I3',
   meaning: 'a Bound ARQ names its handle, deployable, host, provider and instance, and they belong together',
-  *check(history, { views }) {
-    const found: Finding[] = []
-    walk(history, (step, world) => {
-      for (const { key, after } of arqsIn(step)) {
-        if (after.status !== 'Bound') continue
-        const { bond } = after
-        const target = bond && world.deployable(bond.deployable)
-        const whole =
-          bond &&
-          target?.rpUuid === bond.deviceRpUuid &&
-          target.host === bond.host &&
-          bond.hostname &&
-          bond.instanceUuid &&
-          bond.handle.uuid
-        if (!whole)
-          found.push(
-            at(
+  judge: ({ views }) => {
+    return {
+      *step(step, world) {
+        for (const { key, after } of arqsIn(step)) {
+          if (after.status !== 'Bound') continue
+          const { bond } = after
+          const target = bond && world.deployable(bond.deployable)
+          const whole =
+            bond &&
+            target?.rpUuid === bond.deviceRpUuid &&
+            target.host === bond.host &&
+            bond.hostname &&
+            bond.instanceUuid &&
+            bond.handle.uuid
+          if (!whole)
+            yield at(
               step.place,
               [key, ...(bond ? [deployableKey(bond.deployable)] : [])],
               `${key} is Bound with ${JSON.stringify(bond)}, of deployable ${target?.rpUuid ?? ''} on ${target?.host ?? ''}`,
-            ),
-          )
-      }
-    })
-    yield* found
-    for (const row of views?.arqs ?? []) {
-      const empty = [
-        row.handle_uuid,
-        row.deployable_uuid,
-        row.hostname,
-        row.device_rp_uuid,
-        row.instance_uuid,
-      ].includes(null)
-      if (row.state === 'Bound' && empty)
-        yield inView('arqs', row.uuid, `ARQ ${row.uuid} is Bound and lacks a field`, [arqKey(row.uuid)])
+            )
+        }
+      },
+      *end() {
+        for (const row of views?.arqs ?? []) {
+          const empty = [
+            row.handle_uuid,
+            row.deployable_uuid,
+            row.hostname,
+            row.device_rp_uuid,
+            row.instance_uuid,
+          ].includes(null)
+          if (row.state === 'Bound' && empty)
+            yield inView('arqs', row.uuid, `ARQ ${row.uuid} is Bound and lacks a field`, [arqKey(row.uuid)])
+        }
+      },
     }
   },
 }
@@ -157,25 +165,23 @@ const complete: Invariant = {
 const empty: Invariant = {
   name: 'I4',
   meaning: 'an ARQ that is Initial or Unbound has no handle and takes part in no conversation',
-  *check(history) {
-    const found: Finding[] = []
-    walk(history, (step, world) => {
-      for (const { key, after, before } of arqsIn(step)) {
-        if (!['Initial', 'Unbound', 'Gone'].includes(after.status)) continue
-        if (after.bond)
-          found.push(at(step.place, [key], `${key} is ${after.status} and has handle ${after.bond.handle.uuid}`))
-        const was = before.bond && world.instance(before.bond.instanceUuid)
-        if (was?.arqs[idOf(key)])
-          found.push(
-            at(
+  judge: () => {
+    return {
+      *step(step, world) {
+        for (const { key, after, before } of arqsIn(step)) {
+          if (!['Initial', 'Unbound', 'Gone'].includes(after.status)) continue
+          if (after.bond)
+            yield at(step.place, [key], `${key} is ${after.status} and has handle ${after.bond.handle.uuid}`)
+          const was = before.bond && world.instance(before.bond.instanceUuid)
+          if (was?.arqs[idOf(key)])
+            yield at(
               step.place,
               [key, instanceKey(was.uuid)],
               `${key} is ${after.status} and still takes part in instance ${was.uuid}`,
-            ),
-          )
-      }
-    })
-    yield* found
+            )
+        }
+      },
+    }
   },
 }
 
@@ -187,34 +193,36 @@ const same = (one: readonly string[], other: readonly string[]) => [...one].sort
 const whole: Invariant = {
   name: 'S16',
   meaning: 'the ARQs of one bind are accepted together and end alike, in one append',
-  *check({ steps }) {
-    for (const step of steps) {
-      const arqs = arqsIn(step)
-      const events = instancesIn(step).flatMap((change) => change.events)
-      const accepted = events.flatMap((event) =>
-        event.type === 'BindAccepted' ? event.parts.map(({ arq }) => arq) : [],
-      )
-      const [bound, failed] = (['completed', 'failed'] as const).map((outcome) =>
-        events.flatMap((event) => (event.type === 'BindSettled' && event.outcome === outcome ? event.arqs : [])),
-      )
-      if (!same(accepted, said(arqs, 'BindStarted')))
-        yield at(
-          step.place,
-          [],
-          `accepted ${accepted.join() || 'nothing'}, started ${said(arqs, 'BindStarted').join() || 'nothing'}`,
+  judge: () => {
+    return {
+      *step(step) {
+        const arqs = arqsIn(step)
+        const events = instancesIn(step).flatMap((change) => change.events)
+        const accepted = events.flatMap((event) =>
+          event.type === 'BindAccepted' ? event.parts.map(({ arq }) => arq) : [],
         )
-      if (!same(bound!, said(arqs, 'Bound')))
-        yield at(
-          step.place,
-          [],
-          `settled ${bound!.join() || 'nothing'}, bound ${said(arqs, 'Bound').join() || 'nothing'}`,
+        const [bound, failed] = (['completed', 'failed'] as const).map((outcome) =>
+          events.flatMap((event) => (event.type === 'BindSettled' && event.outcome === outcome ? event.arqs : [])),
         )
-      if (!same(failed!, said(arqs, 'BindFailed')))
-        yield at(
-          step.place,
-          [],
-          `failed ${failed!.join() || 'nothing'}, ARQs ${said(arqs, 'BindFailed').join() || 'nothing'}`,
-        )
+        if (!same(accepted, said(arqs, 'BindStarted')))
+          yield at(
+            step.place,
+            [],
+            `accepted ${accepted.join() || 'nothing'}, started ${said(arqs, 'BindStarted').join() || 'nothing'}`,
+          )
+        if (!same(bound!, said(arqs, 'Bound')))
+          yield at(
+            step.place,
+            [],
+            `settled ${bound!.join() || 'nothing'}, bound ${said(arqs, 'Bound').join() || 'nothing'}`,
+          )
+        if (!same(failed!, said(arqs, 'BindFailed')))
+          yield at(
+            step.place,
+            [],
+            `failed ${failed!.join() || 'nothing'}, ARQs ${said(arqs, 'BindFailed').join() || 'nothing'}`,
+          )
+      },
     }
   },
 }
@@ -223,26 +231,24 @@ const announced: Invariant = {
   name: 'I15',
   meaning:
     'every ARQ that became Bound or BindFailed is in exactly one ended conversation, which says whether Nova is notified',
-  *check(history) {
-    const found: Finding[] = []
-    walk(history, (step, world) => {
-      for (const { key, events, after } of arqsIn(step)) {
-        const final = events.some(({ type }) => type === 'Bound' || type === 'BindFailed')
-        if (!final || (!holds(after) && after.status !== 'BindFailed')) continue
-        const instance = after.bond && world.instance(after.bond.instanceUuid)
-        const told = instance?.telling?.statuses[idOf(key)]
-        const silent = instance?.tellUntil === null
-        if (!silent && told !== (after.status === 'Bound' ? 'completed' : 'failed'))
-          found.push(
-            at(
+  judge: () => {
+    return {
+      *step(step, world) {
+        for (const { key, events, after } of arqsIn(step)) {
+          const final = events.some(({ type }) => type === 'Bound' || type === 'BindFailed')
+          if (!final || (!holds(after) && after.status !== 'BindFailed')) continue
+          const instance = after.bond && world.instance(after.bond.instanceUuid)
+          const told = instance?.telling?.statuses[idOf(key)]
+          const silent = instance?.tellUntil === null
+          if (!silent && told !== (after.status === 'Bound' ? 'completed' : 'failed'))
+            yield at(
               step.place,
               [key, ...(instance ? [instanceKey(instance.uuid)] : [])],
               `${key} is ${after.status}, Nova is to hear ${told ?? 'nothing'}`,
-            ),
-          )
-      }
-    })
-    yield* found
+            )
+        }
+      },
+    }
   },
 }
 

@@ -3,14 +3,14 @@ import { idOf } from '../actors/runtime/memory.ts'
 import { arqKey } from '../actors/arq/decider.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import { instanceKey } from '../actors/instance/decider.ts'
-import type { Evidence, JournalCount } from './evidence.ts'
-import { type Finding, type History, type Invariant, arqsIn, at, inView, instancesIn, walk } from './history.ts'
+import type { Records, JournalCount } from './evidence.ts'
+import { type Finding, type Invariant, type Step, arqsIn, at, inView, instancesIn } from './history.ts'
 
 const SLACK_MS = 30_000
 const NOVA_WAITS_MS = 300_000
 
 /** The time between two moments, without the pauses in it. */
-const usableMs = ({ pauses = [] }: Evidence, from: number, to: number): number => {
+const usableMs = ({ pauses = [] }: Records, from: number, to: number): number => {
   const inside = pauses.map((pause) => ({ from: Math.max(from, pause.from), to: Math.min(to, pause.to) }))
   let [lost, until] = [0, from]
   for (const pause of inside.toSorted((a, b) => a.from - b.from)) {
@@ -23,70 +23,73 @@ const usableMs = ({ pauses = [] }: Evidence, from: number, to: number): number =
 const usable: Invariant = {
   name: 'S9',
   meaning: 'no bind starts on a device that is disabled, missing, retired or being programmed',
-  *check(history) {
-    const found: Finding[] = []
-    walk(history, (step, _, before) => {
-      for (const { key, after, before: was } of arqsIn(step)) {
-        if (was.bond || !after.bond) continue
-        const target = before.deployable(after.bond.deployable)
-        const card = before.device(target.deviceUuid)
-        const why = [
-          target.status,
-          target.presence,
-          card.status,
-          card.presence,
-          target.program ? 'being programmed' : '',
-        ].filter((word) => word !== '' && word !== 'enabled' && word !== 'present')
-        if (why.length > 0)
-          found.push(
-            at(
+  judge: () => {
+    return {
+      *step(step, _, before) {
+        for (const { key, after, before: was } of arqsIn(step)) {
+          if (was.bond || !after.bond) continue
+          const target = before.deployable(after.bond.deployable)
+          const card = before.device(target.deviceUuid)
+          const why = [
+            target.status,
+            target.presence,
+            card.status,
+            card.presence,
+            target.program ? 'being programmed' : '',
+          ].filter((word) => word !== '' && word !== 'enabled' && word !== 'present')
+          if (why.length > 0)
+            yield at(
               step.place,
               [key, deployableKey(after.bond.deployable)],
               `${key} was bound to ${target.name}, which is ${why.join(', ')}`,
-            ),
-          )
-      }
-    })
-    yield* found
+            )
+        }
+      },
+    }
   },
 }
 
 const watched: Invariant = {
   name: 'I5',
   meaning: 'an ARQ that is being bound takes part in an open conversation, which has a recorded deadline',
-  *check(history, { views }) {
-    const found: Finding[] = []
+  judge: ({ views }) => {
     const binding = new Map<string, Set<string>>()
-    walk(history, (step, world) => {
-      const touched = new Set(instancesIn(step).map(({ key }) => idOf(key)))
-      for (const { key, after, before } of arqsIn(step)) {
-        if (before.bond) binding.get(before.bond.instanceUuid)?.delete(idOf(key))
-        if (after.status !== 'BindStarted' || !after.bond) continue
-        const { instanceUuid } = after.bond
-        binding.set(instanceUuid, (binding.get(instanceUuid) ?? new Set()).add(idOf(key)))
-        touched.add(instanceUuid)
-      }
-      for (const uuid of touched) {
-        const { open, arqs } = world.instance(uuid)
-        const lost = [...(binding.get(uuid) ?? [])].find((arq) => !open || !arqs[arq])
-        if (lost)
-          found.push(
-            at(
+    const leave = (uuid: string, arq: string): void => {
+      const waiting = binding.get(uuid)
+      waiting?.delete(arq)
+      if (waiting?.size === 0) binding.delete(uuid)
+    }
+    return {
+      *step(step, world) {
+        const touched = new Set(instancesIn(step).map(({ key }) => idOf(key)))
+        for (const { key, after, before } of arqsIn(step)) {
+          if (before.bond) leave(before.bond.instanceUuid, idOf(key))
+          if (after.status !== 'BindStarted' || !after.bond) continue
+          const { instanceUuid } = after.bond
+          binding.set(instanceUuid, (binding.get(instanceUuid) ?? new Set()).add(idOf(key)))
+          touched.add(instanceUuid)
+        }
+        for (const uuid of touched) {
+          const { open, arqs } = world.instance(uuid)
+          const lost = [...(binding.get(uuid) ?? [])].find((arq) => !open || !arqs[arq])
+          if (lost)
+            yield at(
               step.place,
               [arqKey(lost), instanceKey(uuid)],
               `ARQ ${lost} is BindStarted, and nobody of instance ${uuid} waits for it`,
-            ),
-          )
-      }
-    })
-    yield* found
-    if (!views?.due) return
-    const due = new Set(views.due.map(({ entity }) => entity))
-    for (const [uuid, arqs] of binding)
-      if (arqs.size > 0 && !due.has(`instance/${uuid}`))
-        yield inView('due', instanceKey(uuid), `instance ${uuid} is being bound and has no deadline`, [
-          instanceKey(uuid),
-        ])
+            )
+        }
+      },
+      *end() {
+        if (!views?.due) return
+        const due = new Set(Array.from(views.due, ({ entity }) => entity))
+        for (const [uuid, arqs] of binding)
+          if (arqs.size > 0 && !due.has(`instance/${uuid}`))
+            yield inView('due', instanceKey(uuid), `instance ${uuid} is being bound and has no deadline`, [
+              instanceKey(uuid),
+            ])
+      },
+    }
   },
 }
 
@@ -97,39 +100,57 @@ type Bind = {
   readonly deadline: number
   endedAt: number | null
 }
-const bindsOf = ({ steps }: History): readonly Bind[] => {
-  const binds: Bind[] = []
+/** The binds that are open or did not end as they have to, in the order of their acceptance. */
+const openBinds = (isFine: (bind: Bind) => boolean) => {
+  const binds = new Set<Bind>()
   const open = new Map<string, Bind>()
-  for (const { place, key, row, events, after } of steps.flatMap(instancesIn)) {
-    for (const event of events) {
-      if (event.type !== 'BindAccepted') continue
-      const bind = { instance: key, place, from: row.at, deadline: event.deadline, endedAt: null }
-      binds.push(bind)
-      open.set(key, bind)
+  const note = (step: Step): void => {
+    for (const { place, key, row, events, after } of instancesIn(step)) {
+      for (const event of events) {
+        if (event.type !== 'BindAccepted') continue
+        const bind = { instance: key, place, from: row.at, deadline: event.deadline, endedAt: null }
+        binds.add(bind)
+        open.set(key, bind)
+      }
+      const bind = open.get(key)
+      if (!bind || after.open) continue
+      bind.endedAt = row.at
+      open.delete(key)
+      if (isFine(bind)) binds.delete(bind)
     }
-    const bind = open.get(key)
-    if (!bind || after.open) continue
-    bind.endedAt = row.at
-    open.delete(key)
   }
-  return binds
+  return { binds, note }
 }
 
 const terminal: Invariant = {
   name: 'L1',
   meaning: 'every accepted bind ends by its deadline, which is below the 300 s that Nova waits',
-  *check(history, evidence) {
-    for (const { instance, place, from, deadline, endedAt } of bindsOf(history)) {
-      // a bind that ended in the append that accepted it needs no deadline
-      if (endedAt !== from && deadline - from >= NOVA_WAITS_MS)
-        yield at(place, [instance], `${instance}: its deadline is ${deadline - from} ms after its acceptance`)
-      const late = usableMs(evidence, from, endedAt ?? evidence.now) - (deadline - from)
-      if (late > (evidence.slackMs ?? SLACK_MS))
-        yield {
-          found: `${instance}: accepted at ${from}, ${endedAt === null ? 'still open' : 'ended'} ${late} ms after its deadline`,
-          place,
-          keys: [instance],
+  judge: (evidence) => {
+    const lateMs = ({ from, deadline, endedAt }: Bind): number =>
+      usableMs(evidence, from, endedAt ?? evidence.now) - (deadline - from)
+    const isLate = (bind: Bind): boolean => lateMs(bind) > (evidence.slackMs ?? SLACK_MS)
+    // a bind that ended in the append that accepted it needs no deadline
+    const isTooLong = ({ from, deadline, endedAt }: Bind): boolean =>
+      endedAt !== from && deadline - from >= NOVA_WAITS_MS
+    const { binds, note } = openBinds((bind) => !isLate(bind) && !isTooLong(bind))
+    return {
+      step: (step) => {
+        note(step)
+        return []
+      },
+      *end() {
+        for (const bind of binds) {
+          const { instance, place, from, deadline, endedAt } = bind
+          if (isTooLong(bind))
+            yield at(place, [instance], `${instance}: its deadline is ${deadline - from} ms after its acceptance`)
+          if (isLate(bind))
+            yield {
+              found: `${instance}: accepted at ${from}, ${endedAt === null ? 'still open' : 'ended'} ${lateMs(bind)} ms after its deadline`,
+              place,
+              keys: [instance],
+            }
         }
+      },
     }
   },
 }
@@ -140,11 +161,11 @@ type Owed = {
   readonly status: string
   readonly until: number
 }
-/** `owed`: notifications to Nova without a recorded end. `delivered`: those recorded as delivered. */
-const dues = ({ steps }: History) => {
+/** `owed`: notifications to Nova without a recorded end. `delivered`: those recorded as delivered, kept where Nova is asked too. */
+const openDues = (isNovaAsked: boolean) => {
   const owed = new Map<string, Owed>()
   const delivered: Owed[] = []
-  for (const { key, row, events, after } of steps.flatMap(instancesIn)) {
+  const noteOf = ({ key, row, events, after }: ReturnType<typeof instancesIn>[number]): void => {
     const owe = (arq: string, status: string): void =>
       void owed.set(`${key} ${arq}`, {
         instance: idOf(key),
@@ -154,37 +175,48 @@ const dues = ({ steps }: History) => {
       })
     const over = (arq: string, ending: string): void => {
       const told = owed.get(`${key} ${arq}`)
-      if (told && ending === 'delivered') delivered.push(told)
+      if (told && ending === 'delivered' && isNovaAsked) delivered.push(told)
       owed.delete(`${key} ${arq}`)
     }
     for (const event of events)
       if (event.type === 'BindSettled' && event.tell !== null) event.arqs.forEach((arq) => owe(arq, event.outcome))
       else if (event.type === 'NovaTold') Object.entries(event.endings).forEach((ending) => over(...ending))
   }
-  return { owed: [...owed.values()], delivered }
+  return { owed, delivered, note: (step: Step): void => instancesIn(step).forEach(noteOf) }
 }
 
 const told: Invariant = {
   name: 'L2',
   meaning:
     'Nova is notified of every ended bind, or it is recorded as not deliverable; Nova received what is recorded as delivered',
-  *check(history, evidence) {
-    const { owed, delivered } = dues(history)
-    for (const { instance, arq, until } of owed)
-      if (usableMs(evidence, until, evidence.now) > (evidence.slackMs ?? SLACK_MS))
-        yield { found: `instance ${instance}: ARQ ${arq} was never told, nor given up`, keys: [instanceKey(instance)] }
-    if (!evidence.nova) return
-    const heard = new Set(
-      evidence.nova
-        .filter(({ outcome }) => outcome === 'delivered')
-        .map(({ server_uuid, tag, status }) => `${server_uuid} ${tag} ${status}`),
-    )
-    for (const { instance, arq, status } of delivered)
-      if (!heard.has(`${instance} ${arq} ${status}`))
-        yield {
-          found: `instance ${instance}: ARQ ${arq} is recorded as told ${status}, and Nova never took it`,
-          keys: [instanceKey(instance)],
-        }
+  judge: (evidence) => {
+    const { owed, delivered, note } = openDues(evidence.nova !== undefined)
+    return {
+      step: (step) => {
+        note(step)
+        return []
+      },
+      *end() {
+        for (const { instance, arq, until } of owed.values())
+          if (usableMs(evidence, until, evidence.now) > (evidence.slackMs ?? SLACK_MS))
+            yield {
+              found: `instance ${instance}: ARQ ${arq} was never told, nor given up`,
+              keys: [instanceKey(instance)],
+            }
+        if (!evidence.nova) return
+        const heard = new Set(
+          evidence.nova
+            .filter(({ outcome }) => outcome === 'delivered')
+            .map(({ server_uuid, tag, status }) => `${server_uuid} ${tag} ${status}`),
+        )
+        for (const { instance, arq, status } of delivered)
+          if (!heard.has(`${instance} ${arq} ${status}`))
+            yield {
+              found: `instance ${instance}: ARQ ${arq} is recorded as told ${status}, and Nova never took it`,
+              keys: [instanceKey(instance)],
+            }
+      },
+    }
   },
 }
 

@@ -2,9 +2,9 @@
 import { arqInvariants } from './arqs.ts'
 import { bindInvariants } from './binds.ts'
 import { clientInvariants } from './clients.ts'
-import type { Evidence, Violation } from './evidence.ts'
+import type { Records, Violation } from './evidence.ts'
 import { handleInvariants } from './handles.ts'
-import { type Invariant, historyOf } from './history.ts'
+import { type Finding, type Invariant, walk } from './history.ts'
 import { hostInvariants } from './hosts.ts'
 import { inventoryInvariants } from './inventory.ts'
 import { journalInvariants } from './journal.ts'
@@ -27,20 +27,32 @@ export const INVARIANTS: readonly Invariant[] = [
 /** The most findings reported per invariant, since a broken invariant is often violated many times. */
 const LINES_MAX = 5
 
-const firstOf = <Item>(items: Iterable<Item>): readonly Item[] => {
-  const kept: Item[] = []
-  for (const item of items) if (kept.push(item) >= LINES_MAX) break
-  return kept
+/** Adds what is found, up to `LINES_MAX`. */
+const collect = (kept: Finding[], items: Iterable<Finding>): void => {
+  for (const item of items) if (kept.push(item) >= LINES_MAX) return
 }
 
-export const check = (evidence: Evidence): readonly Violation[] => {
-  const history = historyOf(evidence.journal)
-  return INVARIANTS.flatMap(({ name, meaning, check: find }) =>
-    firstOf(find(history, evidence)).map((finding) => ({
+type Found = { readonly invariant: Invariant; readonly findings: readonly Finding[] }
+/** What the invariants find, in one pass over the journal. One that has found enough is asked no more. */
+export const findingsOf = (invariants: readonly Invariant[], evidence: Records): readonly Found[] => {
+  const judges = invariants.map((invariant) => {
+    const findings: Finding[] = []
+    return { invariant, judge: invariant.judge(evidence), findings, isFull: () => findings.length >= LINES_MAX }
+  })
+  const stepping = judges.filter(({ judge }) => judge.step !== undefined)
+  const history = walk(evidence, (...now) => {
+    for (const { judge, findings, isFull } of stepping) if (!isFull()) collect(findings, judge.step!(...now))
+  })
+  for (const { judge, findings, isFull } of judges) if (judge.end && !isFull()) collect(findings, judge.end(history))
+  return judges
+}
+
+export const check = (evidence: Records): readonly Violation[] =>
+  findingsOf(INVARIANTS, evidence).flatMap(({ invariant: { name, meaning }, findings }) =>
+    findings.map((finding) => ({
       invariant: name,
       meaning,
       found: finding.found,
       proof: prove(evidence.journal, finding),
     })),
   )
-}

@@ -4,7 +4,16 @@ import type { ArqEvent } from '../actors/arq/messages.ts'
 import { idOf } from '../actors/runtime/memory.ts'
 import { deviceKey } from '../actors/device/decider.ts'
 import type { Asked, Heard } from './evidence.ts'
-import { type Finding, type History, type Invariant, arqStates, arqsIn, at, deviceStates } from './history.ts'
+import {
+  type Finding,
+  type History,
+  type Invariant,
+  type Step,
+  arqStates,
+  arqsIn,
+  at,
+  deviceStates,
+} from './history.ts'
 
 const told = ({ status }: Asked): boolean => status !== null && status >= 200 && status < 300
 const known = ({ status }: Arq): boolean => status !== 'Absent' && status !== 'Gone'
@@ -16,13 +25,16 @@ const byClient = (asked: Asked, keys: readonly string[], line: string): Finding 
 })
 
 /** The ARQs that were ever bound to each instance. */
-const boundTo = (history: History): ReadonlyMap<string, ReadonlySet<string>> => {
+const openBound = () => {
   const found = new Map<string, Set<string>>()
-  for (const { key, after } of history.steps.flatMap(arqsIn)) {
-    const instance = after.bond?.instanceUuid
-    if (instance) found.set(instance, (found.get(instance) ?? new Set()).add(idOf(key)))
+  const step = (one: Step): readonly Finding[] => {
+    for (const { key, after } of arqsIn(one)) {
+      const instance = after.bond?.instanceUuid
+      if (instance) found.set(instance, (found.get(instance) ?? new Set()).add(idOf(key)))
+    }
+    return []
   }
-  return found
+  return { found, step }
 }
 
 /** Returns a finding when the journal did not hold the answered fact at the time of the answer; else null. */
@@ -45,56 +57,66 @@ const early = (history: History, { status, server_uuid, tag, place }: Heard): bo
 const recorded: Invariant = {
   name: 'S6',
   meaning: 'nothing is reported before it is recorded: events to Nova, and answers that accept or create',
-  *check(history, { clients = [], nova = [] }) {
-    for (const event of nova)
-      if (early(history, event))
-        yield {
-          found: `at ${event.place}: Nova heard ${event.status} of ${event.tag} for ${event.server_uuid} before it was recorded`,
-          keys: [arqKey(event.tag)],
-          proof: [{ of: 'nova', heard: event }],
+  judge: ({ clients = [], nova = [] }) => ({
+    *end(history) {
+      for (const event of nova)
+        if (early(history, event))
+          yield {
+            found: `at ${event.place}: Nova heard ${event.status} of ${event.tag} for ${event.server_uuid} before it was recorded`,
+            keys: [arqKey(event.tag)],
+            proof: [{ of: 'nova', heard: event }],
+          }
+      for (const asked of clients.filter(told)) {
+        for (const uuid of asked.arqs ?? []) {
+          const line = unrecorded(history, asked, uuid)
+          if (line) yield byClient(asked, [arqKey(uuid)], line)
         }
-    for (const asked of clients.filter(told)) {
-      for (const uuid of asked.arqs ?? []) {
-        const line = unrecorded(history, asked, uuid)
-        if (line) yield byClient(asked, [arqKey(uuid)], line)
+        const wanted = asked.act === 'disable' ? 'maintaining' : asked.act === 'enable' ? 'enabled' : null
+        const states = wanted && asked.device ? deviceStates(history, asked.device, asked.from, asked.to) : []
+        if (wanted && !states.some(({ status }) => status === wanted))
+          yield byClient(
+            asked,
+            [deviceKey(asked.device!)],
+            `${asked.act} of ${asked.device} was answered and is not recorded`,
+          )
       }
-      const wanted = asked.act === 'disable' ? 'maintaining' : asked.act === 'enable' ? 'enabled' : null
-      const states = wanted && asked.device ? deviceStates(history, asked.device, asked.from, asked.to) : []
-      if (wanted && !states.some(({ status }) => status === wanted))
-        yield byClient(
-          asked,
-          [deviceKey(asked.device!)],
-          `${asked.act} of ${asked.device} was answered and is not recorded`,
-        )
-    }
-  },
+    },
+  }),
 }
 
 const stale: Invariant = {
   name: 'S7',
   meaning: 'an answer shows what was true at some moment between question and answer, never less',
-  *check(history, { clients = [] }) {
-    const byInstance = boundTo(history)
-    for (const asked of clients.filter(told)) {
-      if (asked.act !== 'get' && asked.act !== 'list') continue
-      const { from, to, shown = [], instance, caller } = asked
-      for (const { uuid, state, handle } of shown) {
-        const states = arqStates(history, uuid, from, to)
-        const so = states.some((one) => one.status === state && (state !== 'Bound' || one.bond?.handle.uuid === handle))
-        if (!so)
-          yield byClient(
-            asked,
-            [arqKey(uuid)],
-            `${uuid} was shown as ${state} ${handle ?? ''}, it was ${states.map(({ status }) => status).join(', ')}`,
-          )
-      }
-      if (asked.act !== 'list' || !instance || !(caller.isAdmin || caller.isService)) continue
-      const there = new Set(shown.map(({ uuid }) => uuid))
-      for (const uuid of byInstance.get(instance) ?? []) {
-        const always = arqStates(history, uuid, from, to).every(({ bond }) => bond?.instanceUuid === instance)
-        if (always && !there.has(uuid))
-          yield byClient(asked, [arqKey(uuid)], `${uuid} was not in the list of instance ${instance}`)
-      }
+  judge: ({ clients = [] }) => {
+    if (clients.length === 0) return {}
+    const { found: byInstance, step } = openBound()
+    return {
+      step,
+      *end(history) {
+        for (const asked of clients.filter(told)) {
+          if (asked.act !== 'get' && asked.act !== 'list') continue
+          const { from, to, shown = [], instance, caller } = asked
+          for (const { uuid, state, handle } of shown) {
+            const states = arqStates(history, uuid, from, to)
+            const so = states.some(
+              (one) => one.status === state && (state !== 'Bound' || one.bond?.handle.uuid === handle),
+            )
+            if (!so)
+              yield byClient(
+                asked,
+                [arqKey(uuid)],
+                `${uuid} was shown as ${state} ${handle ?? ''}, it was ${states.map(({ status }) => status).join(', ')}`,
+              )
+          }
+          if (asked.act !== 'list' || !instance || !(caller.isAdmin || caller.isService)) continue
+          const there = new Set(shown.map(({ uuid }) => uuid))
+          for (const uuid of byInstance.get(instance) ?? []) {
+            const always = arqStates(history, uuid, from, to).every(({ bond }) => bond?.instanceUuid === instance)
+            if (always && !there.has(uuid))
+              yield byClient(asked, [arqKey(uuid)], `${uuid} was not in the list of instance ${instance}`)
+          }
+        }
+      },
     }
   },
 }
@@ -117,36 +139,46 @@ const walled: Invariant = {
   name: 'S10',
   meaning:
     'nobody sees an ARQ of another project but admins and services, and only services, or operators by force, change bound ones',
-  *check(history, { clients = [] }) {
-    for (const asked of clients) {
-      const { act, caller, status } = asked
-      yield* seenAcross(history, asked)
-      if ((act === 'bind' || act === 'unbind') && !caller.isService && status === 202)
-        yield byClient(asked, [], `a ${act} without a service token was accepted`)
-    }
-    for (const { place, key, row, events, before, after } of history.steps.flatMap(arqsIn)) {
-      const touched = before.bond !== null || after.bond !== null
-      const named = events.find((event) => SERVICE_ONLY.has(event.type) && !isForced(event))
-      const who = row.cause.by ?? 'nobody'
-      if (touched && named && !MAY_CHANGE_BOUND.has(who))
-        yield at(place, [key], `${named.type} of ${key}, bound, by ${who}`)
-    }
-  },
+  judge: ({ clients = [] }) => ({
+    *step(step) {
+      for (const { place, key, row, events, before, after } of arqsIn(step)) {
+        const touched = before.bond !== null || after.bond !== null
+        const named = events.find((event) => SERVICE_ONLY.has(event.type) && !isForced(event))
+        const who = row.cause.by ?? 'nobody'
+        if (touched && named && !MAY_CHANGE_BOUND.has(who))
+          yield at(place, [key], `${named.type} of ${key}, bound, by ${who}`)
+      }
+    },
+    *end(history) {
+      for (const asked of clients) {
+        const { act, caller, status } = asked
+        yield* seenAcross(history, asked)
+        if ((act === 'bind' || act === 'unbind') && !caller.isService && status === 202)
+          yield byClient(asked, [], `a ${act} without a service token was accepted`)
+      }
+    },
+  }),
 }
 
 const finished: Invariant = {
   name: 'L6',
   meaning: 'a delete that was answered is done, whatever its host does',
-  *check(history, { clients = [] }) {
-    const byInstance = boundTo(history)
-    for (const asked of clients.filter(told)) {
-      const { act, from, to, arqs = [], instance } = asked
-      const left = act === 'remove' ? arqs.find((uuid) => arqStates(history, uuid, to, to).some(known)) : undefined
-      if (left) yield byClient(asked, [arqKey(left)], `ARQ ${left} was deleted and is there`)
-      if (act !== 'removeByInstance' || !instance) continue
-      for (const uuid of byInstance.get(instance) ?? [])
-        if (arqStates(history, uuid, from, to).every(({ bond }) => bond?.instanceUuid === instance))
-          yield byClient(asked, [arqKey(uuid)], `ARQ ${uuid} of instance ${instance} was deleted and is there`)
+  judge: ({ clients = [] }) => {
+    if (clients.length === 0) return {}
+    const { found: byInstance, step } = openBound()
+    return {
+      step,
+      *end(history) {
+        for (const asked of clients.filter(told)) {
+          const { act, from, to, arqs = [], instance } = asked
+          const left = act === 'remove' ? arqs.find((uuid) => arqStates(history, uuid, to, to).some(known)) : undefined
+          if (left) yield byClient(asked, [arqKey(left)], `ARQ ${left} was deleted and is there`)
+          if (act !== 'removeByInstance' || !instance) continue
+          for (const uuid of byInstance.get(instance) ?? [])
+            if (arqStates(history, uuid, from, to).every(({ bond }) => bond?.instanceUuid === instance))
+              yield byClient(asked, [arqKey(uuid)], `ARQ ${uuid} of instance ${instance} was deleted and is there`)
+        }
+      },
     }
   },
 }

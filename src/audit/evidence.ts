@@ -84,9 +84,18 @@ export type Topics = {
   readonly open: string | null
 }
 
+/** Rows that may be too many to be held as objects: an array, or something that makes them anew each time they are asked for. */
+export type Rows<Item> = Iterable<Item> & {
+  readonly length: number
+  /** Counts from the end when negative. */
+  readonly at: (index: number) => Item | undefined
+}
+
+/** `position`: where it was read from a store or from topics. */
+export type Recorded = JournalRow & { readonly position?: string }
 export type Evidence = {
   /** All rows in commit order, with their positions if they were read from a store or from topics. */
-  readonly journal: readonly (JournalRow & { readonly position?: string })[]
+  readonly journal: readonly Recorded[]
   /** ms since the epoch, by the clock of the journal's `at`. */
   readonly now: number
   /** Faults have ended and enough time has passed: all work must be finished by now. */
@@ -104,6 +113,11 @@ export type Evidence = {
   readonly nova?: readonly Heard[]
   readonly clients?: readonly Asked[]
   readonly topics?: Topics
+}
+/** Evidence of any size, as the invariants read it. */
+export type Records = Omit<Evidence, 'journal' | 'views'> & {
+  readonly journal: Rows<Recorded>
+  readonly views?: { readonly [N in ViewName]?: Rows<Row<N>> }
 }
 /** What proves a violation. */
 export type Proof =

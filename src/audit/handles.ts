@@ -5,18 +5,7 @@ import { deployableKey } from '../actors/deployable/decider.ts'
 import { functionOf } from '../attachedFunctions.ts'
 import type { Deployable, SlotHandle } from '../actors/deployable/state.ts'
 import { idOf } from '../actors/runtime/memory.ts'
-import {
-  type Finding,
-  type Invariant,
-  type World,
-  arqsIn,
-  at,
-  deployablesIn,
-  devicesIn,
-  holds,
-  inView,
-  walk,
-} from './history.ts'
+import { type Invariant, type World, arqsIn, at, deployablesIn, devicesIn, holds, inView } from './history.ts'
 
 const heldBy = (deployable: Deployable): readonly SlotHandle[] =>
   Object.values(deployable.handles).filter(({ state }) => state === 'held')
@@ -24,36 +13,37 @@ const heldBy = (deployable: Deployable): readonly SlotHandle[] =>
 const exclusive: Invariant = {
   name: 'S1',
   meaning: 'an attach handle belongs to at most one ARQ that is being bound or is bound',
-  *check(history) {
+  judge: () => {
     const holder = new Map<string, string>()
-    const found: Finding[] = []
-    walk(history, (step) => {
-      for (const { before, key } of arqsIn(step))
-        if (before.bond && holder.get(before.bond.handle.uuid) === key) holder.delete(before.bond.handle.uuid)
-      for (const { after, key } of arqsIn(step)) {
-        if (!holds(after) || !after.bond) continue
-        const other = holder.get(after.bond.handle.uuid)
-        if (other)
-          found.push(
-            at(step.place, [key, other], `handle ${after.bond.handle.uuid} went to ${key} while ${other} has it`),
-          )
-        holder.set(after.bond.handle.uuid, key)
-      }
-    })
-    yield* found
+    return {
+      *step(step) {
+        for (const { before, key } of arqsIn(step))
+          if (before.bond && holder.get(before.bond.handle.uuid) === key) holder.delete(before.bond.handle.uuid)
+        for (const { after, key } of arqsIn(step)) {
+          if (!holds(after) || !after.bond) continue
+          const other = holder.get(after.bond.handle.uuid)
+          if (other)
+            yield at(step.place, [key, other], `handle ${after.bond.handle.uuid} went to ${key} while ${other} has it`)
+          holder.set(after.bond.handle.uuid, key)
+        }
+      },
+    }
   },
 }
 
 const capacity: Invariant = {
   name: 'S2',
   meaning: 'a deployable never grants more than it has accelerators',
-  *check({ steps }) {
-    for (const step of steps)
-      for (const { events, key, after } of deployablesIn(step)) {
-        const granted = events.some(({ type }) => type === 'Granted')
-        if (granted && heldBy(after).length > after.numAccelerators)
-          yield at(step.place, [key], `${key} gave ${heldBy(after).length} of ${after.numAccelerators}`)
-      }
+  judge: () => {
+    return {
+      *step(step) {
+        for (const { events, key, after } of deployablesIn(step)) {
+          const granted = events.some(({ type }) => type === 'Granted')
+          if (granted && heldBy(after).length > after.numAccelerators)
+            yield at(step.place, [key], `${key} gave ${heldBy(after).length} of ${after.numAccelerators}`)
+        }
+      },
+    }
   },
 }
 
@@ -74,122 +64,115 @@ const handleOf = (world: World, { deployable, handle }: Bond): SlotHandle | unde
 const mutual: Invariant = {
   name: 'I1',
   meaning: 'a handle is held exactly when one ARQ that is BindStarted or Bound has it',
-  *check(history) {
-    const found: Finding[] = []
-    walk(history, (step, world) => {
-      for (const { key, after, before } of deployablesIn(step))
-        for (const handle of Object.values(after.handles)) {
-          const wrong = before.handles[handle.uuid] === handle ? null : estranged(after, handle, world)
-          const keys = [key, ...(handle.arq ? [arqKey(handle.arq)] : [])]
-          if (wrong) found.push(at(step.place, keys, `handle ${handle.uuid} is ${wrong}`))
-        }
-      for (const { key, before, after } of arqsIn(step)) {
-        if (!holds(after)) {
-          const kept = holds(before) && before.bond ? handleOf(world, before.bond) : undefined
-          if (before.bond && kept?.state === 'held' && kept.arq === idOf(key))
-            found.push(
-              at(
+  judge: () => {
+    return {
+      *step(step, world) {
+        for (const { key, after, before } of deployablesIn(step))
+          for (const handle of Object.values(after.handles)) {
+            const wrong = before.handles[handle.uuid] === handle ? null : estranged(after, handle, world)
+            const keys = [key, ...(handle.arq ? [arqKey(handle.arq)] : [])]
+            if (wrong) yield at(step.place, keys, `handle ${handle.uuid} is ${wrong}`)
+          }
+        for (const { key, before, after } of arqsIn(step)) {
+          if (!holds(after)) {
+            const kept = holds(before) && before.bond ? handleOf(world, before.bond) : undefined
+            if (before.bond && kept?.state === 'held' && kept.arq === idOf(key))
+              yield at(
                 step.place,
                 [key, deployableKey(before.bond.deployable)],
                 `${key} is ${after.status}, its handle ${kept.uuid} is held for it`,
-              ),
-            )
-          continue
-        }
-        const handle = after.bond && handleOf(world, after.bond)
-        if (handle?.state !== 'held')
-          found.push(
-            at(
+              )
+            continue
+          }
+          const handle = after.bond && handleOf(world, after.bond)
+          if (handle?.state !== 'held')
+            yield at(
               step.place,
               [key, ...(after.bond ? [deployableKey(after.bond.deployable)] : [])],
               `${key} is ${after.status}, its handle ${handle?.uuid ?? ''} is ${handle?.state ?? 'nowhere'}`,
-            ),
-          )
-      }
-    })
-    yield* found
+            )
+        }
+      },
+    }
   },
 }
 
 const backReference: Invariant = {
   name: 'I2',
   meaning: 'an ARQ has a handle exactly when that handle names the ARQ, in the journal and in the views',
-  *check(history, { views }) {
-    const found: Finding[] = []
-    walk(history, (step, world) => {
-      for (const { key, after } of arqsIn(step)) {
-        if (!holds(after) || !after.bond) continue
-        const named = handleOf(world, after.bond)?.arq
-        if (named !== idOf(key))
-          found.push(
-            at(
+  judge: ({ views }) => {
+    return {
+      *step(step, world) {
+        for (const { key, after } of arqsIn(step)) {
+          if (!holds(after) || !after.bond) continue
+          const named = handleOf(world, after.bond)?.arq
+          if (named !== idOf(key))
+            yield at(
               step.place,
               [key, deployableKey(after.bond.deployable)],
               `${key} has handle ${after.bond.handle.uuid}, which names ${named ?? 'nobody'}`,
-            ),
-          )
-      }
-    })
-    yield* found
-    if (!views?.arqs || !views.handles) return
-    const named = new Map(views.handles.flatMap(({ uuid, arq_uuid }) => (arq_uuid ? [[uuid, arq_uuid] as const] : [])))
-    for (const { uuid, handle_uuid } of views.arqs)
-      if (handle_uuid && named.get(handle_uuid) !== uuid)
-        yield inView(
-          'arqs',
-          uuid,
-          `ARQ ${uuid} has handle ${handle_uuid}, which names ${named.get(handle_uuid) ?? 'nobody'}`,
-          [arqKey(uuid)],
-        )
+            )
+        }
+      },
+      *end() {
+        if (!views?.arqs || !views.handles) return
+        const named = new Map<string, string>()
+        for (const { uuid, arq_uuid } of views.handles) if (arq_uuid) named.set(uuid, arq_uuid)
+        for (const { uuid, handle_uuid } of views.arqs)
+          if (handle_uuid && named.get(handle_uuid) !== uuid)
+            yield inView(
+              'arqs',
+              uuid,
+              `ARQ ${uuid} has handle ${handle_uuid}, which names ${named.get(handle_uuid) ?? 'nobody'}`,
+              [arqKey(uuid)],
+            )
+      },
+    }
   },
 }
 
 const together: Invariant = {
   name: 'I6',
   meaning: 'a grant is one handle of the deployable that is granted',
-  *check(history) {
-    const found: Finding[] = []
-    walk(history, (step, _, before) => {
-      for (const { key, after, before: was } of arqsIn(step)) {
-        if (!after.bond || was.bond) continue
-        const { deployable, handle } = after.bond
-        if (!before.deployable(deployable).handles[handle.uuid])
-          found.push(
-            at(
+  judge: () => {
+    return {
+      *step(step, _, before) {
+        for (const { key, after, before: was } of arqsIn(step)) {
+          if (!after.bond || was.bond) continue
+          const { deployable, handle } = after.bond
+          if (!before.deployable(deployable).handles[handle.uuid])
+            yield at(
               step.place,
               [key, deployableKey(deployable)],
               `${key} was given ${handle.uuid}, which is not of deployable ${deployable}`,
-            ),
-          )
-      }
-    })
-    yield* found
+            )
+        }
+      },
+    }
   },
 }
 
 const retired: Invariant = {
   name: 'I9',
   meaning: 'no retired device or deployable has a held handle',
-  *check(history) {
-    const found: Finding[] = []
-    walk(history, (step, world) => {
-      for (const { key, after } of deployablesIn(step)) {
-        const gone = after.presence === 'retired' || world.device(after.deviceUuid).presence === 'retired'
-        if (gone && heldBy(after).length > 0)
-          found.push(at(step.place, [key], `${key} is retired and holds ${heldBy(after)[0]!.uuid}`))
-      }
-      for (const { key, after } of devicesIn(step)) {
-        if (after.presence !== 'retired') continue
-        const parts = history.steps.flatMap(deployablesIn).filter((change) => change.after.deviceUuid === after.uuid)
-        const ids = new Set(parts.map((change) => change.after.uuid))
-        for (const id of ids)
-          if (heldBy(world.deployable(id)).length > 0)
-            found.push(
-              at(step.place, [key, deployableKey(id)], `${key} is retired, its deployable ${id} holds a handle`),
-            )
-      }
-    })
-    yield* found
+  judge: () => {
+    const parts = new Map<string, Set<string>>()
+    return {
+      *step(step, world) {
+        for (const { key, after } of deployablesIn(step)) {
+          parts.set(after.deviceUuid, (parts.get(after.deviceUuid) ?? new Set()).add(after.uuid))
+          const gone = after.presence === 'retired' || world.device(after.deviceUuid).presence === 'retired'
+          if (gone && heldBy(after).length > 0)
+            yield at(step.place, [key], `${key} is retired and holds ${heldBy(after)[0]!.uuid}`)
+        }
+        for (const { key, after } of devicesIn(step)) {
+          if (after.presence !== 'retired') continue
+          for (const id of parts.get(after.uuid) ?? [])
+            if (heldBy(world.deployable(id)).length > 0)
+              yield at(step.place, [key, deployableKey(id)], `${key} is retired, its deployable ${id} holds a handle`)
+        }
+      },
+    }
   },
 }
 
@@ -200,23 +183,29 @@ const openHolders = () => {
     const parent = handle.physfn ?? null
     return { whole: `${host} ${functionOf(handle)}`, parent: parent && `${host} ${parent}` }
   }
-  const at = (key: string): Set<string> => {
-    const known = holders.get(key) ?? new Set<string>()
-    holders.set(key, known)
-    return known
+  const add = (key: string, uuid: string): void => {
+    const known = holders.get(key)
+    if (known) known.add(uuid)
+    else holders.set(key, new Set([uuid]))
   }
+  const drop = (key: string, uuid: string): void => {
+    const known = holders.get(key)
+    known?.delete(uuid)
+    if (known?.size === 0) holders.delete(key)
+  }
+  const at = (key: string): Iterable<string> => holders.get(key) ?? []
   return {
     leave: (host: string, handle: SlotHandle) => {
       const { whole, parent } = keysOf(host, handle)
-      at(whole).delete(handle.uuid)
-      if (parent !== null) at(`parts of ${parent}`).delete(handle.uuid)
+      drop(whole, handle.uuid)
+      if (parent !== null) drop(`parts of ${parent}`, handle.uuid)
     },
     /** Adds a handle. Returns another held handle that shares hardware with it, if any. */
     join: (host: string, handle: SlotHandle): string | undefined => {
       const { whole, parent } = keysOf(host, handle)
       const others = [...at(whole), ...at(`parts of ${whole}`), ...(parent === null ? [] : at(parent))]
-      at(whole).add(handle.uuid)
-      if (parent !== null) at(`parts of ${parent}`).add(handle.uuid)
+      add(whole, handle.uuid)
+      if (parent !== null) add(`parts of ${parent}`, handle.uuid)
       return others.find((uuid) => uuid !== handle.uuid)
     },
   }
@@ -230,17 +219,19 @@ const hardware: Invariant = {
   name: 'I17',
   meaning:
     'no two ARQs hold the same function of a host, nor a physical function and one of its virtual functions (R7)',
-  *check({ steps }) {
+  judge: () => {
     const holders = openHolders()
-    for (const step of steps) {
-      const changes = deployablesIn(step)
-      for (const { before, after } of changes)
-        for (const handle of heldOnlyIn(before, after)) holders.leave(after.host, handle)
-      const came = changes.flatMap(({ key, before, after }) =>
-        heldOnlyIn(after, before).map((handle) => ({ key, handle, other: holders.join(after.host, handle) })),
-      )
-      for (const { key, handle, other } of came)
-        if (other) yield at(step.place, [key], `handle ${handle.uuid} is held, and so is ${other}: the same hardware`)
+    return {
+      *step(step) {
+        const changes = deployablesIn(step)
+        for (const { before, after } of changes)
+          for (const handle of heldOnlyIn(before, after)) holders.leave(after.host, handle)
+        const came = changes.flatMap(({ key, before, after }) =>
+          heldOnlyIn(after, before).map((handle) => ({ key, handle, other: holders.join(after.host, handle) })),
+        )
+        for (const { key, handle, other } of came)
+          if (other) yield at(step.place, [key], `handle ${handle.uuid} is held, and so is ${other}: the same hardware`)
+      },
     }
   },
 }

@@ -1,4 +1,4 @@
-/** The journal as a sequence of appends, with every entity's state before and after each. Pure. */
+/** The journal as a sequence of appends, folded as it is read: what is held are the entities as they are, not the rows. Pure. */
 import type { ArqUuid, DeployableUuid, DeviceUuid, EntityKey, InstanceUuid } from '../identifiers.ts'
 import { type Arq, arq, arqKey } from '../actors/arq/decider.ts'
 import type { Decider, Event, Kind } from '../actors/runtime/decider.ts'
@@ -12,7 +12,7 @@ import { fold, kindOf } from '../actors/runtime/memory.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import { profile, profileKey } from '../actors/profile/decider.ts'
 import type { ViewName } from '../actors/runtime/views.ts'
-import type { Evidence, JournalCount, Proof } from './evidence.ts'
+import type { Records, JournalCount, Proof } from './evidence.ts'
 
 /** One journal row, and the state of its entity before and after it. */
 export type Change = { readonly row: JournalRow; readonly before: unknown; readonly after: unknown }
@@ -20,9 +20,9 @@ export type Change = { readonly row: JournalRow; readonly before: unknown; reado
 export type Step = { readonly place: JournalCount; readonly changes: readonly Change[] }
 type Reached<State = unknown> = { readonly place: JournalCount; readonly state: State }
 export type History = {
-  readonly steps: readonly Step[]
   /** Findings about rows that no decider can read. */
   readonly unreadable: readonly Finding[]
+  /** The states of each entity so far; only the last one of those whose past nothing asks for. */
   readonly reached: ReadonlyMap<string, readonly Reached[]>
 }
 /** One violation. It names its proof, which is looked up afterwards. */
@@ -34,10 +34,16 @@ export type Finding = {
   readonly keys?: readonly string[]
   readonly proof?: readonly Proof[]
 }
+/** What one invariant finds, append by append, and at the end. It keeps what it has to know of earlier appends. */
+export type Judge = {
+  /** `after` and `before`: all entities after this append, and when it was decided. */
+  readonly step?: (step: Step, after: World, before: World, history: History) => Iterable<Finding>
+  readonly end?: (history: History) => Iterable<Finding>
+}
 export type Invariant = {
   readonly name: string
   readonly meaning: string
-  readonly check: (history: History, evidence: Evidence) => Iterable<Finding>
+  readonly judge: (evidence: Records) => Judge
 }
 /** A finding at an append, with the entities that prove it. */
 export const at = (place: JournalCount, keys: readonly string[], line: string): Finding => ({
@@ -62,24 +68,35 @@ const evolved = (row: JournalRow, place: JournalCount, before: unknown, unreadab
   }
 }
 
-export const historyOf = (journal: readonly JournalRow[]): History => {
-  const reached = new Map<string, Reached[]>()
-  const steps: { place: JournalCount; command: string; changes: Change[] }[] = []
-  const unreadable: Finding[] = []
-  for (const [index, row] of journal.entries()) {
-    const known = reached.get(row.key) ?? []
-    reached.set(row.key, known)
-    const before = known.length > 0 ? known.at(-1)!.state : initialOf(row.key)
-    const change: Change = { row, before, after: evolved(row, index + 1, before, unreadable) }
-    const last = steps.at(-1)
-    const same = last?.command === row.commandId && !last.changes.some((other) => other.row.key === row.key)
-    if (same) {
-      last.changes.push(change)
-      last.place = index + 1
-    } else steps.push({ place: index + 1, command: row.commandId, changes: [change] })
-    known.push({ place: index + 1, state: change.after })
+/** The appends of the journal, one after the other. Rows that cannot be folded are noted, and change nothing. */
+export function* stepsOf(journal: Records['journal'], unreadable: Finding[] = []): Generator<Step> {
+  const states = new Map<string, unknown>()
+  let open: { place: JournalCount; command: string; changes: Change[] } | null = null
+  let place = 0
+  for (const row of journal) {
+    place++
+    const before = states.has(row.key) ? states.get(row.key) : initialOf(row.key)
+    const change: Change = { row, before, after: evolved(row, place, before, unreadable) }
+    states.set(row.key, change.after)
+    const same: boolean =
+      open?.command === row.commandId && !open.changes.some((other: Change) => other.row.key === row.key)
+    if (open && same) {
+      open.changes.push(change)
+      open.place = place
+      continue
+    }
+    if (open) yield open
+    open = { place, command: row.commandId, changes: [change] }
   }
-  return { steps, unreadable, reached }
+  if (open) yield open
+}
+
+/** Whose past is asked for: of profiles by S15, of the others by what clients, Nova and topics say of them. */
+const PASTS: Readonly<Record<string, (evidence: Records) => boolean>> = {
+  profile: () => true,
+  arq: ({ clients, nova, topics }) => Boolean(clients ?? nova ?? topics),
+  device: ({ clients, topics }) => Boolean(clients ?? topics),
+  host: ({ topics }) => Boolean(topics),
 }
 
 type States<State> = (history: History, id: string, from: JournalCount, to: JournalCount) => readonly State[]
@@ -103,8 +120,11 @@ export type World = {
   readonly device: (uuid: DeviceUuid) => Device
   readonly instance: (uuid: InstanceUuid) => Instance
 }
-/** Calls `visit` for each step. `before`: the states when the step was decided. */
-export const walk = (history: History, visit: (step: Step, after: World, before: World) => void): void => {
+/** Calls `visit` for each append, with all entities after it and when it was decided, and returns what was reached at the end. */
+export const walk = (
+  evidence: Records,
+  visit: (step: Step, after: World, before: World, history: History) => void,
+): History => {
   const [now, was] = [new Map<string, unknown>(), new Map<string, unknown>()]
   const over = (states: Map<string, unknown>): World => {
     const get = <State, Name extends string>(of: Kind<State, Name>, key: EntityKey<NoInfer<Name>>) =>
@@ -117,11 +137,23 @@ export const walk = (history: History, visit: (step: Step, after: World, before:
     }
   }
   const [after, before] = [over(now), over(was)]
-  for (const step of history.steps) {
-    for (const { row, after: state } of step.changes) now.set(row.key, state)
-    visit(step, after, before)
+  const unreadable: Finding[] = []
+  const reached = new Map<string, Reached[]>()
+  const history: History = { unreadable, reached }
+  const past = new Set(Object.keys(PASTS).filter((kind) => PASTS[kind]!(evidence)))
+  for (const step of stepsOf(evidence.journal, unreadable)) {
+    const first = step.place - step.changes.length + 1
+    for (const [at, { row, after: state }] of step.changes.entries()) {
+      now.set(row.key, state)
+      const known = past.has(kindOf(row.key)) ? reached.get(row.key) : undefined
+      const here = { place: first + at, state }
+      if (known) known.push(here)
+      else reached.set(row.key, [here])
+    }
+    visit(step, after, before, history)
     for (const { row, after: state } of step.changes) was.set(row.key, state)
   }
+  return history
 }
 
 /** A change of an entity of one kind. */

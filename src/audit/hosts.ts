@@ -15,41 +15,51 @@ export const onHost = (host: string, step: HostStep | null, line: string, keys: 
 const fenced: Invariant = {
   name: 'S5',
   meaning: 'a host does nothing for an order that is older than the newest it has noted for the slot',
-  *check(_, { hosts = [] }) {
-    for (const { name, steps } of hosts) {
-      const highest = new Map<string, number>()
-      for (const step of steps) {
-        if (step.did === 'started') continue
-        const last = highest.get(step.slot) ?? 0
-        if (step.did === 'noted' && step.number < last)
-          yield onHost(name, step, `order ${step.number} of ${step.slot} was noted after order ${last}`)
-        if (step.did === 'noted') highest.set(step.slot, Math.max(last, step.number))
-        else if (step.did !== 'told' && step.number < last)
-          yield onHost(name, step, `${step.did} of ${step.slot} by order ${step.number}, after order ${last} was noted`)
+  judge: ({ hosts = [] }) => ({
+    *end() {
+      for (const { name, steps } of hosts) {
+        const highest = new Map<string, number>()
+        for (const step of steps) {
+          if (step.did === 'started') continue
+          const last = highest.get(step.slot) ?? 0
+          if (step.did === 'noted' && step.number < last)
+            yield onHost(name, step, `order ${step.number} of ${step.slot} was noted after order ${last}`)
+          if (step.did === 'noted') highest.set(step.slot, Math.max(last, step.number))
+          else if (step.did !== 'told' && step.number < last)
+            yield onHost(
+              name,
+              step,
+              `${step.did} of ${step.slot} by order ${step.number}, after order ${last} was noted`,
+            )
+        }
       }
-    }
-  },
+    },
+  }),
 }
 
 const numbered: Invariant = {
   name: 'I10',
   meaning:
     'the recorded pictures of a host have rising numbers, start by start, and a start that is over does not come back',
-  *check({ steps }) {
+  judge: () => {
     const hosts = new Map<string, { readonly boots: Set<string>; last: { bootId: string; number: number } | null }>()
-    for (const { place, key, events } of steps.flatMap(hostsIn)) {
-      const known = hosts.get(key) ?? { boots: new Set<string>(), last: null }
-      hosts.set(key, known)
-      for (const event of events) {
-        if (event.type !== 'PictureRecorded') continue
-        const { bootId, number } = event.picture
-        const same = known.last?.bootId === bootId
-        if (!same && known.boots.has(bootId)) yield at(place, [key], `${key} went back to start ${bootId}`)
-        if (same && number <= known.last!.number)
-          yield at(place, [key], `${key} took report ${number} after ${known.last!.number}`)
-        known.boots.add(bootId)
-        known.last = { bootId, number }
-      }
+    return {
+      *step(step) {
+        for (const { place, key, events } of hostsIn(step)) {
+          const known = hosts.get(key) ?? { boots: new Set<string>(), last: null }
+          hosts.set(key, known)
+          for (const event of events) {
+            if (event.type !== 'PictureRecorded') continue
+            const { bootId, number } = event.picture
+            const same = known.last?.bootId === bootId
+            if (!same && known.boots.has(bootId)) yield at(place, [key], `${key} went back to start ${bootId}`)
+            if (same && number <= known.last!.number)
+              yield at(place, [key], `${key} took report ${number} after ${known.last!.number}`)
+            known.boots.add(bootId)
+            known.last = { bootId, number }
+          }
+        }
+      },
     }
   },
 }
@@ -60,60 +70,66 @@ const lastDeployables = ({ reached }: History): readonly Deployable[] =>
 const written: Invariant = {
   name: 'S6',
   meaning: 'a host tells no result that is not on its disk',
-  *check(_, { hosts = [] }) {
-    for (const { name, steps } of hosts) {
-      const done = new Set<string>()
-      for (const step of steps) {
-        if (step.did === 'started') continue
-        const order = `${step.slot} ${step.number}`
-        if (step.did === 'noted' && step.done) done.add(order)
-        if (step.did === 'told' && !done.has(order))
-          yield onHost(name, step, `the result of ${order} was told before it was noted`)
+  judge: ({ hosts = [] }) => ({
+    *end() {
+      for (const { name, steps } of hosts) {
+        const done = new Set<string>()
+        for (const step of steps) {
+          if (step.did === 'started') continue
+          const order = `${step.slot} ${step.number}`
+          if (step.did === 'noted' && step.done) done.add(order)
+          if (step.did === 'told' && !done.has(order))
+            yield onHost(name, step, `the result of ${order} was told before it was noted`)
+        }
       }
-    }
-  },
+    },
+  }),
 }
 
 const level: Invariant = {
   name: 'L4',
   meaning: 'when all is quiet, hosts hold prepared what is held of them, and nothing that is free',
-  *check(history, { hosts = [], quiet = false }) {
-    if (!quiet) return
-    const prepared = new Map(
-      hosts.flatMap(({ name, prepared: slots }) => (slots ? [[name, new Set(slots)] as const] : [])),
-    )
-    for (const held of lastDeployables(history)) {
-      const there = prepared.get(held.host)
-      if (!there || !held.hostWork) continue
-      for (const { uuid, state, pending } of Object.values(held.handles)) {
-        if (state === 'held' && !pending && !there.has(uuid))
-          yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
-        if (state === 'free' && there.has(uuid))
-          yield onHost(held.host, null, `slot ${uuid} is free and still prepared`, [deployableKey(held.uuid)])
+  judge: ({ hosts = [], quiet = false }) => ({
+    *end(history) {
+      if (!quiet) return
+      const prepared = new Map(
+        hosts.flatMap(({ name, prepared: slots }) => (slots ? [[name, new Set(slots)] as const] : [])),
+      )
+      for (const held of lastDeployables(history)) {
+        const there = prepared.get(held.host)
+        if (!there || !held.hostWork) continue
+        for (const { uuid, state, pending } of Object.values(held.handles)) {
+          if (state === 'held' && !pending && !there.has(uuid))
+            yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
+          if (state === 'free' && there.has(uuid))
+            yield onHost(held.host, null, `slot ${uuid} is free and still prepared`, [deployableKey(held.uuid)])
+        }
       }
-    }
-  },
+    },
+  }),
 }
 
 const answered: Invariant = {
   name: 'L5',
   meaning: 'when all is quiet, no order waits for its host, no handle for its release, and no region for its image',
-  *check(history, { quiet = false, unable = [] }) {
-    for (const held of quiet ? lastDeployables(history) : []) {
-      if (unable.includes(held.host)) continue
-      const waiting = Object.values(held.handles).find(({ pending, state }) => pending || state === 'releasing')
-      if (waiting)
-        yield {
-          found: `deployable ${held.name}: handle ${waiting.uuid} is ${waiting.state}, order ${waiting.pending?.number ?? 'none'} waits`,
-          keys: [deployableKey(held.uuid)],
-        }
-      if (held.program)
-        yield {
-          found: `deployable ${held.name} waits for image ${held.program.image}`,
-          keys: [deployableKey(held.uuid)],
-        }
-    }
-  },
+  judge: ({ quiet = false, unable = [] }) => ({
+    *end(history) {
+      for (const held of quiet ? lastDeployables(history) : []) {
+        if (unable.includes(held.host)) continue
+        const waiting = Object.values(held.handles).find(({ pending, state }) => pending || state === 'releasing')
+        if (waiting)
+          yield {
+            found: `deployable ${held.name}: handle ${waiting.uuid} is ${waiting.state}, order ${waiting.pending?.number ?? 'none'} waits`,
+            keys: [deployableKey(held.uuid)],
+          }
+        if (held.program)
+          yield {
+            found: `deployable ${held.name} waits for image ${held.program.image}`,
+            keys: [deployableKey(held.uuid)],
+          }
+      }
+    },
+  }),
 }
 
 const orderId = ({ slot, number }: { readonly slot: string; readonly number: number }): string => `${slot} ${number}`
@@ -121,29 +137,39 @@ const orderId = ({ slot, number }: { readonly slot: string; readonly number: num
 const agreed: Invariant = {
   name: 'S5 disk',
   meaning: 'what a host noted is a recorded order, and what it is recorded to have done is on its disk',
-  *check({ steps }, { hosts = [], quiet = false }) {
+  judge: ({ hosts = [], quiet = false }) => {
     const [given, done] = [new Set<string>(), new Map<string, { readonly number: number; readonly key: string }>()]
-    for (const { key, events } of steps.flatMap(deployablesIn))
+    const note = ({ key, events }: ReturnType<typeof deployablesIn>[number]): void => {
       for (const event of events) {
         const order = orderOf(event)
         if (order) given.add(orderId(order))
         if (event.type === 'OrderDone') done.set(event.slot, { number: event.number, key })
       }
-    for (const { name, steps: own } of hosts) {
-      const last = new Map(own.flatMap((step) => (step.did === 'noted' ? [[step.slot, step] as const] : [])))
-      for (const step of last.values()) {
-        // while the system is working, the host may know an order that is newer than the journal that was read
-        if (quiet && !given.has(orderId(step)))
-          yield onHost(name, step, `order ${step.number} of ${step.slot} is on its disk, and nobody recorded it`)
-        const result = done.get(step.slot)
-        if (result && (step.number < result.number || (step.number === result.number && !step.done)))
-          yield onHost(
-            name,
-            step,
-            `order ${result.number} of ${step.slot} is recorded as done, its disk knows ${step.number}`,
-            [result.key],
-          )
-      }
+    }
+    if (hosts.length === 0) return {}
+    return {
+      step: (step) => {
+        deployablesIn(step).forEach(note)
+        return []
+      },
+      *end() {
+        for (const { name, steps: own } of hosts) {
+          const last = new Map(own.flatMap((step) => (step.did === 'noted' ? [[step.slot, step] as const] : [])))
+          for (const step of last.values()) {
+            // while the system is working, the host may know an order that is newer than the journal that was read
+            if (quiet && !given.has(orderId(step)))
+              yield onHost(name, step, `order ${step.number} of ${step.slot} is on its disk, and nobody recorded it`)
+            const result = done.get(step.slot)
+            if (result && (step.number < result.number || (step.number === result.number && !step.done)))
+              yield onHost(
+                name,
+                step,
+                `order ${result.number} of ${step.slot} is recorded as done, its disk knows ${step.number}`,
+                [result.key],
+              )
+          }
+        }
+      },
     }
   },
 }

@@ -5,47 +5,58 @@ import { type Invariant, at, deployablesIn, inView } from './history.ts'
 const provider: Invariant = {
   name: 'I7',
   meaning: 'a resource provider belongs to one deployable, which is a root',
-  *check({ steps }, { views }) {
+  judge: ({ views }) => {
     const owners = new Map<string, string>()
-    for (const step of steps)
-      for (const { key, before, after } of deployablesIn(step)) {
-        if (owners.get(before.rpUuid) === key) owners.delete(before.rpUuid)
-        if (!after.exists || after.presence === 'retired') continue
-        const other = owners.get(after.rpUuid)
-        if (other) yield at(step.place, [key, other], `provider ${after.rpUuid} of ${key} is that of ${other}`)
-        owners.set(after.rpUuid, key)
-      }
-    for (const { uuid, rp_uuid, parent_uuid } of views?.deployables ?? [])
-      if (rp_uuid && parent_uuid) yield inView('deployables', uuid, `deployable ${uuid} has a provider and a parent`)
+    return {
+      *step(step) {
+        for (const { key, before, after } of deployablesIn(step)) {
+          if (owners.get(before.rpUuid) === key) owners.delete(before.rpUuid)
+          if (!after.exists || after.presence === 'retired') continue
+          const other = owners.get(after.rpUuid)
+          if (other) yield at(step.place, [key, other], `provider ${after.rpUuid} of ${key} is that of ${other}`)
+          owners.set(after.rpUuid, key)
+        }
+      },
+      *end() {
+        for (const { uuid, rp_uuid, parent_uuid } of views?.deployables ?? [])
+          if (rp_uuid && parent_uuid)
+            yield inView('deployables', uuid, `deployable ${uuid} has a provider and a parent`)
+      },
+    }
   },
 }
 
 const tree: Invariant = {
   name: 'I8',
   meaning: 'parent and root of a deployable agree, and a tree is of one device',
-  *check(_, { views }) {
-    const byUuid = new Map((views?.deployables ?? []).map((row) => [row.uuid, row]))
-    for (const row of byUuid.values()) {
-      if ((row.parent_uuid === null) !== (row.root_uuid === null))
-        yield inView('deployables', row.uuid, `deployable ${row.uuid} has one of parent and root`)
-      if (row.parent_uuid === null) continue
-      const parent = byUuid.get(row.parent_uuid)
-      const fits =
-        parent && (parent.root_uuid ?? parent.uuid) === row.root_uuid && parent.device_uuid === row.device_uuid
-      if (!fits) yield inView('deployables', row.uuid, `deployable ${row.uuid} is not of the tree of its parent`)
-    }
-  },
+  judge: ({ views }) => ({
+    *end() {
+      const byUuid = new Map(Array.from(views?.deployables ?? [], (row) => [row.uuid, row]))
+      for (const row of byUuid.values()) {
+        if ((row.parent_uuid === null) !== (row.root_uuid === null))
+          yield inView('deployables', row.uuid, `deployable ${row.uuid} has one of parent and root`)
+        if (row.parent_uuid === null) continue
+        const parent = byUuid.get(row.parent_uuid)
+        const fits =
+          parent && (parent.root_uuid ?? parent.uuid) === row.root_uuid && parent.device_uuid === row.device_uuid
+        if (!fits) yield inView('deployables', row.uuid, `deployable ${row.uuid} is not of the tree of its parent`)
+      }
+    },
+  }),
 }
 
 const classes = ({ attributes }: Deployable) => attributes.filter(({ key }) => key === 'rc').length
 const classed: Invariant = {
   name: 'I11',
   meaning: 'a deployable with a provider has exactly one resource class',
-  *check({ steps }) {
-    for (const step of steps)
-      for (const { key, after } of deployablesIn(step))
-        if (after.exists && after.presence !== 'retired' && classes(after) !== 1)
-          yield at(step.place, [key], `${key} has ${classes(after)} resource classes`)
+  judge: () => {
+    return {
+      *step(step) {
+        for (const { key, after } of deployablesIn(step))
+          if (after.exists && after.presence !== 'retired' && classes(after) !== 1)
+            yield at(step.place, [key], `${key} has ${classes(after)} resource classes`)
+      },
+    }
   },
 }
 
@@ -53,18 +64,21 @@ const counted: Invariant = {
   name: 'I12',
   meaning:
     'a deployable has as many accelerators as handles; one that makes handles on demand, at most as many handles',
-  *check({ steps }) {
-    for (const step of steps)
-      for (const { key, events, after } of deployablesIn(step)) {
-        const described = events.some(({ type }) => type === 'DeployableRecorded' || type === 'DeployableDescribed')
-        if (!described) continue
-        const shown = Object.values(after.handles).filter(({ unseen }) => !unseen)
-        const fits = shown.some(({ type }) => type === 'MDEV')
-          ? shown.length <= after.numAccelerators
-          : shown.length === after.numAccelerators
-        if (!fits)
-          yield at(step.place, [key], `${key} has ${after.numAccelerators} accelerators and ${shown.length} handles`)
-      }
+  judge: () => {
+    return {
+      *step(step) {
+        for (const { key, events, after } of deployablesIn(step)) {
+          const described = events.some(({ type }) => type === 'DeployableRecorded' || type === 'DeployableDescribed')
+          if (!described) continue
+          const shown = Object.values(after.handles).filter(({ unseen }) => !unseen)
+          const fits = shown.some(({ type }) => type === 'MDEV')
+            ? shown.length <= after.numAccelerators
+            : shown.length === after.numAccelerators
+          if (!fits)
+            yield at(step.place, [key], `${key} has ${after.numAccelerators} accelerators and ${shown.length} handles`)
+        }
+      },
+    }
   },
 }
 

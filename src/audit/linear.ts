@@ -4,7 +4,7 @@
  * binds and unbinds of the ARQs it shows.
  */
 import { arqKey } from '../actors/arq/decider.ts'
-import type { Asked, Evidence } from './evidence.ts'
+import type { Asked, Records } from './evidence.ts'
 import type { Invariant } from './history.ts'
 import { type Operation, linearize } from './linearize.ts'
 
@@ -91,7 +91,7 @@ export const operationsOf = (clients: readonly Asked[]): ReadonlyMap<string, rea
     ]),
   )
 }
-export const judgeHandles = ({ clients = [] }: Pick<Evidence, 'clients'>) =>
+export const judgeHandles = ({ clients = [] }: Pick<Records, 'clients'>) =>
   [...operationsOf(clients)].map(([handle, operations]) => ({
     handle,
     operations: operations.length,
@@ -102,17 +102,19 @@ const PROOF_MAX = 8
 const owned: Invariant = {
   name: 'S1 clients',
   meaning: 'what clients saw of a handle fits one order in which at most one ARQ holds it',
-  *check(_, evidence) {
-    for (const { handle, judged } of judgeHandles(evidence)) {
-      if (judged.verdict !== 'impossible') continue
-      const stuck = judged.stuck as readonly HandleOperation[]
-      const arqs = [...new Set(stuck.map(({ arq }) => arq))]
-      yield {
-        found: `handle ${handle}: no order of ownership explains what was seen of ${arqs.join(', ')}`,
-        keys: arqs.map(arqKey),
-        proof: stuck.slice(0, PROOF_MAX).map(({ asked }) => ({ of: 'client', asked })),
+  judge: (evidence) => ({
+    *end() {
+      for (const { handle, judged } of judgeHandles(evidence)) {
+        if (judged.verdict !== 'impossible') continue
+        const stuck = judged.stuck as readonly HandleOperation[]
+        const arqs = [...new Set(stuck.map(({ arq }) => arq))]
+        yield {
+          found: `handle ${handle}: no order of ownership explains what was seen of ${arqs.join(', ')}`,
+          keys: arqs.map(arqKey),
+          proof: stuck.slice(0, PROOF_MAX).map(({ asked }) => ({ of: 'client', asked })),
+        }
       }
-    }
-  },
+    },
+  }),
 }
 export const linearInvariants: readonly Invariant[] = [owned]

@@ -1,11 +1,13 @@
 /** The proof of a violation: the rows of its append, and the last rows of the entities it names. Pure. */
-import type { Evidence, JournalCount, Proof } from './evidence.ts'
+import type { JournalRow } from '../actors/runtime/ports.ts'
+import type { Records, JournalCount, Proof } from './evidence.ts'
 import type { Finding } from './history.ts'
 
 const ENTRIES_MAX = 12
 
-type Rows = Evidence['journal']
-const shown = (row: Rows[number]): Proof => ({
+type Rows = Records['journal']
+type Entry = JournalRow & { readonly position?: string }
+const shown = (row: Entry): Proof => ({
   of: 'journal',
   key: row.key,
   version: row.version,
@@ -16,21 +18,31 @@ const shown = (row: Rows[number]): Proof => ({
 })
 
 /** The rows of the append that ends at `place`: the last row and those directly before it with the same command id. */
-const appendAt = (journal: Rows, place: JournalCount): Rows => {
-  const last = journal[place - 1]
-  if (!last) return []
-  let from = place - 1
-  while (from > 0 && journal[from - 1]!.commandId === last.commandId) from--
-  return journal.slice(from, place)
+const appendAt = (journal: Rows, place: JournalCount): readonly Entry[] => {
+  const rows: Entry[] = []
+  for (let at = place - 1; at >= 0; at--) {
+    const row = journal.at(at)
+    if (!row || (rows.length > 0 && row.commandId !== rows[0]!.commandId)) break
+    rows.unshift(row)
+  }
+  return rows
+}
+
+/** The last row of each of these entities among the first `end` rows. */
+const lastOf = (journal: Rows, keys: readonly string[], end: number): readonly Entry[] => {
+  const last = new Map<string, Entry>()
+  let count = 0
+  if (keys.length > 0)
+    for (const row of journal) {
+      if (count++ >= end) break
+      if (keys.includes(row.key)) last.set(row.key, row)
+    }
+  return keys.flatMap((key) => last.get(key) ?? [])
 }
 
 export const prove = (journal: Rows, { place, keys = [], proof = [] }: Finding): readonly Proof[] => {
   const append = place === undefined ? [] : appendAt(journal, place)
-  const end = (place ?? journal.length) - 1
-  const before = keys.flatMap((key) => {
-    const at = journal.findLastIndex((row, index) => index <= end && row.key === key)
-    return at < 0 ? [] : [journal[at]!]
-  })
+  const before = lastOf(journal, keys, place ?? journal.length)
   const named = append.length > ENTRIES_MAX ? append.filter(({ key }) => keys.includes(key)) : append
   return [...proof, ...new Set([...before, ...named])]
     .map((entry) => ('of' in entry ? entry : shown(entry)))

@@ -9,7 +9,7 @@ import { hostKey } from '../actors/host/decider.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
 import type { FeedRow } from '../actors/runtime/ports.ts'
 import { reactions } from '../actors/reactions.ts'
-import type { Evidence, Proof, TopicMessage, Topics } from './evidence.ts'
+import type { Records, Proof, TopicMessage, Topics } from './evidence.ts'
 import type { Finding, History, Invariant } from './history.ts'
 import { comesBefore } from './positions.ts'
 
@@ -44,18 +44,21 @@ const idOf = ({ topic, id }: Pick<TopicMessage, 'topic' | 'id'>): string => `${t
 
 type Expected = {
   readonly row: FeedRow
+  readonly place: number
   readonly topic: string
   readonly key: string
   readonly id: string
   readonly body: unknown
 }
-function* expectedOf(journal: Evidence['journal']): Iterable<Expected> {
+function* expectedOf(journal: Records['journal']): Iterable<Expected> {
+  let place = 0
   for (const row of journal) {
+    place++
     if (row.position === undefined) continue
     const told = reactions(row as FeedRow)
     for (const { topic, key, value } of told) {
       const { id, data } = JSON.parse(value) as { readonly id: string; readonly data: unknown }
-      yield { row: row as FeedRow, topic, key, id, body: data }
+      yield { row: row as FeedRow, place, topic, key, id, body: data }
     }
   }
 }
@@ -81,52 +84,57 @@ const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null>
 const told: Invariant = {
   name: 'PUBLISHED-1',
   meaning: 'what the journal holds up to the checkpoint of the relay was published on its topics',
-  *check(_, { journal, topics }) {
-    if (!topics) return
-    const there = new Set(topics.messages.map(idOf))
-    const kept = keptFrom(topics)
-    for (const { row, topic, id } of expectedOf(journal)) {
-      if (!passed(topics, row)) return
-      const from = kept.get(topic)
-      const forgotten = from === null || (from !== undefined && comesBefore(row.position, from))
-      if (forgotten || there.has(idOf({ topic, id })) || there.has(`${DEAD} ${row.key}/${row.version}/dead`)) continue
-      yield {
-        found: `${row.key} ${row.version} at ${row.position}: message ${id} is not on ${topic}`,
-        place: journal.indexOf(row) + 1,
-        keys: [row.key],
+  judge: ({ journal, topics }) => ({
+    *end() {
+      if (!topics) return
+      const there = new Set(topics.messages.map(idOf))
+      const kept = keptFrom(topics)
+      for (const { row, place: at, topic, id } of expectedOf(journal)) {
+        if (!passed(topics, row)) return
+        const from = kept.get(topic)
+        const forgotten = from === null || (from !== undefined && comesBefore(row.position, from))
+        if (forgotten || there.has(idOf({ topic, id })) || there.has(`${DEAD} ${row.key}/${row.version}/dead`)) continue
+        yield {
+          found: `${row.key} ${row.version} at ${row.position}: message ${id} is not on ${topic}`,
+          place: at,
+          keys: [row.key],
+        }
       }
-    }
-  },
+    },
+  }),
 }
 
 const ordered: Invariant = {
   name: 'PUBLISHED-2',
   meaning: 'the first occurrences of the messages of a key are in the order of the journal',
-  *check(_, { topics }) {
-    const seen = new Set<string>()
-    const last = new Map<string, TopicMessage>()
-    for (const message of topics?.messages ?? []) {
-      if (!isTold(message) || message.position === null || seen.has(idOf(message))) continue
-      seen.add(idOf(message))
-      const key = `${message.topic} ${message.key}`
-      const before = last.get(key)
-      last.set(key, message)
-      if (before && comesBefore(message.position, before.position!))
-        yield {
-          found: `${place(message)}: ${message.id} at ${message.position} came first after ${before.id} at ${before.position}`,
-          proof: [proof(before), proof(message)],
-        }
-    }
-  },
+  judge: ({ topics }) => ({
+    *end() {
+      const seen = new Set<string>()
+      const last = new Map<string, TopicMessage>()
+      for (const message of topics?.messages ?? []) {
+        if (!isTold(message) || message.position === null || seen.has(idOf(message))) continue
+        seen.add(idOf(message))
+        const key = `${message.topic} ${message.key}`
+        const before = last.get(key)
+        last.set(key, message)
+        if (before && comesBefore(message.position, before.position!))
+          yield {
+            found: `${place(message)}: ${message.id} at ${message.position} came first after ${before.id} at ${before.position}`,
+            proof: [proof(before), proof(message)],
+          }
+      }
+    },
+  }),
 }
 
 /** The message was published after the journal was read. */
-const later = ({ open }: Topics, { now, slackMs = 30_000 }: Evidence, { position, time }: TopicMessage): boolean =>
+const later = ({ open }: Topics, { now, slackMs = 30_000 }: Records, { position, time }: TopicMessage): boolean =>
   open !== null && (position === null ? time !== null && time > now - slackMs : !comesBefore(position, open))
 
-function* judged(evidence: Evidence, fits: (message: TopicMessage) => boolean): Iterable<Finding> {
+function* judged(evidence: Records, fits: (message: TopicMessage) => boolean): Iterable<Finding> {
   const { journal, topics } = evidence
-  if (!topics || journal.some(({ position }) => position === undefined)) return
+  if (!topics) return
+  for (const { position } of journal) if (position === undefined) return
   const unknown = new Map(
     Map.groupBy(
       topics.messages.filter((one) => isTold(one) && fits(one)),
@@ -163,12 +171,14 @@ const entityOf = ({ body }: TopicMessage): readonly string[] => {
 const known: Invariant = {
   name: 'PUBLISHED-3',
   meaning: 'nothing is published that the journal does not hold',
-  check: (_, evidence) => judged(evidence, ({ topic }) => topic !== ORDERS),
+  judge: (evidence) => ({ end: () => judged(evidence, ({ topic }) => topic !== ORDERS) }),
 }
 const given: Invariant = {
   name: 'PUBLISHED-5',
   meaning: 'each order that was sent is a recorded order',
-  check: (_, evidence) => judged(evidence, (message) => message.topic === ORDERS && !isAnswer(message)),
+  judge: (evidence) => ({
+    end: () => judged(evidence, (message) => message.topic === ORDERS && !isAnswer(message)),
+  }),
 }
 
 /** The view row of the entity, as it is published on its state topic. */
@@ -190,7 +200,7 @@ const movedOn = ({ messages, open }: Topics): ReadonlySet<string> =>
     }),
   )
 
-function* lastStates({ reached }: History, journal: Evidence['journal'], topics: Topics): Iterable<Finding> {
+function* lastStates({ reached }: History, journal: Records['journal'], topics: Topics): Iterable<Finding> {
   const last = new Map<string, TopicMessage>()
   for (const message of topics.messages) {
     const keyOf = STATES[message.topic]
@@ -200,7 +210,7 @@ function* lastStates({ reached }: History, journal: Evidence['journal'], topics:
   for (const [entity, message] of last) {
     const states = reached.get(entity) ?? []
     const newest = states.at(-1)
-    const row = newest && (journal[newest.place - 1] as FeedRow)
+    const row = newest && (journal.at(newest.place - 1) as FeedRow)
     const certain = topics.settled && row?.position !== undefined && passed(topics, row)
     const shown = message.body === null ? null : canonicalJson((message.body as { readonly state: unknown }).state)
     const fits = (certain ? states.slice(-1) : states).some(({ state }) => rowOf(entity, state) === shown)
@@ -215,9 +225,11 @@ function* lastStates({ reached }: History, journal: Evidence['journal'], topics:
 const latest: Invariant = {
   name: 'PUBLISHED-4',
   meaning: 'the last message of a key on a state topic is the state the journal folds to',
-  *check(history, { journal, topics }) {
-    if (topics) yield* lastStates(history, journal, topics)
-  },
+  judge: ({ journal, topics }) => ({
+    *end(history) {
+      if (topics) yield* lastStates(history, journal, topics)
+    },
+  }),
 }
 
 export const topicInvariants: readonly Invariant[] = [told, ordered, known, latest, given]

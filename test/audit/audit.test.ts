@@ -77,7 +77,7 @@ describe('accelerando audit', () => {
     const [dir, file] = [folder(), join(root, 'dump.ndjson')]
     mkdirSync(dir)
     await embeddedStoreIn(join(dir, 'store'))
-    await writeStore({ kind: 'pglite', dir: join(dir, 'store') }, { journal: await readJournal(GOLDEN) })
+    await writeStore({ kind: 'pglite', dir: join(dir, 'store') }, { journal: [...(await readJournal(GOLDEN))] })
     const first = await runAudit('--data', dir, '--write', file, '--slack', '100000')
     expect(first).toMatchObject({ code: 0, names: [] })
     const again = await runAudit('--file', file, '--slack', '100000')

@@ -1,7 +1,6 @@
 /** Each condition of each invariant, with the exact text and keys of what it finds; and what must not be found. */
 import { describe, expect, it } from 'vitest'
-import { INVARIANTS } from '../../src/audit/check.ts'
-import { historyOf } from '../../src/audit/history.ts'
+import { INVARIANTS, findingsOf } from '../../src/audit/check.ts'
 import { arqCases } from './cases/arqs.ts'
 import { bindCases } from './cases/binds.ts'
 import { clientCases } from './cases/clients.ts'
@@ -29,8 +28,8 @@ const CASES = [
 describe('an invariant', () => {
   it.each(CASES)('%s: %s', (name, _, { journal = [], now = 100_000, ...rest }, findings) => {
     const evidence = { journal, now, ...rest }
-    const history = historyOf(journal)
-    const found = INVARIANTS.filter((one) => one.name === name).flatMap((one) => [...one.check(history, evidence)])
+    const named = INVARIANTS.filter((one) => one.name === name)
+    const found = findingsOf(named, evidence).flatMap((one) => one.findings)
     expect(found).toEqual(findings)
   })
   it('is shown to find something, and to find nothing where nothing is wrong', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Asked } from '../../src/audit/evidence.ts'
-import { historyOf } from '../../src/audit/history.ts'
+import { findingsOf } from '../../src/audit/check.ts'
 import { type HandleOperation, judgeHandles, linearInvariants, operationsOf } from '../../src/audit/linear.ts'
 import { linearize } from '../../src/audit/linearize.ts'
 
@@ -256,7 +256,7 @@ describe('a search for an order', () => {
 describe('S1 clients', () => {
   const bind = (arq: string) => ask({ act: 'bind', from: 1, to: 2, status: 202, arqs: [arq], instance: arq })
   const found = (clients: readonly Asked[]) =>
-    linearInvariants.flatMap((one) => [...one.check(historyOf([]), { journal: [], now: 0, clients })])
+    findingsOf(linearInvariants, { journal: [], now: 0, clients }).flatMap((one) => one.findings)
   it('finds nothing where one order explains everything', () =>
     expect(found([bind('a'), shows('a', 3, 4, 'Bound', HANDLE)])).toEqual([]))
   it('names the handle, the ARQs that do not fit, and what was seen of them', () => {

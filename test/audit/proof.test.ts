@@ -1,7 +1,7 @@
 /** How a violation is proven, how positions compare, and how a journal is read as a sequence of appends. */
 import { describe, expect, it } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import { arqStates, historyOf, walk } from '../../src/audit/history.ts'
+import { arqStates, stepsOf, walk } from '../../src/audit/history.ts'
 import { comesBefore } from '../../src/audit/positions.ts'
 import { prove } from '../../src/audit/prove.ts'
 import {
@@ -88,7 +88,7 @@ describe('a finding is proven by', () => {
 
 describe('a journal is read as appends', () => {
   const steps = (...appends: readonly Append[]) =>
-    historyOf(journalOf(...appends)).steps.map(({ place, changes }) => [place, ...changes.map(({ row }) => row.key)])
+    [...stepsOf(journalOf(...appends))].map(({ place, changes }) => [place, ...changes.map(({ row }) => row.key)])
   it('of rows that follow each other with one command', () =>
     expect(steps([created('a1'), created('a2')], created('a3'))).toEqual([
       [2, 'arq/a1', 'arq/a2'],
@@ -101,13 +101,15 @@ describe('a journal is read as appends', () => {
     ]))
   it('in which each row knows the states before and after it', () => {
     const states: string[] = []
-    walk(historyOf(journalOf(created('a1'), arq('a1', bindStarted()))), (_, after, before) => {
+    const two = journalOf(created('a1'), arq('a1', bindStarted()))
+    walk({ journal: two, now: 0 }, (_, after, before) => {
       states.push(`${before.arq('a1').status} ${after.arq('a1').status} ${after.arq('a9').status}`)
     })
     expect(states).toEqual(['Absent Initial Absent', 'Initial BindStarted Absent'])
   })
   it('and tells the states between two moments', () => {
-    const history = historyOf(journalOf(created('a1'), created('a2'), arq('a1', bindStarted()), arq('a1', isBound)))
+    const some = journalOf(created('a1'), created('a2'), arq('a1', bindStarted()), arq('a1', isBound))
+    const history = walk({ journal: some, now: 0, clients: [] }, () => {})
     const between = (from: number, to: number) => arqStates(history, 'a1', from, to).map(({ status }) => status)
     expect(between(0, 0)).toEqual(['Absent'])
     expect(between(0, 1)).toEqual(['Absent', 'Initial'])

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { check } from '../../src/audit/check.ts'
-import type { Evidence, Violation } from '../../src/audit/evidence.ts'
+import type { Evidence, Records, Violation } from '../../src/audit/evidence.ts'
 import { judgeHandles } from '../../src/audit/linear.ts'
 import { gatherEvidence } from '../../src/cli/audit/gather.ts'
 import { silent } from '../../src/log.ts'
@@ -32,11 +32,18 @@ type Audited = { readonly violations: readonly string[]; readonly evidence: Evid
 const lineOf = ({ invariant, meaning, found, proof }: Violation): string =>
   `audit ${invariant} (${meaning}): ${found}; ${JSON.stringify(proof).slice(0, 900)}`
 
+/** Read as objects: a run is short. */
+const held = ({ journal, views, ...rest }: Records): Evidence => {
+  const tables = Object.entries(views ?? {}).map(([name, rows]) => [name, [...rows]])
+  const read = views ? { views: Object.fromEntries(tables) as NonNullable<Evidence['views']> } : {}
+  return { ...rest, journal: [...journal], ...read }
+}
+
 const auditOnce = async (world: World, lines: readonly Line[], struck: readonly Struck[]): Promise<Audited> => {
   const { url, broker, prefix, folder } = world
   const client = join(folder, 'client.ndjson')
   writeFileSync(client, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-  const { evidence } = await gatherEvidence(
+  const gathered = await gatherEvidence(
     {
       config: { database: { url: url() }, data: folder, kafka: { ...broker.options, prefix } },
       folder: false,
@@ -52,6 +59,7 @@ const auditOnce = async (world: World, lines: readonly Line[], struck: readonly 
     },
     silent,
   )
+  const evidence = held(gathered.evidence)
   const judged = { ...evidence, pauses: outagesOf(struck) }
   return { evidence, violations: [...check(judged).map(lineOf), ...statesDiffer(evidence)] }
 }

@@ -1,8 +1,7 @@
 /** The counts of an audit. Pure. */
-import type { Evidence, TopicMessage } from '../../audit/evidence.ts'
-import { historyOf } from '../../audit/history.ts'
+import type { Records, TopicMessage } from '../../audit/evidence.ts'
+import { arqsIn, stepsOf } from '../../audit/history.ts'
 import { judgeHandles } from '../../audit/linear.ts'
-import type { Arq } from '../../actors/arq/decider.ts'
 import type { InstanceEvent } from '../../actors/instance/messages.ts'
 import { kindOf } from '../../actors/runtime/memory.ts'
 
@@ -30,7 +29,7 @@ const countBy = <Item>(items: Iterable<Item>, name: (item: Item) => string): Rec
 }
 const iso = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())
 
-const bindsOf = (journal: Evidence['journal']) => {
+const bindsOf = (journal: Records['journal']) => {
   const counts: Record<string, number> = {}
   const since = new Map<string, number>()
   const took: number[] = []
@@ -62,18 +61,21 @@ const topicsOf = (messages: readonly TopicMessage[]): NonNullable<Figures['topic
     }),
   )
 
-export const figuresOf = ({ journal, topics, hosts, clients }: Evidence): Figures => {
-  const last = new Map<string, number>()
-  for (const [index, { key }] of journal.entries()) last.set(key, index)
-  const { reached } = historyOf(journal.filter(({ key }) => kindOf(key) === 'arq'))
+export const figuresOf = ({ journal, topics, hosts, clients }: Records): Figures => {
+  const keys = new Set<string>()
+  const arqs = new Map<string, string>()
+  for (const step of stepsOf(journal)) {
+    for (const { row } of step.changes) keys.add(row.key)
+    for (const { key, after } of arqsIn(step)) arqs.set(key, after.status)
+  }
   const judged = clients ? judgeHandles({ clients }) : []
   return {
     rows: journal.length,
     lastPosition: journal.at(-1)?.position ?? null,
-    from: iso(journal[0]?.at),
+    from: iso(journal.at(0)?.at),
     to: iso(journal.at(-1)?.at),
-    entities: countBy(last.keys(), kindOf),
-    arqs: countBy(reached.values(), (states) => (states.at(-1)!.state as Arq).status),
+    entities: countBy(keys, kindOf),
+    arqs: countBy(arqs.values(), (status) => status),
     ...bindsOf(journal),
     topics: topics ? topicsOf(topics.messages) : null,
     hosts: hosts?.length ?? null,

@@ -7,12 +7,13 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import * as v from 'valibot'
-import type { Asked, Evidence, HostStep, HostTrace, TopicMessage } from '../../audit/evidence.ts'
+import type { Asked, HostStep, HostTrace, Recorded, Rows, TopicMessage } from '../../audit/evidence.ts'
 import { effectsPath, readEffects } from '../../drivers/simulated/effects.ts'
 import { Entry } from '../../host/entry.ts'
+import { openPacking } from './packed.ts'
 import { messageOf } from './topics.ts'
 
-type Rows = Evidence['journal']
+type Journal = Rows<Recorded>
 const Row = v.looseObject({
   key: v.pipe(v.string(), v.regex(/^[a-z-]+\/./, 'must be <kind>/<id>')),
   version: v.pipe(v.number(), v.integer(), v.minValue(1)),
@@ -77,12 +78,12 @@ async function* linesOf<Schema extends v.GenericSchema>(
   }
 }
 
-export const readJournal = async (path: string): Promise<Rows> => {
-  const rows: Rows[number][] = []
-  for await (const row of linesOf(path, Row)) rows.push(row as unknown as Rows[number])
-  return rows
+export const readJournal = async (path: string): Promise<Journal> => {
+  const packing = openPacking<Recorded>()
+  for await (const row of linesOf(path, Row)) packing.add(row as unknown as Recorded)
+  return packing.done()
 }
-export const writeJournal = async (path: string, rows: Rows): Promise<void> => {
+export const writeJournal = async (path: string, rows: Journal): Promise<void> => {
   const lines = function* () {
     for (const { key, version, commandId, events, at, cause, position } of rows)
       yield `${JSON.stringify({ key, version, commandId, events, at, cause, ...(position === undefined ? {} : { position }) })}\n`
@@ -97,14 +98,13 @@ export const writeJournal = async (path: string, rows: Rows): Promise<void> => {
  */
 export const readClients = async (
   paths: readonly string[],
-  journal: Rows,
+  journal: Journal,
   skewMs: number,
 ): Promise<readonly Asked[]> => {
-  const earliest = running(journal.map(({ at }) => at).toReversed(), Math.min).toReversed()
-  const latest = running(
-    journal.map(({ at }) => at),
-    Math.max,
-  )
+  if (paths.length === 0) return []
+  const moments = Array.from(journal, ({ at }) => at)
+  const earliest = running(moments.toReversed(), Math.min).toReversed()
+  const latest = running(moments, Math.max)
   const asked: Asked[] = []
   for (const path of paths)
     for await (const one of linesOf(path, Client)) {

@@ -1,6 +1,6 @@
 /** Collects the evidence of an audit from a store, topics and files. */
 import { join } from 'node:path'
-import type { Asked, Evidence, HostTrace, Topics } from '../../audit/evidence.ts'
+import type { Asked, HostTrace, Records, Rows, Topics } from '../../audit/evidence.ts'
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { Row, ViewName } from '../../actors/runtime/views.ts'
 import { VIEWS } from '../../actors/runtime/views.ts'
@@ -9,6 +9,7 @@ import type { Log } from '../../log.ts'
 import { readSnapshot } from '../../persistence/snapshot.ts'
 import type { SnapshotSource } from '../../persistence/follow.ts'
 import { readClients, readHost, readJournal, readTopicFile } from './files.ts'
+import { packed } from './packed.ts'
 import { gatherTopics, journalOf } from './topics.ts'
 import type { Config } from '../config/config.ts'
 
@@ -33,23 +34,17 @@ export type AuditOptions = {
   readonly skewMs: number
 }
 export type Gathered = {
-  readonly evidence: Evidence
+  readonly evidence: Records
   /** Descriptions of the sources that were read. */
   readonly sources: readonly string[]
 }
 
-type Read = Pick<Evidence, 'journal' | 'views'> & {
+type Read = Pick<Records, 'journal' | 'views'> & {
   readonly now: number | null
   readonly source: string
   readonly marks: Pick<Topics, 'told' | 'open' | 'settled'>
 }
 const UNKNOWN = { told: null, open: null, settled: false }
-
-const collect = async <Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> => {
-  const all: Item[] = []
-  for await (const item of items) all.push(item)
-  return all
-}
 
 export const sourceOf = ({ config, folder }: Pick<AuditOptions, 'config' | 'folder'>): SnapshotSource | null => {
   const { database, kafka, data } = config
@@ -61,9 +56,9 @@ const fromStore = (source: SnapshotSource): Promise<Read> =>
   readSnapshot(source, async (snapshot) => {
     const told = await snapshot.checkpoint(RELAY)
     const unsettled = await snapshot.checkpoint(`${RELAY}.unsettled`)
-    const journal = await collect<FeedRow>(snapshot.journal())
-    const views: { [N in ViewName]?: readonly Row<N>[] } = {}
-    for (const name of Object.keys(VIEWS) as ViewName[]) views[name] = (await collect(snapshot.view(name))) as never
+    const journal = await packed<FeedRow>(snapshot.journal())
+    const views: { [N in ViewName]?: Rows<Row<N>> } = {}
+    for (const name of Object.keys(VIEWS) as ViewName[]) views[name] = (await packed(snapshot.view(name))) as never
     const alone = source.kind === 'pglite'
     return {
       journal,
@@ -111,8 +106,9 @@ export const gatherEvidence = async (options: AuditOptions, log: Log): Promise<G
   const { main, topics } = await read(options, log)
   const hosts: readonly HostTrace[] = await Promise.all(options.hostData.map(readHost))
   const clients: readonly Asked[] = await readClients(options.clients, main.journal, options.skewMs)
-  const last = main.journal.reduce((latest, { at }) => Math.max(latest, at), 0)
-  const evidence: Evidence = {
+  let last = 0
+  for (const { at } of main.journal) last = Math.max(last, at)
+  const evidence: Records = {
     journal: main.journal,
     now: options.now ?? (options.stopped ? last : (main.now ?? last)),
     quiet: options.settled,
