@@ -4,7 +4,7 @@ import { arqKey } from '../actors/arq/decider.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import { instanceKey } from '../actors/instance/decider.ts'
 import type { Records, JournalCount } from './evidence.ts'
-import { type Finding, type Invariant, type Step, arqsIn, at, inView, instancesIn } from './history.ts'
+import { type Invariant, type Step, arqsIn, at, inView, instancesIn } from './history.ts'
 
 const SLACK_MS = 30_000
 const NOVA_WAITS_MS = 300_000

@@ -44,7 +44,7 @@ export const prove = (journal: Rows, { place, keys = [], proof = [] }: Finding):
   const append = place === undefined ? [] : appendAt(journal, place)
   const before = lastOf(journal, keys, place ?? journal.length)
   const named = append.length > ENTRIES_MAX ? append.filter(({ key }) => keys.includes(key)) : append
-  return [...proof, ...new Set([...before, ...named])]
-    .map((entry) => ('of' in entry ? entry : shown(entry)))
-    .slice(0, ENTRIES_MAX)
+  // a row may be read twice, and is named once
+  const rows = new Map([...before, ...named].map((row) => [`${row.key} ${row.version} ${row.commandId}`, row]))
+  return [...proof, ...[...rows.values()].map(shown)].slice(0, ENTRIES_MAX)
 }

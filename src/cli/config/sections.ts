@@ -40,6 +40,8 @@ export type Sections = {
   readonly policy: { readonly enforceNewDefaults: boolean; readonly file: string | null }
   readonly control: ControlOptions
   readonly region: RegionOptions
+  /** Null: nothing is archived by itself. */
+  readonly archive: { readonly endedMs: number | null }
   readonly host: {
     readonly name: string | null
     readonly reportEveryMs: number

@@ -160,6 +160,12 @@ const CONVERSATIONS = {
       'A project may have this many accelerator requests; a creation beyond it is answered 403. 0: any number. Every `control` ' +
       'must have the same value.',
   }),
+  'archive.ended_days': optional('archive.endedMs', k.days(1, 36_500), {
+    about:
+      'Journals of accelerator requests that ended this long ago are moved to the archive by the service itself, as ' +
+      '`accelerando archive` does. Without it, only by that command. Not while a release 0.1.0 may still run.',
+    example: 30,
+  }),
   'sweep.every_seconds': row('control.sweepEveryMs', k.seconds(0.01, 60), inSeconds(CONTROL.sweepEveryMs), {
     about: 'How often deadlines, unanswered orders and undelivered events are looked for.',
   }),

@@ -73,6 +73,7 @@ const openPlane = async ({ config, log, clock, open, store, bus, link, watching 
     join: link.join,
     control,
     region,
+    archiveEndedMs: config.archive.endedMs,
     watching,
   })
   // A broker that hangs does not answer when the program leaves its groups. Work that is cut off here is resumed by

@@ -91,8 +91,9 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     const nova = config.nova === null ? null : createNova(config.nova)
     const watching = await openWatching('accelerando', log, open)
     const { meter, tracer } = watching
-    const { control, region } = config
-    const system = await openSystem({ store, images, nova, log, control, region, watching })
+    const { control, region, archive } = config
+    const options = { control, region, archiveEndedMs: archive.endedMs }
+    const system = await openSystem({ store, images, nova, log, watching, ...options })
     open.add(system.stop)
     const parts = { config, bus: system.bus, images, log, watching }
     const simulated = await startDemo(parts, open, (hosts) => recorded(system.plane.control, hosts, log))

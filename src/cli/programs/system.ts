@@ -13,6 +13,7 @@ import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import { untraced } from '../../trace.ts'
+import { startArchiver } from './archiver.ts'
 import { observedJournal } from '../observe/metricsJournal.ts'
 import { observedBus } from '../observe/observedBus.ts'
 import { type Watching, resending, watchedPlane } from '../observe/watching.ts'
@@ -29,6 +30,8 @@ export type SystemParts = {
   readonly join?: (begin: () => Promise<void>) => Promise<void>
   readonly control?: Partial<ControlOptions & Paces>
   readonly region?: Partial<RegionOptions>
+  /** Archives by itself what ended this long ago; null or absent: never. */
+  readonly archiveEndedMs?: number | null
   readonly watching?: Watching
 }
 export type System = {
@@ -71,17 +74,12 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     clock,
     log,
   })
-  const receiving = inbox({
-    bus,
-    clock,
-    log,
-    admit: plane.reports.admit,
-    unchanged: plane.reports.unchanged,
-    take: plane.reports.take,
-  })
+  const { admit, unchanged, take } = plane.reports
+  const receiving = inbox({ bus, clock, log, admit, unchanged, take })
   await relaying.start()
   await (parts.join ?? ((begin) => begin()))(receiving.start)
   await plane.start()
+  const archiver = startArchiver({ store, endedMs: parts.archiveEndedMs ?? null, clock, ids, log })
   return {
     plane,
     bus,
@@ -92,6 +90,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
      * that work recorded.
      */
     stop: async () => {
+      await archiver.stop()
       await receiving.stop()
       await plane.stop()
       await relaying.stop()

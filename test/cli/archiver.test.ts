@@ -1,0 +1,88 @@
+/** What ended long ago leaves the journal by itself: by one process at a time, in bounded portions, and again after a failure. */
+import { describe, expect, it } from 'vitest'
+import { createArchiver } from '../../src/cli/programs/archiver.ts'
+import { systemIds } from '../../src/clock.ts'
+import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import type { Archived, ArchiveOrder } from '../../src/persistence/store.ts'
+import { handClock, memoryLog } from '../support/lab.ts'
+import { NOVA, openPlane, value } from '../support/plane.ts'
+
+const DAY = 86_400_000
+const HOUR = 3_600_000
+
+const opened = async () => {
+  const clock = handClock()
+  const stores = memoryStores({ exclusive: false, now: clock.now })
+  const store = stores()
+  const log = memoryLog()
+  const archiver = (archiveEnded = store.archiveEnded) =>
+    createArchiver({ store: { sharing: store.sharing, archiveEnded }, endedMs: 30 * DAY, clock, ids: systemIds, log })
+  return { clock, store, log, archiver }
+}
+const MOVED: Archived = { entities: 1, rows: 10, more: true }
+
+describe('archiving by itself', () => {
+  it('moves what ended long enough ago, and leaves what lives', async () => {
+    const { clock, store, archiver } = await opened()
+    const world = await openPlane({ clock, options: { sweepEveryMs: 365 * DAY } }, store, 'when told')
+    value(
+      await world.control.profiles.create(NOVA, { name: 'f', description: null, groups: [{ 'resources:FPGA': '1' }] }),
+    )
+    const [[gone], [kept]] = [
+      value(await world.control.arqs.create(NOVA, 'f')),
+      value(await world.control.arqs.create(NOVA, 'f')),
+    ]
+    value(await world.control.arqs.remove(NOVA, [gone!.uuid]))
+    await store.journal.saveCheckpoint('relay', await store.journalEnd())
+    const one = archiver()
+    await clock.pass(29 * DAY)
+    expect(await one.round()).toBe(0)
+    await clock.pass(2 * DAY)
+    expect(await one.round()).toBe(2)
+    const left = (await store.journal.feed('', 100)).map(({ key }) => key)
+    expect(left).toContain(`arq/${kept!.uuid}`)
+    expect(left).not.toContain(`arq/${gone!.uuid}`)
+    await Promise.all([world.plane.stop(), clock.pass(HOUR)])
+  })
+  it('is the work of one process at a time, and of another one when that has stopped', async () => {
+    const { clock, archiver } = await opened()
+    const [one, two] = [archiver(), archiver()]
+    expect(await one.round()).toBe(0)
+    expect(await two.round()).toBe(null)
+    await one.stop()
+    await clock.pass(1)
+    expect(await two.round()).toBe(0)
+  })
+  it('goes in portions with pauses, so many in a round, and ends with the portion under way', async () => {
+    const { clock, archiver } = await opened()
+    const asked: ArchiveOrder[] = []
+    const one = archiver(async (order) => {
+      asked.push(order)
+      return MOVED
+    })
+    one.start()
+    await clock.pass(1000)
+    expect(asked).toHaveLength(5)
+    expect(asked[0]!.before).toBe(clock.now() - 1000 - 30 * DAY)
+    await clock.pass(50_000)
+    expect(asked).toHaveLength(60)
+    await clock.pass(60_000)
+    expect(asked.length).toBeGreaterThan(60)
+    await one.stop()
+    const { length } = asked
+    await clock.pass(HOUR)
+    expect(asked).toHaveLength(length)
+  })
+  it('goes on after a round that failed', async () => {
+    const { clock, log, archiver } = await opened()
+    let calls = 0
+    const one = archiver(async () => {
+      if (++calls === 1) throw new Error('the database is away')
+      return { ...MOVED, more: false }
+    })
+    one.start()
+    await clock.pass(60_000)
+    expect(log.said.map(({ message }) => message)).toEqual(['archive.failed', 'journal.archived'])
+    await one.stop()
+  })
+})
