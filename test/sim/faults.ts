@@ -1,4 +1,5 @@
 /** The faults, injected one at a time while clients work. Each ends by itself or at the end of the load. */
+import { reportRecord } from '../../src/wire/message.ts'
 import type { Process } from './control.ts'
 import type { Machine } from './machine.ts'
 import type { Network } from './network.ts'
@@ -6,7 +7,7 @@ import type { SimNova } from './nova.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 import { MOMENTS, type Snare } from './snare.ts'
-import type { SimStore } from './store.ts'
+import { type SimStore, UNRECORDABLE } from './store.ts'
 
 export type Pause = { readonly from: number; to: number }
 export type Stage = {
@@ -223,7 +224,32 @@ const unplugged: Fault = (stage) => {
   })
 }
 
+/** Well-formed inventories that no store can record, of hosts that are otherwise unknown: on any partition, and repeated as a host does. */
+const unrecordable: Fault = (stage) => {
+  const { network, random, say, now } = stage
+  const [host, count] = [`odd-${random.below(1000)}`, random.between(1, 40)]
+  const bootId = '00000000-0000-4000-8000-00000000dead'
+  const device = {
+    type: 'GPU',
+    vendor: '0000',
+    model: UNRECORDABLE,
+    stdBoardInfo: null,
+    vendorBoardInfo: null,
+    controlPath: { type: 'PCI', info: '{"domain":"0000","bus":"0c","device":"00","function":"0"}' },
+    deployables: [],
+  } as const
+  const report = (number: number): void => {
+    const drivers = [{ driver: 'odd', status: 'ok', devices: [device] }] as const
+    const shown = { host, bootId, number, observedAt: now(), version: '0', aliases: [], drivers }
+    network().poison(reportRecord({ type: 'Inventory', ...shown }, `${host}.${number}`, now()))
+    if (number < count) later(stage, random.below(3000), () => report(number + 1))
+  }
+  say(`fault: ${host} sends ${count} inventories that cannot be recorded`)
+  report(1)
+}
+
 const FAULTS: readonly Fault[] = [
+  unrecordable,
   actors,
   actors,
   actors,

@@ -41,6 +41,12 @@ type Ports = {
   readonly complain: (line: string, rule?: string) => void
 }
 
+/** Stands for all that only the database knows to be impossible: it refuses each append of a device with this model. */
+export const UNRECORDABLE = 'unrecordable model'
+const REFUSED: Verdict = { refused: { kind: 'invalid', field: 'devices.model', rule: 'is no value that is taken' } }
+const isUnrecordable = ({ rows }: Append): boolean =>
+  rows.some(({ key, events }) => key.startsWith('device/') && JSON.stringify(events).includes(UNRECORDABLE))
+
 /** A caller gives up after this long while the store is away; the request is still carried out when it is back. */
 const TIMEOUT_MS = 4000
 
@@ -68,6 +74,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       say(`store: an append of ${wanted.rows[0]?.key} is lost before the commit`)
       return 'unknown'
     }
+    if (isUnrecordable(wanted)) return REFUSED
     const torn = bite === 'append torn' && wanted.rows.length > 1 && random.chance(0.02)
     const given = torn ? { ...wanted, rows: wanted.rows.slice(0, -1) } : wanted
     const verdict = await journal.append(bite === 'fence off' ? await unfenced(journal, given) : given)
