@@ -81,17 +81,15 @@ const preparedAfter = ({ type, prepared }: Entry, result: Result, before: boolea
 export const recalled = (held: LedgerAnswer['slots'][number], at: number): Entry => ({
   slot: held.slot,
   number: held.number,
-  type: 'PrepareSlot',
+  type: held.pending ?? 'PrepareSlot',
   driver: held.driver,
   deployable: held.deployable,
   deployableUuid: held.deployableUuid,
   handle: handleKey(held.handle),
   ...(held.arq === undefined ? {} : { arq: held.arq }),
-  state: 'done',
+  ...(held.pending ? { state: 'in-hand', sent: false } : { state: 'done', sent: true, result: { status: 'done' } }),
   startedAt: at,
   finishedAt: at,
-  result: { status: 'done' },
-  sent: true,
   prepared: true,
 })
 

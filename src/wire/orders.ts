@@ -57,8 +57,10 @@ export const LedgerAnswer = v.object({
     v.array(
       v.object({
         slot: HandleUuid,
-        /** No order up to this number is carried out for the slot any more. */
+        /** No order up to this number is carried out for the slot any more, except one that has no answer yet. */
         number: OrderNumber,
+        /** The order with this number has no answer yet: it may have been carried out, and is carried out when it comes again. */
+        pending: v.optional(v.picklist(['PrepareSlot', 'ReleaseSlot'])),
         driver: text(100),
         deployable: text(200),
         deployableUuid: DeployableUuid,

@@ -112,6 +112,13 @@ describe('MEMORY-2 the question what is prepared', () => {
     await sendFor(bootNumber(), lab.order('PrepareSlot', 2, { slot: SECOND }))
     expect(outcomes().slice(-2)).toEqual(['ReleaseSlot 8 done', 'PrepareSlot 2 done'])
   })
+  test('an order that had no answer yet holds its function, and is carried out when it comes again', async () => {
+    const host = await lab.boot()
+    await answer(host, [{ ...slotOf(lab.order('PrepareSlot', 7)), pending: 'PrepareSlot' }])
+    await sendFor(bootNumber(), lab.order('PrepareSlot', 1, { slot: SECOND }), lab.order('PrepareSlot', 7))
+    expect(outcomes()).toEqual(['PrepareSlot 1 failed', 'PrepareSlot 7 done'])
+    expect(Object.keys((await lab.effects()).prepared)).toEqual([lab.order('PrepareSlot', 7).slot])
+  })
   test('without an answer in time the order is left alone, and carried out when it comes again', async () => {
     const host = await lab.boot()
     await sendFor(bootNumber(), lab.order('PrepareSlot', 1))

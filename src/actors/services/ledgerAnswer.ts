@@ -19,12 +19,14 @@ const SLOTS_MAX = 500
 type Held = LedgerAnswer['slots'][number]
 const heldOn = (held: Deployable): readonly Held[] =>
   takenHandles(held).flatMap(({ uuid: slot, type, info, arq, pending }) => {
-    // an order that waits for its answer is still to be carried out
-    const number = pending === null ? held.orders : pending.number - 1
+    const number = pending?.number ?? held.orders
+    // its host has never had an order for it
     if (number < 1) return []
+    const unanswered =
+      pending?.type === 'PrepareSlot' || pending?.type === 'ReleaseSlot' ? { pending: pending.type } : {}
     const { driver, name: deployable, uuid: deployableUuid } = held
     const place = { driver, deployable, deployableUuid, handle: { type, info } }
-    return [{ slot, number, ...place, ...(arq === null ? {} : { arq }) }]
+    return [{ slot, number, ...unanswered, ...place, ...(arq === null ? {} : { arq }) }]
   })
 
 /** Faults: `unavailable`, when the report has to come again. An answer that comes twice changes nothing. */
