@@ -45,7 +45,11 @@ const ADOPT = [
         split_part(substring(c.position from '${PLACE}'), '.', 2)::int)
       order by p.xid desc, p.pos desc, p.place desc limit 1), ''))
     where c.position ~ '${PLACE}'`,
+  // no program runs now: nobody has to be given time to look for what it wrote
+  'update incarnation set system = null, timeline = null, writable_at = null',
   `update journal j set xid = '1', pos = p.place from places p where not p.old and p.key = j.key and p.version = j.version`,
+  // no program runs now: nobody has to be given time to look for what it wrote
+  'update incarnation set system = null, timeline = null, writable_at = null',
   `update journal_archive j set xid = '1', pos = p.place from places p where p.old and p.key = j.key and p.version = j.version`,
 ]
 

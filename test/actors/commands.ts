@@ -203,6 +203,7 @@ const profileName = fc.oneof(
 
 /** By kind: the key of the one entity the commands are about, what begins its life, and what may come then. */
 type Life = { readonly key: string; readonly first: fc.Arbitrary<unknown>; readonly commands: fc.Arbitrary<unknown> }
+const admitting = record('Admit', { count: fc.integer({ min: 1, max: 9 }) })
 const taking = record('Take', { count: fc.integer({ min: 0, max: 9 }) })
 export const lifeOf: Readonly<Record<string, Life>> = {
   arq: { key: `arq/${id(0xa1)}`, first: fc.constant({ ...created, type: 'Create' }), commands: arq },
@@ -212,5 +213,6 @@ export const lifeOf: Readonly<Record<string, Life>> = {
   instance: { key: `instance/${id(0xc2)}`, first: instance, commands: instance },
   numbers: { key: 'numbers/inventory', first: taking, commands: taking },
   profile: { key: `profile/${id(0xb1)}`, first: profile, commands: profile },
+  quota: { key: 'quota/p1', first: admitting, commands: admitting },
   'profile-name': { key: 'profile-name/p', first: profileName, commands: profileName },
 }

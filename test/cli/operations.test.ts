@@ -95,7 +95,7 @@ describe('handles and requests', () => {
     expect(await said('arqs', 'show', arq!.uuid)).toMatch(/^state +Bound$/m)
     expect(await said('arqs', 'force-unbind', arq!.uuid, ...BECAUSE, '--as', 'kim')).toMatch(/^state +Unbound$/m)
     expect(await said('arqs', 'show', arq!.uuid, '--timeline')).toMatch(
-      /unbound by force +\d+ +kim +attach_handle=\S+ by=kim reason=the card was exchanged$/m,
+      /unbound by force +\d+ +kim +attach_handle=\S+ code=operator_decided by=kim reason=the card was exchanged$/m,
     )
   })
 })

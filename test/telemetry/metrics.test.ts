@@ -74,7 +74,8 @@ describe('the metrics page', () => {
     expect(count('journal_appends_total', { verdict: 'appended' })).toBeGreaterThan(9)
     expect(count('journal_append_seconds', {}, '_count')).toBe(count('journal_appends_total'))
     expect(count('journal_batch_appends', {}, '_sum')).toBe(count('journal_appends_total', { verdict: 'appended' }))
-    expect(count('bus_messages_total', { topic: 'host.orders.v1' })).toBe(3)
+    // three orders, and an answer to each of the two hosts, which started without a ledger
+    expect(count('bus_messages_total', { topic: 'host.orders.v1' })).toBe(5)
     expect(count('host_orders_total', { type: 'PrepareSlot', outcome: 'done' })).toBe(3)
     expect(count('host_driver_seconds', { call: 'prepare', outcome: 'done' }, '_count')).toBe(3)
     expect(count('relay_active')).toBe(1)
