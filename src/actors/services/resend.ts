@@ -76,8 +76,9 @@ export const createResend = (kernel: Kernel): Resend => {
     const silent = await silentHosts(orders)
     const running = orders.filter((order) => !isOver(order, now))
     const sent = running.filter(({ hostname }) => !silent.has(hostname))
-    if (sent.length > 0) await publish(sent.map(({ body }) => orderMessage(body, now)))
+    // first, since no deadline waits for the bus
     for (const order of orders.filter((one) => isOver(one, now))) await end(order)
+    if (sent.length > 0) await publish(sent.map(({ body }) => orderMessage(body, now)))
     return running.map((order) => {
       const { slot, number, hostname } = order
       return { slot, number, sentAt: now + pauseMs(order, now, silent.has(hostname), options) - options.resendMs }
@@ -95,13 +96,19 @@ export const createResend = (kernel: Kernel): Resend => {
       // also those that were put off, and none of them twice
       const before = clock.now() + Math.max(QUIET_MS, RESEND_MAX_MS)
       const places: Awaited<ReturnType<typeof send>>[number][] = []
-      for (let portion = 0; portion < PORTIONS_MAX; portion++) {
-        const orders = await sharing.takeOrders(before, before + 1, ORDERS_MAX)
-        if (orders.length > 0) places.push(...(await send(orders)))
-        if (orders.length < ORDERS_MAX) break
+      try {
+        for (let portion = 0; portion < PORTIONS_MAX; portion++) {
+          const orders = await sharing.takeOrders(before, before + 1, ORDERS_MAX)
+          // where they stay when they cannot be sent: the rounds find them
+          const unsent = orders.map(({ slot, number }) => ({ slot, number, sentAt: clock.now() }))
+          const from = places.push(...unsent) - unsent.length
+          if (orders.length > 0) places.splice(from, unsent.length, ...(await send(orders)))
+          if (orders.length < ORDERS_MAX) break
+        }
+      } finally {
+        for (let from = 0; from < places.length; from += ORDERS_MAX)
+          await sharing.postponeOrders(places.slice(from, from + ORDERS_MAX))
       }
-      for (let from = 0; from < places.length; from += ORDERS_MAX)
-        await sharing.postponeOrders(places.slice(from, from + ORDERS_MAX))
     },
   }
 }
