@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { journalText } from '../golden/fold.ts'
 import { playScenario } from '../golden/scenario.ts'
@@ -33,10 +34,16 @@ const without = (record: BusRecord, field: string): BusRecord => {
   return { ...record, value: JSON.stringify({ ...envelope, data: rest }) }
 }
 
+/** What an older release need not read (docs/upgrade.md): nobody sets a quota while it runs, and 0.1.0 is two releases back. */
+const isReadable =
+  (release: string) =>
+  ({ key, events }: FeedRow): boolean =>
+    !key.startsWith('quota/') && !(release.includes('0.1.0') && events.some(({ type }) => type === 'ReportRefused'))
+
 for (const part of [firstRelease, lastWithControls()])
   describeWith(part, `the code of ${part.name}`, (commit) => {
     test('reads what today writes, and would not read everything', async () => {
-      const rows = await playScenario()
+      const rows = (await playScenario()).filter(isReadable(part.name))
       const records = await playTopics(rows)
       const tree = treeOf(commit)
       try {
