@@ -99,6 +99,23 @@ describe('what a dead process has left undone', () => {
   })
 })
 
+describe('a deadline', () => {
+  it('is ended by any process as soon as it has passed, whoever recorded it', async () => {
+    const shared = openShared()
+    const one = await shared.first(FPGA)
+    const two = await shared.another()
+    const { arq } = await one.start()
+    const state = async () => value(await two.control.arqs.get(NOVA, arq)).state
+    await shared.clock.pass(119_999)
+    await shared.sweep(two)
+    expect(await state()).toBe('BindStarted')
+    await shared.clock.pass(1)
+    await shared.sweep(two)
+    expect(await state()).toBe('BindFailed')
+    await shared.stop()
+  })
+})
+
 describe('an order that waits for its answer', () => {
   it('is not sent again by a process that starts beside others, and by one of them when it is time (SWEEPER-5)', async () => {
     const shared = openShared()

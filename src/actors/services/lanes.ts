@@ -18,6 +18,8 @@ import type { Kernel } from './kernel.ts'
 export type Worker = {
   /** The kinds of due rows that it works on. */
   readonly kinds: readonly string[]
+  /** The process that recorded its work begins with it at once; others leave it alone for `headStartMs`. */
+  readonly begunAtOnce: boolean
   /** How many entities it can begin with now. */
   readonly room: () => number
   /** Ignored when the entity is in hand already, or there is no room: a later round finds it again. */
@@ -29,8 +31,8 @@ export type Worker = {
   readonly stop: () => Promise<void>
 }
 export type Lane = {
-  /** Ends the claims on what is done, and claims what is due before this moment. */
-  readonly round: (before: number) => Promise<void>
+  /** Ends the claims on what is done, and claims what is due. */
+  readonly round: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -52,7 +54,8 @@ const createTries = () => {
   }
 }
 
-export const createLane = ({ region, sharing, options, log }: Kernel, worker: Worker): Lane => {
+export const createLane = ({ region, sharing, options, log, clock, journal }: Kernel, worker: Worker): Lane => {
+  const before = () => clock.now() - (worker.begunAtOnce && !journal.exclusive ? options.headStartMs : 0)
   const claimed = new Set<EntityKey>()
   const tries = createTries()
   const letGo = async () => {
@@ -62,12 +65,12 @@ export const createLane = ({ region, sharing, options, log }: Kernel, worker: Wo
     for (const entity of over) claimed.delete(entity)
   }
   return {
-    round: async (before) => {
+    round: async () => {
       await letGo()
       // entities in hand may be claimed as well, once: they must not hide the others
       const limit = Math.min(CLAIM_MAX, worker.room())
       if (limit <= 0) return
-      for (const { entity, at } of await sharing.claimDue(worker.kinds, before, limit, options.claimMs)) {
+      for (const { entity, at } of await sharing.claimDue(worker.kinds, before(), limit, options.claimMs)) {
         claimed.add(entity)
         tries.note(entity, at)
         worker.begin(entity, region.readCurrent)
@@ -102,6 +105,7 @@ export const deadlineWorker = (kernel: Kernel): Worker => {
   }
   return {
     kinds: DEADLINES,
+    begunAtOnce: false,
     room: () => DEADLINES_MAX - inHand.size,
     begin: (entity, read) => {
       if (stopped || inHand.has(entity) || inHand.size >= DEADLINES_MAX) return

@@ -187,6 +187,7 @@ export const createNotifier = (kernel: Kernel): Notifier => {
   }
   return {
     kinds: [NOVA_DUE],
+    begunAtOnce: true,
     room: () => Math.max(0, (CALLS_MAX - calls.size) * GATHERED_MAX - waiting.size),
     begin: (entity, read) => {
       if (stopped || inHand.has(entity) || waiting.has(entity) || waiting.size >= WAITING_MAX) return

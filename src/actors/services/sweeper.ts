@@ -3,7 +3,8 @@
  *
  * SWEEPER-1 nothing exists only in a timer: after a restart, or in another process, the same reads find the same work;
  * SWEEPER-2 every round is bounded, and only one worker has an entity at a time: within a process by a list, among processes by claims;
- * SWEEPER-3 the process that recorded due work begins at once and without a claim; other processes leave it alone for `headStartMs`;
+ * SWEEPER-3 the process that recorded events for Nova begins with them at once and without a claim; other processes leave them alone for
+ *    `headStartMs`. A deadline belongs to whoever claims it first, and is not late for a head start;
  * SWEEPER-4 each kind of work has rounds and a budget of its own (`lanes.ts`): no deadline waits for Nova, the bus, a silent fleet or
  *    the comparison of views;
  * SWEEPER-5 only a process that has its store to itself sends all unanswered orders again at its start, because its bus died with the
@@ -52,10 +53,9 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
   let [stopped, rounds] = [false, 0]
   const timers = new Map<Round, Cancel>()
 
-  const free = () => clock.now() - (journal.exclusive ? 0 : options.headStartMs)
   const orders: Round = { every: 1, work: resend.round }
   const others: readonly Round[] = [
-    ...lanes.map((lane) => ({ every: 1, work: () => lane.round(free()) })),
+    ...lanes.map((lane) => ({ every: 1, work: lane.round })),
     { every: 1, work: liveness.note },
     { every: SLOW_ROUNDS, work: async () => region.passivate() },
     { every: SLOW_ROUNDS, work: liveness.sweep },
