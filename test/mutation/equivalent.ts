@@ -148,7 +148,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/actors/inventory/reconcile.ts',
-    line: '(isVirtual(device) ? 0 : 2) + (host.devices[canonical] ? 0 : 1)',
+    line: '(isVirtual(device) ? 0 : 2) + (ownValue(host.devices, canonical) ? 0 : 1)',
     original: '2',
     mutated: '3',
     reason: 'ranks are only compared with each other',
