@@ -53,7 +53,7 @@ const TIMEOUT_MS = 4000
 export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, complain }: Ports): SimStore => {
   const open = memoryStores({ exclusive, now: schedule.elapsed })
   const store = open()
-  const watched = watchedSharing({ now: schedule.elapsed, complain })
+  const watched = watchedSharing({ now: schedule.elapsed, exclusive, complain })
   const faults: StoreFaults = { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 }
   const server = schedule.life('store')
   const log: FeedRow[] = []

@@ -2,12 +2,17 @@
 import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import type { Life } from './schedule.ts'
 
-type Ports = { readonly now: () => number; readonly complain: (line: string, rule: string) => void }
+type Ports = {
+  readonly now: () => number
+  /** A process has the store to itself: when it opens the store, the claims of those before it are over. */
+  readonly exclusive: boolean
+  readonly complain: (line: string, rule: string) => void
+}
 
 const RELAY = 'relay'
 
 /** One instance serves all processes. */
-export const watchedSharing = ({ now, complain }: Ports): ((life: Life, sharing: Sharing) => Sharing) => {
+export const watchedSharing = ({ now, exclusive, complain }: Ports): ((life: Life, sharing: Sharing) => Sharing) => {
   const claims = new Map<string, { readonly life: Life; readonly until: number }>()
   let told = 0
   return (life, sharing) => ({
@@ -27,7 +32,7 @@ export const watchedSharing = ({ now, complain }: Ports): ((life: Life, sharing:
       const found = await sharing.claimDue(kinds, moment, limit, forMs)
       for (const { entity } of found) {
         const other = claims.get(entity)
-        if (other && other.until > now())
+        if (other && other.until > now() && (other.life.alive || !exclusive))
           complain(`${entity} was given to ${life.name} and to ${other.life.name}`, 'SHARING-3')
         claims.set(entity, { life, until: now() + forMs })
       }
