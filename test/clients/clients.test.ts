@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embeddedStoreIn } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { type Service, startService, tempFolder } from '../support/program.ts'
-import { INSTALL_MS, here, installClients, runClient } from './python.ts'
+import { INSTALL_MS, here, installPython, runPython } from './python.ts'
 
 const IMAGE = '11111111-2222-4333-8444-555555555555'
 const SCRIPT_MS = 120_000
@@ -14,7 +14,7 @@ describeWith('pip', 'existing clients', (python) => {
   const data = tempFolder('clients')
   let service: Service
   beforeAll(async () => {
-    installClients(python)
+    installPython(python, 'clients')
     writeFileSync(join(data.path, `${IMAGE}.bin`), 'a bitstream')
     await embeddedStoreIn(join(data.path, 'data/store'))
     const flags = ['--demo', '--data', join(data.path, 'data'), '--images', data.path]
@@ -27,7 +27,7 @@ describeWith('pip', 'existing clients', (python) => {
     data.remove()
   })
   const well = async (script: string, ...args: readonly string[]) => {
-    const said = await runClient('python', ['-W', 'ignore', here(script), ...args], { timeout: SCRIPT_MS })
+    const said = await runPython('clients', 'python', ['-W', 'ignore', here(script), ...args], { timeout: SCRIPT_MS })
     expect(said.split('\n').filter((line) => line.startsWith('failed'))).toEqual([])
     expect(said).toMatch(/exit 0$/)
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
 import { startService, tempFolder } from '../support/program.ts'
-import { INSTALL_MS, here, installClients, runClient } from './python.ts'
+import { INSTALL_MS, here, installPython, runPython } from './python.ts'
 
 const LIMIT_MS = 600_000
 /** All checks over all operations of the description, from a fixed seed, with few examples each. */
@@ -20,7 +20,7 @@ describeWith('pip', 'Schemathesis', (python) => {
   test(
     'finds nothing in which the service and its description of itself disagree',
     async () => {
-      installClients(python)
+      installPython(python, 'schemathesis')
       const data = tempFolder('schemathesis')
       const flags = [
         '--demo',
@@ -35,16 +35,21 @@ describeWith('pip', 'Schemathesis', (python) => {
         args: ['start', ...flags],
         env: { ACCELERANDO_COMPAT_TEMPEST_SERVER_FAULTS: 'false' },
       })
-      const printed = await runClient('schemathesis', ['run', `${service.origin}/openapi.json`, ...ARGUMENTS], {
-        cwd: data.path,
-        env: {
-          ...process.env,
-          PYTHONDONTWRITEBYTECODE: '1',
-          PYTHONPATH: here('.'),
-          SCHEMATHESIS_HOOKS: 'schemathesis_hooks',
+      const printed = await runPython(
+        'schemathesis',
+        'schemathesis',
+        ['run', `${service.origin}/openapi.json`, ...ARGUMENTS],
+        {
+          cwd: data.path,
+          env: {
+            ...process.env,
+            PYTHONDONTWRITEBYTECODE: '1',
+            PYTHONPATH: here('.'),
+            SCHEMATHESIS_HOOKS: 'schemathesis_hooks',
+          },
+          timeout: LIMIT_MS,
         },
-        timeout: LIMIT_MS,
-      })
+      )
       await service.end('SIGTERM')
       data.remove()
       expect(printed).toMatch(/exit 0$/)
