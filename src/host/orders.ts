@@ -105,6 +105,11 @@ export class Orders {
     const running = this.#runs.get(order.slot)
     const judgement = judge(known, order.number, running?.order.number === order.number)
     const { slot, number, type } = order
+    // the journal has gone back and gives numbers out again: what was recorded under this number is the end of another order
+    if (judgement === 'answer' && known!.type !== type) {
+      log.error({ slot, number, type, recorded: known!.type }, 'order.numberUsed')
+      return Promise.resolve()
+    }
     log.debug({ slot, number, type, judgement }, 'order.came')
     if (judgement === 'ignore') log.info({ slot, number, type, last: known!.number }, 'order.older')
     if (judgement === 'answer') told(known!)

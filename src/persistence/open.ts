@@ -24,6 +24,7 @@ const prepare = async (database: Database, migrateUp: () => Promise<void>): Prom
 }
 
 type Remembering = {
+  readonly look: (run: Run) => Promise<void>
   readonly acknowledged: (appends: readonly Append[]) => void
   readonly prove: (run: Run) => Promise<void>
 }
@@ -36,15 +37,13 @@ const storeOn = async (
     await database.close()
     throw cause
   })
-  const [{ sqlJournal }, { sqlReads }, { endAllOthers, sqlSharing }, { expectWriting }, bulk, { clusterIn }] =
-    await Promise.all([
-      import('./journal.ts'),
-      import('./reads.ts'),
-      import('./sharing.ts'),
-      import('./incarnation.ts'),
-      import('./bulk.ts'),
-      import('./cluster.ts'),
-    ])
+  const [{ sqlJournal }, { sqlReads }, { endAllOthers, sqlSharing }, bulk, { clusterIn }] = await Promise.all([
+    import('./journal.ts'),
+    import('./reads.ts'),
+    import('./sharing.ts'),
+    import('./bulk.ts'),
+    import('./cluster.ts'),
+  ])
   const journal = sqlJournal(database)
   if (database.exclusive) await endAllOthers(database.write)
   if (incarnation) {
@@ -58,7 +57,7 @@ const storeOn = async (
     newer: unknown,
     ...(database.lost ? { lost: database.lost } : {}),
     journal,
-    expectWriting: () => expectWriting(database.write),
+    expectWriting: () => (incarnation ? incarnation.look(database.write) : Promise.resolve()),
     reads: sqlReads(database),
     sharing: sqlSharing(database),
     cluster: () => clusterIn(database),
@@ -97,7 +96,12 @@ const openPostgres = async (options: PostgresOptions): Promise<Store> => {
   const { sole = false, ...rest } = options
   const incarnation = openIncarnation()
   const presence = sole ? 'alone' : 'together'
-  const database = await postgresDatabase({ ...rest, presence, prove: incarnation.prove })
+  const database = await postgresDatabase({
+    ...rest,
+    // whoever adopts may do so beside a program that has the database to itself
+    ...(rest.adopting ? {} : { presence }),
+    prove: incarnation.prove,
+  })
   const migrateUp = async () => {
     const orm = await import('./orm.ts')
     await orm.migrateUp(await orm.ormOnPostgres(options.url))

@@ -3,7 +3,7 @@
  * on one cluster and restored on another may contain xids that the other has not reached yet: the feed would return new rows only
  * after it has reached them, and out of order.
  */
-import type { Run } from './sql.ts'
+import type { Database, Run } from './sql.ts'
 
 /** Matches the journal position at the end of a checkpoint; a reader may write other text before it. */
 const PLACE = String.raw`\d+\.\d+$`
@@ -45,8 +45,6 @@ const ADOPT = [
         split_part(substring(c.position from '${PLACE}'), '.', 2)::int)
       order by p.xid desc, p.pos desc, p.place desc limit 1), ''))
     where c.position ~ '${PLACE}'`,
-  // no program runs now: nobody has to be given time to look for what it wrote
-  'update incarnation set system = null, timeline = null, writable_at = null',
   `update journal j set xid = '1', pos = p.place from places p where not p.old and p.key = j.key and p.version = j.version`,
   // no program runs now: nobody has to be given time to look for what it wrote
   'update incarnation set system = null, timeline = null, writable_at = null',
@@ -61,10 +59,19 @@ export const adopt = async (run: Run): Promise<Adopted> => {
   return { rows: counted!['rows'] as number }
 }
 
-/** To be run by the owner of the tables, while no program uses them. */
-export const adoptCluster = async (url: string): Promise<Adopted> => {
+const isAheadIn = async (database: Pick<Database, 'read' | 'close'>): Promise<boolean> => {
+  try {
+    return (await database.read(plain(AHEAD))).length > 0
+  } finally {
+    await database.close()
+  }
+}
+
+/** To be run by the owner of the tables. Null: the journal is of this server. Rejects while a program uses the database. */
+export const adoptCluster = async (url: string): Promise<Adopted | null> => {
   const { postgresDatabase } = await import('./postgres/postgres.ts')
-  const database = await postgresDatabase({ url, readers: 1 })
+  if (!(await isAheadIn(await postgresDatabase({ url, readers: 1 })))) return null
+  const database = await postgresDatabase({ url, readers: 1, presence: 'alone' })
   try {
     return await database.transaction(adopt)
   } finally {

@@ -21,9 +21,13 @@ const TAKE_OVER = `update leases set holder = $2, until = ${fromNow(3)}, for_ms 
   where name = $1 and holder = $4 and epoch = $5::bigint and until::text = $6 returning epoch`
 /** The row is kept, since its epoch must never start again from 1. */
 const RELEASE = `update leases set until = '-infinity' where name = $1 and holder = $2`
-/** The row of the lease is locked until the checkpoint is committed, so no other process can take the lease in between. */
+/**
+ * The row of the lease is locked until the checkpoint is committed, so no other process can take the lease in between. A position that
+ * this server has not reached is one of another server: it is refused as well.
+ */
 const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch = $2::bigint for share)
   insert into checkpoints (reader, position) select $3, $4 from held
+  where coalesce(split_part(substring($4 from '\\d+\\.\\d+$'), '.', 1), '0')::xid8 < pg_snapshot_xmax(pg_current_snapshot())
   on conflict (reader) do update set position = excluded.position returning reader`
 
 /**

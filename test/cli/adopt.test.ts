@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { systemIds } from '../../src/clock.ts'
 import { adoptLost, stoppedIn } from '../../src/cli/store/adopt.ts'
 import { openStore } from '../../src/persistence/open.ts'
+import { adoptCluster } from '../../src/persistence/serverIdentity.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { describeWith } from '../support/needs.ts'
 import { postgresServer, sqlOnce } from '../support/postgres.ts'
@@ -85,6 +86,15 @@ describeWith('postgres', 'a database that lost rows', (bin) => {
     expect(value(await a.control.arqs.get(NOVA, two)).handle_uuid).not.toBe(granted)
     const [kept] = value(await a.control.handles.list(NOVA, { state: 'quarantined' }, {})).items
     expect(kept!.uuid).toBe(granted)
+    // who has adopted rows once is not stopped by them again, and there is nothing to adopt a second time
+    await sqlOnce(admin, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
+    const three = await sooner(
+      () => a.control.arqs.create(NOVA, 'f'),
+      ({ ok }: { ok: boolean }) => ok,
+    )
+    expect(three.ok).toBe(true)
+    expect(await stoppedIn(url)).toBeNull()
+    expect(await adoptCluster(url)).toBeNull()
     await a.plane.stop()
     await store.close()
     for (const each of [name, `${name}_gone`]) await sqlOnce(admin, `drop database ${each} with (force)`)

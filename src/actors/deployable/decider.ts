@@ -95,6 +95,7 @@ const answerSlot = (
   command: Extract<DeployableCommand, { type: 'Answer' }>,
 ): Decision<DeployableEvent> => {
   if (handle.pending?.number !== command.number) return accept() // an older order's answer, or said before
+  if (command.order !== undefined && handle.pending.type !== command.order) return accept()
   const { number, failed } = command
   const slot = handle.uuid
   if (failed === null) return accept({ type: 'OrderDone', slot, number })

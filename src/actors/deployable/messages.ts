@@ -88,6 +88,8 @@ export type DeployableCommand =
       readonly type: 'Answer'
       readonly slot: SlotUuid
       readonly number: number
+      /** What the host has answered. An order of another type has the same number only if the journal has lost orders. */
+      readonly order?: Order['type']
       readonly failed: string | null
       readonly final: boolean
       readonly retryBy: number

@@ -54,6 +54,7 @@ const releaseAnswered = (draft: Draft, uuid: DeployableUuid, lastArq: ArqUuid | 
     type: 'Answer',
     slot: result.slot,
     number: result.number,
+    order: result.order,
     failed: failedOf(result),
     retryBy: draft.at + RELEASE_FOR_MS,
   } as const

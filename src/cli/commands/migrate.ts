@@ -28,13 +28,12 @@ const bringUp = async (url: string, { grantTo: role, adopt }: Given) => {
   }
   if (!adopt) return
   const { adoptLost, stoppedIn } = await import('../store/adopt.ts')
+  const { adoptCluster } = await import('../../persistence/serverIdentity.ts')
+  const adopted = await adoptCluster(url)
+  if (adopted) out(`adopted the journal of another server: ${adopted.rows} rows`)
   const stopped = await stoppedIn(url)
   if (stopped) await adoptLost(url, stopped, out)
-  else {
-    const { adoptCluster } = await import('../../persistence/serverIdentity.ts')
-    const { rows } = await adoptCluster(url)
-    out(`adopted the journal of another server: ${rows} rows`)
-  }
+  if (!adopted && !stopped) out('nothing to adopt: writing is not stopped, and the journal is of this server')
 }
 
 export const migrate: Register = (program) => {

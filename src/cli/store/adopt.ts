@@ -41,8 +41,8 @@ export const showStopped = ({ reason, since, lost }: Stopped, out: Out): void =>
     out(`lost    ${new Date(at).toISOString()} ${key} version ${version}: ${events.map(({ type }) => type).join(', ')}`)
 }
 
-/** Handles that are free by what the journal holds now, though a lost row names them. */
-const quarantine = async (url: string, { lost }: Stopped, out: Out): Promise<void> => {
+/** Keeps back the handles that are free by what the journal holds now, though a lost row names them. Returns what could not be kept back. */
+const quarantine = async (url: string, { lost }: Stopped, out: Out): Promise<readonly string[]> => {
   const named = new Set(lost.flatMap(({ events }) => JSON.stringify(events).match(UUID) ?? []))
   const store = await openStore({ kind: 'postgres', url, adopting: true })
   const plane = openControlPlane({
@@ -56,35 +56,50 @@ const quarantine = async (url: string, { lost }: Stopped, out: Out): Promise<voi
     publish: async () => {},
     log: silent,
   })
+  const failed: string[] = []
   try {
     for (const uuid of named) {
       const [row] = (await store.reads.page({ view: 'handles', where: { uuid }, sort: 'uuid', limit: 1 })) ?? []
-      if (row === undefined) continue
+      if (row === undefined || row.state === 'quarantined') continue
+      const by = row.arq_uuid === null ? '' : ` by ARQ ${row.arq_uuid}`
       if (row.state !== 'free') {
         out(
-          `kept    handle ${uuid} of host ${row.hostname} is ${row.state}${row.arq_uuid === null ? '' : ` by ARQ ${row.arq_uuid}`}`,
+          `in use  handle ${uuid} of host ${row.hostname} is ${row.state}${by}, and a lost row names it: another guest may use it. ` +
+            'Do not unbind or delete that ARQ before the host shows that nothing else uses the handle',
         )
         continue
       }
       const done = await plane.control.handles.quarantine(CALLER, uuid, NOTE)
-      if (!done.ok) throw new Error(`handle ${uuid} cannot be quarantined: ${JSON.stringify(done.fault)}`)
-      out(`quarantined handle ${uuid} of host ${row.hostname}`)
+      if (done.ok) out(`quarantined handle ${uuid} of host ${row.hostname}`)
+      else failed.push(`handle ${uuid} of host ${row.hostname} could not be quarantined: ${JSON.stringify(done.fault)}`)
     }
   } finally {
     await plane.stop()
     await store.close()
   }
+  return failed
 }
 
-/** Rejects when a handle cannot be quarantined; writing stays stopped then. */
-export const adoptLost = async (url: string, stopped: Stopped, out: Out): Promise<void> => {
-  showStopped(stopped, out)
-  await quarantine(url, stopped, out)
+const endStop = async (url: string, handled: Stopped): Promise<boolean> => {
   const database = await postgresDatabase({ url, readers: 1 })
   try {
-    await goOn(database.write)
+    return await database.transaction((run) => goOn(run, handled))
   } finally {
     await database.close()
   }
+}
+
+const ROUNDS_MAX = 10
+/** Rejects when a handle cannot be quarantined; writing stays stopped then. */
+export const adoptLost = async (url: string, stopped: Stopped, out: Out): Promise<void> => {
+  let found: Stopped | null = stopped
+  // a control may find further rows meanwhile: they are shown and kept back as well
+  for (let round = 0; found !== null && round < ROUNDS_MAX; round++) {
+    showStopped(found, out)
+    const failed = await quarantine(url, found, out)
+    if (failed.length > 0) throw new Error(`writing stays stopped:\n${failed.join('\n')}`)
+    found = (await endStop(url, found)) ? null : await stoppedIn(url)
+  }
+  if (found !== null) throw new Error('writing stays stopped: controls keep finding lost rows; run it again')
   out('adopted what the database holds: the controls write again')
 }

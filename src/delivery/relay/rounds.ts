@@ -223,6 +223,8 @@ export class Rounds {
     const { reader, log } = this.#settings
     const [position, tenure] = [this.#position, this.#tenure]
     const waiting = this.#states?.waiting ?? false
+    // what was published is of another server now; the next turn starts from what is recorded
+    if ((this.#settings.journal.incarnation ?? 0) !== this.#incarnation) return
     if (tenure === null || (position === this.#saved && !waiting)) return
     try {
       const flushed = (await this.#states?.flush(() => this.#lease.trusted(tenure))) ?? true

@@ -83,14 +83,30 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
   const timeoutMs = options.statementTimeoutMs ?? 5_000
   const given = clientConfig(options.url, timeoutMs)
   const config = options.adopting ? { ...given, options: `${given.options} -c accelerando.adopting=on` } : given
-  const pool = new Pool({ ...config, max: options.readers ?? 4, idleTimeoutMillis: 30_000 })
-  // The pool replaces a connection that fails while idle at the next query.
-  pool.on('error', () => undefined)
-  const shared = new Pool({ ...config, max: SHARERS, idleTimeoutMillis: 30_000 })
-  shared.on('error', () => undefined)
-  const writer = writerSession(config, options.presence, options.prove)
+  const open = (max: number): Pool => {
+    const made = new Pool({ ...config, max, idleTimeoutMillis: 30_000 })
+    // The pool replaces a connection that fails while idle at the next query.
+    made.on('error', () => undefined)
+    return made
+  }
+  const openPools = () => ({ readers: open(options.readers ?? 4), sharers: open(SHARERS) })
+  let pools = openPools()
+  const ending = new Set<Promise<unknown>>()
+  const end = ({ readers, sharers }: typeof pools): Promise<unknown> => {
+    const ended = Promise.all([readers.end(), sharers.end()]).finally(() => void ending.delete(ended))
+    ending.add(ended)
+    return ended
+  }
+  /** With a new writer session all sessions are new: none may go on with a server that the writer has left. */
+  const prove = async (run: Run): Promise<void> => {
+    await options.prove?.(run)
+    const before = pools
+    pools = openPools()
+    void end(before)
+  }
+  const writer = writerSession(config, options.presence, prove)
   await writer.ready().catch(async (cause: unknown) => {
-    await Promise.all([writer.close(), pool.end(), shared.end()])
+    await Promise.all([writer.close(), end(pools), ...ending])
     throw cause
   })
   const transaction = async <T>(work: (run: Run) => Promise<T>): Promise<T> => {
@@ -105,12 +121,12 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
       return writer.undisturbed()
     },
     lost: writer.displaced,
-    read: again(runOn(pool)),
+    read: again((statement) => runOn(pools.readers)(statement)),
     write: writer.run,
-    share: runOn(shared),
+    share: (statement) => runOn(pools.sharers)(statement),
     settled: writer.settled,
     incarnation: writer.sessions,
     transaction,
-    close: async () => void (await Promise.all([writer.close(), pool.end(), shared.end()])),
+    close: async () => void (await Promise.all([writer.close(), end(pools), ...ending])),
   }
 }

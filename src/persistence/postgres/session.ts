@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { ClientConfig } from 'pg'
 import { expectWritable } from '../incarnation.ts'
-import { NotSent, readOnly, sessionLost } from '../sql.ts'
+import { NotSent, causeOf, readOnly, sessionLost } from '../sql.ts'
 import type { Rows, Run } from '../sql.ts'
 import { runOn } from './run.ts'
 
@@ -99,10 +99,10 @@ const outlive = async ({ run }: Session, { pid, since }: Backend): Promise<void>
   while ((await run({ text: END, params: [pid, since] })).length > 0) await wait(20)
 }
 
-const patiently = async <T>(promised: Promise<T>): Promise<T> => {
+const patiently = async <T>(promised: Promise<T>, why: () => string = () => 'no answer'): Promise<T> => {
   const timer = new AbortController()
   const late = wait(PATIENCE_MS, null, { signal: timer.signal, ref: false }).then(() => {
-    throw new NotSent('no session with the database')
+    throw new NotSent(`no session with the database: ${why()}`)
   })
   late.catch(() => undefined)
   return Promise.race([promised, late]).finally(() => timer.abort())
@@ -118,6 +118,8 @@ class Writer {
   readonly #prove: Prove
   #undisturbed: boolean
   #sessions = 0
+  /** Why the last session that was tried could not be used. */
+  #whyNone = 'no answer'
   #current: Promise<Session>
   /** The open session; null while it is being reopened. */
   #standing: Session | null = null
@@ -165,12 +167,16 @@ class Writer {
       return true
     } catch (cause) {
       if (cause instanceof Displaced) this.#displaced.resolve(cause)
+      this.#whyNone = causeOf(cause)
       return false
     }
   }
   async #revive(before: Backend): Promise<Session> {
     for (let failures = 1; !this.#ending.signal.aborted; failures++) {
-      const session = await connect(this.#config).catch(() => null)
+      const session = await connect(this.#config).catch((cause: unknown) => {
+        this.#whyNone = causeOf(cause)
+        return null
+      })
       if (session !== null && (await this.#inherits(session, before))) return this.#watched(session)
       if (session !== null) hangUp(session.client)
       await wait(backoffMs(BACKOFF, failures), null, { ref: false })
@@ -178,7 +184,7 @@ class Writer {
     throw new NotSent('closed')
   }
   readonly run: Run = async (statement): Promise<Rows> => {
-    const session = this.#standing ?? (await patiently(this.#current))
+    const session = this.#standing ?? (await patiently(this.#current, () => this.#whyNone))
     try {
       return await session.run(statement)
     } catch (cause) {
