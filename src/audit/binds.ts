@@ -127,7 +127,8 @@ const terminal: Invariant = {
   meaning: 'every accepted bind ends by its deadline, which is below the 300 s that Nova waits',
   judge: (evidence) => {
     const lateMs = ({ from, deadline, endedAt }: Bind): number =>
-      usableMs(evidence, from, endedAt ?? evidence.now) - (deadline - from)
+      // a clock that jumps between the request and its append leaves a deadline that is over from the start
+      usableMs(evidence, from, endedAt ?? evidence.now) - Math.max(0, deadline - from)
     const isLate = (bind: Bind): boolean => lateMs(bind) > (evidence.slackMs ?? SLACK_MS)
     // a bind that ended in the append that accepted it needs no deadline
     const isTooLong = ({ from, deadline, endedAt }: Bind): boolean =>
