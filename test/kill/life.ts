@@ -18,7 +18,8 @@ export type Plan = {
 export type Client = { readonly api: Api; readonly account: Account; readonly nova: Nova }
 
 const POLL_MS = 250
-const TRIES = 40
+/** While the database changes its server, requests are answered 503 at once, for 15 s and as long as the change takes. */
+const TRIES = 200
 const SETTLED = new Set(['Bound', 'BindFailed'])
 const BINDING = new Set(['BindStarted', ...SETTLED])
 
