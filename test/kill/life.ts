@@ -19,7 +19,7 @@ export type Client = { readonly api: Api; readonly account: Account; readonly no
 
 const POLL_MS = 250
 /** While the database changes its server, requests are answered 503 at once, for 15 s and as long as the change takes. */
-const TRIES = 200
+const TRIES = 1000
 const SETTLED = new Set(['Bound', 'BindFailed'])
 const BINDING = new Set(['BindStarted', ...SETTLED])
 
