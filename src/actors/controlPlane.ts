@@ -81,7 +81,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     readers,
     guard,
     units: createUnits(region, journal, deciderOf, guard),
-    tell: (entity) => sweeper?.tell(entity),
+    notifyNova: (entity) => sweeper?.notifyNova(entity),
   }
   const liveness = createLiveness(kernel)
   const sweeping = createSweeper(kernel, liveness)

@@ -139,6 +139,7 @@ export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
 export type LostRow = {
   readonly key: string
   readonly version: number
+  readonly command: string
   readonly events: readonly { readonly type: string }[]
   /** When it was decided, ms since the epoch. */
   readonly at: number
@@ -146,7 +147,7 @@ export type LostRow = {
 export type Stopped = { readonly reason: string; readonly since: Date; readonly lost: readonly LostRow[] }
 
 const STATE = `select reason, stopped_at from incarnation where id = 1 and stopped_at is not null`
-const KEPT = `select key, version, data, at from lost_rows where adopted_at is null order by at, key, version`
+const KEPT = `select key, version, command, data, at from lost_rows where adopted_at is null order by at, key, version`
 /** Why writing is stopped, and what is gone; null: it is not stopped. */
 export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
   const [tables] = await run(plain(THERE))
@@ -157,6 +158,7 @@ export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
   const lost = rows.map((row) => ({
     key: row['key'] as string,
     version: row['version'] as number,
+    command: row['command'] as string,
     events: row['data'] as LostRow['events'],
     at: row['at'] as number,
   }))
@@ -169,12 +171,12 @@ export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
  */
 export const goOn = async (run: Run, { lost }: Stopped): Promise<boolean> => {
   await run(plain('select 1 from incarnation where id = 1 for update'))
-  const shown = JSON.stringify(lost.map(({ key, version }) => ({ key, version })))
+  const shown = JSON.stringify(lost.map(({ key, version, command }) => ({ key, version, command })))
   await run(plain(ADOPTED, shown))
   const left = await run(plain(KEPT))
   if (left.length > 0) return false
   await run(plain('update incarnation set stopped_at = null, reason = null where id = 1'))
   return true
 }
-const ADOPTED = `update lost_rows l set adopted_at = clock_timestamp() from json_to_recordset($1::json) r(key text, version int)
-  where l.key = r.key and l.version = r.version and l.adopted_at is null`
+const ADOPTED = `update lost_rows l set adopted_at = clock_timestamp() from json_to_recordset($1::json) r(key text, version int, command uuid)
+  where l.key = r.key and l.version = r.version and l.command = r.command and l.adopted_at is null`

@@ -1,10 +1,10 @@
 /** The only place that opens a store. The modules of each kind of store are loaded when that kind is opened. */
+import type { Incarnation } from './incarnation.ts'
 import type { MemoryOptions } from './memory/memory.ts'
 import type { Embedded } from './pglite/pglite.ts'
 import type { PostgresOptions } from './postgres/postgres.ts'
-import type { Database, Run } from './sql.ts'
+import type { Database } from './sql.ts'
 import type { Store } from './store.ts'
-import type { Append } from '../actors/runtime/ports.ts'
 
 export type StoreConfig =
   | ({ readonly kind: 'memory' } & MemoryOptions)
@@ -23,15 +23,10 @@ const prepare = async (database: Database, migrateUp: () => Promise<void>): Prom
   return newer(database.read)
 }
 
-type Remembering = {
-  readonly look: (run: Run) => Promise<void>
-  readonly acknowledged: (appends: readonly Append[]) => void
-  readonly prove: (run: Run) => Promise<void>
-}
 const storeOn = async (
   database: Database,
   migrateUp: () => Promise<void>,
-  incarnation: Remembering | null = null,
+  incarnation: Incarnation | null = null,
 ): Promise<Store> => {
   const unknown = await prepare(database, migrateUp).catch(async (cause: unknown) => {
     await database.close()

@@ -165,7 +165,7 @@ export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
       plan: accept(terms),
     })
     if (!bound.ok) return bound
-    if (bound.value?.settled && nova) kernel.tell(instanceKey(bindings[0]!.instanceUuid))
+    if (bound.value?.settled && nova) kernel.notifyNova(instanceKey(bindings[0]!.instanceUuid))
     return { ok: true, value: null }
   }
   return async (caller, bindings) => {

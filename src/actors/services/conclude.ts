@@ -76,7 +76,7 @@ const withConversation = async (
   })
   if (!done.ok) return done
   const ended = done.value ?? false
-  if (ended && kernel.nova) kernel.tell(key)
+  if (ended && kernel.nova) kernel.notifyNova(key)
   return { ok: true, value: ended }
 }
 

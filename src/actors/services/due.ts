@@ -22,7 +22,7 @@ const attendInstance: Attendant = async (kernel, uuid, read) => {
   if (!known.ok) return known.fault
   const { open, telling } = known.value.state
   if (!open) {
-    if (telling) kernel.tell(key)
+    if (telling) kernel.notifyNova(key)
     return null
   }
   const concluded = await conclude(kernel, uuid)

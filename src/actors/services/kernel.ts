@@ -98,7 +98,7 @@ export type Kernel = {
   readonly log: Log
   readonly tracer: Tracer
   /** Asks the notifier to tell Nova of this instance now. Returns at once. */
-  readonly tell: (instance: EntityKey) => void
+  readonly notifyNova: (instance: EntityKey) => void
 }
 
 /** Who or what caused some work, and how long it waits. */

@@ -27,7 +27,7 @@ export type Sweeper = {
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
   /** Tell Nova of this instance now rather than with the next round. */
-  readonly tell: (entity: EntityKey) => void
+  readonly notifyNova: (entity: EntityKey) => void
   /** One round of each kind of work; for tests and for a simulation that drives the clock. */
   readonly round: () => Promise<void>
   /** Resolves when no entity is being worked on any more. */
@@ -74,7 +74,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
     for (const worker of workers) await worker.ended()
   }
   return {
-    tell: (entity) => notifier.begin(entity, region.readCached),
+    notifyNova: (entity) => notifier.begin(entity, region.readCached),
     round: async () => {
       for (const { every, work } of [...others, orders]) if (rounds % every === 0) await work()
       rounds++

@@ -3,12 +3,12 @@
  * a lost row names, and lets the controls write again. They may run meanwhile.
  */
 import type { Caller } from '../../actors/control.ts'
-import { openControlPlane } from '../../actors/controlPlane.ts'
-import { systemClock, systemIds } from '../../clock.ts'
+import { systemIds } from '../../clock.ts'
 import { silent } from '../../log.ts'
 import { type Stopped, goOn, stoppedOf } from '../../persistence/incarnation.ts'
 import { openStore } from '../../persistence/open.ts'
 import { postgresDatabase } from '../../persistence/postgres/postgres.ts'
+import { openOfflinePlane } from './offlinePlane.ts'
 
 type Out = (line: string) => void
 
@@ -45,17 +45,7 @@ export const showStopped = ({ reason, since, lost }: Stopped, out: Out): void =>
 const quarantine = async (url: string, { lost }: Stopped, out: Out): Promise<readonly string[]> => {
   const named = new Set(lost.flatMap(({ events }) => JSON.stringify(events).match(UUID) ?? []))
   const store = await openStore({ kind: 'postgres', url, adopting: true })
-  const plane = openControlPlane({
-    journal: store.journal,
-    reads: store.reads,
-    sharing: store.sharing,
-    clock: systemClock,
-    ids: systemIds,
-    images: { find: async () => ({ found: false, why: 'none' }) },
-    nova: null,
-    publish: async () => {},
-    log: silent,
-  })
+  const plane = openOfflinePlane(store, silent)
   const failed: string[] = []
   try {
     for (const uuid of named) {

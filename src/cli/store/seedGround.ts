@@ -1,6 +1,6 @@
 /** The hardware of a seeded store: simulated hosts, recorded as if they had reported, and a device profile. */
 import type { Caller } from '../../actors/control.ts'
-import { openControlPlane } from '../../actors/controlPlane.ts'
+import type { ControlPlane } from '../../actors/controlPlane.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { Memory } from '../../actors/runtime/memory.ts'
 import type { Row } from '../../actors/runtime/views.ts'
@@ -12,6 +12,7 @@ import type { Outcome } from '../../fault.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import { OPTIONS } from '../config/table.ts'
+import { openOfflinePlane } from './offlinePlane.ts'
 
 export type SeedSize = {
   readonly hosts: number
@@ -33,8 +34,7 @@ const value = <Value>(outcome: Outcome<Value>): Value => {
   return outcome.value
 }
 
-type Plane = ReturnType<typeof openControlPlane>
-const reportHost = async (plane: Plane, { hostname, plan }: SimulatedHost, at: number) => {
+const reportHost = async (plane: ControlPlane, { hostname, plan }: SimulatedHost, at: number) => {
   const io = realHostIo({ hostname, stateDir: '/nonexistent', warn: () => {} })
   const devices = await simulatedDriver(plan).discover(io)
   const bootId = systemIds.uuid()
@@ -53,14 +53,14 @@ const reportHost = async (plane: Plane, { hostname, plan }: SimulatedHost, at: n
 }
 
 const GROUP = { 'resources:FPGA': '1' }
-const profileOf = async ({ control }: Plane, operator: Caller, name: string) => {
+const profileOf = async ({ control }: ControlPlane, operator: Caller, name: string) => {
   const found = await control.profiles.byName(name)
   return found.ok
     ? found.value
     : value(await control.profiles.create(operator, { name, description: 'made by seed', groups: [GROUP] }))
 }
 
-const boundNow = async ({ control }: Plane, operator: Caller) =>
+const boundNow = async ({ control }: ControlPlane, operator: Caller) =>
   value(await control.arqs.list(operator, {}, {})).items.filter(({ state }) => state === 'Bound').length
 
 export const layGround = async (
@@ -70,17 +70,7 @@ export const layGround = async (
   profileName: string,
   log: Log,
 ): Promise<Ground> => {
-  const plane = openControlPlane({
-    journal: store.journal,
-    reads: store.reads,
-    sharing: store.sharing,
-    clock: systemClock,
-    ids: systemIds,
-    images: { find: async () => ({ found: false, why: 'none' }) },
-    nova: null,
-    publish: async () => {},
-    log,
-  })
+  const plane = openOfflinePlane(store, log)
   try {
     const hosts = sizedCloud(OPTIONS.demo_seed.standard as string, size)
     for (const host of hosts) await reportHost(plane, host, systemClock.now())

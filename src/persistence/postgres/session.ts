@@ -119,7 +119,7 @@ class Writer {
   #undisturbed: boolean
   #sessions = 0
   /** Why the last session that was tried could not be used. */
-  #whyNone = 'no answer'
+  #lastFailure = 'no answer'
   #current: Promise<Session>
   /** The open session; null while it is being reopened. */
   #standing: Session | null = null
@@ -167,14 +167,14 @@ class Writer {
       return true
     } catch (cause) {
       if (cause instanceof Displaced) this.#displaced.resolve(cause)
-      this.#whyNone = causeOf(cause)
+      this.#lastFailure = causeOf(cause)
       return false
     }
   }
   async #revive(before: Backend): Promise<Session> {
     for (let failures = 1; !this.#ending.signal.aborted; failures++) {
       const session = await connect(this.#config).catch((cause: unknown) => {
-        this.#whyNone = causeOf(cause)
+        this.#lastFailure = causeOf(cause)
         return null
       })
       if (session !== null && (await this.#inherits(session, before))) return this.#watched(session)
@@ -184,7 +184,7 @@ class Writer {
     throw new NotSent('closed')
   }
   readonly run: Run = async (statement): Promise<Rows> => {
-    const session = this.#standing ?? (await patiently(this.#current, () => this.#whyNone))
+    const session = this.#standing ?? (await patiently(this.#current, () => this.#lastFailure))
     try {
       return await session.run(statement)
     } catch (cause) {
