@@ -1,8 +1,21 @@
 /** What a run of the bench measures, as its command line says. */
 
 export type StoreKind = 'postgres' | 'pglite'
-export const PARTS = ['binds', 'reads', 'reports', 'start', 'kill', 'rebuild', 'memory', 'cluster', 'scale'] as const
+export const PARTS = [
+  'binds',
+  'reads',
+  'reports',
+  'start',
+  'kill',
+  'rebuild',
+  'memory',
+  'cluster',
+  'trace',
+  'scale',
+] as const
 export type Part = (typeof PARTS)[number]
+/** They are measured on stands of their own, and only when they are named. */
+export const OF_THEIR_OWN: readonly Part[] = ['cluster', 'trace', 'scale']
 
 export type Options = {
   readonly arqs: readonly number[]
@@ -29,7 +42,7 @@ const FULL: Options = {
   concurrency: [1, 8, 32],
   hostWork: [false, true],
   seconds: 6,
-  parts: PARTS.filter((part) => part !== 'cluster' && part !== 'scale'),
+  parts: PARTS.filter((part) => !OF_THEIR_OWN.includes(part)),
   steadySeconds: 300,
   inFlight: 1_000,
   profile: null,
@@ -59,7 +72,8 @@ export const USAGE = `npm run bench -- [options]
   --host-work W,W      no, yes: devices that need their host at a bind
   --seconds S          measured time of each figure (default 6)
   --parts P,P          ${PARTS.join(', ')};
-                       cluster (controls and hosts over Kafka) and scale (costs of a unit) only when named
+                       only when named: cluster (controls and hosts over Kafka), trace (where the time
+                       of one bind in a cluster goes) and scale (costs of a unit)
   --steady-seconds S   how long a cluster is kept under half of the load it bears (default 300)
   --in-flight N        binds in flight at the kill (default 1000)
   --profile DIR        CPU profiles of the program, one a start

@@ -95,6 +95,10 @@ export const begin = async ({ args, env, log, ready, flags = [] }: Begin): Promi
 
 export const READY = /^ready http:\/\/127\.0\.0\.1:(\d+)\/v2$/m
 
+/** For Node: it writes a CPU profile into that folder when the program ends. */
+export const profileFlags = (folder: string | null): string[] =>
+  folder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`]
+
 export type Start = {
   readonly place: Place
   readonly args?: readonly string[]
@@ -103,10 +107,9 @@ export type Start = {
   readonly profile?: string | null
 }
 export const start = async ({ place, args = [], env = {}, profile = null }: Start): Promise<Program> => {
-  const flags = profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
   const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
   const log = join(place.data, '..', 'program.log')
   const own = ['start', ...placed(place), ...listen, ...args]
-  const { pid, found, readyMs, end } = await begin({ args: own, env, log, ready: READY, flags })
+  const { pid, found, readyMs, end } = await begin({ args: own, env, log, ready: READY, flags: profileFlags(profile) })
   return { pid, port: Number(found[1]), readyMs, end }
 }

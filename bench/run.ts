@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { measureCluster } from './cluster/part.ts'
+import { measureTraces, traceTables } from './cluster/trace.ts'
 import { clusterFailures, clusterTables } from './cluster/tables.ts'
 import { type Table, markdown } from './figures.ts'
 import { openGenerator } from './generator.ts'
-import { type Options, PARTS, type Part, type StoreKind, readOptions } from './options.ts'
+import { OF_THEIR_OWN, type Options, PARTS, type Part, type StoreKind, readOptions } from './options.ts'
 import { type Floor, type Server, between, findPostgres, openServer } from './postgres.ts'
 import { type Memory, load, machine } from './proc.ts'
 import { measureReports } from './report.ts'
@@ -99,15 +100,21 @@ const onScale = async (options: Options, server: Server): Promise<void> => {
   tell(options, 'scale', report(scaleTables(results), server, began, load()))
 }
 
+const onTraces = async (options: Options, server: Server): Promise<void> => {
+  const began = load()
+  const found = await measureTraces(server, options, say)
+  tell(options, 'trace', report(traceTables(found), server, began, load()))
+}
+
 const run = async (options: Options): Promise<void> => {
   const bin = options.stores.includes('postgres') ? findPostgres() : null
   const server = bin === null ? null : await openServer(bin)
   if (server === null && options.stores.includes('postgres')) say('no PostgreSQL with pgbench was found: left out')
   const wants = (some: readonly Part[]): boolean => some.some((part) => options.parts.includes(part))
   let failures = 0
-  if (wants(PARTS.filter((part) => part !== 'cluster' && part !== 'scale')))
-    failures += await measureProgram(options, server)
+  if (wants(PARTS.filter((part) => !OF_THEIR_OWN.includes(part)))) failures += await measureProgram(options, server)
   if (wants(['cluster']) && server !== null) failures += await onCluster(options, server)
+  if (wants(['trace']) && server !== null) await onTraces(options, server)
   if (wants(['scale']) && server !== null) await onScale(options, server)
   process.exit(failures > 0 ? 1 : 0)
 }

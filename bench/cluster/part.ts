@@ -139,7 +139,7 @@ const measureOn = async (
   const floor = (): Promise<Floor> => ground.server.floor(options.concurrency, Math.min(5, options.seconds))
   const before = await floor()
   say(`floor ${[...before.binds].map(([clients, { perSecond }]) => `${clients}: ${digits(perSecond)}/s`).join(', ')}`)
-  const stand = await openClusterStand(ground, arqs)
+  const stand = await openClusterStand(ground, arqs, 1, { profile: options.profile })
   results.seeds.push({ arqs, said: stand.seeded })
   try {
     await stand.startControl()

@@ -9,7 +9,7 @@ import { type Database } from '../../test/support/postgres.ts'
 import type { LoadGenerator } from '../generator.ts'
 import type { Server } from '../postgres.ts'
 import { cpuMs } from '../proc.ts'
-import { READY, begin, command } from '../program.ts'
+import { READY, begin, command, profileFlags } from '../program.ts'
 import type { Target } from '../tasks.ts'
 import { type Page, readPage } from './page.ts'
 import type { ClusterTask } from './tasks.ts'
@@ -79,10 +79,14 @@ const targetsOf = async (control: Control, hostWork: boolean): Promise<readonly 
   throw new Error(`not all of ${names.join(', ')} have reported within ${KNOWN_MS} ms`)
 }
 
+/** What every program of a stand is started with in addition. `profile`: a folder for CPU profiles. */
+export type Extra = { readonly env?: Readonly<Record<string, string>>; readonly profile?: string | null }
+
 export const openClusterStand = async (
   { server, broker, nova }: Ground,
   arqs: number,
   hostsMin = 1,
+  extra: Extra = {},
 ): Promise<ClusterStand> => {
   const folder = mkdtempSync(join(tmpdir(), 'accelerando-bench-cluster-'))
   const data = join(folder, 'seed')
@@ -90,10 +94,11 @@ export const openClusterStand = async (
   const database = await server.fresh()
   const kafka = { ...broker.options, prefix: freshPrefix() }
   const size = { hosts: Math.max(hostsMin, Math.ceil(arqs / (SEEDED.devices * SEEDED.handles))), ...SEEDED, arqs }
-  const flags = Object.entries(size).flatMap(([name, value]) => [`--${name}`, String(value)])
+  const amounts = Object.entries(size).flatMap(([name, value]) => [`--${name}`, String(value)])
   const place = { data, database: database.url }
-  const seeded = await command('seed', place, [...flags, '--log-level', 'warn'])
-  const env = { ACCELERANDO_KAFKA_PREFIX: kafka.prefix }
+  const seeded = await command('seed', place, [...amounts, '--log-level', 'warn'])
+  const env = { ACCELERANDO_KAFKA_PREFIX: kafka.prefix, ...extra.env }
+  const flags = profileFlags(extra.profile ?? null)
   const link = ['--kafka', kafka.brokers.join(',')]
   let [controls, hosts]: [readonly Control[], readonly Process[]] = [[], []]
   let begun = 0
@@ -104,7 +109,7 @@ export const openClusterStand = async (
     const open = ['--listen', '127.0.0.1:0', '--admin-listen', admin, '--auth', 'noauth', '--nova-url', nova]
     const args = ['control', ...open, ...link, '--database', database.url, '--log-level', 'warn']
     const log = join(folder, 'program.log')
-    const { pid, found, end } = await begin({ args, env: { ...env, ...more }, log, ready: READY })
+    const { pid, found, end } = await begin({ args, env: { ...env, ...more }, log, ready: READY, flags })
     const control = { name, pid, end, port: Number(found[1]), page: () => readPage(`http://${admin}/metrics`) }
     controls = [...controls, control]
     return control
@@ -115,7 +120,7 @@ export const openClusterStand = async (
     const args = ['host', '--name', name, '--data', join(folder, name), ...link, ...size, '--log-level', 'warn']
     const work = { ...env, ACCELERANDO_DEMO_HOST_WORK: String(hostWork) }
     const ready = new RegExp(`^ready ${name}$`, 'm')
-    return { name, ...(await begin({ args, env: work, log: join(folder, 'program.log'), ready })) }
+    return { name, ...(await begin({ args, env: work, log: join(folder, 'program.log'), ready, flags })) }
   }
   return {
     arqs,

@@ -10,7 +10,8 @@ export type Verdict =
   | { readonly mutant: Mutant; readonly verdict: 'noticed'; readonly by: string }
   | { readonly mutant: Mutant; readonly verdict: 'survived' | 'discarded' }
 export type Judge = {
-  readonly nearest: (path: string) => readonly string[]
+  /** Test files, those first that are the most likely to notice it. */
+  readonly nearest: (mutant: Mutant) => readonly string[]
   readonly tests: Tests
   /** So many test files are run for a mutant, and so long, as measured where they passed. */
   readonly filesMax: number
@@ -33,10 +34,10 @@ const stagesOf = (files: readonly string[]): readonly (readonly string[])[] => {
   return stages
 }
 
-const byTests = async (tree: string, { path }: Mutant, judge: Judge): Promise<string | null> => {
+const byTests = async (tree: string, mutant: Mutant, judge: Judge): Promise<string | null> => {
   const { tests, nearest, filesMax, stop } = judge
   let left = judge.budgetMs
-  for (const stage of stagesOf(nearest(path).slice(0, filesMax))) {
+  for (const stage of stagesOf(nearest(mutant).slice(0, filesMax))) {
     const files = stage.filter((file) => {
       const ms = tests.msOf(file)
       return ms !== null && ms <= left

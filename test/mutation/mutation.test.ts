@@ -9,6 +9,7 @@ import { runCommand } from './command.ts'
 import { EQUIVALENT, isKnown } from './equivalent.ts'
 import { type Mutant, applied, mutantsOf } from './mutants.ts'
 import { mutate, possible } from './mutation.ts'
+import { mentionsIn } from './mentions.ts'
 import { loadersOf, nearestTests } from './nearest.ts'
 import { strataOf } from './sample.ts'
 
@@ -102,6 +103,22 @@ it('the nearest tests are those that load the file by few steps or are named lik
     'test/near.test.ts',
     'test/far.test.ts',
   ])
+})
+
+it('a test speaks of a place when it contains rare words that stand there', () => {
+  const common = Array.from({ length: 11 }, (_, n) => [`test/${n}.test.ts`, 'expect(counts)'] as const)
+  const mentions = mentionsIn(
+    new Map([
+      ...common,
+      ['test/ttl.test.ts', 'expect(counts().unboundDeleted).toBe(1)'],
+      ['test/log.test.ts', `expect(said).toContain('arq.unbound_too_long')`],
+    ]),
+  )
+  const text = ['', '', 'counts.unboundDeleted++', '', '', '', '', `log('arq.unbound_too_long')`].join('\n')
+  expect(mentions(text, 1)).toEqual(['test/ttl.test.ts'])
+  expect(mentions(text, 8)).toEqual(['test/log.test.ts'])
+  expect(mentions(text, 6)).toEqual(['test/log.test.ts'])
+  expect(mentions('counts', 1)).toEqual([])
 })
 
 it('a command that hangs is ended with all that it started', async () => {

@@ -5,6 +5,7 @@ import { readFolder } from '../tidy/source.ts'
 import { type Equivalent, isKnown } from './equivalent.ts'
 import { type Judge, type Verdict, judged } from './judge.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
+import { mentionsIn } from './mentions.ts'
 import { loadersOf, nearestTests, testFilter } from './nearest.ts'
 import { type Stratum, strataOf } from './sample.ts'
 import { makeTests } from './tests.ts'
@@ -52,6 +53,9 @@ const take = (rooms: readonly Progress[]): readonly [Progress, Mutant] | null =>
   return [room, room.queue[room.next++]!]
 }
 
+/** These come before the files that speak of the place. */
+const NEAREST_FIRST = 2
+
 type Config = { readonly default: { readonly test: { readonly include: string[]; readonly exclude: string[] } } }
 const nearestOf = async (root: string): Promise<Judge['nearest']> => {
   const { include, exclude } = ((await import(join(root, 'vitest.config.ts'))) as Config).default.test
@@ -64,7 +68,15 @@ const nearestOf = async (root: string): Promise<Judge['nearest']> => {
   })
   const loaders = loadersOf(sources)
   const isTest = testFilter(include, exclude)
-  return (path) => nearestTests(loaders, path, isTest)
+  const texts = new Map(sources.map(({ path, text }) => [path, text]))
+  const mentions = mentionsIn(new Map([...texts].filter(([path]) => isTest(path))))
+  return ({ path, line }) => {
+    const near = nearestTests(loaders, path, isTest)
+    const reached = new Set(near)
+    // a test that does not load the file can only share words with it by chance
+    const speaking = mentions(texts.get(path) ?? '', line).filter((file) => reached.has(file))
+    return [...new Set([...near.slice(0, NEAREST_FIRST), ...speaking, ...near])]
+  }
 }
 
 export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {

@@ -2,7 +2,7 @@
  * `npm run mutation -- --count 100 --seed 1`: plants that many small faults in `src/`, one at a time, and tells which of them no test
  * notices. `--only PATH` (again and again; a folder, a file, a pattern, `FILE:LINE`), `--workers N`, `--goal PERCENT`,
  * `--tests N --seconds S`: so
- * many of the nearest test files are run for one fault, and for so long; `--list` prints what is possible and ends.
+ * many test files are run for one fault, the nearest and those that speak of its place, and for so long; `--list` prints what is possible and ends.
  */
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     workers: { type: 'string', default: '2' },
     goal: { type: 'string', default: '90' },
-    tests: { type: 'string', default: '10' },
+    tests: { type: 'string', default: '14' },
     seconds: { type: 'string', default: '60' },
     list: { type: 'boolean', default: false },
   },

@@ -9,6 +9,9 @@ export type Collected = {
   readonly parentSpanId?: string
   readonly name: string
   readonly kind: number
+  /** Nanoseconds since the epoch. */
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
   readonly status: { readonly code?: number; readonly message?: string }
   readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[]
 }
