@@ -16,14 +16,19 @@ export type Reply = { readonly measured: Measured } | { readonly broken: string 
 export const openGenerator = <Asked = Task>(script = new URL('load.ts', import.meta.url)): LoadGenerator<Asked> => {
   const child = fork(fileURLToPath(script), { serialization: 'advanced' })
   process.on('exit', () => child.kill('SIGKILL'))
+  const gone = new Promise<never>((_, reject) =>
+    child.once('exit', (code) => reject(new Error(`the callers' process has ended with ${code}`))),
+  )
+  gone.catch(() => undefined)
+  const asked = (task: Asked): Promise<Measured> =>
+    new Promise((resolve, reject) => {
+      child.once('message', (reply: Reply) =>
+        'measured' in reply ? resolve(reply.measured) : reject(new Error(reply.broken)),
+      )
+      child.send(task as object)
+    })
   return {
-    run: (task) =>
-      new Promise((resolve, reject) => {
-        child.once('message', (reply: Reply) =>
-          'measured' in reply ? resolve(reply.measured) : reject(new Error(reply.broken)),
-        )
-        child.send(task as object)
-      }),
+    run: (task) => Promise.race([asked(task), gone]),
     greeting: () => new Promise((resolve) => child.once('message', (text: string) => resolve(text))),
     close: () => child.disconnect(),
   }

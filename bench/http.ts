@@ -10,19 +10,41 @@ type Waiting = { readonly resolve: (answer: Answer) => void; readonly reject: (c
 
 const HEAD_END = '\r\n\r\n'
 
-/** A number: so many bytes at least, where not all of it is there yet. Only answers that tell their length are understood, and ours do. */
-const parse = (text: Buffer): { readonly answer: Answer; readonly rest: Buffer } | number => {
+/** `to`: where the answer ends. */
+type Body = { readonly parts: readonly Buffer[]; readonly to: number }
+/** A number: so many bytes at least, where not all of it is there yet. */
+type Parsed<Value> = Value | number
+
+/** Long lists are streamed in chunks, each after a line with its length in hexadecimal digits; an empty one ends them. */
+const chunked = (text: Buffer, from: number): Parsed<Body> => {
+  const parts: Buffer[] = []
+  for (let at = from; ;) {
+    const line = text.indexOf('\r\n', at)
+    if (line < 0) return text.length + 1
+    const length = Number.parseInt(text.toString('latin1', at, line), 16)
+    const begin = line + 2
+    if (text.length < begin + length + 2) return begin + length + 2
+    if (length === 0) return { parts, to: begin + 2 }
+    parts.push(text.subarray(begin, begin + length))
+    at = begin + length + 2
+  }
+}
+const bodyOf = (text: Buffer, head: string, from: number, status: number): Parsed<Body> => {
+  if (status === 204) return { parts: [], to: from }
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return chunked(text, from)
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)
+  if (length === null) throw new Error(`an answer without its length:\n${head}`)
+  const to = from + Number(length[1])
+  return text.length < to ? to : { parts: [text.subarray(from, to)], to }
+}
+const parse = (text: Buffer): Parsed<{ readonly answer: Answer; readonly rest: Buffer }> => {
   const end = text.indexOf(HEAD_END)
   if (end < 0) return text.length + 1
   const head = text.toString('latin1', 0, end)
-  const length = /\r\ncontent-length: *(\d+)/i.exec(head)
-  if (length === null) throw new Error(`an answer without its length:\n${head}`)
-  const [from, to] = [end + HEAD_END.length, end + HEAD_END.length + Number(length[1])]
-  if (text.length < to) return to
-  return {
-    answer: { status: Number(head.slice(9, 12)), body: text.toString('utf8', from, to) },
-    rest: text.subarray(to),
-  }
+  const status = Number(head.slice(9, 12))
+  const body = bodyOf(text, head, end + HEAD_END.length, status)
+  if (typeof body === 'number') return body
+  return { answer: { status, body: Buffer.concat(body.parts).toString() }, rest: text.subarray(body.to) }
 }
 
 const opened = (port: number): Promise<Socket> =>
