@@ -42,8 +42,10 @@ const WITHOUT: readonly Step[] = [
   { what: 'Nova answers', from: ['nova', 'from'], to: ['nova', 'to'] },
 ]
 
-const topicOf = ({ attributes }: Collected): string =>
-  String(attributes.find(({ key }) => key === 'messaging.destination.name')?.value['stringValue'] ?? '')
+const topicOf = ({ attributes }: Collected): string => {
+  const topic = attributes.find(({ key }) => key === 'messaging.destination.name')?.value['stringValue']
+  return typeof topic === 'string' ? topic : ''
+}
 const nameOf = (span: Collected): string | null => {
   const { name } = span
   if (name === 'publish') {

@@ -1,5 +1,6 @@
 /** The only place that opens a store. The modules of each kind of store are loaded when that kind is opened. */
 import type { Incarnation } from './incarnation.ts'
+import { noHints } from '../actors/runtime/hints.ts'
 import type { MemoryOptions } from './memory/memory.ts'
 import type { Embedded } from './pglite/pglite.ts'
 import type { PostgresOptions } from './postgres/postgres.ts'
@@ -55,6 +56,7 @@ const storeOn = async (
     expectWriting: () => (incarnation ? incarnation.look(database.write) : Promise.resolve()),
     reads: sqlReads(database),
     sharing: sqlSharing(database),
+    hints: database.hints ?? noHints,
     cluster: () => clusterIn(database),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
     journalEnd: () => bulk.journalEnd(database),

@@ -1,4 +1,5 @@
 /** The port to a PostgreSQL, server or embedded, and the classification of its errors for appends and reads. */
+import type { Hints } from '../actors/runtime/hints.ts'
 import { Unreadable } from '../actors/runtime/unreadable.ts'
 
 export type Statement = {
@@ -25,6 +26,8 @@ export type Database = {
   readonly settled: () => Promise<void>
   /** Changes with each new writer session: another server may have answered it. */
   readonly incarnation?: () => number
+  /** Absent: no other process can be told. */
+  readonly hints?: Hints
   /** A session of its own without statement timeout, for work on whole tables. */
   readonly transaction: <T>(work: (run: Run) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>

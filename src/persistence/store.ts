@@ -2,6 +2,7 @@
 import type { ClusterIdentity } from './cluster.ts'
 import type { EntityKey } from '../identifiers.ts'
 import type { Append, Journal, JournalRow, Position, Reads } from '../actors/runtime/ports.ts'
+import type { Hints } from '../actors/runtime/hints.ts'
 import type { Sharing } from '../actors/runtime/sharing.ts'
 import type { ViewChange } from '../actors/runtime/views.ts'
 
@@ -26,6 +27,7 @@ export type Store = {
   readonly journal: Journal
   readonly reads: Reads
   readonly sharing: Sharing
+  readonly hints: Hints
   /** Rejects with the reason when nothing can be written: no server, a standby, or writing is stopped. For readiness. */
   readonly expectWriting: () => Promise<void>
   /** The id of the cloud, made with its journal. */

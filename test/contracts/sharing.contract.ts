@@ -46,6 +46,34 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
   })
   afterAll(() => shared.dispose())
 
+  test('HINTS-1 HINTS-2 a hint reaches the other processes that listen for its name, and not its sender', async () => {
+    const [sender, other] = shared.stores.map(({ hints }) => hints)
+    const heard: string[] = []
+    // a store that belongs to one process has nobody to send hints to
+    if (shared.stores[0].journal.exclusive) return expect(sender!.arrive()).toBe(false)
+    const ends = [
+      sender!.onHint('x', () => heard.push('own')),
+      other!.onHint('x', () => heard.push('x')),
+      other!.onHint('y', () => heard.push('y')),
+    ]
+    await until(async () => [sender, other].every((hints) => hints!.arrive()), Boolean)
+    for (let n = 0; n < 100; n++) sender!.send('x')
+    // what is sent while a statement is under way is gathered
+    await until(
+      async () => heard.length,
+      (count) => count > 0,
+    )
+    sender!.send('y')
+    await until(async () => heard.includes('y'), Boolean)
+    expect(new Set(heard)).toEqual(new Set(['x', 'y']))
+    for (const end of ends) end()
+    const before = heard.length
+    other!.onHint('z', () => heard.push('z'))
+    for (const name of ['x', 'y', 'z']) sender!.send(name)
+    await until(async () => heard.includes('z'), Boolean)
+    expect(heard.length).toBe(before + 1)
+  })
+
   test('a lease has one holder, who renews it under the same epoch', async () => {
     const name = randomUUID()
     expect(await one().acquire(name, 'a', LONG)).toEqual({ epoch: 1 })

@@ -8,7 +8,7 @@ import type { Bus } from '../../src/bus/port.ts'
 import { relay } from '../../src/delivery/relay/relay.ts'
 import type { RelayOptions } from '../../src/delivery/relay/options.ts'
 import type { Clock } from '../../src/clock.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { factRecord } from '../../src/wire/message.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
@@ -80,7 +80,8 @@ const processOver = () => {
 
 export const openRelays = (more: Partial<RelayOptions> = {}) => {
   const clock = handClock()
-  const store = memoryStore({ exclusive: false, now: clock.now })
+  const openAnother = memoryStores({ exclusive: false, now: clock.now })
+  const store = openAnother()
   const { journal, reads } = store
   const versions = new Map<string, number>()
   const stored: BusRecord[] = []
@@ -99,6 +100,8 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
     const process = processOver()
     const { through } = process
     const sharing = lie(store.sharing)
+    // each relay is a process of its own
+    const { hints } = openAnother()
     const log = memoryLog()
     const way = { cut: false, slow: false }
     const underWay: BusRecord[] = []
@@ -106,7 +109,7 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
     const asks: Pick<Journal, 'feed' | 'checkpoint' | 'onAppended' | 'exclusive'> = {
       feed: (after, limit) => through('feed', () => journal.feed(after, limit)),
       checkpoint: (reader) => through(null, () => journal.checkpoint(reader)),
-      onAppended: (listener) => journal.onAppended(() => process.stands() || listener()),
+      onAppended: (listener) => journal.onAppended((appends) => void (process.stands() || listener(appends))),
       exclusive: false,
     }
     const bus: Pick<Bus, 'publish'> = {
@@ -134,6 +137,7 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
             return saved
           }),
       },
+      hints,
       holder: name,
       bus,
       reactions,

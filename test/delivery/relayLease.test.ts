@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { noHints } from '../../src/actors/runtime/hints.ts'
 import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import { openRelays, rising, type Step } from './relayLab.ts'
 
@@ -19,8 +20,29 @@ test('of several relays one is active, the others wait', async () => {
   await Promise.all([one.relay.stop(), two.relay.stop()])
 })
 
-test('RELAY-3 what others wrote is found soon while there is something, seldom when it is quiet', async () => {
-  const world = openRelays()
+test('RELAY-3 an urgent row of a process without the lease is published at once, others soon', async () => {
+  const world = openRelays({ urgent: ({ key }) => key === 'arq/a' })
+  const one = await world.start('one')
+  const two = await world.start('two')
+  await world.pass(5000)
+  one.stopNow()
+  await world.append('a')
+  one.goOn()
+  await world.pass(1)
+  expect(two.relay.state().active).toBe(false)
+  expect(world.facts()).toHaveLength(1)
+  one.stopNow()
+  await world.append('b')
+  one.goOn()
+  await world.pass(1)
+  expect(world.facts()).toHaveLength(1)
+  await world.pass(60)
+  expect(world.facts()).toHaveLength(2)
+  await Promise.all([one.relay.stop(), two.relay.stop()])
+})
+
+test('RELAY-3 without hints, what others wrote is found soon while there is something, seldom when it is quiet', async () => {
+  const world = openRelays({ hints: noHints })
   const one = await world.start('one')
   one.stopNow()
   await fill(world, 1)

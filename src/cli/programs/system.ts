@@ -65,6 +65,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
   const relaying = relay({
     journal: store.journal,
     sharing: store.sharing,
+    hints: store.hints,
     holder: ids.uuid(),
     bus: { publish: async (batch) => bus.publish(await plane.seal(batch)) },
     reactions,

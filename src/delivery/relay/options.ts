@@ -1,5 +1,6 @@
 /** The parts and options of a relay, and the state it reports. */
 import type { Latest } from '../../actors/latest.ts'
+import { type Hints, noHints } from '../../actors/runtime/hints.ts'
 import type { FeedRow, Journal, JournalRow, Position } from '../../actors/runtime/ports.ts'
 import type { Sharing } from '../../actors/runtime/sharing.ts'
 import type { Clock } from '../../clock.ts'
@@ -11,6 +12,8 @@ import type { LeaseTimes } from './lease.ts'
 export type RelayOptions = {
   readonly journal: Pick<Journal, 'feed' | 'checkpoint' | 'onAppended' | 'exclusive' | 'incarnation'>
   readonly sharing: Pick<Sharing, 'acquire' | 'release' | 'saveUnder'>
+  /** Absent: what other processes write is only looked for. */
+  readonly hints?: Hints
   /** Identifies this process, and this run of it. */
   readonly holder: string
   readonly bus: Pick<Bus, 'publish'>
@@ -25,7 +28,12 @@ export type RelayOptions = {
   readonly reader?: string
   /** How often the journal is read when no other process writes; otherwise `poll` applies. */
   readonly pollMs?: number
-  readonly poll?: { readonly busyMs: number; readonly idleMs: number; readonly busyForMs: number }
+  readonly poll?: {
+    readonly busyMs: number
+    readonly hintedMs: number
+    readonly idleMs: number
+    readonly busyForMs: number
+  }
   readonly gatherMs?: number
   readonly rowsMax?: number
   /** States are published and the checkpoint is saved at most this often; after a kill, the rows since the last save are published again. */
@@ -64,7 +72,8 @@ export const DEFAULTS = {
   reader: RELAY,
   pollMs: 500,
   // a read that finds nothing costs a quarter of a millisecond of CPU: 1.2% of a core at 20 ms, 0.2% at 150 ms
-  poll: { busyMs: 20, idleMs: 150, busyForMs: 2000 },
+  poll: { busyMs: 20, hintedMs: 60, idleMs: 150, busyForMs: 2000 },
+  hints: noHints,
   gatherMs: 25,
   urgent: (_row: JournalRow): boolean => true,
   rowsMax: 500,

@@ -3,8 +3,9 @@
  *
  * RELAY-1 the checkpoint moves past a row only after its messages are stored on the bus: a row may be published twice, but never not at all;
  * RELAY-2 one round is under way at a time, and a failed one is repeated from its first row, so the order of each key is kept;
- * RELAY-3 a round starts at once when this process appended an urgent row; with other rows it waits `gatherMs` for more. Rows that other
- *    processes wrote are looked for often while there are some, and seldom when there were none for a while;
+ * RELAY-3 a round starts at once when this process appended an urgent row; with other rows it waits `gatherMs` for more. A process
+ *    without the lease sends a hint about an urgent row. What other processes wrote is looked for as well, often while there are some rows,
+ *    and seldom when there were none for a while;
  * RELAY-4 a row that cannot be published (an exception, a message that is too big or that the bus never takes) goes to the dead letters,
  *    and the relay goes on (`setAside.ts`);
  * RELAY-5 only the holder of the lease publishes: right before each publish it checks that the lease may be trusted, and ends the

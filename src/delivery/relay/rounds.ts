@@ -34,7 +34,7 @@ export class Rounds {
   #woken = false
   readonly #pauses: Pauses
   #drains: (() => void)[] = []
-  #unsubscribe: () => void = () => {}
+  #unsubscribe: (() => void)[] = []
   #epoch = 0
   #incarnation = 0
   #rows = 0
@@ -61,13 +61,15 @@ export class Rounds {
     if (this.#running) return
     await this.#lease.start()
     this.#running = true
-    this.#unsubscribe = this.#settings.journal.onAppended(this.#appended)
+    const { journal, hints, reader } = this.#settings
+    this.#unsubscribe = [journal.onAppended(this.#appended)]
+    if (!journal.exclusive) this.#unsubscribe.push(hints.onHint(reader, this.#hinted))
     this.#woken = true
     this.#loop = this.#run()
   }
   readonly stop = async (): Promise<void> => {
     this.#running = false
-    this.#unsubscribe()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.#gathering?.()
     this.#ring()
     await this.#loop
@@ -101,10 +103,14 @@ export class Rounds {
   }
 
   readonly #appended = (appends?: readonly Append[]): void => {
-    const { urgent, clock, gatherMs } = this.#settings
-    if (this.#tenure === null) return
-    if (appends?.some(({ rows }) => rows.some(urgent)) ?? true) return this.#ring()
+    const { urgent, clock, gatherMs, hints, reader, journal } = this.#settings
+    const isUrgent = appends?.some(({ rows }) => rows.some(urgent)) ?? true
+    if (this.#tenure === null) return isUrgent && !journal.exclusive ? hints.send(reader) : undefined
+    if (isUrgent) return this.#ring()
     this.#gathering ??= clock.after(gatherMs, () => this.#ring())
+  }
+  readonly #hinted = (): void => {
+    if (this.#tenure !== null) this.#ring()
   }
   readonly #ring = (): void => {
     this.#gathering?.()
@@ -129,11 +135,12 @@ export class Rounds {
   }
   /** How long to rest before the next read. */
   #restMs(): number {
-    const { journal, pollMs, poll, lease, clock } = this.#settings
+    const { journal, pollMs, poll, lease, clock, hints } = this.#settings
     // the lease wakes the relay when it is gained
     if (!this.#lease.trusted(this.#tenure)) return lease.renewMs
     if (journal.exclusive) return pollMs
-    return clock.monotonic() - this.#lastRows < poll.busyForMs ? poll.busyMs : poll.idleMs
+    if (clock.monotonic() - this.#lastRows >= poll.busyForMs) return poll.idleMs
+    return hints.arrive() ? poll.hintedMs : poll.busyMs
   }
   async #turn(): Promise<Round> {
     const { tenure } = this.#lease

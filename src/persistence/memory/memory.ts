@@ -11,10 +11,12 @@ import type {
   Verdict,
   Wish,
 } from '../../actors/runtime/ports.ts'
+import { noHints } from '../../actors/runtime/hints.ts'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import { SNAPSHOT_SCHEMA } from '../../actors/runtime/views.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { archiveMemory } from './archive.ts'
+import { memoryHints } from './hints.ts'
 import { type SharedWork, endAllOthers, memorySharing, noSharedWork } from './sharing.ts'
 import { memoryTables } from './tables.ts'
 import type { Tables } from './tables.ts'
@@ -183,6 +185,7 @@ export const memoryStores = (options: MemoryOptions = {}): ((monotonic?: () => n
     archived: new Set(),
   }
   const id = randomUUID()
+  const hintsOf = memoryHints()
   return (monotonic = options.now ?? (() => performance.now())) => {
     const journal = journalOf(kept, options)
     if (journal.exclusive) endAllOthers(kept.work)
@@ -192,6 +195,7 @@ export const memoryStores = (options: MemoryOptions = {}): ((monotonic?: () => n
       journal,
       reads: readsOf(kept),
       sharing: memorySharing(kept, options.now ?? Date.now, monotonic),
+      hints: journal.exclusive ? noHints : hintsOf(),
       expectWriting: async () => {},
       cluster: async () => ({ id }),
       bulkLoad: (appends) => bulkLoad(kept, appends),

@@ -2,6 +2,7 @@
 import { Client, Pool, types } from 'pg'
 import type { ClientConfig } from 'pg'
 import { PLANNER } from '../planner.ts'
+import { postgresHints } from './hints.ts'
 import { again, runOn } from './run.ts'
 import type { Presence, Prove } from './session.ts'
 import { writerSession } from './session.ts'
@@ -11,7 +12,7 @@ export type PostgresOptions = {
   readonly url: string
   /** Longer than any of our statements takes, shorter than a caller waits. Default 5 s. `session` derives the other time-outs from it. */
   readonly statementTimeoutMs?: number
-  /** Connections for reads, default 4. There are two more for leases and claims, and one for writes. */
+  /** Connections for reads, default 4. There are two more for leases and claims, one for hints, and one for writes. */
   readonly readers?: number
   /** True: the store opens only if no other process has it open. False: several processes may write, and a sole one is refused. */
   readonly sole?: boolean
@@ -104,6 +105,7 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
     pools = openPools()
     void end(before)
   }
+  const hints = postgresHints(given)
   const writer = writerSession(config, options.presence, prove)
   await writer.ready().catch(async (cause: unknown) => {
     await Promise.all([writer.close(), end(pools), ...ending])
@@ -126,7 +128,8 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
     share: (statement) => runOn(pools.sharers)(statement),
     settled: writer.settled,
     incarnation: writer.sessions,
+    hints,
     transaction,
-    close: async () => void (await Promise.all([writer.close(), end(pools), ...ending])),
+    close: async () => void (await Promise.all([writer.close(), hints.close(), end(pools), ...ending])),
   }
 }

@@ -1,0 +1,94 @@
+/**
+ * Hints over LISTEN and NOTIFY, in a session of their own that is opened at the first use. A hint is sent apart from the append that it is
+ * about: a NOTIFY inside a transaction makes all such transactions commit one after another. When the session is lost, hints are lost until
+ * it is open again (HINTS-1).
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { Client, type ClientConfig } from 'pg'
+import { type Hints, createListeners } from '../../actors/runtime/hints.ts'
+import { backoffMs } from '../../waiting.ts'
+
+const CHANNEL = 'accelerando_hints'
+/** Hints of one statement. */
+const NOTIFY = `select pg_notify('${CHANNEL}', json_array_elements_text($1::json))`
+const BACKOFF = { firstMs: 100, maxMs: 5000 }
+
+export type PostgresHints = Hints & { readonly close: () => Promise<void> }
+
+class HintSession {
+  readonly #config: ClientConfig
+  readonly #listeners = createListeners()
+  readonly #ending = new AbortController()
+  #client: Client | null = null
+  #running: Promise<void> | null = null
+  #waiting = new Set<string>()
+  #sending = false
+
+  constructor(config: ClientConfig) {
+    // a hint that a crash of the server takes back is no loss, so its commit need not wait for the disk
+    this.#config = { ...config, options: `${config.options ?? ''} -c synchronous_commit=off` }
+  }
+
+  readonly arrive = (): boolean => this.#client !== null
+  readonly onHint: Hints['onHint'] = (name, listener) => {
+    this.#start()
+    return this.#listeners.onHint(name, listener)
+  }
+  readonly send = (name: string): void => {
+    this.#start()
+    this.#waiting.add(name)
+    if (!this.#sending) void this.#send()
+  }
+  readonly close = async (): Promise<void> => {
+    this.#ending.abort()
+    await this.#client?.end().catch(() => undefined)
+    await this.#running
+  }
+
+  #start(): void {
+    this.#running ??= this.#run()
+  }
+  async #run(): Promise<void> {
+    for (let failures = 0; !this.#ending.signal.aborted;) {
+      const lasted = await this.#session()
+      failures = lasted ? 1 : failures + 1
+      await wait(backoffMs(BACKOFF, failures), null, { signal: this.#ending.signal, ref: false }).catch(() => undefined)
+    }
+  }
+  /** One session, until it ends. False: it could not be opened. The pools and the writer log why a server cannot be reached. */
+  async #session(): Promise<boolean> {
+    const client = new Client(this.#config)
+    const ended = new Promise<void>((resolve) => client.once('end', resolve))
+    client.on('error', () => undefined)
+    let own = 0
+    client.on('notification', ({ processId, payload }) => {
+      if (processId !== own && payload !== undefined) this.#listeners.tell(payload)
+    })
+    try {
+      await client.connect()
+      const { rows } = await client.query<{ own: number }>('select pg_backend_pid() as own')
+      own = rows[0]!.own
+      await client.query(`listen ${CHANNEL}`)
+    } catch {
+      void client.end().catch(() => undefined)
+      return false
+    }
+    if (this.#ending.signal.aborted) await client.end()
+    else this.#client = client
+    await ended
+    this.#client = null
+    return true
+  }
+  /** One statement at a time; what comes meanwhile is in the next one. */
+  async #send(): Promise<void> {
+    this.#sending = true
+    while (this.#waiting.size > 0) {
+      const names = JSON.stringify([...this.#waiting])
+      this.#waiting.clear()
+      await this.#client?.query(NOTIFY, [names]).catch(() => undefined)
+    }
+    this.#sending = false
+  }
+}
+
+export const postgresHints = (config: ClientConfig): PostgresHints => new HintSession(config)
