@@ -84,6 +84,14 @@ describe('a bind is refused, and nothing is changed,', () => {
     const { binding } = await one()
     expect(await cloud.control.arqs.bind(NOVA, [binding])).toMatchObject(refusal({ kind: 'conflict' }))
   })
+  it('when it repeats a bind with another host or another resource provider', async () => {
+    const { binding } = await one()
+    value(await cloud.control.arqs.bind(NOVA, [binding]))
+    for (const other of [{ hostname: 'h2' }, { deviceRpUuid: randomUUID() }])
+      expect((await cloud.control.arqs.bind(NOVA, [{ ...binding, ...other }])).ok).toBe(false)
+    expect((await cloud.control.arqs.bind(NOVA, [binding])).ok).toBe(true)
+    value(await cloud.control.arqs.removeByInstance(NOVA, binding.instanceUuid))
+  })
   it('when the request is bound elsewhere', async () => {
     const { binding } = await one()
     value(await cloud.control.arqs.bind(NOVA, [binding]))

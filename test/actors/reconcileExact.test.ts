@@ -87,6 +87,7 @@ const stub = device('p1', { bus: '01' }, { stub: true })
 const classless = device('p1', { bus: '01' }, { deployables: [{ ...one.deployables[0]!, attributes: [] }] })
 const NO_CLASS = 'deployable p1 needs an attribute rc'
 const virtual = device('v1', { bus: '09', physfn: '0000:01:00.0' })
+const oddParent = device('p1', { bus: '01', physfn: 'nowhere' })
 const changed = device('p1', { bus: '01' }, { model: 'n' })
 const PARTS = 'function 0000:01:00.0 is attached already'
 
@@ -241,6 +242,13 @@ const having: readonly Case[] = [
     [],
     [refuses('p1', PARTS)],
     handles(recorded('p9', { bus: '01' }, 'free')),
+  ],
+  [
+    'a new one names a physical function that is none',
+    hostOf({}),
+    report(ok('a', oddParent, two)),
+    [records(two)],
+    [refuses('p1', "deployable p1 names a physical function 'nowhere', which is no PCI address")],
   ],
   [
     'a new one is hardware of one that cannot be recorded any more',

@@ -17,6 +17,13 @@ describe('an actor', () => {
     expect(await count('a')).toBe(6)
     await region.stop()
   })
+  it('is another one for a key that differs only in a character that actor names may not contain', async () => {
+    const { add, count, region } = openCounters()
+    const ids = Array.from({ length: 100 }, (_, n) => `a${String.fromCodePoint(0x100 + n)}b`)
+    await Promise.all(ids.map((id, n) => add(n, id)))
+    expect(await Promise.all(ids.map(count))).toEqual(ids.map((_, n) => n))
+    await region.stop()
+  })
   it('refuses and records nothing', async () => {
     const { add, journal, region } = openCounters()
     expect(await add(-1, 'a')).toMatchObject({ ok: false, fault: { kind: 'conflict', reason: '0 and -1' } })

@@ -14,6 +14,41 @@ export type Equivalent = {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    path: 'src/actors/runtime/region.ts',
+    line: "key.replaceAll(/[^A-Za-z0-9_-]/g, (c) => (c === '/' ? '.' : `$${c.codePointAt(0)!.toString(16)}.`))",
+    original: '`$${c.codePointAt(0)!.toString(16)}.`',
+    mutated: '``',
+    reason: 'the name is for people; a number that follows it makes it unique',
+  },
+  {
+    path: 'src/actors/services/visibility.ts',
+    line: "const found = await readers.list('arqs', { uuid: arqs.slice(at, at + ASKED_MAX), project_id: projectId }, {})",
+    original: '.slice(at, at + ASKED_MAX)',
+    mutated: '',
+    reason: 'it limits the size of one read; the answers are the same',
+  },
+  {
+    path: 'src/bus/kafka/member.ts',
+    line: 'const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, restartOnFailure: async () => false }',
+    original: 'retries: 5, ',
+    mutated: '',
+    reason: 'it is what kafkajs does by itself, except where NODE_ENV is test',
+  },
+  {
+    path: 'src/actors/deployable/rows.ts',
+    line: '...after.attributes',
+    original: '\n      .filter((one) => differs(one, old.get(one.uuid)))',
+    mutated: '',
+    reason: 'it saves work: rows that are the same are written again as they are',
+  },
+  {
+    path: 'src/cli/store/adopt.ts',
+    line: 'const database = await postgresDatabase({ url, readers: 1 })',
+    original: '1',
+    mutated: '2',
+    reason: 'how many connections may be used by a command that makes one request',
+  },
+  {
     path: 'src/audit/positions.ts',
     line: 'if (x !== y) return x < y',
     original: '<',

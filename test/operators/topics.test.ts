@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { differencesOf, judgeTopics, wantedTopics } from '../../src/bus/kafka/topics.ts'
 import type { FoundTopic, WantedTopic } from '../../src/bus/kafka/topics.ts'
+import { type ScriptedBroker, scriptedBroker } from '../support/broker/broker.ts'
+import { runProgram } from '../support/program.ts'
 
 const SETTINGS = { partitions: 12, replicas: 3, retentionMs: null }
 const wanted = (topic: string, prefix = ''): WantedTopic =>
@@ -78,4 +80,22 @@ test('each wanted topic is judged once: missing, there or differing', () => {
   const states = judgeTopics(all, found).map(({ state }) => state)
   expect(states.slice(0, 3)).toEqual(['missing', 'differs', 'there'])
   expect(states).toHaveLength(all.length)
+})
+
+describe('accelerando topics', () => {
+  const run = async (...args: readonly string[]) => {
+    const { exited, stdout } = runProgram({ args: ['topics', ...args, '--kafka', broker.address] })
+    const { code } = await exited
+    return { code, said: stdout() }
+  }
+  let broker: ScriptedBroker
+  beforeAll(async () => void (broker = await scriptedBroker()))
+  afterAll(() => broker.stop())
+
+  test('its exit code says whether the topics are as they should be', async () => {
+    expect(await run('list')).toMatchObject({ code: 1, said: expect.stringContaining('missing') })
+    expect((await run('create', '--partitions', '4')).code).toBe(0)
+    expect((await run('list', '--partitions', '4')).code).toBe(0)
+    expect(await run('list', '--partitions', '5')).toMatchObject({ code: 1, said: expect.stringContaining('4') })
+  })
 })

@@ -54,7 +54,11 @@ const createTries = () => {
   }
 }
 
-export const createLane = ({ region, sharing, options, log, clock, journal }: Kernel, worker: Worker): Lane => {
+type Parts = Pick<Kernel, 'sharing' | 'log' | 'clock' | 'journal'> & {
+  readonly region: Pick<Kernel['region'], 'readCurrent'>
+  readonly options: Pick<Kernel['options'], 'claimMs' | 'headStartMs'>
+}
+export const createLane = ({ region, sharing, options, log, clock, journal }: Parts, worker: Worker): Lane => {
   const before = () => clock.now() - (worker.begunAtOnce && !journal.exclusive ? options.headStartMs : 0)
   const claimed = new Set<EntityKey>()
   const tries = createTries()

@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { PACES } from '../../src/actors/services/kernel.ts'
+import { type Worker, createLane } from '../../src/actors/services/lanes.ts'
+import { put } from '../../src/actors/runtime/views.ts'
+import type { EntityKey } from '../../src/identifiers.ts'
+import { silent } from '../../src/log.ts'
+import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { handClock } from '../support/lab.ts'
+import { openCounters } from './counters.ts'
+
+const KIND = 'counter'
+const entity = (name: string) => `counter/${name}` as EntityKey
+
+describe('a lane', () => {
+  const opened = () => {
+    const clock = handClock()
+    const open = memoryStores({ exclusive: false, now: clock.now })
+    const [store, other] = [open(clock.monotonic), open(clock.monotonic)]
+    const begun: EntityKey[] = []
+    const inHand = new Set<EntityKey>()
+    let stopped: () => Promise<void> = async () => {}
+    const worker: Worker = {
+      kinds: [KIND],
+      begunAtOnce: false,
+      room: () => 1,
+      begin: (one) => void begun.push(one),
+      isInHand: (one) => inHand.has(one),
+      ended: async () => {},
+      stop: () => stopped(),
+    }
+    const { region } = openCounters()
+    const { journal, sharing } = store
+    const lane = createLane({ region, sharing, options: PACES, log: silent, clock, journal }, worker)
+    const due = (name: string, at: number) =>
+      journal.append({ rows: [], changes: [put('due', { entity: entity(name), kind: KIND, at })] })
+    const claimedByOthers = () => other.sharing.claimDue([KIND], clock.now(), 10, PACES.claimMs)
+    return {
+      lane,
+      clock,
+      begun,
+      inHand,
+      due,
+      claimedByOthers,
+      onStop: (work: typeof stopped) => void (stopped = work),
+    }
+  }
+  let one: ReturnType<typeof opened>
+  beforeEach(() => void (one = opened()))
+
+  it('LANE-4 leaves what is still due after three tries to its claim, and goes on with those behind it', async () => {
+    await one.due('first', 1)
+    await one.due('second', 2)
+    for (let n = 0; n < 4; n++) await one.lane.round()
+    const [first, second] = [entity('first'), entity('second')]
+    expect(one.begun).toEqual([first, first, first, second])
+    // when its claim is over it is tried again
+    for (let n = 0; n < 2; n++) await one.lane.round()
+    expect(one.begun.slice(4)).toEqual([second, second])
+    // the claim has to be seen before it can be seen to be over
+    await one.lane.round()
+    await one.clock.pass(PACES.claimMs + 1)
+    await one.lane.round()
+    expect(one.begun.at(-1)).toBe(first)
+  })
+  it('LANE-4 counts anew when it is due at another moment', async () => {
+    await one.due('first', 1)
+    for (let n = 0; n < 2; n++) await one.lane.round()
+    await one.due('first', 3)
+    for (let n = 0; n < 3; n++) await one.lane.round()
+    expect(one.begun).toHaveLength(5)
+  })
+  it('LANE-3 ends its claims when it stops, also on what was in hand until then', async () => {
+    await one.due('first', 1)
+    await one.lane.round()
+    one.inHand.add(entity('first'))
+    one.onStop(async () => {
+      await Promise.resolve()
+      one.inHand.clear()
+    })
+    expect(await one.claimedByOthers()).toEqual([])
+    await one.lane.stop()
+    expect(await one.claimedByOthers()).toMatchObject([{ entity: entity('first') }])
+  })
+})
