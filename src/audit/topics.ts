@@ -159,7 +159,7 @@ function* judged(evidence: Records, fits: (message: TopicMessage) => boolean): I
         }
 }
 /** No orders: they follow from the state of the journal and from reports, not from one row. */
-const ANSWERS: ReadonlySet<unknown> = new Set(['LedgerAnswer', 'Stop'])
+const ANSWERS: ReadonlySet<unknown> = new Set(['LedgerAnswer', 'Stop', 'TellSlots'])
 const isAnswer = ({ body }: TopicMessage): boolean => ANSWERS.has((body as { readonly type?: unknown } | null)?.type)
 /** The entity of the message; for an order, its deployable. */
 const entityOf = ({ body }: TopicMessage): readonly string[] => {

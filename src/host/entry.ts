@@ -1,6 +1,7 @@
 /** What a host remembers of a slot, and how it judges the next order by it. Pure. */
 import * as v from 'valibot'
 import type { Attaching } from '../attachedFunctions.ts'
+import type { Slot } from '../drivers/driver.ts'
 import { ReportedHandle } from '../hardware.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { traceField } from '../trace.ts'
@@ -41,6 +42,12 @@ const Handle = v.pipe(v.string(), v.parseJson(), v.tuple([ReportedHandle.entries
 export const attachingOf = ({ handle }: Entry): Attaching | null => {
   const read = handle === '' ? null : v.safeParse(Handle, handle)
   return read?.success ? { type: read.output[0], info: read.output[1] } : null
+}
+
+/** The slot as drivers know it. */
+export const slotIn = (entry: Entry): readonly Slot[] => {
+  const handle = attachingOf(entry)
+  return handle === null ? [] : [{ uuid: entry.slot, deployable: entry.deployable, ...handle }]
 }
 
 /**

@@ -67,7 +67,13 @@ const program = async (
   await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal))
 }
 
-export const carryOut = async (tools: Tools, order: Order, signal: AbortSignal): Promise<OrderOutcome> => {
+/** `also`: other slots that a release covers. */
+export const carryOut = async (
+  tools: Tools,
+  order: Order,
+  signal: AbortSignal,
+  also: readonly Slot[] = [],
+): Promise<OrderOutcome> => {
   const driver = tools.drivers.get(order.driver)
   if (driver === undefined) throw new Final(`the driver ${order.driver} is not enabled on this host`)
   signal.throwIfAborted()
@@ -82,7 +88,8 @@ export const carryOut = async (tools: Tools, order: Order, signal: AbortSignal):
       return { changed: load, ...(bitstream === undefined ? {} : { bitstreamId: bitstream }) }
     }
     case 'ReleaseSlot':
-      await called(tools, order, 'release', () => driver.release(tools.io, slotOf(order), signal))
+      for (const slot of [...also, slotOf(order)])
+        await called(tools, order, 'release', () => driver.release(tools.io, slot, signal))
       return { changed: false }
     case 'Program':
       await program(tools, driver, order, order.image, signal)

@@ -4,7 +4,8 @@
  * FENCE-1 a function is prepared for one slot at a time: a second slot for it is refused, whatever the control believes, and so is its
  *   release, because the driver would release the function of the first slot;
  * FENCE-2 a physical function and its virtual functions are the same hardware; which ones are, the latest discovery says;
- * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done.
+ * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done;
+ * FENCE-4 a release may name slots of the same hardware that the journal does not know: they are released with it.
  */
 import { functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'
@@ -40,11 +41,23 @@ export class Fence {
   /** Why the order must not touch its hardware; null: it may. A slot that is prepared itself can always be released. */
   against(order: Order, known: Entry | undefined, shares: Shares): string | null {
     if (!('handle' in order) || (order.type === 'ReleaseSlot' && mayBePrepared(known))) return null
+    const also = 'also' in order ? (order.also ?? []) : []
     const own = functionOf(order.handle)
-    for (const one of [own, ...shares(own)])
-      for (const entry of this.#prepared.get(one)?.values() ?? [])
-        if (entry.slot !== order.slot) return refusal(own, one, entry)
+    for (const entry of this.#others(order, shares))
+      if (!also.includes(entry.slot)) return refusal(own, functionOf(attachingOf(entry)!), entry)
     return null
+  }
+  /** The slots with the same hardware that the release names besides its own: nobody knows them any more (FENCE-4). */
+  releasedWith(order: Order, shares: Shares): readonly Entry[] {
+    if (order.type !== 'ReleaseSlot' || order.also === undefined) return []
+    const { also } = order
+    return this.#others(order, shares).filter(({ slot }) => also.includes(slot))
+  }
+  #others(order: Extract<Order, { readonly handle: unknown }>, shares: Shares): readonly Entry[] {
+    const own = functionOf(order.handle)
+    return [own, ...shares(own)]
+      .flatMap((one) => [...(this.#prepared.get(one)?.values() ?? [])])
+      .filter(({ slot }) => slot !== order.slot)
   }
 }
 

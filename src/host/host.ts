@@ -15,7 +15,7 @@ import type { Driver, HostIo } from '../drivers/driver.ts'
 import { type Tracer, untraced } from '../trace.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import { type Timed, deadLetterRecord, readToHost } from '../wire/message.ts'
-import type { Order, ToHost } from '../wire/orders.ts'
+import type { Order, SlotsQuestion, ToHost } from '../wire/orders.ts'
 import { bootMeant } from '../wire/seal.ts'
 import type { Boot } from './boot.ts'
 import { type Membership, reportingFrom } from './cluster.ts'
@@ -144,6 +144,7 @@ class Program {
       heartbeatEveryMs,
       load: this.load,
       asking: () => this.#memory.asking,
+      ledger: () => this.#ledger.all(),
       looked,
     })
   }
@@ -220,10 +221,14 @@ class Program {
     if (body.type === 'LedgerAnswer') return this.#memory.take(body)
     if (body.type === 'Stop') return this.#memory.heed(body)
     if (this.#doubled !== null) return
+    if (body.type === 'TellSlots') return this.#answer(body)
     const against = await this.#memory.against(body, { meant: bootMeant(record), sentAt })
     if (against === null) return this.#tell(body)
     const { slot, number, type } = body
     this.#settings.log.info({ slot, number, type, reason: against }, 'order.leftAlone')
+  }
+  #answer(question: SlotsQuestion): void {
+    if (question.bootId === this.boot.bootId) this.#inventory.answer(question)
   }
   /** Another program runs under this name: orders in hand end, and nothing more is taken or told, except their results. */
   readonly #stepBack = (by: string): void => {

@@ -3,7 +3,9 @@
  *
  * REPORT-1 a report is the full inventory: every driver has a section, complete or failed;
  * REPORT-2 the reports of one boot are numbered upwards, and one is made at a time; when another is asked for meanwhile, it follows;
- * REPORT-3 a report that could not be sent is not kept: a newer one soon takes its place.
+ * REPORT-3 a report that could not be sent is not kept: a newer one soon takes its place;
+ * REPORT-4 a report also says which slots are prepared, as many as fit; a host with more says the next ones with its next report. What
+ *   answers a question is looked up after the question came.
  */
 import type { HostName } from '../identifiers.ts'
 import type { Cancel, Clock, Ids } from '../clock.ts'
@@ -11,8 +13,12 @@ import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
 import type { Bus } from '../bus/port.ts'
 import { MESSAGE_MAX_BYTES, reportRecord } from '../wire/message.ts'
+import type { SlotsQuestion } from '../wire/orders.ts'
 import type { Heartbeat, InventoryReport } from '../wire/reports.ts'
+import type { Slots } from '../wire/slots.ts'
 import type { Boot } from './boot.ts'
+import type { Entry } from './entry.ts'
+import { SLOTS_MAX_BYTES, pageOf } from './preparedSlots.ts'
 import type { Section, Watch } from './sections.ts'
 import { Atlas, fitting } from './sections.ts'
 
@@ -35,6 +41,7 @@ export type InventoryOptions = {
   readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
   /** The host has no ledger, and no answer yet of what is prepared on it. */
   readonly asking: () => boolean
+  readonly ledger: () => readonly Entry[]
   /** Called with each full inventory. */
   readonly looked: (sections: readonly Section[]) => void
 }
@@ -44,6 +51,9 @@ export class Inventory {
   readonly #options: InventoryOptions
   readonly #status: Record<string, Heartbeat['status']['drivers'][string]>
   #number = 0
+  /** The slot with which the next report begins; null: with the first one. */
+  #page: string | null = null
+  #question: SlotsQuestion | null = null
   #current: Promise<boolean> = Promise.resolve(true)
   #next: Promise<boolean> | null = null
   #timers: { report?: Cancel; heartbeat?: Cancel } = {}
@@ -69,6 +79,11 @@ export class Inventory {
         return this.#report()
       })
     return this.#next
+  }
+  /** Reports soon, and answers the question with it. */
+  answer(question: SlotsQuestion): void {
+    this.#question = question
+    void this.report()
   }
   /** Discovers the devices of one driver, outside of any report. */
   async look(driver: string): Promise<Section | null> {
@@ -97,15 +112,29 @@ export class Inventory {
     const { watches, clock, reportEveryMs, looked } = this.#options
     if (this.#closed) return false
     this.#timers.report?.()
+    const question = this.#question
+    this.#question = null
     const sections = await Promise.all(watches.map(async (watch) => this.#noted(await watch.look())))
     if (this.#closed) return false
     looked(sections)
-    const sent = await this.#send(sections)
+    const sent = await this.#send(sections, question)
     const again = sent ? reportEveryMs : Math.min(AGAIN_AFTER_MS, reportEveryMs)
     if (!this.#closed) this.#timers.report = clock.after(again, () => void this.report())
     return sent
   }
-  async #send(sections: readonly Section[]): Promise<boolean> {
+  /** Null: it is not known, or there is no room to say it. */
+  #slots(drivers: readonly Section[], question: SlotsQuestion | null): Slots | null {
+    const { host, asking, ledger, log } = this.#options
+    // what a former ledger held may be prepared as well
+    if (asking()) return null
+    const room = Math.min(SLOTS_MAX_BYTES, SECTIONS_MAX_BYTES - Buffer.byteLength(JSON.stringify(drivers)))
+    const from = question ? (question.from ?? null) : this.#page
+    const paged = pageOf(ledger(), from, room)
+    if (!question) this.#page = paged?.next ?? null
+    if (paged === null) log.warn({ host, room }, 'inventory.slotsUnsaid')
+    return paged && { ...paged.page, ...(question ? { answers: question.id } : {}) }
+  }
+  async #send(sections: readonly Section[], question: SlotsQuestion | null): Promise<boolean> {
     const { host, boot, version, aliases, clock, bus, log } = this.#options
     const number = ++this.#number
     const now = clock.now()
@@ -114,7 +143,8 @@ export class Inventory {
       if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
     const head = { host, ...boot, number, observedAt: now, version, aliases }
     const asks = this.#options.asking() ? { ledger: 'new' as const } : {}
-    const report: InventoryReport = { type: 'Inventory', ...head, ...asks, drivers }
+    const slots = this.#slots(drivers, question)
+    const report: InventoryReport = { type: 'Inventory', ...head, ...asks, ...(slots ? { slots } : {}), drivers }
     try {
       await bus.publish([reportRecord(report, `${boot.bootId}/${number}`, now)])
       return true

@@ -19,7 +19,7 @@ import type { OrderOutcome, Tools } from './executeOrder.ts'
 import { carryOut, Final } from './executeOrder.ts'
 import type { Entry, Result } from './entry.ts'
 import type { Shares } from './fence.ts'
-import { failed, finished, inHand, isLate, judge } from './entry.ts'
+import { failed, finished, inHand, isLate, judge, slotIn } from './entry.ts'
 import type { Ledger } from './ledger.ts'
 import type { KeyedMutex } from '../keyedMutex.ts'
 import { keyedMutex } from '../keyedMutex.ts'
@@ -218,6 +218,11 @@ export class Orders {
     const { ledger, shares } = this.#options
     return ledger.fence.against(order, known, shares)
   }
+  /** An order for such a slot that is in hand goes on, and keeps its slot. */
+  #releasedWith(order: Order): readonly Entry[] {
+    const { ledger, shares } = this.#options
+    return ledger.fence.releasedWith(order, shares).filter(({ slot }) => !this.#runs.has(slot))
+  }
   #refuseLate(order: Order): void {
     const late = this.#options.clock.now() - order.deadline
     if (isLate(order, this.#options.clock.now())) throw new Final(`deadline passed ${late} ms ago`)
@@ -233,10 +238,13 @@ export class Orders {
       run.end()
     }
     const programs = order.type === 'Program' || (order.type === 'PrepareSlot' && order.bitstream !== undefined)
-    const deed = carryOut(tools, order, abort.signal)
+    const also = this.#releasedWith(order)
+    const deed = carryOut(tools, order, abort.signal, also.flatMap(slotIn))
     deed.then(letGo, letGo)
     try {
-      return await this.#orGivenUp(deed, abort.signal, limits.graceMs)
+      const outcome = await this.#orGivenUp(deed, abort.signal, limits.graceMs)
+      await Promise.all(also.map((entry) => this.#options.ledger.write({ ...entry, prepared: false })))
+      return outcome
     } finally {
       if (programs || order.type === 'Probe') changed()
     }

@@ -15,9 +15,10 @@ import type { Channel } from './catalogue.ts'
 import { CATALOGUE, DeadLetter } from './catalogue.ts'
 import type { BusRecord } from './envelope.ts'
 import { Envelope } from './envelope.ts'
-import { type LedgerAnswer, Order, type StopOrder, ToHost } from './orders.ts'
+import { type LedgerAnswer, Order, type SlotsQuestion, type StopOrder, ToHost } from './orders.ts'
 import type { InventoryReport } from './reports.ts'
-import { ASKS_HEADER, Report, REPORT_HEADERS } from './reports.ts'
+import { ASKS_HEADER, Report, REPORT_HEADERS, SLOTS_HEADER } from './reports.ts'
+import { slotsDigest } from './slots.ts'
 
 /** Longer values are refused by every bus: Kafka's own default is a little more. */
 export const MESSAGE_MAX_BYTES = 900 * 1024
@@ -99,6 +100,17 @@ export const ledgerAnswerRecord = (answer: LedgerAnswer, id: string, time: numbe
 export const stopRecord = (stop: StopOrder, id: string, time: number): BusRecord =>
   record({ channel: 'hostOrders', key: stop.host, source: '/control', type: 'host.stop', data: stop, id, time })
 
+export const slotsQuestionRecord = (question: SlotsQuestion, time: number): BusRecord =>
+  record({
+    channel: 'hostOrders',
+    key: question.host,
+    source: '/control',
+    type: 'slots.question',
+    data: question,
+    id: question.id,
+    time,
+  })
+
 export const inventoryDigest = ({
   version,
   aliases,
@@ -118,6 +130,8 @@ const reportHeaders = (report: Report): Record<string, string> => {
     [REPORT_HEADERS.number]: String(report.number),
     [REPORT_HEADERS.observedAt]: String(report.observedAt),
     [REPORT_HEADERS.digest]: inventoryDigest(report),
+    ...(report.slots === undefined ? {} : { [SLOTS_HEADER]: slotsDigest(report.slots) }),
+    ...(report.slots?.answers === undefined ? {} : { [ASKS_HEADER]: 'slots' }),
     ...(report.ledger === undefined ? {} : { [ASKS_HEADER]: 'ledger' }),
   }
 }
@@ -198,6 +212,8 @@ export type Sighting = {
   readonly boot: BootId
   readonly number: number
   readonly digest: string
+  /** Null: the host does not say what is prepared on it. */
+  readonly slots: string | null
   readonly observedAt: number
 }
 export const sighting = ({ key, headers }: BusRecord): Sighting | null => {
@@ -217,7 +233,7 @@ export const sighting = ({ key, headers }: BusRecord): Sighting | null => {
     Boolean(digest) &&
     !headers[ASKS_HEADER]
   if (!whole || !Number.isSafeInteger(number) || number < 1 || !Number.isFinite(observedAt)) return null
-  return { host, boot: boot!, number, digest: digest!, observedAt }
+  return { host, boot: boot!, number, digest: digest!, slots: headers[SLOTS_HEADER] || null, observedAt }
 }
 
 const bad = (field: string, rule: string): Outcome<never> => refuse({ kind: 'invalid', field, rule })

@@ -4,7 +4,7 @@ import type { DeepReadonly } from '../deepReadonly.ts'
 import { count, line, moment, prose } from '../fields.ts'
 import { HANDLE_TYPES } from '../hardware.ts'
 import type * as id from '../identifiers.ts'
-import { ArqUuid, BootId, DeployableUuid, HandleUuid } from './identifiers.ts'
+import { ArqUuid, BootId, DeployableUuid, HandleUuid, SlotUuid } from './identifiers.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
 const HostName: v.GenericSchema<string, id.HostName> = text(255)
@@ -41,7 +41,13 @@ export const Order = v.variant('type', [
     arq: ArqUuid,
     bitstream: v.optional(text(100)),
   }),
-  v.object({ ...head(HandleUuid), type: v.literal('ReleaseSlot'), handle: Handle }),
+  v.object({
+    ...head(HandleUuid),
+    type: v.literal('ReleaseSlot'),
+    handle: Handle,
+    /** Slots that the journal does not know, with the same hardware: they are released with it. Hosts up to release 0.2.0 ignore it. */
+    also: v.optional(v.pipe(v.array(SlotUuid), v.maxLength(16))),
+  }),
   v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: text(100) }),
   /** Its own control sends none. Releases up to 0.2.0 know it, so a host has to answer one. */
   v.object({ ...head(DeployableUuid), type: v.literal('Probe') }),
@@ -82,8 +88,20 @@ export const StopOrder = v.object({
   /** The one that has reported since. */
   by: BootId,
 })
+/** The host is to say at once which slots it has prepared. Only hosts that say it in their reports are asked. */
+export const SlotsQuestion = v.object({
+  type: v.literal('TellSlots'),
+  host: HostName,
+  /** The start of the host that is asked. */
+  bootId: BootId,
+  /** The answer names it. */
+  id: line(100),
+  /** The first slot that the answer has to cover; absent: from the beginning. */
+  from: v.optional(SlotUuid),
+})
 /** Everything that a host is sent. */
-export const ToHost = v.variant('type', [...Order.options, LedgerAnswer, StopOrder])
+export const ToHost = v.variant('type', [...Order.options, LedgerAnswer, StopOrder, SlotsQuestion])
+export type SlotsQuestion = DeepReadonly<v.InferOutput<typeof SlotsQuestion>>
 export type StopOrder = DeepReadonly<v.InferOutput<typeof StopOrder>>
 export type LedgerAnswer = DeepReadonly<v.InferOutput<typeof LedgerAnswer>>
 export type ToHost = DeepReadonly<v.InferOutput<typeof ToHost>>

@@ -6,6 +6,7 @@ import { ReportedDevice } from '../hardware.ts'
 import type * as id from '../identifiers.ts'
 import { ArqUuid, BootId, DeployableUuid, SlotUuid } from './identifiers.ts'
 import { OrderNumber } from './orders.ts'
+import { Slots } from './slots.ts'
 
 const HostName: v.GenericSchema<string, id.HostName> = name(255)
 
@@ -32,6 +33,8 @@ export const InventoryReport = v.object({
   version: name(40),
   /** `new`: the host has no ledger, and asks what the journal holds prepared on it. Hosts up to release 0.2.0 do not say it. */
   ledger: v.optional(v.literal('new')),
+  /** What is prepared on the host. Hosts up to release 0.2.0 do not say it. */
+  slots: v.optional(Slots),
   /** Other names of the same host (node name, FQDN). */
   aliases: v.pipe(v.array(HostName), v.maxLength(100)),
   drivers: v.pipe(
@@ -91,5 +94,7 @@ export const REPORT_HEADERS = {
   observedAt: 'report-observed-at',
   digest: 'report-digest',
 } as const
-/** Present when the host waits for an answer: the body has to be read. */
+/** Digest of `slots`, where the report says them. */
+export const SLOTS_HEADER = 'report-slots'
+/** Present when the host waits for an answer, or gives one: the body has to be read. */
 export const ASKS_HEADER = 'report-asks'

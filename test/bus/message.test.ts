@@ -4,6 +4,7 @@ import { canonicalJson } from '../../src/wire/canonical.ts'
 import * as message from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import { REPORT_HEADERS } from '../../src/wire/reports.ts'
+import { type Slots, slotsDigest } from '../../src/wire/slots.ts'
 import { DEPLOYABLE, heartbeatOf, inventoryOf, resultOf, SLOT } from '../support/reports.ts'
 
 const order: Order = {
@@ -71,7 +72,17 @@ describe('headers of an inventory report', () => {
       number: 7,
       observedAt: 1007,
       digest: message.inventoryDigest(inventoryOf('h1', 1)),
+      slots: null,
     })
+  })
+  test('SLOTS-1 what is prepared has a digest of its own, and leaves that of the inventory alone', () => {
+    const said = { prepared: [{ slot: SLOT, number: 3, state: 'prepared', function: '0000:01:00.0' }] } as const
+    const seen = (slots: Slots) => message.sighting(message.reportRecord(inventoryOf('h1', 7, { slots }), 'id', 0))
+    expect(seen(said)?.digest).toBe(message.sighting(record)?.digest)
+    expect(seen(said)?.slots).toBe(slotsDigest(said))
+    expect(seen({ prepared: [] })?.slots).not.toBe(slotsDigest(said))
+    // the answer to a question has to be read
+    expect(seen({ ...said, answers: 'q1' })).toBe(null)
   })
   test.each(Object.values(REPORT_HEADERS))('without %s they say nothing', (name) => {
     expect(message.sighting({ ...record, headers: { ...record.headers, [name]: '' } })).toBe(null)

@@ -85,7 +85,7 @@ describe('INBOX-1 an unchanged picture', () => {
     expect(parse).not.toHaveBeenCalled()
     parse.mockRestore()
     expect(seen).toEqual([
-      { host: 'h1', boot: inventoryOf('h1', 1).bootId, number: 5, observedAt: 1005, digest: known },
+      { host: 'h1', boot: inventoryOf('h1', 1).bootId, number: 5, observedAt: 1005, digest: known, slots: null },
     ])
     expect([taken, letters]).toEqual([[], []])
     expect(box.counts().unchanged).toBe(1)

@@ -1,0 +1,51 @@
+/** Which slots of the ledger a report names: as many as there is room for, from a given one on. Pure. */
+import { functionOf } from '../attachedFunctions.ts'
+import type { PreparedSlot, Slots } from '../wire/slots.ts'
+import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
+
+/** Some hundreds of slots; a host with more says the next ones with its next report. */
+export const SLOTS_MAX_BYTES = 128 * 1024
+const ENTRIES_MAX = 4000
+
+const stateOf = ({ state, type }: Entry): PreparedSlot['state'] => {
+  if (state === 'done') return 'prepared'
+  return type === 'ReleaseSlot' ? 'releasing' : 'preparing'
+}
+
+const shownOf = (entry: Entry): readonly PreparedSlot[] => {
+  const handle = mayBePrepared(entry) ? attachingOf(entry) : null
+  if (handle === null) return []
+  const { slot, number, arq } = entry
+  return [{ slot, number, state: stateOf(entry), ...(arq === undefined ? {} : { arq }), function: functionOf(handle) }]
+}
+
+const byText = (one: string, other: string): number => (one < other ? -1 : Number(one > other))
+
+export type Page = Pick<Slots, 'from' | 'upTo' | 'prepared'>
+/** `next`: the slot with which the next page begins; null: this page reaches the end. */
+export type Paged = { readonly page: Page; readonly next: string | null }
+
+/** Null: there is not even room for one slot, so that nothing can be said. */
+export const pageOf = (entries: readonly Entry[], from: string | null, maxBytes: number): Paged | null => {
+  const shown = entries
+    .flatMap(shownOf)
+    .filter(({ slot }) => from === null || slot >= from)
+    .toSorted((one, other) => byText(one.slot, other.slot))
+  let [bytes, fit] = [0, 0]
+  for (const one of shown) {
+    bytes += Buffer.byteLength(JSON.stringify(one)) + 1
+    if (bytes > maxBytes || fit === ENTRIES_MAX) break
+    fit++
+  }
+  if (fit === 0 && shown.length > 0) return null
+  const prepared = shown.slice(0, fit)
+  const next = shown[fit]?.slot ?? null
+  return {
+    page: {
+      ...(from === null ? {} : { from }),
+      ...(next === null ? {} : { upTo: prepared.at(-1)!.slot }),
+      prepared,
+    },
+    next,
+  }
+}
