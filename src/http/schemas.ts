@@ -139,7 +139,10 @@ export const HandleDetail = v.object({
   attach_handle_info: StringMap,
   last_arq_uuid: v.pipe(v.nullable(Uuid), v.description('Whose release is or was not finished.')),
   order: v.pipe(v.nullable(v.number()), v.description('Number of the order its host has not answered yet.')),
-  quarantine: v.pipe(v.nullable(Note), v.description('An operator keeps it back.')),
+  quarantine: v.pipe(
+    v.nullable(Note),
+    v.description('It is kept back until an operator releases it: why, and by whom.'),
+  ),
 })
 export const Migration = v.object({
   applied: v.boolean(),

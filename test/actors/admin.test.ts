@@ -13,7 +13,7 @@ import { ARQ, handle, id, OTHER, recorded, WORD } from './samples.ts'
 
 const HANDLE = handle(1).uuid
 const quarantine: DeployableCommand = { type: 'Quarantine', handle: HANDLE, ...WORD }
-const clear: DeployableCommand = { type: 'Clear', handle: HANDLE, ...WORD }
+const clear: DeployableCommand = { type: 'Clear', handle: HANDLE, deadline: 9000, ...WORD }
 const force = (reachable: boolean): DeployableCommand => ({
   type: 'ForceRelease',
   arq: ARQ,

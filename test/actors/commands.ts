@@ -106,7 +106,7 @@ const deployable = fc.oneof(
     uuid: oneOf(id(0xf00 + 'e'.charCodeAt(0)), id('c'.charCodeAt(0)), id(9)),
   }),
   record<DeployableCommand>('Due', { at: oneOf(1000, 500_000), deadline: moments }),
-  record<DeployableCommand>('Clear', { handle: handles, ...word }),
+  record<DeployableCommand>('Clear', { handle: handles, deadline: moments, ...word }),
   record<DeployableCommand>('Quarantine', { handle: handles, ...word }),
   record<DeployableCommand>('ForceRelease', { arq: arqs, deadline: moments, reachable: fc.boolean(), ...word }),
 )

@@ -60,7 +60,7 @@ const asks: Record<HandleMove, { readonly command: DeployableCommand; readonly h
   done: { command: answer(2, null), hostWork: true },
   failed: { command: answer(2, 'stuck'), hostWork: true },
   quarantine: { command: { type: 'Quarantine', handle: HANDLE, ...say.WORD }, hostWork: true },
-  clear: { command: { type: 'Clear', handle: HANDLE, ...say.WORD }, hostWork: true },
+  clear: { command: { type: 'Clear', handle: HANDLE, deadline: 9000, ...say.WORD }, hostWork: true },
   vanish: { command: described([]), hostWork: true },
   return: { command: described([handle(1)]), hostWork: true },
 }

@@ -6,7 +6,17 @@ import { careOf, forced } from './handleAdmin.ts'
 import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
-import { type Deployable, type SlotHandle, busy, evolve, initial, retryAt, takenHandles } from './state.ts'
+import { compared, lost } from './slots.ts'
+import {
+  type Deployable,
+  type SlotHandle,
+  busy,
+  evolve,
+  initial,
+  repeatedUntil,
+  retryAt,
+  takenHandles,
+} from './state.ts'
 
 const RESOURCE = 'deployable'
 const conflict = (held: Deployable, why: string) =>
@@ -75,7 +85,7 @@ const overdueProgram = ({ program }: Deployable, at: number): readonly Deployabl
     ? [{ type: 'ProgramFailed', image: program.image, number: program.order.number, reason: NO_ANSWER }]
     : []
 
-/** Orders each of these releases again, with new numbers, and ends a programming that is overdue. */
+/** Orders each of these releases again, with new numbers, and ends a programming and repeated preparations that are overdue. */
 const due = (held: Deployable, at: number, deadline: number): Decision<DeployableEvent> => {
   const waiting = Object.values(held.handles).filter((handle) => (retryAt(handle) ?? Number.POSITIVE_INFINITY) <= at)
   const events = waiting.map((handle, n): DeployableEvent => {
@@ -83,7 +93,8 @@ const due = (held: Deployable, at: number, deadline: number): Decision<Deployabl
     const order = orderFor(numbered, handle, { type: 'ReleaseSlot', deadline })
     return { type: 'HandleReleased', handle: handle.uuid, arq: handle.lastArq ?? '', order }
   })
-  return accept(...overdueProgram(held, at), ...events)
+  const gone = Object.values(held.handles).filter((handle) => (repeatedUntil(handle) ?? Number.POSITIVE_INFINITY) <= at)
+  return accept(...overdueProgram(held, at), ...events, ...gone.flatMap((handle) => lost(handle, NO_ANSWER)))
 }
 
 /** After this many failures a release is not ordered again at once: it waits for its next due time, an operator, or the ARQ. */
@@ -99,7 +110,9 @@ const answerSlot = (
   const { number, failed } = command
   const slot = handle.uuid
   if (failed === null) return accept({ type: 'OrderDone', slot, number })
-  if (handle.pending.type === 'PrepareSlot') return accept() // the conversation fails the ARQ and releases the handle
+  // otherwise the conversation fails the ARQ and releases the handle
+  if (handle.pending.type === 'PrepareSlot')
+    return accept(...(repeatedUntil(handle) === null ? [] : lost(handle, failed)))
   const again =
     command.final || handle.attempts >= RELEASE_ATTEMPTS - 1
       ? null
@@ -183,6 +196,9 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
     case 'Quarantine':
     case 'Clear':
       return careOf(held, command)
+    case 'Withhold':
+    case 'PrepareAgain':
+      return compared(held, command)
   }
 }
 

@@ -8,6 +8,7 @@ import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { HandleAdminCommand } from './handleAdminMessages.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import type { DeployableEvent } from './messages.ts'
+import { undone } from './slots.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 
 const no = (handle: SlotHandle, why: string) =>
@@ -23,7 +24,13 @@ const quarantine = (handle: SlotHandle, { by, reason }: OperatorNote): Decision<
   return accept({ type: 'HandleQuarantined', handle: handle.uuid, until: 'released', by, reason })
 }
 
-const clear = (handle: SlotHandle, { by, reason }: OperatorNote): Decision<DeployableEvent> => {
+const clear = (
+  held: Deployable,
+  handle: SlotHandle,
+  { by, reason, deadline }: Extract<HandleAdminCommand, { readonly type: 'Clear' }>,
+): Decision<DeployableEvent> => {
+  const undoing = undone(held, handle, { by, reason }, deadline)
+  if (undoing) return undoing
   switch (handle.state) {
     case 'free':
       return accept()
@@ -44,7 +51,7 @@ export const careOf = (
 ): Decision<DeployableEvent> => {
   const handle = held.handles[command.handle]
   if (!handle) return refuse({ kind: 'not_found', resource: 'attach handle', id: command.handle })
-  return command.type === 'Quarantine' ? quarantine(handle, command) : clear(handle, command)
+  return command.type === 'Quarantine' ? quarantine(handle, command) : clear(held, handle, command)
 }
 
 /** A normal release; when the host cannot be reached, the handle goes into quarantine instead of waiting. */

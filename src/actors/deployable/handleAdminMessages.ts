@@ -1,10 +1,11 @@
 /** The commands of operators about attach handles, and the events that record them. */
 import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
+import type { Found } from './slotMessages.ts'
 export type HandleAdminCommand =
   | ({ readonly type: 'Quarantine'; readonly handle: HandleUuid } & OperatorNote)
-  /** The handle is clean. */
-  | ({ readonly type: 'Clear'; readonly handle: HandleUuid } & OperatorNote)
+  /** The handle is clean. `deadline`: of an order that the host has to carry out for that (SLOT-3). */
+  | ({ readonly type: 'Clear'; readonly handle: HandleUuid; readonly deadline: number } & OperatorNote)
   /** The ARQ gives up its handle, whether or not the host can release it now. */
   | ({
       readonly type: 'ForceRelease'
@@ -19,6 +20,8 @@ export type HandleAdminEvent =
       readonly type: 'HandleQuarantined'
       readonly handle: HandleUuid
       readonly until: 'confirmed' | 'released'
+      /** What the host has prepared. Absent: an operator decided it, or nothing has to be undone. */
+      readonly found?: Found
     } & OperatorNote)
   /** `by` and `reason` are absent in events that release 0.1.0 wrote. */
   | ({ readonly type: 'HandleCleared'; readonly handle: HandleUuid } & Partial<OperatorNote>)

@@ -12,6 +12,7 @@ import type {
 } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import type { HandleAdminCommand, HandleAdminEvent } from './handleAdminMessages.ts'
+import type { SlotCommand } from './slotMessages.ts'
 
 export type Origin = 'driver' | 'operator' | 'bitstream'
 export type Attribute = {
@@ -106,6 +107,7 @@ export type DeployableCommand =
   /** A due time has come: releases that failed on the host are ordered once more, and a programming without an answer ends. */
   | { readonly type: 'Due'; readonly at: number; readonly deadline: number }
   | HandleAdminCommand
+  | SlotCommand
 
 export type DeployableEvent =
   | {
@@ -119,7 +121,17 @@ export type DeployableEvent =
   | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: string }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
   /** `order` null: the device needs no work on its host. */
-  | { readonly type: 'Granted'; readonly handle: HandleUuid; readonly arq: ArqUuid; readonly order: Order | null }
+  | {
+      readonly type: 'Granted'
+      readonly handle: HandleUuid
+      readonly arq: ArqUuid
+      readonly order: Order | null
+      /**
+       * The ARQ has the handle already, and its host has lost it: why it is prepared again. It is this event, because releases up to
+       * 0.2.0 would not count the number of its order otherwise.
+       */
+      readonly repeated?: string
+    }
   | {
       readonly type: 'HandleReleased'
       readonly handle: HandleUuid

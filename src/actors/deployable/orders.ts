@@ -13,7 +13,13 @@ type Wanted =
       readonly bitstream: string | null
       readonly trace?: string | undefined
     }
-  | { readonly type: 'ReleaseSlot'; readonly deadline: number; readonly trace?: string | undefined }
+  | {
+      readonly type: 'ReleaseSlot'
+      readonly deadline: number
+      readonly trace?: string | undefined
+      /** Slots that the journal does not know, released with it. */
+      readonly also?: readonly SlotUuid[]
+    }
   | {
       readonly type: 'Program'
       readonly image: string
@@ -41,7 +47,8 @@ export const orderFor = (
 ): Order => {
   const head = headOf(held, uuid, wanted)
   const handle = { type, info }
-  if (wanted.type === 'ReleaseSlot') return { ...head, type: 'ReleaseSlot', handle }
+  if (wanted.type === 'ReleaseSlot')
+    return { ...head, type: 'ReleaseSlot', handle, ...(wanted.also?.length ? { also: wanted.also } : {}) }
   const { arq, requestId, bitstream } = wanted
   return { ...head, type: 'PrepareSlot', handle, arq, requestId, ...(bitstream === null ? {} : { bitstream }) }
 }

@@ -1,87 +1,10 @@
 /** The state of a deployable, and how each event changes it. */
-import type { DatedNote } from '../../operatorNote.ts'
-import type { ArqUuid, DeployableUuid, EntityKey, HandleUuid } from '../../identifiers.ts'
-import type { Order } from '../../wire/orders.ts'
-import type {
-  Attribute,
-  DeployableEvent,
-  Description,
-  DeviceStatus,
-  Identity,
-  KnownHandle,
-  Presence,
-} from './messages.ts'
-import { type HandleMove, type HandleState, next } from './states.ts'
+import type { HandleUuid } from '../../identifiers.ts'
+import type { DeployableEvent, Description, KnownHandle } from './messages.ts'
+import { type Deployable, type SlotHandle, initial } from './shape.ts'
+import { type HandleMove, next } from './states.ts'
 
-export type SlotHandle = KnownHandle & {
-  readonly state: HandleState
-  readonly arq: ArqUuid | null
-  /** The order its host has not answered yet. */
-  readonly pending: Order | null
-  /** When that order was given. */
-  readonly pendingSince: number
-  /** The ARQ that gave it up, while releasing or quarantined. */
-  readonly lastArq: ArqUuid | null
-  /** How often the release under way has failed. */
-  readonly attempts: number
-  /** The last complete report did not contain it. */
-  readonly unseen: boolean
-  /** An operator withholds it until an operator releases it. */
-  readonly quarantine?: DatedNote
-}
-export type Deployable = Identity & {
-  readonly exists: boolean
-  readonly driver: string
-  readonly numAccelerators: number
-  readonly driverName: string
-  readonly hostWork: boolean
-  readonly programmable: boolean
-  readonly attributes: readonly Attribute[]
-  readonly handles: Readonly<Record<string, SlotHandle>>
-  readonly status: DeviceStatus
-  readonly presence: Presence
-  readonly bitstreamId: string | null
-  readonly program: { readonly image: string; readonly order: Order; readonly since: number } | null
-  readonly programFault: string | null
-  /** Number of the last order given for any of its slots. */
-  readonly orders: number
-  readonly createdAt: number
-  readonly updatedAt: number | null
-  /** When its view row last changed, and how often; grants and releases do not count. */
-  readonly describedAt: number | null
-  readonly revision: number
-}
-
-export const deployableKey = (uuid: DeployableUuid): EntityKey<'deployable'> => `deployable/${uuid}`
-
-export const initial: Deployable = {
-  exists: false,
-  uuid: '',
-  id: 0,
-  name: '',
-  rpUuid: '',
-  deviceUuid: '',
-  deviceId: 0,
-  host: '',
-  driver: '',
-  vendor: '',
-  numAccelerators: 0,
-  driverName: '',
-  hostWork: false,
-  programmable: false,
-  attributes: [],
-  handles: {},
-  status: 'enabled',
-  presence: 'present',
-  bitstreamId: null,
-  program: null,
-  programFault: null,
-  orders: 0,
-  createdAt: 0,
-  updatedAt: null,
-  describedAt: null,
-  revision: 0,
-}
+export { type Deployable, type SlotHandle, deployableKey, initial } from './shape.ts'
 
 const fresh = (handle: KnownHandle): SlotHandle => ({
   ...handle,
@@ -158,10 +81,7 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
     case 'StatusSet':
       return { status: event.status }
     case 'Granted':
-      return {
-        ...move(held, event.handle, 'grant', { arq: event.arq, pending: event.order, pendingSince: at }),
-        orders: event.order?.number ?? held.orders,
-      }
+      return granted(held, event, at)
     case 'HandleReleased':
       return released(held, event, at)
     case 'OrderDone':
@@ -199,6 +119,17 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
       return null
   }
 }
+const granted = (
+  held: Deployable,
+  { handle, arq, order, repeated }: Extract<DeployableEvent, { type: 'Granted' }>,
+  at: number,
+): Partial<Deployable> => {
+  const again = repeated === undefined || !order ? {} : { repeated: order.number }
+  return {
+    ...move(held, handle, 'grant', { arq, pending: order, pendingSince: at, ...again }),
+    orders: order?.number ?? held.orders,
+  }
+}
 /** What a card had loaded before it was taken out says nothing about what it holds when it is back (S14). */
 const presenceSet = (
   held: Deployable,
@@ -210,12 +141,13 @@ const presenceSet = (
 
 const quarantined = (
   held: Deployable,
-  { handle, until, by, reason }: Extract<DeployableEvent, { type: 'HandleQuarantined' }>,
+  { handle, until, by, reason, found }: Extract<DeployableEvent, { type: 'HandleQuarantined' }>,
   at: number,
 ): Partial<Deployable> => {
   // a handle that was free has no release under way
   const free = held.handles[handle]!.state === 'free' ? { lastArq: null } : {}
-  const kept = until === 'released' ? { quarantine: { by, reason, at } } : {}
+  const note = { by, reason, at, ...(found ? { found } : {}) }
+  const kept = until === 'released' ? { quarantine: note } : {}
   return move(held, handle, 'quarantine', { ...kept, ...free })
 }
 const givenBack = (held: Deployable, uuid: HandleUuid): Deployable => {
@@ -232,7 +164,7 @@ const released = (
   const { pending } = held.handles[handle]!
   const step = order ? 'releaseWithWork' : 'release'
   return {
-    ...move(held, handle, step, { arq: null, pending: order, pendingSince: at, lastArq: arq, attempts: 0 }),
+    ...move(held, handle, step, { arq: null, pending: order, pendingSince: at, lastArq: arq || null, attempts: 0 }),
     orders: order?.number ?? held.orders,
     ...(pending?.type === 'PrepareSlot' && pending.bitstream !== undefined ? { bitstreamId: null } : {}),
   }
@@ -286,8 +218,14 @@ export const takenHandles = (held: Deployable): readonly SlotHandle[] => Object.
 /** When the release of a quarantined handle is tried again; null while an order is unanswered or an operator withholds it. */
 export const retryAt = ({ state, pending, pendingSince, quarantine }: SlotHandle): number | null =>
   state === 'quarantined' && !pending && !quarantine ? pendingSince + QUARANTINE_MS : null
+/** Until when its host has to prepare again what it has lost; null: nothing of that kind is under way. */
+export const repeatedUntil = ({ pending, repeated }: SlotHandle): number | null =>
+  pending?.type === 'PrepareSlot' && pending.number === repeated ? pending.deadline : null
 /** When the sweeper has to work on it next; null: never. */
 export const dueAt = (held: Deployable): number | null => {
-  const moments = Object.values(held.handles).flatMap((handle) => retryAt(handle) ?? [])
+  const moments = Object.values(held.handles).flatMap((handle) => retryAt(handle) ?? repeatedUntil(handle) ?? [])
   return moments.length > 0 ? Math.min(...moments) : null
 }
+/** Changes whenever the handle changes hands or gets an order: what was compared with it before no longer counts. */
+export const markOf = ({ state, arq, pending, pendingSince, quarantine }: SlotHandle): string =>
+  [state, arq, pending?.number, pendingSince, quarantine?.at].join(' ')

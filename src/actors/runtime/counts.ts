@@ -25,9 +25,14 @@ export type Counts = {
   orphans: number
   /** Accelerator requests that were deleted because nobody had bound them for too long. */
   unboundDeleted: number
+  /** Slots that a host had prepared differently from the journal: handles that were withheld for it, and those that were prepared again. */
+  readonly slotDifferences: Record<SlotDifference, number>
   /** Reports that were not taken because of who sent them. */
   readonly refusedReports: RefusalCounts
 }
+/** `unexplained`: the host has it prepared, and the journal does not explain that; `lost`: the journal holds it, the host does not. */
+export const SLOT_DIFFERENCES = ['unexplained', 'lost'] as const
+export type SlotDifference = (typeof SLOT_DIFFERENCES)[number]
 export const noCounts = (): Counts => ({
   appends: 0,
   fences: 0,
@@ -41,5 +46,6 @@ export const noCounts = (): Counts => ({
   viewsDiffer: 0,
   orphans: 0,
   unboundDeleted: 0,
+  slotDifferences: { unexplained: 0, lost: 0 },
   refusedReports: noRefusals(),
 })

@@ -8,7 +8,7 @@ import { given } from './devices.ts'
 import { type Retirement } from './retirement.ts'
 import { MOVED } from '../runtime/draft.ts'
 import { transact } from '../runtime/transact.ts'
-import { type Kernel, causeOf } from './kernel.ts'
+import { type Kernel, RELEASE_FOR_MS, causeOf } from './kernel.ts'
 import type { HandleAdminCommand } from '../deployable/handleAdminMessages.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -17,6 +17,7 @@ import type { Deployable } from '../deployable/state.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'attach handle', id })
 type HandleDecision = Extract<HandleAdminCommand, { readonly handle: HandleUuid }>
+type HandleWord = { readonly type: HandleDecision['type']; readonly handle: HandleUuid } & OperatorNote
 
 const arqsIn = (arqs: readonly (ArqUuid | null)[]): readonly ArqUuid[] => arqs.filter((arq) => arq !== null)
 
@@ -75,7 +76,7 @@ const createShown = (kernel: Kernel, ownerOf: OwnerOf): Pick<Control['handles'],
 export const createHandles = (kernel: Kernel, retirement: Retirement): Control['handles'] => {
   const ownerOf = createOwnerOf(kernel)
   const { get, list } = createShown(kernel, ownerOf)
-  const decide = async (caller: Caller, command: HandleDecision): Promise<Outcome<HandleDetail>> => {
+  const decide = async (caller: Caller, command: HandleWord): Promise<Outcome<HandleDetail>> => {
     const { handle } = command
     const decided = await transact(kernel, {
       subject: `the release of handle ${handle}`,
@@ -90,7 +91,7 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
       },
       plan: (draft, { key, lastArq, host }) => {
         if ((draft.state(deployable, key).handles[handle]?.lastArq ?? null) !== lastArq) return MOVED
-        const events = draft.decide(deployable, key, command)
+        const events = draft.decide(deployable, key, { ...command, deadline: draft.at + RELEASE_FOR_MS })
         const cleared = events.some(({ type }) => type === 'HandleCleared')
         // an ARQ whose release has failed ends with the quarantine of its handle
         if (cleared && lastArq !== null && draft.state(arq, arqKey(lastArq)).status === 'UnbindFailed')

@@ -1,5 +1,5 @@
 /** Takes the reports of hosts to the actors they concern. Every message is idempotent by its id. */
-import type { ArqUuid, BootId, DeployableUuid, HostName } from '../../identifiers.ts'
+import type { ArqUuid, DeployableUuid } from '../../identifiers.ts'
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { inventoryDigest } from '../../wire/message.ts'
@@ -16,6 +16,8 @@ import { recordInventory } from './inventory.ts'
 import type { Outcome } from '../../fault.ts'
 import { foreignCluster, judgeHeartbeat, judgeResult } from './provenance.ts'
 import type { Cause } from '../runtime/ports.ts'
+import { type Shown, createPictures } from './pictures.ts'
+import { createSlotComparison } from './slots.ts'
 import { transact } from '../runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS } from './kernel.ts'
 import { traceField, inSpan } from '../../trace.ts'
@@ -27,23 +29,8 @@ export type Reports = {
   /** Why the message is for another cloud; null: it is for this one, or does not say. */
   readonly admit: (record: BusRecord) => string | null
   /** True when this inventory of this boot was taken before and would change nothing. Compares only; reads nothing. */
-  readonly unchanged: (sighting: {
-    readonly host: HostName
-    readonly boot: BootId
-    readonly number: number
-    readonly digest: string
-  }) => boolean
+  readonly unchanged: (shown: Shown) => boolean
 }
-
-/** `complete`: the same inventory again would change nothing, unless what is recorded of the host has changed since. */
-type Known = {
-  readonly boot: BootId
-  readonly number: number
-  readonly digest: string
-  readonly complete: boolean
-  readonly changedAt: number | null
-}
-const HOSTS_MAX = 100_000
 
 const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? storable(result.reason) : null)
 
@@ -124,36 +111,33 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
 }
 
 export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
-  /** The last inventory taken of each host; a cache. Reports without changes are known only here. */
-  const snapshots = new Map<HostName, Known>()
-  const remember = (name: HostName, known: Known) => {
-    if (snapshots.size < HOSTS_MAX || snapshots.has(name)) snapshots.set(name, known)
-  }
+  const slots = createSlotComparison(kernel)
+  const pictures = createPictures(kernel.clock, liveness)
   const takeInventory = async (report: InventoryReport, messageId: string): Promise<Outcome<null>> => {
     const { host, bootId: boot, number } = report
-    const known = snapshots.get(host)
-    if (known && known.boot === boot && number < known.number) return { ok: true, value: null }
+    if (pictures.isOld(report)) return { ok: true, value: null }
     const digest = inventoryDigest(report)
     const changedAt = liveness.changedAt(host)
     const recorded = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
     if (!recorded.ok) return recorded
     const answered = report.ledger === 'new' ? await answerLedger(kernel, report) : null
     if (answered && !answered.ok) return answered
-    if (recorded.value !== 'old')
-      remember(host, { boot, number, digest, complete: recorded.value === 'complete', changedAt })
+    if (recorded.value === 'old') return { ok: true, value: null }
+    const picture = { boot, number, digest, complete: recorded.value === 'complete', changedAt }
+    await pictures.take(report, picture, () => slots.compare(report))
     return { ok: true, value: null }
+  }
+  const takeOrderResult = (report: OrderResult, messageId: string): Promise<Outcome<null>> => {
+    pictures.orderEnded(report.host)
+    const span = kernel.tracer.part('consumer', 'result taken', report.trace)
+    const take = (trace: string | undefined) => takeResult(kernel, { ...report, ...traceField(trace) }, messageId)
+    return inSpan(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
   }
   return {
     admit: (record) => foreignCluster(kernel, record),
-    unchanged: ({ host, boot, number, digest }) => {
-      liveness.seen(host)
-      const known = snapshots.get(host)
-      if (!known?.complete || known.boot !== boot || known.digest !== digest) return false
-      if (known.changedAt !== liveness.changedAt(host)) return false
-      // a report in between was taken by another process and may have differed
-      if (number > known.number + 1) return false
-      remember(host, { ...known, number: Math.max(number, known.number) })
-      return true
+    unchanged: (shown) => {
+      liveness.seen(shown.host)
+      return pictures.isKnown(shown)
     },
     take: async (report, messageId) => {
       if (report.type === 'Heartbeat') {
@@ -162,15 +146,7 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
         return judged
       }
       liveness.seen(report.host)
-      switch (report.type) {
-        case 'Inventory':
-          return takeInventory(report, messageId)
-        case 'OrderResult': {
-          const span = kernel.tracer.part('consumer', 'result taken', report.trace)
-          const take = (trace: string | undefined) => takeResult(kernel, { ...report, ...traceField(trace) }, messageId)
-          return inSpan(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
-        }
-      }
+      return report.type === 'Inventory' ? takeInventory(report, messageId) : takeOrderResult(report, messageId)
     },
   }
 }

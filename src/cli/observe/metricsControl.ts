@@ -5,7 +5,7 @@
 import { REFUSALS } from '../../actors/runtime/refusals.ts'
 import { LIVENESS } from '../../actors/host/decider.ts'
 import type { ControlPlane } from '../../actors/controlPlane.ts'
-import type { Counts } from '../../actors/runtime/counts.ts'
+import { type Counts, SLOT_DIFFERENCES } from '../../actors/runtime/counts.ts'
 import type { Reads } from '../../actors/runtime/ports.ts'
 import type { Bus } from '../../bus/port.ts'
 import { systemClock } from '../../clock.ts'
@@ -92,6 +92,9 @@ const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
   })
   meter.show('reports_refused_total', () =>
     REFUSALS.map((reason) => [{ reason }, counts().refusedReports[reason]] as const),
+  )
+  meter.show('slot_differences_total', () =>
+    SLOT_DIFFERENCES.map((kind) => [{ kind }, counts().slotDifferences[kind]] as const),
   )
   meter.show('views_checked_total', () => counts().viewsChecked)
   meter.show('arqs_unbound_deleted_total', () => counts().unboundDeleted)

@@ -90,6 +90,10 @@ export const CONTROL_METRICS = {
     'Reports that were not taken because of who sent them, by reason; each is a dead letter.',
     'reason',
   ),
+  slot_differences_total: counter(
+    'Slots that a host had prepared differently from the journal; unexplained: the handle was withheld, lost: it was prepared again.',
+    'kind',
+  ),
   dead_letters_total: counter('Messages that could not be read or handled, by the topic they came from.', 'topic'),
   hosts: gauge('Hosts by liveness.', 'liveness'),
   orders_pending: gauge('Orders that their hosts have not answered yet.'),

@@ -35,4 +35,5 @@ export const noteOf = ({ userId }: Caller, reason: string): OperatorNote => ({
   by: userId || 'somebody without a name',
   reason,
 })
-export const noteBody = (note: DatedNote | null) => (note === null ? null : { ...note, at: time(note.at) })
+export const noteBody = (note: DatedNote | null) =>
+  note === null ? null : { by: note.by, reason: note.reason, at: time(note.at) }

@@ -1,0 +1,80 @@
+/**
+ * What is decided when a host has prepared something else than the journal holds.
+ *
+ * SLOT-1 a handle whose hardware the host has prepared for something that the journal does not explain is withheld until an operator
+ *   releases it. One that a request holds stays held, and is withheld when it is given up;
+ * SLOT-2 what a request holds and its host has lost is prepared again, by a new order. If that fails or has no answer by its deadline, the
+ *   handle is withheld as well: Nova knows no event for an accelerator that is lost after it was bound;
+ * SLOT-3 when an operator releases a handle that was withheld for a slot on its host, the host is ordered to undo it first, with a number above
+ *   all that it knows of the slot.
+ */
+import type { OperatorNote } from '../../operatorNote.ts'
+import { INT_MAX } from '../../fields.ts'
+import { type Decision, accept } from '../runtime/decider.ts'
+import type { DeployableEvent } from './messages.ts'
+import { orderFor } from './orders.ts'
+import type { SlotCommand } from './slotMessages.ts'
+import { type Deployable, type SlotHandle, markOf } from './state.ts'
+
+export const COMPARISON = 'comparison with the host'
+
+const WITHHELD_FROM: ReadonlySet<SlotHandle['state']> = new Set(['free', 'held', 'quarantined'])
+
+export const compared = (held: Deployable, command: SlotCommand): Decision<DeployableEvent> => {
+  const handle = held.handles[command.handle]
+  if (!handle || markOf(handle) !== command.mark || handle.quarantine || handle.pending) return accept()
+  return command.type === 'Withhold' ? withhold(handle, command) : prepareAgain(held, handle, command)
+}
+
+const withhold = (
+  handle: SlotHandle,
+  { reason, found }: Extract<SlotCommand, { readonly type: 'Withhold' }>,
+): Decision<DeployableEvent> => {
+  if (!WITHHELD_FROM.has(handle.state)) return accept()
+  const note = { until: 'released', by: COMPARISON, reason } as const
+  return accept({ type: 'HandleQuarantined', handle: handle.uuid, ...note, ...(found ? { found } : {}) })
+}
+
+const prepareAgain = (
+  held: Deployable,
+  handle: SlotHandle,
+  { deadline, requestId, reason }: Extract<SlotCommand, { readonly type: 'PrepareAgain' }>,
+): Decision<DeployableEvent> => {
+  const { arq } = handle
+  if (handle.state !== 'held' || arq === null || !held.hostWork || held.presence !== 'present') return accept()
+  // the region holds its image already: another one would be programmed over what others use
+  const order = orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, bitstream: null })
+  return accept({ type: 'Granted', handle: handle.uuid, arq, order, repeated: reason })
+}
+
+/** The repeated preparation has failed, or has no answer by its deadline (SLOT-2). */
+export const lost = ({ uuid, pending }: SlotHandle, reason: string): readonly DeployableEvent[] => [
+  { type: 'OrderFailed', slot: uuid, number: pending!.number, reason, again: null },
+  {
+    type: 'HandleQuarantined',
+    handle: uuid,
+    until: 'released',
+    by: COMPARISON,
+    reason: `its host has lost it and could not prepare it again: ${reason}`,
+  },
+]
+
+/** The operator's release of a handle that was withheld for a slot on its host (SLOT-3); null: it was not. */
+export const undone = (
+  held: Deployable,
+  handle: SlotHandle,
+  { by, reason }: OperatorNote,
+  deadline: number,
+): Decision<DeployableEvent> | null => {
+  const found = handle.quarantine?.found
+  // a host that knows such a number has used up its numbers: there is no order above it
+  if (handle.state !== 'quarantined' || !found || found.number >= INT_MAX) return null
+  const above = { ...held, orders: Math.max(held.orders, found.number) }
+  const also = found.slot === handle.uuid ? [] : [found.slot]
+  const order = orderFor(above, handle, { type: 'ReleaseSlot', deadline, also })
+  return accept(
+    { type: 'HandleCleared', handle: handle.uuid, by, reason },
+    { type: 'HandleQuarantined', handle: handle.uuid, until: 'confirmed', by, reason },
+    { type: 'HandleReleased', handle: handle.uuid, arq: handle.lastArq ?? '', order },
+  )
+}

@@ -1,0 +1,124 @@
+/**
+ * Compares what a host says to have prepared with the journal, and acts where they differ.
+ *
+ * COMPARE-1 nothing is done for what one report shows: the host is asked, and its answer has to show the same, while the handle has had no order
+ *   and no other holder from before the question to after the answer. So a report that was late is never acted upon;
+ * COMPARE-2 what the host has and the journal does not explain is withheld (SLOT-1); what the host has lost is prepared again (SLOT-2);
+ * COMPARE-3 whatever a host says concerns handles of its own devices only;
+ * COMPARE-4 a process that forgets its question asks again with the next report; a comparison that fails is made again with it.
+ */
+import type { HandleUuid, HostName } from '../../identifiers.ts'
+import { textOf } from '../../errorText.ts'
+import { slotsQuestionRecord } from '../../wire/message.ts'
+import type { InventoryReport } from '../../wire/reports.ts'
+import { arq, arqKey } from '../arq/decider.ts'
+import { deployable, deployableKey } from '../deployable/decider.ts'
+import type { SlotCommand } from '../deployable/slotMessages.ts'
+import { host, hostKey } from '../host/decider.ts'
+import { type Difference, slotDifferences } from '../inventory/slotDifferences.ts'
+import { type Kernel, newWork } from './kernel.ts'
+import { createHolders } from './retirement.ts'
+
+export type SlotComparison = {
+  /** Compares the report of the present start of a host. True: nothing differs, and the same again need not be compared. */
+  readonly compare: (report: InventoryReport) => Promise<boolean>
+}
+
+/** So many handles of a host are acted upon at once; the next report shows the others. */
+const AT_ONCE_MAX = 200
+const HOSTS_MAX = 10_000
+const CAUSE = { by: 'comparison of slots' } as const
+
+type Seen = Pick<Difference, 'kind' | 'mark'>
+type Question = { readonly id: string; readonly seen: ReadonlyMap<HandleUuid, Seen> }
+
+const sameAs = (seen: Seen | undefined, { kind, mark }: Difference): boolean =>
+  seen?.kind === kind && seen.mark === mark
+
+const commandOf = (kernel: Kernel, { kind, handle, mark, reason, found }: Difference): SlotCommand => {
+  const about = { handle, mark, reason }
+  if (kind === 'unexplained') return { type: 'Withhold', found, ...about }
+  const { clock, ids, options } = kernel
+  const deadline = clock.now() + options.bindDeadlineMs
+  return { type: 'PrepareAgain', deadline, requestId: `req-${ids.uuid()}`, ...about }
+}
+
+/** Whether the request that holds the handle was bound by an order: only then the host ever had it prepared. */
+const wasOrdered = async ({ region }: Kernel, { deployable: uuid, handle }: Difference): Promise<boolean> => {
+  const place = await region.readCurrent(deployable, deployableKey(uuid))
+  const holder = place.ok ? (place.value.state.handles[handle]?.arq ?? null) : null
+  if (holder === null) return false
+  const known = await region.readCurrent(arq, arqKey(holder))
+  return known.ok && known.value.state.bond?.handle.uuid === handle && known.value.state.bond.order !== null
+}
+
+const act = async (kernel: Kernel, name: HostName, found: Difference): Promise<void> => {
+  const { region, counts, log } = kernel
+  const { kind, deployable: uuid, handle, reason } = found
+  if (kind === 'lost' && !(await wasOrdered(kernel, found))) return
+  const key = deployableKey(uuid)
+  const work = newWork(kernel, CAUSE, (draft) => draft.decide(deployable, key, commandOf(kernel, found)).length > 0)
+  const told = await region.tell(key, work)
+  const about = { host: name, deployable: uuid, handle, reason }
+  if (!told.ok) return log.warn({ ...about, fault: told.fault }, 'slot.differenceUnrecorded')
+  if (!told.value) return
+  counts.slotDifferences[kind]++
+  log.error(about, kind === 'lost' ? 'slot.preparedAgain' : 'slot.unexplained')
+}
+
+const firstOf = (differences: readonly Difference[]): string =>
+  differences.map(({ handle, found }) => found?.slot ?? handle).reduce((one, other) => (one < other ? one : other))
+
+export const createSlotComparison = (kernel: Kernel): SlotComparison => {
+  const { region, ids, clock, publish, log } = kernel
+  /** The last question to each host. */
+  const questions = new Map<HostName, Question>()
+  const ask = async ({ host: name, bootId }: InventoryReport, differences: readonly Difference[]): Promise<void> => {
+    const id = ids.uuid()
+    if (questions.size >= HOSTS_MAX && !questions.has(name)) questions.clear()
+    questions.set(name, { id, seen: new Map(differences.map(({ handle, kind, mark }) => [handle, { kind, mark }])) })
+    const question = { type: 'TellSlots', host: name, bootId, id, from: firstOf(differences) } as const
+    await publish([slotsQuestionRecord(question, clock.now())])
+  }
+  const answered = async (
+    { host: name, slots }: InventoryReport,
+    differences: readonly Difference[],
+  ): Promise<boolean> => {
+    const question = questions.get(name)
+    if (question === undefined || question.id !== slots?.answers) return false
+    questions.delete(name)
+    const confirmed = differences.filter((one) => sameAs(question.seen.get(one.handle), one)).slice(0, AT_ONCE_MAX)
+    for (const one of confirmed) await act(kernel, name, one)
+    return true
+  }
+  const compare = async (report: InventoryReport): Promise<boolean> => {
+    const { host: name, slots, bootId } = report
+    if (slots === undefined) return true
+    const present = await region.readCurrent(host, hostKey(name))
+    if (!present.ok) return false
+    // one that an operator took out of service is not repaired
+    if (present.value.state.bootId !== bootId || present.value.state.retired) return false
+    for (const read of [region.readCached, region.readCurrent]) {
+      const places = await createHolders(kernel, read)(name)
+      if (!places.ok) return false
+      const { differences, unknown } = slotDifferences(slots, places.value)
+      // what is cached may be out of date
+      if (differences.length > 0 && read === region.readCached) continue
+      if (unknown.length > 0)
+        log.warn({ host: name, slots: unknown.slice(0, 10), count: unknown.length }, 'slots.unknown')
+      if (differences.length === 0) return true
+      if (!(await answered(report, differences))) await ask(report, differences.slice(0, AT_ONCE_MAX))
+    }
+    return false
+  }
+  return {
+    compare: async (report) => {
+      try {
+        return await compare(report)
+      } catch (error) {
+        log.warn({ host: report.host, reason: textOf(error) }, 'slots.notCompared')
+        return false
+      }
+    },
+  }
+}

@@ -1,0 +1,105 @@
+/** What a host has prepared, compared with the journal: which differences there are, and what is none. */
+import { describe, expect, test } from 'vitest'
+import { functionOf } from '../../src/attachedFunctions.ts'
+import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
+import { slotDifferences } from '../../src/actors/inventory/slotDifferences.ts'
+import type { PreparedSlot, Slots } from '../../src/wire/slots.ts'
+import { done, given, granted, quiet, released, stuck } from './deployableFacts.ts'
+import { ARQ, handle, id, OTHER, recorded, WORD } from './samples.ts'
+
+const STRANGER = id(0x99)
+const shown = (n: number, number: number, more: Partial<PreparedSlot> = {}): PreparedSlot => ({
+  slot: handle(n).uuid,
+  number,
+  state: 'prepared',
+  function: functionOf(handle(n)),
+  ...more,
+})
+const stranger = (n: number): PreparedSlot => shown(n, 7, { slot: STRANGER, arq: OTHER })
+const compare = (facts: readonly DeployableEvent[], prepared: readonly PreparedSlot[], more: Partial<Slots> = {}) => {
+  const { differences, unknown } = slotDifferences({ ...more, prepared }, [given(...facts).state])
+  return {
+    differences: differences.map(({ kind, handle: uuid, found }) => [kind, uuid, found?.slot ?? null]),
+    unknown: unknown.map(({ slot }) => slot),
+  }
+}
+const same = { differences: [], unknown: [] }
+const [FIRST, SECOND] = [handle(1).uuid, handle(2).uuid]
+const bound = [recorded(), granted(1, 1), done(1, 1)] as const
+const withheld: DeployableEvent = { type: 'HandleQuarantined', handle: FIRST, until: 'released', ...WORD }
+
+describe('nothing differs', () => {
+  test('when the host has what is held, and nothing else', () => {
+    expect(compare([...bound], [shown(1, 1, { arq: ARQ })])).toEqual(same)
+    expect(compare([recorded()], [])).toEqual(same)
+  })
+  test('while an order is under way, whatever the host has', () => {
+    const preparing = [recorded(), granted(1, 1)]
+    const releasing = [...bound, released(1, 2)]
+    for (const facts of [preparing, releasing])
+      for (const prepared of [[], [shown(1, 1, { arq: ARQ })], [shown(1, 9, { arq: OTHER })]])
+        expect(compare(facts, prepared)).toEqual(same)
+  })
+  test('for a handle that is quarantined or withheld', () => {
+    expect(compare([...stuck], [shown(1, 2)])).toEqual(same)
+    expect(compare([recorded(), withheld], [shown(1, 2), stranger(1)])).toEqual(same)
+    expect(compare([...bound, withheld], [])).toEqual(same)
+  })
+  test('for the own slots of a device that needs no work on its host', () => {
+    expect(compare([quiet, granted(1, null)], [])).toEqual(same)
+    expect(compare([quiet], [shown(1, 3)])).toEqual(same)
+  })
+  test('for what is outside of the slots that the report covers', () => {
+    expect(compare([...bound], [], { from: SECOND })).toEqual(same)
+    expect(compare([...bound], [], { upTo: id(1) })).toEqual(same)
+  })
+  test('for a device that its host does not show now', () => {
+    expect(compare([...bound, { type: 'PresenceSet', presence: 'missing' }], [])).toEqual(same)
+  })
+})
+
+describe('the host has what the journal does not explain', () => {
+  test('its own slot, which the journal holds free', () => {
+    expect(compare([...bound, released(1, 2), done(1, 2)], [shown(1, 1, { arq: ARQ })])).toEqual({
+      differences: [['unexplained', FIRST, FIRST]],
+      unknown: [],
+    })
+  })
+  test('an order that the journal never gave, for another request than the one that holds it', () => {
+    expect(compare([...bound], [shown(1, 5, { arq: OTHER })]).differences).toEqual([['unexplained', FIRST, FIRST]])
+  })
+  test('a slot that nobody knows, with the same hardware as a handle, whether free, held or quarantined', () => {
+    for (const facts of [[recorded()], [...bound], [...stuck], [quiet]])
+      expect(compare(facts, [stranger(1), shown(1, 1, { arq: ARQ })].slice(0, facts.length > 1 ? 2 : 1))).toEqual({
+        differences: [['unexplained', FIRST, STRANGER]],
+        unknown: [],
+      })
+  })
+  test('a slot with the physical function of which the handle is a part', () => {
+    const part = { ...handle(1), physfn: '0000:aa:00.0' }
+    const slot = { ...stranger(1), function: '0000:aa:00.0' }
+    expect(compare([recorded({ handles: [part] })], [slot]).differences).toEqual([['unexplained', FIRST, STRANGER]])
+  })
+  test('a slot of no hardware of this host is only named', () => {
+    expect(compare([recorded()], [{ ...stranger(1), function: '0000:ff:00.0' }])).toEqual({
+      differences: [],
+      unknown: [STRANGER],
+    })
+  })
+})
+
+describe('the host has lost what the journal holds', () => {
+  const lost = { differences: [['lost', FIRST, null]], unknown: [] }
+  test('it does not name the slot', () => expect(compare([...bound], [])).toEqual(lost))
+  test('it names it for an earlier request: its ledger is an old one', () => {
+    const again = [...bound, released(1, 2), done(1, 2), granted(1, 3, OTHER), done(1, 3)]
+    expect(compare(again, [shown(1, 1, { arq: ARQ })])).toEqual(lost)
+  })
+  test('its last order for it was a release that the journal has recorded as over', () => {
+    const again = [...bound, released(1, 2), done(1, 2), granted(1, 3, ARQ), done(1, 3)]
+    expect(compare(again, [shown(1, 2, { state: 'releasing' })])).toEqual(lost)
+  })
+  test('it is not prepared again where the host has an unknown slot with the same hardware', () => {
+    expect(compare([...bound], [stranger(1)]).differences).toEqual([['unexplained', FIRST, STRANGER]])
+  })
+})
