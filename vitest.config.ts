@@ -16,11 +16,19 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+export const INCLUDE = ['test/**/*.test.ts']
+/** They have commands of their own. */
+export const EXCLUDE = ['test/cluster/**', 'test/upgrade/**', 'test/containers/**', ...LONG, '**/node_modules/**']
+/** It declares the tests of other files once more, over another store. */
+const APART = ['test/http/overPglite.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // They have commands of their own.
-    exclude: ['test/cluster/**', 'test/upgrade/**', 'test/containers/**', ...LONG, '**/node_modules/**'],
+    // Loading what a test needs takes longer than most tests: the files of a worker share the modules that they load.
+    projects: [
+      { extends: true, test: { name: 'together', isolate: false, include: INCLUDE, exclude: [...EXCLUDE, ...APART] } },
+      { extends: true, test: { name: 'apart', include: APART } },
+    ],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 10_000,

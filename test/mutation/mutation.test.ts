@@ -156,7 +156,10 @@ describe('a mutation test', () => {
     symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(root, 'node_modules'))
     put('package.json', '{ "type": "module" }')
     put('tsconfig.json', '{ "compilerOptions": { "module": "nodenext", "noEmit": true, "strict": true, "types": [] } }')
-    put('vitest.config.ts', `export default { test: { include: ['test/*.test.ts'], exclude: [] } }`)
+    put(
+      'vitest.config.ts',
+      `export const INCLUDE = ['test/*.test.ts']\nexport const EXCLUDE = []\nexport default { test: { include: INCLUDE, exclude: EXCLUDE } }`,
+    )
     put(
       'src/limits.ts',
       `export const isFull = (count: number, max: number): boolean => count >= max

@@ -56,9 +56,9 @@ const take = (rooms: readonly Progress[]): readonly [Progress, Mutant] | null =>
 /** These come before the files that speak of the place. */
 const NEAREST_FIRST = 2
 
-type Config = { readonly default: { readonly test: { readonly include: string[]; readonly exclude: string[] } } }
+type Config = { readonly INCLUDE: readonly string[]; readonly EXCLUDE: readonly string[] }
 const nearestOf = async (root: string): Promise<Judge['nearest']> => {
-  const { include, exclude } = ((await import(join(root, 'vitest.config.ts'))) as Config).default.test
+  const { INCLUDE: include, EXCLUDE: exclude } = (await import(join(root, 'vitest.config.ts'))) as Config
   const sources = ['src', 'test', 'bin', 'infra'].flatMap((folder) => {
     try {
       return readFolder(root, folder)
