@@ -146,6 +146,10 @@ export type LostRow = {
 }
 export type Stopped = { readonly reason: string; readonly since: Date; readonly lost: readonly LostRow[] }
 
+const IS_STOPPED = 'select stopped_at is not null as stopped from incarnation where id = 1'
+/** Whether writing is stopped until an operator adopts. A reading session can ask, whatever the writing one can do. */
+export const isStopped = async (run: Run): Promise<boolean> => (await run(plain(IS_STOPPED)))[0]?.['stopped'] === true
+
 const STATE = `select reason, stopped_at from incarnation where id = 1 and stopped_at is not null`
 const KEPT = `select key, version, command, data, at from lost_rows where adopted_at is null order by at, key, version`
 /** Why writing is stopped, and what is gone; null: it is not stopped. */

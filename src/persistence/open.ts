@@ -54,6 +54,7 @@ const storeOn = async (
     ...(database.lost ? { lost: database.lost } : {}),
     journal,
     expectWriting: () => (incarnation ? incarnation.look(database.write) : Promise.resolve()),
+    isStopped: async () => (incarnation ? (await import('./incarnation.ts')).isStopped(database.read) : false),
     reads: sqlReads(database),
     sharing: sqlSharing(database),
     hints: database.hints ?? noHints,

@@ -30,6 +30,8 @@ export type Store = {
   readonly hints: Hints
   /** Rejects with the reason when nothing can be written: no server, a standby, or writing is stopped. For readiness. */
   readonly expectWriting: () => Promise<void>
+  /** Whether writing is stopped because rows were lost, until an operator adopts. For the metrics. */
+  readonly isStopped: () => Promise<boolean>
   /** The id of the cloud, made with its journal. */
   readonly cluster: () => Promise<ClusterIdentity>
   /** Writes whole histories in large statements. Rejects when one conflicts with the existing rows. */

@@ -3,13 +3,23 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { systemIds } from '../../src/clock.ts'
 import { adoptLost, stoppedIn } from '../../src/cli/store/adopt.ts'
+import { openMeter } from '../../src/cli/observe/metrics.ts'
+import { showDatabase } from '../../src/cli/observe/metricsControl.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { adoptCluster } from '../../src/persistence/serverIdentity.ts'
+import type { Store } from '../../src/persistence/store.ts'
+import { pageOf, total } from '../telemetry/page.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { describeWith } from '../support/needs.ts'
 import { postgresServer, sqlOnce } from '../support/postgres.ts'
 
 const LIMIT_MS = 30_000
+/** What a new page of metrics shows. */
+const shownStopped = async (store: Store): Promise<number> => {
+  const meter = openMeter()
+  showDatabase(meter, store)
+  return total(pageOf(await meter.registry.metrics()), 'accelerando_journal_writing_stopped')
+}
 
 describeWith('postgres', 'a database that lost rows', (bin) => {
   test('is not written until an operator adopts it; handles that a lost row names are kept back', async () => {
@@ -64,6 +74,7 @@ describeWith('postgres', 'a database that lost rows', (bin) => {
     )
     expect(stopped).toMatchObject({ ok: false, fault: { kind: 'unavailable', retryAfterSeconds: 5 } })
     await expect(store.expectWriting()).rejects.toThrow('writing is stopped')
+    expect(await shownStopped(store)).toBe(1)
     // what the copy holds can be read: the ARQ is as it was before the bind
     expect(value(await a.control.arqs.get(NOVA, one)).state).toBe('Initial')
 
@@ -74,6 +85,7 @@ describeWith('postgres', 'a database that lost rows', (bin) => {
     expect(lines.filter((line) => line.startsWith('lost '))).toHaveLength(3)
     expect(lines.filter((line) => line.startsWith('quarantined'))).toEqual([`quarantined handle ${granted} of host h`])
     expect(await stoppedIn(url)).toBeNull()
+    expect(await shownStopped(store)).toBe(0)
 
     expect(
       (

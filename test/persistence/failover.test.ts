@@ -77,6 +77,7 @@ describeWith('postgres', 'when a standby takes over', (bin) => {
     expect(one!.journal.incarnation).not.toBe(before)
     expect(await sample.versionsOf(two!.journal, key)).toEqual([1, 2])
     await expect(one!.expectWriting()).resolves.toBeUndefined()
+    expect(await one!.isStopped()).toBe(false)
   }, 90_000)
 
   test('that lacks a row which was acknowledged, nobody writes any more, and what is gone is kept', async () => {
@@ -105,6 +106,7 @@ describeWith('postgres', 'when a standby takes over', (bin) => {
     // the other control has lost nothing of its own, and does not write either
     expect(await stopped(two!)).toContain('accelerando migrate --adopt')
     await expect(two!.expectWriting()).rejects.toThrow('writing is stopped')
+    expect(await Promise.all(stores.map((store) => store.isStopped()))).toEqual([true, true])
     const { rows } = await sqlOnce(standby.url, 'select key, version, command, data from lost_rows')
     expect(rows).toEqual([{ key, version: 2, command: lost.rows[0]!.commandId, data: lost.rows[0]!.events }])
     // what is there can be read

@@ -79,6 +79,7 @@ describe('the metrics page', () => {
     expect(count('host_orders_total', { type: 'PrepareSlot', outcome: 'done' })).toBe(3)
     expect(count('host_driver_seconds', { call: 'prepare', outcome: 'done' }, '_count')).toBe(3)
     expect(count('relay_active')).toBe(1)
+    expect(page.samples.filter(({ name }) => name.endsWith('journal_writing_stopped'))).toMatchObject([{ value: 0 }])
     expect(count('relay_lag_seconds')).toBeLessThan(5)
     expect(count('inbox_messages_total', { outcome: 'taken' })).toBeGreaterThan(2)
     expect(count('actors_resident')).toBeGreaterThan(5)

@@ -6,11 +6,11 @@ import { REFUSALS } from '../../actors/runtime/refusals.ts'
 import { LIVENESS } from '../../actors/host/decider.ts'
 import type { ControlPlane } from '../../actors/controlPlane.ts'
 import { type Counts, SLOT_DIFFERENCES } from '../../actors/runtime/counts.ts'
-import type { Reads } from '../../actors/runtime/ports.ts'
 import type { Bus } from '../../bus/port.ts'
 import { systemClock } from '../../clock.ts'
 import type { Inbox } from '../../delivery/inbox.ts'
 import type { Relay } from '../../delivery/relay/relay.ts'
+import type { Store } from '../../persistence/store.ts'
 import { type Meter, cached } from './metrics.ts'
 import { AT_ZERO } from './metricsTable.ts'
 
@@ -24,10 +24,10 @@ type Shown = {
   readonly relay: Relay
   readonly inbox: Inbox
   readonly bus: Bus
-  readonly reads: Reads
+  readonly store: Pick<Store, 'reads' | 'isStopped'>
 }
 
-/** Even when three scrapers read the page every second, the database gets only three small queries in ten seconds. */
+/** Even when three scrapers read the page every second, the database gets only four small queries in ten seconds. */
 const FOR_MS = 10_000
 const WITHIN_MS = 1000
 
@@ -39,10 +39,16 @@ const reading = <Value>(meter: Meter, name: string, read: () => Promise<Value>) 
     failed: () => meter.count('scrape_failures_total', { read: name }),
   })
 
-const showDatabase = (meter: Meter, reads: Reads): void => {
+export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store']): void => {
+  const stopped = reading(meter, 'stopped', isStopped)
   const hosts = reading(meter, 'hosts', () => reads.tally('hosts', 'liveness'))
   const orders = reading(meter, 'orders', () => reads.tally('pending_orders', 'number'))
   const due = reading(meter, 'due', () => reads.dueBefore(systemClock.now(), 1))
+  // not counted from refused appends: once no request comes any more there are none, and writing is stopped all the same
+  meter.show('journal_writing_stopped', async () => {
+    const found = await stopped()
+    return found === null ? null : Number(found)
+  })
   meter.show('hosts', async () => {
     const found = await hosts()
     return found && LIVENESS.map((liveness) => [{ liveness }, found.get(liveness) ?? 0] as const)
@@ -102,7 +108,7 @@ const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
   meter.show('orphan_handles_total', () => counts().orphans)
 }
 
-export const showSystem = (meter: Meter, { plane, relay, inbox, bus, reads }: Shown): void => {
+export const showSystem = (meter: Meter, { plane, relay, inbox, bus, store }: Shown): void => {
   beginAtZero(meter)
   showCounts(meter, plane.counts)
   meter.show('actors_resident', () => plane.region.counts().resident)
@@ -120,6 +126,6 @@ export const showSystem = (meter: Meter, { plane, relay, inbox, bus, reads }: Sh
   meter.show('inbox_messages_total', () =>
     Object.entries(inbox.counts()).map(([outcome, messages]) => [{ outcome }, messages] as const),
   )
-  showDatabase(meter, reads)
+  showDatabase(meter, store)
   if ('state' in bus) showBus(meter, bus as BusInsight & typeof bus)
 }

@@ -74,6 +74,9 @@ export const CONTROL_METRICS = {
   journal_batch_appends: histogram('Appends that one statement wrote together.', COUNTS),
   journal_rows_total: counter('Journal rows written.'),
   journal_recalls_total: counter('Reads of the tail of the journal, by outcome.', 'outcome'),
+  journal_writing_stopped: gauge(
+    '1: the database has lost rows, and nothing is written until an operator adopts what it holds; 0: it has not.',
+  ),
   relay_active: gauge('1: this process publishes the journal on the bus, 0: another process does.'),
   relay_epoch: gauge('Epoch of the lease under which this process last relayed.'),
   relay_lag_seconds: gauge('Age of the oldest journal row that this relay has read and not published yet.'),

@@ -1,8 +1,8 @@
 /** The admin listener: metrics, readiness with detail, and the paths through which tests inject failures. */
 import { type Doors, adminApp } from '../../http/admin.ts'
-import type { Reads } from '../../actors/runtime/ports.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
+import type { Store } from '../../persistence/store.ts'
 import type { Config } from '../config/config.ts'
 import { type Listening, listen } from './listen.ts'
 import type { Meter } from '../observe/metrics.ts'
@@ -13,7 +13,7 @@ import type { System } from './system.ts'
 type AdminParts = {
   readonly config: Config
   readonly meter: Meter
-  readonly reads: Reads
+  readonly store: Pick<Store, 'reads' | 'isStopped'>
   readonly system: System
   readonly hosts: readonly Host[]
   readonly log: Log
@@ -46,8 +46,8 @@ const listenSomewhere = async (
 const nothing = (): null => null
 
 export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
-  const { config, meter, reads, system, hosts, log, notReady = nothing, degraded = nothing } = parts
-  showSystem(meter, { ...system, reads })
+  const { config, meter, store, system, hosts, log, notReady = nothing, degraded = nothing } = parts
+  showSystem(meter, { ...system, store })
   if (hosts.length > 0) showHosts(meter, hosts)
   const readiness = () => ({
     notReady: notReady() ?? system.plane.control.notReady(),

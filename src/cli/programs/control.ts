@@ -116,7 +116,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   const admin = await openAdmin({
     config,
     meter,
-    reads: store.reads,
+    store,
     system,
     hosts: [],
     log,

@@ -114,7 +114,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
       { unserved: unserved({ ids: systemIds, clock: systemClock, log }) },
     )
     open.add(() => api.close(GRACE_MS))
-    const admin = await openAdmin({ config, meter, reads: store.reads, system, hosts, log })
+    const admin = await openAdmin({ config, meter, store, system, hosts, log })
     open.add(() => admin.close(GRACE_MS))
     log.info(
       {

@@ -197,6 +197,7 @@ export const memoryStores = (options: MemoryOptions = {}): ((monotonic?: () => n
       sharing: memorySharing(kept, options.now ?? Date.now, monotonic),
       hints: journal.exclusive ? noHints : hintsOf(),
       expectWriting: async () => {},
+      isStopped: async () => false,
       cluster: async () => ({ id }),
       bulkLoad: (appends) => bulkLoad(kept, appends),
       journalEnd: async () => kept.log.at(-1)?.position ?? '',
