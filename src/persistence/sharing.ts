@@ -4,7 +4,7 @@
  */
 import { listOf } from './reads.ts'
 import { type Observer, createObserver } from './observer.ts'
-import type { Lease, Sharing } from '../actors/runtime/sharing.ts'
+import { FORGOTTEN_MAX, type Lease, type Sharing } from '../actors/runtime/sharing.ts'
 import type { Database, Rows, Run, Statement } from './sql.ts'
 
 /** `n`: the number of the parameter that holds a duration in ms. */
@@ -77,6 +77,12 @@ const SEEN = `insert into host_seen (name, seen_at)
   on conflict (name) do update set seen_at = greatest(host_seen.seen_at, excluded.seen_at)`
 const SILENCES = `select name, greatest(0, floor(extract(epoch from clock_timestamp() - seen_at) * 1000))::bigint as ms
   from host_seen`
+/** Only names whose row nobody is writing at this moment. */
+const FORGET = `with old as (
+    select s.name from host_seen s left join hosts h on h.name = s.name
+    where s.seen_at <= clock_timestamp() - $1::bigint * interval '1 ms' and (h.name is null or h.liveness = 'removed')
+    order by s.seen_at limit $2::int for update of s skip locked)
+  delete from host_seen where name in (select name from old) returning name`
 
 const named = (name: string, text: string, ...params: readonly unknown[]): Statement => ({ name, text, params })
 
@@ -148,6 +154,7 @@ export const sqlSharing = (database: Calls, monotonic: () => number = () => perf
       await share(named('postpone', POSTPONE, JSON.stringify(rows)))
     },
     noteSeen: async (hosts) => void (await share(named('seen', SEEN, JSON.stringify(hosts)))),
+    forgetSeen: async (silentMs) => (await share(named('forget', FORGET, silentMs, FORGOTTEN_MAX))).length,
     silences: async () =>
       new Map((await read(named('silences', SILENCES))).map((row) => [row['name'] as string, row['ms'] as number])),
   }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Sharing } from '../../src/actors/runtime/sharing.ts'
+import { FORGOTTEN_MAX, type Sharing } from '../../src/actors/runtime/sharing.ts'
 import { drop, put } from '../../src/actors/runtime/views.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import * as sample from '../persistence/samples.ts'
@@ -250,5 +250,32 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     expect(silences.get(a)!).toBeGreaterThan(silences.get(b)!)
     expect(silences.has(randomUUID())).toBe(false)
     await one().noteSeen([])
+  })
+
+  test('names that are no host, or a removed one, are forgotten when they are silent; hosts never are', async () => {
+    const [up, down, removed, nobody] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+    await write([
+      put('hosts', sample.hostRow(up, 'up')),
+      put('hosts', sample.hostRow(down, 'down')),
+      put('hosts', sample.hostRow(removed, 'removed')),
+    ])
+    const named = async () => {
+      const silences = await one().silences()
+      return [up, down, removed, nobody].filter((name) => silences.has(name))
+    }
+    await one().noteSeen([up, down, removed, nobody])
+    await two().forgetSeen(LONG)
+    expect(await named()).toEqual([up, down, removed, nobody])
+    const left = async () => (await two().forgetSeen(1), named())
+    expect(await until(left, ({ length }) => length <= 2)).toEqual([up, down])
+    await two().noteSeen([removed])
+    expect(await named()).toEqual([up, down, removed])
+  })
+  test('of many such names only so many are forgotten at once', async () => {
+    await one().noteSeen(Array.from({ length: FORGOTTEN_MAX + 5 }, () => randomUUID()))
+    await wait(20)
+    const counts = [await one().forgetSeen(1), await one().forgetSeen(1)]
+    expect(counts[0]).toBe(FORGOTTEN_MAX)
+    expect(counts[1]).toBeGreaterThanOrEqual(5)
   })
 }

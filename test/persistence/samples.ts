@@ -73,6 +73,16 @@ export const handleRow = (arq: string | null, uuid: string = randomUUID()): Row<
   arq_uuid: arq,
 })
 
+export const hostRow = (name: string, liveness: string): Row<'hosts'> => ({
+  name,
+  liveness,
+  boot_id: null,
+  drivers: {},
+  aliases: [],
+  created_at: AT,
+  updated_at: null,
+})
+
 const DEPLOYABLE = '00000000-0000-4000-8000-000000000002'
 export const orderRow = (slot: string, sentAt: number, deadline = sentAt): Row<'pending_orders'> => ({
   slot,

@@ -159,6 +159,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
         postponeOrders: (orders) => ask(() => sharing.postponeOrders(orders)),
         noteSeen: (hosts) => ask(() => sharing.noteSeen(hosts)),
         silences: () => ask(() => sharing.silences()),
+        forgetSeen: (silentMs) => ask(() => sharing.forgetSeen(silentMs)),
       },
     }
   }

@@ -10,6 +10,9 @@ import type { EntityKey, HostName, SlotUuid } from '../../identifiers.ts'
 import type { Position } from './ports.ts'
 import type { Row } from './views.ts'
 
+/** The most names that one call of `forgetSeen` deletes. */
+export const FORGOTTEN_MAX = 1000
+
 export type Lease = { readonly epoch: number }
 export type Sharing = {
   /** Takes the lease when it is free or over, renews it when the caller holds it; null: another process holds it. */
@@ -40,4 +43,9 @@ export type Sharing = {
   readonly noteSeen: (hosts: readonly HostName[]) => Promise<void>
   /** For how many ms no process has heard from each host. A host that was never heard from is absent. */
   readonly silences: () => Promise<ReadonlyMap<HostName, number>>
+  /**
+   * Deletes what is recorded of names that were not heard from for `silentMs`, and that are no host, or one that an operator removed.
+   * At most `FORGOTTEN_MAX` of them. Resolves to their number.
+   */
+  readonly forgetSeen: (silentMs: number) => Promise<number>
 }

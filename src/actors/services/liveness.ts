@@ -6,9 +6,11 @@
  * LIVENESS-2 the silence of a host counts only from the start of this process, so that hosts that went on while no
  *    control ran are not called silent when controls start again;
  * LIVENESS-3 hosts that change at once are recorded together, in portions of one append; after a portion that failed the next ones are
- *    smaller, down to single hosts, so that a host that cannot be recorded does not keep the others back.
+ *    smaller, down to single hosts, so that a host that cannot be recorded does not keep the others back;
+ * LIVENESS-4 who was heard from is forgotten an hour later unless it is a host of the journal: anybody can write a name into a report.
  */
 import type { HostName } from '../../identifiers.ts'
+import { textOf } from '../../errorText.ts'
 import { type Kernel, newWork } from './kernel.ts'
 import { LIVENESS, type Liveness as State, host, hostKey } from '../host/decider.ts'
 
@@ -49,8 +51,11 @@ export const livenessNow = (
 }
 
 const HOSTS_MAX = 100_000
+/** Names that are no host any more, or never were one, are forgotten when they were silent for so long; looked for every so often. */
+const FORGET_AFTER_MS = 3_600_000
+const FORGET_EVERY_MS = 60_000
 /** When each host was last heard from, by the monotonic clock: by this process, and by any process as of the last read of the record. */
-const createHearing = ({ clock, sharing, options }: Kernel) => {
+const createHearing = ({ clock, sharing, options, log }: Kernel) => {
   /** Heard from, and not yet recorded for the other processes. */
   const heard = new Map<HostName, number>()
   const known = new Map<HostName, number>()
@@ -70,8 +75,18 @@ const createHearing = ({ clock, sharing, options }: Kernel) => {
     // a host heard from again meanwhile is recorded with the next batch
     for (const [name, at] of taken) if (heard.get(name) === at) heard.delete(name)
   }
+  let forgotAt = clock.monotonic()
+  const forget = async () => {
+    if (clock.monotonic() - forgotAt < FORGET_EVERY_MS) return
+    forgotAt = clock.monotonic()
+    // a role of an earlier release may not delete; what it keeps harms nobody
+    const failed = (error: unknown) => (log.warn({ error: textOf(error) }, 'host.notForgotten'), 0)
+    const names = await sharing.forgetSeen(FORGET_AFTER_MS).catch(failed)
+    if (names > 0) log.info({ names }, 'host.forgotten')
+  }
   return {
     note,
+    forget,
     hear: (name: HostName) => {
       if (heard.size < HOSTS_MAX || heard.has(name)) heard.set(name, clock.monotonic())
     },
@@ -79,6 +94,7 @@ const createHearing = ({ clock, sharing, options }: Kernel) => {
       const silences = await sharing.silences()
       const now = clock.monotonic()
       learn([...silences].map(([name, ms]) => [name, now - ms]))
+      for (const [name, at] of known) if (!silences.has(name) && now - at >= FORGET_AFTER_MS) known.delete(name)
     },
     /** Null: it was never heard from. */
     silence: (name: HostName): number | null => {
@@ -140,6 +156,7 @@ export const createLiveness = (kernel: Kernel): Liveness => {
     sweep: async () => {
       await hearing.note()
       await hearing.read()
+      await hearing.forget()
       const hosts = await readers.list('hosts', {}, {})
       if (!hosts.ok) return
       const upForMs = clock.monotonic() - startedAt

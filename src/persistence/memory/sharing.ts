@@ -1,7 +1,7 @@
 /** Leases, claims and host sightings in memory, shared by all processes of a simulation. Uses the clock it is given. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Position } from '../../actors/runtime/ports.ts'
-import type { Sharing } from '../../actors/runtime/sharing.ts'
+import { FORGOTTEN_MAX, type Sharing } from '../../actors/runtime/sharing.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { createObserver } from '../observer.ts'
 import type { Tables } from './tables.ts'
@@ -116,11 +116,20 @@ const workOn = (
 /** The sharing of one process. `now` dates the sightings of hosts, `monotonic` is the clock of that process; both in ms. */
 export const memorySharing = (kept: Kept, now: () => number, monotonic: () => number): Sharing => {
   const { seen } = kept.work
+  const { tables } = kept
   return {
     ...leasesOn(kept, monotonic),
     ...workOn(kept, monotonic),
     noteSeen: async (hosts) => {
       for (const host of hosts) seen.set(host, now())
+    },
+    forgetSeen: async (silentMs) => {
+      const isGone = (name: string) =>
+        [undefined, 'removed'].some((one) => one === tables.row('hosts', name)?.['liveness'])
+      const gone = [...seen].flatMap(([name, at]) => (now() - at >= silentMs && isGone(name) ? [name] : []))
+      const some = gone.slice(0, FORGOTTEN_MAX)
+      for (const name of some) seen.delete(name)
+      return some.length
     },
     silences: async () => new Map([...seen].map(([host, at]) => [host, Math.max(0, now() - at)])),
   }
