@@ -44,15 +44,17 @@ export class Unsendable extends Error {
 
 /**
  * What a failed statement means to the appends in it. `fenced`: a row already exists, or its predecessor is missing. `again`: rolled back
- * by a conflict, to be retried. `refused`: rolled back, and it would be each time. `rolled back`: for a reason that passes. `not sent`:
+ * by a conflict, to be retried. `late`: rolled back because it took longer than it may. `refused`: rolled back, and it would be each time. `rolled back`: for a reason that passes. `not sent`:
  * the database did not see it. `stopped`: writing is stopped in the database. `unknown`: it may have been committed.
  */
-export type Failure = 'fenced' | 'again' | 'refused' | 'rolled back' | 'stopped' | 'not sent' | 'unknown'
+export type Failure = 'fenced' | 'again' | 'late' | 'refused' | 'rolled back' | 'stopped' | 'not sent' | 'unknown'
 type SqlError = Readonly<Partial<Record<'code' | 'constraint' | 'severity', unknown>>>
 
 const UNIQUE_VIOLATION = '23505'
 /** Raised on purpose by the append statement when a version leaves a gap. */
 const DIVISION_BY_ZERO = '22012'
+/** Zero to a negative power: raised on purpose by the append statement when its time is over. */
+const LATE = '2201F'
 /** The name that `ruleOf` gives such a gap. */
 export const GAP_RULE = `sql_${DIVISION_BY_ZERO}`
 /** Raised by the trigger of the journal: writing is stopped until an operator acts, or for a moment. */
@@ -72,6 +74,7 @@ export const failureOf = (error: unknown): Failure => {
   if (error instanceof Unsendable) return 'refused'
   const code = codeOf(error)
   if (code === UNIQUE_VIOLATION || code === DIVISION_BY_ZERO) return 'fenced'
+  if (code === LATE) return 'late'
   if (STOPPED.has(code)) return 'stopped'
   if (rolledBack(error)) return 'again'
   // the server answers a statement with an error only when it has rolled it back; without an answer nobody knows

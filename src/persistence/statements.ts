@@ -97,11 +97,19 @@ const dropsParam = (drops: readonly ViewChange[]): string => JSON.stringify(drop
 
 type Shape = { readonly fenced: boolean; readonly drops: readonly ViewName[]; readonly puts: readonly ViewName[] }
 
-/** Parameters: the journal rows, their number, then one per view with deleted keys, then one per view with rows to upsert. */
+/**
+ * Fails with "zero raised to a negative power" when more than $3 ms have passed since the server received the statement, as its last part. By the server's own clock
+ * alone: no two clocks have to agree. The statement is its own transaction, whose time begins before it waits for any lock. `written`: what has to be done before.
+ */
+const inTime = (written: string): string =>
+  `power(0, case when ${written} < 0 then 0
+    when clock_timestamp() - transaction_timestamp() > $3::float8 * interval '1 ms' then -1 else 0 end)`
+
+/** Parameters: journal rows, their number, the time limit, then one per view with deleted keys, then one per view with rows to upsert. */
 const appendText = ({ fenced, drops, puts }: Shape): string => {
-  const dropped = drops.map((view, at) => `d_${view} as (${remove(view, 3 + at)} returning 1)`)
+  const dropped = drops.map((view, at) => `d_${view} as (${remove(view, 4 + at)} returning 1)`)
   const gone = drops.map((view) => `(select count(*) from d_${view})`).join(' + ') || '0'
-  const put = puts.map((view, at) => `p_${view} as (${upsert(view, 3 + drops.length + at, 'gone, ')} returning 1)`)
+  const put = puts.map((view, at) => `p_${view} as (${upsert(view, 4 + drops.length + at, 'gone, ')} returning 1)`)
   const parts = [
     `j as (${journalInsert(fenced)} returning 1)`,
     `done as (select count(*) as n from j)`,
@@ -109,7 +117,8 @@ const appendText = ({ fenced, drops, puts }: Shape): string => {
     `gone as (select ${gone} as n from done)`,
     ...put,
   ]
-  return `with ${parts.join(',\n  ')}\nselect 1 / (n = $2::int)::int from done`
+  const written = ['0', ...puts.map((view) => `(select count(*) from p_${view})`)].join(' + ')
+  return `with ${parts.join(',\n  ')}\nselect 1 / (n = $2::int)::int, ${inTime(written)} from done`
 }
 
 const TEXTS_MAX = 300
@@ -124,9 +133,13 @@ const textOf = (name: string, shape: Shape): string => {
 /**
  * Writes the journal first, since its unique keys are the fence and so must be the first locks taken; then deletes view rows, which
  * frees unique values; then upserts the other view rows. `fenced`: each row must follow the one that its writer remembers, otherwise the statement
- * fails with a division by zero.
+ * fails with a division by zero. `withinMs`: a statement that takes longer writes nothing; null: it may take any time.
  */
-export const appendStatement = (appends: readonly Append[], fenced = true): Statement => {
+export const appendStatement = (
+  appends: readonly Append[],
+  fenced = true,
+  withinMs: number | null = null,
+): Statement => {
   const rows = appends.flatMap((append) => append.rows)
   const groups = grouped(lastChanges(appends.flatMap((append) => append.changes)))
   const dropped = groups.filter(({ drops }) => drops.length > 0)
@@ -136,6 +149,7 @@ export const appendStatement = (appends: readonly Append[], fenced = true): Stat
   const params = [
     journalParam(rows),
     rows.length,
+    withinMs,
     ...dropped.map(({ drops }) => dropsParam(drops)),
     ...put.map(({ view, puts }) => putsParam(view, puts)),
   ]

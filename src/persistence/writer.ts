@@ -7,7 +7,8 @@
  *    written;
  * WRITER-3 for a reason that passes (a full disk, a lock) it is halved only a few times, since all halves may meet the same: the appends
  *    that are left are answered `busy`;
- * WRITER-4 an append that nobody waits for any more is not sent (`notAfter`): it is answered `busy`.
+ * WRITER-4 an append that nobody waits for any more (`notAfter`) is not sent, and a statement that is under way by then writes nothing: the
+ *    append is answered `busy`, and the others of its batch are sent again. Only what the server has begun to commit by then is written.
  */
 import type { Append, Journal, Verdict } from '../actors/runtime/ports.ts'
 import { pickBatch } from './batch.ts'
@@ -37,6 +38,12 @@ const settleAll = (batch: readonly Waiting[], verdict: Verdict): void => {
 }
 
 const appendsOf = (batch: readonly Waiting[]): readonly Append[] => batch.map(({ append }) => append)
+
+/** For how long a statement with these appends may run; null: nobody's time ends. */
+const timeOf = (appends: readonly Append[]): number | null => {
+  const end = Math.min(...appends.map(({ notAfter = Infinity }) => notAfter))
+  return end === Infinity ? null : Math.max(0, end - performance.now())
+}
 
 const send = async (database: Database, make: () => Statement): Promise<Rows> => {
   let statement: Statement
@@ -81,7 +88,7 @@ const committer = (database: Database, written: (appends: readonly Append[]) => 
   const commit = async (batch: readonly Waiting[], at: Round): Promise<void> => {
     if (batch.length === 0) return
     const appends = appendsOf(batch)
-    const error = await send(database, () => appendStatement(appends)).then(
+    const error = await send(database, () => appendStatement(appends, true, timeOf(appends))).then(
       () => null,
       (cause: unknown) => ({ cause }),
     )
@@ -102,6 +109,8 @@ const committer = (database: Database, written: (appends: readonly Append[]) => 
         return settleAll(batch, 'busy')
       case 'again':
         return again(batch, at)
+      case 'late':
+        return again(withoutLate(batch), at)
       case 'fenced':
         return fenced(batch, error, at)
       case 'refused':
