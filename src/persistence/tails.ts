@@ -1,5 +1,5 @@
 /** SQL that reads the journal tails of entities. Pure. */
-import { SNAPSHOT_SCHEMA } from '../actors/runtime/views.ts'
+import { snapshotSchemaOf } from '../actors/runtime/snapshots.ts'
 import type { Wish } from '../actors/runtime/ports.ts'
 import type { Statement } from './sql.ts'
 
@@ -12,11 +12,11 @@ const VOID = `w.last is not null and ${commandIn('journal')} is distinct from w.
 /**
  * Before the rows of a key come, both without a command: a row of version 0 when what was known of it is void, and the snapshot.
  */
-const TAILS = `with v as (select w.i, w.key, w.after, ${VOID} as void
-    from json_to_recordset($1::json) w(i int, key text, after int, last uuid)),
+const TAILS = `with v as (select w.i, w.key, w.after, w.schema, ${VOID} as void
+    from json_to_recordset($1::json) w(i int, key text, after int, last uuid, schema int)),
   k as (select v.i, v.key, v.void, v.after, s.version, s.memory
-    from (select i, key, void, case when void then 0 else after end as after from v) v
-    left join snapshots s on s.entity = v.key and s.version > v.after and s.schema = ${SNAPSHOT_SCHEMA})
+    from (select i, key, void, schema, case when void then 0 else after end as after from v) v
+    left join snapshots s on s.entity = v.key and s.version > v.after and s.schema = v.schema)
   select k.i, k.key, 0 as version, null::uuid as command, null::json as data, null::bigint as at, null::json as cause
     from k where k.void
   union all
@@ -30,7 +30,11 @@ const TAILS = `with v as (select w.i, w.key, w.after, ${VOID} as void
 
 export const tailStatement = (wishes: readonly Wish[]): Statement => ({
   text: TAILS,
-  params: [JSON.stringify(wishes.map(({ key, after, last = null }, i) => ({ i, key, after, last })))],
+  params: [
+    JSON.stringify(
+      wishes.map(({ key, after, last = null }, i) => ({ i, key, after, last, schema: snapshotSchemaOf(key) })),
+    ),
+  ],
   name: 'tails',
 })
 

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Append, Journal, Verdict } from '../../src/actors/runtime/ports.ts'
-import { put, SNAPSHOT_SCHEMA } from '../../src/actors/runtime/views.ts'
+import { snapshotSchemaOf } from '../../src/actors/runtime/snapshots.ts'
+import { put } from '../../src/actors/runtime/views.ts'
 import * as sample from '../persistence/samples.ts'
 
 export const chainContract = (journal: () => Journal): void => {
@@ -56,7 +57,7 @@ export const chainContract = (journal: () => Journal): void => {
 
   test('a snapshot comes with what is void, and its own row is enough to know that nothing is', async () => {
     const key = sample.newKey()
-    const snapshot = put('snapshots', { entity: key, version: 2, memory: { state: 7 }, schema: SNAPSHOT_SCHEMA })
+    const snapshot = put('snapshots', { entity: key, version: 2, memory: { state: 7 }, schema: snapshotSchemaOf(key) })
     const second = sample.one(key, 2, [snapshot])
     for (const each of [sample.one(key, 1), second, sample.one(key, 3)]) await append(each)
     const recall = async (after: number, last: string) => (await journal().recall([{ key, after, last }])).get(key)!

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Append, FeedRow, Verdict } from '../../src/actors/runtime/ports.ts'
-import { drop, put, SNAPSHOT_SCHEMA } from '../../src/actors/runtime/views.ts'
+import { snapshotSchemaOf } from '../../src/actors/runtime/snapshots.ts'
+import { drop, put } from '../../src/actors/runtime/views.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import * as sample from '../persistence/samples.ts'
 import { chainContract } from './chain.contract.ts'
@@ -143,7 +144,7 @@ export const journalContract = (open: () => Promise<Opened>): void => {
     const key = sample.newKey()
     for (const version of [1, 2, 3]) await append(sample.one(key, version))
     const memory = { zeta: 1, alpha: 2 }
-    const snapshot = put('snapshots', { entity: key, version: 2, memory, schema: SNAPSHOT_SCHEMA })
+    const snapshot = put('snapshots', { entity: key, version: 2, memory, schema: snapshotSchemaOf(key) })
     expect(await append({ rows: [], changes: [snapshot] })).toBe('appended')
     const [cold, warm] = await Promise.all(
       [0, 2].map(async (after) => (await journal().recall([{ key, after }])).get(key)!),
@@ -153,10 +154,10 @@ export const journalContract = (open: () => Promise<Opened>): void => {
     expect(warm).toEqual({ snapshot: null, rows: cold!.rows })
   })
 
-  test('a snapshot of a program with other memories is not read', async () => {
+  test.each([-1, 1])('a snapshot of an older or newer program is not read: %d', async (by) => {
     const key = sample.newKey()
     for (const version of [1, 2, 3]) await append(sample.one(key, version))
-    const row = { entity: key, version: 2, memory: { of: 'another' }, schema: SNAPSHOT_SCHEMA + 1 }
+    const row = { entity: key, version: 2, memory: { of: 'another' }, schema: snapshotSchemaOf(key) + by }
     expect(await append({ rows: [], changes: [put('snapshots', row)] })).toBe('appended')
     const recalled = (await journal().recall([{ key, after: 0 }])).get(key)!
     expect(recalled.snapshot).toBe(null)

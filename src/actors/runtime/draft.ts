@@ -4,7 +4,8 @@ import type { Fault } from '../../fault.ts'
 import type { Event, Kind } from './decider.ts'
 import { type AnyDecider, type Loan, type Memory, fold, freeze, lastCommand } from './memory.ts'
 import type { Append, Cause, JournalRow } from './ports.ts'
-import { SNAPSHOT_SCHEMA, type ViewChange, put } from './views.ts'
+import { snapshotSchemaOf } from './snapshots.ts'
+import { type ViewChange, put } from './views.ts'
 
 /** Recovery reads at most this many rows after the last snapshot of an entity. */
 const SNAPSHOT_EVERY = 256
@@ -92,7 +93,7 @@ export const toAppend = (
     after.set(key, memory)
     changes.push(...decider.rows(before.state, state))
     if (version % SNAPSHOT_EVERY === 0)
-      changes.push(put('snapshots', { entity: key, version, memory: freeze(memory), schema: SNAPSHOT_SCHEMA }))
+      changes.push(put('snapshots', { entity: key, version, memory: freeze(memory), schema: snapshotSchemaOf(key) }))
   }
   const append: Append = { rows, changes }
   return { append, after }

@@ -32,9 +32,6 @@ export type View = {
   readonly unique: readonly (readonly string[])[]
 }
 
-/** Raised whenever a memory changes its shape: a snapshot of another number is not read, the journal is folded instead. */
-export const SNAPSHOT_SCHEMA = 2
-
 const TABLES = {
   profiles: {
     columns: {

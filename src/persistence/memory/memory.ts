@@ -13,7 +13,7 @@ import type {
 } from '../../actors/runtime/ports.ts'
 import { noHints } from '../../actors/runtime/hints.ts'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
-import { SNAPSHOT_SCHEMA } from '../../actors/runtime/views.ts'
+import { snapshotSchemaOf } from '../../actors/runtime/snapshots.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { archiveMemory } from './archive.ts'
 import { memoryHints } from './hints.ts'
@@ -79,7 +79,7 @@ const tail = ({ byKey, tables }: Kept, { key, after: known, last }: Wish): Recal
   const after = isVoid ? 0 : known
   const kept = tables.row('snapshots', key) as Row<'snapshots'> | undefined
   const snapshot =
-    kept === undefined || kept.version <= after || kept.schema !== SNAPSHOT_SCHEMA
+    kept === undefined || kept.version <= after || kept.schema !== snapshotSchemaOf(key)
       ? null
       : { version: kept.version, memory: kept.memory }
   const from = snapshot?.version ?? after
