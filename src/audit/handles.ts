@@ -176,24 +176,34 @@ const retired: Invariant = {
   },
 }
 
+/** Several texts under one key. Most keys have one: a set for each would be most of what is held. */
+const openSets = () => {
+  const sets = new Map<string, string | Set<string>>()
+  return {
+    add: (key: string, text: string): void => {
+      const known = sets.get(key)
+      if (known instanceof Set) known.add(text)
+      else sets.set(key, known === undefined || known === text ? text : new Set([known, text]))
+    },
+    drop: (key: string, text: string): void => {
+      const known = sets.get(key)
+      if (known instanceof Set) known.delete(text)
+      if (known === text || (known instanceof Set && known.size === 0)) sets.delete(key)
+    },
+    at: (key: string): Iterable<string> => {
+      const known = sets.get(key) ?? []
+      return typeof known === 'string' ? [known] : known
+    },
+  }
+}
+
 /** Held handles by the function they attach; those of virtual functions also by their physical function. */
 const openHolders = () => {
-  const holders = new Map<string, Set<string>>()
+  const { add, drop, at } = openSets()
   const keysOf = (host: string, handle: SlotHandle) => {
     const parent = handle.physfn ?? null
     return { whole: `${host} ${functionOf(handle)}`, parent: parent && `${host} ${parent}` }
   }
-  const add = (key: string, uuid: string): void => {
-    const known = holders.get(key)
-    if (known) known.add(uuid)
-    else holders.set(key, new Set([uuid]))
-  }
-  const drop = (key: string, uuid: string): void => {
-    const known = holders.get(key)
-    known?.delete(uuid)
-    if (known?.size === 0) holders.delete(key)
-  }
-  const at = (key: string): Iterable<string> => holders.get(key) ?? []
   return {
     leave: (host: string, handle: SlotHandle) => {
       const { whole, parent } = keysOf(host, handle)

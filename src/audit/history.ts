@@ -9,6 +9,7 @@ import { ENTITIES } from '../actors/entities.ts'
 import { host } from '../actors/host/decider.ts'
 import { type Instance, instance, instanceKey } from '../actors/instance/decider.ts'
 import { fold, kindOf } from '../actors/runtime/memory.ts'
+import { openHeld } from './held.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import { profile, profileKey } from '../actors/profile/decider.ts'
 import type { ViewName } from '../actors/runtime/views.ts'
@@ -22,8 +23,10 @@ type Reached<State = unknown> = { readonly place: JournalCount; readonly state: 
 export type History = {
   /** Findings about rows that no decider can read. */
   readonly unreadable: readonly Finding[]
-  /** The states of each entity so far; only the last one of those whose past nothing asks for. */
-  readonly reached: ReadonlyMap<string, readonly Reached[]>
+  /** The states of an entity so far; only the last one of those whose past nothing asks for. */
+  readonly reached: (key: string) => readonly Reached[]
+  /** All entities as they are now, in the order of their first rows. */
+  readonly entities: () => Iterable<readonly [key: string, state: unknown]>
 }
 /** One violation. It names its proof, which is looked up afterwards. */
 export type Finding = {
@@ -68,27 +71,43 @@ const evolved = (row: JournalRow, place: JournalCount, before: unknown, unreadab
   }
 }
 
-/** The appends of the journal, one after the other. Rows that cannot be folded are noted, and change nothing. */
-export function* stepsOf(journal: Records['journal'], unreadable: Finding[] = []): Generator<Step> {
-  const states = new Map<string, unknown>()
-  let open: { place: JournalCount; command: string; changes: Change[] } | null = null
+type Rows = Records['journal']
+/** The rows of each append, and the number of rows up to its end. */
+function* appendsOf(journal: Rows): Generator<{ readonly place: JournalCount; readonly rows: readonly JournalRow[] }> {
+  let rows: JournalRow[] = []
   let place = 0
   for (const row of journal) {
-    place++
-    const before = states.has(row.key) ? states.get(row.key) : initialOf(row.key)
-    const change: Change = { row, before, after: evolved(row, place, before, unreadable) }
-    states.set(row.key, change.after)
-    const same: boolean =
-      open?.command === row.commandId && !open.changes.some((other: Change) => other.row.key === row.key)
-    if (open && same) {
-      open.changes.push(change)
-      open.place = place
-      continue
+    const same = rows[0]?.commandId === row.commandId && !rows.some(({ key }) => key === row.key)
+    if (rows.length > 0 && !same) {
+      yield { place, rows }
+      rows = []
     }
-    if (open) yield open
-    open = { place, command: row.commandId, changes: [change] }
+    rows.push(row)
+    place++
   }
-  if (open) yield open
+  if (rows.length > 0) yield { place, rows }
+}
+
+type States = {
+  readonly get: (key: string) => unknown
+  readonly set: (key: string, state: unknown, place: JournalCount) => unknown
+}
+/** The appends of the journal, one after the other; `states` holds the entities. Rows that cannot be folded are noted, and change nothing. */
+export function* stepsOf(
+  journal: Rows,
+  unreadable: Finding[] = [],
+  states: States = new Map<string, unknown>(),
+): Generator<Step> {
+  for (const { place, rows } of appendsOf(journal)) {
+    const changes = rows.map((row, index): Change => {
+      const own = place - rows.length + index + 1
+      const before = states.get(row.key) ?? initialOf(row.key)
+      const after = evolved(row, own, before, unreadable)
+      states.set(row.key, after, own)
+      return { row, before, after }
+    })
+    yield { place, changes }
+  }
 }
 
 /** Whose past is asked for: of profiles by S15, of the others by what clients, Nova and topics say of them. */
@@ -99,12 +118,12 @@ const PASTS: Readonly<Record<string, (evidence: Records) => boolean>> = {
   host: ({ topics }) => Boolean(topics),
 }
 
-type States<State> = (history: History, id: string, from: JournalCount, to: JournalCount) => readonly State[]
+type Past<State> = (history: History, id: string, from: JournalCount, to: JournalCount) => readonly State[]
 /** All states that the entity had between `from` and `to`. */
 const statesOf =
-  <State, Name extends string>(of: Kind<State, Name>, keyOf: (id: string) => EntityKey<Name>): States<State> =>
+  <State, Name extends string>(of: Kind<State, Name>, keyOf: (id: string) => EntityKey<Name>): Past<State> =>
   ({ reached }, id, from, to) => {
-    const all = (reached.get(keyOf(id)) ?? []) as readonly Reached<State>[]
+    const all = reached(keyOf(id)) as readonly Reached<State>[]
     const before = all.findLast(({ place }) => place <= from)
     const during = all.filter(({ place }) => place > from && place <= to)
     return [before ? before.state : of.initial, ...during.map(({ state }) => state)]
@@ -120,38 +139,50 @@ export type World = {
   readonly device: (uuid: DeviceUuid) => Device
   readonly instance: (uuid: InstanceUuid) => Instance
 }
+/** The entities in the states that `stateOf` knows. */
+const worldOf = (stateOf: (key: string) => unknown): World => {
+  const get = <State, Name extends string>(of: Kind<State, Name>, key: EntityKey<NoInfer<Name>>) =>
+    (stateOf(key) ?? of.initial) as State
+  return {
+    arq: (uuid) => get(arq, arqKey(uuid)),
+    deployable: (uuid) => get(deployable, deployableKey(uuid)),
+    device: (uuid) => get(device, deviceKey(uuid)),
+    instance: (uuid) => get(instance, instanceKey(uuid)),
+  }
+}
+/** The states that entities have reached; the past of those kinds only that something asks for. */
+const openReached = (evidence: Records) => {
+  const past = new Set(Object.keys(PASTS).filter((kind) => PASTS[kind]!(evidence)))
+  const held = openHeld<Reached[]>()
+  const last = (all: readonly Reached[] | undefined): unknown => all?.at(-1)?.state
+  const set = (key: EntityKey, state: unknown, place: JournalCount): void => {
+    const all = past.has(kindOf(key)) ? (held.get(key) ?? []) : []
+    all.push({ place, state })
+    held.set(key, all)
+  }
+  const entities = function* () {
+    for (const [key, all] of held.entries()) yield [key, last(all)] as const
+  }
+  const reached = (key: EntityKey): readonly Reached[] => held.get(key) ?? []
+  return { states: { get: (key: EntityKey) => last(held.get(key)), set }, reached, entities }
+}
 /** Calls `visit` for each append, with all entities after it and when it was decided, and returns what was reached at the end. */
 export const walk = (
   evidence: Records,
   visit: (step: Step, after: World, before: World, history: History) => void,
 ): History => {
-  const [now, was] = [new Map<string, unknown>(), new Map<string, unknown>()]
-  const over = (states: Map<string, unknown>): World => {
-    const get = <State, Name extends string>(of: Kind<State, Name>, key: EntityKey<NoInfer<Name>>) =>
-      (states.has(key) ? states.get(key) : of.initial) as State
-    return {
-      arq: (uuid) => get(arq, arqKey(uuid)),
-      deployable: (uuid) => get(deployable, deployableKey(uuid)),
-      device: (uuid) => get(device, deviceKey(uuid)),
-      instance: (uuid) => get(instance, instanceKey(uuid)),
-    }
-  }
-  const [after, before] = [over(now), over(was)]
+  const { states, reached, entities } = openReached(evidence)
   const unreadable: Finding[] = []
-  const reached = new Map<string, Reached[]>()
-  const history: History = { unreadable, reached }
-  const past = new Set(Object.keys(PASTS).filter((kind) => PASTS[kind]!(evidence)))
-  for (const step of stepsOf(evidence.journal, unreadable)) {
-    const first = step.place - step.changes.length + 1
-    for (const [at, { row, after: state }] of step.changes.entries()) {
-      now.set(row.key, state)
-      const known = past.has(kindOf(row.key)) ? reached.get(row.key) : undefined
-      const here = { place: first + at, state }
-      if (known) known.push(here)
-      else reached.set(row.key, [here])
-    }
+  const history: History = { unreadable, reached, entities }
+  let changed: ReadonlyMap<string, Change> = new Map()
+  const after = worldOf((key) => changed.get(key)?.after ?? states.get(key))
+  const before = worldOf((key) => {
+    const change = changed.get(key)
+    return change ? change.before : states.get(key)
+  })
+  for (const step of stepsOf(evidence.journal, unreadable, states)) {
+    changed = new Map(step.changes.map((change) => [change.row.key, change]))
     visit(step, after, before, history)
-    for (const { row, after: state } of step.changes) was.set(row.key, state)
   }
   return history
 }

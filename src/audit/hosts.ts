@@ -64,8 +64,9 @@ const numbered: Invariant = {
   },
 }
 
-const lastDeployables = ({ reached }: History): readonly Deployable[] =>
-  [...reached].flatMap(([key, states]) => (kindOf(key) === 'deployable' ? [states.at(-1)!.state as Deployable] : []))
+function* lastDeployables({ entities }: History): Iterable<Deployable> {
+  for (const [key, state] of entities()) if (kindOf(key) === 'deployable') yield state as Deployable
+}
 
 const written: Invariant = {
   name: 'S6',

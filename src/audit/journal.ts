@@ -5,40 +5,44 @@ import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { ENTITIES, remember } from '../actors/entities.ts'
 import { kindOf, recallInto } from '../actors/runtime/memory.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
+import { snapshotSchemaOf } from '../actors/runtime/snapshots.ts'
 import { type Row, type ViewName, keyOfRow } from '../actors/runtime/views.ts'
 import type { Records, HostTrace } from './evidence.ts'
+import { openHeld } from './held.ts'
 import { onHost } from './hosts.ts'
 import { type Finding, type History, type Invariant, type Step, at, deployablesIn, inView } from './history.ts'
 
-/** Most entities have few rows: a set for each of them would be most of what an audit holds. */
-type Commands = string[] | Set<string>
+/** So many commands of an entity are held as a list, and compressed with it. Only few entities have more: each gets a set. */
 const FEW = 16
-const isAmong = (commands: Commands, id: string): boolean =>
-  Array.isArray(commands) ? commands.includes(id) : commands.has(id)
-const withCommand = (commands: Commands, id: string): Commands => {
-  if (!Array.isArray(commands)) return commands.add(id)
-  commands.push(id)
-  return commands.length > FEW ? new Set(commands) : commands
+const openCommands = () => {
+  const held = openHeld<{ version: number; readonly commands: string[] }>()
+  const many = new Map<string, Set<string>>()
+  /** Notes a row. Returns the version of the row before it, and whether the entity had its command already. */
+  return ({ key, version, commandId }: JournalRow): { readonly last: number; readonly again: boolean } => {
+    const known = held.get(key) ?? { version: 0, commands: [] }
+    const [last, set] = [known.version, many.get(key)]
+    const again = set ? set.has(commandId) : known.commands.includes(commandId)
+    known.version = version
+    if (set) set.add(commandId)
+    else if (known.commands.push(commandId) > FEW) many.set(key, new Set(known.commands.splice(0)))
+    held.set(key, known)
+    return { last, again }
+  }
 }
 
 const single: Invariant = {
   name: 'S4',
   meaning: 'the rows of an entity are numbered from 1 without a gap, and no command is carried out twice',
   judge: () => {
-    const seen = new Map<string, { version: number; commands: Commands }>()
+    const note = openCommands()
     return {
       *step({ place, changes }) {
         const first = place - changes.length + 1
         for (const [index, { row }] of changes.entries()) {
           const { key, version, commandId } = row
-          const known = seen.get(key) ?? { version: 0, commands: [] }
-          seen.set(key, known)
-          if (version !== known.version + 1)
-            yield at(first + index, [key], `${key} has version ${version} after ${known.version}`)
-          if (isAmong(known.commands, commandId))
-            yield at(first + index, [key], `${key} carried out command ${commandId} again`)
-          known.version = version
-          known.commands = withCommand(known.commands, commandId)
+          const { last, again } = note(row)
+          if (version !== last + 1) yield at(first + index, [key], `${key} has version ${version} after ${last}`)
+          if (again) yield at(first + index, [key], `${key} carried out command ${commandId} again`)
         }
       },
     }
@@ -92,23 +96,45 @@ const once: Invariant = {
 /** `sent_at` is left out: the sender of an order sets it directly, so it cannot be folded from the journal. */
 const comparable = (row: object): string => canonicalJson({ ...row, sent_at: undefined })
 
-type Fold = { readonly entity: string; readonly digest: string }
-/** Texts are compared by their digest, since those of all rows together are too large to be held. */
-const digestOf = (text: string): string => hash('sha1', text, 'base64')
-
 const foldedRows = (entity: string, state: unknown) => {
   const decider = ENTITIES[kindOf(entity)]
   return decider?.rows(decider.initial, state) ?? []
 }
-/** Snapshots are left out here; they are a cache, and are checked separately. */
-function* viewsDiffer({ reached }: History, views: NonNullable<Records['views']>): Iterable<Finding> {
-  const names: readonly ViewName[] = (Object.keys(views) as ViewName[]).filter((name) => name !== 'snapshots')
+type Folded = { readonly entity: string; readonly id: string; readonly text: string }
+/** All view rows that the entities fold to, of these views. */
+function* foldedViews({ entities }: History, names: readonly ViewName[]): Iterable<Folded> {
+  for (const [entity, state] of entities())
+    for (const { view, key, row } of foldedRows(entity, state))
+      if (row && names.includes(view)) yield { entity, id: `${view}/${key}`, text: comparable(row) }
+}
+/** Texts are compared by their digest, since those of all rows together are too large to be held. */
+const digestOf = (...texts: readonly string[]): string => hash('sha1', texts.join(' '), 'base64').slice(0, 20)
+/** Snapshots are left out; they are a cache, and are checked separately. */
+const namesOf = (views: NonNullable<Records['views']>): readonly ViewName[] =>
+  (Object.keys(views) as ViewName[]).filter((name) => name !== 'snapshots')
+
+/** Whether each view row is one that an entity folds to, and each such row is in its view once. */
+const viewsAgree = (history: History, views: NonNullable<Records['views']>): boolean => {
+  const digests = new Set<string>()
+  for (const { id, text } of foldedViews(history, namesOf(views))) {
+    const digest = digestOf(id, text)
+    if (digests.has(digest)) return false
+    digests.add(digest)
+  }
+  for (const view of namesOf(views))
+    for (const row of views[view]!)
+      if (!digests.delete(digestOf(`${view}/${keyOfRow(view, row)}`, comparable(row)))) return false
+  return digests.size === 0
+}
+
+type Fold = { readonly entity: string; readonly digest: string }
+/** What differs. It holds more than `viewsAgree`, and is asked for only when something does. */
+function* viewsDiffer(history: History, views: NonNullable<Records['views']>): Iterable<Finding> {
+  const names = namesOf(views)
   const folds = new Map<string, Fold>()
-  for (const [entity, states] of reached)
-    for (const { view, key, row } of foldedRows(entity, states.at(-1)!.state))
-      if (row && names.includes(view)) folds.set(`${view}/${key}`, { entity, digest: digestOf(comparable(row)) })
+  for (const { entity, id, text } of foldedViews(history, names)) folds.set(id, { entity, digest: digestOf(text) })
   const foldOf = (id: string, { entity }: Fold): string => {
-    const found = foldedRows(entity, reached.get(entity)!.at(-1)!.state)
+    const found = foldedRows(entity, history.reached(entity).at(-1)!.state)
     const { row } = found.findLast((one) => `${one.view}/${one.key}` === id)!
     return comparable(row!)
   }
@@ -142,11 +168,21 @@ const rowsOf = (journal: Records['journal'], keys: ReadonlySet<string>): Readonl
 
 /** Snapshots are compared so many at a time: the rows of their entities are held meanwhile. */
 const SNAPSHOTS_AT_ONCE = 64
-function* snapshotsDiffer(journal: Records['journal'], snapshots: readonly Row<'snapshots'>[]): Iterable<Finding> {
-  for (let from = 0; from < snapshots.length; from += SNAPSHOTS_AT_ONCE) {
-    const some = snapshots.slice(from, from + SNAPSHOTS_AT_ONCE)
+function* portionsOf<Item>(items: Iterable<Item>, size: number): Iterable<readonly Item[]> {
+  let portion: Item[] = []
+  for (const item of items) {
+    if (portion.push(item) < size) continue
+    yield portion
+    portion = []
+  }
+  if (portion.length > 0) yield portion
+}
+function* snapshotsDiffer(journal: Records['journal'], snapshots: Iterable<Row<'snapshots'>>): Iterable<Finding> {
+  for (const some of portionsOf(snapshots, SNAPSHOTS_AT_ONCE)) {
     const rows = rowsOf(journal, new Set(some.map(({ entity }) => entity)))
-    for (const { entity, version, memory } of some) {
+    for (const { entity, version, memory, schema } of some) {
+      // another release wrote it: no program of this one reads it
+      if (schema !== snapshotSchemaOf(entity)) continue
       const own = rows.get(entity) ?? []
       const folded = remember(entity, own)
       const read = recallInto(
@@ -168,7 +204,7 @@ const replay: Invariant = {
   judge: ({ journal, views, memories = [] }) => ({
     *end(history) {
       if (history.unreadable.length > 0) return
-      if (views) yield* viewsDiffer(history, views)
+      if (views && !viewsAgree(history, views)) yield* viewsDiffer(history, views)
       const rows = rowsOf(journal, new Set(memories.map(({ key }) => key)))
       for (const memory of memories) {
         const folded = remember(memory.key, rows.get(memory.key) ?? [])
@@ -178,7 +214,7 @@ const replay: Invariant = {
             keys: [memory.key],
           }
       }
-      yield* snapshotsDiffer(journal, [...(views?.snapshots ?? [])])
+      yield* snapshotsDiffer(journal, views?.snapshots ?? [])
     },
   }),
 }

@@ -208,7 +208,7 @@ function* lastStates({ reached }: History, journal: Records['journal'], topics: 
   }
   const moved = movedOn(topics)
   for (const [entity, message] of last) {
-    const states = reached.get(entity) ?? []
+    const states = reached(entity)
     const newest = states.at(-1)
     const row = newest && (journal.at(newest.place - 1) as FeedRow)
     const certain = topics.settled && row?.position !== undefined && passed(topics, row)

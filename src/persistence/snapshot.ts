@@ -28,7 +28,9 @@ export type Snapshot = {
   readonly settledBefore: Position
 }
 
-const PAGE = 5_000
+/** Rows read at once. Snapshots are states of whole entities, which may be large. */
+const PAGE = 1_000
+const SNAPSHOTS_PAGE = 32
 const plain = (text: string) => ({ text, params: [] })
 
 /** The journal including its archived rows, sorted once for all pages. */
@@ -57,14 +59,15 @@ async function* viewRows<N extends ViewName>(run: Run, name: N): AsyncGenerator<
   const columns = columnsOf(name)
   const past = `($1::text is null or ${quoted(key)} > $1::${columns[key]!})`
   const names = Object.keys(columns).map(quoted).join(', ')
-  const text = `select ${names} from ${quoted(name)} where ${past} order by ${quoted(key)} limit ${PAGE}`
+  const limit = name === 'snapshots' ? SNAPSHOTS_PAGE : PAGE
+  const text = `select ${names} from ${quoted(name)} where ${past} order by ${quoted(key)} limit ${limit}`
   let last: unknown = null
   let page: Rows
   do {
     page = await run({ text, params: [last] })
     yield* listOf<N>(page)
     last = page.at(-1)?.[key]
-  } while (page.length === PAGE)
+  } while (page.length === limit)
 }
 
 const UNDEFINED = new Set(['42P01', '42703'])

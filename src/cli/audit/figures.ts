@@ -1,9 +1,10 @@
 /** The counts of an audit. Pure. */
 import type { Records, TopicMessage } from '../../audit/evidence.ts'
-import { arqsIn, stepsOf } from '../../audit/history.ts'
 import { judgeHandles } from '../../audit/linear.ts'
+import { type Arq, arq } from '../../actors/arq/decider.ts'
 import type { InstanceEvent } from '../../actors/instance/messages.ts'
-import { kindOf } from '../../actors/runtime/memory.ts'
+import { fold, kindOf } from '../../actors/runtime/memory.ts'
+import type { JournalRow } from '../../actors/runtime/ports.ts'
 
 type Counts = Readonly<Record<string, number>>
 export type Figures = {
@@ -53,6 +54,16 @@ const bindsOf = (journal: Records['journal']) => {
   }
 }
 
+/** The status of an ARQ depends on nothing but its events, so no more of it has to be held. */
+const statusAfter = (row: JournalRow, status: Arq['status'] = arq.initial.status): Arq['status'] => {
+  try {
+    return fold<Arq>(arq, { ...arq.initial, status }, row.events, row.at).status
+  } catch {
+    // S3 reports a row that cannot be folded
+    return status
+  }
+}
+
 const topicsOf = (messages: readonly TopicMessage[]): NonNullable<Figures['topics']> =>
   Object.fromEntries(
     [...Map.groupBy(messages, ({ topic }) => topic)].map(([topic, own]) => {
@@ -63,10 +74,10 @@ const topicsOf = (messages: readonly TopicMessage[]): NonNullable<Figures['topic
 
 export const figuresOf = ({ journal, topics, hosts, clients }: Records): Figures => {
   const keys = new Set<string>()
-  const arqs = new Map<string, string>()
-  for (const step of stepsOf(journal)) {
-    for (const { row } of step.changes) keys.add(row.key)
-    for (const { key, after } of arqsIn(step)) arqs.set(key, after.status)
+  const arqs = new Map<string, Arq['status']>()
+  for (const row of journal) {
+    keys.add(row.key)
+    if (kindOf(row.key) === arq.kind) arqs.set(row.key, statusAfter(row, arqs.get(row.key)))
   }
   const judged = clients ? judgeHandles({ clients }) : []
   return {

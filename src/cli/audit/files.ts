@@ -10,7 +10,7 @@ import * as v from 'valibot'
 import type { Asked, HostStep, HostTrace, Recorded, Rows, TopicMessage } from '../../audit/evidence.ts'
 import { effectsPath, readEffects } from '../../drivers/simulated/effects.ts'
 import { Entry } from '../../host/entry.ts'
-import { openPacking } from './packed.ts'
+import { packed } from './packed.ts'
 import { messageOf } from './topics.ts'
 
 type Journal = Rows<Recorded>
@@ -78,10 +78,11 @@ async function* linesOf<Schema extends v.GenericSchema>(
   }
 }
 
-export const readJournal = async (path: string): Promise<Journal> => {
-  const packing = openPacking<Recorded>()
-  for await (const row of linesOf(path, Row)) packing.add(row as unknown as Recorded)
-  return packing.done()
+export const readJournal = (path: string): Promise<Journal> => {
+  const rows = async function* () {
+    for await (const row of linesOf(path, Row)) yield row as unknown as Recorded
+  }
+  return packed(rows())
 }
 export const writeJournal = async (path: string, rows: Journal): Promise<void> => {
   const lines = function* () {

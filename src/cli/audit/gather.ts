@@ -2,14 +2,14 @@
 import { join } from 'node:path'
 import type { Asked, HostTrace, Records, Rows, Topics } from '../../audit/evidence.ts'
 import type { FeedRow } from '../../actors/runtime/ports.ts'
-import type { Row, ViewName } from '../../actors/runtime/views.ts'
+import type { ViewName } from '../../actors/runtime/views.ts'
 import { VIEWS } from '../../actors/runtime/views.ts'
-import { RELAY } from '../../delivery/relay/options.ts'
 import type { Log } from '../../log.ts'
-import { readSnapshot } from '../../persistence/snapshot.ts'
 import type { SnapshotSource } from '../../persistence/follow.ts'
 import { readClients, readHost, readJournal, readTopicFile } from './files.ts'
-import { packed } from './packed.ts'
+import { type Block, rowsIn } from './packed.ts'
+import { readStore } from './storeReader.ts'
+import { SNAPSHOTS_BLOCK, type Table } from './storeTables.ts'
 import { gatherTopics, journalOf } from './topics.ts'
 import type { Config } from '../config/config.ts'
 
@@ -52,22 +52,25 @@ export const sourceOf = ({ config, folder }: Pick<AuditOptions, 'config' | 'fold
   return kafka && !folder ? null : { kind: 'pglite', dir: join(data, 'store') }
 }
 
-const fromStore = (source: SnapshotSource): Promise<Read> =>
-  readSnapshot(source, async (snapshot) => {
-    const told = await snapshot.checkpoint(RELAY)
-    const unsettled = await snapshot.checkpoint(`${RELAY}.unsettled`)
-    const journal = await packed<FeedRow>(snapshot.journal())
-    const views: { [N in ViewName]?: Rows<Row<N>> } = {}
-    for (const name of Object.keys(VIEWS) as ViewName[]) views[name] = (await packed(snapshot.view(name))) as never
-    const alone = source.kind === 'pglite'
-    return {
-      journal,
-      views,
-      now: alone ? null : snapshot.now,
-      source: alone ? `the store in ${source.dir}` : 'the database',
-      marks: { told, open: alone ? null : snapshot.settledBefore, settled: !unsettled.startsWith('from') },
-    }
+const fromStore = async (source: SnapshotSource): Promise<Read> => {
+  const blocks = new Map<Table, Block[]>()
+  const { told, unsettled, now, settledBefore } = await readStore(source, (table, block) => {
+    const known = blocks.get(table)
+    if (known) known.push(block)
+    else blocks.set(table, [block])
   })
+  const rows = <Row>(table: Table): Rows<Row> =>
+    rowsIn(blocks.get(table) ?? [], table === 'snapshots' ? SNAPSHOTS_BLOCK : undefined)
+  const views = Object.fromEntries((Object.keys(VIEWS) as ViewName[]).map((name) => [name, rows(name)]))
+  const alone = source.kind === 'pglite'
+  return {
+    journal: rows<FeedRow>('journal'),
+    views,
+    now: alone ? null : now,
+    source: alone ? `the store in ${source.dir}` : 'the database',
+    marks: { told, open: alone ? null : settledBefore, settled: !unsettled.startsWith('from') },
+  }
+}
 
 const fromFile = async (path: string): Promise<Read> => {
   const journal = await readJournal(path)

@@ -1,55 +1,45 @@
 /** Rows held compressed: a journal is read more than once, and held as objects it would need many times the memory. */
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { compressed, expanded } from '../../audit/compressed.ts'
 import type { Rows } from '../../audit/evidence.ts'
 
-/** Rows of one block are compressed and read together. */
+/** Rows of one block are compressed and read together; all blocks but the last have so many. */
 const BLOCK = 500
-/** The fastest; the rows of a journal are alike, and become a tenth of their size. */
-const LEVEL = 1
+export type Block = { readonly rows: number; readonly bytes: Uint8Array }
 
-export type Packing<Row> = {
-  readonly add: (row: Row) => void
-  /** No row can be added any more. */
-  readonly done: () => Rows<Row>
+/** The rows in these blocks, each of `size` rows but the last. They can be read any number of times. */
+export const rowsIn = <Row>(blocks: readonly Block[], size = BLOCK): Rows<Row> => {
+  const length = blocks.reduce((sum, { rows }) => sum + rows, 0)
+  const unpacked = ({ bytes }: Block) => expanded(bytes) as readonly Row[]
+  let last: { readonly block: Block; readonly rows: readonly Row[] } | null = null
+  const rowAt = (index: number): Row | undefined => {
+    const block = blocks[Math.floor(index / size)]
+    if (!block) return undefined
+    if (last?.block !== block) last = { block, rows: unpacked(block) }
+    return last.rows[index % size]
+  }
+  return {
+    length,
+    at: (index) => rowAt(index < 0 ? length + index : index),
+    *[Symbol.iterator]() {
+      for (const block of blocks) yield* unpacked(block)
+    },
+  }
 }
 
 /** For rows that JSON can hold. */
-export const openPacking = <Row>(): Packing<Row> => {
-  const blocks: Buffer[] = []
+export async function* blocksOf<Row>(rows: AsyncIterable<Row>, size = BLOCK): AsyncGenerator<Block> {
   let open: Row[] = []
-  let length = 0
-  const close = () => {
-    if (open.length > 0) blocks.push(deflateRawSync(JSON.stringify(open), { level: LEVEL }))
+  const close = (): Block => {
+    const block = { rows: open.length, bytes: compressed(JSON.stringify(open)) }
     open = []
+    return block
   }
-  const unpacked = (block: Buffer) => JSON.parse(inflateRawSync(block).toString()) as readonly Row[]
-  let last: { readonly block: Buffer; readonly rows: readonly Row[] } | null = null
-  const rowAt = (index: number): Row | undefined => {
-    const block = blocks[Math.floor(index / BLOCK)]
-    if (!block) return undefined
-    if (last?.block !== block) last = { block, rows: unpacked(block) }
-    return last.rows[index % BLOCK]
-  }
-  return {
-    add: (row) => {
-      length++
-      if (open.push(row) >= BLOCK) close()
-    },
-    done: () => {
-      close()
-      return {
-        length,
-        at: (index) => rowAt(index < 0 ? length + index : index),
-        *[Symbol.iterator]() {
-          for (const block of blocks) yield* unpacked(block)
-        },
-      }
-    },
-  }
+  for await (const row of rows) if (open.push(row) >= size) yield close()
+  if (open.length > 0) yield close()
 }
 
 export const packed = async <Row>(rows: AsyncIterable<Row>): Promise<Rows<Row>> => {
-  const packing = openPacking<Row>()
-  for await (const row of rows) packing.add(row)
-  return packing.done()
+  const blocks: Block[] = []
+  for await (const block of blocksOf(rows)) blocks.push(block)
+  return rowsIn<Row>(blocks)
 }

@@ -2,6 +2,7 @@
 import { rebuild, remember } from '../../../src/actors/entities.ts'
 import type { Evidence } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
+import { snapshotSchemaOf } from '../../../src/actors/runtime/snapshots.ts'
 import type { ViewName } from '../../../src/actors/runtime/views.ts'
 import { canonicalJson } from '../../../src/wire/canonical.ts'
 import {
@@ -78,9 +79,10 @@ const forgot = (key: string, is: object, fold: object): Finding => ({
   keys: [key],
 })
 const early = remember('deployable/d1', journalOf(board))
-const snapshot = (n: number, frozen: object): Partial<Evidence> => ({
+const OWN = snapshotSchemaOf('deployable/d1')
+const snapshot = (n: number, frozen: object, schema = OWN): Partial<Evidence> => ({
   ...of(...waiting),
-  views: { snapshots: [{ entity: 'deployable/d1', version: n, memory: frozen }] } as never,
+  views: { snapshots: [{ entity: 'deployable/d1', version: n, memory: frozen, schema }] },
 })
 const stale: Finding = {
   found: 'view: the snapshot of deployable/d1 at 1 is not what the journal folds to',
@@ -147,6 +149,7 @@ const replay: readonly Case[] = [
     [],
   ],
   ['S13', 'a snapshot is of another state', snapshot(1, { state: memory.state, recent: memory.recent }), [stale]],
+  ['S13', 'a snapshot of another release is not read', snapshot(1, { of: 'another' }, OWN - 1), []],
   ['S13', 'a snapshot knows other commands', snapshot(1, { state: early.state, recent: [] }), [stale]],
 ]
 

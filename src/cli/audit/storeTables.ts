@@ -1,0 +1,41 @@
+/** The tables of a store that an audit reads, as compressed blocks. */
+import { VIEWS, type ViewName } from '../../actors/runtime/views.ts'
+import { RELAY } from '../../delivery/relay/options.ts'
+import type { SnapshotSource } from '../../persistence/follow.ts'
+import { type Snapshot, readSnapshot } from '../../persistence/snapshot.ts'
+import { type Block, blocksOf } from './packed.ts'
+
+/** What a store says besides its rows. */
+export type Marks = {
+  /** ms since the epoch, by the clock of the database. */
+  readonly now: number
+  readonly settledBefore: string
+  /** Checkpoints of the relay. */
+  readonly told: string
+  readonly unsettled: string
+}
+export type Table = 'journal' | ViewName
+export type Take = (table: Table, block: Block) => Promise<void> | void
+/** What the process of an embedded database sends. */
+export type Sent =
+  | { readonly table: Table; readonly block: Block }
+  | { readonly marks: Marks }
+  | { readonly failed: string }
+
+/** A snapshot holds the whole state of an entity, so fewer of them make a block. */
+export const SNAPSHOTS_BLOCK = 16
+
+async function* tablesOf(snapshot: Snapshot): AsyncGenerator<readonly [Table, Block]> {
+  for await (const block of blocksOf(snapshot.journal())) yield ['journal', block]
+  for (const view of Object.keys(VIEWS) as ViewName[])
+    for await (const block of blocksOf(snapshot.view(view), view === 'snapshots' ? SNAPSHOTS_BLOCK : undefined))
+      yield [view, block]
+}
+
+export const readHere = (source: SnapshotSource, take: Take): Promise<Marks> =>
+  readSnapshot(source, async (snapshot) => {
+    const told = await snapshot.checkpoint(RELAY)
+    const unsettled = await snapshot.checkpoint(`${RELAY}.unsettled`)
+    for await (const [table, block] of tablesOf(snapshot)) await take(table, block)
+    return { now: snapshot.now, settledBefore: snapshot.settledBefore, told, unsettled }
+  })
