@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
 import { type Hints, createListeners } from '../../actors/runtime/hints.ts'
 import { backoffMs } from '../../waiting.ts'
+import { hangUp } from './run.ts'
 
 const CHANNEL = 'accelerando_hints'
 /** Hints of one statement. */
@@ -20,6 +21,7 @@ class HintSession {
   readonly #listeners = createListeners()
   readonly #ending = new AbortController()
   #client: Client | null = null
+  #opening: Client | null = null
   #running: Promise<void> | null = null
   #waiting = new Set<string>()
   #sending = false
@@ -41,7 +43,8 @@ class HintSession {
   }
   readonly close = async (): Promise<void> => {
     this.#ending.abort()
-    await this.#client?.end().catch(() => undefined)
+    if (this.#opening) hangUp(this.#opening)
+    if (this.#client) hangUp(this.#client)
     await this.#running
   }
 
@@ -64,17 +67,19 @@ class HintSession {
     client.on('notification', ({ processId, payload }) => {
       if (processId !== own && payload !== undefined) this.#listeners.tell(payload)
     })
+    this.#opening = client
     try {
       await client.connect()
       const { rows } = await client.query<{ own: number }>('select pg_backend_pid() as own')
       own = rows[0]!.own
       await client.query(`listen ${CHANNEL}`)
     } catch {
-      void client.end().catch(() => undefined)
+      hangUp(client)
       return false
+    } finally {
+      this.#opening = null
     }
-    if (this.#ending.signal.aborted) await client.end()
-    else this.#client = client
+    this.#client = client
     await ended
     this.#client = null
     return true

@@ -12,6 +12,12 @@ export const runOn =
     return (await client.query<Record<string, unknown>>(query)).rows
   }
 
+/** Destroys the socket without the goodbye message of the protocol, since the server may be unreachable. */
+export const hangUp = (client: Client): void => {
+  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy: () => void } } }
+  connection?.stream?.destroy()
+}
+
 /** How long a read is retried. A restarted server is back in about a second, and callers wait a little longer than this. */
 const PATIENCE_MS = 3_000
 const BACKOFF = { firstMs: 50, maxMs: 800 }

@@ -14,7 +14,7 @@ import type { ClientConfig } from 'pg'
 import { expectWritable } from '../incarnation.ts'
 import { NotSent, causeOf, readOnly, sessionLost } from '../sql.ts'
 import type { Rows, Run } from '../sql.ts'
-import { runOn } from './run.ts'
+import { hangUp, runOn } from './run.ts'
 
 /** How long a write waits for a session, and how long `settled` waits before it rejects. */
 const PATIENCE_MS = 2_000
@@ -87,12 +87,6 @@ const connect = async (config: ClientConfig): Promise<Session> => {
     hangUp(client)
     throw cause
   }
-}
-
-/** Destroys the socket without the goodbye message of the protocol, since the server may be unreachable. */
-const hangUp = (client: Client): void => {
-  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy: () => void } } }
-  connection?.stream?.destroy()
 }
 
 const outlive = async ({ run }: Session, { pid, since }: Backend): Promise<void> => {
