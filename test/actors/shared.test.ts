@@ -304,6 +304,11 @@ describe('counts', () => {
     const [late] = value(await two.control.arqs.create(TENANT, 'gpus'))
     expect((await two.control.arqs.bind(NOVA, [one.bindingOf(late!.uuid, randomUUID())])).ok).toBe(false)
     expect(two.plane.counts().refusedAfterLook).toBe(before + 1)
+    // a handle was given back elsewhere: refused from memory, accepted by the journal's tail
+    const saved = two.plane.counts().savedByLook
+    value(await one.control.arqs.remove(NOVA, [arqs[0]!]))
+    expect((await two.control.arqs.bind(NOVA, [one.bindingOf(late!.uuid, randomUUID())])).ok).toBe(true)
+    expect(two.plane.counts().savedByLook).toBe(saved + 1)
     await shared.stop()
   })
 })
