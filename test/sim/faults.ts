@@ -86,6 +86,14 @@ const hostDies: Fault = (stage) => {
   if (random.chance(0.25)) machine.losePlace()
   later(stage, random.below(random.chance(0.7) ? 3000 : 180_000), machine.start)
 }
+/** Its folder is an old copy, or somebody else has given it orders. */
+const ledgerAltered: Fault = (stage) => {
+  const { machines, random } = stage
+  const machine = random.pick(machines)
+  machine.crash('kept')
+  machine.alter(random.chance(0.6) ? 'lost' : 'stranger')
+  later(stage, random.below(3000), machine.start)
+}
 const controlDies: Fault = (stage) => {
   const { processes, random } = stage
   const process = random.pick(processes)
@@ -261,6 +269,8 @@ const FAULTS: readonly Fault[] = [
   slow,
   hostDies,
   hostDies,
+  ledgerAltered,
+  ledgerAltered,
   controlDies,
   controlDies,
   controlPauses,

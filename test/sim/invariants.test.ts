@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { COMPARISON } from '../../src/actors/deployable/slots.ts'
 import { INVARIANTS, check } from '../../src/audit/check.ts'
 import type { Evidence } from '../../src/audit/evidence.ts'
 import { FORGERIES, soundEvidence } from '../audit/forgeries.ts'
 import { recordedTwice } from './returning.ts'
+import { falseDifferences } from './slots.ts'
 
 describe('invariants', () => {
   let evidence: Evidence
@@ -25,6 +27,18 @@ describe('invariants', () => {
     const row = evidence.journal.find(({ events }) => events.some(({ type }) => type === 'DeviceRecorded'))!
     expect(recordedTwice(evidence)).toEqual([])
     expect(recordedTwice({ journal: [...evidence.journal, { ...row, key: 'device/another' }] })).toHaveLength(1)
+  })
+  it('tell that a handle was taken for different though its host has what the journal holds', () => {
+    const row = { ...evidence.journal[0]!, key: 'deployable/d' }
+    const withheld = { type: 'HandleQuarantined', handle: 'h', until: 'released', by: COMPARISON, reason: 'why' }
+    const again = { type: 'Granted', handle: 'h', arq: 'a', order: null, repeated: 'why' }
+    for (const event of [withheld, again]) {
+      const journal = [...evidence.journal, { ...row, events: [event] }]
+      expect(falseDifferences({ journal }, new Set(['h']))).toEqual([])
+      expect(falseDifferences({ journal }, new Set())).toHaveLength(1)
+    }
+    const byHand = { ...row, events: [{ ...withheld, by: 'op' }] }
+    expect(falseDifferences({ journal: [...evidence.journal, byHand] }, new Set())).toEqual([])
   })
   it('are all shown to be able to fail', () => {
     const shown = new Set(FORGERIES.map(([name]) => name))

@@ -13,6 +13,7 @@ import type { BusRecord } from '../../src/wire/envelope.ts'
 import { readReport } from '../../src/wire/message.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type Fate, slowDisk } from './disk.ts'
+import { alteredLedger } from './alteredLedger.ts'
 import { IMAGES, imagesOf } from './images.ts'
 import type { Network } from './network.ts'
 import type { Random } from './random.ts'
@@ -32,6 +33,13 @@ export type Machine = {
   readonly refuseWrites: (count: number) => void
   readonly report: () => void
   readonly jump: (ms: number) => void
+  /**
+   * While it is down: its ledger no longer has a slot that is prepared (`lost`), or has one that no control knows, with the hardware of another one
+   * (`stranger`).
+   */
+  readonly alter: (how: Alteration) => void
+  /** The slots whose hardware that was. */
+  readonly altered: ReadonlySet<string>
   readonly trace: () => Promise<HostTrace>
 }
 type Ports = {
@@ -48,12 +56,15 @@ type Ports = {
   readonly say: (line: string) => void
 }
 
+export type Alteration = 'lost' | 'stranger'
 const DRIVER = 'simulated_driver'
 const AGAIN_MS = 1000
 const STATE_DIR = '/state'
 
 /** Records what the ledger on disk says about each slot, and what was done on the hardware. */
 const openTrace = () => {
+  /** Of these no order was ever given. */
+  const strangers = new Set<string>()
   const steps: HostStep[] = []
   const noted = new Map<string, Entry>()
   const told = new Set<string>()
@@ -63,7 +74,7 @@ const openTrace = () => {
     const lines = text.split('\n').slice(whole ? 1 : 0, -1)
     for (const entry of lines.map((line) => JSON.parse(line) as Entry)) {
       const key = `${entry.slot} ${entry.number} ${entry.state}`
-      if (!told.has(key))
+      if (!told.has(key) && !strangers.has(entry.slot))
         steps.push({ did: 'noted', slot: entry.slot, number: entry.number, done: entry.state === 'done' })
       told.add(key)
       noted.set(entry.slot, entry)
@@ -81,7 +92,13 @@ const openTrace = () => {
     const entry = [...noted.values()].find((one) => one.state === 'in-hand' && fits(one))
     steps.push({ did: step, slot: entry?.slot ?? 'unknown', number: entry?.number ?? 0 })
   }
-  return { steps, written, sent, did, forget: () => noted.clear() }
+  return { steps, strangers, written, sent, did, forget: () => noted.clear() }
+}
+
+const withoutSlot = (text: string | null, slot: string): string => {
+  const { prepared, loaded } = readEffects(text)
+  const { [slot]: _gone, ...others } = prepared
+  return JSON.stringify({ prepared: others, loaded })
 }
 
 type Step = <Value>(work: () => Promise<Value>) => Promise<Value>
@@ -110,8 +127,10 @@ export const openMachine = (ports: Ports): Machine => {
   const faults = noFaults()
   const tree = recordedHostIo({ images: Object.fromEntries(IMAGES.map((image) => [image, 'bits'])) }, name, STATE_DIR)
   const ledger = `${STATE_DIR}/ledger.jsonl`
+  const effects = effectsPath(STATE_DIR, DRIVER)
+  const altered = new Set<string>()
   // there from the start: each miss would cost an error with its trace
-  for (const path of [injectedFaultsPath(tree), effectsPath(STATE_DIR, DRIVER)]) void tree.write(path, '{}')
+  for (const path of [injectedFaultsPath(tree), effects]) void tree.write(path, '{}')
   let life = schedule.life(name)
   let { skewMs } = ports
   let running: Host | null = null
@@ -187,6 +206,18 @@ export const openMachine = (ports: Ports): Machine => {
       running = null
       schedule.end(life)
     },
+    altered,
+    alter: (how) => {
+      const text = disk.files.get(ledger)
+      const changed = life.alive || !text ? null : alteredLedger(text, how, ports.random, ids.uuid())
+      if (!changed) return
+      disk.files.set(ledger, changed.text)
+      altered.add(changed.of)
+      if (how === 'stranger') trace.strangers.add(changed.slot)
+      // what the ledger does not say is not prepared either
+      if (how === 'lost') void tree.write(effects, withoutSlot(tree.kept()[effects] ?? null, changed.slot))
+      say(`${name}: its ledger is altered: ${how} ${changed.slot}, the hardware of ${changed.of}`)
+    },
     losePlace: () => void disk.files.delete(`${STATE_DIR}/place.json`),
     refuseWrites: (count) => void (disk.refusals = count),
     report: () => void (running && life.alive && schedule.soon(life, () => void running?.reportNow())),
@@ -194,7 +225,7 @@ export const openMachine = (ports: Ports): Machine => {
     trace: async () => ({
       name,
       steps: [...trace.steps],
-      prepared: Object.keys(readEffects(tree.kept()[effectsPath(STATE_DIR, DRIVER)] ?? null).prepared),
+      prepared: Object.keys(readEffects(tree.kept()[effects] ?? null).prepared),
     }),
   }
 }

@@ -1,4 +1,5 @@
 /** Actions of operators: hosts are taken out of service, handles are quarantined, binds are ended by force, traits are renamed. */
+import { COMPARISON } from '../../src/actors/deployable/slots.ts'
 import type { Reply } from './client.ts'
 import { ADMIN, type Tools, survey } from './sessions.ts'
 
@@ -41,6 +42,17 @@ const keptBack = async (tools: Tools): Promise<void> => {
     await insist(tools, `POST /v2/handles/${uuid}/release`, BECAUSE)
 }
 
+/** Has looked at the host, and found that nobody uses what is withheld because of its ledger. */
+const undone = async (tools: Tools): Promise<void> => {
+  const { client, random } = tools
+  const listed = await client.ask(ADMIN, 'other', 'GET /v2/handles?state=quarantined')
+  if (listed.status !== 200 || listed.json.handles.length === 0) return
+  const { uuid } = random.pick(listed.json.handles as { uuid: string }[])
+  const shown = await client.ask(ADMIN, 'other', `GET /v2/handles/${uuid}`)
+  if (shown.status === 200 && shown.json.quarantine?.by === COMPARISON)
+    await insist(tools, `POST /v2/handles/${uuid}/release`, BECAUSE)
+}
+
 const byForce = async ({ client, random }: Tools): Promise<void> => {
   const listed = await client.ask(ADMIN, 'list', 'GET /v2/accelerator_requests?limit=20')
   if (listed.status !== 200 || listed.json.arqs.length === 0) return
@@ -56,7 +68,7 @@ const renamed = async (tools: Tools): Promise<void> => {
   await insist(tools, 'POST /v2/profile_migrations', { traits, apply: true, ...BECAUSE })
 }
 
-const interventions = [renamed, outOfService, keptBack, keptBack, byForce]
+const interventions = [renamed, outOfService, keptBack, keptBack, byForce, undone]
 export const interventionSession = async (tools: Tools): Promise<void> => {
   while (!tools.over()) {
     await tools.client.sleep(tools.random.below(20_000))

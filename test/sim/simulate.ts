@@ -6,6 +6,7 @@ import type { Bite } from './lies.ts'
 import { poisoned, silence } from './hardships.ts'
 import { interventionSession } from './operators.ts'
 import { recordedTwice } from './returning.ts'
+import { falseDifferences } from './slots.ts'
 import {
   ADMIN,
   PROFILES,
@@ -129,7 +130,14 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     await until(world, 'the clearing', clearOut(load))
     await pass(world, CLEAR_MS)
     const last = await gather(world)
-    const violations = [...complaints, ...settled, ...check(last), ...recordedTwice(last)]
+    const altered = new Set(stage.machines.flatMap((machine) => [...machine.altered]))
+    const violations = [
+      ...complaints,
+      ...settled,
+      ...check(last),
+      ...recordedTwice(last),
+      ...falseDifferences(last, altered),
+    ]
     const seen = new Set<string>()
     const distinct = violations.filter(
       ({ invariant, found }) => !seen.has(`${invariant} ${found}`) && seen.add(`${invariant} ${found}`),

@@ -103,7 +103,7 @@ export const createSlotComparison = (kernel: Kernel): SlotComparison => {
       if (!places.ok) return false
       const { differences, unknown } = slotDifferences(slots, places.value)
       // what is cached may be out of date
-      if (differences.length > 0 && read === region.readCached) continue
+      if (differences.length + unknown.length > 0 && read === region.readCached) continue
       if (unknown.length > 0)
         log.warn({ host: name, slots: unknown.slice(0, 10), count: unknown.length }, 'slots.unknown')
       if (differences.length === 0) return true
