@@ -13,6 +13,9 @@ export type Slot = {
   readonly info: Readonly<Record<string, string>>
 }
 
+/** Hardware that the kernel shows in use; `by`: what uses it, in words. */
+export type InUse = Pick<Slot, 'type' | 'info'> & { readonly by: string }
+
 /** The environment of a driver: names, options, and its only access to files and programs. */
 export type HostIo = {
   /** The host's name (CONF.host); the first part of deployable names. */
@@ -35,7 +38,7 @@ export type HostIo = {
 }
 
 /**
- * A driver consists of data and four functions. `discover` returns a complete list or throws, so that an error never
+ * A driver consists of data and functions. `discover` returns a complete list or throws, so that an error never
  * makes the inventory shorter. `prepare` and `release` are idempotent per slot. All throw `Error` with a text for the
  * operator; `signal` limits their duration.
  */
@@ -47,4 +50,9 @@ export type Driver = {
   readonly release: (io: HostIo, slot: Slot, signal: AbortSignal) => Promise<void>
   /** Loads the image at `imagePath` into the deployable. Absent: this driver cannot program. */
   readonly program?: (io: HostIo, deployable: string, imagePath: string, signal: AbortSignal) => Promise<void>
+  /**
+   * What of the devices that it last discovered is in use now, whoever uses it: only what the kernel says for certain, and cheaply. Absent: this
+   * driver cannot tell.
+   */
+  readonly inUse?: (io: HostIo) => Promise<readonly InUse[]>
 }

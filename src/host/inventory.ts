@@ -18,6 +18,7 @@ import type { Heartbeat, InventoryReport } from '../wire/reports.ts'
 import type { Slots } from '../wire/slots.ts'
 import type { Boot } from './boot.ts'
 import type { Entry } from './entry.ts'
+import { IN_USE_MAX_BYTES, hardwareInUse, unexplained } from './hardwareInUse.ts'
 import { SLOTS_MAX_BYTES, pageOf } from './preparedSlots.ts'
 import type { Section, Watch } from './sections.ts'
 import { Atlas, fitting } from './sections.ts'
@@ -44,6 +45,13 @@ export type InventoryOptions = {
   readonly ledger: () => readonly Entry[]
   /** Called with each full inventory. */
   readonly looked: (sections: readonly Section[]) => void
+}
+
+type Looked = {
+  readonly sections: readonly Section[]
+  readonly question: SlotsQuestion | null
+  /** Null: no driver can tell. */
+  readonly used: Slots['inUse'] | null
 }
 
 export class Inventory {
@@ -115,26 +123,30 @@ export class Inventory {
     const question = this.#question
     this.#question = null
     const sections = await Promise.all(watches.map(async (watch) => this.#noted(await watch.look())))
+    const used = await hardwareInUse(watches, this.#options)
     if (this.#closed) return false
     looked(sections)
-    const sent = await this.#send(sections, question)
+    const sent = await this.#send({ sections, question, used })
     const again = sent ? reportEveryMs : Math.min(AGAIN_AFTER_MS, reportEveryMs)
     if (!this.#closed) this.#timers.report = clock.after(again, () => void this.report())
     return sent
   }
   /** Null: it is not known, or there is no room to say it. */
-  #slots(drivers: readonly Section[], question: SlotsQuestion | null): Slots | null {
+  #slots(drivers: readonly Section[], { question, used }: Pick<Looked, 'question' | 'used'>): Slots | null {
     const { host, asking, ledger, log } = this.#options
     // what a former ledger held may be prepared as well
     if (asking()) return null
-    const room = Math.min(SLOTS_MAX_BYTES, SECTIONS_MAX_BYTES - Buffer.byteLength(JSON.stringify(drivers)))
+    const entries = ledger()
+    const left = SECTIONS_MAX_BYTES - Buffer.byteLength(JSON.stringify(drivers))
+    const inUse = used && { inUse: unexplained(used, entries, Math.min(IN_USE_MAX_BYTES, left / 2)) }
+    const room = Math.min(SLOTS_MAX_BYTES, left - Buffer.byteLength(JSON.stringify(inUse)))
     const from = question ? (question.from ?? null) : this.#page
-    const paged = pageOf(ledger(), from, room)
+    const paged = pageOf(entries, from, room)
     if (!question) this.#page = paged?.next ?? null
     if (paged === null) log.warn({ host, room }, 'inventory.slotsUnsaid')
-    return paged && { ...paged.page, ...(question ? { answers: question.id } : {}) }
+    return paged && { ...paged.page, ...inUse, ...(question ? { answers: question.id } : {}) }
   }
-  async #send(sections: readonly Section[], question: SlotsQuestion | null): Promise<boolean> {
+  async #send({ sections, ...besides }: Looked): Promise<boolean> {
     const { host, boot, version, aliases, clock, bus, log } = this.#options
     const number = ++this.#number
     const now = clock.now()
@@ -143,7 +155,7 @@ export class Inventory {
       if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
     const head = { host, ...boot, number, observedAt: now, version, aliases }
     const asks = this.#options.asking() ? { ledger: 'new' as const } : {}
-    const slots = this.#slots(drivers, question)
+    const slots = this.#slots(drivers, besides)
     const report: InventoryReport = { type: 'Inventory', ...head, ...asks, ...(slots ? { slots } : {}), drivers }
     try {
       await bus.publish([reportRecord(report, `${boot.bootId}/${number}`, now)])

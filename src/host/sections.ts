@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { textOf } from '../errorText.ts'
 import type { Clock } from '../clock.ts'
-import type { Driver, HostIo } from '../drivers/driver.ts'
+import type { Driver, HostIo, InUse } from '../drivers/driver.ts'
 import { ReportedDevice } from '../hardware.ts'
 import type { InventoryReport as Report } from '../wire/reports.ts'
 import { canonicalAddress, functionOf } from '../attachedFunctions.ts'
@@ -42,6 +42,18 @@ export class Watch {
 
   get name(): string {
     return this.#driver.name
+  }
+  /** Null: the driver cannot tell. Rejects when it fails, or does not answer in time. */
+  async inUse(): Promise<readonly InUse[] | null> {
+    const { inUse } = this.#driver
+    if (inUse === undefined || this.#overdue) return null
+    const { promise, reject } = Promise.withResolvers<never>()
+    const cancel = this.#clock.after(this.#limitMs, () => reject(new Error(`no answer within ${this.#limitMs} ms`)))
+    try {
+      return await Promise.race([inUse(this.#io), promise])
+    } finally {
+      cancel()
+    }
   }
   /** Resolves after the first discovery, well or badly. */
   get seen(): Promise<void> {

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { functionOf } from '../../src/attachedFunctions.ts'
 import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
-import { slotDifferences } from '../../src/actors/inventory/slotDifferences.ts'
+import { type Difference, slotDifferences, usedByOthers } from '../../src/actors/inventory/slotDifferences.ts'
+import { createForeignUse } from '../../src/actors/services/foreignUse.ts'
 import type { PreparedSlot, Slots } from '../../src/wire/slots.ts'
 import { done, given, granted, quiet, released, stuck } from './deployableFacts.ts'
 import { ARQ, handle, id, OTHER, recorded, WORD } from './samples.ts'
@@ -101,5 +102,45 @@ describe('the host has lost what the journal holds', () => {
   })
   test('it is not prepared again where the host has an unknown slot with the same hardware', () => {
     expect(compare([...bound], [stranger(1)]).differences).toEqual([['unexplained', FIRST, STRANGER]])
+  })
+})
+
+describe('hardware that is in use', () => {
+  const inUse = [{ function: functionOf(handle(1)), by: 'a process' }]
+  const used = (facts: readonly DeployableEvent[], more: Partial<Slots> = { inUse }) =>
+    usedByOthers({ prepared: [], ...more }, [given(...facts).state]).map(({ kind, handle: uuid }) => [kind, uuid])
+
+  test('differs where nobody has the handle, whether or not its host takes part in binds', () => {
+    expect(used([recorded()])).toEqual([['in_use', FIRST]])
+    expect(used([quiet])).toEqual([['in_use', FIRST]])
+  })
+  test('does not where somebody has it, or had it and it is quarantined, or the host did not look', () => {
+    for (const facts of [[...bound], [...stuck], [recorded(), withheld], [...bound, released(1, 2)]])
+      expect(used(facts)).toEqual([])
+    expect(used([recorded()], {})).toEqual([])
+  })
+})
+
+describe('FOREIGN-1 a use is acted upon when it has lasted', () => {
+  const seen = (mark = 'm') => [{ handle: FIRST, mark } as Difference]
+  const lab = () => {
+    let now = 0
+    const lasting = createForeignUse({ monotonic: () => now })
+    return (atMs: number, shown: readonly Difference[]) => {
+      now = atMs
+      return lasting('h1', shown).length
+    }
+  }
+  test('over all reports of that time', () => {
+    const at = lab()
+    expect([at(0, seen()), at(60_000, seen()), at(120_000, seen())]).toEqual([0, 0, 1])
+  })
+  test('not when it was seen free in between', () => {
+    const at = lab()
+    expect([at(0, seen()), at(60_000, []), at(120_000, seen()), at(180_000, seen())]).toEqual([0, 0, 0, 0])
+  })
+  test('not when somebody had the handle in between', () => {
+    const at = lab()
+    expect([at(0, seen()), at(60_000, seen()), at(120_000, seen('other'))]).toEqual([0, 0, 0])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { pciDriver } from '../../src/drivers/pci/pciDriver.ts'
 import { readWhitelist } from '../../src/drivers/pci/whitelist.ts'
 import { never, slotsOf } from './driver.contract.ts'
-import { recordedHost, recordedHostIo } from './recordedHostIo.ts'
+import { recordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 
 const driverOf = (given: unknown, options: { readonly check?: boolean } = {}) => {
   const reading = readWhitelist(given)
@@ -216,5 +216,47 @@ describe('pci_driver at a bind', () => {
     await expect(driver.prepare(recordedHost('mixed-host'), slot, never)).rejects.toThrow(
       'slot u: info must be a PCI address',
     )
+  })
+})
+
+describe('pci_driver says which of its functions are in use', () => {
+  const ADDRESS = '0000:3b:00.0'
+  const machine = (more: Tree) =>
+    recordedHostIo({
+      sys: {
+        bus: {
+          pci: {
+            devices: { [ADDRESS]: { vendor: '0x10de\n', device: '0x1eb8\n', class: '0x030200\n', ...more } },
+            drivers: { 'vfio-pci': {}, nvidia: {} },
+          },
+        },
+      },
+    })
+  const bound = (driver: string, enable: string): Tree => ({
+    driver: { '->': `../../drivers/${driver}` },
+    enable: `${enable}\n`,
+  })
+  const used = async (more: Tree, whitelist: object = { vendor_id: '10de' }) => {
+    const [driver, io] = [driverOf(whitelist), machine(more)]
+    await driver.discover(io)
+    return (await driver.inUse!(io)).map(({ info, by }) => [info['bus'], by])
+  }
+  const mdev = 'aa618089-8b16-4d01-a136-25a0f3c73123'
+
+  test('PCI-USE-1 one that a process has opened through vfio-pci', async () => {
+    expect(await used(bound('vfio-pci', '1'))).toEqual([['3b', 'a process has opened it through vfio-pci']])
+  })
+  test('PCI-USE-1 not one that is only kept for guests to come, nor one that a driver of the host uses', async () => {
+    expect(await used(bound('vfio-pci', '0'))).toEqual([])
+    expect(await used(bound('nvidia', '1'))).toEqual([])
+    expect(await used({})).toEqual([])
+  })
+  test('PCI-USE-2 one that has a mediated device', async () => {
+    const types = { 'nvidia-222': { devices: {} }, 'nvidia-223': { devices: { [mdev]: {} } } }
+    expect(await used({ mdev_supported_types: types })).toEqual([['3b', `mediated device ${mdev}`]])
+    expect(await used({ mdev_supported_types: { 'nvidia-222': { devices: {} } } })).toEqual([])
+  })
+  test('not one that it does not offer', async () => {
+    expect(await used(bound('vfio-pci', '1'), { vendor_id: '8086' })).toEqual([])
   })
 })

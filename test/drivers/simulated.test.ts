@@ -267,7 +267,10 @@ describe('the faults file', () => {
   test.each([
     ['{', 'faults.json: must hold a JSON object'],
     ['[]', 'faults.json: must hold a JSON object'],
-    ['{"delay": 1}', 'faults.json: delay: must be one of delayMs, failPrepare, failRelease, failProgram, unplugged'],
+    [
+      '{"delay": 1}',
+      'faults.json: delay: must be one of delayMs, failPrepare, failRelease, failProgram, unplugged, inUse',
+    ],
     ['{"delayMs": -1}', 'faults.json: delayMs: must be a number of milliseconds'],
     [
       '{"failPrepare": "x"}',

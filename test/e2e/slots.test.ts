@@ -94,7 +94,7 @@ test('COMPARE-2 a slot that the host has lost is prepared again for the request 
   expect(holder).toBe(arq)
   await w.seen(async () => value(await w.control.handles.get(NOVA, uuid)).order === null, 'the answer')
   expect(value(await w.control.arqs.get(NOVA, arq)).state).toBe('Bound')
-  expect(w.plane.counts().slotDifferences).toEqual({ unexplained: 0, lost: 1 })
+  expect(w.plane.counts().slotDifferences).toEqual({ unexplained: 0, lost: 1, in_use: 0 })
   value(await w.control.arqs.unbind(NOVA, [arq]))
   await until(() => w.prepared().length === 0, 'the release')
   expect(said('slot.preparedAgain')).toHaveLength(1)
@@ -120,7 +120,7 @@ test('COMPARE-2 SLOT-3 what an old ledger has prepared is withheld; when an oper
   await w.seen(async () => (await stateOf(slot!)) === 'free', 'the undoing')
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(await stateOf(slot!)).toBe('free')
-  expect(w.plane.counts().slotDifferences).toEqual({ unexplained: 1, lost: 0 })
+  expect(w.plane.counts().slotDifferences).toEqual({ unexplained: 1, lost: 0, in_use: 0 })
 })
 
 test('COMPARE-2 FENCE-4 a slot that nobody knows keeps its hardware from everybody until an operator releases it', async () => {
@@ -146,5 +146,5 @@ test('COMPARE-1 binds and unbinds beside fast reports differ from nothing', asyn
     await until(() => w.prepared().length === 0, 'the release')
     await w.seen(async () => (await w.handles()).every(({ state }) => state === 'free'), 'free handles')
   }
-  expect(w.plane.counts().slotDifferences).toEqual({ unexplained: 0, lost: 0 })
+  expect(w.plane.counts().slotDifferences).toEqual({ unexplained: 0, lost: 0, in_use: 0 })
 })

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { functionOf } from '../../src/attachedFunctions.ts'
 import type { Entry } from '../../src/host/entry.ts'
 import type { Host } from '../../src/host/host.ts'
+import { unexplained } from '../../src/host/hardwareInUse.ts'
 import { type Paged, pageOf } from '../../src/host/preparedSlots.ts'
 import { ledgerAnswerRecord, slotsQuestionRecord } from '../../src/wire/message.ts'
 import { ASKS_HEADER, SLOTS_HEADER } from '../../src/wire/reports.ts'
@@ -43,6 +44,7 @@ describe('SLOTS-3 a report says what is prepared', () => {
     const { arq } = lab.results()[0]!
     expect(await saidBy(host)).toEqual({
       prepared: [{ slot: order.slot, number: 7, state: 'prepared', arq, function: hardware() }],
+      inUse: [],
     })
   })
   test('also what is being prepared or released', async () => {
@@ -67,6 +69,44 @@ describe('SLOTS-3 a report says what is prepared', () => {
     const [before, after] = lab.heard.filter(({ report }) => report.type === 'Inventory').slice(-2)
     expect(after!.headers['report-digest']).toBe(before!.headers['report-digest'])
     expect(after!.headers[SLOTS_HEADER]).not.toBe(before!.headers[SLOTS_HEADER])
+  })
+})
+
+describe('hardware that is in use', () => {
+  const second = () => lab.devices[1]!.deployables[0]!
+  test('is said with what uses it, unless a slot is prepared for it', async () => {
+    const host = await boot()
+    lab.driver.control.faults.inUse = [lab.devices[0]!.deployables[0]!.name, second().name]
+    await lab.send(lab.order('PrepareSlot', 1, { device: 1 }))
+    const used = (await saidBy(host))?.inUse?.map((one) => one.function)
+    const functions = lab.devices
+      .slice(0, 2)
+      .flatMap(({ deployables: [one] }) => one!.handles.map(({ type, info }) => functionOf({ type, info })))
+    expect(functions).toHaveLength(4)
+    expect(used).toEqual(functions.filter((_, at) => at !== 2))
+    expect((await saidBy(host))?.inUse?.[0]?.by).toBe('something that the fault file names')
+  })
+  test('is not said by a driver that cannot tell, nor by one that fails or hangs, and the report comes all the same', async () => {
+    const without = { ...lab.driver, name: 'without' }
+    delete (without as { inUse?: unknown }).inUse
+    const failing = { ...lab.driver, name: 'failing', inUse: () => Promise.reject(new Error('no')) }
+    const hanging = { ...lab.driver, name: 'hanging', inUse: () => new Promise<never>(() => {}) }
+    const host = await lab.boot({ drivers: [without, failing, hanging], options: { discoverMs: 1000 } })
+    const answer = { type: 'LedgerAnswer', host: 'h1', bootId: host.bootId, slots: [], last: true } as const
+    await lab.bus.publish([ledgerAnswerRecord(answer, 'answer', lab.clock.now())])
+    await lab.clock.pass(1000)
+    const said = host.reportNow()
+    await lab.clock.pass(1000)
+    expect(await said).toBe(true)
+    await quiet()
+    expect(lab.inventories().at(-1)!.slots).toEqual({ prepared: [] })
+    expect(lab.log.said.filter(({ message }) => message === 'inventory.useUnknown').length).toBeGreaterThanOrEqual(2)
+  })
+  test('is cut to what there is room for', () => {
+    const used = Array.from({ length: 5 }, (_, n) => ({ function: `0000:0${n}:00.0`, by: 'x' }))
+    const size = Buffer.byteLength(JSON.stringify(used[0])) + 1
+    expect(unexplained(used, [], 3 * size)).toEqual(used.slice(0, 3))
+    expect(unexplained(used, [], 0)).toEqual([])
   })
 })
 

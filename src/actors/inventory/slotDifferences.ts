@@ -10,9 +10,12 @@ import type { PreparedSlot, Slots } from '../../wire/slots.ts'
 import type { Found } from '../deployable/slotMessages.ts'
 import { type Deployable, type SlotHandle, markOf } from '../deployable/state.ts'
 
-/** `unexplained`: the host has it prepared for something that the journal does not hold; `lost`: the journal holds it, and the host does not. */
+/**
+ * `unexplained`: the host has it prepared for something that the journal does not hold; `lost`: the journal holds it, and the host does not;
+ * `in_use`: its hardware is in use, and nobody has it.
+ */
 export type Difference = {
-  readonly kind: 'unexplained' | 'lost'
+  readonly kind: 'unexplained' | 'lost' | 'in_use'
   readonly deployable: DeployableUuid
   readonly handle: HandleUuid
   readonly mark: string
@@ -123,4 +126,18 @@ export const slotDifferences = (slots: Slots, deployables: readonly Deployable[]
     differences: [...shown.flatMap(({ found }) => found), ...lost],
     unknown: shown.flatMap(({ slot, known }) => (known ? [] : [slot])),
   }
+}
+
+/** Handles that nobody has, and whose hardware is in use all the same. */
+export const usedByOthers = ({ inUse = [] }: Slots, deployables: readonly Deployable[]): readonly Difference[] => {
+  if (inUse.length === 0) return []
+  const free = deployables.flatMap((held) =>
+    Object.values(held.handles).flatMap((handle): Place[] => (handle.state === 'free' ? [{ held, handle }] : [])),
+  )
+  const hardware = byHardware(free)
+  return inUse.flatMap(({ function: used, by }) =>
+    (hardware.get(used) ?? [])
+      .filter(({ handle }) => isOpen(handle))
+      .map((place) => difference(place, 'in_use', `its hardware ${used} is in use and nobody has it: ${by}`)),
+  )
 }

@@ -30,8 +30,11 @@ export type Counts = {
   /** Reports that were not taken because of who sent them. */
   readonly refusedReports: RefusalCounts
 }
-/** `unexplained`: the host has it prepared, and the journal does not explain that; `lost`: the journal holds it, the host does not. */
-export const SLOT_DIFFERENCES = ['unexplained', 'lost'] as const
+/**
+ * `unexplained`: the host has it prepared, and the journal does not explain that; `lost`: the journal holds it, the host does not;
+ * `in_use`: its hardware is in use, and nobody has it.
+ */
+export const SLOT_DIFFERENCES = ['unexplained', 'lost', 'in_use'] as const
 export type SlotDifference = (typeof SLOT_DIFFERENCES)[number]
 export const noCounts = (): Counts => ({
   appends: 0,
@@ -46,6 +49,6 @@ export const noCounts = (): Counts => ({
   viewsDiffer: 0,
   orphans: 0,
   unboundDeleted: 0,
-  slotDifferences: { unexplained: 0, lost: 0 },
+  slotDifferences: { unexplained: 0, lost: 0, in_use: 0 },
   refusedReports: noRefusals(),
 })

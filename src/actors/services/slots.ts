@@ -15,7 +15,8 @@ import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { SlotCommand } from '../deployable/slotMessages.ts'
 import { host, hostKey } from '../host/decider.ts'
-import { type Difference, slotDifferences } from '../inventory/slotDifferences.ts'
+import { type Difference, slotDifferences, usedByOthers } from '../inventory/slotDifferences.ts'
+import { createForeignUse } from './foreignUse.ts'
 import { type Kernel, newWork } from './kernel.ts'
 import { createHolders } from './retirement.ts'
 
@@ -27,6 +28,7 @@ export type SlotComparison = {
 /** So many handles of a host are acted upon at once; the next report shows the others. */
 const AT_ONCE_MAX = 200
 const HOSTS_MAX = 10_000
+const SAID = { unexplained: 'slot.unexplained', lost: 'slot.preparedAgain', in_use: 'slot.inUse' } as const
 const CAUSE = { by: 'comparison of slots' } as const
 
 type Seen = Pick<Difference, 'kind' | 'mark'>
@@ -37,7 +39,7 @@ const sameAs = (seen: Seen | undefined, { kind, mark }: Difference): boolean =>
 
 const commandOf = (kernel: Kernel, { kind, handle, mark, reason, found }: Difference): SlotCommand => {
   const about = { handle, mark, reason }
-  if (kind === 'unexplained') return { type: 'Withhold', found, ...about }
+  if (kind !== 'lost') return { type: 'Withhold', found, ...about }
   const { clock, ids, options } = kernel
   const deadline = clock.now() + options.bindDeadlineMs
   return { type: 'PrepareAgain', deadline, requestId: `req-${ids.uuid()}`, ...about }
@@ -63,7 +65,7 @@ const act = async (kernel: Kernel, name: HostName, found: Difference): Promise<v
   if (!told.ok) return log.warn({ ...about, fault: told.fault }, 'slot.differenceUnrecorded')
   if (!told.value) return
   counts.slotDifferences[kind]++
-  log.error(about, kind === 'lost' ? 'slot.preparedAgain' : 'slot.unexplained')
+  log.error(about, SAID[kind])
 }
 
 const firstOf = (differences: readonly Difference[]): string =>
@@ -73,6 +75,7 @@ export const createSlotComparison = (kernel: Kernel): SlotComparison => {
   const { region, ids, clock, publish, log } = kernel
   /** The last question to each host. */
   const questions = new Map<HostName, Question>()
+  const foreignUse = createForeignUse(clock)
   const ask = async ({ host: name, bootId }: InventoryReport, differences: readonly Difference[]): Promise<void> => {
     const id = ids.uuid()
     if (questions.size >= HOSTS_MAX && !questions.has(name)) questions.clear()
@@ -102,11 +105,16 @@ export const createSlotComparison = (kernel: Kernel): SlotComparison => {
       const places = await createHolders(kernel, read)(name)
       if (!places.ok) return false
       const { differences, unknown } = slotDifferences(slots, places.value)
+      const used = usedByOthers(slots, places.value)
+      const agrees = differences.length + used.length === 0
       // what is cached may be out of date
-      if (differences.length + unknown.length > 0 && read === region.readCached) continue
+      if ((!agrees || unknown.length > 0) && read === region.readCached) continue
+      const lasting = foreignUse(name, used)
+      if (agrees && unknown.length === 0) return true
       if (unknown.length > 0)
         log.warn({ host: name, slots: unknown.slice(0, 10), count: unknown.length }, 'slots.unknown')
-      if (differences.length === 0) return true
+      for (const one of lasting.slice(0, AT_ONCE_MAX)) await act(kernel, name, one)
+      if (differences.length === 0) return agrees
       if (!(await answered(report, differences))) await ask(report, differences.slice(0, AT_ONCE_MAX))
     }
     return false

@@ -94,7 +94,7 @@ export const CONTROL_METRICS = {
     'reason',
   ),
   slot_differences_total: counter(
-    'Slots that a host had prepared differently from the journal; unexplained: the handle was withheld, lost: it was prepared again.',
+    'Slots that a host had prepared differently from the journal; lost: the handle was prepared again; unexplained, in_use: it was withheld.',
     'kind',
   ),
   dead_letters_total: counter('Messages that could not be read or handled, by the topic they came from.', 'topic'),

@@ -1,10 +1,11 @@
 /** `pci_driver`: offers whitelisted PCI functions, read from sysfs and passed through to a guest as a whole. */
 import type { HostName } from '../../identifiers.ts'
-import type { Driver, HostIo } from '../driver.ts'
+import type { Driver, HostIo, InUse } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
-import { formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../pci.ts'
+import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
+import { pciUser } from './inUse.ts'
 import { type SeenFunction, seenFunctions } from './scan.ts'
 import { isPresent, type PciFunction, readPciFunctions } from './sysfs.ts'
 import type { WhitelistEntry } from './whitelist.ts'
@@ -77,6 +78,7 @@ const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry,
 export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciDriverOptions): Driver => {
   let hinted = false
   let told = '[]'
+  let offered: readonly PciAddress[] = []
 
   const hint = async (io: HostIo) => {
     if (hinted) return
@@ -109,6 +111,7 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
       }
       const seen = await seenFunctions(io, sysfsRoot, whitelist)
       tellLeftOut(io, seen)
+      offered = seen.flatMap(({ found, entry, leftOut }) => (entry && leftOut === null ? [found.address] : []))
       return seen.flatMap(({ found, entry, leftOut }) =>
         entry && leftOut === null ? [reported(io.hostname, found, entry, check)] : [],
       )
@@ -122,5 +125,13 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
     },
     // A bind changes nothing on the host, so there is nothing to undo.
     release: async () => {},
+    inUse: async (io) => {
+      const used: InUse[] = []
+      for (const address of offered) {
+        const by = await pciUser(io, sysfsRoot, address)
+        if (by !== null) used.push({ type: 'PCI', info: pciInfo(address), by })
+      }
+      return used
+    },
   }
 }

@@ -26,6 +26,8 @@ export type InjectedFaults = {
   failProgram: Failures
   /** Devices that are unplugged, by their index in the plan, from 0. */
   unplugged: readonly number[]
+  /** Deployables that something else uses, by their names. */
+  inUse: readonly string[]
 }
 
 /** No faults. */
@@ -35,6 +37,7 @@ export const noFaults = (): InjectedFaults => ({
   failRelease: 0,
   failProgram: 0,
   unplugged: [],
+  inUse: [],
 })
 
 const FAILURES = { prepare: 'failPrepare', release: 'failRelease', program: 'failProgram' } as const
@@ -64,6 +67,7 @@ const FIELDS = {
     v.array(counted('must be the number of a device, from 0'), 'must be a list of device numbers, from 0'),
     () => [],
   ),
+  inUse: v.optional(v.array(v.string(), 'must be a list of deployables'), () => []),
 }
 /** The text is known to be an object, so this message can only be about an unknown key. */
 const InjectedFaultsFile = v.strictObject(FIELDS, `must be one of ${Object.keys(FIELDS).join(', ')}`)

@@ -5,7 +5,7 @@
 import type { HostName } from '../../identifiers.ts'
 import { pause } from '../../waiting.ts'
 import { type Clock, systemClock } from '../../clock.ts'
-import type { Driver, HostIo, Slot } from '../driver.ts'
+import type { Driver, HostIo, InUse, Slot } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { withLoaded, withPrepared, withReleased } from './effects.ts'
 import { effectsKeeper } from './effectsFile.ts'
@@ -57,6 +57,15 @@ const applyFaults = async (
   if (faultSets.some((faults) => shouldFail(faults, deed)))
     throw new Error(`${deed.action} of ${deed.slot ?? deed.deployable} failed, as it was told to`)
 }
+
+/** What of the machine is in use when these deployables are. */
+const usedIn = ({ devices }: Machine, named: readonly string[]): readonly InUse[] =>
+  devices
+    .flatMap(({ deployables }) => deployables)
+    .filter(({ name }) => named.includes(name))
+    .flatMap(({ handles }) =>
+      handles.map(({ type, info }) => ({ type, info, by: 'something that the fault file names' })),
+    )
 
 const controlOf = (faults: InjectedFaults): Control => ({
   faults,
@@ -116,6 +125,7 @@ export const createSimulatedDriver = ({
       await endure(io, { action: 'release', deployable: slot.deployable, slot: slot.uuid }, signal)
       await change(io, signal, (effects) => withReleased(effects, slot))
     },
+    inUse: async (io) => usedIn(machine(io.hostname), [...faults.inUse, ...(await fromFile(io)).inUse]),
     program: async (io, deployable, imagePath, signal) => {
       const told = await endure(io, { action: 'program', deployable, slot: null }, signal)
       if (!place(io, deployable, told).programmable) throw new Error(`${deployable} cannot be programmed`)

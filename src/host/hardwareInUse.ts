@@ -1,0 +1,53 @@
+/** What hardware of a host is in use, as its drivers can tell it, without what its ledger explains. */
+import { functionOf } from '../attachedFunctions.ts'
+import { textOf } from '../errorText.ts'
+import type { HostName } from '../identifiers.ts'
+import type { Log } from '../log.ts'
+import { storable } from '../text.ts'
+import type { Slots } from '../wire/slots.ts'
+import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
+import type { Watch } from './sections.ts'
+
+type Used = NonNullable<Slots['inUse']>
+/** What does not fit is left out: nothing is concluded of it. */
+export const IN_USE_MAX_BYTES = 32 * 1024
+const BY_MAX = 300
+
+/** Null: no driver can tell, or all have failed. */
+export const hardwareInUse = async (
+  watches: readonly Watch[],
+  { host, log }: { readonly host: HostName; readonly log: Log },
+): Promise<Used | null> => {
+  const found = await Promise.all(
+    watches.map(async (watch) => {
+      try {
+        return await watch.inUse()
+      } catch (error) {
+        log.warn({ host, driver: watch.name, reason: textOf(error) }, 'inventory.useUnknown')
+        return null
+      }
+    }),
+  )
+  if (found.every((one) => one === null)) return null
+  return found.flatMap((one) =>
+    (one ?? []).map(({ type, info, by }) => ({
+      function: functionOf({ type, info }),
+      by: storable(by).slice(0, BY_MAX),
+    })),
+  )
+}
+
+/** Pure: as many as there is room for of those that are prepared for no slot. */
+export const unexplained = (used: Used, entries: readonly Entry[], maxBytes: number): Used => {
+  const prepared = new Set(
+    entries.flatMap((entry) => {
+      const handle = mayBePrepared(entry) ? attachingOf(entry) : null
+      return handle === null ? [] : [functionOf(handle)]
+    }),
+  )
+  let bytes = 0
+  return used
+    .filter((one) => !prepared.has(one.function))
+    .slice(0, 1000)
+    .filter((one) => (bytes += Buffer.byteLength(JSON.stringify(one)) + 1) <= maxBytes)
+}
