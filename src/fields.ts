@@ -28,5 +28,10 @@ export const count = v.pipe(
 )
 /** Numbers of a sequence that is no column. */
 export const ordinal = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+/** A public key for Ed25519: its 32 bytes in base64url. It is as short as a fingerprint, so there is none. */
+export const publicKey = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/, 'must be a public key: 43 characters of base64url'),
+)
 /** Milliseconds since the epoch. JSON can say a number that no date has. */
 export const moment = v.pipe(v.number(), v.minValue(0), v.maxValue(MOMENT_MAX))
