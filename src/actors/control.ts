@@ -80,7 +80,14 @@ export type DeployableRow = Row<'deployables'>
 export type AttributeRow = Row<'attributes'>
 /** Who took it out of service, why and when; null: it is in service. */
 type Retired = DatedNote | null
-export type HostRow = Row<'hosts'> & { readonly last_seen_at: number | null; readonly retired: Retired }
+export type HostRow = Row<'hosts'> & {
+  readonly last_seen_at: number | null
+  readonly retired: Retired
+  /** The key that its reports are signed with; null: as far as is known they are not. */
+  readonly public_key: string | null
+  /** The key that waits for an operator. */
+  readonly offered_key: string | null
+}
 export type HostDetail = HostRow & {
   readonly handles: Readonly<Record<HandleState, number>>
   /** The ARQs that hold one of them, as far as the caller may know of them. */
@@ -202,6 +209,10 @@ export type Control = {
     /** Nothing on it is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
     readonly retire: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
     readonly restore: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
+    /** Accepts the key of a host that waits; `key`: the one that the operator compared. Faults: conflict (none waits, another one). */
+    readonly approve: (caller: Caller, name: HostName, note: OperatorNote, key: string | null) => Answer<HostDetail>
+    /** `key` replaces the host's present key; null: the next one that it shows counts as its first. */
+    readonly rekey: (caller: Caller, name: HostName, note: OperatorNote, key: string | null) => Answer<HostDetail>
     /** Faults: conflict (in use). `force`: ARQs bound on it are unbound first. */
     readonly remove: (caller: Caller, name: HostName, note: OperatorNote, force: boolean) => Answer<null>
   }

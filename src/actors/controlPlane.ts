@@ -3,6 +3,7 @@ import type { EntityKey } from '../identifiers.ts'
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
+import { type Verify, createVerify } from '../wire/signature.ts'
 import { createArqs } from './services/arqs.ts'
 import type { Control } from './control.ts'
 import { createChanges } from './runtime/changes.ts'
@@ -23,7 +24,7 @@ import { REGION_DEFAULTS, type Region, type RegionOptions, openRegion } from './
 import { type Reports, createReports } from './services/reports.ts'
 import { counted } from './runtime/commit.ts'
 import type { Sharing } from './runtime/sharing.ts'
-import { type Seal, createSeal } from './services/sealing.ts'
+import { type Cluster, type Seal, createSeal } from './services/sealing.ts'
 import { type Sweeper, createSweeper } from './services/sweeper.ts'
 import { createUnits } from './runtime/unit.ts'
 import { createGuard } from './runtime/unreadable.ts'
@@ -36,8 +37,10 @@ export type ControlPlaneParts = {
   readonly ids: Ids
   readonly images: Images
   readonly nova: Nova | null
-  /** Id of this cloud; without it, reports are not judged by their cloud. */
-  readonly cluster?: string
+  /** Without it, reports are not judged by their cloud, and orders are not signed. */
+  readonly cluster?: Cluster
+  /** Checks the signatures of reports. */
+  readonly verify?: Verify
   readonly publish: Kernel['publish']
   readonly log: Log
   readonly tracer?: Tracer
@@ -58,6 +61,8 @@ export type ControlPlane = {
   readonly stop: () => Promise<void>
 }
 
+const defaults = () => ({ tracer: untraced, verify: createVerify() })
+
 export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const { reads, clock, log, cluster = null } = parts
   const counts = noCounts()
@@ -69,13 +74,13 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const changes = createChanges(journal, clock)
   let sweeper: Sweeper | null = null
   const kernel: Kernel = {
+    ...defaults(),
     ...parts,
     journal,
     counts,
     changes,
     cluster,
     publish: async (records) => parts.publish(await createSeal(cluster, region.readCurrent)(records)),
-    tracer: parts.tracer ?? untraced,
     options: { ...CONTROL_DEFAULTS, ...PACES, ...parts.options },
     region,
     readers,

@@ -9,7 +9,8 @@
  * INBOX-5 a message is acknowledged to the bus only when it was taken or stored among the dead letters;
  * INBOX-6 no host waits for another (L7): a report that waits for its next try, or for such a report, steps aside on the bus, at most
  *    `ASIDE_MAX` of a host at a time. Further ones are given back to the bus, which keeps later messages of that host back meanwhile;
- * INBOX-7 an inventory that can never be recorded is one dead letter, not one with each repetition: its digest is remembered.
+ * INBOX-7 an inventory that can never be recorded is one dead letter, not one with each repetition: its digest is remembered;
+ * INBOX-8 nothing of a message is believed before it was admitted, not even its headers.
  */
 import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
 import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
@@ -29,12 +30,12 @@ export type InboxOptions = {
   readonly bus: Pick<Bus, 'consume' | 'publish'>
   readonly clock: Clock
   readonly log: Log
-  /** Why this message is not for this cloud, or not from its host; null: it may be taken. */
-  readonly admit?: (record: BusRecord) => string | null
+  /** Who signed this message (null: nobody), or why nothing of it may be taken. Without it, nobody signs. */
+  readonly admit?: (record: BusRecord) => { readonly signer: string | null } | { readonly refused: string }
   /** Whether this inventory of that host is known and was counted as seen again. False: the body has to be read. */
-  readonly unchanged: (seen: Sighting) => boolean | Promise<boolean>
+  readonly unchanged: (seen: Sighting, signer: string | null) => boolean | Promise<boolean>
   /** A fault other than `unavailable` is final. */
-  readonly take: (report: Report, messageId: string) => Promise<Outcome<unknown>>
+  readonly take: (report: Report, messageId: string, signer: string | null) => Promise<Outcome<unknown>>
   readonly group?: string
   /** How many messages of one partition are handled at once. */
   readonly window?: number
@@ -62,11 +63,13 @@ type Settings = Omit<InboxOptions, keyof typeof DEFAULTS> & typeof DEFAULTS
 type Refusal = { readonly reason: string; readonly later: boolean; readonly content: boolean }
 /** A message on its way through the inbox. */
 type Visit = { readonly record: Delivered; readonly cameAt: number; readonly aside: () => void }
+/** The same after it was admitted. */
+type Admitted = Visit & { readonly signer: string | null }
 
-const words = (fault: Fault): string =>
-  fault.kind === 'invalid'
-    ? `${fault.field}: ${fault.rule}`
-    : `${fault.kind}: ${JSON.stringify({ ...fault, kind: undefined })}`
+const words = (fault: Fault): string => {
+  if (fault.kind === 'invalid') return `${fault.field}: ${fault.rule}`
+  return fault.kind === 'forbidden' ? fault.rule : `${fault.kind}: ${JSON.stringify({ ...fault, kind: undefined })}`
+}
 
 const laneOf = (report: Report): string =>
   report.type === 'OrderResult' ? report.slot : `${report.host}/${report.type}`
@@ -135,27 +138,28 @@ class Intake {
     if (this.#mutex.isHeld(lane)) visit.aside()
     return this.#mutex.run(lane, work)
   }
-  async #receive(visit: Visit): Promise<void> {
-    const barred = this.#settings.admit?.(visit.record) ?? null
-    if (barred !== null) return this.#bury(visit.record, barred)
+  async #receive(came: Visit): Promise<void> {
+    const admitted = this.#settings.admit?.(came.record) ?? { signer: null }
+    if ('refused' in admitted) return this.#bury(came.record, admitted.refused)
+    const visit = { ...came, signer: admitted.signer }
     const seen = sighting(visit.record)
     if (seen === null) return this.#read(visit)
     return this.#inTurn(`${seen.host}/Inventory`, visit, async () => {
-      if (await this.#known(seen)) this.#counts.unchanged++
+      if (await this.#known(seen, visit.signer)) this.#counts.unchanged++
       else if (this.#refused.has(seen.host, seen.digest)) this.#counts.repeated++
       else return this.#read(visit, true)
     })
   }
-  async #known(seen: Sighting): Promise<boolean> {
+  async #known(seen: Sighting, signer: string | null): Promise<boolean> {
     try {
-      return await this.#settings.unchanged(seen)
+      return await this.#settings.unchanged(seen, signer)
     } catch (error) {
       this.#settings.log.warn({ host: seen.host, reason: textOf(error) }, 'inbox.lookUpFailed')
       return false
     }
   }
   /** `inTurn`: the mutex of the report is held already. */
-  async #read(visit: Visit, inTurn = false): Promise<void> {
+  async #read(visit: Admitted, inTurn = false): Promise<void> {
     const message = readReport(visit.record)
     if (!message.ok) return this.#bury(visit.record, words(message.fault))
     const { body } = message.value
@@ -163,7 +167,7 @@ class Intake {
     // a body that differs from its headers would wait here for itself
     return inTurn && body.type === 'Inventory' ? work() : this.#inTurn(laneOf(body), visit, work)
   }
-  async #hand(visit: Visit, { id, body }: Message<Report>): Promise<void> {
+  async #hand(visit: Admitted, { id, body }: Message<Report>): Promise<void> {
     const { record } = visit
     if (this.#recent.has(record.key, id)) {
       this.#counts.repeated++
@@ -181,10 +185,10 @@ class Intake {
     // a repeated heartbeat does no harm, and would push out ids of messages that matter
     if (body.type !== 'Heartbeat') this.#recent.add(record.key, id)
   }
-  async #attempts({ cameAt, aside }: Visit, report: Report, id: string): Promise<Refusal | null> {
+  async #attempts({ cameAt, aside, signer }: Admitted, report: Report, id: string): Promise<Refusal | null> {
     const { retry, clock } = this.#settings
     for (let tried = 1; ; tried++) {
-      const refusal = await this.#attempt(report, id)
+      const refusal = await this.#attempt(report, id, signer)
       if (refusal === null || !refusal.later) return refusal
       const over = tried >= retry.tries || clock.monotonic() - cameAt >= retry.forMs
       if (over) return { ...refusal, reason: `after ${tried} ${tried === 1 ? 'try' : 'tries'}: ${refusal.reason}` }
@@ -194,9 +198,9 @@ class Intake {
       if (this.#stopping) throw new Error(`the inbox stops: ${refusal.reason}`)
     }
   }
-  async #attempt(report: Report, id: string): Promise<Refusal | null> {
+  async #attempt(report: Report, id: string, signer: string | null): Promise<Refusal | null> {
     try {
-      const outcome = await this.#settings.take(report, id)
+      const outcome = await this.#settings.take(report, id, signer)
       if (outcome.ok) return null
       const { kind } = outcome.fault
       return { reason: words(outcome.fault), later: kind === 'unavailable', content: kind === 'invalid' }

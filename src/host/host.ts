@@ -6,8 +6,7 @@
  * HOST-3 every wait, queue and report has a limit.
  */
 import { endedWithin } from '../waiting.ts'
-import type { Mailbox } from '../actors/runtime/mailbox.ts'
-import { mailbox } from '../actors/runtime/mailbox.ts'
+import { type Mailbox, mailbox } from '../actors/runtime/mailbox.ts'
 import type { Log } from '../log.ts'
 import type { Bus, Consumer, Delivered } from '../bus/port.ts'
 import type { Clock, Ids } from '../clock.ts'
@@ -17,20 +16,19 @@ import { CATALOGUE } from '../wire/catalogue.ts'
 import { type Timed, deadLetterRecord, readToHost } from '../wire/message.ts'
 import type { Order, SlotsQuestion, ToHost } from '../wire/orders.ts'
 import { bootMeant } from '../wire/seal.ts'
+import { createVerify, newPrivateKey } from '../wire/signature.ts'
 import type { Boot } from './boot.ts'
 import { type Membership, reportingFrom } from './cluster.ts'
 import type { Images } from './executeOrder.ts'
 import type { Disk } from './disk.ts'
 import { Inventory } from './inventory.ts'
-import { type Kept, openKept } from './kept.ts'
+import { type Kept, type KeptStart, openKept } from './kept.ts'
 import type { Ledger } from './ledger.ts'
-import type { Limits } from './orders.ts'
-import { type OrderEnded, Orders } from './orders.ts'
+import { type Limits, type OrderEnded, Orders } from './orders.ts'
 import { Outbox } from './outbox.ts'
 import type { KeptOffset } from './offsetStore.ts'
 import { Memory } from './memory.ts'
-import type { Section } from './sections.ts'
-import { Watch } from './sections.ts'
+import { type Section, Watch } from './sections.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 const DEFAULTS = {
@@ -62,7 +60,7 @@ export type HostOptions = Partial<Omit<typeof DEFAULTS, 'limits'>> & {
   readonly aliases?: readonly string[]
   readonly images?: Images
 }
-export type HostStart = {
+export type HostStart = Partial<Pick<KeptStart, 'newKey' | 'verify'>> & {
   readonly name: string
   readonly stateDir: string
   readonly bus: Pick<Bus, 'publish' | 'consume'>
@@ -81,6 +79,8 @@ export type HostStart = {
 export type Host = {
   readonly name: string
   readonly bootId: string
+  /** The key that its reports are signed with. */
+  readonly publicKey: string
   /** `at once`: as in a kill, but within the process: nothing more is written or sent, nothing is waited for. */
   readonly stop: (how?: 'orderly' | 'at once') => Promise<void>
   /** Orders in hand now, and results that are not on the bus yet. */
@@ -287,13 +287,14 @@ class Program {
 
 /** Rejects when the ledger cannot be read. Discovery and the first report go on after it resolves. */
 export const startHost = async (start: HostStart): Promise<Host> => {
-  const { name, options = {} } = start
-  const kept = await openKept(start)
-  const bus = reportingFrom(start.bus, kept.membership)
+  const { name, options = {}, newKey = newPrivateKey } = start
+  const kept = await openKept({ ...start, newKey, verify: start.verify ?? createVerify() })
+  const bus = reportingFrom(start.bus, kept.membership, kept.signer)
   const limits = { ...DEFAULTS.limits, ...options.limits }
   const program = new Program({ ...start, bus, options: { ...DEFAULTS, ...options, limits } }, kept)
   await program.start()
   const { bootId } = kept.boot
+  const { publicKey } = kept.signer
   const { stop, reportNow, settled, load, notReady } = program
-  return { name, bootId, stop, reportNow, settled, load, notReady }
+  return { name, bootId, publicKey, stop, reportNow, settled, load, notReady }
 }

@@ -1,4 +1,4 @@
-/** What a host keeps in its folder: who it belongs to, its starts, its ledger, and its place among the orders. */
+/** What a host keeps in its folder: its key, who it belongs to, its starts, its ledger, and its place among the orders. */
 import type { Clock, Ids } from '../clock.ts'
 import type { HostName } from '../identifiers.ts'
 import type { Log } from '../log.ts'
@@ -6,6 +6,8 @@ import { type Boot, nextBoot } from './boot.ts'
 import { type Membership, openMembership } from './cluster.ts'
 import type { Disk } from './disk.ts'
 import { type Ledger, openLedger } from './ledger.ts'
+import type { Signer, Verify } from '../wire/signature.ts'
+import { openIdentity } from './identity.ts'
 import { type KeptOffset, openOffsetStore } from './offsetStore.ts'
 
 export type Kept = {
@@ -13,6 +15,7 @@ export type Kept = {
   readonly ledger: Ledger
   readonly place: KeptOffset
   readonly membership: Membership
+  readonly signer: Signer
 }
 export type KeptStart = {
   readonly name: HostName
@@ -21,13 +24,19 @@ export type KeptStart = {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
+  /** Makes the private key of the host at its first start. */
+  readonly newKey: () => string
+  /** Checks the signatures of orders. */
+  readonly verify: Verify
 }
 
 /** Rejects when a file that must not be forgotten cannot be read. */
-export const openKept = async ({ name, stateDir, disk, clock, ids, log }: KeptStart): Promise<Kept> => {
-  const membership = await openMembership(disk, `${stateDir}/cluster.json`)
+export const openKept = async (start: KeptStart): Promise<Kept> => {
+  const { name, stateDir, disk, clock, ids, log, newKey, verify } = start
+  const membership = await openMembership(disk, `${stateDir}/cluster.json`, verify)
+  const signer = await openIdentity({ disk, path: `${stateDir}/key.pem`, host: name, newKey, log })
   const bootNumber = await nextBoot({ disk, path: `${stateDir}/boot.json`, clock, log })
   const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log, boot: bootNumber })
   const place = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })
-  return { boot: { bootId: ids.uuid(), bootNumber }, ledger, place, membership }
+  return { boot: { bootId: ids.uuid(), bootNumber }, ledger, place, membership, signer }
 }

@@ -3,7 +3,8 @@ import * as v from 'valibot'
 import { ARQ_STATES } from '../actors/arq/states.ts'
 import { DEVICE_STATUSES } from '../actors/deployable/messages.ts'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
-import { LIVENESS } from '../actors/host/decider.ts'
+import { STANDINGS } from '../actors/host/decider.ts'
+import { publicKey } from '../fields.ts'
 import { DEVICE_TYPES, HANDLE_TYPES } from '../hardware.ts'
 import { invalid } from './faults.ts'
 import type { Refusal } from './guard.ts'
@@ -111,12 +112,14 @@ export const Attribute = v.object({
 const Note = v.object({ by: v.string(), reason: v.string(), at: Time })
 const host = {
   name: v.string(),
-  liveness: v.picklist(LIVENESS),
+  liveness: v.picklist(STANDINGS),
   aliases: v.array(v.string()),
   drivers: v.record(v.string(), v.object({ status: v.picklist(['ok', 'failed']), error: v.nullable(v.string()) })),
   boot_id: v.nullable(Uuid),
   last_seen_at: v.nullable(Time),
   retired: v.pipe(v.nullable(Note), v.description('Who took it out of service, and why.')),
+  public_key: v.pipe(v.nullable(publicKey), v.description('The key with which its reports are signed.')),
+  offered_key: v.pipe(v.nullable(publicKey), v.description('The key that waits for approval by an operator.')),
   ...times,
 }
 export const Host = v.object(host)

@@ -1,11 +1,28 @@
-/** The identity of the cloud, which is part of its database. */
+/** The identity of the cloud, which is part of its database: an id, and the key with which its orders are signed. */
 import type { Database } from './sql.ts'
 
-export type ClusterIdentity = { readonly id: string }
+/** `privateKey`: as text (PKCS8, PEM). Whoever knows it can give orders to the hosts of this cloud. */
+export type ClusterIdentity = { readonly id: string; readonly privateKey: string }
 
-/** Rejects when the migration that makes it has not run, or the role may not read it. */
-export const clusterIn = async ({ read }: Pick<Database, 'read'>): Promise<ClusterIdentity> => {
-  const [row] = await read({ text: `select id from cluster where name = 'this'`, params: [] })
+const READ = `select id, private_key from cluster where name = 'this'`
+/** Of several programs that find none, the first one to write decides. */
+const ADD = `update cluster set private_key = $1 where name = 'this' and private_key is null`
+
+const identityIn = async ({ read }: Pick<Database, 'read'>) => {
+  const [row] = await read({ text: READ, params: [] })
   if (row === undefined) throw new Error('the table cluster is empty: this database has lost the identity of its cloud')
-  return { id: row['id'] as string }
+  return { id: row['id'] as string, privateKey: row['private_key'] as string | null }
+}
+
+/** Makes the key if there is none. Rejects when the migration that makes the table has not run, or the role may not read or change it. */
+export const clusterIn = async (
+  database: Pick<Database, 'read' | 'write'>,
+  newKey: () => string,
+): Promise<ClusterIdentity> => {
+  const known = await identityIn(database)
+  if (known.privateKey !== null) return { ...known, privateKey: known.privateKey }
+  await database.write({ text: ADD, params: [newKey()] })
+  const { id, privateKey } = await identityIn(database)
+  if (privateKey === null) throw new Error('the table cluster does not keep the key of the cloud')
+  return { id, privateKey }
 }

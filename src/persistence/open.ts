@@ -58,7 +58,7 @@ const storeOn = async (
     reads: sqlReads(database),
     sharing: sqlSharing(database),
     hints: database.hints ?? noHints,
-    cluster: () => clusterIn(database),
+    cluster: (newKey) => clusterIn(database, newKey),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
     journalEnd: () => bulk.journalEnd(database),
     rebuildViews: (fold) => bulk.rebuildViews(database, fold),

@@ -32,8 +32,8 @@ export type Store = {
   readonly expectWriting: () => Promise<void>
   /** Whether writing is stopped because rows were lost, until an operator adopts. For the metrics. */
   readonly isStopped: () => Promise<boolean>
-  /** The id of the cloud, made with its journal. */
-  readonly cluster: () => Promise<ClusterIdentity>
+  /** The id of the cloud, made with its journal, and its private key, which the first program that asks makes by `newKey`. */
+  readonly cluster: (newKey: () => string) => Promise<ClusterIdentity>
   /** Writes whole histories in large statements. Rejects when one conflicts with the existing rows. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
   /** Position of the last row, for a reader that starts after it. No process may write at the same time. */

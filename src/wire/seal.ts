@@ -4,10 +4,12 @@
  * SEAL-1 each order carries the id of its cloud, and each report the id of the cloud that its host belongs to; releases up to 0.2.0 say
  *   neither, and a host says nothing before the first order that it met.
  * SEAL-2 an order carries the number of the start of its host that was recorded when it was sent, if the host numbers its starts.
+ * SEAL-3 when the headers are complete, the message is signed: by the cloud, or by the host (`signature.ts`).
  */
 import * as v from 'valibot'
 import { CATALOGUE } from './catalogue.ts'
 import type { BusRecord } from './envelope.ts'
+import type { Signer } from './signature.ts'
 
 /** Id of the cloud: made with its journal. */
 export const CLUSTER_HEADER = 'cluster'
@@ -15,15 +17,16 @@ export const CLUSTER_HEADER = 'cluster'
 export const BOOT_HEADER = 'boot'
 const ClusterId = v.pipe(v.string(), v.uuid())
 
-/** The records with these headers more, if they are of the channel. */
-export const sealed = (
-  batch: readonly BusRecord[],
-  channel: 'hostOrders' | 'hostReports',
-  headers: (record: BusRecord) => Readonly<Record<string, string>>,
-): readonly BusRecord[] => {
+export type SealedAs = {
+  readonly channel: 'hostOrders' | 'hostReports'
+  readonly headers: (record: BusRecord) => Readonly<Record<string, string>>
+  readonly signer: Signer
+}
+/** The records of the channel with these headers more, and signed. Others stay as they are. */
+export const sealed = (batch: readonly BusRecord[], { channel, headers, signer }: SealedAs): readonly BusRecord[] => {
   const { topic } = CATALOGUE[channel]
   return batch.map((record) =>
-    record.topic === topic ? { ...record, headers: { ...record.headers, ...headers(record) } } : record,
+    record.topic === topic ? signer.signed({ ...record, headers: { ...record.headers, ...headers(record) } }) : record,
   )
 }
 

@@ -5,6 +5,7 @@ import { type BusRecord } from '../../src/wire/envelope.ts'
 import { readToHost } from '../../src/wire/message.ts'
 import type { LedgerAnswer } from '../../src/wire/orders.ts'
 import { BOOT_HEADER, CLUSTER_HEADER } from '../../src/wire/seal.ts'
+import { newPrivateKey, signerFrom } from '../../src/wire/signature.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 
@@ -12,7 +13,11 @@ const CLUSTER = '0a11ce00-0000-4000-8000-000000000001'
 const open = async () => {
   const sent: BusRecord[] = []
   const publish = async (records: readonly BusRecord[]) => void sent.push(...records)
-  const w = await openPlane({ publish, cluster: CLUSTER }, undefined, 'when told')
+  const w = await openPlane(
+    { publish, cluster: { id: CLUSTER, signer: signerFrom(newPrivateKey()) } },
+    undefined,
+    'when told',
+  )
   const plan = { seed: 1, devices: [{ kind: 'fpga', handles: 3 }] } as const
   await w.shows('h1', plan)
   value(await w.control.profiles.create(NOVA, { name: 'f', description: null, groups: [{ 'resources:FPGA': '1' }] }))

@@ -54,7 +54,7 @@ beforeEach(async () => {
 })
 const ledgerOf = async (disk: MemoryDisk) => (await disk.read('/state/ledger.jsonl')) ?? ''
 
-test('MEMORY-1 MEMORY-2 a host that lost its folder leaves the guest alone, is told what is prepared, and works on', async () => {
+test('MEMORY-1 MEMORY-2 a host that lost its folder is believed again by the word of an operator; it leaves the guest alone, is told what is prepared, and works on', async () => {
   const { boot, prepared } = w.machine()
   const first = await boot(memoryDisk())
   await w.recorded(first.bootId)
@@ -67,6 +67,9 @@ test('MEMORY-1 MEMORY-2 a host that lost its folder leaves the guest alone, is t
 
   const disk = memoryDisk()
   const second = await boot(disk)
+  await until(() => w.system.plane.counts().refusedReports.foreign_key > 0, 'the refusal of the new key')
+  value(await w.control.hosts.rekey(NOVA, 'h1', { by: 'ops', reason: 'folder lost' }, second.publicKey))
+  await second.reportNow()
   await w.recorded(second.bootId)
   for (let n = 0; n < 200 && !(await ledgerOf(disk)).includes('"recalled":true'); n++)
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -78,12 +81,21 @@ test('MEMORY-1 MEMORY-2 a host that lost its folder leaves the guest alone, is t
   await w.system.stop()
 })
 
-test('MEMORY-3 PROVENANCE-4 of two machines with one name only the later one carries out orders, and the older one says why it stopped', async () => {
+/** The folder of a machine that was cloned when it was new. */
+const copyOf = async (disk: MemoryDisk): Promise<MemoryDisk> => {
+  const copy = memoryDisk()
+  for (const file of ['key.pem', 'boot.json'])
+    await copy.replace(`/state/${file}`, (await disk.read(`/state/${file}`)) ?? '')
+  return copy
+}
+
+test('MEMORY-3 PROVENANCE-4 of two machines with one name and a copied folder only the later one carries out orders, and the older one says why it stopped', async () => {
   const [older, later] = [w.machine(), w.machine()]
-  const one = await older.boot(memoryDisk())
+  const disk = memoryDisk()
+  const one = await older.boot(disk)
   await w.recorded(one.bootId)
   await new Promise((resolve) => setTimeout(resolve, 5))
-  const two = await later.boot(memoryDisk())
+  const two = await later.boot(await copyOf(disk))
   await w.recorded(two.bootId)
   await w.profile()
   await w.bind()
@@ -92,6 +104,23 @@ test('MEMORY-3 PROVENANCE-4 of two machines with one name only the later one car
   expect(older.prepared()).toEqual([])
   expect(two.notReady()).toBe(null)
   expect(w.log.said).toContainEqual(expect.objectContaining({ level: 'error', message: 'host.doubled' }))
+  await Promise.all([one.stop(), two.stop()])
+  await w.system.stop()
+})
+
+test('ENROLLMENT-1 a second machine with the name of a host and a key of its own changes nothing: the first one works on', async () => {
+  const [first, second] = [w.machine(), w.machine()]
+  const one = await first.boot(memoryDisk())
+  await w.recorded(one.bootId)
+  const two = await second.boot(memoryDisk())
+  await until(() => w.system.plane.counts().refusedReports.foreign_key > 0, 'the refusal of the second machine')
+  await w.profile()
+  await w.bind()
+  await until(() => first.prepared().length === 1, 'the preparation')
+  await one.settled()
+  expect([second.prepared(), one.notReady()]).toEqual([[], null])
+  const listed = value(await w.control.hosts.list({}))
+  expect(listed.items).toMatchObject([{ boot_id: one.bootId, public_key: one.publicKey }])
   await Promise.all([one.stop(), two.stop()])
   await w.system.stop()
 })

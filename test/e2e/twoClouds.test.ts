@@ -7,6 +7,7 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { reportRecord } from '../../src/wire/message.ts'
 import { CLUSTER_HEADER } from '../../src/wire/seal.ts'
+import { newPrivateKey } from '../../src/wire/signature.ts'
 import { memoryLog, until } from '../support/lab.ts'
 
 const open = async (log: ReturnType<typeof memoryLog>) => {
@@ -23,7 +24,7 @@ const open = async (log: ReturnType<typeof memoryLog>) => {
     const headers = cluster === null ? plain.headers : { ...plain.headers, [CLUSTER_HEADER]: cluster }
     return bus.publish([{ ...plain, headers }])
   }
-  return { system, hosts, say, id: (await store.cluster()).id }
+  return { system, hosts, say, id: (await store.cluster(newPrivateKey)).id }
 }
 
 test('PROVENANCE-3 a control takes nothing of a host that belongs to another cloud, says so, and counts it', async () => {

@@ -34,9 +34,9 @@ const mortal = (lab: HostLab, dies: { readonly at: number; readonly when: 'befor
   ]
   const disk: Disk = {
     read: lab.disk.read,
-    // written before the host takes orders; see boot.test.ts
+    // written before the host takes orders; see boot.test.ts and identity.test.ts
     replace: (path, text) =>
-      path.endsWith('/boot.json') ? lab.disk.replace(path, text) : step(() => lab.disk.replace(path, text)),
+      /\/(?:boot\.json|key\.pem)$/.test(path) ? lab.disk.replace(path, text) : step(() => lab.disk.replace(path, text)),
     append: (...args) => step(() => lab.disk.append(...args)),
   }
   const bus = {

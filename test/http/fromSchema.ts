@@ -33,7 +33,7 @@ const uuids = fc
 const matching = (pattern: string): fc.Arbitrary<string> =>
   pattern === UUID_SHAPE['pattern'] ? uuids : fromPattern(pattern)
 const fromPattern = (pattern: string) =>
-  fc.stringMatching(new RegExp(withoutLookAhead(pattern), 'u'), { maxLength: 40 }).filter((text) => text.isWellFormed())
+  fc.stringMatching(new RegExp(withoutLookAhead(pattern), 'u'), { maxLength: 60 }).filter((text) => text.isWellFormed())
 
 const textOf = (schema: Json): Values => {
   const {

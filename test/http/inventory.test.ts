@@ -213,6 +213,8 @@ test('hosts tell how they are', async () => {
       boot_id: expect.any(String),
       last_seen_at: expect.stringMatching(/\+00:00$/),
       retired: null,
+      public_key: null,
+      offered_key: null,
       ...times,
     },
   ])

@@ -117,6 +117,8 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:host:get_one': 'AM',
     'cyborg:host:retire': 'A',
     'cyborg:host:restore': 'A',
+    'cyborg:host:approve': 'A',
+    'cyborg:host:rekey': 'A',
     'cyborg:host:delete': 'A',
     'cyborg:handle:get_all': 'AM',
     'cyborg:handle:get_one': 'AM',

@@ -53,6 +53,15 @@ const exchange = async (before: Member, after: Member): Promise<void> => {
   expect(await before.end('SIGTERM')).toMatchObject({ code: 0, signal: null })
   await after.start()
 }
+/** The word of an operator that the host signs nothing any more. */
+const rekey = async ({ origin }: ControlMember, host: string): Promise<void> => {
+  const answer = await fetch(`${origin}/v2/hosts/${host}/rekey`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ reason: 'a step back' }),
+  })
+  expect(answer.status).toBe(200)
+}
 const errorsOf = ({ members }: World): readonly string[] =>
   members.flatMap((member) =>
     (member.running()?.logged() ?? []).flatMap((line) =>
@@ -72,17 +81,21 @@ const play = async (world: World): Promise<void> => {
   // old and new controls, old hosts
   await replace(customers, oldFirst, newFirst)
   await more(BINDS, ...HOSTS)
+  // old hosts whose orders all come from new controls
+  await replace(customers, oldSecond, newSecond)
+  await more(BINDS, ...HOSTS)
   // one host of each
   await exchange(old.hosts[0]!, today.hosts[0]!)
   await more(BINDS, ...HOSTS)
-  // an old host whose orders all come from new controls
-  await replace(customers, oldSecond, newSecond)
-  await more(BINDS, ...HOSTS)
   await exchange(old.hosts[1]!, today.hosts[1]!)
   await more(BINDS, ...HOSTS)
-  // a step back: an old control and an old host on what the new ones have written
+  // a step back: old hosts, which sign nothing, and an old control on what the new ones have written
+  for (const at of HOSTS.keys()) {
+    await exchange(today.hosts[at]!, old.hosts[at]!)
+    await rekey(newSecond, HOSTS[at]!)
+  }
+  await more(BINDS, ...HOSTS)
   await replace(customers, newFirst, oldFirst)
-  await exchange(today.hosts[0]!, old.hosts[0]!)
   await more(BINDS, ...HOSTS)
 }
 

@@ -4,12 +4,15 @@ import { ownValue } from '../../record.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { BOOTS_KEPT, type FromBoot, bootAge } from './boots.ts'
+import { type HostKeys, type KeyChange, type KeyCommand, decideKey, isKeyCommand, keysAfter } from './enrollment.ts'
 import { REFUSALS_EVERY_MS, type Refusal } from '../runtime/refusals.ts'
 import { type Row, put } from '../runtime/views.ts'
 
 /** From the best to the worst. */
 export const LIVENESS = ['up', 'stale', 'down', 'removed'] as const
 export type Liveness = (typeof LIVENESS)[number]
+/** `pending`: nothing of it is recorded yet but its key, which an operator has to approve, or has approved. */
+export const STANDINGS = [...LIVENESS, 'pending'] as const
 /** What was recorded of one device of the host, by canonical control path. */
 export type HeldDevice = {
   readonly uuid: DeviceUuid
@@ -37,6 +40,7 @@ export type InventorySnapshot = {
   readonly drivers: Readonly<Record<string, DriverState>>
 }
 export type Host = InventorySnapshot & {
+  /** An inventory of it was recorded. */
   readonly exists: boolean
   readonly name: HostName
   readonly liveness: Liveness
@@ -49,6 +53,8 @@ export type Host = InventorySnapshot & {
   readonly refusals?: Readonly<Partial<Record<Refusal, number>>>
   /** An operator took it out of service; none of its devices is offered until an operator restores it. */
   readonly retired?: DatedNote
+  /** Absent: as far as is known it signs nothing. */
+  readonly keys?: HostKeys
   readonly createdAt: number
   readonly updatedAt: number | null
 }
@@ -56,6 +62,7 @@ export type Host = InventorySnapshot & {
 /** `devices`: only what changed; null removes one (retired). */
 type Changed = Readonly<Record<string, HeldDevice | null>>
 export type HostCommand =
+  | KeyCommand
   | {
       readonly type: 'RecordPicture'
       readonly name: HostName
@@ -78,7 +85,7 @@ export type HostEvent =
       readonly devices: Changed
     }
   | { readonly type: 'ReportRefused'; readonly reason: Refusal; readonly detail: string }
-  /** Decisions of operators are recorded as this event too, because release 0.1.0 reads no other event of a host. */
+  /** Decisions of operators and changes of keys are recorded as this event too, because release 0.1.0 reads no other event of a host. */
   | {
       readonly type: 'LivenessSet'
       readonly liveness: Liveness
@@ -86,6 +93,7 @@ export type HostEvent =
       readonly care?: Care
       readonly reason?: string
       readonly devices?: Changed
+      readonly key?: KeyChange
     }
 
 const initial: Host = {
@@ -109,11 +117,28 @@ export const isNews = (host: Host, report: FromBoot & { readonly number: number 
   const age = bootAge(host, report)
   return age === 'present' ? report.number > host.number : age === 'newer'
 }
+/** Something is recorded that operators see. */
+export const isKnown = ({ exists, name }: Host): boolean => exists || name !== ''
+
+const keyDecision = (host: Host, command: KeyCommand): Decision<HostEvent> => {
+  const { exists, liveness, keys = {} } = host
+  if (command.type === 'ReplaceKey' && !isKnown(host))
+    return refuse({ kind: 'not_found', resource: 'host', id: command.name })
+  // of a host that an operator does not want, nothing more is recorded
+  if (command.type === 'PresentKey' && !exists && liveness === 'removed') return accept()
+  const decided = decideKey(keys, command)
+  if (decided === null) return accept()
+  if ('fault' in decided) return refuse(decided.fault)
+  const { by, reason } = command.type === 'PresentKey' ? { by: `host ${command.name}`, reason: undefined } : command
+  return accept({ type: 'LivenessSet', liveness, by, key: decided, ...(reason === undefined ? {} : { reason }) })
+}
+
 const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
+  if (isKeyCommand(command)) return keyDecision(host, command)
   if (command.type === 'RecordPicture')
     return isNews(host, command.picture) ? accept({ ...command, type: 'PictureRecorded' }) : accept()
   if (command.type === 'RefuseReport') return refusalOf(host, command)
-  if (!host.exists) return refuse({ kind: 'not_found', resource: 'host', id: host.name })
+  if (!isKnown(host)) return refuse({ kind: 'not_found', resource: 'host', id: host.name })
   if (command.type !== 'SetLiveness') return careOf(host, command)
   // a host that an operator removed is restored by an operator only
   return host.liveness === command.liveness || host.liveness === 'removed'
@@ -132,7 +157,7 @@ const refusalOf = (
 
 const careOf = (
   { liveness, retired }: Host,
-  command: Exclude<HostCommand, { readonly type: 'RecordPicture' | 'SetLiveness' | 'RefuseReport' }>,
+  command: Exclude<HostCommand, KeyCommand | { readonly type: 'RecordPicture' | 'SetLiveness' | 'RefuseReport' }>,
 ): Decision<HostEvent> => {
   const { by } = command
   const nothingLeaves = command.type === 'Restore' || Object.keys(command.devices).length === 0
@@ -181,6 +206,12 @@ const changed = (host: Host, devices: Changed): Pick<Host, 'devices' | 'departed
   departed: departures(host, devices),
 })
 
+/** A host is shown from its first key that waits or was approved; one that is believed at once, from its first inventory. */
+const keyChanged = (host: Host, change: KeyChange, at: number): Partial<Host> => ({
+  keys: keysAfter(change, at),
+  ...(host.exists || change.did === 'pinned' ? {} : { name: change.name, createdAt: host.createdAt || at }),
+})
+
 const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet' }>, at: number): Host => {
   const { retired, ...rest } = host
   const { by, reason = '', care } = event
@@ -189,6 +220,7 @@ const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet'
     ...rest,
     liveness: event.liveness,
     ...(event.devices ? changed(host, event.devices) : {}),
+    ...(event.key ? keyChanged(host, event.key, at) : {}),
     updatedAt: at,
     ...(still ? { retired: still } : {}),
   }
@@ -214,7 +246,7 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
 
 export const hostRow = (host: Host): Row<'hosts'> => ({
   name: host.name,
-  liveness: host.liveness,
+  liveness: host.exists || host.liveness === 'removed' ? host.liveness : 'pending',
   boot_id: host.bootId || null,
   drivers: host.drivers,
   aliases: host.aliases,
@@ -227,6 +259,6 @@ export const host: Decider<Host, HostCommand, HostEvent, 'host'> = {
   initial,
   decide,
   evolve,
-  rows: (before, after) => (before === after || !after.exists ? [] : [put('hosts', hostRow(after))]),
+  rows: (before, after) => (before === after || !isKnown(after) ? [] : [put('hosts', hostRow(after))]),
 }
 export const hostKey = (name: HostName): EntityKey<'host'> => `host/${name}`

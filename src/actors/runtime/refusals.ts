@@ -2,9 +2,20 @@
 
 /**
  * `foreign_host`: a host answers for a deployable of another host; `former_boot`: the host program was started anew since;
- * `foreign_cluster`: the host belongs to another cloud; `doubled_host`: two programs run under the name of the host.
+ * `foreign_cluster`: the host belongs to another cloud; `doubled_host`: two programs run under the name of the host;
+ * `bad_signature`: the signature does not fit; `unsigned`, `foreign_key`: not signed, or with another key than that of the host;
+ * `not_approved`: no operator has approved the key of the host yet.
  */
-export const REFUSALS = ['foreign_host', 'former_boot', 'foreign_cluster', 'doubled_host'] as const
+export const REFUSALS = [
+  'foreign_host',
+  'former_boot',
+  'foreign_cluster',
+  'doubled_host',
+  'bad_signature',
+  'unsigned',
+  'foreign_key',
+  'not_approved',
+] as const
 export type Refusal = (typeof REFUSALS)[number]
 export type RefusalCounts = Record<Refusal, number>
 

@@ -12,7 +12,7 @@ export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   arq: 2,
   deployable: 2,
   device: 2,
-  host: 2,
+  host: 3,
   instance: 2,
   numbers: 2,
   profile: 2,

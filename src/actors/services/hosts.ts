@@ -9,7 +9,7 @@ import { createForceUnbind } from './forceUnbind.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
 import type { Row } from '../runtime/views.ts'
 import { createVisibility } from './visibility.ts'
-import { type Host, host, hostKey, hostRow } from '../host/decider.ts'
+import { type Host, type HostCommand, host, hostKey, hostRow, isKnown } from '../host/decider.ts'
 import type { Liveness } from './liveness.ts'
 import { type Retirement, createHolders, unknownHost } from './retirement.ts'
 
@@ -51,6 +51,20 @@ const removeByForce = async (
   }
 }
 
+/** One decision of an operator about one host. */
+const decide = async (
+  kernel: Kernel,
+  caller: Caller,
+  name: HostName,
+  command: Extract<HostCommand, { readonly type: 'Restore' | 'ApproveKey' | 'ReplaceKey' }>,
+): Promise<Outcome<null>> => {
+  const work = newWork(kernel, causeOf(caller), (draft) => {
+    draft.decide(host, hostKey(name), command)
+    return null
+  })
+  return kernel.region.tell(hostKey(name), work)
+}
+
 export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
   const { region, readers } = kernel
   const holders = createHolders(kernel)
@@ -59,12 +73,14 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     const looked = await region.readCurrent(host, hostKey(name))
     if (!looked.ok) return looked
     const held = looked.value.state
-    return held.exists ? { ok: true, value: held } : unknownHost(name)
+    return isKnown(held) ? { ok: true, value: held } : unknownHost(name)
   }
   const shown = (row: Row<'hosts'>, held: Host): HostRow => ({
     ...row,
     last_seen_at: liveness.lastSeen(row.name),
     retired: held.retired ?? null,
+    public_key: held.keys?.key ?? null,
+    offered_key: held.keys?.offered?.key ?? null,
   })
   const detail = async (caller: Caller, name: HostName): Promise<Outcome<HostDetail>> => {
     const [held, places] = await Promise.all([lookAt(name), holders(name)])
@@ -76,9 +92,15 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     const arqs = all.filter(knows.value)
     return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs } }
   }
-  const then = async (caller: Caller, name: HostName, decided: Outcome<Host>) =>
+  const then = async (caller: Caller, name: HostName, decided: Outcome<unknown>) =>
     decided.ok ? detail(caller, name) : decided
+  const setKey =
+    (type: 'ApproveKey' | 'ReplaceKey'): Control['hosts']['approve'] =>
+    async (caller, name, note, named) =>
+      then(caller, name, await decide(kernel, caller, name, { type, name, named, ...note }))
   return {
+    approve: setKey('ApproveKey'),
+    rekey: setKey('ReplaceKey'),
     list: async (page) => {
       const listed = await readers.list('hosts', {}, page)
       if (!listed.ok) return listed
@@ -90,13 +112,8 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     get: detail,
     retire: async (caller, name, note) => then(caller, name, await retirement.retire(caller, name, note)),
     restore: async (caller, name, note) => {
-      const work = newWork(kernel, causeOf(caller), (draft) => {
-        if (!draft.state(host, hostKey(name)).exists) draft.refuse(unknownHost(name).fault)
-        draft.decide(host, hostKey(name), { type: 'Restore', ...note })
-        return draft.state(host, hostKey(name))
-      })
-      const restored = await region.tell(hostKey(name), work)
-      return restored.ok ? detail(caller, name) : restored
+      const known = await lookAt(name)
+      return known.ok ? then(caller, name, await decide(kernel, caller, name, { type: 'Restore', ...note })) : known
     },
     remove: async (caller, name, note, force) => {
       const removed = force

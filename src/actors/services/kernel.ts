@@ -4,7 +4,9 @@ import type { Clock, Ids } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { type Tracer, traceField } from '../../trace.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
+import type { Verify } from '../../wire/signature.ts'
 import type { Caller } from '../control.ts'
+import type { Enrollment } from '../host/enrollment.ts'
 import type { Changes } from '../runtime/changes.ts'
 import type { Counts } from '../runtime/counts.ts'
 import type { Images, Nova } from '../neighbours.ts'
@@ -12,6 +14,7 @@ import type { Cause, Journal, Reads } from '../runtime/ports.ts'
 import type { Readers } from './readers.ts'
 import type { Region } from '../runtime/region.ts'
 import type { Sharing } from '../runtime/sharing.ts'
+import type { Cluster } from './sealing.ts'
 import type { Plan, Work } from '../runtime/commit.ts'
 import type { Units } from '../runtime/unit.ts'
 import type { Guard } from '../runtime/unreadable.ts'
@@ -38,6 +41,8 @@ export type ControlOptions = {
   readonly unboundTtlMs: number
   /** So many accelerator requests may a project have; 0: any number. */
   readonly arqsPerProject: number
+  /** Who accepts the key of a new host: the first report that is signed with it, or an operator. */
+  readonly enrollment: Enrollment
 }
 export const CONTROL_DEFAULTS: ControlOptions = {
   bindDeadlineMs: 120_000,
@@ -52,6 +57,7 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   timelineKeptMs: 7 * 24 * 3_600_000,
   unboundTtlMs: 0,
   arqsPerProject: 0,
+  enrollment: 'first-use',
 }
 
 /** How processes divide the work. These are not options for operators. */
@@ -91,8 +97,10 @@ export type Kernel = {
   readonly images: Images
   /** Null: no Nova is configured; that is recorded as such. */
   readonly nova: Nova | null
-  /** Id of this cloud. Null: reports are not judged by their cloud. */
-  readonly cluster: string | null
+  /** Null: reports are not judged by their cloud, and orders are not signed. */
+  readonly cluster: Cluster | null
+  /** Checks the signatures of reports. */
+  readonly verify: Verify
   readonly publish: (records: readonly BusRecord[]) => Promise<void>
   readonly options: ControlOptions & Paces
   readonly log: Log

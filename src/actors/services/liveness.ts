@@ -162,6 +162,7 @@ export const createLiveness = (kernel: Kernel): Liveness => {
       const upForMs = clock.monotonic() - startedAt
       const changes = hosts.value.items.flatMap(({ name, liveness: recorded, updated_at: at }): Change[] => {
         changed.set(name, at)
+        if (recorded === 'pending') return []
         const liveness = livenessNow(recorded as State, hearing.silence(name), upForMs, options)
         return liveness === null ? [] : [{ name, liveness }]
       })

@@ -2,7 +2,7 @@
  * The last inventory that this process took of each host: one that shows nothing new is recognised by its digests. A cache; reports without changes
  * are known only here.
  *
- * PICTURE-1 an inventory is known when it was recorded as a whole, and nothing of the host was recorded since;
+ * PICTURE-1 an inventory is known when it was recorded as a whole, from the same signer, and nothing of the host was recorded since;
  * PICTURE-2 what is prepared is known when it agreed with the journal, until an order of the host ends, and for `COMPARED_FOR_MS` at most.
  */
 import type { BootId, HostName } from '../../identifiers.ts'
@@ -18,9 +18,11 @@ export type Picture = {
   readonly digest: string
   readonly complete: boolean
   readonly changedAt: number | null
+  /** The key that it was signed with; null: none. */
+  readonly signer: string | null
 }
 /** `slots` null: the host does not say what is prepared on it. */
-export type Shown = Pick<Picture, 'boot' | 'number' | 'digest'> & {
+export type Shown = Pick<Picture, 'boot' | 'number' | 'digest' | 'signer'> & {
   readonly host: HostName
   readonly slots?: string | null
 }
@@ -45,9 +47,15 @@ export const createPictures = (clock: Clock, liveness: Pick<Liveness, 'changedAt
       const last = known.get(host)
       return last?.boot === bootId && number < last.number
     },
-    isKnown: ({ host, boot, number, digest, slots = null }: Shown): boolean => {
+    /** The last one came from this signer, and the host has not changed since. */
+    isFrom: (host: HostName, signer: string | null): boolean => {
       const last = known.get(host)
-      if (!last?.complete || last.boot !== boot || last.digest !== digest || !agrees(last, slots)) return false
+      return last !== undefined && last.signer === signer && last.changedAt === liveness.changedAt(host)
+    },
+    isKnown: ({ host, boot, number, digest, signer, slots = null }: Shown): boolean => {
+      const last = known.get(host)
+      if (last?.signer !== signer) return false
+      if (!last.complete || last.boot !== boot || last.digest !== digest || !agrees(last, slots)) return false
       if (last.changedAt !== liveness.changedAt(host)) return false
       // a report in between was taken by another process and may have differed
       if (number > last.number + 1) return false

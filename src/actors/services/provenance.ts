@@ -3,7 +3,8 @@
  *
  * PROVENANCE-1 a result counts only from the host that has the deployable;
  * PROVENANCE-2 a result of a former boot changes nothing: its order is sent again, and the present boot answers it from its ledger;
- * PROVENANCE-3 a report of a host that belongs to another cloud is not taken, and nothing of it is recorded;
+ * PROVENANCE-3 a report of a host that belongs to another cloud, or with a wrong signature, is not taken, and nothing of it is recorded
+ *   (`admission.ts`);
  * PROVENANCE-4 when a start is alive though a later one has reported, two programs run under one name: the older one is told to stop;
  * PROVENANCE-5 what is refused goes to the dead letters with the reason, is counted, and is recorded once an hour of a host that this cloud has.
  */
@@ -11,8 +12,6 @@ import type { HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import { stopRecord } from '../../wire/message.ts'
-import type { BusRecord } from '../../wire/envelope.ts'
-import { CLUSTER_HEADER, clusterOf } from '../../wire/seal.ts'
 import type { Heartbeat, OrderResult } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Deployable } from '../deployable/state.ts'
@@ -29,8 +28,8 @@ export type Refused = {
   readonly rule: string
 }
 
-/** Counts the refusal and records it of the host. The outcome is final: the message goes to the dead letters. */
-export const refuseReport = async (kernel: Kernel, { host: name, reason, field, rule }: Refused) => {
+/** Counts the refusal and records it of the host. */
+export const noteRefusal = async (kernel: Kernel, { host: name, reason, field, rule }: Refused): Promise<void> => {
   kernel.counts.refusedReports[reason]++
   kernel.log.warn({ host: name, reason, field, rule }, 'report.refused')
   const key = hostKey(name)
@@ -40,17 +39,11 @@ export const refuseReport = async (kernel: Kernel, { host: name, reason, field, 
   })
   const told = await kernel.region.tell(key, work)
   if (!told.ok) kernel.log.warn({ host: name, fault: told.fault }, 'report.refusalUnrecorded')
-  return refuse({ kind: 'invalid', field, rule })
 }
-
-/** Why the report is not taken; null: it is of this cloud, or does not say of which. */
-export const foreignCluster = ({ cluster, counts, log }: Kernel, record: BusRecord): string | null => {
-  const said = clusterOf(record)
-  if (cluster === null || said === null || said === cluster) return null
-  counts.refusedReports.foreign_cluster++
-  const rule = `host ${record.key} belongs to cloud ${said}, and this is cloud ${cluster}`
-  log.warn({ host: record.key, reason: 'foreign_cluster', rule }, 'report.refused')
-  return `${CLUSTER_HEADER}: ${rule}`
+/** The outcome is final: the message goes to the dead letters. */
+const refuseReport = async (kernel: Kernel, refused: Refused) => {
+  await noteRefusal(kernel, refused)
+  return refuse({ kind: 'invalid', field: refused.field, rule: refused.rule })
 }
 
 const waitsFor = ({ handles, program }: Deployable, { slot, number }: OrderResult): boolean =>

@@ -2,6 +2,7 @@
 import type { ArqUuid, DeployableUuid } from '../../identifiers.ts'
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
+import { type Admission, createAdmit, createJudgeSender } from './admission.ts'
 import { inventoryDigest } from '../../wire/message.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -14,7 +15,7 @@ import { commandIdOf } from '../runtime/commandId.ts'
 import { reportPrepared } from './conclude.ts'
 import { recordInventory } from './inventory.ts'
 import type { Outcome } from '../../fault.ts'
-import { foreignCluster, judgeHeartbeat, judgeResult } from './provenance.ts'
+import { judgeHeartbeat, judgeResult } from './provenance.ts'
 import type { Cause } from '../runtime/ports.ts'
 import { type Shown, createPictures } from './pictures.ts'
 import { createSlotComparison } from './slots.ts'
@@ -24,12 +25,12 @@ import { traceField, inSpan } from '../../trace.ts'
 import { storable } from '../../text.ts'
 
 export type Reports = {
-  /** Faults: `unavailable`, when the message has to come again later; any other is final. */
-  readonly take: (report: Report, messageId: string) => Promise<Outcome<null>>
-  /** Why the message is for another cloud; null: it is for this one, or does not say. */
-  readonly admit: (record: BusRecord) => string | null
-  /** True when this inventory of this boot was taken before and would change nothing. Compares only; reads nothing. */
-  readonly unchanged: (shown: Shown) => boolean
+  /** Faults: `unavailable`, when the message has to come again later; any other is final. `signer`: as `admit` found it. */
+  readonly take: (report: Report, messageId: string, signer?: string | null) => Promise<Outcome<null>>
+  /** Whether the message may be read, and who signed it. */
+  readonly admit: (record: BusRecord) => Admission
+  /** True when this inventory of this boot was taken before from this signer and would change nothing. Compares only; reads nothing. */
+  readonly unchanged: (shown: Omit<Shown, 'signer'>, signer?: string | null) => boolean
 }
 
 const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? storable(result.reason) : null)
@@ -113,7 +114,12 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
 export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
   const slots = createSlotComparison(kernel)
   const pictures = createPictures(kernel.clock, liveness)
-  const takeInventory = async (report: InventoryReport, messageId: string): Promise<Outcome<null>> => {
+  const judgeSender = createJudgeSender(kernel, liveness)
+  const takeInventory = async (
+    report: InventoryReport,
+    messageId: string,
+    signer: string | null,
+  ): Promise<Outcome<null>> => {
     const { host, bootId: boot, number } = report
     if (pictures.isOld(report)) return { ok: true, value: null }
     const digest = inventoryDigest(report)
@@ -123,7 +129,7 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
     const answered = report.ledger === 'new' ? await answerLedger(kernel, report) : null
     if (answered && !answered.ok) return answered
     if (recorded.value === 'old') return { ok: true, value: null }
-    const picture = { boot, number, digest, complete: recorded.value === 'complete', changedAt }
+    const picture = { boot, number, digest, complete: recorded.value === 'complete', changedAt, signer }
     await pictures.take(report, picture, () => slots.compare(report))
     return { ok: true, value: null }
   }
@@ -134,19 +140,23 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
     return inSpan(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
   }
   return {
-    admit: (record) => foreignCluster(kernel, record),
-    unchanged: (shown) => {
+    admit: createAdmit(kernel),
+    unchanged: (shown, signer = null) => {
+      if (!pictures.isFrom(shown.host, signer)) return false
       liveness.seen(shown.host)
-      return pictures.isKnown(shown)
+      return pictures.isKnown({ ...shown, signer })
     },
-    take: async (report, messageId) => {
+    take: async (report, messageId, signer = null) => {
+      const judged = await judgeSender({ host: report.host, type: report.type, signer })
+      if (!judged.ok) return judged
+      if (judged.value === 'passed over') return { ok: true, value: null }
       if (report.type === 'Heartbeat') {
-        const judged = await judgeHeartbeat(kernel, report)
-        if (judged.ok) liveness.seen(report.host)
-        return judged
+        const alone = await judgeHeartbeat(kernel, report)
+        if (alone.ok) liveness.seen(report.host)
+        return alone
       }
       liveness.seen(report.host)
-      return report.type === 'Inventory' ? takeInventory(report, messageId) : takeOrderResult(report, messageId)
+      return report.type === 'Inventory' ? takeInventory(report, messageId, signer) : takeOrderResult(report, messageId)
     },
   }
 }

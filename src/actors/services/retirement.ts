@@ -9,7 +9,7 @@ import type { Caller } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { type Deployable, type SlotHandle } from '../deployable/state.ts'
 import { deviceKey } from '../device/decider.ts'
-import { type HeldDevice, type Host, type HostCommand, host, hostKey } from '../host/decider.ts'
+import { type HeldDevice, type Host, type HostCommand, host, hostKey, isKnown } from '../host/decider.ts'
 import { takeOut } from '../inventory/carryOut.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
 import type { Cause } from '../runtime/ports.ts'
@@ -74,13 +74,13 @@ const decide = (
       const read = await region.readCurrent(host, key)
       if (!read.ok) return read
       const known = read.value.state
-      if (!known.exists) return unknownHost(name)
+      if (!isKnown(known)) return unknownHost(name)
       const devices = Object.values(known.devices).map(({ uuid }) => deviceKey(uuid))
       return { ok: true, value: { keys: [key, ...devices, ...partsOf(known)], devices: known.devices } }
     },
     plan: (draft, known) => {
       const now = draft.state(host, key)
-      if (!now.exists) draft.refuse(unknownHost(name).fault)
+      if (!isKnown(now)) draft.refuse(unknownHost(name).fault)
       if (now.devices !== known.devices) return MOVED
       if (!decision && !now.retired) return now
       if (decision?.type === 'Remove') refuseInUse(draft, now, decision.forced)

@@ -15,6 +15,8 @@ const detail = (host: HostDetail): readonly string[] =>
     liveness: host.liveness,
     'last seen': host.last_seen_at,
     retired: noteLine(host.retired),
+    key: host.public_key ?? '-',
+    'key that waits for approval': host.offered_key ?? '-',
     aliases: host.aliases.join(', ') || '-',
     drivers: driverStates(host) || '-',
     handles: Object.entries(host.handles)
@@ -45,7 +47,7 @@ const reading = (family: Command) => {
   )
 }
 
-type Asked = ApiFlags & { readonly reason: string; readonly force?: true }
+type Asked = ApiFlags & { readonly reason: string; readonly force?: true; readonly key?: string }
 const withReason = (command: Command): Command =>
   addApiFlags(command).requiredOption('--reason <TEXT>', 'why; kept in the journal')
 
@@ -62,6 +64,19 @@ export const hosts: Register = (program) => {
         show(flags, json, () => detail(json))
       }),
     )
+  for (const [verb, about] of [
+    ['approve', 'Accepts the key of a host that waits for it.'],
+    ['rekey', 'Lets a host that has lost its key report with another one: the one named, or the next that it shows.'],
+  ] as const)
+    withReason(family.command(`${verb} <NAME>`).description(about))
+      .option('--key <KEY>', 'only this public key, as the host logs it when it starts')
+      .action(
+        withPlainErrors(async (name: string, { reason, key, ...flags }: Asked) => {
+          const body = { reason, ...(key === undefined ? {} : { public_key: key }) }
+          const json = await apiOf(flags)<HostDetail>('POST', `${at(name)}/${verb}`, body)
+          show(flags, json, () => detail(json))
+        }),
+      )
   withReason(family.command('remove <NAME>').description('Removes a host that will not return.'))
     .option('--force', 'unbind what is bound on it first')
     .action(

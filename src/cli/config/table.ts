@@ -3,6 +3,7 @@
  * this table.
  */
 import { CONTROL_DEFAULTS as CONTROL } from '../../actors/services/kernel.ts'
+import { ENROLLMENTS } from '../../actors/host/enrollment.ts'
 import { REGION_DEFAULTS as REGION } from '../../actors/runtime/region.ts'
 import { DEFAULTS as HTTP } from '../../http/options.ts'
 import * as k from './kinds.ts'
@@ -203,6 +204,11 @@ const HOSTS = {
   }),
   'host.missing_rounds': row('control.missingRounds', k.count(1, 1000), CONTROL.missingRounds, {
     about: 'Complete reports in a row without a device before the device is retired.',
+  }),
+  'hosts.enrollment': row('control.enrollment', k.choice(ENROLLMENTS), CONTROL.enrollment, {
+    about:
+      'Who accepts the key that a new host signs its reports with. first-use: its first signed report. approve: an operator, with ' +
+      'accelerando hosts approve; until then nothing of the host is recorded but that it waits. Every `control` must have the same value.',
   }),
   'pci.passthrough_whitelist': optional('pci.whitelist', k.whitelist, {
     about: 'Which PCI functions pci_driver may offer: tables with vendor_id, product_id, address, devname or mode.',

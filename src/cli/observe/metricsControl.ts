@@ -3,7 +3,7 @@
  * cache.
  */
 import { REFUSALS } from '../../actors/runtime/refusals.ts'
-import { LIVENESS } from '../../actors/host/decider.ts'
+import { STANDINGS } from '../../actors/host/decider.ts'
 import type { ControlPlane } from '../../actors/controlPlane.ts'
 import { type Counts, SLOT_DIFFERENCES } from '../../actors/runtime/counts.ts'
 import type { Bus } from '../../bus/port.ts'
@@ -51,7 +51,7 @@ export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store'])
   })
   meter.show('hosts', async () => {
     const found = await hosts()
-    return found && LIVENESS.map((liveness) => [{ liveness }, found.get(liveness) ?? 0] as const)
+    return found && STANDINGS.map((liveness) => [{ liveness }, found.get(liveness) ?? 0] as const)
   })
   meter.show('orders_pending', async () => {
     const found = await orders()

@@ -97,7 +97,17 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     showHosts(watching.meter, [host])
     await link.well()
     boot.bootId = host.bootId
-    log.info({ host: name, bootId: host.bootId, data: config.data, kafka: kafka.brokers, admin: url }, 'started')
+    log.info(
+      {
+        host: name,
+        bootId: host.bootId,
+        publicKey: host.publicKey,
+        data: config.data,
+        kafka: kafka.brokers,
+        admin: url,
+      },
+      'started',
+    )
     return { name, stop: open.close }
   } catch (error) {
     await open.close()

@@ -13,6 +13,7 @@ import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import { untraced } from '../../trace.ts'
+import { type Verify, newPrivateKey, signerFrom } from '../../wire/signature.ts'
 import { startArchiver } from './archiver.ts'
 import { observedJournal } from '../observe/metricsJournal.ts'
 import { observedBus } from '../observe/observedBus.ts'
@@ -33,6 +34,8 @@ export type SystemParts = {
   /** Archives by itself what ended this long ago; null or absent: never. */
   readonly archiveEndedMs?: number | null
   readonly watching?: Watching
+  /** Checks the signatures of reports. */
+  readonly verify?: Verify
 }
 export type System = {
   readonly plane: ControlPlane
@@ -46,6 +49,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
   const { store, images, nova, log, clock = systemClock, ids = systemIds } = parts
   const { meter, tracer = untraced } = parts.watching ?? {}
   const bus = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
+  const { id, privateKey } = await store.cluster(newPrivateKey)
   const opened = openControlPlane({
     journal: meter ? observedJournal(store.journal, meter) : store.journal,
     reads: store.reads,
@@ -55,7 +59,8 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     images,
     nova,
     publish: resending(bus.publish, meter),
-    cluster: (await store.cluster()).id,
+    cluster: { id, signer: signerFrom(privateKey) },
+    ...(parts.verify ? { verify: parts.verify } : {}),
     log,
     tracer,
     ...(parts.control ? { options: parts.control } : {}),

@@ -59,6 +59,8 @@ export const OPERATION_RULES = {
   'cyborg:host:get_one': INVENTORY,
   'cyborg:host:retire': ADMIN,
   'cyborg:host:restore': ADMIN,
+  'cyborg:host:approve': ADMIN,
+  'cyborg:host:rekey': ADMIN,
   'cyborg:host:delete': ADMIN,
   'cyborg:handle:get_all': INVENTORY,
   'cyborg:handle:get_one': INVENTORY,

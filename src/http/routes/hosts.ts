@@ -1,12 +1,14 @@
 /** The hosts that report hardware. This path is an extension that clients of the original API do not use. */
 import type { Caller, HostDetail, HostRow } from '../../actors/control.ts'
+import * as v from 'valibot'
+import { publicKey } from '../../fields.ts'
 import { answerList } from '../listing.ts'
 import { namedPageArgs, pageOf } from '../pages.ts'
 import { flag } from '../query.ts'
-import { reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
+import { Asked, reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { time, times } from '../render.ts'
 import { answer, route } from '../route.ts'
-import type { Route } from '../route.ts'
+import type { Body, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 
 /** What a driver said in its own words may tell more of a host than its state: it is for administrators. */
@@ -23,6 +25,8 @@ const hostBodyFor = (caller: Caller) => (row: HostRow) => ({
   boot_id: row.boot_id,
   last_seen_at: row.last_seen_at === null ? null : time(row.last_seen_at),
   retired: noteBody(row.retired),
+  public_key: row.public_key,
+  offered_key: row.offered_key,
   ...times(row),
 })
 
@@ -75,6 +79,31 @@ const turn = (verb: 'retire' | 'restore', summary: string): Route =>
       answer(control.hosts[verb](caller, params.name, noteOf(caller, body)), 200, detailBodyFor(caller)),
   })
 
+const Keyed = v.looseObject({ ...Asked.entries, public_key: v.optional(publicKey) })
+const keyedIn: Body<{ readonly reason: string; readonly key: string | null }> = {
+  schema: Keyed,
+  read: (json) => {
+    const parsed = schemas.readAs(Keyed, json)
+    if (!parsed.ok) return parsed
+    const { reason, public_key: key = null } = parsed.value
+    return { ok: true, value: { reason, key } }
+  },
+}
+const keyed = (verb: 'approve' | 'rekey', summary: string): Route =>
+  route({
+    method: 'POST',
+    path: `/v2/hosts/:name/${verb}`,
+    rule: `cyborg:host:${verb}`,
+    body: keyedIn,
+    docs: { summary, answers: { 200: schemas.HostDetail }, refusals: [404, 409] },
+    handle: ({ control, caller, params, body }) =>
+      answer(
+        control.hosts[verb](caller, params.name, noteOf(caller, body.reason), body.key),
+        200,
+        detailBodyFor(caller),
+      ),
+  })
+
 const remove = route({
   method: 'DELETE',
   path: '/v2/hosts/:name',
@@ -100,5 +129,7 @@ export const hostRoutes: readonly Route[] = [
   one,
   turn('retire', 'Takes a host out of service: nothing on it is offered any more. Repeating it is harmless.'),
   turn('restore', 'Brings a retired or removed host back. Repeating it is harmless.'),
+  keyed('approve', 'Accepts the key that a host waits with, or the one that is named. Repeating it is harmless.'),
+  keyed('rekey', 'Replaces the key of a host by the one that is named, or by the next one that it shows.'),
   remove,
 ]

@@ -14,7 +14,7 @@ import { trimmedShape, trimmedText } from '../shapes.ts'
 export const REASON_MAX = 1000
 const Reason = trimmedText({ characters: REASON_MAX })
 
-const Asked = v.looseObject({ reason: Reason })
+export const Asked = v.looseObject({ reason: Reason })
 export const reasonIn: Body<string> = {
   schema: Asked,
   read: (json) => {

@@ -186,6 +186,7 @@ export const memoryStores = (options: MemoryOptions = {}): ((monotonic?: () => n
   }
   const id = randomUUID()
   const hintsOf = memoryHints()
+  let privateKey: string | null = null
   return (monotonic = options.now ?? (() => performance.now())) => {
     const journal = journalOf(kept, options)
     if (journal.exclusive) endAllOthers(kept.work)
@@ -198,7 +199,7 @@ export const memoryStores = (options: MemoryOptions = {}): ((monotonic?: () => n
       hints: journal.exclusive ? noHints : hintsOf(),
       expectWriting: async () => {},
       isStopped: async () => false,
-      cluster: async () => ({ id }),
+      cluster: async (newKey) => ({ id, privateKey: (privateKey ??= newKey()) }),
       bulkLoad: (appends) => bulkLoad(kept, appends),
       journalEnd: async () => kept.log.at(-1)?.position ?? '',
       rebuildViews: (fold) => rebuildViews(kept, fold),

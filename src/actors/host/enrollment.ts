@@ -1,0 +1,109 @@
+/**
+ * Which key a host signs with, and who accepted it. Pure.
+ *
+ * ENROLLMENT-1 a host that has a key is believed only with a report that is signed with it;
+ * ENROLLMENT-2 the first key of a host is accepted with its first signed report (`first-use`), or waits for an operator (`approve`); a
+ *   report without a signature is then believed only in the first case, and only until a key was accepted;
+ * ENROLLMENT-3 only an operator replaces a key, or makes the host's next key count as its first one;
+ * ENROLLMENT-4 what waits is recorded once for a key, and of one host at most once an hour, whatever is sent in its name.
+ */
+import type { Fault } from '../../fault.ts'
+import type { HostName } from '../../identifiers.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
+import { REFUSALS_EVERY_MS, type Refusal } from '../runtime/refusals.ts'
+
+export const ENROLLMENTS = ['first-use', 'approve'] as const
+export type Enrollment = (typeof ENROLLMENTS)[number]
+
+/** Public keys, as their messages say them. */
+export type HostKeys = {
+  readonly key?: string
+  /** Waits for an operator. */
+  readonly offered?: { readonly key: string; readonly at: number }
+}
+/** What happened to a host's key; `replaced` with null: the next one counts as its first. */
+export type KeyChange =
+  | { readonly did: 'pinned' | 'offered' | 'approved'; readonly name: HostName; readonly key: string }
+  | { readonly did: 'replaced'; readonly name: HostName; readonly key: string | null }
+
+/** `named`: the key that the operator has compared; null: whichever waits, or comes next. */
+export type KeyCommand =
+  | {
+      readonly type: 'PresentKey'
+      readonly name: HostName
+      readonly key: string
+      readonly enrollment: Enrollment
+      readonly at: number
+    }
+  | ({
+      readonly type: 'ApproveKey' | 'ReplaceKey'
+      readonly name: HostName
+      readonly named: string | null
+    } & OperatorNote)
+
+const KEY_COMMANDS = { PresentKey: true, ApproveKey: true, ReplaceKey: true } satisfies Record<KeyCommand['type'], true>
+export const isKeyCommand = (command: { readonly type: string }): command is KeyCommand =>
+  Object.hasOwn(KEY_COMMANDS, command.type)
+
+/** `present`: nobody accepted a key for this host yet, and it shows one. */
+export type Judgement = 'believed' | 'present' | { readonly refusal: Refusal; readonly rule: string }
+
+/** Whether a report in the name of this host is believed. `signer` null: it is not signed. */
+export const judgeSigner = (
+  name: HostName,
+  { key }: HostKeys,
+  signer: string | null,
+  enrollment: Enrollment,
+): Judgement => {
+  if (key !== undefined && signer === key) return 'believed'
+  if (key !== undefined)
+    return signer === null
+      ? { refusal: 'unsigned', rule: `host ${name} signs with key ${key}, and this is not signed` }
+      : {
+          refusal: 'foreign_key',
+          rule: `host ${name} signs with key ${key}, and this is signed with key ${signer}; if the host has a new key, an operator says so: accelerando hosts rekey`,
+        }
+  if (signer !== null) return 'present'
+  if (enrollment === 'first-use') return 'believed'
+  return { refusal: 'not_approved', rule: `host ${name} has no approved key, and this is not signed` }
+}
+
+/** Null: nothing is to be done. */
+export type KeyDecision = KeyChange | null | { readonly fault: Fault }
+
+const conflict = (reason: string): KeyDecision => ({ fault: { kind: 'conflict', reason } })
+
+const presented = (
+  { key: known, offered }: HostKeys,
+  { name, key, enrollment, at }: Extract<KeyCommand, { readonly type: 'PresentKey' }>,
+): KeyDecision => {
+  if (known !== undefined) return null
+  if (enrollment === 'first-use') return { did: 'pinned', name, key }
+  if (offered && (offered.key === key || at - offered.at < REFUSALS_EVERY_MS)) return null
+  return { did: 'offered', name, key }
+}
+const approved = ({ key: known, offered }: HostKeys, name: HostName, named: string | null): KeyDecision => {
+  if (known !== undefined)
+    return named === null || named === known
+      ? null
+      : conflict(`host ${name} signs with key ${known} already: accelerando hosts rekey replaces it`)
+  const key = named ?? offered?.key
+  if (key === undefined)
+    return conflict(`no key of host ${name} waits for approval: name the key, or wait for its report`)
+  if (offered && offered.key !== key)
+    return conflict(`the key of host ${name} that waits is ${offered.key}, not ${key}`)
+  return { did: 'approved', name, key }
+}
+
+export const decideKey = (host: HostKeys, command: KeyCommand): KeyDecision => {
+  if (command.type === 'PresentKey') return presented(host, command)
+  const { name, named } = command
+  if (command.type === 'ApproveKey') return approved(host, name, named)
+  return (host.key ?? null) === named ? null : { did: 'replaced', name, key: named }
+}
+
+/** The keys of the host after the change. */
+export const keysAfter = (change: KeyChange, at: number): HostKeys => {
+  if (change.did === 'offered') return { offered: { key: change.key, at } }
+  return change.key === null ? {} : { key: change.key }
+}

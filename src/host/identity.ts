@@ -1,0 +1,42 @@
+/**
+ * The key pair of this host, in its folder. With it the host signs every report.
+ *
+ * IDENTITY-1 it is made at the first start, and is on disk before anything is signed with it;
+ * IDENTITY-2 a host does not start with a key file that cannot be read: with another key, the control would not believe it.
+ */
+import { messageOf } from '../errorText.ts'
+import type { HostName } from '../identifiers.ts'
+import type { Log } from '../log.ts'
+import { type Signer, signerFrom } from '../wire/signature.ts'
+import type { Disk } from './disk.ts'
+
+export type IdentityOptions = {
+  readonly disk: Disk
+  readonly path: string
+  readonly host: HostName
+  /** A new private key as text. */
+  readonly newKey: () => string
+  readonly log: Log
+}
+
+const read = (path: string, text: string): Signer => {
+  try {
+    return signerFrom(text)
+  } catch (cause) {
+    throw new Error(
+      `${path}: it is no private key that this host can sign with (${messageOf(cause)}); restore the file, or remove it so that a ` +
+        'new key is made, which an operator has to accept (accelerando hosts rekey)',
+      { cause },
+    )
+  }
+}
+
+export const openIdentity = async ({ disk, path, host, newKey, log }: IdentityOptions): Promise<Signer> => {
+  const text = await disk.read(path)
+  if (text !== null) return read(path, text)
+  const made = newKey()
+  const signer = read(path, made)
+  await disk.replace(path, made)
+  log.info({ host, path, publicKey: signer.publicKey }, 'host.keyMade')
+  return signer
+}
