@@ -4,6 +4,7 @@ import { play } from './simulate.ts'
 
 /** For each planted bug: the invariants of which at least one must fail, and the first seed to play, which is known to find it. */
 const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
+  ['signatures unchecked', ['S5 disk', 'L4', 'L5'], 7],
   ['fence off', ['S1', 'S3', 'S9', 'S12', 'S13', 'I1', 'I2'], 1],
   ['numbers forgotten', ['S5', 'S12'], 2],
   ['append torn', ['I1', 'I2', 'I4', 'I5', 'I15', 'S13', 'S16'], 10],

@@ -7,7 +7,9 @@ import { type System, openSystem } from '../../src/cli/programs/system.ts'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import type { Log } from '../../src/log.ts'
+import { verifierOf } from './forger.ts'
 import { imagesOf } from './images.ts'
+import type { Bite } from './lies.ts'
 import type { Network } from './network.ts'
 import type { SimNova } from './nova.ts'
 import type { Random } from './random.ts'
@@ -44,6 +46,7 @@ type Ports = {
   readonly store: SimStore
   readonly network: () => Network
   readonly nova: SimNova
+  readonly bite: Bite | null
   readonly log: Log
   readonly say: (line: string) => void
 }
@@ -53,7 +56,7 @@ type Running = { readonly system: System; readonly app: Hono }
 const CONTROL = { sweepEveryMs: 2000, staleAfterMs: 30_000, programWaitMs: 3000 }
 
 export const openProcess = (ports: Ports): Process => {
-  const { name, schedule, random, ids, skewMs, store, nova, log, say } = ports
+  const { name, schedule, random, ids, skewMs, store, nova, bite, log, say } = ports
   const delayMs = (): number => (random.chance(0.3) ? random.below(10) : 0)
   let life: Life = { ...schedule.life(name), alive: false }
   let running: Running | null = null
@@ -69,6 +72,7 @@ export const openProcess = (ports: Ports): Process => {
       ids,
       bus: ports.network().seenBy(mine),
       control: CONTROL,
+      verify: verifierOf(bite),
     })
     const app = createApp({ control: system.plane.control, identify: noauth, log, ids, clock })
     if (mine.alive) running = { system, app }

@@ -1,6 +1,7 @@
 /** The faults, injected one at a time while clients work. Each ends by itself or at the end of the load. */
 import { reportRecord } from '../../src/wire/message.ts'
 import type { Process } from './control.ts'
+import { forges } from './forger.ts'
 import type { Machine } from './machine.ts'
 import type { Network } from './network.ts'
 import type { SimNova } from './nova.ts'
@@ -257,6 +258,8 @@ const unrecordable: Fault = (stage) => {
 }
 
 const FAULTS: readonly Fault[] = [
+  forges,
+  forges,
   unrecordable,
   actors,
   actors,

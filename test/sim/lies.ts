@@ -4,6 +4,7 @@ import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import type { Store } from '../../src/persistence/store.ts'
 
 export const BITES = [
+  'signatures unchecked',
   'fence off',
   'numbers forgotten',
   'append torn',
@@ -14,7 +15,7 @@ export const BITES = [
 ] as const
 export type Bite = (typeof BITES)[number]
 /** Bugs that have an effect only with several processes. */
-export const needsSeveral = (bite: Bite | null): boolean => bite !== null && BITES.indexOf(bite) >= 3
+export const needsSeveral = (bite: Bite | null): boolean => bite !== null && BITES.indexOf(bite) >= 4
 
 /** Renumbers an append to follow the newest rows, so that no append is refused as stale. */
 export const unfenced = async (journal: Pick<Journal, 'recall'>, { rows, changes }: Append): Promise<Append> => {

@@ -15,6 +15,7 @@ import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type Fate, slowDisk } from './disk.ts'
 import { alteredLedger } from './alteredLedger.ts'
 import { IMAGES, imagesOf } from './images.ts'
+import { hostKeyOf, verifierOf } from './forger.ts'
 import type { Network } from './network.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
@@ -171,6 +172,8 @@ export const openMachine = (ports: Ports): Machine => {
       clock: schedule.clockOf(mine, skewMs),
       ids,
       log,
+      newKey: () => hostKeyOf(name),
+      verify: verifierOf(bite),
       options: { heartbeatEveryMs: 10_000, aliases: [`${name}.example.org`], images: imagesOf() },
     })
     if (mine.alive) running = host

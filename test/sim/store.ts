@@ -3,6 +3,7 @@ import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
+import { CLOUD_KEY } from './forger.ts'
 import { type Bite, lyingJournal, lyingSharing, unfenced } from './lies.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
@@ -140,6 +141,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
     const page = ((query: never) => look(() => reads.page(query))) as Reads['page']
     return {
       ...store,
+      cluster: () => store.cluster(() => CLOUD_KEY),
       journal,
       reads: {
         page,

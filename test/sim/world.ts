@@ -124,7 +124,7 @@ export const openWorld = (
   const skewMs = (): number => (calm ? 0 : fates.between(-SKEW_MS, SKEW_MS))
   const shared = { schedule, ids, network, log: logTo(say), say }
   const processes = Array.from({ length: count }, (_, at) => `control-${at + 1}`).map((name) =>
-    openProcess({ ...shared, name, random: chance.fork(name), skewMs: skewMs(), store, nova }),
+    openProcess({ ...shared, name, random: chance.fork(name), skewMs: skewMs(), store, nova, bite }),
   )
   const machines = plans.map((devices, at) =>
     openMachine({
