@@ -226,6 +226,16 @@ const foreignAnswer = async (cloud: Cloud) => {
   await cloud.plane.reports.take({ ...head, ...rest }, 'foreign answer')
 }
 
+/** The host begins to sign; an operator names another key, and that one is the first to be refused. */
+const keys = async (cloud: Cloud) => {
+  const beat = { type: 'Heartbeat', host: HOST, bootId: BOOT, observedAt: 1 } as const
+  const status = { drivers: {}, ordersInHand: 0, resultsWaiting: 0 }
+  const [own, next] = ['A'.repeat(43), `B${'A'.repeat(42)}`]
+  await cloud.plane.reports.take({ ...beat, status }, 'signed', own)
+  value(await cloud.control.hosts.rekey(NOVA, HOST, { by: 'ops', reason: 'a new folder' }, next))
+  await cloud.plane.reports.take({ ...beat, status }, 'signed with the former key', own)
+}
+
 export const playScenario = async (): Promise<readonly FeedRow[]> => {
   const cloud = await openCloud()
   await shows(cloud, cloud.shown)
@@ -236,6 +246,7 @@ export const playScenario = async (): Promise<readonly FeedRow[]> => {
   await changes(cloud)
   await bind(cloud, 'fpga', 'FPGA')
   await foreignAnswer(cloud)
+  await keys(cloud)
   const rows = await cloud.store.journal.feed('', 10_000)
   await cloud.plane.stop()
   return rows
