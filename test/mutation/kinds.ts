@@ -149,25 +149,27 @@ const optional: Kind = ({ node, text }) => {
   return [{ start: at, end: at + 2, with: /[[(]/.test(text[at + 2]!) ? '!' : '!.' }]
 }
 
-const COUNTERPART: Readonly<Record<string, string>> = {
-  min: 'max',
-  max: 'min',
-  some: 'every',
-  every: 'some',
-  find: 'findLast',
-  findLast: 'find',
-  findIndex: 'findLastIndex',
-  findLastIndex: 'findIndex',
-  startsWith: 'endsWith',
-  endsWith: 'startsWith',
-}
+const COUNTERPART: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    min: 'max',
+    max: 'min',
+    some: 'every',
+    every: 'some',
+    find: 'findLast',
+    findLast: 'find',
+    findIndex: 'findLastIndex',
+    findLastIndex: 'findIndex',
+    startsWith: 'endsWith',
+    endsWith: 'startsWith',
+  }),
+)
 /** Calls that give something of the same type back as they are called on. */
 const LEFT_OUT = /^(filter|toSorted|toReversed|slice|trim|toLowerCase|toUpperCase)$/
 const method: Kind = ({ node }) => {
   const callee = node.type === 'CallExpression' ? child(node, 'callee') : null
   const [object, property] = callee ? [child(callee, 'object'), child(callee, 'property')] : [null, null]
   if (!object || !property) return []
-  const other = COUNTERPART[nameOf(property)]
+  const other = COUNTERPART.get(nameOf(property))
   if (other !== undefined) return [replaced(property, other)]
   return LEFT_OUT.test(nameOf(property)) ? [{ start: object.end, end: node.end, with: '' }] : []
 }

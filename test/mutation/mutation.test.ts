@@ -45,6 +45,7 @@ describe('mutants', () => {
     ['anchor', '/^a$/.test(b)', ['/a$/.test(b)', '/^a/.test(b)']],
     ['waiting', 'go(await a)', ['go(a)']],
     ['optional', 'a?.b; a?.[0]; a?.()', ['a!.b; a?.[0]; a?.()', 'a?.b; a![0]; a?.()', 'a?.b; a?.[0]; a!()']],
+    ['method', 'a.toString(); b.constructor()', []],
     ['method', 'Math.min(a, b)', ['Math.max(a, b)']],
     ['method', 'a.filter(b).some(c)', ['a.filter(b).every(c)', 'a.some(c)']],
   ])('of the kind %s: %s', (kind, text, expected) => expect(become(text, kind)).toEqual(expected))
