@@ -4,6 +4,7 @@ import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
 import { type Verify, createVerify } from '../wire/signature.ts'
+import { type Adoption, createAdoption } from './services/adoption.ts'
 import { createArqs } from './services/arqs.ts'
 import type { Control } from './control.ts'
 import { createChanges } from './runtime/changes.ts'
@@ -49,6 +50,8 @@ export type ControlPlaneParts = {
 }
 export type ControlPlane = {
   readonly control: Control
+  /** For `migrate --adopt`. */
+  readonly adoption: Adoption
   readonly reports: Reports
   /** Makes orders ready for their hosts; what is not an order stays as it is. */
   readonly seal: Seal
@@ -89,8 +92,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     notifyNova: (entity) => sweeper?.notifyNova(entity),
   }
   const liveness = createLiveness(kernel)
-  const sweeping = createSweeper(kernel, liveness)
-  sweeper = sweeping
+  const sweeping = (sweeper = createSweeper(kernel, liveness))
   const profiles = createProfiles(kernel)
   const retirement = createRetirement(kernel)
   let ready = false
@@ -106,6 +108,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   }
   return {
     control,
+    adoption: createAdoption(kernel),
     reports: createReports(kernel, liveness),
     seal: createSeal(cluster, region.readCached),
     sweeper: sweeping,

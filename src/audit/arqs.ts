@@ -48,19 +48,22 @@ function* arqMoves(step: Step): Iterable<Finding> {
 }
 const leadsTo = (from: HandleState, to: HandleState): boolean =>
   HANDLE_MOVES.some((move) => HANDLE_TABLE[from][move] === to)
-const lawful = (from: HandleState | undefined, to: HandleState): boolean =>
+/** `withheld`: it is in doubt, so what would make it free quarantines it. */
+const lawful = (from: HandleState | undefined, to: HandleState, withheld: boolean): boolean =>
   from === undefined ||
   from === to ||
   leadsTo(from, to) ||
   // released while the discovery report no longer contained it
-  (to === 'missing' && leadsTo(from, 'free'))
+  (to === 'missing' && leadsTo(from, 'free')) ||
+  (to === 'quarantined' && withheld && leadsTo(from, 'free'))
 /** Checks only rows of one event: a row of several events may contain intermediate states that are not visible here. */
 function* handleMoves(step: Step): Iterable<Finding> {
   for (const { place, key, events, before, after } of deployablesIn(step)) {
     if (events.length !== 1) continue
-    for (const { uuid, state } of Object.values(after.handles)) {
+    for (const { uuid, state, quarantine } of Object.values(after.handles)) {
       const was = before.handles[uuid]?.state
-      if (!lawful(was, state)) yield at(place, [key], `handle ${uuid} went from ${was} to ${state}`)
+      if (!lawful(was, state, quarantine?.inDoubt === true))
+        yield at(place, [key], `handle ${uuid} went from ${was} to ${state}`)
     }
   }
 }

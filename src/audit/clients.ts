@@ -4,6 +4,7 @@ import type { ArqEvent } from '../actors/arq/messages.ts'
 import { idOf } from '../actors/runtime/memory.ts'
 import { deviceKey } from '../actors/device/decider.ts'
 import type { Asked, Heard } from './evidence.ts'
+import { type Excuses, excusesOf } from './loss.ts'
 import {
   type Finding,
   type History,
@@ -57,10 +58,11 @@ const early = (history: History, { status, server_uuid, tag, place }: Heard): bo
 const recorded: Invariant = {
   name: 'S6',
   meaning: 'nothing is reported before it is recorded: events to Nova, and answers that accept or create',
-  judge: ({ clients = [], nova = [] }) => ({
+  judge: ({ clients = [], nova = [], lost }) => ({
     *end(history) {
+      const excuses = excusesOf(lost)
       for (const event of nova)
-        if (early(history, event))
+        if (early(history, event) && !excuses.event(event))
           yield {
             found: `at ${event.place}: Nova heard ${event.status} of ${event.tag} for ${event.server_uuid} before it was recorded`,
             keys: [arqKey(event.tag)],
@@ -69,11 +71,11 @@ const recorded: Invariant = {
       for (const asked of clients.filter(told)) {
         for (const uuid of asked.arqs ?? []) {
           const line = unrecorded(history, asked, uuid)
-          if (line) yield byClient(asked, [arqKey(uuid)], line)
+          if (line && !excuses.answer(asked, uuid)) yield byClient(asked, [arqKey(uuid)], line)
         }
         const wanted = asked.act === 'disable' ? 'maintaining' : asked.act === 'enable' ? 'enabled' : null
         const states = wanted && asked.device ? deviceStates(history, asked.device, asked.from, asked.to) : []
-        if (wanted && !states.some(({ status }) => status === wanted))
+        if (wanted && !states.some(({ status }) => status === wanted) && !excuses.answer(asked, asked.device!))
           yield byClient(
             asked,
             [deviceKey(asked.device!)],
@@ -87,8 +89,9 @@ const recorded: Invariant = {
 const stale: Invariant = {
   name: 'S7',
   meaning: 'an answer shows what was true at some moment between question and answer, never less',
-  judge: ({ clients = [] }) => {
+  judge: ({ clients = [], lost }) => {
     if (clients.length === 0) return {}
+    const excuses = excusesOf(lost)
     const { found: byInstance, step } = openBound()
     return {
       step,
@@ -101,7 +104,7 @@ const stale: Invariant = {
             const so = states.some(
               (one) => one.status === state && (state !== 'Bound' || one.bond?.handle.uuid === handle),
             )
-            if (!so)
+            if (!so && !excuses.answer(asked, uuid))
               yield byClient(
                 asked,
                 [arqKey(uuid)],
@@ -112,7 +115,7 @@ const stale: Invariant = {
           const there = new Set(shown.map(({ uuid }) => uuid))
           for (const uuid of byInstance.get(instance) ?? []) {
             const always = arqStates(history, uuid, from, to).every(({ bond }) => bond?.instanceUuid === instance)
-            if (always && !there.has(uuid))
+            if (always && !there.has(uuid) && !excuses.answer(asked, uuid))
               yield byClient(asked, [arqKey(uuid)], `${uuid} was not in the list of instance ${instance}`)
           }
         }
@@ -126,12 +129,12 @@ const MAY_CHANGE_BOUND: ReadonlySet<string> = new Set(['service', 'seed'])
 const SERVICE_ONLY: ReadonlySet<ArqEvent['type']> = new Set(['BindStarted', 'Unbound', 'ArqRemoved'])
 /** A forced unbind by an operator, which the policy allows. */
 const isForced = (event: ArqEvent) => event.type === 'Unbound' && event.forced !== undefined
-function* seenAcross(history: History, asked: Asked): Iterable<Finding> {
+function* seenAcross(history: History, asked: Asked, excuses: Excuses): Iterable<Finding> {
   const { from, to, caller, shown = [], instance } = asked
   if (caller.isAdmin || (caller.isService && instance !== undefined)) return
   for (const { uuid } of shown) {
     const owners = arqStates(history, uuid, from, to).map(({ projectId }) => projectId)
-    if (!owners.includes(caller.projectId))
+    if (!owners.includes(caller.projectId) && !excuses.answer(asked, uuid))
       yield byClient(asked, [arqKey(uuid)], `project ${caller.projectId} was shown ${uuid} of ${owners.join(', ')}`)
   }
 }
@@ -139,7 +142,7 @@ const walled: Invariant = {
   name: 'S10',
   meaning:
     'nobody sees an ARQ of another project but admins and services, and only services, or operators by force, change bound ones',
-  judge: ({ clients = [] }) => ({
+  judge: ({ clients = [], lost }) => ({
     *step(step) {
       for (const { place, key, row, events, before, after } of arqsIn(step)) {
         const touched = before.bond !== null || after.bond !== null
@@ -150,9 +153,10 @@ const walled: Invariant = {
       }
     },
     *end(history) {
+      const excuses = excusesOf(lost)
       for (const asked of clients) {
         const { act, caller, status } = asked
-        yield* seenAcross(history, asked)
+        yield* seenAcross(history, asked, excuses)
         if ((act === 'bind' || act === 'unbind') && !caller.isService && status === 202)
           yield byClient(asked, [], `a ${act} without a service token was accepted`)
       }
@@ -160,22 +164,27 @@ const walled: Invariant = {
   }),
 }
 
+const isStillOf = (instance: string, states: readonly Arq[]): boolean =>
+  states.every(({ bond }) => bond?.instanceUuid === instance)
+
 const finished: Invariant = {
   name: 'L6',
   meaning: 'a delete that was answered is done, whatever its host does',
-  judge: ({ clients = [] }) => {
+  judge: ({ clients = [], lost }) => {
     if (clients.length === 0) return {}
+    const excuses = excusesOf(lost)
     const { found: byInstance, step } = openBound()
     return {
       step,
       *end(history) {
         for (const asked of clients.filter(told)) {
           const { act, from, to, arqs = [], instance } = asked
-          const left = act === 'remove' ? arqs.find((uuid) => arqStates(history, uuid, to, to).some(known)) : undefined
+          const isLeft = (uuid: string) => arqStates(history, uuid, to, to).some(known) && !excuses.answer(asked, uuid)
+          const left = act === 'remove' ? arqs.find(isLeft) : undefined
           if (left) yield byClient(asked, [arqKey(left)], `ARQ ${left} was deleted and is there`)
           if (act !== 'removeByInstance' || !instance) continue
           for (const uuid of byInstance.get(instance) ?? [])
-            if (arqStates(history, uuid, from, to).every(({ bond }) => bond?.instanceUuid === instance))
+            if (isStillOf(instance, arqStates(history, uuid, from, to)) && !excuses.answer(asked, uuid))
               yield byClient(asked, [arqKey(uuid)], `ARQ ${uuid} of instance ${instance} was deleted and is there`)
         }
       },

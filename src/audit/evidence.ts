@@ -84,6 +84,16 @@ export type Topics = {
   readonly open: string | null
 }
 
+export type LostRow = Pick<JournalRow, 'key' | 'version' | 'commandId' | 'events' | 'at' | 'cause'>
+export type Loss = {
+  readonly rows: readonly LostRow[]
+  /** How many rows were left, where that is known. */
+  readonly place?: JournalCount
+  /** Between these moments, by the clients' clock, answers may have told of these rows; ms. */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
 /** Rows that may be too many to be held as objects: an array, or something that makes them anew each time they are asked for. */
 export type Rows<Item> = Iterable<Item> & {
   readonly length: number
@@ -113,6 +123,8 @@ export type Evidence = {
   readonly nova?: readonly Heard[]
   readonly clients?: readonly Asked[]
   readonly topics?: Topics
+  /** What the database has lost, oldest first. */
+  readonly lost?: readonly Loss[]
 }
 /** Evidence of any size, as the invariants read it. */
 export type Records = Omit<Evidence, 'journal' | 'views'> & {

@@ -1,5 +1,6 @@
 /** Invariants of hosts: the orders they carried out and the results they reported. */
 import { deployableKey } from '../actors/deployable/decider.ts'
+import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
 import { orderOf } from '../actors/reactions.ts'
@@ -99,8 +100,9 @@ const level: Invariant = {
       for (const held of lastDeployables(history)) {
         const there = prepared.get(held.host)
         if (!there || !held.hostWork) continue
-        for (const { uuid, state, pending } of Object.values(held.handles)) {
-          if (state === 'held' && !pending && !there.has(uuid))
+        for (const { uuid, state, pending, quarantine } of Object.values(held.handles)) {
+          // of one that is in doubt, nobody knows who gave it up
+          if (state === 'held' && !pending && !quarantine?.inDoubt && !there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
           if (state === 'free' && there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is free and still prepared`, [deployableKey(held.uuid)])
@@ -138,7 +140,7 @@ const orderId = ({ slot, number }: { readonly slot: string; readonly number: num
 const agreed: Invariant = {
   name: 'S5 disk',
   meaning: 'what a host noted is a recorded order, and what it is recorded to have done is on its disk',
-  judge: ({ hosts = [], quiet = false }) => {
+  judge: ({ hosts = [], quiet = false, lost = [] }) => {
     const [given, done] = [new Set<string>(), new Map<string, { readonly number: number; readonly key: string }>()]
     const note = ({ key, events }: ReturnType<typeof deployablesIn>[number]): void => {
       for (const event of events) {
@@ -148,6 +150,10 @@ const agreed: Invariant = {
       }
     }
     if (hosts.length === 0) return {}
+    // hosts know what the journal has lost
+    for (const { key, events } of lost.flatMap(({ rows }) => rows))
+      for (const order of kindOf(key) === 'deployable' ? events.map((event) => orderOf(event as DeployableEvent)) : [])
+        if (order) given.add(orderId(order))
     return {
       step: (step) => {
         deployablesIn(step).forEach(note)

@@ -2,10 +2,14 @@
  * Linearizability of the ownership of each attach handle as clients saw it, without the journal. A handle is modelled as a mutex with
  * reads: there must be an order of the operations in which at most one ARQ holds the handle at any time. The record must contain all
  * binds and unbinds of the ARQs it shows.
+ *
+ * An ARQ of which the database has lost rows keeps what clients were told it has: its guest uses it, whatever the journal says by then. What
+ * is shown of it afterwards proves nothing until it is bound again, and each request that gives it up, however it is answered, ends that.
  */
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Asked, Records } from './evidence.ts'
 import type { Invariant } from './history.ts'
+import { lostArqs } from './loss.ts'
 import { type Operation, linearize } from './linearize.ts'
 
 /** '' when free; else the ARQ, followed by `!` once it was seen Bound: from then on it loses the handle only by a request. */
@@ -62,8 +66,29 @@ const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
   ]
 }
 
+const GIVES_UP: ReadonlySet<Asked['act']> = new Set([...RELEASES, 'bind'])
+/** `goneAt`: when the last rows of the ARQ were lost; undefined: none were. */
+const afterLoss = (asked: Asked, arq: string, goneAt: number | undefined): readonly HandleOperation[] => {
+  const { from, to } = between(asked)
+  if (goneAt === undefined || (asked.toMs ?? 0) < goneAt || !GIVES_UP.has(asked.act)) return []
+  // who binds it again uses what that gives it
+  const until = asked.act === 'bind' ? to : Infinity
+  return [{ from, to: until, must: false, apply: (held) => (holderOf(held) === arq ? FREE : null), asked, arq }]
+}
+/** Whether what is shown of the ARQ says who has its handle. */
+const isProof = (asked: Asked, goneAt: number | undefined, boundAgainMs: number): boolean =>
+  goneAt === undefined || (asked.toMs ?? 0) < goneAt || (asked.fromMs ?? 0) >= boundAgainMs
+
 /** The operations on each handle that a client ever saw as held. */
-export const operationsOf = (clients: readonly Asked[]): ReadonlyMap<string, readonly HandleOperation[]> => {
+export const operationsOf = (
+  clients: readonly Asked[],
+  lost: NonNullable<Records['lost']> = [],
+): ReadonlyMap<string, readonly HandleOperation[]> => {
+  const gone = lostArqs(lost)
+  const boundAgain = new Map<string, number>()
+  for (const { act, arqs = [], fromMs = 0, toMs = 0, ...asked } of clients)
+    for (const arq of act === 'bind' && certain({ act, ...asked }) ? arqs : [])
+      if (fromMs >= (gone.get(arq) ?? Infinity)) boundAgain.set(arq, Math.min(toMs, boundAgain.get(arq) ?? Infinity))
   const members = Map.groupBy(
     clients.filter((asked) => asked.act === 'bind' && !refused(asked)),
     ({ instance = '' }) => instance,
@@ -86,13 +111,17 @@ export const operationsOf = (clients: readonly Asked[]): ReadonlyMap<string, rea
     [...holders].map(([handle, arqs]) => [
       handle,
       [...arqs].flatMap((arq) =>
-        (byArq.get(arq) ?? []).flatMap(({ asked }) => [...sightings(asked, handle, arq), ...changes(asked, arq)]),
+        (byArq.get(arq) ?? []).flatMap(({ asked }) => [
+          ...(isProof(asked, gone.get(arq), boundAgain.get(arq) ?? Infinity) ? sightings(asked, handle, arq) : []),
+          ...changes(asked, arq),
+          ...afterLoss(asked, arq, gone.get(arq)),
+        ]),
       ),
     ]),
   )
 }
-export const judgeHandles = ({ clients = [] }: Pick<Records, 'clients'>) =>
-  [...operationsOf(clients)].map(([handle, operations]) => ({
+export const judgeHandles = ({ clients = [], lost = [] }: Pick<Records, 'clients' | 'lost'>) =>
+  [...operationsOf(clients, lost)].map(([handle, operations]) => ({
     handle,
     operations: operations.length,
     judged: linearize<Held>(operations, FREE),

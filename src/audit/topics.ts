@@ -11,6 +11,7 @@ import type { FeedRow } from '../actors/runtime/ports.ts'
 import { reactions } from '../actors/reactions.ts'
 import type { Records, Proof, TopicMessage, Topics } from './evidence.ts'
 import type { Finding, History, Invariant } from './history.ts'
+import { untoldSince } from './loss.ts'
 import { comesBefore } from './positions.ts'
 
 const ORDERS = CATALOGUE.hostOrders.topic
@@ -62,6 +63,31 @@ function* expectedOf(journal: Records['journal']): Iterable<Expected> {
     }
   }
 }
+/** The messages without those that only lost rows explain, and without those that came before their row was lost and written again. */
+const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefined => {
+  if (!topics || lost.length === 0) return topics
+  const gone = new Map<string, Set<string>>()
+  const wordsOf = (id: string) => gone.get(id) ?? new Set<string>()
+  for (const { rows } of lost)
+    for (const row of rows)
+      for (const { topic, key, value } of reactions({ ...row, position: '' })) {
+        const { id, data } = JSON.parse(value) as { readonly id: string; readonly data: unknown }
+        const name = idOf({ topic, id })
+        gone.set(name, wordsOf(name).add(`${key} ${said({ topic, body: data })}`))
+      }
+  const there = new Map<string, string>()
+  for (const one of expectedOf(journal))
+    if (gone.has(idOf(one))) there.set(`${idOf(one)} ${one.key} ${said(one)}`, one.row.position)
+  const isGone = (message: TopicMessage): boolean => {
+    if (message.body === null || !isTold(message)) return false
+    const words = `${message.key} ${said(message)}`
+    if (!wordsOf(idOf(message)).has(words)) return false
+    const position = there.get(`${idOf(message)} ${words}`)
+    return position === undefined || (message.position !== null && message.position !== position)
+  }
+  return { ...topics, messages: topics.messages.filter((message) => !isGone(message)) }
+}
+
 const passed = ({ told }: Topics, { position }: FeedRow): boolean => told !== null && !comesBefore(told, position)
 
 /** For each topic that lost messages by retention: all positions from this one on are still there; null: possibly none is. */
@@ -84,8 +110,10 @@ const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null>
 const told: Invariant = {
   name: 'PUBLISHED-1',
   meaning: 'what the journal holds up to the checkpoint of the relay was published on its topics',
-  judge: ({ journal, topics }) => ({
+  judge: (evidence) => ({
     *end() {
+      const { journal } = evidence
+      const topics = withoutLost(evidence)
       if (!topics) return
       const there = new Set(topics.messages.map(idOf))
       const kept = keptFrom(topics)
@@ -107,8 +135,9 @@ const told: Invariant = {
 const ordered: Invariant = {
   name: 'PUBLISHED-2',
   meaning: 'the first occurrences of the messages of a key are in the order of the journal',
-  judge: ({ topics }) => ({
+  judge: (evidence) => ({
     *end() {
+      const topics = withoutLost(evidence)
       const seen = new Set<string>()
       const last = new Map<string, TopicMessage>()
       for (const message of topics?.messages ?? []) {
@@ -132,7 +161,8 @@ const later = ({ open }: Topics, { now, slackMs = 30_000 }: Records, { position,
   open !== null && (position === null ? time !== null && time > now - slackMs : !comesBefore(position, open))
 
 function* judged(evidence: Records, fits: (message: TopicMessage) => boolean): Iterable<Finding> {
-  const { journal, topics } = evidence
+  const { journal } = evidence
+  const topics = withoutLost(evidence)
   if (!topics) return
   for (const { position } of journal) if (position === undefined) return
   const unknown = new Map(
@@ -200,13 +230,14 @@ const movedOn = ({ messages, open }: Topics): ReadonlySet<string> =>
     }),
   )
 
-function* lastStates({ reached }: History, journal: Records['journal'], topics: Topics): Iterable<Finding> {
+function* lastStates({ reached }: History, { journal, lost = [] }: Records, topics: Topics): Iterable<Finding> {
   const last = new Map<string, TopicMessage>()
   for (const message of topics.messages) {
     const keyOf = STATES[message.topic]
     if (keyOf) last.set(keyOf(message.key), message)
   }
   const moved = movedOn(topics)
+  const untold = untoldSince(lost)
   for (const [entity, message] of last) {
     const states = reached(entity)
     const newest = states.at(-1)
@@ -214,7 +245,7 @@ function* lastStates({ reached }: History, journal: Records['journal'], topics: 
     const certain = topics.settled && row?.position !== undefined && passed(topics, row)
     const shown = message.body === null ? null : canonicalJson((message.body as { readonly state: unknown }).state)
     const fits = (certain ? states.slice(-1) : states).some(({ state }) => rowOf(entity, state) === shown)
-    if (fits || moved.has(entity)) continue
+    if (fits || moved.has(entity) || untold(entity, newest?.place ?? 0)) continue
     yield {
       found: `${place(message)}: the last state of ${entity} is ${shown ?? 'absent'}, the journal folds to ${newest ? rowOf(entity, newest.state) : 'nothing'}`,
       keys: [entity],
@@ -225,9 +256,9 @@ function* lastStates({ reached }: History, journal: Records['journal'], topics: 
 const latest: Invariant = {
   name: 'PUBLISHED-4',
   meaning: 'the last message of a key on a state topic is the state the journal folds to',
-  judge: ({ journal, topics }) => ({
+  judge: (evidence) => ({
     *end(history) {
-      if (topics) yield* lastStates(history, journal, topics)
+      if (evidence.topics) yield* lastStates(history, evidence, evidence.topics)
     },
   }),
 }

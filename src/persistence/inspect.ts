@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import type { Clock } from '../clock.ts'
-import { stoppedOf } from './incarnation.ts'
+import { stoppedOf } from './stopped.ts'
 import { expectOwnCluster, Restored } from './serverIdentity.ts'
 import { newer, pending } from './migrate.ts'
 import { clientConfig } from './postgres/postgres.ts'

@@ -33,19 +33,26 @@ const storeOn = async (
     await database.close()
     throw cause
   })
-  const [{ sqlJournal }, { sqlReads }, { endAllOthers, sqlSharing }, bulk, { clusterIn }] = await Promise.all([
+  const [
+    { sqlJournal },
+    { sqlReads },
+    { endAllOthers, sqlSharing },
+    bulk,
+    { clusterIn },
+    { remembering },
+    { custodyOn },
+  ] = await Promise.all([
     import('./journal.ts'),
     import('./reads.ts'),
     import('./sharing.ts'),
     import('./bulk.ts'),
     import('./cluster.ts'),
+    import('./incarnation.ts'),
+    import('./incarnationSql.ts'),
   ])
-  const journal = sqlJournal(database)
+  const journal = incarnation ? remembering(sqlJournal(database), incarnation) : sqlJournal(database)
   if (database.exclusive) await endAllOthers(database.write)
-  if (incarnation) {
-    await incarnation.prove(database.write)
-    journal.onAppended((appends) => incarnation.acknowledged(appends ?? []))
-  }
+  await incarnation?.prove(custodyOn(database.write))
   // loads MikroORM, so it is imported only when needed
   let archiver: Promise<Store['archiveEnded']> | null = null
   return {
@@ -53,8 +60,8 @@ const storeOn = async (
     newer: unknown,
     ...(database.lost ? { lost: database.lost } : {}),
     journal,
-    expectWriting: () => (incarnation ? incarnation.look(database.write) : Promise.resolve()),
-    isStopped: async () => (incarnation ? (await import('./incarnation.ts')).isStopped(database.read) : false),
+    expectWriting: async () => incarnation?.look(custodyOn(database.write)),
+    isStopped: async () => (incarnation ? (await import('./stopped.ts')).isStopped(database.read) : false),
     reads: sqlReads(database),
     sharing: sqlSharing(database),
     hints: database.hints ?? noHints,
@@ -87,9 +94,10 @@ const openPglite = async (dir: string): Promise<Store> => {
 }
 
 const openPostgres = async (options: PostgresOptions): Promise<Store> => {
-  const [{ postgresDatabase }, { openIncarnation }] = await Promise.all([
+  const [{ postgresDatabase }, { openIncarnation }, { custodyOn }] = await Promise.all([
     import('./postgres/postgres.ts'),
     import('./incarnation.ts'),
+    import('./incarnationSql.ts'),
   ])
   const { sole = false, ...rest } = options
   const incarnation = openIncarnation()
@@ -98,7 +106,7 @@ const openPostgres = async (options: PostgresOptions): Promise<Store> => {
     ...rest,
     // whoever adopts may do so beside a program that has the database to itself
     ...(rest.adopting ? {} : { presence }),
-    prove: incarnation.prove,
+    prove: (run) => incarnation.prove(custodyOn(run)),
   })
   const migrateUp = async () => {
     const orm = await import('./orm.ts')

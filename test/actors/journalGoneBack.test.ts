@@ -72,4 +72,23 @@ describe('a journal that has gone back while controls live on', () => {
     await stores.goBack(before)
     expect(await a.control.arqs.get(NOVA, one)).toMatchObject({ ok: false, fault: { kind: 'not_found' } })
   })
+  it('takes a report again that it had recorded, and has lost', async () => {
+    const stores = replacedStores()
+    const a = await openPlane({}, stores.open(), 'when told')
+    await a.shows('h', { seed: 1, devices: [{ kind: 'fpga', handles: 1 }] })
+    value(await a.control.profiles.create(NOVA, { name: 'f', description: null, groups: GROUPS }))
+    const [deployable] = value(await a.control.deployables.list({}, {})).items
+    const arq = value(await a.control.arqs.create(NOVA, 'f'))[0]!.uuid
+    const at = { arq, hostname: 'h', deviceRpUuid: deployable!.rp_uuid!, instanceUuid: systemIds.uuid() }
+    value(await a.control.arqs.bind(NOVA, [at]))
+    await a.pump()
+    const before = (await stores.rows()).length
+    await a.answer(a.orders[0]!)
+    expect(value(await a.control.arqs.get(NOVA, arq)).state).toBe('Bound')
+    await stores.goBack(before)
+    // the same message: its command is one that the control remembers as carried out
+    await a.answer(a.orders[0]!)
+    expect(value(await a.control.arqs.get(NOVA, arq)).state).toBe('Bound')
+    await a.plane.stop()
+  })
 })

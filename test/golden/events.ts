@@ -37,6 +37,7 @@ const deployable: All<DeployableEvent> = {
   AttributeRemoved: true,
   HandleQuarantined: true,
   HandleCleared: true,
+  OrdersRaised: true,
 }
 const device: All<DeviceEvent> = { DeviceRecorded: true, DeviceDescribed: true, StatusSet: true, PresenceSet: true }
 const host: All<HostEvent> = { PictureRecorded: true, LivenessSet: true, ReportRefused: true }

@@ -236,6 +236,15 @@ const keys = async (cloud: Cloud) => {
   await cloud.plane.reports.take({ ...beat, status }, 'signed with the former key', own)
 }
 
+/** The database has lost a row that gave the card of the FPGA an order. */
+const adopts = async (cloud: Cloud) => {
+  const { uuid } = await placeOf(cloud, 'FPGA')
+  const events = [{ type: 'OrderDone', slot: '90000000-0000-4000-8000-00000000000b', number: 1000 }]
+  const row = { key: `deployable/${uuid}`, command: '90000000-0000-4000-8000-00000000000c', events } as const
+  value(await cloud.plane.adoption(NOVA, [row], { by: 'operator', reason: 'rows are lost' }))
+  await cloud.clock.pass(1)
+}
+
 export const playScenario = async (): Promise<readonly FeedRow[]> => {
   const cloud = await openCloud()
   await shows(cloud, cloud.shown)
@@ -247,6 +256,7 @@ export const playScenario = async (): Promise<readonly FeedRow[]> => {
   await bind(cloud, 'fpga', 'FPGA')
   await foreignAnswer(cloud)
   await keys(cloud)
+  await adopts(cloud)
   const rows = await cloud.store.journal.feed('', 10_000)
   await cloud.plane.stop()
   return rows

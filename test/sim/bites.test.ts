@@ -12,6 +12,8 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['relay without epoch', ['SHARING-2'], 5],
   ['refusal without reading the tail', ['S6', 'S7', 'S9'], 1],
   ['claims ignored', ['SHARING-3'], 14],
+  ['chain off', ['S1', 'S13', 'I1', 'I2', 'L5'], 2],
+  ['incarnation off', ['INCARNATION-2', 'S1 clients'], 18],
 ]
 /** Each change of the code changes the random sequence of a seed, so more seeds are tried. */
 const SEEDS_MAX = 60

@@ -25,6 +25,7 @@ type Ports = {
   readonly random: Random
   readonly processes: readonly Process[]
   readonly committed: () => number
+  readonly onLoss: (listener: (place: number) => void) => void
   readonly say: (line: string) => void
   readonly complain: (line: string, rule?: string) => void
 }
@@ -51,9 +52,17 @@ const headersOf = ({ project, role, service }: Who): Record<string, string> => (
   ...(service ? { 'X-Service-Roles': 'service' } : {}),
 })
 
-export const openClient = ({ schedule, random, processes, committed, say, complain }: Ports): Client => {
+export const openClient = ({ schedule, random, processes, committed, onLoss, say, complain }: Ports): Client => {
   const life = schedule.life('clients')
   const asked: Asked[] = []
+  /** Requests without an answer so far. */
+  const unanswered = new Set<{ from: number }>()
+  // the rows after that place are others from now on
+  onLoss((place) => {
+    for (const one of unanswered) one.from = Math.min(one.from, place)
+    for (const [at, { from, to, ...rest }] of asked.entries())
+      if (to > place) asked[at] = { ...rest, from: Math.min(from, place), to: place }
+  })
   let sent = 0
 
   const send = async (who: Who, line: string, body: unknown): Promise<Reply> => {
@@ -68,9 +77,11 @@ export const openClient = ({ schedule, random, processes, committed, say, compla
     return reply
   }
   const ask: Client['ask'] = async (who, act, line, body, about = {}) => {
-    const [id, from, fromMs] = [++sent, committed(), schedule.elapsed()]
+    const [id, place, fromMs] = [++sent, { from: committed() }, schedule.elapsed()]
+    unanswered.add(place)
     say(`client ${id}: ${line}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`)
     const reply = await send(who, line, body)
+    unanswered.delete(place)
     say(
       `client ${id}: ${reply.status ?? 'no answer'}${reply.status !== null && reply.status >= 400 ? ` ${JSON.stringify(reply.json?.errors?.[0]?.detail ?? reply.json)}` : ''}`,
     )
@@ -82,7 +93,7 @@ export const openClient = ({ schedule, random, processes, committed, say, compla
     const caller = { projectId: who.project, isAdmin: who.role === 'admin', isService: who.service }
     asked.push({
       act,
-      from,
+      from: place.from,
       to: committed(),
       fromMs,
       toMs: schedule.elapsed(),

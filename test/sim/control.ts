@@ -25,6 +25,7 @@ export type Process = {
   /** Pauses the process: none of its tasks run until it is resumed, with its state unchanged. */
   readonly hold: () => void
   readonly resume: () => void
+  readonly stands: () => boolean
   /** Rejects when the process dies, or is not there. */
   readonly request: (
     asker: Life,
@@ -113,6 +114,7 @@ export const openProcess = (ports: Ports): Process => {
     },
     hold: () => schedule.hold(life),
     resume: () => schedule.resume(life),
+    stands: () => life.parked !== null,
     request: (asker, line, headers, body) => {
       const text = body === undefined ? undefined : JSON.stringify(body)
       const init: RequestInit =

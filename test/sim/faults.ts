@@ -1,42 +1,13 @@
 /** The faults, injected one at a time while clients work. Each ends by itself or at the end of the load. */
 import { reportRecord } from '../../src/wire/message.ts'
 import type { Process } from './control.ts'
+import { DATABASE_FAULTS, comesBackWithLess } from './databaseFaults.ts'
 import { forges } from './forger.ts'
-import type { Machine } from './machine.ts'
-import type { Network } from './network.ts'
-import type { SimNova } from './nova.ts'
-import type { Random } from './random.ts'
-import type { Life, Schedule } from './schedule.ts'
-import { MOMENTS, type Snare } from './snare.ts'
-import { type SimStore, UNRECORDABLE } from './store.ts'
+import { MOMENTS } from './snare.ts'
+import { type Fault, type Stage, later, mayStop, pause } from './stage.ts'
+import { UNRECORDABLE } from './store.ts'
 
-export type Pause = { readonly from: number; to: number }
-export type Stage = {
-  readonly schedule: Schedule
-  readonly random: Random
-  /** The life that injects the faults; it is never killed. */
-  readonly life: Life
-  readonly processes: readonly Process[]
-  readonly machines: readonly Machine[]
-  readonly network: () => Network
-  /** Replaces the bus by a new, empty one. */
-  readonly loseBus: () => void
-  readonly store: SimStore
-  readonly snare: Snare
-  readonly nova: SimNova
-  readonly now: () => number
-  readonly pauses: Pause[]
-  readonly say: (line: string) => void
-}
-type Fault = (stage: Stage) => void
 const FATES = ['kept', 'lost', 'torn'] as const
-
-const later = ({ schedule, life }: Stage, ms: number, run: () => void): void => void schedule.after(life, ms, run)
-/** Until then no deadline need be kept. */
-const pause = (stage: Stage, ms: number): void => {
-  const from = stage.now()
-  stage.pauses.push({ from, to: from + ms })
-}
 
 /** Actors in use are killed in the middle of what they do, some of them several times. */
 const actors: Fault = (stage) => {
@@ -96,6 +67,7 @@ const ledgerAltered: Fault = (stage) => {
   later(stage, random.below(3000), machine.start)
 }
 const controlDies: Fault = (stage) => {
+  if (!mayStop(stage)) return
   const { processes, random } = stage
   const process = random.pick(processes)
   const down = random.below(random.chance(0.8) ? 2000 : 30_000)
@@ -121,12 +93,14 @@ const stands = (stage: Stage, { name }: Pick<Process, 'name'>, resume: () => voi
   })
 }
 const controlPauses: Fault = (stage) => {
+  if (!mayStop(stage)) return
   const process = stage.random.pick(stage.processes)
   process.hold()
   stands(stage, process, process.resume)
 }
 /** Pauses a relay before a publish, before it learns the result of a publish, or before it saves its checkpoint. */
 const controlCaught: Fault = (stage) => {
+  if (!mayStop(stage)) return
   const { random, snare, schedule, say } = stage
   const at = random.pick(MOMENTS)
   say(`fault: the next process at ${at} is to stand still`)
@@ -156,15 +130,18 @@ const brokerLies: Fault = (stage) => {
   later(stage, ms, () => (mine.mischief = 0))
 }
 const storeAway: Fault = (stage) => {
+  if (!mayStop(stage)) return
   const { random, say, store, schedule } = stage
   const ms = random.between(500, 10_000)
   say(`fault: the store is away for ${ms} ms`)
-  schedule.hold(store.life)
+  const life = store.server.life()
+  schedule.hold(life)
   pause(stage, ms + 8000)
-  later(stage, ms, () => schedule.resume(store.life))
+  later(stage, ms, () => schedule.resume(life))
 }
 /** As one process that holds all of them, or a power cut: what is not on a disk is gone. */
 const allDies: Fault = (stage) => {
+  if (!mayStop(stage)) return
   const { processes, machines, random, say, loseBus } = stage
   const down = random.below(5000)
   say('fault: everything dies')
@@ -286,6 +263,7 @@ const FAULTS: readonly Fault[] = [
   brokerLies,
   brokerLies,
   storeAway,
+  ...DATABASE_FAULTS,
   allDies,
   novaMoody,
   novaMoody,
@@ -298,12 +276,15 @@ const FAULTS: readonly Fault[] = [
   unplugged,
   unplugged,
 ]
-export const strike = (stage: Stage): void => stage.random.pick(FAULTS)(stage)
+/** `lossy`: the database fails more often than anything else. */
+export const strike = (stage: Stage, lossy: boolean): void =>
+  stage.random.pick(lossy && stage.random.chance(0.4) ? [comesBackWithLess] : FAULTS)(stage)
 
 /** Ends all faults: all processes run, and no call is disturbed. */
 export const mend = ({ processes, machines, network, schedule, snare, store, nova, say }: Stage): void => {
   say('all is mended')
-  for (const life of [store.life, network().life]) schedule.resume(life)
+  for (const life of [store.server.life(), network().life]) schedule.resume(life)
+  store.server.readOnly = false
   for (const process of processes) process.resume()
   network().mischief = 0
   snare.clear()

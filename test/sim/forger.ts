@@ -6,7 +6,7 @@ import type { Order } from '../../src/wire/orders.ts'
 import { CLUSTER_HEADER } from '../../src/wire/seal.ts'
 import { SIGNER_HEADER, type Verify, createVerify } from '../../src/wire/signature.ts'
 import { privateKeyOf, signerOf } from '../support/keys.ts'
-import type { Stage } from './faults.ts'
+import type { Stage } from './stage.ts'
 import type { Bite } from './lies.ts'
 import type { Random } from './random.ts'
 

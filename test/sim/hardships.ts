@@ -1,9 +1,10 @@
 /** Scenarios played after the load, when all faults have ended: a host that stays away, and a faulty host that must hardly disturb others. */
 import { reportRecord } from '../../src/wire/message.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
-import { type Stage, mend } from './faults.ts'
+import { mend } from './faults.ts'
 import type { Machine } from './machine.ts'
 import { type Tools, begin, forsaken, leave, look, ok } from './sessions.ts'
+import type { Stage } from './stage.ts'
 import { pass, until } from './until.ts'
 import type { World } from './world.ts'
 

@@ -1,5 +1,5 @@
 /** Planted bugs that test the tests: ports that break their contract. The invariants must find each of them. */
-import type { Append, Journal, Reads } from '../../src/actors/runtime/ports.ts'
+import type { Append, Journal, JournalRow, Reads } from '../../src/actors/runtime/ports.ts'
 import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import type { Store } from '../../src/persistence/store.ts'
 
@@ -12,22 +12,34 @@ export const BITES = [
   'relay without epoch',
   'refusal without reading the tail',
   'claims ignored',
+  'chain off',
+  'incarnation off',
 ] as const
 export type Bite = (typeof BITES)[number]
 /** Bugs that have an effect only with several processes. */
 export const needsSeveral = (bite: Bite | null): boolean => bite !== null && BITES.indexOf(bite) >= 4
 
+/** Bugs that have an effect only when the database comes back without its last rows. */
+export const needsLoss = (bite: Bite | null): boolean => bite === 'chain off' || bite === 'incarnation off'
+
+const loose = (row: JournalRow): JournalRow => {
+  const { follows: _, ...rest } = row
+  return rest
+}
+
 /** Renumbers an append to follow the newest rows, so that no append is refused as stale. */
 export const unfenced = async (journal: Pick<Journal, 'recall'>, { rows, changes }: Append): Promise<Append> => {
   const tails = await journal.recall(rows.map(({ key }) => ({ key, after: 0 })))
   return {
-    rows: rows.map((row) => {
-      const { follows: _, ...loose } = row
-      return { ...loose, version: (tails.get(row.key)?.rows.at(-1)?.version ?? 0) + 1 }
-    }),
+    rows: rows.map((row) => ({ ...loose(row), version: (tails.get(row.key)?.rows.at(-1)?.version ?? 0) + 1 })),
     changes,
   }
 }
+
+const unchained = ({ append, recall }: Journal): Pick<Journal, 'append' | 'recall'> => ({
+  append: ({ rows, ...rest }) => append({ ...rest, rows: rows.map(loose) }),
+  recall: (keys) => recall(keys.map(({ key, after }) => ({ key, after }))),
+})
 
 export const lyingJournal = (bite: Bite | null, journal: Journal, store: Pick<Store, 'journalEnd'>): Journal => ({
   ...journal,
@@ -35,6 +47,8 @@ export const lyingJournal = (bite: Bite | null, journal: Journal, store: Pick<St
   ...(bite === 'relay without checkpoint'
     ? { checkpoint: (reader) => (reader === 'relay' ? store.journalEnd() : journal.checkpoint(reader)) }
     : {}),
+  // neither an append nor a read says which row it follows
+  ...(bite === 'chain off' ? unchained(journal) : {}),
   // a process that believes to be the only writer decides on its cached state
   ...(bite === 'refusal without reading the tail' ? { exclusive: true } : {}),
 })

@@ -23,6 +23,7 @@ type Ports = {
   readonly tap: Tap
   readonly random: Random
   readonly committed: () => number
+  readonly onLoss: (listener: (place: number) => void) => void
   readonly say: (line: string) => void
 }
 
@@ -30,9 +31,12 @@ const SLOW_MS = 15_000
 /** As long as a caller waits for an answer. */
 const HUNG_MS = 30_000
 
-export const simNova = ({ schedule, tap, random, committed, say }: Ports): SimNova => {
+export const simNova = ({ schedule, tap, random, committed, onLoss, say }: Ports): SimNova => {
   const server = schedule.life('nova')
   const heard: Heard[] = []
+  onLoss((place) => {
+    for (const [at, one] of heard.entries()) if (one.place > place) heard[at] = { ...one, place }
+  })
   const instances = new Set<string>()
   const waiting = new Map<string, Set<() => void>>()
 

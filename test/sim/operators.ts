@@ -37,9 +37,16 @@ const keptBack = async (tools: Tools): Promise<void> => {
   if (listed.status !== 200 || listed.json.handles.length === 0) return
   const { uuid } = random.pick(listed.json.handles as { uuid: string }[])
   const kept = await insist(tools, `POST /v2/handles/${uuid}/quarantine`, BECAUSE)
-  await client.sleep(random.below(10_000))
-  if (kept.status === 200 && kept.json.last_arq_uuid === null)
-    await insist(tools, `POST /v2/handles/${uuid}/release`, BECAUSE)
+  if (kept.status !== 200 || kept.json.last_arq_uuid !== null) return
+  // what another operator has found out about it since counts
+  for (let round = 0; round < ROUNDS; round++) {
+    await client.sleep(round === 0 ? random.below(10_000) : 2000)
+    const seen = await client.ask(ADMIN, 'other', `GET /v2/handles/${uuid}`)
+    if (unsure(seen)) continue
+    if (seen.json?.quarantine?.reason !== BECAUSE.reason) return
+    const released = await client.ask(ADMIN, 'other', `POST /v2/handles/${uuid}/release`, BECAUSE)
+    if (!unsure(released)) return
+  }
 }
 
 /** Has looked at the host, and found that nobody uses what is withheld because of its ledger. */

@@ -1,8 +1,9 @@
 /** One seed from start to end: load with faults, end of the faults, time to settle, and the check of the invariants. */
 import { check } from '../../src/audit/check.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
+import { doubtful, unnamed } from './databaseServer.ts'
 import { mend, strike } from './faults.ts'
-import type { Bite } from './lies.ts'
+import { type Bite, needsLoss } from './lies.ts'
 import { poisoned, silence } from './hardships.ts'
 import { interventionSession } from './operators.ts'
 import { recordedTwice } from './returning.ts'
@@ -73,7 +74,7 @@ const startLoad = (world: World, seed: number): Load => {
 }
 
 /** Faults are spread over the requests, and injected earlier if the clients are slow. */
-const makeFaults = (world: World, load: Load): void => {
+const makeFaults = (world: World, load: Load, bite: Bite | null): void => {
   const { stage, client } = world
   const { schedule, life, random } = stage
   const first = 40
@@ -81,7 +82,7 @@ const makeFaults = (world: World, load: Load): void => {
     const wanted = first + ((requestsIn(world) - first) * (load.faults + random.unit() * 0.8)) / FAULTS
     if (client.requests() >= wanted) {
       load.faults++
-      strike(stage)
+      strike(stage, needsLoss(bite))
     }
     if (load.faults < FAULTS) schedule.after(life, random.between(1, 200), next)
   }
@@ -117,7 +118,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     const { stage, client, story, complaints } = world
     for (const each of [...stage.processes, ...stage.machines]) each.start()
     const load = startLoad(world, seed)
-    makeFaults(world, load)
+    makeFaults(world, load, bite)
     await until(world, 'the load', load.ended)
     if (stage.random.chance(0.3)) await silence(world, load.tools)
     if (stage.random.chance(0.2)) await poisoned(world, load.tools)
@@ -130,7 +131,13 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     await until(world, 'the clearing', clearOut(load))
     await pass(world, CLEAR_MS)
     const last = await gather(world)
-    const altered = new Set(stage.machines.flatMap((machine) => [...machine.altered]))
+    const nameless = unnamed(stage.store.server)
+    if (nameless.length > 0)
+      world.complain(`${nameless.length} rows are lost, and nobody knows, such as ${nameless[0]}`, 'INCARNATION-2')
+    const altered = new Set([
+      ...stage.machines.flatMap((machine) => [...machine.altered]),
+      ...doubtful(stage.store.server),
+    ])
     const violations = [
       ...complaints,
       ...settled,

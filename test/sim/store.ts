@@ -1,8 +1,11 @@
 /** The store in memory as a process sees it over a network: delayed, failing before or after the commit, or with a planted bug. */
 import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
+import { remembering } from '../../src/persistence/incarnation.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
+import { rowId } from './custody.ts'
+import { type DatabaseServer, databaseServer } from './databaseServer.ts'
 import { CLOUD_KEY } from './forger.ts'
 import { type Bite, lyingJournal, lyingSharing, unfenced } from './lies.ts'
 import type { Random } from './random.ts'
@@ -26,10 +29,9 @@ export type SimStore = {
   /** All rows, in commit order. */
   readonly rows: () => readonly FeedRow[]
   readonly committed: () => number
-  /** The life of the store server: it does not answer while this is held. */
-  readonly life: Life
-  /** The store as seen by the process of that life. */
-  readonly seenBy: (life: Life) => Store
+  readonly server: DatabaseServer
+  /** The store as seen by the process of that life. `adopting`: it may write while writing is stopped. */
+  readonly seenBy: (life: Life, adopting?: boolean) => Store
 }
 type Ports = {
   readonly schedule: Schedule
@@ -48,18 +50,19 @@ const REFUSED: Verdict = { refused: { kind: 'invalid', field: 'devices.model', r
 const isUnrecordable = ({ rows }: Append): boolean =>
   rows.some(({ key, events }) => key.startsWith('device/') && JSON.stringify(events).includes(UNRECORDABLE))
 
-/** A caller gives up after this long while the store is away; the request is still carried out when it is back. */
-const TIMEOUT_MS = 4000
-
 export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, complain }: Ports): SimStore => {
   const open = memoryStores({ exclusive, now: schedule.elapsed })
   const store = open()
   const watched = watchedSharing({ now: schedule.elapsed, exclusive, complain })
   const faults: StoreFaults = { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 }
-  const server = schedule.life('store')
   const log: FeedRow[] = []
   const delayMs = (): number =>
     (random.chance(0.3) ? random.below(4) : 0) + (faults.slowMs > 0 ? random.below(faults.slowMs) : 0)
+  const server = databaseServer({ schedule, memories: open, rows: () => log, delayMs, bite, say })
+  server.onLoss((place) => {
+    log.splice(place)
+    watched.forget()
+  })
 
   const note = async (): Promise<void> => {
     for (const row of await store.journal.feed(String(log.length), 1000)) {
@@ -69,12 +72,20 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       )
     }
   }
-  const append = async (journal: Journal, wanted: Append): Promise<Verdict> => {
+  /** The database refuses before it looks at the append. */
+  const refusal = (adopting: boolean): Verdict | null => {
+    if (server.readOnly) return 'busy'
+    const stopped = adopting ? null : server.custody.refusal()
+    return stopped === null ? null : { stopped }
+  }
+  const append = async (journal: Journal, wanted: Append, adopting: boolean): Promise<Verdict> => {
     if (faults.failBefore > 0) {
       faults.failBefore--
       say(`store: an append of ${wanted.rows[0]?.key} is lost before the commit`)
       return 'unknown'
     }
+    const refused = refusal(adopting)
+    if (refused !== null) return refused
     if (isUnrecordable(wanted)) return REFUSED
     const torn = bite === 'append torn' && wanted.rows.length > 1 && random.chance(0.02)
     const given = torn ? { ...wanted, rows: wanted.rows.slice(0, -1) } : wanted
@@ -97,27 +108,39 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       throw new Error('the store cannot be read')
     }
 
-  const seenBy = (life: Life): Store => {
-    const own = open(schedule.clockOf(life).monotonic)
-    const ask = <Value>(work: () => Promise<Value>): Promise<Value> => {
-      const asked = schedule.across(life, server, delayMs, work)
-      return server.parked ? schedule.within(life, TIMEOUT_MS, asked, 'the store does not answer') : asked
-    }
+  const seenBy = (life: Life, adopting = false): Store => {
+    // who adopts does not have the database to itself, and ends nobody's claims
+    const own = adopting ? store : open(schedule.clockOf(life).monotonic)
+    const session = server.sessionOf(life)
+    const { ask } = session
     /** As the ports promise. */
     const look = <Value>(work: () => Promise<Value>): Promise<Value> =>
       ask(work).catch((cause: unknown) => {
         throw new Unreadable(String(cause), { cause })
       })
+    const change = <Value>(work: () => Promise<Value>): Promise<Value> =>
+      ask(() => (server.readOnly ? Promise.reject(new Error('the database server is read-only')) : work()))
     const sent = new Set<Promise<void>>()
-    const send = (wanted: Append): Promise<Verdict> => {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      sent.add(promise)
-      return ask(() =>
-        append(real, wanted).finally(() => {
-          sent.delete(promise)
-          resolve()
-        }),
+    const reached = (): Promise<boolean> =>
+      session.reach().then(
+        () => true,
+        () => false,
       )
+    const send = async (wanted: Append): Promise<Verdict> => {
+      if (!(await reached())) return 'busy'
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const { mourners } = server.life()
+      sent.add(promise)
+      const over = (): void => {
+        mourners.delete(over)
+        sent.delete(promise)
+        resolve()
+      }
+      // what was sent to a server that has ended is never carried out
+      mourners.add(over)
+      const verdict = await ask(() => append(real, wanted, adopting).finally(over))
+      if (verdict === 'busy') session.drop()
+      return verdict
     }
     /** Comes after what this process has sent, as the port promises. */
     const recall: Journal['recall'] = async (keys) => {
@@ -126,44 +149,57 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
     }
     const { reads } = store
     const real = lyingJournal(bite, own.journal, store)
-    const sharing = watched(life, lyingSharing(bite, own.sharing, reads))
+    const sharing = watched.of(life, lyingSharing(bite, own.sharing, reads))
     const journal: Journal = {
-      append: (wanted) => tap.pass(life, 'journal', () => send(wanted)).catch(() => 'unknown'),
+      append: async (wanted) => {
+        const verdict = await tap.pass(life, 'journal', () => send(wanted)).catch(() => 'unknown' as const)
+        if (verdict === 'appended') for (const row of wanted.rows) server.acknowledged.add(rowId(row, row.commandId))
+        return verdict
+      },
       recall: (keys) => look(read(() => recall(keys))),
       history: (keys, limit) => look(read(() => real.history(keys, limit))),
       feed: (after, limit) => look(read(() => real.feed(after, limit))),
       checkpoint: (reader) => look(() => real.checkpoint(reader)),
-      saveCheckpoint: (reader, position) => ask(() => real.saveCheckpoint(reader, position)),
+      saveCheckpoint: (reader, position) => change(() => real.saveCheckpoint(reader, position)),
       onAppended: (listener) => real.onAppended((appends) => schedule.soon(life, () => listener(appends))),
-      exclusive: real.exclusive,
+      get exclusive() {
+        return real.exclusive && session.sessions() < 2
+      },
+      get incarnation() {
+        return session.sessions()
+      },
       close: real.close,
     }
     const page = ((query: never) => look(() => reads.page(query))) as Reads['page']
     return {
       ...store,
-      cluster: () => store.cluster(() => CLOUD_KEY),
-      journal,
+      // the first session is opened with the store
+      cluster: async () => {
+        await session.reach()
+        return store.cluster(() => CLOUD_KEY)
+      },
+      journal: remembering(journal, session.incarnation),
       reads: {
         page,
         dueBefore: (now, limit) => look(() => reads.dueBefore(now, limit)),
         tally: (view, by) => look(() => reads.tally(view, by)),
       },
       sharing: {
-        acquire: (name, holder, forMs) => ask(() => sharing.acquire(name, holder, forMs)),
-        release: (name, holder) => ask(() => sharing.release(name, holder)),
+        acquire: (name, holder, forMs) => change(() => sharing.acquire(name, holder, forMs)),
+        release: (name, holder) => change(() => sharing.release(name, holder)),
         saveUnder: async (lease, reader, position) => {
           await snare.pass(life, 'save')
-          return tap.pass(life, 'checkpoint', () => ask(() => sharing.saveUnder(lease, reader, position)))
+          return tap.pass(life, 'checkpoint', () => change(() => sharing.saveUnder(lease, reader, position)))
         },
-        claimDue: (kinds, now, limit, forMs) => ask(() => sharing.claimDue(kinds, now, limit, forMs)),
-        unclaim: (claimed) => ask(() => sharing.unclaim(claimed)),
-        takeOrders: (before, at, limit) => ask(() => sharing.takeOrders(before, at, limit)),
-        postponeOrders: (orders) => ask(() => sharing.postponeOrders(orders)),
-        noteSeen: (hosts) => ask(() => sharing.noteSeen(hosts)),
+        claimDue: (kinds, now, limit, forMs) => change(() => sharing.claimDue(kinds, now, limit, forMs)),
+        unclaim: (claimed) => change(() => sharing.unclaim(claimed)),
+        takeOrders: (before, at, limit) => change(() => sharing.takeOrders(before, at, limit)),
+        postponeOrders: (orders) => change(() => sharing.postponeOrders(orders)),
+        noteSeen: (hosts) => change(() => sharing.noteSeen(hosts)),
         silences: () => ask(() => sharing.silences()),
         forgetSeen: (silentMs) => ask(() => sharing.forgetSeen(silentMs)),
       },
     }
   }
-  return { store, faults, rows: () => log, committed: () => log.length, life: server, seenBy }
+  return { store, faults, rows: () => log, committed: () => log.length, server, seenBy }
 }

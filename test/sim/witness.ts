@@ -11,11 +11,16 @@ type Ports = {
 
 const RELAY = 'relay'
 
+type Watched = {
+  readonly of: (life: Life, sharing: Sharing) => Sharing
+  /** The database has gone back: what it had answered before holds no more. */
+  readonly forget: () => void
+}
 /** One instance serves all processes. */
-export const watchedSharing = ({ now, exclusive, complain }: Ports): ((life: Life, sharing: Sharing) => Sharing) => {
+export const watchedSharing = ({ now, exclusive, complain }: Ports): Watched => {
   const claims = new Map<string, { readonly life: Life; readonly until: number }>()
   let told = 0
-  return (life, sharing) => ({
+  const of: Watched['of'] = (life, sharing) => ({
     ...sharing,
     saveUnder: async (lease, reader, position) => {
       const saved = await sharing.saveUnder(lease, reader, position)
@@ -43,4 +48,9 @@ export const watchedSharing = ({ now, exclusive, complain }: Ports): ((life: Lif
       for (const entity of entities) claims.delete(entity)
     },
   })
+  const forget = (): void => {
+    claims.clear()
+    told = 0
+  }
+  return { of, forget }
 }

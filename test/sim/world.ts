@@ -2,17 +2,19 @@
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 import type { Row, ViewName } from '../../src/actors/runtime/views.ts'
 import { VIEWS } from '../../src/actors/runtime/views.ts'
+import { keepBack } from '../../src/cli/store/keepBack.ts'
+import { openOfflinePlane } from '../../src/cli/store/offlinePlane.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import type { Log } from '../../src/log.ts'
 import { type Client, openClient } from './client.ts'
 import { openProcess } from './control.ts'
-import type { Pause, Stage } from './faults.ts'
 import { openMachine } from './machine.ts'
 import { type Network, openNetwork } from './network.ts'
 import { simNova } from './nova.ts'
 import { seeded, seededIds } from './random.ts'
 import { openSchedule } from './schedule.ts'
 import { openSnare } from './snare.ts'
+import type { Pause, Stage } from './stage.ts'
 import { openTap, type Tap } from './tap.ts'
 import { type Bite, needsSeveral } from './lies.ts'
 import { simStore } from './store.ts'
@@ -35,6 +37,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   bug: 'nothing breaks, and nothing is thrown that nobody catches',
   'SHARING-2': 'the checkpoint of the relay never goes back',
   'SHARING-3': 'what one process claimed, no other gets until the claim is over',
+  'INCARNATION-2': 'what the database had acknowledged and has lost is found, and listed for the operator',
   L6: 'what is bound to a dead host can be deleted',
   L7: 'what is poisoned delays others by a bounded time at most',
 }
@@ -112,7 +115,8 @@ export const openWorld = (
   const ids = seededIds(chance.fork('ids'), clock.now)
   const exclusive = controls === undefined && count === 1 && fates.chance(0.6)
   const store = simStore({ schedule, random: chance.fork('store'), snare, tap, exclusive, bite, say, complain })
-  const nova = simNova({ schedule, tap, random: chance.fork('nova'), committed: store.committed, say })
+  const { onLoss, custody, losses } = store.server
+  const nova = simNova({ schedule, tap, random: chance.fork('nova'), committed: store.committed, onLoss, say })
   const open = (generation: number): Network =>
     openNetwork({ schedule, random: chance.fork(`bus ${generation}`), snare, tap, calm, generation })
   const networks = [open(0)]
@@ -143,9 +147,24 @@ export const openWorld = (
     random: chance.fork('client'),
     processes,
     committed: store.committed,
+    onLoss,
     say,
     complain,
   })
+  /** As `migrate --adopt`: a process of its own, which writes while writing is stopped. */
+  const adopt = async (): Promise<void> => {
+    const [stopped, mine] = [custody.stopped(), schedule.life('operator')]
+    if (stopped === null) return
+    const plane = openOfflinePlane(store.seenBy(mine, true), shared.log, { clock: schedule.clockOf(mine), ids })
+    try {
+      const failed = await keepBack(plane.adoption, stopped.lost, (line) => say(`operator: ${line}`))
+      if (failed.length > 0) throw new Error(failed.join(', '))
+      custody.goOn(stopped.lost)
+    } finally {
+      await plane.stop()
+      schedule.end(mine)
+    }
+  }
   const stage: Stage = {
     schedule,
     random: fates,
@@ -159,6 +178,8 @@ export const openWorld = (
     nova,
     now: clock.now,
     pauses,
+    witnessesUntilMs: 0,
+    adopt,
     say,
   }
 
@@ -177,6 +198,7 @@ export const openWorld = (
       now: clock.now(),
       quiet,
       pauses: [...pauses],
+      lost: losses.map(({ rows, place, fromMs, toMs }) => ({ rows, place, fromMs, toMs })),
       views: await viewsOf(stage),
       memories: quiet ? (await Promise.all(processes.map((each) => each.memories()))).flat() : [],
       hosts: await Promise.all(machines.map(({ trace }) => trace())),

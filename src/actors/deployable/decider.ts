@@ -3,6 +3,7 @@ import type { ArqUuid, AttributeUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { openClaims } from '../../attachedFunctions.ts'
 import { careOf, forced } from './handleAdmin.ts'
+import { rowsLost } from './rowsLost.ts'
 import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
@@ -66,14 +67,18 @@ const slotOf = (held: Deployable, arq: ArqUuid): SlotHandle | undefined => {
     handles.find(({ lastArq, state }) => lastArq === arq && state === 'quarantined')
   )
 }
-/** Work is left on the host when the slot was prepared there, when that order may be under way, or when its release has failed. */
+/**
+ * Work is left on the host when the slot was prepared there, when that order may be under way, or when its release has failed. A slot in
+ * doubt is left alone (ROWS-LOST-2).
+ */
 const release = (
   held: Deployable,
   { arq, deadline, trace }: Extract<DeployableCommand, { type: 'Release' }>,
 ): Decision<DeployableEvent> => {
   const handle = slotOf(held, arq)
   if (!handle) return accept()
-  const work = held.hostWork || handle.pending !== null || handle.state === 'quarantined'
+  const left = held.hostWork || handle.pending !== null || handle.state === 'quarantined'
+  const work = left && !handle.quarantine?.inDoubt
   const order = work ? orderFor(held, handle, { type: 'ReleaseSlot', deadline, trace }) : null
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order })
 }
@@ -163,8 +168,9 @@ const setPresence = (
 
 const decide = (held: Deployable, command: DeployableCommand): Decision<DeployableEvent> => {
   if (command.type === 'Record') return held.exists ? accept() : accept({ ...command, type: 'DeployableRecorded' })
-  // a retired one can only come back
-  if (!held.exists || (held.presence === 'retired' && command.type !== 'SetPresence'))
+  // a retired one can only come back; what is in doubt then is in doubt
+  const concerned = command.type === 'SetPresence' || command.type === 'RowsLost'
+  if (!held.exists || (held.presence === 'retired' && !concerned))
     return refuse({ kind: 'not_found', resource: RESOURCE, id: held.uuid })
   switch (command.type) {
     case 'Describe':
@@ -193,6 +199,8 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
       return removeAttribute(held, command.uuid)
     case 'ForceRelease':
       return forced(command, release(held, { ...command, type: 'Release' }))
+    case 'RowsLost':
+      return accept(...rowsLost(held, command))
     case 'Quarantine':
     case 'Clear':
       return careOf(held, command)

@@ -2,7 +2,8 @@
  * The decisions of operators about attach handles, whatever hosts and requests say.
  *
  * HANDLE-1 a handle that may still be prepared on its host is not granted: it waits until the host or an operator says that it is clean;
- * HANDLE-2 a handle that an operator quarantined is released by an operator only.
+ * HANDLE-2 a handle that an operator quarantined is released by an operator only;
+ * HANDLE-3 one that is in doubt because the journal has lost rows is withheld from the moment its ARQ gives it up (`rowsLost.ts`).
  */
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { HandleAdminCommand } from './handleAdminMessages.ts'
@@ -29,6 +30,9 @@ const clear = (
   handle: SlotHandle,
   { by, reason, deadline }: Extract<HandleAdminCommand, { readonly type: 'Clear' }>,
 ): Decision<DeployableEvent> => {
+  // whoever has it now keeps it; it is free after that again
+  if (handle.state === 'held' && handle.quarantine?.inDoubt)
+    return accept({ type: 'HandleCleared', handle: handle.uuid, by, reason })
   const undoing = undone(held, handle, { by, reason }, deadline)
   if (undoing) return undoing
   switch (handle.state) {

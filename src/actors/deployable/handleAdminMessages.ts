@@ -22,6 +22,10 @@ export type HandleAdminEvent =
       readonly until: 'confirmed' | 'released'
       /** What the host has prepared. Absent: an operator decided it, or nothing has to be undone. */
       readonly found?: Found
+      /** A row that the journal has lost names it: another guest than the journal knows may use it. */
+      readonly inDoubt?: true
     } & OperatorNote)
+  /** The next order has a higher number than `to`. `imageUnknown`: a region was programmed, and nobody knows with what. */
+  | { readonly type: 'OrdersRaised'; readonly to: number; readonly imageUnknown?: true }
   /** `by` and `reason` are absent in events that release 0.1.0 wrote. */
   | ({ readonly type: 'HandleCleared'; readonly handle: HandleUuid } & Partial<OperatorNote>)

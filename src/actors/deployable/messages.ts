@@ -11,6 +11,7 @@ import type {
   SlotUuid,
 } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
 import type { HandleAdminCommand, HandleAdminEvent } from './handleAdminMessages.ts'
 import type { SlotCommand } from './slotMessages.ts'
 
@@ -108,6 +109,15 @@ export type DeployableCommand =
   | { readonly type: 'Due'; readonly at: number; readonly deadline: number }
   | HandleAdminCommand
   | SlotCommand
+  /**
+   * The journal has lost rows. `events`: those of the lost rows of this deployable; `handles`: those of its handles that other lost rows
+   * name. What follows: `rowsLost.ts`.
+   */
+  | ({
+      readonly type: 'RowsLost'
+      readonly events: readonly DeployableEvent[]
+      readonly handles: readonly HandleUuid[]
+    } & OperatorNote)
 
 export type DeployableEvent =
   | {

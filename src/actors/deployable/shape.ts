@@ -20,7 +20,7 @@ export type SlotHandle = KnownHandle & {
   /** The last complete report did not contain it. */
   readonly unseen: boolean
   /** It is withheld until an operator releases it, by an operator or because of what its host has prepared. */
-  readonly quarantine?: DatedNote & { readonly found?: Found }
+  readonly quarantine?: DatedNote & { readonly found?: Found; readonly inDoubt?: true }
   /** Number of the last order that prepares anew what its host has lost. */
   readonly repeated?: number
 }

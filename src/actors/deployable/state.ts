@@ -112,8 +112,10 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
       return { attributes: held.attributes.filter(({ uuid }) => uuid !== event.uuid) }
     case 'HandleQuarantined':
       return quarantined(held, event, at)
+    case 'OrdersRaised':
+      return { orders: Math.max(held.orders, event.to), ...(event.imageUnknown ? { bitstreamId: null } : {}) }
     case 'HandleCleared':
-      return move(givenBack(held, event.handle), event.handle, 'clear', { pending: null, lastArq: null })
+      return cleared(givenBack(held, event.handle), event.handle)
     default:
       // an event of a later release: it means nothing to this one
       return null
@@ -141,15 +143,21 @@ const presenceSet = (
 
 const quarantined = (
   held: Deployable,
-  { handle, until, by, reason, found }: Extract<DeployableEvent, { type: 'HandleQuarantined' }>,
+  { handle, until, by, reason, found, inDoubt }: Extract<DeployableEvent, { type: 'HandleQuarantined' }>,
   at: number,
 ): Partial<Deployable> => {
-  // a handle that was free has no release under way
-  const free = held.handles[handle]!.state === 'free' ? { lastArq: null } : {}
-  const note = { by, reason, at, ...(found ? { found } : {}) }
-  const kept = until === 'released' ? { quarantine: note } : {}
-  return move(held, handle, 'quarantine', { ...kept, ...free })
+  const { state } = held.handles[handle]!
+  // a handle that was free has no release under way, and that of one in doubt is not to be carried out any more
+  const free = state === 'free' ? { lastArq: null } : {}
+  const done = inDoubt && state !== 'held' ? { pending: null } : {}
+  const note = { by, reason, at, ...(found ? { found } : {}), ...(inDoubt ? { inDoubt } : {}) }
+  return move(held, handle, 'quarantine', { ...(until === 'released' ? { quarantine: note } : {}), ...free, ...done })
 }
+/** The order of an ARQ that has it goes on. */
+const cleared = (held: Deployable, uuid: HandleUuid): Pick<Deployable, 'handles'> =>
+  held.handles[uuid]!.state === 'held'
+    ? { handles: held.handles }
+    : move(held, uuid, 'clear', { pending: null, lastArq: null })
 const givenBack = (held: Deployable, uuid: HandleUuid): Deployable => {
   const { quarantine: _, ...handle } = held.handles[uuid]!
   return { ...held, handles: { ...held.handles, [uuid]: handle } }
@@ -188,6 +196,7 @@ const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
   'OrderFailed',
   'HandleQuarantined',
   'HandleCleared',
+  'OrdersRaised',
   'StatusSet',
 ])
 

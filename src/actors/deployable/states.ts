@@ -17,7 +17,7 @@ export type HandleMove = (typeof HANDLE_MOVES)[number]
 /**
  * A quarantined handle may wait for its host to release it: `done` and `failed` are that host's answer.
  * `vanish` of a handle that is held or being released changes nothing: nothing that an ARQ holds is ever removed by a
- * report. The same holds for a handle that an operator withholds.
+ * report. The same holds for a handle that an operator withholds. `quarantine` of a missing handle: it is in doubt (`rowsLost.ts`).
  */
 export const MOVES: Record<HandleState, Partial<Record<HandleMove, HandleState>>> = {
   free: { grant: 'held', quarantine: 'quarantined', vanish: 'missing' },
@@ -31,7 +31,7 @@ export const MOVES: Record<HandleState, Partial<Record<HandleMove, HandleState>>
     releaseWithWork: 'releasing',
     vanish: 'missing',
   },
-  missing: { return: 'free' },
+  missing: { return: 'free', quarantine: 'quarantined' },
 }
 export const next = (from: HandleState, move: HandleMove): HandleState | undefined => MOVES[from][move]
 export const diagram = (): string =>

@@ -1,7 +1,8 @@
 /**
  * Decides, appends, and in doubt reads the tail of the journal and decides again. The one place where decisions become journal rows.
  *
- * COMMIT-1 a refusal, or the decision that there is nothing to do, is final only when it was made on the present state of the journal;
+ * COMMIT-1 a refusal, or the decision that there is nothing to do, is final only when it was made on the present state of the journal; so
+ *    is the answer that a command was carried out before, since the journal may have lost it;
  * COMMIT-2 an append that was fenced wrote nothing, so deciding again is safe;
  * COMMIT-3 after `unknown` one read of the tail shows whether it was written; if the store cannot be read (`Unreadable`), the outcome
  *    stays unknown;
@@ -114,7 +115,12 @@ export const commit = async <Value>(
   let [fenced, refused] = [false, false]
   const ended = (outcome: Outcome<Value | null>): Committed<Value> => ({ loan, outcome })
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    if (seen(loan, work.commandId)) return ended({ ok: true, value: null })
+    if (seen(loan, work.commandId)) {
+      if (fresh) return ended({ ok: true, value: null })
+      loan = await catchUp(loan, store, deciderOf)
+      fresh = true
+      continue
+    }
     const drawn = drawUp(loan, deciderOf, work)
     if (drawn.fenced || fresh) {
       if (!drawn.ok) {

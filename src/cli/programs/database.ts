@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts'
 import { openStore } from '../../persistence/open.ts'
 import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
 import type { Store } from '../../persistence/store.ts'
-import { NotWritable } from '../../persistence/incarnation.ts'
+import { NotWritable } from '../../persistence/notWritable.ts'
 import { StartProblem } from './startProblem.ts'
 
 const PATIENCE_MS = 30_000

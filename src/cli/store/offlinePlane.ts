@@ -1,16 +1,22 @@
 /** A control plane for a command of the command line: over a store, without a bus, without Nova and without an image store. */
 import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.ts'
-import { systemClock, systemIds } from '../../clock.ts'
+import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 
-export const openOfflinePlane = ({ journal, reads, sharing }: Store, log: Log): ControlPlane =>
+const REAL = { clock: systemClock, ids: systemIds }
+
+export const openOfflinePlane = (
+  { journal, reads, sharing }: Store,
+  log: Log,
+  { clock, ids }: { readonly clock: Clock; readonly ids: Ids } = REAL,
+): ControlPlane =>
   openControlPlane({
     journal,
     reads,
     sharing,
-    clock: systemClock,
-    ids: systemIds,
+    clock,
+    ids,
     images: { find: async () => ({ found: false, why: 'none' }) },
     nova: null,
     publish: async () => {},

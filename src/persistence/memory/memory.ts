@@ -18,6 +18,7 @@ import type { Row } from '../../actors/runtime/views.ts'
 import { archiveMemory } from './archive.ts'
 import { memoryHints } from './hints.ts'
 import { type SharedWork, endAllOthers, memorySharing, noSharedWork } from './sharing.ts'
+import { standbyOf } from './standby.ts'
 import { memoryTables } from './tables.ts'
 import type { Tables } from './tables.ts'
 import { misfitOf } from '../misfit.ts'
@@ -173,8 +174,12 @@ async function* dumpViews({ tables }: Kept): AsyncGenerator<string> {
   for (const view of dumpedViews) for (const cells of tables.rows(view)) yield dumpLine(view, cells)
 }
 
+export type Memories = ((monotonic?: () => number) => Store) & {
+  /** A copy of all there is now; the returned function puts it in the place of what there is by then, and returns the rows lost by that. */
+  readonly standby: () => () => readonly FeedRow[]
+}
 /** Stores of several processes over the same rows: each call stands for one process, and each store is closed separately. */
-export const memoryStores = (options: MemoryOptions = {}): ((monotonic?: () => number) => Store) => {
+export const memoryStores = (options: MemoryOptions = {}): Memories => {
   const kept: Kept = {
     log: [],
     byKey: new Map(),
@@ -187,7 +192,7 @@ export const memoryStores = (options: MemoryOptions = {}): ((monotonic?: () => n
   const id = randomUUID()
   const hintsOf = memoryHints()
   let privateKey: string | null = null
-  return (monotonic = options.now ?? (() => performance.now())) => {
+  const open = (monotonic = options.now ?? (() => performance.now())): Store => {
     const journal = journalOf(kept, options)
     if (journal.exclusive) endAllOthers(kept.work)
     return {
@@ -208,6 +213,7 @@ export const memoryStores = (options: MemoryOptions = {}): ((monotonic?: () => n
       close: journal.close,
     }
   }
+  return Object.assign(open, { standby: () => standbyOf(kept, commandOf) })
 }
 
 export const memoryStore = (options: MemoryOptions = {}): Store => memoryStores(options)()

@@ -98,17 +98,24 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
     ending.add(ended)
     return ended
   }
+  let closing = false
   /** With a new writer session all sessions are new: none may go on with a server that the writer has left. */
   const prove = async (run: Run): Promise<void> => {
     await options.prove?.(run)
+    // its sessions are ended by then
+    if (closing) return
     const before = pools
     pools = openPools()
     void end(before)
   }
   const hints = postgresHints(given)
   const writer = writerSession(config, options.presence, prove)
+  const close = async (): Promise<void> => {
+    closing = true
+    await Promise.all([writer.close(), hints.close(), end(pools), ...ending])
+  }
   await writer.ready().catch(async (cause: unknown) => {
-    await Promise.all([writer.close(), end(pools), ...ending])
+    await close()
     throw cause
   })
   const transaction = async <T>(work: (run: Run) => Promise<T>): Promise<T> => {
@@ -130,6 +137,6 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
     incarnation: writer.sessions,
     hints,
     transaction,
-    close: async () => void (await Promise.all([writer.close(), hints.close(), end(pools), ...ending])),
+    close,
   }
 }

@@ -72,6 +72,24 @@ const closed: readonly Case[] = [
   ],
   [
     'S3',
+    'a handle that is in doubt is given up',
+    of(
+      board,
+      deployable('d1', granted()),
+      deployable('d1', {
+        type: 'HandleQuarantined',
+        handle: 'h1',
+        until: 'released',
+        inDoubt: true,
+        by: 'op',
+        reason: 'r',
+      }),
+      deployable('d1', released()),
+    ),
+    [],
+  ],
+  [
+    'S3',
     'a handle is given up that the report does not show any more',
     of(
       board,

@@ -1,0 +1,47 @@
+/** Keeps back what lost rows put in doubt, and says so line by line: the part of `migrate --adopt` that works on the journal. */
+import type { Caller } from '../../actors/control.ts'
+import type { Adopted, Adoption, NamedRow, Withheld } from '../../actors/services/adoption.ts'
+import { systemIds } from '../../clock.ts'
+
+type Out = (line: string) => void
+
+const CALLER: Caller = {
+  userId: 'migrate --adopt',
+  projectId: 'operators',
+  isAdmin: true,
+  isService: false,
+  requestId: `req-${systemIds.uuid()}`,
+}
+const NOTE = {
+  by: 'migrate --adopt',
+  reason:
+    'a journal row that the database has lost names it: it may be in use. Release it when its host shows that it is not',
+}
+
+const lineOf = ({ handle, host, state, arq }: Withheld): string => {
+  if (state !== 'held') return `quarantined handle ${handle} of host ${host}`
+  return (
+    `in use  handle ${handle} of host ${host} is held by ARQ ${arq}, and a lost row names it: another guest may use it. ` +
+    'When that ARQ gives it up, it is quarantined, and its host is not told to release it'
+  )
+}
+/** Returns why it could not be adopted; null: it was. */
+const told = (adopted: Adopted, out: Out): string | null => {
+  const { deployable, fault } = adopted
+  if (fault?.kind === 'not_found') {
+    out(`gone    deployable ${deployable} is not in the journal any more: its host reports it again, with new handles`)
+    return null
+  }
+  if (fault !== null) return `deployable ${deployable} could not be adopted: ${JSON.stringify(fault)}`
+  if (adopted.raisedTo !== null)
+    out(`raised  the next order of deployable ${deployable} has a number above ${adopted.raisedTo}`)
+  adopted.withheld.map(lineOf).forEach(out)
+  return null
+}
+
+/** Keeps back what the rows put in doubt. Returns what could not be kept back. */
+export const keepBack = async (adopt: Adoption, rows: readonly NamedRow[], out: Out): Promise<readonly string[]> => {
+  const adopted = await adopt(CALLER, rows, NOTE)
+  if (!adopted.ok) return [`the handles cannot be read: ${JSON.stringify(adopted.fault)}`]
+  return adopted.value.flatMap((one) => told(one, out) ?? [])
+}

@@ -1,0 +1,70 @@
+/** The tables and questions of `incarnation.ts` on SQL. */
+import type { JournalRow } from '../actors/runtime/ports.ts'
+import type { Custody } from './incarnation.ts'
+import { NotWritable } from './notWritable.ts'
+import type { Run } from './sql.ts'
+
+export const plain = (text: string, ...params: readonly unknown[]) => ({ text, params })
+
+const STANDING = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as locked`
+/** Rejects with `NotWritable`. */
+export const expectWritable = async (run: Run): Promise<void> => {
+  const [standing] = await run(plain(STANDING))
+  if (standing!['standby'] === true) throw new NotWritable('the database server is a standby: it cannot be written')
+  if (standing!['locked'] === true) throw new NotWritable('the database server is read-only')
+}
+
+/** A dump that was restored into the same server has tables of other numbers. */
+const SERVER = `update incarnation set system = s.system, timeline = s.timeline,
+    writable_at = case when incarnation.system is null then null else clock_timestamp() + $1::bigint * interval '1 ms' end
+  from (select (select system_identifier::text from pg_control_system()) || '/' || 'journal'::regclass::oid as system,
+    ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as timeline) s
+  where id = 1 and (incarnation.system, incarnation.timeline) is distinct from (s.system, s.timeline)`
+
+const without = (table: string) =>
+  `not exists (select from ${table} t where t.key = r.key and t.version = r.version and t.command = r.command)`
+const LOST = `with lost as (
+    select r.* from json_to_recordset($1::json) r(key text, version int, command uuid, data json, at bigint)
+    where ${without('journal')} and ${without('journal_archive')} and not exists (
+      select from lost_rows t where t.key = r.key and t.version = r.version and t.command = r.command and t.adopted_at is not null)),
+  kept as (
+    insert into lost_rows (key, version, command, data, at, found_at)
+    select key, version, command, data, at, clock_timestamp() from lost on conflict do nothing)
+  select count(*)::int as lost from lost`
+const STOP = `update incarnation set stopped_at = coalesce(stopped_at, clock_timestamp()),
+    reason = case when reason is null or $2 then $1 else reason end where id = 1`
+const LOOK = `select reason, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text as at from (
+    select case when stopped_at is null then null else reason end as reason from incarnation where id = 1) one`
+/** The log of the server is behind what was seen of it: it is an older copy, or a crash has taken back what was not synced. */
+const WAIT = `update incarnation set writable_at = clock_timestamp() + $1::bigint * interval '1 ms' where id = 1`
+
+/** Whether the tables are there; before the first migration they are not. */
+export const THERE = `select to_regclass('incarnation') is not null and to_regclass('cluster') is not null as there`
+
+/** Rows looked for in one statement. */
+const PORTION = 200
+const cellsOf = (rows: readonly JournalRow[]) =>
+  rows.map(({ key, version, commandId, events, at }) => ({ key, version, command: commandId, data: events, at }))
+
+export const custodyOn = (run: Run): Custody => ({
+  isThere: async () => (await run(plain(THERE)))[0]!['there'] === true,
+  cluster: async () =>
+    ((await run(plain('select id::text as id from cluster')))[0]?.['id'] as string | undefined) ?? null,
+  noteServer: async (graceMs) => void (await run(plain(SERVER, graceMs))),
+  keepLost: async (rows) => {
+    let lost = 0
+    // also with nothing to look for, so that a missing right is found at the start
+    for (let from = 0; from === 0 || from < rows.length; from += PORTION) {
+      const portion = JSON.stringify(cellsOf(rows.slice(from, from + PORTION)))
+      lost += (await run(plain(LOST, portion)))[0]!['lost'] as number
+    }
+    return lost
+  },
+  stop: async (reason, counts) => void (await run(plain(STOP, reason, counts))),
+  look: async () => {
+    await expectWritable(run)
+    const [row] = await run(plain(LOOK))
+    return { reason: row!['reason'] as string | null, at: BigInt(row!['at'] as string) }
+  },
+  wait: async (graceMs) => void (await run(plain(WAIT, graceMs))),
+})

@@ -1,0 +1,50 @@
+/** A copy of all that is in memory, as a standby that has stopped to follow: it can take the place of what there is. */
+import type { FeedRow, JournalRow, Position } from '../../actors/runtime/ports.ts'
+import { type ViewChange, keyOfRow } from '../../actors/runtime/views.ts'
+import { viewNames } from '../rules.ts'
+import type { SharedWork } from './sharing.ts'
+import type { Tables } from './tables.ts'
+
+type Kept = {
+  readonly log: FeedRow[]
+  readonly byKey: Map<string, FeedRow[]>
+  readonly commands: Set<string>
+  readonly tables: Tables
+  readonly checkpoints: Map<string, Position>
+  readonly work: SharedWork
+  readonly archived: Set<Position>
+}
+
+const putBack = <Key, Value>(into: Map<Key, Value>, copy: ReadonlyMap<Key, Value>): void => {
+  into.clear()
+  for (const [key, value] of copy) into.set(key, value)
+}
+
+/** Returns the function that puts the copy in the place of what there is by then, and returns the rows that are lost with that. */
+export const standbyOf = (kept: Kept, commandOf: (row: JournalRow) => string) => {
+  const { log, byKey, commands, tables, checkpoints, work, archived } = kept
+  const count = log.length
+  const views = viewNames.flatMap((view) =>
+    tables.rows(view).map((row) => ({ view, key: keyOfRow(view, row), row }) as unknown as ViewChange),
+  )
+  const maps = { leases: new Map(work.leases), claims: new Map(work.claims), seen: new Map(work.seen) }
+  const [points, left] = [new Map(checkpoints), new Set(archived)]
+  return (): readonly FeedRow[] => {
+    const lost = log.splice(count)
+    byKey.clear()
+    commands.clear()
+    for (const row of log) {
+      const own = byKey.get(row.key)
+      if (own === undefined) byKey.set(row.key, [row])
+      else own.push(row)
+      commands.add(commandOf(row))
+    }
+    tables.clear()
+    tables.write(views)
+    putBack(checkpoints, points)
+    for (const name of ['leases', 'claims', 'seen'] as const) putBack<string, unknown>(work[name], maps[name])
+    archived.clear()
+    for (const position of left) archived.add(position)
+    return lost
+  }
+}

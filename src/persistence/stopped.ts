@@ -1,0 +1,53 @@
+/** Why writing is stopped, what is gone, and the end of the stop. */
+import { THERE, plain } from './incarnationSql.ts'
+import type { Run } from './sql.ts'
+
+/** A row that the database had acknowledged and does not hold any more. */
+export type LostRow = {
+  readonly key: string
+  readonly version: number
+  readonly command: string
+  readonly events: readonly { readonly type: string }[]
+  /** When it was decided, ms since the epoch. */
+  readonly at: number
+}
+export type Stopped = { readonly reason: string; readonly since: Date; readonly lost: readonly LostRow[] }
+
+const IS_STOPPED = 'select stopped_at is not null as stopped from incarnation where id = 1'
+/** Whether writing is stopped until an operator adopts. A reading session can ask, whatever the writing one can do. */
+export const isStopped = async (run: Run): Promise<boolean> => (await run(plain(IS_STOPPED)))[0]?.['stopped'] === true
+
+const STATE = `select reason, stopped_at from incarnation where id = 1 and stopped_at is not null`
+const KEPT = `select key, version, command, data, at from lost_rows where adopted_at is null order by at, key, version`
+/** Why writing is stopped, and what is gone; null: it is not stopped. */
+export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
+  const [tables] = await run(plain(THERE))
+  if (tables!['there'] !== true) return null
+  const [state] = await run(plain(STATE))
+  if (state === undefined) return null
+  const rows = await run(plain(KEPT))
+  const lost = rows.map((row) => ({
+    key: row['key'] as string,
+    version: row['version'] as number,
+    command: row['command'] as string,
+    events: row['data'] as LostRow['events'],
+    at: row['at'] as number,
+  }))
+  return { reason: state['reason'] as string, since: state['stopped_at'] as Date, lost }
+}
+
+/**
+ * Ends the stop: what the database holds is what counts from now on. Only rows that were shown are marked as adopted; if a control has
+ * found others meanwhile, the stop stays. Resolves to whether it has ended. In one transaction.
+ */
+export const goOn = async (run: Run, { lost }: Stopped): Promise<boolean> => {
+  await run(plain('select 1 from incarnation where id = 1 for update'))
+  const shown = JSON.stringify(lost.map(({ key, version, command }) => ({ key, version, command })))
+  await run(plain(ADOPTED, shown))
+  const left = await run(plain(KEPT))
+  if (left.length > 0) return false
+  await run(plain('update incarnation set stopped_at = null, reason = null where id = 1'))
+  return true
+}
+const ADOPTED = `update lost_rows l set adopted_at = clock_timestamp() from json_to_recordset($1::json) r(key text, version int, command uuid)
+  where l.key = r.key and l.version = r.version and l.command = r.command and l.adopted_at is null`

@@ -1,0 +1,131 @@
+/** What a database has lost explains what was told of it, and nothing else: a handle of two guests is found in any case. */
+import { describe, expect, it } from 'vitest'
+import { check } from '../../src/audit/check.ts'
+import type { Asked, Evidence, Loss, LostRow, TopicMessage } from '../../src/audit/evidence.ts'
+import { judgeHandles } from '../../src/audit/linear.ts'
+import { reactions } from '../../src/actors/reactions.ts'
+import { created, id, prepareOrder, recorded } from '../actors/samples.ts'
+
+const HANDLE = 'handle'
+const caller = { projectId: 'p1', isAdmin: false, isService: true }
+const ask = (act: Asked['act'], at: number, arq: string, status: number, instance = `i-${arq}`): Asked => ({
+  act,
+  from: 0,
+  to: 0,
+  fromMs: at,
+  toMs: at + 1,
+  caller,
+  status,
+  arqs: [arq],
+  instance,
+})
+const shows = (at: number, arq: string, state: string, handle: string | null): Asked => ({
+  ...ask('get', at, arq, 200),
+  arqs: [],
+  shown: [{ uuid: arq, state, projectId: 'p1', handle }],
+})
+const rowOf = (key: string, version: number, events: LostRow['events'] = []): LostRow => ({
+  key,
+  version,
+  commandId: id(version),
+  events,
+  at: 1,
+  cause: {},
+})
+const lossOf = (...rows: readonly LostRow[]): readonly Loss[] => [{ rows, fromMs: 10, toMs: 20 }]
+const LOST = lossOf(rowOf('arq/a', 2))
+
+describe('a handle of which rows are lost', () => {
+  const verdicts = (clients: readonly Asked[], lost: readonly Loss[] = LOST) =>
+    judgeHandles({ clients, lost }).map(({ judged }) => judged.verdict)
+  const given = [ask('bind', 11, 'a', 202), shows(13, 'a', 'Bound', HANDLE)]
+  const again = [ask('bind', 40, 'b', 202), shows(42, 'b', 'Bound', HANDLE)]
+
+  it('belongs to the ARQ that a client was told has it, until that is given up', () => {
+    expect(verdicts([...given, ...again])).toEqual(['impossible'])
+    for (const status of [204, 404, 409])
+      for (const act of ['remove', 'unbind'] as const)
+        expect(verdicts([...given, ask(act, 30, 'a', status), ...again])).toEqual(['fits'])
+    expect(verdicts([...given, ask('removeByInstance', 30, 'a', 204), ...again])).toEqual(['fits'])
+  })
+  it('is not seen to be free by what is shown of that ARQ afterwards', () => {
+    const forgotten = shows(30, 'a', 'Initial', null)
+    expect(verdicts([...given, forgotten])).toEqual(['fits'])
+    expect(verdicts([...given, forgotten], [])).toEqual(['impossible'])
+    expect(verdicts([...given, forgotten, ...again])).toEqual(['impossible'])
+  })
+  it('may be shown again for an ARQ that had given it up', () => {
+    const before = [ask('bind', 1, 'a', 202), shows(3, 'a', 'Bound', HANDLE), ask('unbind', 11, 'a', 202)]
+    const next = [ask('bind', 13, 'b', 202), shows(15, 'b', 'Bound', HANDLE)]
+    const lost = lossOf(rowOf('arq/a', 3), rowOf('arq/b', 2))
+    expect(verdicts([...before, ...next, shows(30, 'a', 'Bound', HANDLE)], lost)).toEqual(['fits'])
+    expect(verdicts([...before, ...next, shows(30, 'a', 'Bound', HANDLE)], [])).toEqual(['impossible'])
+  })
+  it('counts again for an ARQ that is bound again', () => {
+    const back = [ask('bind', 30, 'a', 202), shows(32, 'a', 'Bound', HANDLE)]
+    expect(verdicts([...given, ...back])).toEqual(['fits'])
+    expect(verdicts([...given, ...back, ...again])).toEqual(['impossible'])
+  })
+})
+
+describe('answers about what is lost', () => {
+  const names = (evidence: Partial<Evidence>) =>
+    check({ journal: [], now: 100, ...evidence }).map(({ invariant }) => invariant)
+  const bound = [ask('bind', 11, 'a', 202)]
+  it('are explained when they were given before it was lost, of the entities that lost rows name', () => {
+    expect(names({ clients: bound })).toEqual(['S6'])
+    expect(names({ clients: bound, lost: LOST })).toEqual([])
+    expect(names({ clients: bound, lost: lossOf(rowOf('arq/b', 2)) })).toEqual(['S6'])
+    expect(names({ clients: [ask('bind', 30, 'a', 202)], lost: LOST })).toEqual(['S6'])
+  })
+  it('and so is what Nova heard', () => {
+    const nova = [
+      { place: 0, outcome: 'delivered', name: 'n', status: 'completed', tag: 'a', server_uuid: 'i' },
+    ] as never
+    expect(names({ nova })).toEqual(['S6'])
+    expect(names({ nova, lost: LOST })).toEqual([])
+  })
+  it('and so is an order on the disk of a host', () => {
+    const order = prepareOrder(1, 4)
+    const hosts = [{ name: 'h1', steps: [{ did: 'noted', slot: order.slot, number: 4, done: true }] }] as const
+    const granted = { type: 'Granted', handle: order.slot, arq: 'a', order }
+    expect(names({ hosts, quiet: true })).toEqual(['S5 disk'])
+    expect(names({ hosts, quiet: true, lost: lossOf(rowOf('deployable/d', 2, [granted])) })).toEqual([])
+    expect(names({ hosts, quiet: true, lost: lossOf(rowOf('arq/a', 2, [granted])) })).toEqual(['S5 disk'])
+  })
+})
+
+describe('messages of lost rows', () => {
+  const stored = (row: LostRow, position: string, offset: number): TopicMessage => {
+    const [{ topic, key, value }] = reactions({ ...row, position }) as [ReturnType<typeof reactions>[number]]
+    const { id: name, type, data } = JSON.parse(value)
+    return { topic, partition: 0, offset, key, id: name, type, position, time: 0, body: data }
+  }
+  const topics = (...messages: readonly TopicMessage[]) => ({
+    messages,
+    cut: new Set<string>(),
+    told: null,
+    settled: false,
+    open: null,
+  })
+  const judged = (evidence: Partial<Evidence>) =>
+    check({ journal: [], now: 100, ...evidence }).filter(({ invariant }) => invariant.startsWith('PUBLISHED'))
+  const first = rowOf(`arq/${created.type === 'ArqCreated' ? created.uuid : ''}`, 1, [created])
+  const device = rowOf('deployable/x', 1, [recorded()])
+
+  it('are explained by these rows', () => {
+    const messages = topics(stored(first, '5.0', 0))
+    expect(judged({ topics: messages }).map(({ invariant }) => invariant)).toEqual(['PUBLISHED-3'])
+    expect(judged({ topics: messages, lost: lossOf(first) })).toEqual([])
+    expect(judged({ topics: messages, lost: lossOf(device) })).toHaveLength(1)
+  })
+  it('do not stand for the same row that was written again', () => {
+    const journal = [{ ...first, position: '3.0' }]
+    const both = topics(stored(first, '5.0', 0), stored(first, '3.0', 1))
+    expect(judged({ journal, topics: { ...both, told: '3.0' }, lost: lossOf(first) })).toEqual([])
+    const early = topics(stored(first, '5.0', 0))
+    expect(
+      judged({ journal, topics: { ...early, told: '3.0' }, lost: lossOf(first) }).map(({ invariant }) => invariant),
+    ).toEqual(['PUBLISHED-1'])
+  })
+})
