@@ -1,4 +1,5 @@
 /** The process that reads an embedded database for an audit: see storeReader.ts. Its argument is the source, as JSON. */
+import { keepGarbageSmall } from './garbage.ts'
 import type { SnapshotSource } from '../../persistence/follow.ts'
 import { type Sent, readHere } from './storeTables.ts'
 
@@ -10,6 +11,7 @@ const send = (sent: Sent): Promise<void> =>
 
 // nobody is left who wants the rows
 process.on('disconnect', () => process.exit(1))
+keepGarbageSmall()
 try {
   const source = JSON.parse(process.argv[2]!) as SnapshotSource
   const marks = await readHere(source, (table, block) => send({ table, block }))
