@@ -55,7 +55,7 @@ const open = (c: Context, row: string, ports: Ports, versioned: boolean): Frame 
   }
   const globalId = given !== undefined && isRequestId(given) ? given : undefined
   const span = ports.tracer.enter(`${c.req.method} ${row}`, c.req.header('traceparent'))
-  return { requestId, globalId, headers, startedAt: ports.clock.now(), span }
+  return { requestId, globalId, headers, startedAt: ports.clock.monotonic(), span }
 }
 
 const respond = (answered: Answered, frame: Frame, options: Options): Response => {
@@ -87,7 +87,7 @@ const endSpan = (c: Context, row: string, { span, requestId, globalId }: Frame, 
   })
 
 const close = (c: Context, row: string, ports: Ports, frame: Frame, status: number): void => {
-  const tookMs = ports.clock.now() - frame.startedAt
+  const tookMs = ports.clock.monotonic() - frame.startedAt
   ports.observe?.(c.req.method, row, status, tookMs)
   if (frame.span.trace !== undefined) endSpan(c, row, frame, status)
   const fields = {

@@ -21,7 +21,7 @@ describe('a lane', () => {
     let stopped: () => Promise<void> = async () => {}
     const worker: Worker = {
       kinds: [KIND],
-      begunAtOnce: false,
+      moment: clock.now,
       room: () => 1,
       begin: (one) => void begun.push(one),
       isInHand: (one) => inHand.has(one),
@@ -30,7 +30,7 @@ describe('a lane', () => {
     }
     const { region } = openCounters()
     const { journal, sharing } = store
-    const lane = createLane({ region, sharing, options: PACES, log: silent, clock, journal }, worker)
+    const lane = createLane({ region, sharing, options: PACES, log: silent }, worker)
     const due = (name: string, at: number) =>
       journal.append({ rows: [], changes: [put('due', { entity: entity(name), kind: KIND, at })] })
     const claimedByOthers = () => other.sharing.claimDue([KIND], clock.now(), 10, PACES.claimMs)

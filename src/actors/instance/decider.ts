@@ -87,7 +87,7 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
     case 'Fail':
       return instance.open ? accept(settled(instance, 'failed', command.reason, command.at)) : accept()
     case 'Conclude':
-      if (!instance.open || deadlineOf(instance) > command.at) return accept()
+      if (!instance.open || (!command.isOver && deadlineOf(instance) > command.at)) return accept()
       return accept(
         everyPrepared(instance)
           ? settled(instance, 'completed', null, command.at)

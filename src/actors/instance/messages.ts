@@ -27,8 +27,8 @@ export type InstanceCommand =
     }
   | { readonly type: 'ReportPrepared'; readonly arq: ArqUuid; readonly at: number }
   | { readonly type: 'Fail'; readonly reason: string; readonly at: number }
-  /** Ends the conversation if all is prepared or the deadline has passed. */
-  | { readonly type: 'Conclude'; readonly at: number }
+  /** Ends the conversation if all is prepared or the deadline has passed. `isOver`: it has, whatever the clock says now. */
+  | { readonly type: 'Conclude'; readonly at: number; readonly isOver?: boolean }
   | { readonly type: 'Leave'; readonly arqs: readonly ArqUuid[] }
   | {
       readonly type: 'ReportTold'

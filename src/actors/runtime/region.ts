@@ -136,7 +136,7 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
     const entry: Entry = {
       ref: undefined as never,
       inflight: 0,
-      lastUsed: clock.now(),
+      lastUsed: clock.monotonic(),
       waiting: new Set(),
       reading: null,
       acting: false,
@@ -146,7 +146,7 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
     const finished = () => {
       entry.acting = false
       entry.inflight--
-      entry.lastUsed = clock.now()
+      entry.lastUsed = clock.monotonic()
       entry.ended()
     }
     const [overdue, inDoubt] = [() => doubts.begin(key), () => doubts.has(key)]
@@ -183,7 +183,7 @@ const createAsk =
     const giveUp = (fault: Fault) => resolve({ ok: false, fault })
     const entry = enter(key)
     entry.inflight++
-    entry.lastUsed = clock.now()
+    entry.lastUsed = clock.monotonic()
     entry.waiting.add(giveUp)
     dispatch(
       entry.ref,
@@ -214,7 +214,7 @@ const createRead =
 /** The actors that were idle for too long or, when there are too many, those idle longest. */
 const leavers = ({ entries }: Population, { clock, options }: Ports): readonly (readonly [EntityKey, Entry])[] => {
   const idle = [...entries].filter(([, entry]) => entry.inflight === 0)
-  const old = clock.now() - options.idleMs
+  const old = clock.monotonic() - options.idleMs
   const surplus = Math.max(0, entries.size - options.residentMax)
   const leaving = idle.filter(([, entry]) => entry.lastUsed <= old)
   return surplus > leaving.length ? idle.toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed).slice(0, surplus) : leaving
@@ -270,8 +270,9 @@ export const openRegion = (ports: Ports): Region => {
     residents: () => [...entries.keys()],
     counts: () => ({ resident: entries.size, spawned: population.born(), passivated }),
     stop: async () => {
-      const until = clock.now() + options.askMs
-      while ([...entries.values()].some((entry) => entry.inflight > 0) && clock.now() < until) await pause(clock, 5)
+      const until = clock.monotonic() + options.askMs
+      while ([...entries.values()].some((entry) => entry.inflight > 0) && clock.monotonic() < until)
+        await pause(clock, 5)
       stopped = true
       population.end()
     },

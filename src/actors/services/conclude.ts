@@ -108,7 +108,7 @@ export const reportPrepared = (
 }
 
 /** Called by the sweeper: ends the conversation if its deadline has passed, and does nothing otherwise. */
-export const conclude = (kernel: Kernel, uuid: InstanceUuid): Promise<Outcome<boolean>> =>
+export const conclude = (kernel: Kernel, uuid: InstanceUuid, isOver = false): Promise<Outcome<boolean>> =>
   withConversation(kernel, uuid, { cause: { by: 'deadline' } }, (draft, key) =>
-    endBy(draft, key, { type: 'Conclude', at: draft.at }, null),
+    endBy(draft, key, { type: 'Conclude', at: draft.at, isOver }, null),
   )

@@ -59,15 +59,15 @@ const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
   const read = createRead(kernel)
   const tell = createTell(kernel)
   const ended = async (uuid: DeployableUuid, number: number): Promise<Outcome<Programming>> => {
-    const until = clock.now() + options.programWaitMs
+    const until = clock.monotonic() + options.programWaitMs
     for (let waitMs = LOOK_AFTER_MS.first; ; waitMs = Math.min(LOOK_AFTER_MS.last, waitMs * 2)) {
-      const changed = changes.next(deployableKey(uuid), Math.min(waitMs, Math.max(0, until - clock.now())))
+      const changed = changes.next(deployableKey(uuid), Math.min(waitMs, Math.max(0, until - clock.monotonic())))
       const now = await read(uuid)
       if (!now.ok) return now
       const running = now.value.program?.order.number === number
       if (!running && now.value.programFault !== null)
         return refuse({ kind: 'device_failure', reason: now.value.programFault })
-      if (!running || clock.now() >= until)
+      if (!running || clock.monotonic() >= until)
         return { ok: true, value: { deployable: deployableRow(now.value), finished: !running } }
       await changed
     }

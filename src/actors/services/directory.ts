@@ -36,7 +36,8 @@ export const createDirectory = ({ readers, clock }: Kernel) => {
   }
   /** One read serves all names and all callers meanwhile; a read that failed is not kept. */
   const allNames = async (): Promise<Outcome<Names>> => {
-    if (!names || names.until <= clock.now()) names = { read: readNames(), until: clock.now() + NAMES_KEPT_MS }
+    if (!names || names.until <= clock.monotonic())
+      names = { read: readNames(), until: clock.monotonic() + NAMES_KEPT_MS }
     const mine = names
     const known = await mine.read
     if (!known.ok && names === mine) names = null

@@ -9,14 +9,17 @@ import { conclude } from './conclude.ts'
 import { type Kernel, RELEASE_FOR_MS, newWork } from './kernel.ts'
 import { shed } from './retirement.ts'
 
-/** Returns the fault that kept it from being done, if any: the entity stays due and is found again. */
-type Attendant = (kernel: Kernel, id: string, read: Read) => Promise<Fault | null>
+/**
+ * Returns the fault that kept it from being done, if any: the entity stays due and is found again. `isOver`: its moment has come although
+ * the clock says otherwise, because the clock was set back (`clockSteps.ts`).
+ */
+type Attendant = (kernel: Kernel, id: string, read: Read, isOver: boolean) => Promise<Fault | null>
 
 /**
  * Ends the bind if its deadline has passed. Events for Nova are handed over: nothing waits for Nova here. Releases before 0.3.0
  * record the moments of those events as rows of this kind too.
  */
-const attendInstance: Attendant = async (kernel, uuid, read) => {
+const attendInstance: Attendant = async (kernel, uuid, read, isOver) => {
   const key = instanceKey(uuid)
   const known = await read(instance, key)
   if (!known.ok) return known.fault
@@ -25,7 +28,7 @@ const attendInstance: Attendant = async (kernel, uuid, read) => {
     if (telling) kernel.notifyNova(key)
     return null
   }
-  const concluded = await conclude(kernel, uuid)
+  const concluded = await conclude(kernel, uuid, isOver)
   return concluded.ok ? null : concluded.fault
 }
 
@@ -54,8 +57,8 @@ const ATTENDANTS: ReadonlyMap<string, Attendant> = new Map([
 export const DEADLINES: readonly string[] = [...ATTENDANTS.keys()]
 
 /** Throws for a kind that nobody attends to: recording such a moment is a bug. */
-export const attend = (kernel: Kernel, key: EntityKey, read: Read): Promise<Fault | null> => {
+export const attend = (kernel: Kernel, key: EntityKey, read: Read, isOver = false): Promise<Fault | null> => {
   const attendant = ATTENDANTS.get(kindOf(key))
   if (!attendant) throw new Error(`nobody attends to entities of the kind of ${key}`)
-  return attendant(kernel, idOf(key), read)
+  return attendant(kernel, idOf(key), read, isOver)
 }

@@ -11,6 +11,7 @@ import type { EntityKey } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
 import { textOf } from '../../errorText.ts'
 import type { Read } from '../runtime/region.ts'
+import { createClockSteps } from './clockSteps.ts'
 import { DEADLINES, attend } from './due.ts'
 import type { Kernel } from './kernel.ts'
 
@@ -18,12 +19,12 @@ import type { Kernel } from './kernel.ts'
 export type Worker = {
   /** The kinds of due rows that it works on. */
   readonly kinds: readonly string[]
-  /** The process that recorded its work begins with it at once; others leave it alone for `headStartMs`. */
-  readonly begunAtOnce: boolean
+  /** Rows that are due by this moment are claimed. */
+  readonly moment: () => number
   /** How many entities it can begin with now. */
   readonly room: () => number
   /** Ignored when the entity is in hand already, or there is no room: a later round finds it again. */
-  readonly begin: (entity: EntityKey, read: Read) => void
+  readonly begin: (entity: EntityKey, read: Read, at?: number) => void
   readonly isInHand: (entity: EntityKey) => boolean
   /** Resolves when nothing is in hand any more. */
   readonly ended: () => Promise<void>
@@ -54,12 +55,11 @@ const createTries = () => {
   }
 }
 
-type Parts = Pick<Kernel, 'sharing' | 'log' | 'clock' | 'journal'> & {
+type Parts = Pick<Kernel, 'sharing' | 'log'> & {
   readonly region: Pick<Kernel['region'], 'readCurrent'>
-  readonly options: Pick<Kernel['options'], 'claimMs' | 'headStartMs'>
+  readonly options: Pick<Kernel['options'], 'claimMs'>
 }
-export const createLane = ({ region, sharing, options, log, clock, journal }: Parts, worker: Worker): Lane => {
-  const before = () => clock.now() - (worker.begunAtOnce && !journal.exclusive ? options.headStartMs : 0)
+export const createLane = ({ region, sharing, options, log }: Parts, worker: Worker): Lane => {
   const claimed = new Set<EntityKey>()
   const tries = createTries()
   const letGo = async () => {
@@ -74,10 +74,10 @@ export const createLane = ({ region, sharing, options, log, clock, journal }: Pa
       // entities in hand may be claimed as well, once: they must not hide the others
       const limit = Math.min(CLAIM_MAX, worker.room())
       if (limit <= 0) return
-      for (const { entity, at } of await sharing.claimDue(worker.kinds, before(), limit, options.claimMs)) {
+      for (const { entity, at } of await sharing.claimDue(worker.kinds, worker.moment(), limit, options.claimMs)) {
         claimed.add(entity)
         tries.note(entity, at)
-        worker.begin(entity, region.readCurrent)
+        worker.begin(entity, region.readCurrent, at)
       }
     },
     stop: async () => {
@@ -92,12 +92,13 @@ const DEADLINES_MAX = 2000
 
 /** Ends what is over by its recorded deadline. */
 export const deadlineWorker = (kernel: Kernel): Worker => {
-  const { log } = kernel
+  const { log, clock, options } = kernel
+  const steps = createClockSteps(kernel, options.bindDeadlineMs)
   const inHand = new Map<EntityKey, Promise<void>>()
   let stopped = false
-  const work = async (entity: EntityKey, read: Read) => {
+  const work = async (entity: EntityKey, read: Read, isOver: boolean) => {
     try {
-      const fault = await attend(kernel, entity, read)
+      const fault = await attend(kernel, entity, read, isOver)
       // that the store cannot be read is logged elsewhere, once; a later round finds the entity again
       if (fault && !isUndecided(fault)) log.warn({ entity, fault }, 'sweep.refused')
     } catch (error) {
@@ -109,13 +110,13 @@ export const deadlineWorker = (kernel: Kernel): Worker => {
   }
   return {
     kinds: DEADLINES,
-    begunAtOnce: false,
+    moment: steps.moment,
     room: () => DEADLINES_MAX - inHand.size,
-    begin: (entity, read) => {
-      if (stopped || inHand.has(entity) || inHand.size >= DEADLINES_MAX) return
+    begin: (entity, read, at = -Infinity) => {
+      if (stopped || inHand.has(entity) || inHand.size >= DEADLINES_MAX || !steps.isOver(at)) return
       inHand.set(
         entity,
-        work(entity, read).finally(() => inHand.delete(entity)),
+        work(entity, read, at > clock.now()).finally(() => inHand.delete(entity)),
       )
     },
     isInHand: (entity) => inHand.has(entity),

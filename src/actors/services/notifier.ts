@@ -187,7 +187,8 @@ export const createNotifier = (kernel: Kernel): Notifier => {
   }
   return {
     kinds: [NOVA_DUE],
-    begunAtOnce: true,
+    // whoever recorded an event begins with it at once: others leave it alone for a while
+    moment: () => clock.now() - (kernel.journal.exclusive ? 0 : kernel.options.headStartMs),
     room: () => Math.max(0, (CALLS_MAX - calls.size) * GATHERED_MAX - waiting.size),
     begin: (entity, read) => {
       if (stopped || inHand.has(entity) || waiting.has(entity) || waiting.size >= WAITING_MAX) return

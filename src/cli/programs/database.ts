@@ -28,7 +28,7 @@ const inWords = (error: unknown): string => {
 }
 
 export const openDatabase = async (options: PostgresOptions, clock: Clock, log: Log): Promise<Store> => {
-  const end = clock.now() + PATIENCE_MS
+  const end = clock.monotonic() + PATIENCE_MS
   for (;;) {
     try {
       const store = await openStore({ kind: 'postgres', ...options })
@@ -36,7 +36,7 @@ export const openDatabase = async (options: PostgresOptions, clock: Clock, log: 
       return store
     } catch (error) {
       const reason = inWords(error)
-      if (!isPassing(error) || clock.now() >= end) throw new StartProblem(`database: cannot be used: ${reason}`)
+      if (!isPassing(error) || clock.monotonic() >= end) throw new StartProblem(`database: cannot be used: ${reason}`)
       log.warn({ reason }, 'database.notThereYet')
       await pause(clock, AGAIN_MS)
     }
