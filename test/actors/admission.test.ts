@@ -1,5 +1,6 @@
 /** ADMISSION and ENROLLMENT: whose reports are believed. */
 import { describe, expect, test } from 'vitest'
+import { PENDING_MAX } from '../../src/actors/services/admission.ts'
 import { systemIds } from '../../src/clock.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
@@ -174,6 +175,14 @@ describe('ENROLLMENT-2 approve', () => {
     expect(await w.host()).toMatchObject({ liveness: 'removed' })
     expect(await w.rows()).toHaveLength(2)
     expect(value(await w.control.hosts.restore(NOVA, 'h1', NOTE))).toMatchObject({ liveness: 'pending' })
+  })
+  test('ADMISSION-3 no more than a thousand hosts wait', async () => {
+    const w = await openPlane('approve')
+    for (let n = 0; n < PENDING_MAX + 3; n++)
+      value(await w.plane.reports.take(inventoryOf(`stranger-${n}`, 1), `${n}`, own.publicKey))
+    const pending = value(await w.control.hosts.list({})).items.filter(({ liveness }) => liveness === 'pending')
+    expect(pending).toHaveLength(PENDING_MAX)
+    expect(await w.rows(`stranger-${PENDING_MAX + 1}`)).toEqual([])
   })
   test('a host that was believed before goes on', async () => {
     const w = await openPlane()

@@ -17,6 +17,7 @@ const handle = async (state: string) => (await shop.must(200, `GET /v2/handles?s
 const PATHS = [
   ['POST /v2/hosts/sim-1/retire', 404],
   ['POST /v2/hosts/sim-1/restore', 404],
+  ['POST /v2/hosts/sim-1/rekey', 404],
   [`POST /v2/handles/${randomUUID()}/quarantine`, 404],
   [`POST /v2/handles/${randomUUID()}/release`, 404],
   [`POST /v2/accelerator_requests/${randomUUID()}/force_unbind`, 404],
@@ -51,6 +52,32 @@ describe('what nobody knows', () => {
   test('is not found: a host to show or to remove', async () => {
     expectRefusal(await shop.say('GET /v2/hosts/nobody'), 404)
     expectRefusal(await shop.say('DELETE /v2/hosts/nobody?reason=x&force=true'), 404)
+  })
+})
+
+describe('the key of a host', () => {
+  const [first, second] = ['A'.repeat(43), `B${'A'.repeat(42)}`]
+  const body = (public_key?: unknown) => ({ body: { reason: 'compared', public_key } })
+  test('is approved before the host reports, which is pending until then, and replaced', async () => {
+    const { json } = await shop.must(200, 'POST /v2/hosts/keyed/approve', body(first))
+    expect(json).toMatchObject({ name: 'keyed', liveness: 'pending', public_key: first, offered_key: null })
+    expect((await shop.must(200, 'GET /v2/hosts/keyed')).json).toEqual(json)
+    await shop.must(200, 'POST /v2/hosts/keyed/approve', body())
+    expectRefusal(await shop.say('POST /v2/hosts/keyed/approve', body(second)), 409)
+    const replaced = await shop.must(200, 'POST /v2/hosts/keyed/rekey', body(second))
+    expect(replaced.json).toMatchObject({ public_key: second })
+    expect((await shop.must(200, 'POST /v2/hosts/keyed/rekey', body())).json).toMatchObject({ public_key: null })
+    await shop.must(204, 'DELETE /v2/hosts/keyed?reason=x')
+  })
+  test.each([7, '', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)}B`])('cannot be %j', async (key) => {
+    for (const verb of ['approve', 'rekey']) {
+      const got = await shop.say(`POST /v2/hosts/keyed/${verb}`, body(key))
+      expectRefusal(got, 400)
+      expect(got.fault).toMatch(/^Invalid public_key: /)
+    }
+  })
+  test('that nobody waits with cannot be approved', async () => {
+    expectRefusal(await shop.say('POST /v2/hosts/nobody/approve', body()), 409)
   })
 })
 
