@@ -129,5 +129,9 @@ export const judge = (known: Entry | undefined, number: number, running: boolean
   return known.state === 'done' ? 'answer' : 'carry out'
 }
 
+/** The order of that number was another one: it asked for something else, or for another accelerator request. */
+export const isOther = (known: Entry, order: Order): boolean =>
+  known.type !== order.type || ('arq' in order && known.arq !== undefined && known.arq !== order.arq)
+
 /** The result is no longer waited for. A release is never late: its handle stays taken until it is done. */
 export const isLate = (order: Order, now: number): boolean => order.type !== 'ReleaseSlot' && now > order.deadline

@@ -19,7 +19,7 @@ import type { OrderOutcome, Tools } from './executeOrder.ts'
 import { carryOut, Final } from './executeOrder.ts'
 import type { Entry, Result } from './entry.ts'
 import type { Shares } from './fence.ts'
-import { failed, finished, inHand, isLate, judge, slotIn } from './entry.ts'
+import { failed, finished, inHand, isLate, isOther, judge, slotIn } from './entry.ts'
 import type { Ledger } from './ledger.ts'
 import type { KeyedMutex } from '../keyedMutex.ts'
 import { keyedMutex } from '../keyedMutex.ts'
@@ -106,7 +106,7 @@ export class Orders {
     const judgement = judge(known, order.number, running?.order.number === order.number)
     const { slot, number, type } = order
     // the journal has gone back and gives numbers out again: what was recorded under this number is the end of another order
-    if (judgement === 'answer' && known!.type !== type) {
+    if (judgement === 'answer' && isOther(known!, order)) {
       log.error({ slot, number, type, recorded: known!.type }, 'order.numberUsed')
       return Promise.resolve()
     }

@@ -114,6 +114,18 @@ describe('ORDERS-1 ORDERS-2 numbers', () => {
     const ids = lab.heard.filter(({ report }) => report.type === 'OrderResult').map(({ id }) => id)
     expect(new Set(ids).size).toBe(2)
   })
+  test('an order of the number of another one is neither answered nor carried out: the journal has gone back', async () => {
+    await lab.boot()
+    const first = lab.order('PrepareSlot', 1)
+    await lab.send(first)
+    await lab.send({ ...first, arq: 'b0a77000-0000-4000-8000-000000000001' } as typeof first)
+    await lab.send(lab.order('ReleaseSlot', 1))
+    expect(outcomes()).toEqual(['PrepareSlot 1 done'])
+    expect(lab.results()[0]!.arq).toBe('b0a77000-0000-4000-8000-000000000000')
+    expect(await prepared()).toEqual([first.slot])
+    await lab.send(first)
+    expect(outcomes()).toEqual(['PrepareSlot 1 done', 'PrepareSlot 1 done'])
+  })
   test('a failure is answered again too, not tried again', async () => {
     lab.driver.control.faults.failPrepare = 1
     await lab.boot()
