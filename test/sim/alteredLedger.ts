@@ -11,10 +11,20 @@ export type Altered = {
   readonly of: string
 }
 
+const entriesIn = (text: string): readonly Entry[] =>
+  text
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => JSON.parse(line) as Entry)
+
+export const deployablesIn = (text: string): readonly string[] => [
+  ...new Set(entriesIn(text).map(({ deployable }) => deployable)),
+]
+
 /** Null: there is no such slot. The numbers of orders stay, because the host must not carry out older ones in any case. */
 export const alteredLedger = (text: string, how: Alteration, random: Random, stranger: string): Altered | null => {
-  const [head = '', ...lines] = text.split('\n').slice(0, -1)
-  const entries = new Map(lines.map((line) => JSON.parse(line) as Entry).map((entry) => [entry.slot, entry]))
+  const [head = ''] = text.split('\n')
+  const entries = new Map(entriesIn(text).map((entry) => [entry.slot, entry]))
   const fit = [...entries.values()].filter(
     (entry) =>
       entry.handle !== '' &&

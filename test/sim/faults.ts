@@ -66,6 +66,12 @@ const ledgerAltered: Fault = (stage) => {
   machine.alter(random.chance(0.6) ? 'lost' : 'stranger')
   later(stage, random.below(3000), machine.start)
 }
+/** A program on the compute node, or Nova by itself, uses what is offered here. */
+const usedByOthers: Fault = (stage) => {
+  const { machines, random } = stage
+  const used = random.pick(machines).occupy()
+  if (used) later(stage, random.between(30_000, 400_000), used.free)
+}
 const controlDies: Fault = (stage) => {
   if (!mayStop(stage)) return
   const { processes, random } = stage
@@ -251,6 +257,7 @@ const FAULTS: readonly Fault[] = [
   hostDies,
   ledgerAltered,
   ledgerAltered,
+  usedByOthers,
   controlDies,
   controlDies,
   controlPauses,
@@ -294,7 +301,7 @@ export const mend = ({ processes, machines, network, schedule, snare, store, nov
   network().unrest = 0
   for (const machine of machines) {
     machine.hurt((faults) =>
-      Object.assign(faults, { delayMs: 0, failPrepare: 0, failRelease: 0, failProgram: 0, unplugged: [] }),
+      Object.assign(faults, { delayMs: 0, failPrepare: 0, failRelease: 0, failProgram: 0, unplugged: [], inUse: [] }),
     )
     machine.refuseWrites(0)
     machine.start()

@@ -13,7 +13,7 @@ import type { BusRecord } from '../../src/wire/envelope.ts'
 import { readReport } from '../../src/wire/message.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type Fate, slowDisk } from './disk.ts'
-import { alteredLedger } from './alteredLedger.ts'
+import { alteredLedger, deployablesIn } from './alteredLedger.ts'
 import { IMAGES, imagesOf } from './images.ts'
 import { hostKeyOf, verifierOf } from './forger.ts'
 import type { Network } from './network.ts'
@@ -39,7 +39,9 @@ export type Machine = {
    * (`stranger`).
    */
   readonly alter: (how: Alteration) => void
-  /** The slots whose hardware that was. */
+  /** Something else uses a deployable that had an order, until `free` is called. */
+  readonly occupy: () => { readonly free: () => void } | null
+  /** The slots whose hardware that was, and the names of deployables that were occupied. */
   readonly altered: ReadonlySet<string>
   readonly trace: () => Promise<HostTrace>
 }
@@ -210,6 +212,17 @@ export const openMachine = (ports: Ports): Machine => {
       schedule.end(life)
     },
     altered,
+    occupy: () => {
+      const names = deployablesIn(disk.files.get(ledger) ?? '')
+      if (names.length === 0) return null
+      const one = ports.random.pick(names)
+      altered.add(one)
+      say(`${name}: something else uses ${one}`)
+      const set = (inUse: readonly string[]): void =>
+        [faults, driver.control.faults].forEach((each) => void (each.inUse = inUse))
+      set([one])
+      return { free: () => set([]) }
+    },
     alter: (how) => {
       const text = disk.files.get(ledger)
       const changed = life.alive || !text ? null : alteredLedger(text, how, ports.random, ids.uuid())

@@ -9,16 +9,27 @@ const comparedIn = (event: DeployableEvent): string | null => {
   return event.type === 'HandleQuarantined' && event.by === COMPARISON ? event.handle : null
 }
 
-/** `changed`: the handles whose hardware the ledger of a host was changed about. */
+const namesIn = (journal: Evidence['journal']): ReadonlyMap<string, string> =>
+  new Map(
+    journal.flatMap(({ key, events }) =>
+      (events as readonly DeployableEvent[]).flatMap((event) =>
+        event.type === 'DeployableRecorded' ? [[key, event.identity.name] as const] : [],
+      ),
+    ),
+  )
+
+/** `changed`: the handles whose hardware the ledger of a host was changed about, and the names of deployables that something else used. */
 export const falseDifferences = (
   { journal }: Pick<Evidence, 'journal'>,
   changed: ReadonlySet<string>,
-): readonly Violation[] =>
-  journal.flatMap(({ key, events }) =>
+): readonly Violation[] => {
+  const names = namesIn(journal)
+  return journal.flatMap(({ key, events }) =>
     (key.startsWith('deployable/') ? (events as readonly DeployableEvent[]) : []).flatMap((event) => {
       const handle = comparedIn(event)
-      if (handle === null || changed.has(handle)) return []
+      if (handle === null || changed.has(handle) || changed.has(names.get(key) ?? '')) return []
       const found = `${key}: ${event.type} of handle ${handle} by comparison, and its host has what the journal holds`
       return [{ invariant: 'COMPARE-1', meaning: 'what only looks different is left alone', found, proof: [] }]
     }),
   )
+}
