@@ -55,7 +55,7 @@ const open = async ({ begin, onEnd }: Stage): Promise<string> => {
   const [controls, hosts, listen, data] = [countOf('controls'), countOf('hosts'), listenOf(), resolve(values.data)]
   mkdirSync(join(data, 'log'), { recursive: true })
   // Two clusters that share a folder would stop each other's servers.
-  const lock = lockFolder(data)
+  const lock = await lockFolder(data)
   onEnd(lock.release)
   const bin = findPostgres()
   if (bin === null)

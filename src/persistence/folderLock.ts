@@ -1,14 +1,28 @@
-/** A lock file that lets one process at a time use a folder. It names its holder; the lock of a process that has ended is void. */
+/**
+ * A lock file that lets one process at a time use a folder. It names its holder; the lock of a process that has ended is void.
+ *
+ * FOLDER-1 a holder that has the same process numbers (PID namespace) is looked up by its number and its start;
+ * FOLDER-2 one of another container on this machine is asked by its socket, since its number means nothing here;
+ * FOLDER-3 a holder of which neither can be said keeps the folder: an operator decides.
+ */
 import { codeOf } from '../errorText.ts'
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Answer, askLockSocket, openLockSocket } from './lockSocket.ts'
 
 export type FolderLock = {
   /** False when another process has taken the lock at the same time. */
   readonly held: () => boolean
   readonly release: () => void
 }
-type Holder = { readonly pid: number; readonly started: string; readonly boot: string }
+/** `space`: the PID namespace. Absent in the locks of older releases. */
+type Holder = {
+  readonly pid: number
+  readonly started: string
+  readonly boot: string
+  readonly space?: string
+  readonly socket?: string | null
+}
 
 const FILE = 'lock'
 
@@ -31,6 +45,14 @@ const startOf = (pid: number): string => statOf(pid)[19] ?? ''
 /** The process is a zombie: it has ended, but its parent has not collected its exit status. In a container the parent may never do so. */
 const isOver = (pid: number): boolean => /^[ZX]/.test(statOf(pid)[0] ?? '')
 const bootOf = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
+/** Empty where there are none. */
+const spaceOf = (): string => {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
+}
 const holderOf = (pid: number): Holder => ({ pid, started: startOf(pid), boot: bootOf() })
 
 const exists = (pid: number): boolean => {
@@ -52,9 +74,15 @@ const parsed = (text: string): Holder | null => {
 
 const alive = (holder: Holder): boolean => {
   if (!exists(holder.pid) || isOver(holder.pid)) return false
-  const now = holderOf(holder.pid)
-  return now.boot === holder.boot && now.started === holder.started
+  return startOf(holder.pid) === holder.started
 }
+const answerOf = async (folder: string, holder: Holder): Promise<Answer> => {
+  if (holder.boot !== bootOf()) return 'ended'
+  if (holder.space === undefined || holder.space === spaceOf()) return alive(holder) ? 'lives' : 'ended'
+  return isSocket(holder.socket) ? askLockSocket(folder, holder.socket) : 'unknown'
+}
+/** A lock may have been written by anybody: only a file of this folder is touched. */
+const isSocket = (name: unknown): name is string => typeof name === 'string' && /^lock\.[\da-f]+\.sock$/.test(name)
 
 const create = (path: string, text: string): boolean => {
   try {
@@ -78,20 +106,34 @@ const clear = (path: string): void => {
   rmSync(`${path}.${process.pid}`, { force: true })
 }
 
-export const lockFolder = (folder: string): FolderLock => {
+const inUse = (folder: string, { pid }: Holder, answer: 'lives' | 'unknown'): Error =>
+  new Error(
+    answer === 'lives'
+      ? `${folder} is in use by process ${pid}: only one process may open it at a time`
+      : `${folder} is locked by process ${pid} of another container, and nothing here says whether it still runs. If it does not, delete ${join(folder, FILE)}`,
+  )
+
+export const lockFolder = async (folder: string): Promise<FolderLock> => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, FILE)
-  const text = JSON.stringify(holderOf(process.pid))
-  for (let tries = 0; tries < 5; tries++) {
-    if (create(path, text)) return { held: () => readOr(path, '') === text, release: () => release(path, text) }
-    const holder = parsed(readOr(path, ''))
-    if (holder !== null && alive(holder))
-      throw new Error(`${folder} is in use by process ${holder.pid}: only one process may open it at a time`)
-    clear(path)
+  const socket = openLockSocket(folder)
+  const text = JSON.stringify({ ...holderOf(process.pid), space: spaceOf(), socket: socket?.name ?? null })
+  const end = () => {
+    if (readOr(path, '') === text) rmSync(path, { force: true })
+    socket?.close()
   }
-  throw new Error(`${folder} is being opened by other processes at the same time`)
-}
-
-const release = (path: string, text: string): void => {
-  if (readOr(path, '') === text) rmSync(path, { force: true })
+  try {
+    for (let tries = 0; tries < 5; tries++) {
+      if (create(path, text)) return { held: () => readOr(path, '') === text, release: end }
+      const holder = parsed(readOr(path, ''))
+      const answer = holder === null ? 'ended' : await answerOf(folder, holder)
+      if (holder !== null && answer !== 'ended') throw inUse(folder, holder, answer)
+      clear(path)
+      if (isSocket(holder?.socket)) rmSync(join(folder, holder.socket), { force: true })
+    }
+    throw new Error(`${folder} is being opened by other processes at the same time`)
+  } catch (error) {
+    end()
+    throw error
+  }
 }

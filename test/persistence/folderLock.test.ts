@@ -1,6 +1,6 @@
 /** Who holds a folder, and who does so no more. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -41,12 +41,54 @@ test('a process that runs holds; one that has ended does not, though nobody has 
       parent.stdout.once('data', (bytes: Buffer) => resolve(Number(bytes.toString())))
     })
     holdBy(pid)
-    expect(() => lockFolder(dir)).toThrow(`${dir} is in use by process ${pid}`)
+    await expect(lockFolder(dir)).rejects.toThrow(`${dir} is in use by process ${pid}`)
     await until(() => statOf(pid)[0] === 'Z')
-    const lock = lockFolder(dir)
+    const lock = await lockFolder(dir)
     expect(lock.held()).toBe(true)
     lock.release()
   } finally {
     parent.kill('SIGKILL')
   }
+})
+
+const fromAnother = (holder: object): void =>
+  writeFileSync(
+    join(dir, 'lock'),
+    JSON.stringify({
+      pid: process.pid,
+      started: '1',
+      boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+      space: 'pid:[1]',
+      ...holder,
+    }),
+  )
+test.each(['lock', 'a folder with a name that is longer than an address of a socket may be, '.repeat(2)])(
+  'a process of another container holds as long as its socket answers: %s',
+  async (name) => {
+    dir = join(dir, name)
+    const theirs = await lockFolder(dir)
+    const { socket } = JSON.parse(readFileSync(join(dir, 'lock'), 'utf8')) as { readonly socket: string }
+    fromAnother({ socket })
+    await expect(lockFolder(dir)).rejects.toThrow(`${dir} is in use by process ${process.pid}`)
+    // releases its socket alone: the lock file is not the one that it wrote
+    theirs.release()
+    ;(await lockFolder(dir)).release()
+    expect(readdirSync(dir)).toEqual([])
+  },
+)
+test('a process of another container without a socket keeps the folder until an operator decides', async () => {
+  for (const socket of [null, '../lock.1.sock', undefined]) {
+    fromAnother({ socket })
+    await expect(lockFolder(dir)).rejects.toThrow(`delete ${join(dir, 'lock')}`)
+    expect(readdirSync(dir)).toEqual(['lock'])
+  }
+})
+test('a socket that a killed process has left behind does not hold, and is removed', async () => {
+  const code = `import { createServer } from 'node:net'; createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`
+  const killed = spawn(process.execPath, ['--input-type=module', '-e', code, join(dir, 'lock.ab.sock')])
+  await new Promise((resolve) => void killed.on('exit', resolve))
+  expect(readdirSync(dir)).toEqual(['lock.ab.sock'])
+  fromAnother({ socket: 'lock.ab.sock' })
+  ;(await lockFolder(dir)).release()
+  expect(readdirSync(dir)).toEqual([])
 })

@@ -128,32 +128,32 @@ test('upkeep waits for the end of a transaction, however much that writes', asyn
 describe('a folder lock', () => {
   const lockFile = () => join(dir, 'lock')
 
-  test('excludes, and is gone when released', () => {
-    const lock = lockFolder(dir)
+  test('excludes, and is gone when released', async () => {
+    const lock = await lockFolder(dir)
     expect(lock.held()).toBe(true)
-    expect(() => lockFolder(dir)).toThrow(`in use by process ${process.pid}`)
+    await expect(lockFolder(dir)).rejects.toThrow(`in use by process ${process.pid}`)
     lock.release()
-    lockFolder(dir).release()
+    ;(await lockFolder(dir)).release()
   })
 
   test.each([
     ['of a process that is no more', { pid: 2 ** 22 + 1, started: '1', boot: '' }],
     ['whose pid another process has by now', { pid: process.ppid, started: '1', boot: '' }],
     ['of an earlier boot', { pid: process.pid, started: 'same', boot: 'other' }],
-  ])('%s does not hold', (_, holder) => {
+  ])('%s does not hold', async (_, holder) => {
     writeFileSync(lockFile(), JSON.stringify(holder))
-    const lock = lockFolder(dir)
+    const lock = await lockFolder(dir)
     expect(JSON.parse(readFileSync(lockFile(), 'utf8'))).toMatchObject({ pid: process.pid })
     lock.release()
   })
 
-  test('half written does not hold', () => {
+  test('half written does not hold', async () => {
     writeFileSync(lockFile(), '{"pid":')
-    lockFolder(dir).release()
+    ;(await lockFolder(dir)).release()
   })
 
-  test('taken over by another is not held, and not released for it', () => {
-    const lock = lockFolder(dir)
+  test('taken over by another is not held, and not released for it', async () => {
+    const lock = await lockFolder(dir)
     writeFileSync(lockFile(), 'another')
     expect(lock.held()).toBe(false)
     lock.release()

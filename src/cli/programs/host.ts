@@ -79,7 +79,7 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
   const clock = shifted(systemClock, config.clockOffsetMs)
   try {
     const drivers = driversOf(config)
-    const folder = openHostFolder(config.data, name)
+    const folder = await openHostFolder(config.data, name)
     open.add(folder.release)
     const watching = await openWatching('accelerando-host', log, open)
     const bus = observedBus(kafkaBus({ options: kafka, clock: systemClock, log, stopTimeoutMs: STOP_MS }), watching)

@@ -17,18 +17,18 @@ const rememberedIn = (path: string): string | null => {
     throw new StartProblem(`data: ${path} does not say whose folder this is: ${messageOf(error)}`)
   }
 }
-const locked = (folder: string): FolderLock => {
+const locked = async (folder: string): Promise<FolderLock> => {
   try {
-    return lockFolder(folder)
+    return await lockFolder(folder)
   } catch (error) {
     throw new StartProblem(`data: ${messageOf(error)}`, { cause: error })
   }
 }
 
 /** A ledger records the state of one host's devices and must not be used for another host. */
-export const openHostFolder = (folder: string, name: string): FolderLock => {
+export const openHostFolder = async (folder: string, name: string): Promise<FolderLock> => {
   mkdirSync(folder, { recursive: true })
-  const lock = locked(folder)
+  const lock = await locked(folder)
   const path = join(folder, FILE)
   try {
     const remembered = rememberedIn(path)

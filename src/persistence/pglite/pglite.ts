@@ -93,7 +93,7 @@ const turnstile = () => {
 export type Embedded = Database & { readonly ask: (text: string, params: readonly unknown[]) => Promise<Reply> }
 
 export const pgliteDatabase = async (dir: string): Promise<Embedded> => {
-  const lock = lockFolder(dir)
+  const lock = await lockFolder(dir)
   const thread = threadOn(join(dir, 'pglite'))
   const gate = turnstile()
   const give = async (): Promise<void> => {
