@@ -145,6 +145,10 @@ describe('the work', () => {
     })
     expect(work('hosts', { hosts: [host('stale')] }).verdict).toBe('warning')
     expect(work('hosts', { hosts: [host('removed')] }).verdict).toBe('ok')
+    expect(work('hosts', { hosts: [{ ...HOST, liveness: 'pending', silentMs: null }] })).toMatchObject({
+      verdict: 'warning',
+      says: expect.stringContaining('waits for approval, or without a report since: compute-1'),
+    })
   })
   test('with a driver that failed', () => {
     const hosts = [{ ...HOST, failed: ['pci_driver: no sysfs'] }]

@@ -40,16 +40,21 @@ const liveness: Check<WorkFacts> = {
       there
         .filter((host) => host.liveness === state)
         .map(({ name, silentMs }) => (silentMs === null ? name : `${name} (silent for ${span(silentMs)})`))
-    const [down, stale] = [named('down'), named('stale')]
+    const [down, stale, pending] = [named('down'), named('stale'), named('pending')]
     if (down.length > 0)
       return problem(
         `${down.length} of ${counted(there.length, 'host')} down: ${listed(down)}`,
         'start the host program there, read its log, or remove the host if it will not return',
       )
-    return stale.length > 0
+    if (stale.length > 0)
+      return warning(
+        `${stale.length} of ${counted(there.length, 'host')} stale: ${listed(stale)}`,
+        'check the host and its network',
+      )
+    return pending.length > 0
       ? warning(
-          `${stale.length} of ${counted(there.length, 'host')} stale: ${listed(stale)}`,
-          'check the host and its network',
+          `${counted(pending.length, 'host')} with a key that waits for approval, or without a report since: ${listed(pending)}`,
+          'compare the key with the log of the host: accelerando hosts show, then hosts approve, or hosts remove',
         )
       : ok(`${counted(there.length, 'host')}, all up`)
   },
