@@ -24,6 +24,7 @@ const binding = async (arq: { readonly uuid: string }): Promise<Sent> => ({
 const anArq = async () => (await shop.newArqs())[0]!
 const aDevice = async () => (await shop.must(200, 'GET /v2/devices')).json.devices[0].uuid as string
 const BECAUSE = { body: { reason: 'a test' } }
+const KEYED = { reason: 'a test', public_key: 'A'.repeat(43) }
 const aHandle = async () => (await shop.must(200, 'GET /v2/handles?state=free')).json.handles[0].uuid as string
 let hosts = 0
 const anotherHost = async () => {
@@ -103,6 +104,8 @@ const CASES: Cases = {
   'GET /v2/hosts/:name': () => ['GET /v2/hosts/sim-1', 200],
   'POST /v2/hosts/:name/retire': async () => [`POST /v2/hosts/${await anotherHost()}/retire`, 200, BECAUSE],
   'POST /v2/hosts/:name/restore': () => ['POST /v2/hosts/sim-1/restore', 200, BECAUSE],
+  'POST /v2/hosts/:name/approve': () => [`POST /v2/hosts/keyed-${++hosts}/approve`, 200, { body: KEYED }],
+  'POST /v2/hosts/:name/rekey': async () => [`POST /v2/hosts/${await anotherHost()}/rekey`, 200, { body: KEYED }],
   'DELETE /v2/hosts/:name': async () => [`DELETE /v2/hosts/${await anotherHost()}?reason=sold`, 204],
   'GET /v2/handles': () => ['GET /v2/handles?state=free', 200],
   'GET /v2/handles/:uuid': async () => [`GET /v2/handles/${await aHandle()}`, 200],

@@ -33,12 +33,12 @@ describe('invariants', () => {
     const withheld = { type: 'HandleQuarantined', handle: 'h', until: 'released', by: COMPARISON, reason: 'why' }
     const again = { type: 'Granted', handle: 'h', arq: 'a', order: null, repeated: 'why' }
     for (const event of [withheld, again]) {
-      const journal = [...evidence.journal, { ...row, events: [event] }]
+      const journal = [{ ...row, events: [event] }]
       expect(falseDifferences({ journal }, new Set(['h']))).toEqual([])
       expect(falseDifferences({ journal }, new Set())).toHaveLength(1)
     }
     const byHand = { ...row, events: [{ ...withheld, by: 'op' }] }
-    expect(falseDifferences({ journal: [...evidence.journal, byHand] }, new Set())).toEqual([])
+    expect(falseDifferences({ journal: [byHand] }, new Set())).toEqual([])
   })
   it('are all shown to be able to fail', () => {
     const shown = new Set(FORGERIES.map(([name]) => name))

@@ -28,11 +28,19 @@ export type SlotComparison = {
 /** So many handles of a host are acted upon at once; the next report shows the others. */
 const AT_ONCE_MAX = 200
 const HOSTS_MAX = 10_000
+/** A host that reports often is not asked again while it may still answer. */
+const ANSWER_MS = 2000
 const SAID = { unexplained: 'slot.unexplained', lost: 'slot.preparedAgain', in_use: 'slot.inUse' } as const
 const CAUSE = { by: 'comparison of slots' } as const
 
 type Seen = Pick<Difference, 'kind' | 'mark'>
-type Question = { readonly id: string; readonly seen: ReadonlyMap<HandleUuid, Seen> }
+type Question = {
+  readonly id: string
+  readonly bootId: string
+  /** By the monotonic clock. */
+  readonly at: number
+  readonly seen: ReadonlyMap<HandleUuid, Seen>
+}
 
 const sameAs = (seen: Seen | undefined, { kind, mark }: Difference): boolean =>
   seen?.kind === kind && seen.mark === mark
@@ -77,9 +85,11 @@ export const createSlotComparison = (kernel: Kernel): SlotComparison => {
   const questions = new Map<HostName, Question>()
   const foreignUse = createForeignUse(clock)
   const ask = async ({ host: name, bootId }: InventoryReport, differences: readonly Difference[]): Promise<void> => {
-    const id = ids.uuid()
+    const [id, at, standing] = [ids.uuid(), clock.monotonic(), questions.get(name)]
+    if (standing?.bootId === bootId && at - standing.at < ANSWER_MS) return
     if (questions.size >= HOSTS_MAX && !questions.has(name)) questions.clear()
-    questions.set(name, { id, seen: new Map(differences.map(({ handle, kind, mark }) => [handle, { kind, mark }])) })
+    const seen = new Map(differences.map(({ handle, kind, mark }) => [handle, { kind, mark }]))
+    questions.set(name, { id, bootId, at, seen })
     const question = { type: 'TellSlots', host: name, bootId, id, from: firstOf(differences) } as const
     await publish([slotsQuestionRecord(question, clock.now())])
   }
