@@ -1,7 +1,16 @@
-/** Tests that need no cluster, and so long that they run with `npm run test:cluster` instead of `npm test`. */
+/**
+ * Tests that need no cluster, and take so long that they run with `npm run test:cluster` instead of `npm test`: real clients that have to be
+ * installed, programs and databases that are killed and waited for.
+ */
 export const LONG: readonly string[] = [
+  'test/clients/clients.test.ts',
   'test/clients/schemathesis.test.ts',
+  'test/e2e/archive.test.ts',
+  'test/e2e/stopped.test.ts',
   'test/mutation/mutation.test.ts',
   'test/persistence/failover.test.ts',
+  'test/persistence/outage.test.ts',
+  'test/persistence/pglite.test.ts',
+  'test/persistence/soleWriter.test.ts',
   'test/sim/bites.test.ts',
 ]

@@ -1,6 +1,7 @@
 /** Invariants of hosts: the orders they carried out and the results they reported. */
 import { deployableKey } from '../actors/deployable/decider.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
+import { COMPARISON } from '../actors/deployable/slots.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
 import { orderOf } from '../actors/reactions.ts'
@@ -101,8 +102,9 @@ const level: Invariant = {
         const there = prepared.get(held.host)
         if (!there || !held.hostWork) continue
         for (const { uuid, state, pending, quarantine } of Object.values(held.handles)) {
-          // of one that is in doubt, nobody knows who gave it up
-          if (state === 'held' && !pending && !quarantine?.inDoubt && !there.has(uuid))
+          // of one that is in doubt, nobody knows who gave it up; one that its host lost and could not prepare again is marked for an operator
+          const isTold = quarantine?.inDoubt || quarantine?.by === COMPARISON
+          if (state === 'held' && !pending && !isTold && !there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
           if (state === 'free' && there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is free and still prepared`, [deployableKey(held.uuid)])

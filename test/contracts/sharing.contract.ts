@@ -113,17 +113,17 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
   test('a checkpoint is saved under the epoch, and not by a holder whose lease another took', async () => {
     const [name, reader] = [randomUUID(), randomUUID()]
     const first = (await one().acquire(name, 'a', SHORT))!
-    expect(await one().saveUnder({ name, epoch: first.epoch }, reader, '1')).toBe(true)
+    expect(await one().saveUnder({ name, epoch: first.epoch }, reader, 'a')).toBe(true)
     const second = await until(
       () => two().acquire(name, 'b', LONG),
       (lease) => lease !== null,
     )
-    expect(await one().saveUnder({ name, epoch: first.epoch }, reader, '2')).toBe(false)
-    expect(await checkpoint(reader)).toBe('1')
-    expect(await two().saveUnder({ name, epoch: second!.epoch }, reader, '3')).toBe(true)
-    expect(await checkpoint(reader)).toBe('3')
-    expect(await one().saveUnder({ name: randomUUID(), epoch: 1 }, reader, '4')).toBe(false)
-    expect(await checkpoint(reader)).toBe('3')
+    expect(await one().saveUnder({ name, epoch: first.epoch }, reader, 'b')).toBe(false)
+    expect(await checkpoint(reader)).toBe('a')
+    expect(await two().saveUnder({ name, epoch: second!.epoch }, reader, 'c')).toBe(true)
+    expect(await checkpoint(reader)).toBe('c')
+    expect(await one().saveUnder({ name: randomUUID(), epoch: 1 }, reader, 'd')).toBe(false)
+    expect(await checkpoint(reader)).toBe('c')
   })
 
   test('what is due is claimed oldest first, by one caller only, and within the limit', async () => {

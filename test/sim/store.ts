@@ -1,4 +1,5 @@
 /** The store in memory as a process sees it over a network: delayed, failing before or after the commit, or with a planted bug. */
+import type { Hints } from '../../src/actors/runtime/hints.ts'
 import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { remembering } from '../../src/persistence/incarnation.ts'
@@ -53,6 +54,7 @@ const isUnrecordable = ({ rows }: Append): boolean =>
 export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, complain }: Ports): SimStore => {
   const open = memoryStores({ exclusive, now: schedule.elapsed })
   const store = open()
+  let opened = 0
   const watched = watchedSharing({ now: schedule.elapsed, exclusive, complain })
   const faults: StoreFaults = { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 }
   const log: FeedRow[] = []
@@ -171,8 +173,13 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       close: real.close,
     }
     const page = ((query: never) => look(() => reads.page(query))) as Reads['page']
+    // hints may be lost: every second process hears none
+    const deaf = opened++ % 2 === 0
+    const onHint: Hints['onHint'] = (name, listener) =>
+      own.hints.onHint(name, () => (deaf ? undefined : schedule.soon(life, listener)))
     return {
       ...store,
+      hints: { ...own.hints, onHint },
       // the first session is opened with the store
       cluster: async () => {
         await session.reach()

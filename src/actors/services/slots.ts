@@ -42,6 +42,8 @@ type Question = {
   readonly seen: ReadonlyMap<HandleUuid, Seen>
 }
 
+const seenIn = (differences: readonly Difference[]): Question['seen'] =>
+  new Map(differences.map(({ handle, kind, mark }) => [handle, { kind, mark }]))
 const sameAs = (seen: Seen | undefined, { kind, mark }: Difference): boolean =>
   seen?.kind === kind && seen.mark === mark
 
@@ -88,8 +90,7 @@ export const createSlotComparison = (kernel: Kernel): SlotComparison => {
     const [id, at, standing] = [ids.uuid(), clock.monotonic(), questions.get(name)]
     if (standing?.bootId === bootId && at - standing.at < ANSWER_MS) return
     if (questions.size >= HOSTS_MAX && !questions.has(name)) questions.clear()
-    const seen = new Map(differences.map(({ handle, kind, mark }) => [handle, { kind, mark }]))
-    questions.set(name, { id, bootId, at, seen })
+    questions.set(name, { id, bootId, at, seen: seenIn(differences) })
     const question = { type: 'TellSlots', host: name, bootId, id, from: firstOf(differences) } as const
     await publish([slotsQuestionRecord(question, clock.now())])
   }

@@ -230,18 +230,20 @@ export class Rounds {
     const { reader, log } = this.#settings
     const [position, tenure] = [this.#position, this.#tenure]
     const waiting = this.#states?.waiting ?? false
-    // what was published is of another server now; the next turn starts from what is recorded
-    if ((this.#settings.journal.incarnation ?? 0) !== this.#incarnation) return
-    if (tenure === null || (position === this.#saved && !waiting)) return
+    if (this.#isReplaced() || tenure === null || (position === this.#saved && !waiting)) return
     try {
       const flushed = (await this.#states?.flush(() => this.#lease.trusted(tenure))) ?? true
       if (!flushed) return this.#saveSoon(SAVE_AGAIN_MS)
-      if (position === this.#saved || this.#tenure !== tenure) return
+      if (position === this.#saved || this.#tenure !== tenure || this.#isReplaced()) return
       if ((await this.#saveUnder(reader, position)) && this.#tenure === tenure) this.#saved = position
     } catch (error) {
       log.warn({ reason: textOf(error), position }, 'relay.checkpointLate')
       this.#saveSoon(SAVE_AGAIN_MS)
     }
+  }
+  /** What was published is of another server now; the next turn starts from what is recorded. */
+  #isReplaced(): boolean {
+    return (this.#settings.journal.incarnation ?? 0) !== this.#incarnation
   }
   /** Saves under the epoch of the tenure; when that is refused, the relay steps down. */
   async #saveUnder(reader: string, position: string): Promise<boolean> {

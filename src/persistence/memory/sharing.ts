@@ -29,13 +29,14 @@ export const endAllOthers = ({ leases, claims }: SharedWork): void => {
   claims.clear()
 }
 type Kept = {
+  readonly log: readonly unknown[]
   readonly tables: Tables
   readonly checkpoints: Map<string, Position>
   readonly work: SharedWork
 }
 
 const leasesOn = (
-  { checkpoints, work }: Kept,
+  { log, checkpoints, work }: Kept,
   monotonic: () => number,
 ): Pick<Sharing, 'acquire' | 'release' | 'saveUnder'> => {
   const { leases } = work
@@ -63,6 +64,8 @@ const leasesOn = (
     },
     saveUnder: async ({ name, epoch }, reader, position) => {
       if (leases.get(name)?.epoch !== epoch) return false
+      // rows were lost: it is a position of what was there before
+      if (Number(/\d+$/.exec(position)?.[0] ?? 0) > log.length) return false
       checkpoints.set(reader, position)
       return true
     },

@@ -1,4 +1,5 @@
 /** A case for each condition of the invariants of `src/audit/hosts.ts`, and of S12. */
+import { COMPARISON } from '../../../src/actors/deployable/slots.ts'
 import type { Evidence, HostStep, HostTrace } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
 import {
@@ -154,6 +155,8 @@ const prepared = (
   quiet: true,
   hosts: [{ name: 'host1', steps: [], ...(slots ? { prepared: slots } : {}), ...more }],
 })
+const marked = (by: string) =>
+  deployable('d1', { type: 'HandleQuarantined', handle: 'h1', until: 'released', by, reason: 'r' })
 const without = onHost(null, 'slot h1 is held and not prepared', ['deployable/d1'])
 const still = onHost(null, 'slot h1 is free and still prepared', ['deployable/d1'])
 const level: readonly Case[] = [
@@ -168,6 +171,8 @@ const level: readonly Case[] = [
     prepared(['h1'], of(board, held(), deployable('d1', released('h1', 'a1', order('h1', 1))))),
     [],
   ],
+  ['L4', 'its host could not prepare it again', prepared([], of(board, held(), marked(COMPARISON))), []],
+  ['L4', 'an operator has marked it', prepared([], of(board, held(), marked('op'))), [without]],
   ['L4', 'nobody looked', prepared(null, of(board, held())), []],
   ['L4', 'another host was looked at', prepared([], of(board, held()), { name: 'host2' }), []],
   [
