@@ -64,7 +64,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/audit/arqs.ts',
-    line: "(to === 'missing' && leadsTo(from, 'free'))",
+    line: "(to === 'missing' && leadsTo(from, 'free')) ||",
     original: "to === 'missing' && leadsTo(from, 'free')",
     mutated: "(to === 'missing')",
     reason: 'a state that does not lead to free is free itself, which leads to missing, or missing',
@@ -92,7 +92,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/audit/clients.ts',
-    line: "const left = act === 'remove' ? arqs.find((uuid) => arqStates(history, uuid, to, to).some(known)) : undefined",
+    line: 'const isLeft = (uuid: string) => arqStates(history, uuid, to, to).some(known) && !excuses.answer(asked, uuid)',
     original: 'some',
     mutated: 'every',
     reason: 'at one moment there is one state',
