@@ -1,5 +1,4 @@
 /** `--parts cluster`: several controls and hosts over a real broker and a real database, between two measurements of the floor. */
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ownBroker } from '../../test/support/kafka.ts'
 import { digits, summary } from '../figures.ts'
@@ -11,13 +10,12 @@ import { measureClusterKill } from './kill.ts'
 import { measureLag } from './lag.ts'
 import { type Scene, type Taken, calm, measureSteady, measureWhole, portsOf, warmUp } from './measure.ts'
 import { type ClusterResults, noClusterResults } from './results.ts'
-import { type ClusterStand, type Ground, openClusterStand } from './stand.ts'
+import { BROKER_RIG, type ClusterStand, type Ground, openClusterStand } from './stand.ts'
 import type { ClusterTask } from './tasks.ts'
 
 export type Say = (line: string) => void
 type Run = { readonly options: Options; readonly results: ClusterResults; readonly scene: Scene; readonly say: Say }
 
-const RIG = join(import.meta.dirname, '../../infra/rig/kafka/kafka')
 /** How many controls run for the figures of a whole cluster, and with how many the cost of one bind is compared. */
 const CONTROLS = 3
 const COMPARED = [4, 2, 1]
@@ -155,7 +153,7 @@ const measureOn = async (
 
 export const measureCluster = async (server: Server, options: Options, say: Say): Promise<ClusterResults> => {
   const results = noClusterResults()
-  const broker = await ownBroker(RIG)
+  const broker = await ownBroker(BROKER_RIG)
   const callers = openGenerator<ClusterTask>(new URL('load.ts', import.meta.url))
   const ground = { server, broker, callers, nova: await callers.greeting() }
   const parts = { options, results, say }

@@ -14,6 +14,8 @@ import type { Target } from '../tasks.ts'
 import { type Page, readPage } from './page.ts'
 import type { ClusterTask } from './tasks.ts'
 
+/** The program that starts a broker. */
+export const BROKER_RIG = join(import.meta.dirname, '../../infra/rig/kafka/kafka')
 /** Of hosts whose devices need their work at a bind, and as many whose devices do not. */
 const HOSTS = 2
 const DEVICES = 8

@@ -1,5 +1,4 @@
 /** `--parts trace`: where the time of one bind in a cluster goes, step by step, from the traces that the programs export. */
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Collected, openCollector } from '../../test/telemetry/collector.ts'
 import { ownBroker } from '../../test/support/kafka.ts'
@@ -8,10 +7,9 @@ import { openGenerator } from '../generator.ts'
 import type { Options } from '../options.ts'
 import type { Server } from '../postgres.ts'
 import { calm, measureWhole, warmUp } from './measure.ts'
-import { type Ground, openClusterStand } from './stand.ts'
+import { BROKER_RIG, type Ground, openClusterStand } from './stand.ts'
 import type { ClusterTask } from './tasks.ts'
 
-const RIG = join(import.meta.dirname, '../../infra/rig/kafka/kafka')
 const CONTROLS = [1, 3]
 /** The programs export what they have recorded this often. */
 const EXPORT_MS = 200
@@ -100,7 +98,7 @@ export const measureTraces = async (
   options: Options,
   say: (line: string) => void,
 ): Promise<readonly TraceResult[]> => {
-  const broker = await ownBroker(RIG)
+  const broker = await ownBroker(BROKER_RIG)
   const callers = openGenerator<ClusterTask>(new URL('load.ts', import.meta.url))
   const collector = await openCollector()
   const ground: Ground = { server, broker, callers, nova: await callers.greeting() }

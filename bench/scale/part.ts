@@ -7,7 +7,7 @@ import { orderRecord, reportRecord } from '../../src/wire/message.ts'
 import { ownBroker } from '../../test/support/kafka.ts'
 import { sqlOnce } from '../../test/support/postgres.ts'
 import { type Scene, calm, remove, warmUp } from '../cluster/measure.ts'
-import { type ClusterStand, type Cpu, type Ground, openClusterStand } from '../cluster/stand.ts'
+import { BROKER_RIG, type ClusterStand, type Cpu, type Ground, openClusterStand } from '../cluster/stand.ts'
 import type { ClusterTask } from '../cluster/tasks.ts'
 import { digits } from '../figures.ts'
 import { openGenerator } from '../generator.ts'
@@ -20,7 +20,6 @@ import { type Done, published, restOf, sizeOf, unitOf } from './unit.ts'
 export type Say = (line: string) => void
 type Run = { readonly options: Options; readonly scene: Scene; readonly results: ScaleResults; readonly say: Say }
 
-const RIG = join(import.meta.dirname, '../../infra/rig/kafka/kafka')
 const PARTITIONS = 12
 const HOSTS = 1000
 const FOREIGN = 20_000
@@ -172,7 +171,7 @@ const present = async ({ scene, results, say }: Run): Promise<void> => {
 
 export const measureScale = async (server: Server, options: Options, say: Say): Promise<ScaleResults> => {
   const results = noScaleResults()
-  const broker = await ownBroker(RIG)
+  const broker = await ownBroker(BROKER_RIG)
   const callers = openGenerator<ClusterTask>(new URL('../cluster/load.ts', import.meta.url))
   const ground: Ground = { server, broker, callers, nova: await callers.greeting() }
   const stand = await openClusterStand(ground, options.arqs.at(-1)!, HOSTS)

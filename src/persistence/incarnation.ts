@@ -5,8 +5,8 @@
  * INCARNATION-1 a session to a server that cannot be written (a standby, read-only) is not used;
  * INCARNATION-2 each new session looks for the rows that this process was told are stored, and for those that it has read. If one is gone,
  *    writing is stopped for all processes, by a trigger in the database, until an operator adopts what is there;
- * INCARNATION-3 after a change of server or of its timeline nobody writes for `GRACE_MS`, likewise when a process sees the write-ahead log of the server behind what it has seen of it, so that every control has looked before anything
- *    is decided on rows that may be gone;
+ * INCARNATION-3 nobody writes for `GRACE_MS` after a change of server or of its timeline, or after a process has found the write-ahead log of
+ *    the server behind what it had seen of it. So every control has looked before anything is decided on rows that may be gone;
  * INCARNATION-4 the lost rows are kept in the database, so that an operator sees what is gone and whom it concerns.
  */
 import type { Journal, JournalRow } from '../actors/runtime/ports.ts'

@@ -64,7 +64,7 @@ const storeOn = async (
     isStopped: async () => (incarnation ? (await import('./stopped.ts')).isStopped(database.read) : false),
     reads: sqlReads(database),
     sharing: sqlSharing(database),
-    hints: database.hints ?? noHints,
+    hints: (database.exclusive ? null : database.hints) ?? noHints,
     cluster: (newKey) => clusterIn(database, newKey),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
     journalEnd: () => bulk.journalEnd(database),

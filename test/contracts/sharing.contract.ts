@@ -126,6 +126,15 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     expect(await checkpoint(reader)).toBe('c')
   })
 
+  test('a checkpoint that the store has not reached, as of rows that were lost, is not saved', async () => {
+    const [name, reader] = [randomUUID(), randomUUID()]
+    const { epoch } = (await one().acquire(name, 'a', LONG))!
+    const reached = '0.0'
+    expect(await one().saveUnder({ name, epoch }, reader, reached)).toBe(true)
+    expect(await one().saveUnder({ name, epoch }, reader, '99999999999.99999999')).toBe(false)
+    expect(await checkpoint(reader)).toBe(reached)
+  })
+
   test('what is due is claimed oldest first, by one caller only, and within the limit', async () => {
     await noDue()
     const entities = await due(5, sample.AT)

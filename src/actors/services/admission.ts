@@ -68,14 +68,13 @@ const createPresent = (kernel: Kernel) => {
     const { enrollment } = options
     // of an unknown host nothing but its inventory has an effect
     if (!held.exists && type !== 'Inventory') return enrollment === 'first-use' ? done('believed') : waits(name)
+    const commandAt = (at: number) => ({ type: 'PresentKey', name, key: signer, enrollment, at }) as const
     const work = newWork(kernel, { by: `host ${name}` }, (draft) => {
-      const command = { type: 'PresentKey', name, key: signer, enrollment, at: draft.at } as const
-      const [event] = draft.decide(host, hostKey(name), command)
+      const [event] = draft.decide(host, hostKey(name), commandAt(draft.at))
       return { event, state: draft.state(host, hostKey(name)) }
     })
     if (enrollment === 'approve') {
-      const command = { type: 'PresentKey', name, key: signer, enrollment, at: work.at } as const
-      if (decideKey(held.keys ?? {}, command) === null) return waits(name)
+      if (decideKey(held.keys ?? {}, commandAt(work.at)) === null) return waits(name)
       if (!held.exists && held.keys?.offered === undefined && !(await hasRoom())) return waits(name)
     }
     const told = await region.tell(hostKey(name), work)

@@ -17,7 +17,7 @@ import type { Deployable } from '../deployable/state.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'attach handle', id })
 type HandleDecision = Extract<HandleAdminCommand, { readonly handle: HandleUuid }>
-type HandleWord = { readonly type: HandleDecision['type']; readonly handle: HandleUuid } & OperatorNote
+type OperatorDecision = { readonly type: HandleDecision['type']; readonly handle: HandleUuid } & OperatorNote
 
 const arqsIn = (arqs: readonly (ArqUuid | null)[]): readonly ArqUuid[] => arqs.filter((arq) => arq !== null)
 
@@ -76,7 +76,7 @@ const createShown = (kernel: Kernel, ownerOf: OwnerOf): Pick<Control['handles'],
 export const createHandles = (kernel: Kernel, retirement: Retirement): Control['handles'] => {
   const ownerOf = createOwnerOf(kernel)
   const { get, list } = createShown(kernel, ownerOf)
-  const decide = async (caller: Caller, command: HandleWord): Promise<Outcome<HandleDetail>> => {
+  const decide = async (caller: Caller, command: OperatorDecision): Promise<Outcome<HandleDetail>> => {
     const { handle } = command
     const decided = await transact(kernel, {
       subject: `the release of handle ${handle}`,

@@ -17,7 +17,7 @@ import { recordInventory } from './inventory.ts'
 import type { Outcome } from '../../fault.ts'
 import { judgeHeartbeat, judgeResult } from './provenance.ts'
 import type { Cause } from '../runtime/ports.ts'
-import { type Shown, createPictures } from './pictures.ts'
+import { type Shown, createInventorySnapshots } from './inventorySnapshots.ts'
 import { createSlotComparison } from './slots.ts'
 import { transact } from '../runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS } from './kernel.ts'
@@ -113,7 +113,7 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
 
 export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
   const slots = createSlotComparison(kernel)
-  const pictures = createPictures(kernel.clock, liveness)
+  const snapshots = createInventorySnapshots(kernel.clock, liveness)
   const judgeSender = createJudgeSender(kernel, liveness)
   const takeInventory = async (
     report: InventoryReport,
@@ -121,7 +121,7 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
     signer: string | null,
   ): Promise<Outcome<null>> => {
     const { host, bootId: boot, number } = report
-    if (pictures.isOld(report)) return { ok: true, value: null }
+    if (snapshots.isOld(report)) return { ok: true, value: null }
     const digest = inventoryDigest(report)
     const changedAt = liveness.changedAt(host)
     const recorded = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
@@ -129,12 +129,12 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
     const answered = report.ledger === 'new' ? await answerLedger(kernel, report) : null
     if (answered && !answered.ok) return answered
     if (recorded.value === 'old') return { ok: true, value: null }
-    const picture = { boot, number, digest, complete: recorded.value === 'complete', changedAt, signer }
-    await pictures.take(report, picture, () => slots.compare(report))
+    const snapshot = { boot, number, digest, complete: recorded.value === 'complete', changedAt, signer }
+    await snapshots.take(report, snapshot, () => slots.compare(report))
     return { ok: true, value: null }
   }
   const takeOrderResult = (report: OrderResult, messageId: string): Promise<Outcome<null>> => {
-    pictures.orderEnded(report.host)
+    snapshots.orderEnded(report.host)
     const span = kernel.tracer.part('consumer', 'result taken', report.trace)
     const take = (trace: string | undefined) => takeResult(kernel, { ...report, ...traceField(trace) }, messageId)
     return inSpan(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
@@ -142,9 +142,9 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
   return {
     admit: createAdmit(kernel),
     unchanged: (shown, signer = null) => {
-      if (!pictures.isFrom(shown.host, signer)) return false
+      if (!snapshots.isFrom(shown.host, signer)) return false
       liveness.seen(shown.host)
-      return pictures.isKnown({ ...shown, signer })
+      return snapshots.isKnown({ ...shown, signer })
     },
     take: async (report, messageId, signer = null) => {
       const judged = await judgeSender({ host: report.host, type: report.type, signer })

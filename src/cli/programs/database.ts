@@ -31,7 +31,7 @@ export const openDatabase = async (options: PostgresOptions, clock: Clock, log: 
   const end = clock.monotonic() + PATIENCE_MS
   for (;;) {
     try {
-      const store = await openStore({ kind: 'postgres', ...options })
+      const store = await openStore({ kind: 'postgres', ...options, log })
       if (store.newer.length > 0) log.warn({ migrations: store.newer }, 'database.newer')
       return store
     } catch (error) {

@@ -26,7 +26,7 @@ const lineOf = ({ handle, host, state, arq }: Withheld): string => {
   )
 }
 /** Returns why it could not be adopted; null: it was. */
-const told = (adopted: Adopted, out: Out): string | null => {
+const report = (adopted: Adopted, out: Out): string | null => {
   const { deployable, fault } = adopted
   if (fault?.kind === 'not_found') {
     out(`gone    deployable ${deployable} is not in the journal any more: its host reports it again, with new handles`)
@@ -43,5 +43,5 @@ const told = (adopted: Adopted, out: Out): string | null => {
 export const keepBack = async (adopt: Adoption, rows: readonly NamedRow[], out: Out): Promise<readonly string[]> => {
   const adopted = await adopt(CALLER, rows, NOTE)
   if (!adopted.ok) return [`the handles cannot be read: ${JSON.stringify(adopted.fault)}`]
-  return adopted.value.flatMap((one) => told(one, out) ?? [])
+  return adopted.value.flatMap((one) => report(one, out) ?? [])
 }

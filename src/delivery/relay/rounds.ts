@@ -62,8 +62,7 @@ export class Rounds {
     await this.#lease.start()
     this.#running = true
     const { journal, hints, reader } = this.#settings
-    this.#unsubscribe = [journal.onAppended(this.#appended)]
-    if (!journal.exclusive) this.#unsubscribe.push(hints.onHint(reader, this.#hinted))
+    this.#unsubscribe = [journal.onAppended(this.#appended), hints.onHint(reader, this.#hinted)]
     this.#woken = true
     this.#loop = this.#run()
   }
@@ -103,9 +102,9 @@ export class Rounds {
   }
 
   readonly #appended = (appends?: readonly Append[]): void => {
-    const { urgent, clock, gatherMs, hints, reader, journal } = this.#settings
+    const { urgent, clock, gatherMs, hints, reader } = this.#settings
     const isUrgent = appends?.some(({ rows }) => rows.some(urgent)) ?? true
-    if (this.#tenure === null) return isUrgent && !journal.exclusive ? hints.send(reader) : undefined
+    if (this.#tenure === null) return isUrgent ? hints.send(reader) : undefined
     if (isUrgent) return this.#ring()
     this.#gathering ??= clock.after(gatherMs, () => this.#ring())
   }

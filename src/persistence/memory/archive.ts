@@ -1,21 +1,16 @@
 /** The archive of the store in memory: rows stay where they are, and the feed skips them. */
-import type { FeedRow, Position } from '../../actors/runtime/ports.ts'
 import { ENDING, leavable } from '../../actors/retention.ts'
-import type { Tables } from './tables.ts'
+import type { Kept } from './kept.ts'
 import type { Archived, ArchiveOrder } from '../store.ts'
-
-type Kept = {
-  readonly byKey: ReadonlyMap<string, readonly FeedRow[]>
-  readonly checkpoints: ReadonlyMap<string, Position>
-  readonly archived: Set<Position>
-  readonly tables: Tables
-}
 
 /** The lowest checkpoint of all readers. */
 const toldUpTo = (checkpoints: Kept['checkpoints']): number =>
   Math.min(...[...checkpoints.values()].flatMap((text) => /\d+$/.exec(text)?.map(Number) ?? []))
 
-export const archiveMemory = async (kept: Kept, { before, limit }: ArchiveOrder): Promise<Archived> => {
+export const archiveMemory = async (
+  kept: Pick<Kept, 'byKey' | 'checkpoints' | 'archived' | 'tables'>,
+  { before, limit }: ArchiveOrder,
+): Promise<Archived> => {
   const { byKey, checkpoints, archived, tables } = kept
   const told = toldUpTo(checkpoints)
   let [entities, rows] = [0, 0]

@@ -5,7 +5,6 @@ import type {
   FeedRow,
   Journal,
   JournalRow,
-  Position,
   Reads,
   Recalled,
   Verdict,
@@ -17,10 +16,10 @@ import { snapshotSchemaOf } from '../../actors/runtime/snapshots.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { archiveMemory } from './archive.ts'
 import { memoryHints } from './hints.ts'
-import { type SharedWork, endAllOthers, memorySharing, noSharedWork } from './sharing.ts'
+import type { Kept } from './kept.ts'
+import { endAllOthers, memorySharing, noSharedWork } from './sharing.ts'
 import { standbyOf } from './standby.ts'
 import { memoryTables } from './tables.ts'
-import type { Tables } from './tables.ts'
 import { misfitOf } from '../misfit.ts'
 import { dumpedViews, dumpLine } from '../rules.ts'
 import type { Fold, Loaded, Store, Stream } from '../store.ts'
@@ -36,17 +35,6 @@ export type MemoryOptions = {
   /** Awaited before each read of the journal. If it rejects, the read fails. */
   readonly beforeRead?: () => Promise<void>
 }
-type Kept = {
-  readonly log: FeedRow[]
-  readonly byKey: Map<string, FeedRow[]>
-  readonly commands: Set<string>
-  readonly tables: Tables
-  readonly checkpoints: Map<string, Position>
-  readonly work: SharedWork
-  /** Positions of archived rows, which the feed skips. */
-  readonly archived: Set<Position>
-}
-
 const commandOf = ({ key, commandId }: JournalRow): string => `${key} ${commandId}`
 
 const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append): Verdict => {

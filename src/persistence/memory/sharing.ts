@@ -1,42 +1,21 @@
 /** Leases, claims and host sightings in memory, shared by all processes of a simulation. Uses the clock it is given. */
 import type { EntityKey } from '../../identifiers.ts'
-import type { Position } from '../../actors/runtime/ports.ts'
 import { FORGOTTEN_MAX, type Sharing } from '../../actors/runtime/sharing.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { createObserver } from '../observer.ts'
+import type { Kept, SharedWork } from './kept.ts'
 import type { Tables } from './tables.ts'
 
-/** `mark` changes with each renewal. */
-type Held = {
-  readonly holder: string
-  readonly epoch: number
-  readonly mark: number
-  readonly forMs: number
-  readonly free?: true
-}
-type Claim = { readonly mark: number; readonly forMs: number }
-/** What all processes share. */
-export type SharedWork = {
-  readonly leases: Map<string, Held>
-  readonly claims: Map<string, Claim>
-  readonly seen: Map<string, number>
-  marks: number
-}
 export const noSharedWork = (): SharedWork => ({ leases: new Map(), claims: new Map(), seen: new Map(), marks: 0 })
 /** For a process that has the store to itself: whoever held leases and claims has ended. */
 export const endAllOthers = ({ leases, claims }: SharedWork): void => {
   for (const [name, held] of leases) leases.set(name, { ...held, free: true })
   claims.clear()
 }
-type Kept = {
-  readonly log: readonly unknown[]
-  readonly tables: Tables
-  readonly checkpoints: Map<string, Position>
-  readonly work: SharedWork
-}
+type Shared = Pick<Kept, 'log' | 'tables' | 'checkpoints' | 'work'>
 
 const leasesOn = (
-  { log, checkpoints, work }: Kept,
+  { log, checkpoints, work }: Shared,
   monotonic: () => number,
 ): Pick<Sharing, 'acquire' | 'release' | 'saveUnder'> => {
   const { leases } = work
@@ -80,7 +59,7 @@ const inOrder = <N extends 'due' | 'pending_orders'>(
 ): readonly Row<N>[] => tables.page({ view, where: {}, sort, limit: Infinity }) ?? []
 
 const workOn = (
-  { tables, work }: Kept,
+  { tables, work }: Shared,
   monotonic: () => number,
 ): Pick<Sharing, 'claimDue' | 'unclaim' | 'takeOrders' | 'postponeOrders'> => {
   const { claims } = work
@@ -117,7 +96,7 @@ const workOn = (
 }
 
 /** The sharing of one process. `now` dates the sightings of hosts, `monotonic` is the clock of that process; both in ms. */
-export const memorySharing = (kept: Kept, now: () => number, monotonic: () => number): Sharing => {
+export const memorySharing = (kept: Shared, now: () => number, monotonic: () => number): Sharing => {
   const { seen } = kept.work
   const { tables } = kept
   return {

@@ -1,19 +1,8 @@
 /** A copy of all that is in memory, as a standby that has stopped to follow: it can take the place of what there is. */
-import type { FeedRow, JournalRow, Position } from '../../actors/runtime/ports.ts'
+import type { FeedRow, JournalRow } from '../../actors/runtime/ports.ts'
 import { type ViewChange, keyOfRow } from '../../actors/runtime/views.ts'
 import { viewNames } from '../rules.ts'
-import type { SharedWork } from './sharing.ts'
-import type { Tables } from './tables.ts'
-
-type Kept = {
-  readonly log: FeedRow[]
-  readonly byKey: Map<string, FeedRow[]>
-  readonly commands: Set<string>
-  readonly tables: Tables
-  readonly checkpoints: Map<string, Position>
-  readonly work: SharedWork
-  readonly archived: Set<Position>
-}
+import type { Kept } from './kept.ts'
 
 const putBack = <Key, Value>(into: Map<Key, Value>, copy: ReadonlyMap<Key, Value>): void => {
   into.clear()

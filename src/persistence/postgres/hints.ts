@@ -6,7 +6,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
 import { type Hints, createListeners } from '../../actors/runtime/hints.ts'
+import type { Log } from '../../log.ts'
 import { backoffMs } from '../../waiting.ts'
+import { causeOf } from '../sql.ts'
 import { hangUp } from './run.ts'
 
 const CHANNEL = 'accelerando_hints'
@@ -18,6 +20,7 @@ export type PostgresHints = Hints & { readonly close: () => Promise<void> }
 
 class HintSession {
   readonly #config: ClientConfig
+  readonly #log: Pick<Log, 'warn'>
   readonly #listeners = createListeners()
   readonly #ending = new AbortController()
   #client: Client | null = null
@@ -26,7 +29,8 @@ class HintSession {
   #waiting = new Set<string>()
   #sending = false
 
-  constructor(config: ClientConfig) {
+  constructor(config: ClientConfig, log: Pick<Log, 'warn'>) {
+    this.#log = log
     // a hint that a crash of the server takes back is no loss, so its commit need not wait for the disk
     this.#config = { ...config, options: `${config.options ?? ''} -c synchronous_commit=off` }
   }
@@ -58,7 +62,7 @@ class HintSession {
       await wait(backoffMs(BACKOFF, failures), null, { signal: this.#ending.signal, ref: false }).catch(() => undefined)
     }
   }
-  /** One session, until it ends. False: it could not be opened. The pools and the writer log why a server cannot be reached. */
+  /** One session, until it ends. False: it could not be opened. */
   async #session(): Promise<boolean> {
     const client = new Client(this.#config)
     const ended = new Promise<void>((resolve) => client.once('end', resolve))
@@ -73,7 +77,8 @@ class HintSession {
       const { rows } = await client.query<{ own: number }>('select pg_backend_pid() as own')
       own = rows[0]!.own
       await client.query(`listen ${CHANNEL}`)
-    } catch {
+    } catch (error) {
+      if (!this.#ending.signal.aborted) this.#log.warn({ reason: causeOf(error) }, 'hints.unavailable')
       hangUp(client)
       return false
     } finally {
@@ -96,4 +101,5 @@ class HintSession {
   }
 }
 
-export const postgresHints = (config: ClientConfig): PostgresHints => new HintSession(config)
+export const postgresHints = (config: ClientConfig, log: Pick<Log, 'warn'>): PostgresHints =>
+  new HintSession(config, log)

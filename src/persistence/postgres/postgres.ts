@@ -1,6 +1,7 @@
 /** PostgreSQL over the network: a small pool of sessions for reads, and one session for writes. */
 import { Client, Pool, types } from 'pg'
 import type { ClientConfig } from 'pg'
+import { type Log, silent } from '../../log.ts'
 import { PLANNER } from '../planner.ts'
 import { postgresHints } from './hints.ts'
 import { again, runOn } from './run.ts'
@@ -14,6 +15,8 @@ export type PostgresOptions = {
   readonly statementTimeoutMs?: number
   /** Connections for reads, default 4. There are two more for leases and claims, one for hints, and one for writes. */
   readonly readers?: number
+  /** Absent: nothing is logged. */
+  readonly log?: Log
   /** True: the store opens only if no other process has it open. False: several processes may write, and a sole one is refused. */
   readonly sole?: boolean
   /** For the operator's command that decides what holds after rows were lost: it may write while writing is stopped. */
@@ -108,7 +111,7 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
     pools = openPools()
     void end(before)
   }
-  const hints = postgresHints(given)
+  const hints = postgresHints(given, options.log ?? silent)
   const writer = writerSession(config, options.presence, prove)
   const close = async (): Promise<void> => {
     closing = true

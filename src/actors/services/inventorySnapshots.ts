@@ -2,8 +2,8 @@
  * The last inventory that this process took of each host: one that shows nothing new is recognised by its digests. A cache; reports without changes
  * are known only here.
  *
- * PICTURE-1 an inventory is known when it was recorded as a whole, from the same signer, and nothing of the host was recorded since;
- * PICTURE-2 what is prepared is known when it agreed with the journal, until an order of the host ends, and for `COMPARED_FOR_MS` at most.
+ * INVENTORY-SNAPSHOT-1 an inventory is known when it was recorded as a whole, from the same signer, and nothing of the host was recorded since;
+ * INVENTORY-SNAPSHOT-2 what is prepared is known when it agreed with the journal, until an order of the host ends, and for `COMPARED_FOR_MS` at most.
  */
 import type { BootId, HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
@@ -12,7 +12,7 @@ import { slotsDigest } from '../../wire/slots.ts'
 import type { Liveness } from './liveness.ts'
 
 /** `complete`: the same inventory again would change nothing, unless what is recorded of the host has changed since. */
-export type Picture = {
+export type InventorySnapshot = {
   readonly boot: BootId
   readonly number: number
   readonly digest: string
@@ -22,11 +22,11 @@ export type Picture = {
   readonly signer: string | null
 }
 /** `slots` null: the host does not say what is prepared on it. */
-export type Shown = Pick<Picture, 'boot' | 'number' | 'digest' | 'signer'> & {
+export type Shown = Pick<InventorySnapshot, 'boot' | 'number' | 'digest' | 'signer'> & {
   readonly host: HostName
   readonly slots?: string | null
 }
-type Known = Picture & {
+type Known = InventorySnapshot & {
   /** The slots that agreed, and when they were compared; null: none did, or an order has ended since. */
   readonly slots: { readonly digest: string | null; readonly at: number } | null
 }
@@ -34,7 +34,7 @@ type Known = Picture & {
 const COMPARED_FOR_MS = 600_000
 const HOSTS_MAX = 100_000
 
-export const createPictures = (clock: Clock, liveness: Pick<Liveness, 'changedAt'>) => {
+export const createInventorySnapshots = (clock: Clock, liveness: Pick<Liveness, 'changedAt'>) => {
   const known = new Map<HostName, Known>()
   const remember = (host: HostName, one: Known): void => {
     if (known.size < HOSTS_MAX || known.has(host)) known.set(host, one)
@@ -63,14 +63,18 @@ export const createPictures = (clock: Clock, liveness: Pick<Liveness, 'changedAt
       return true
     },
     /** `compare`: whether the slots agree with the journal. An order that ends meanwhile is noted, and then they count as not compared. */
-    take: async (report: InventoryReport, picture: Picture, compare: () => Promise<boolean>): Promise<void> => {
+    take: async (
+      report: InventoryReport,
+      snapshot: InventorySnapshot,
+      compare: () => Promise<boolean>,
+    ): Promise<void> => {
       const { host, slots } = report
       const at = clock.monotonic()
-      remember(host, { ...picture, slots: { digest: null, at } })
+      remember(host, { ...snapshot, slots: { digest: null, at } })
       if (!(await compare())) return
       const last = known.get(host)
-      if (!last?.slots || last.number !== picture.number) return
-      remember(host, { ...picture, slots: { digest: slots ? slotsDigest(slots) : null, at } })
+      if (!last?.slots || last.number !== snapshot.number) return
+      remember(host, { ...snapshot, slots: { digest: slots ? slotsDigest(slots) : null, at } })
     },
     orderEnded: (host: HostName): void => {
       const last = known.get(host)
