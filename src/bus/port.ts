@@ -43,7 +43,7 @@ export type ConsumeOptions = {
   readonly group: string
   /** Where a group without a committed offset starts. */
   readonly from: 'earliest' | 'latest'
-  /** Read only the partition this key hashes to (a host reads only its own). */
+  /** Read only the partition this key hashes to (a host reads only its own), and those it hashed to before partitions were added. */
   readonly onlyKey?: string
   /**
    * The consumer is the only member of its group, which is new at each start and is deleted at an orderly stop. Only with `onlyKey`,

@@ -205,7 +205,7 @@ test('a consumer with its own place reads one partition, begins at the place and
     { ...place, offset: 2 },
     { ...place, offset: 3 },
   ])
-  expect(lab.broker.seen('JoinGroup')[0]!.protocols.map(({ name }) => name)).toEqual(['only-1'])
+  expect(lab.broker.seen('JoinGroup')[0]!.protocols.map(({ name }) => name)).toEqual(['own'])
   expect(lab.broker.seen('OffsetCommit')).toEqual([])
   expect(
     lab.broker.seen('Fetch').every(({ topics }) => topics[0]!.partitions.every((each) => each.partition === 1)),

@@ -26,7 +26,7 @@ const alone = (more: Partial<MemberOptions> = {}) => {
     options: optionsOf(lab.broker),
     topic: REPORTS,
     group: 'g',
-    only: null,
+    choose: null,
     clock,
     log,
     silenceMs: 5000,

@@ -45,11 +45,11 @@ describe('a topic that is there', () => {
   test('as it is wanted, there is nothing to say, whatever else is set on it', () => {
     expect(differencesOf(topic, whole)).toEqual([])
   })
-  test('with another number of partitions: told what that would move, and never applied', () => {
+  test('with another number of partitions: told how they are added, and never applied', () => {
     const [found, ...more] = differencesOf(topic, { ...whole, partitions: 6 })
     expect(more).toEqual([])
     expect(found).toMatchObject({ what: 'partitions', wanted: '12', is: '6', applies: false })
-    expect(found!.advice).toContain('moves hosts to other partitions')
+    expect(found!.advice).toContain('kafka-topics.sh --alter')
     expect(found!.advice).toContain('kafka.partitions')
   })
   test('with fewer copies: not applied either', () => {

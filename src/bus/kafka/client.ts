@@ -13,6 +13,8 @@ import { mendTimer } from './timer.ts'
 
 mendTimer()
 
+/** How long it takes at most until a new partition is known, by who writes and by who reads. */
+export const METADATA_MAX_AGE_MS = 10_000
 const PATIENCE = { connectMs: 3000, answerMs: 5000 }
 const SAME_SENTENCE_MS = 10_000
 const SENTENCES_MAX = 100

@@ -12,7 +12,7 @@ import { AssignerProtocol, PartitionAssigners } from 'kafkajs'
 import type { Cancel, Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Delivered } from '../port.ts'
-import { kafkaClient } from './client.ts'
+import { kafkaClient, METADATA_MAX_AGE_MS } from './client.ts'
 import type { KafkaOptions } from './options.ts'
 import { reasonOf } from './errors.ts'
 import { endedWithin } from '../../waiting.ts'
@@ -30,8 +30,8 @@ export type MemberOptions = {
   /** Topic and group are names with the prefix. */
   readonly topic: string
   readonly group: string
-  /** The only partition to read; null: the partitions that the group assigns. */
-  readonly only: number | null
+  /** The partitions to read, by the number that the topic has; null: those that the group assigns. */
+  readonly choose: ((count: number) => readonly number[]) | null
   readonly clock: Clock
   readonly log: Log
   readonly silenceMs: number
@@ -45,21 +45,22 @@ const TICK_MS = 1000
 const BROKEN_WAIT_MS = 1000
 const LEAVE_MS = 5000
 export const TIMES = { sessionTimeout: 6000, rebalanceTimeout: 9000, heartbeatInterval: 1000, maxWaitTimeInMs: 500 }
-const METADATA_MAX_AGE_MS = 60_000
 const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, restartOnFailure: async () => false }
 const NOTHING = Buffer.alloc(0)
 
-const onlyOne =
-  (partition: number): PartitionAssigner =>
-  () => {
-    const name = `only-${partition}`
+/** For the only member of a group: kafkajs calls `assign` at each join, with fresh metadata. */
+const chosen =
+  (choose: (count: number) => readonly number[]): PartitionAssigner =>
+  ({ cluster }) => {
+    const name = 'own'
     const { MemberMetadata, MemberAssignment } = AssignerProtocol
+    const partitionsOf = (topic: string): number[] => [...choose(cluster.findTopicPartitionMetadata(topic).length)]
     return {
       name,
       version: 1,
       protocol: ({ topics }) => ({ name, metadata: MemberMetadata.encode({ version: 1, topics, userData: NOTHING }) }),
       assign: async ({ members, topics }) => {
-        const assignment = Object.fromEntries(topics.map((topic) => [topic, [partition]]))
+        const assignment = Object.fromEntries(topics.map((topic) => [topic, partitionsOf(topic)]))
         const memberAssignment = MemberAssignment.encode({ version: 1, assignment, userData: NOTHING })
         return members.map(({ memberId }) => ({ memberId, memberAssignment }))
       },
@@ -96,7 +97,7 @@ export class Member {
   #starting: Promise<void> = Promise.resolve()
 
   constructor(settings: MemberOptions) {
-    const { options, group, only, log } = settings
+    const { options, group, choose, log } = settings
     this.#settings = settings
     const { promise, resolve } = Promise.withResolvers<Error>()
     this.ended = promise
@@ -109,10 +110,10 @@ export class Member {
     this.#consumer = kafkaClient(options, log, RETRY).consumer({
       groupId: group,
       ...TIMES,
-      metadataMaxAge: METADATA_MAX_AGE_MS,
+      metadataMaxAge: options.metadataMaxAgeMs ?? METADATA_MAX_AGE_MS,
       allowAutoTopicCreation: false,
       retry: RETRY,
-      partitionAssigners: [only === null ? PartitionAssigners.roundRobin : onlyOne(only)],
+      partitionAssigners: [choose === null ? PartitionAssigners.roundRobin : chosen(choose)],
     })
     this.#listen()
   }

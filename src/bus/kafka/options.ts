@@ -13,6 +13,8 @@ export type KafkaOptions = {
     readonly username: string
     readonly password: string
   } | null
+  /** How old the known partitions of a topic may be. When absent, `client.ts` has the default. */
+  readonly metadataMaxAgeMs?: number
   /** When absent, `client.ts` uses its defaults. */
   readonly patience?: {
     readonly connectMs: number

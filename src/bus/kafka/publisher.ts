@@ -13,7 +13,7 @@ import { Partitioners } from 'kafkajs'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
-import { kafkaClient } from './client.ts'
+import { kafkaClient, METADATA_MAX_AGE_MS } from './client.ts'
 import type { Lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
 import { isMisconfigured, isMissing, isUnpublishable, reasonOf } from './errors.ts'
@@ -234,7 +234,13 @@ export class Publisher {
       }
     }
     const kafka = kafkaClient(options, log, CONNECT_RETRY)
-    this.#producer = kafka.producer({ createPartitioner, allowAutoTopicCreation: false, retry: SEND_RETRY })
+    const metadataMaxAge = options.metadataMaxAgeMs ?? METADATA_MAX_AGE_MS
+    this.#producer = kafka.producer({
+      createPartitioner,
+      metadataMaxAge,
+      allowAutoTopicCreation: false,
+      retry: SEND_RETRY,
+    })
     await this.#producer.connect()
     return this.#producer
   }

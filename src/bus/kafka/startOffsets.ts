@@ -1,11 +1,8 @@
-/** What a consumer has to know before its first join: the partition it reads, and its start offsets. */
-import { partitionOf } from '../murmur2.ts'
+/** What a consumer has to know before its first join: that its topic exists, and its start offsets. */
 import type { ConsumeOptions } from '../port.ts'
 import type { Lookup, Questions } from './lookup.ts'
 
 export type StartOffsets = {
-  /** The only partition it reads; null: the partitions that the group assigns. */
-  readonly only: number | null
   /** Identity of the bus, for a consumer that stores its own offset. */
   readonly bus: string
   /** Start offsets of partitions without a committed offset; a partition that is not listed starts at its oldest message. */
@@ -26,12 +23,12 @@ export const findStartOffsets = (
   group: string,
 ): Promise<StartOffsets> =>
   lookup.asking(async (_admin, ask) => {
-    const { onlyKey, place, from } = wanted
-    const count = await ask.partitions(topic)
-    const only = onlyKey === undefined ? null : partitionOf(onlyKey, count)
+    const { place, from } = wanted
+    // a missing topic is named here
+    await ask.partitions(topic)
     const bus = place === undefined ? '' : `${await ask.clusterId()}/${topic}`
     const starts = new Map(from === 'latest' ? await endsOf(ask, topic, place === undefined ? group : null) : [])
     const kept = place?.from ?? null
-    if (kept !== null && kept.bus === bus && kept.partition === only) starts.set(kept.partition, kept.offset)
-    return { only, bus, starts }
+    if (kept !== null && kept.bus === bus) starts.set(kept.partition, kept.offset)
+    return { bus, starts }
   })

@@ -17,6 +17,7 @@ import { Lane } from './lane.ts'
 import type { Lookup } from './lookup.ts'
 import type { Fetched } from './member.ts'
 import { Member } from './member.ts'
+import { createOwnPartitions, type OwnPartitions } from './ownPartitions.ts'
 import type { KafkaOptions } from './options.ts'
 import { isMisconfigured, reasonOf } from './errors.ts'
 import { backoffMs, createPauses, endedWithin, type Backoff, type Pauses } from '../../waiting.ts'
@@ -57,6 +58,7 @@ export class Subscription {
   readonly #settings: SubscriptionOptions
   readonly #topic: string
   readonly #group: string
+  readonly #own: OwnPartitions | null
   readonly #lanes = new Map<number, Lane>()
   readonly #paused = new Set<number>()
   readonly #committed = new Map<number, number>()
@@ -80,6 +82,7 @@ export class Subscription {
     this.#pauses = createPauses(settings.clock)
     this.#topic = options.prefix + wanted.topic
     this.#group = options.prefix + wanted.group
+    this.#own = wanted.onlyKey === undefined ? null : createOwnPartitions(wanted.onlyKey, this.#partitionMoved)
   }
 
   /** Resolves at the first join; rejects when a join is impossible. */
@@ -139,20 +142,22 @@ export class Subscription {
     try {
       this.#ground ??= await findStartOffsets(lookup, wanted, this.#topic, this.#group)
       if (this.#stopped !== null) return new Error('stopped')
-      const member = this.#made(this.#ground)
+      const member = this.#made()
       this.#member = member
       return await Promise.race([member.ended, member.start().then(() => member.ended)])
     } catch (error) {
       return error instanceof Error ? error : new Error(textOf(error))
     }
   }
-  #made({ only }: StartOffsets): Member {
+  readonly #partitionMoved = (from: number, to: number): void =>
+    this.#settings.log.warn({ topic: this.#topic, group: this.#group, from, to }, 'bus.partitionMoved')
+  #made(): Member {
     const { options, clock, log, silenceMs } = this.#settings
     const member: Member = new Member({
       options,
       topic: this.#topic,
       group: this.#group,
-      only,
+      choose: this.#own?.choose ?? null,
       clock,
       log,
       silenceMs,
@@ -246,6 +251,7 @@ export class Subscription {
     })
   }
   #place(partition: number): void {
+    if (partition !== this.#own?.current()) return
     const offset = this.#lanes.get(partition)!.position
     if (offset >= 0) this.#settings.wanted.place!.moved({ bus: this.#ground!.bus, partition, offset })
   }

@@ -1,7 +1,7 @@
 /**
  * The topics on the broker: compares the wanted topics with the existing ones, and creates or changes them.
  *
- * TOPIC-1 the number of partitions of an existing topic is never changed here: it decides which partition a host reads;
+ * TOPIC-1 the number of partitions of an existing topic is never changed here: it decides which partition a host reads, and cannot be lowered;
  * TOPIC-2 settings of an existing topic change only on request, and foreign settings are sent along, since Kafka replaces the whole set.
  */
 import { messageOf } from '../../errorText.ts'
@@ -89,8 +89,8 @@ const same = (name: string, one: string, other: string): boolean =>
   name === 'cleanup.policy' ? listed(one) === listed(other) : one === other
 
 const COUNT_ADVICE =
-  'the count is never changed here, since it moves hosts to other partitions: stop controls and hosts, let the orders drain, ' +
-  'change it with kafka-topics.sh --alter and start again; or set kafka.partitions to what is there'
+  'the count is never changed here: partitions are added with kafka-topics.sh --alter, and running controls and hosts follow within ' +
+  '10 s (restart hosts up to release 0.2.0); or set kafka.partitions to what is there'
 const COPIES_ADVICE = 'copy the partitions with kafka-reassign-partitions.sh, or set kafka.replicas to what is there'
 
 /** Pure: the differences between a wanted and an existing topic. */

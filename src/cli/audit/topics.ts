@@ -11,6 +11,7 @@ import type { Raw } from '../../bus/kafka/read.ts'
 import type { Log } from '../../log.ts'
 import { CATALOGUE, Fact, KEEP_MS } from '../../wire/catalogue.ts'
 import { Envelope } from '../../wire/envelope.ts'
+import { byKey } from './movedKeys.ts'
 
 const COMPACTED: ReadonlySet<string> = new Set(
   Object.values(CATALOGUE).flatMap(({ topic, keep }) => (KEEP_MS[keep] === null ? [topic] : [])),
@@ -48,7 +49,11 @@ export const gatherTopics = async (kafka: KafkaOptions, log: Log): Promise<Found
   if (missing.length === topics.length)
     throw new Error(`none of the topics is on Kafka at ${kafka.brokers.join(', ')}, under the prefix "${kafka.prefix}"`)
   // Missing messages at the beginning of a compacted topic are normal.
-  return { messages, missing, cut: new Set([...cut].filter((id) => !COMPACTED.has(id.slice(0, id.lastIndexOf('/'))))) }
+  return {
+    messages: byKey(messages),
+    missing,
+    cut: new Set([...cut].filter((id) => !COMPACTED.has(id.slice(0, id.lastIndexOf('/'))))),
+  }
 }
 
 type ToldFact = {

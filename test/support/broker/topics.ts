@@ -29,6 +29,12 @@ export class Topics {
     this.#topics.set(name, made)
     return made
   }
+  /** Adds partitions at the end, up to `count` of them. */
+  grow(name: string, count: number): void {
+    const topic = this.#topics.get(name)!
+    const more = Array.from({ length: count - topic.logs.length }, () => new PartitionLog())
+    this.#topics.set(name, { ...topic, logs: [...topic.logs, ...more] })
+  }
   remove(name: string): void {
     this.#topics.delete(name)
   }
