@@ -87,11 +87,13 @@ export type Topics = {
 export type LostRow = Pick<JournalRow, 'key' | 'version' | 'commandId' | 'events' | 'at' | 'cause'>
 export type Loss = {
   readonly rows: readonly LostRow[]
-  /** How many rows were left, where that is known. */
-  readonly place?: JournalCount
   /** Between these moments, by the clients' clock, answers may have told of these rows; ms. */
   readonly fromMs: number
   readonly toMs: number
+  /** From this moment on they may have been gone; absent: from `toMs`, and not before. */
+  readonly goneMs?: number
+  /** When an operator adopted what was left, by the clock of the database; null: nobody has yet. Absent: not known. */
+  readonly adoptedAt?: number | null
 }
 
 /** Rows that may be too many to be held as objects: an array, or something that makes them anew each time they are asked for. */

@@ -9,7 +9,7 @@
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Asked, Records } from './evidence.ts'
 import type { Invariant } from './history.ts'
-import { lostArqs } from './loss.ts'
+import { type Gone, lostArqs } from './loss.ts'
 import { type Operation, linearize } from './linearize.ts'
 
 /** '' when free; else the ARQ, followed by `!` once it was seen Bound: from then on it loses the handle only by a request. */
@@ -67,17 +67,17 @@ const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
 }
 
 const GIVES_UP: ReadonlySet<Asked['act']> = new Set([...RELEASES, 'bind'])
-/** `goneAt`: when the last rows of the ARQ were lost; undefined: none were. */
-const afterLoss = (asked: Asked, arq: string, goneAt: number | undefined): readonly HandleOperation[] => {
+/** `gone`: when rows of the ARQ were lost for the last time; undefined: none were. */
+const afterLoss = (asked: Asked, arq: string, gone: Gone | undefined): readonly HandleOperation[] => {
   const { from, to } = between(asked)
-  if (goneAt === undefined || (asked.toMs ?? 0) < goneAt || !GIVES_UP.has(asked.act)) return []
+  if (gone === undefined || (asked.toMs ?? 0) < gone.since || !GIVES_UP.has(asked.act)) return []
   // who binds it again uses what that gives it
   const until = asked.act === 'bind' ? to : Infinity
   return [{ from, to: until, must: false, apply: (held) => (holderOf(held) === arq ? FREE : null), asked, arq }]
 }
 /** Whether what is shown of the ARQ says who has its handle. */
-const isProof = (asked: Asked, goneAt: number | undefined, boundAgainMs: number): boolean =>
-  goneAt === undefined || (asked.toMs ?? 0) < goneAt || (asked.fromMs ?? 0) >= boundAgainMs
+const isProof = (asked: Asked, gone: Gone | undefined, boundAgainMs: number): boolean =>
+  gone === undefined || (asked.toMs ?? 0) < gone.since || (asked.fromMs ?? 0) >= boundAgainMs
 
 /** The operations on each handle that a client ever saw as held. */
 export const operationsOf = (
@@ -88,7 +88,8 @@ export const operationsOf = (
   const boundAgain = new Map<string, number>()
   for (const { act, arqs = [], fromMs = 0, toMs = 0, ...asked } of clients)
     for (const arq of act === 'bind' && certain({ act, ...asked }) ? arqs : [])
-      if (fromMs >= (gone.get(arq) ?? Infinity)) boundAgain.set(arq, Math.min(toMs, boundAgain.get(arq) ?? Infinity))
+      if (fromMs >= (gone.get(arq)?.until ?? Infinity))
+        boundAgain.set(arq, Math.min(toMs, boundAgain.get(arq) ?? Infinity))
   const members = Map.groupBy(
     clients.filter((asked) => asked.act === 'bind' && !refused(asked)),
     ({ instance = '' }) => instance,

@@ -245,7 +245,7 @@ function* lastStates({ reached }: History, { journal, lost = [] }: Records, topi
     const certain = topics.settled && row?.position !== undefined && passed(topics, row)
     const shown = message.body === null ? null : canonicalJson((message.body as { readonly state: unknown }).state)
     const fits = (certain ? states.slice(-1) : states).some(({ state }) => rowOf(entity, state) === shown)
-    if (fits || moved.has(entity) || untold(entity, newest?.place ?? 0)) continue
+    if (fits || moved.has(entity) || untold(entity, row?.version ?? 0)) continue
     yield {
       found: `${place(message)}: the last state of ${entity} is ${shown ?? 'absent'}, the journal folds to ${newest ? rowOf(entity, newest.state) : 'nothing'}`,
       keys: [entity],

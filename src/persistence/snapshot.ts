@@ -11,6 +11,7 @@ import type { SnapshotSource } from './follow.ts'
 import { positionOf } from './journal.ts'
 import { journalRow } from './recall.ts'
 import { viewOf } from './rules.ts'
+import { type DeclaredRow, declaredLost } from './stopped.ts'
 import { TABLES } from './ormEntities.ts'
 import type { Rows, Run } from './sql.ts'
 import { columnsOf, quoted } from './statements.ts'
@@ -24,6 +25,8 @@ export type Snapshot = {
   readonly journal: () => AsyncIterable<FeedRow>
   readonly view: <N extends ViewName>(name: N) => AsyncIterable<Row<N>>
   readonly checkpoint: (reader: string) => Promise<Position>
+  /** All rows that were ever found to be lost. */
+  readonly lost: () => AsyncIterable<DeclaredRow>
   /** No row can be added before this position any more. */
   readonly settledBefore: Position
 }
@@ -98,6 +101,7 @@ export const readSnapshot = async <Value>(
         settledBefore: `${String(row!['xmin'])}.0`,
         journal: () => journalOf(run, queries),
         view: (name) => viewRows(run, name),
+        lost: () => declaredLost(run),
         checkpoint: async (reader) => (await queries.em.findOne(TABLES.checkpoints, { reader }))?.position ?? '',
       })
     })

@@ -11,7 +11,37 @@ export type LostRow = {
   /** When it was decided, ms since the epoch. */
   readonly at: number
 }
+/** With when a control found that it is gone, and when an operator adopted what was left; ms since the epoch, by the database's clock. */
+export type DeclaredRow = LostRow & { readonly foundAt: number; readonly adoptedAt: number | null }
 export type Stopped = { readonly reason: string; readonly since: Date; readonly lost: readonly LostRow[] }
+
+type Cells = Awaited<ReturnType<Run>>[number]
+const lostRow = (row: Cells): LostRow => ({
+  key: row['key'] as string,
+  version: row['version'] as number,
+  command: row['command'] as string,
+  events: row['data'] as LostRow['events'],
+  at: row['at'] as number,
+})
+
+const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint as ${column}`
+const ALL = `select key, version, command, data, at, ${MS('found_at')}, ${MS('adopted_at')} from lost_rows
+  order by found_at, key, version, command`
+const PAGE = 500
+/** All rows that were ever found to be lost, in the order in which they were found. In one transaction. */
+export async function* declaredLost(run: Run): AsyncGenerator<DeclaredRow> {
+  // a database that is not migrated yet has lost nothing that it could know of
+  const [table] = await run(plain(`select to_regclass('lost_rows') is not null as there`))
+  if (table!['there'] !== true) return
+  await run(plain(`declare lost_rows_read no scroll cursor for ${ALL}`))
+  let page: readonly Cells[]
+  do {
+    page = await run(plain(`fetch ${PAGE} from lost_rows_read`))
+    for (const row of page)
+      yield { ...lostRow(row), foundAt: row['found_at'] as number, adoptedAt: row['adopted_at'] as number | null }
+  } while (page.length === PAGE)
+  await run(plain('close lost_rows_read'))
+}
 
 const IS_STOPPED = 'select stopped_at is not null as stopped from incarnation where id = 1'
 /** Whether writing is stopped until an operator adopts. A reading session can ask, whatever the writing one can do. */
@@ -26,13 +56,7 @@ export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
   const [state] = await run(plain(STATE))
   if (state === undefined) return null
   const rows = await run(plain(KEPT))
-  const lost = rows.map((row) => ({
-    key: row['key'] as string,
-    version: row['version'] as number,
-    command: row['command'] as string,
-    events: row['data'] as LostRow['events'],
-    at: row['at'] as number,
-  }))
+  const lost = rows.map(lostRow)
   return { reason: state['reason'] as string, since: state['stopped_at'] as Date, lost }
 }
 

@@ -61,6 +61,18 @@ describe('a handle of which rows are lost', () => {
     expect(verdicts([...before, ...next, shows(30, 'a', 'Bound', HANDLE)], lost)).toEqual(['fits'])
     expect(verdicts([...before, ...next, shows(30, 'a', 'Bound', HANDLE)], [])).toEqual(['impossible'])
   })
+  it('is not judged by what was shown while the rows may have been there or not', () => {
+    const unsure = [{ ...LOST[0]!, goneMs: 15 }]
+    const between = shows(16, 'a', 'Initial', null)
+    expect(verdicts([...given, between], unsure)).toEqual(['fits'])
+    expect(verdicts([...given, between])).toEqual(['impossible'])
+    // a bind of that time is not one after the loss
+    const bindOf = ask('bind', 15, 'a', 202)
+    expect(verdicts([...given, bindOf, shows(30, 'a', 'Initial', null)], unsure)).toEqual(['fits'])
+    expect(verdicts([...given, ...again], unsure)).toEqual(['impossible'])
+    // who gave it up then may have given it up after the loss
+    expect(verdicts([...given, ask('remove', 15, 'a', 404), ...again], unsure)).toEqual(['fits'])
+  })
   it('counts again for an ARQ that is bound again', () => {
     const back = [ask('bind', 30, 'a', 202), shows(32, 'a', 'Bound', HANDLE)]
     expect(verdicts([...given, ...back])).toEqual(['fits'])
@@ -118,6 +130,35 @@ describe('messages of lost rows', () => {
     expect(judged({ topics: messages }).map(({ invariant }) => invariant)).toEqual(['PUBLISHED-3'])
     expect(judged({ topics: messages, lost: lossOf(first) })).toEqual([])
     expect(judged({ topics: messages, lost: lossOf(device) })).toHaveLength(1)
+  })
+  it('leave the last state on its topic until the entity has another row', () => {
+    const [arq] = [first.key]
+    const state = {
+      ...stored(first, '5.0', 0),
+      topic: 'arq.state.v1',
+      key: arq.slice(4),
+      id: 'state',
+      type: null,
+      position: null,
+    }
+    const journal = [{ ...first, position: '1.0' }]
+    const told = {
+      ...topics({ ...state, body: { entity: arq, state: { uuid: 'other' } } }),
+      told: '3.0',
+      settled: true,
+    }
+    const named = (evidence: Partial<Evidence>) =>
+      judged({ topics: told, ...evidence }).map(({ invariant }) => invariant)
+    const next = rowOf(arq, 2)
+    expect(named({ journal })).toContain('PUBLISHED-4')
+    expect(named({ journal, lost: lossOf(next) })).not.toContain('PUBLISHED-4')
+    expect(named({ journal: [...journal, { ...next, position: '2.0' }], lost: lossOf(next) })).toContain('PUBLISHED-4')
+    // of several lost rows the first counts, and of several losses the last
+    const third = rowOf(arq, 3)
+    expect(named({ journal: [...journal, { ...next, position: '2.0' }], lost: lossOf(third, next) })).toContain(
+      'PUBLISHED-4',
+    )
+    expect(named({ journal, lost: [...lossOf(first), ...lossOf(third)] })).not.toContain('PUBLISHED-4')
   })
   it('do not stand for the same row that was written again', () => {
     const journal = [{ ...first, position: '3.0' }]

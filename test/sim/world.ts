@@ -198,7 +198,7 @@ export const openWorld = (
       now: clock.now(),
       quiet,
       pauses: [...pauses],
-      lost: losses.map(({ rows, place, fromMs, toMs }) => ({ rows, place, fromMs, toMs })),
+      lost: losses.map(({ rows, fromMs, toMs }) => ({ rows, fromMs, toMs })),
       views: await viewsOf(stage),
       memories: quiet ? (await Promise.all(processes.map((each) => each.memories()))).flat() : [],
       hosts: await Promise.all(machines.map(({ trace }) => trace())),

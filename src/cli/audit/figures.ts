@@ -20,6 +20,8 @@ export type Figures = {
   readonly bindMs: { readonly p50: number; readonly p99: number; readonly max: number } | null
   readonly topics: Readonly<Record<string, { readonly messages: number; readonly repeats: number }>> | null
   readonly hosts: number | null
+  /** What the database declares as lost, loss by loss; `adopted` null: no operator has adopted what is left. */
+  readonly lost: readonly { readonly rows: number; readonly entities: number; readonly adopted: string | null }[]
   readonly clients: { readonly requests: number; readonly handles: number; readonly undecided: number } | null
 }
 
@@ -72,7 +74,7 @@ const topicsOf = (messages: readonly TopicMessage[]): NonNullable<Figures['topic
     }),
   )
 
-export const figuresOf = ({ journal, topics, hosts, clients }: Records): Figures => {
+export const figuresOf = ({ journal, topics, hosts, clients, lost = [] }: Records): Figures => {
   const keys = new Set<string>()
   const arqs = new Map<string, Arq['status']>()
   for (const row of journal) {
@@ -90,6 +92,11 @@ export const figuresOf = ({ journal, topics, hosts, clients }: Records): Figures
     ...bindsOf(journal),
     topics: topics ? topicsOf(topics.messages) : null,
     hosts: hosts?.length ?? null,
+    lost: lost.map(({ rows, adoptedAt }) => ({
+      rows: rows.length,
+      entities: new Set(rows.map(({ key }) => key)).size,
+      adopted: iso(adoptedAt ?? undefined),
+    })),
     clients: clients
       ? {
           requests: clients.length,

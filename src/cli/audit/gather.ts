@@ -1,11 +1,13 @@
 /** Collects the evidence of an audit from a store, topics and files. */
 import { join } from 'node:path'
 import type { Asked, HostTrace, Records, Rows, Topics } from '../../audit/evidence.ts'
+import { type Declared, lossesOf } from '../../audit/loss.ts'
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { ViewName } from '../../actors/runtime/views.ts'
 import { VIEWS } from '../../actors/runtime/views.ts'
 import type { Log } from '../../log.ts'
 import type { SnapshotSource } from '../../persistence/follow.ts'
+import type { DeclaredRow } from '../../persistence/stopped.ts'
 import { readClients, readHost, readJournal, readTopicFile } from './files.ts'
 import { type Block, rowsIn } from './packed.ts'
 import { readStore } from './storeReader.ts'
@@ -40,6 +42,7 @@ export type Gathered = {
 }
 
 type Read = Pick<Records, 'journal' | 'views'> & {
+  readonly lost: readonly DeclaredRow[]
   readonly now: number | null
   readonly source: string
   readonly marks: Pick<Topics, 'told' | 'open' | 'settled'>
@@ -65,6 +68,7 @@ const fromStore = async (source: SnapshotSource): Promise<Read> => {
   const alone = source.kind === 'pglite'
   return {
     journal: rows<FeedRow>('journal'),
+    lost: [...rows<DeclaredRow>('lost')],
     views,
     now: alone ? null : now,
     source: alone ? `the store in ${source.dir}` : 'the database',
@@ -75,7 +79,7 @@ const fromStore = async (source: SnapshotSource): Promise<Read> => {
 const fromFile = async (path: string): Promise<Read> => {
   const journal = await readJournal(path)
   const last = journal.at(-1)?.position ?? null
-  return { journal, now: null, source: path, marks: { told: last, open: null, settled: true } }
+  return { journal, lost: [], now: null, source: path, marks: { told: last, open: null, settled: true } }
 }
 
 type Lying = Awaited<ReturnType<typeof gatherTopics>> & { readonly source: string }
@@ -102,8 +106,10 @@ const read = async (
       `${[...topics.cut].join(', ')}: the oldest messages are gone, so the topics alone do not tell the whole journal; name --database too`,
     )
   const journal = journalOf(topics.messages)
-  return { main: { journal, now: Date.now(), source: 'facts on the topics', marks: UNKNOWN }, topics }
+  return { main: { journal, lost: [], now: Date.now(), source: 'facts on the topics', marks: UNKNOWN }, topics }
 }
+
+const declared = ({ command: commandId, ...row }: DeclaredRow): Declared => ({ ...row, commandId, cause: {} })
 
 export const gatherEvidence = async (options: AuditOptions, log: Log): Promise<Gathered> => {
   const { main, topics } = await read(options, log)
@@ -117,6 +123,7 @@ export const gatherEvidence = async (options: AuditOptions, log: Log): Promise<G
     quiet: options.settled,
     slackMs: options.slackMs,
     ...(main.views ? { views: main.views } : {}),
+    ...(main.lost.length > 0 ? { lost: lossesOf(main.lost.map(declared), options.skewMs) } : {}),
     ...(hosts.length > 0 ? { hosts } : {}),
     ...(clients.length > 0 ? { clients } : {}),
     ...(topics ? { topics: { messages: topics.messages, cut: topics.cut, ...main.marks } } : {}),

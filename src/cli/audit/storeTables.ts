@@ -14,7 +14,7 @@ export type Marks = {
   readonly told: string
   readonly unsettled: string
 }
-export type Table = 'journal' | ViewName
+export type Table = 'journal' | 'lost' | ViewName
 export type Take = (table: Table, block: Block) => Promise<void> | void
 /** What the process of an embedded database sends. */
 export type Sent =
@@ -27,6 +27,7 @@ export const SNAPSHOTS_BLOCK = 16
 
 async function* tablesOf(snapshot: Snapshot): AsyncGenerator<readonly [Table, Block]> {
   for await (const block of blocksOf(snapshot.journal())) yield ['journal', block]
+  for await (const block of blocksOf(snapshot.lost())) yield ['lost', block]
   for (const view of Object.keys(VIEWS) as ViewName[])
     for await (const block of blocksOf(snapshot.view(view), view === 'snapshots' ? SNAPSHOTS_BLOCK : undefined))
       yield [view, block]

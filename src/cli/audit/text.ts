@@ -29,6 +29,9 @@ const LINE: { readonly [Of in Proof['of']]: (proof: Extract<Proof, { readonly of
 }
 const lineOf = (proof: Proof): string => (LINE[proof.of] as (proof: Proof) => string)(proof)
 
+const adoptedBy = (moment: string | null): string =>
+  moment === null ? 'not adopted: writing is stopped' : `declared lost by the adoption of ${moment}`
+
 const figureLines = ({ figures: f }: Verdict): readonly (readonly [string, string])[] => [
   ['journal', `${f.rows} rows, ${f.from ?? '-'} to ${f.to ?? '-'}, last position ${f.lastPosition ?? '-'}`],
   ['entities', counts(f.entities)],
@@ -39,6 +42,9 @@ const figureLines = ({ figures: f }: Verdict): readonly (readonly [string, strin
     : []),
   ...Object.entries(f.topics ?? {}).map(
     ([topic, { messages, repeats }]) => [topic, `${messages} messages, ${repeats} repeats`] as const,
+  ),
+  ...f.lost.map(
+    ({ rows, entities, adopted }) => ['lost', `${rows} rows of ${entities} entities, ${adoptedBy(adopted)}`] as const,
   ),
   ...(f.hosts === null ? [] : [['hosts', `${f.hosts} ledgers`] as const]),
   ...(f.clients === null
