@@ -188,6 +188,11 @@ describe('a lane', () => {
     await end(5)
     expect(lane.size).toEqual({ count: 1, bytes: 404 })
   })
+  test('headers count as much as a value', () => {
+    const { lane } = open(1)
+    lane.put([{ ...message(1), headers: { name: 'x'.repeat(1000) } }], 2)
+    expect(lane.size.bytes).toBe(2 * (2 + 'name'.length + 1000) + 400)
+  })
   test('one that throws at once is one that failed, and is told with its error', async () => {
     const clock = handClock()
     const failures: string[] = []

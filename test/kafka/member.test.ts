@@ -1,6 +1,7 @@
 /** One life of a consumer: signs of life, broken batches, and its end. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { kafkaClient } from '../../src/bus/kafka/client.ts'
+import { HEADERS_MAX, mendHeaders } from '../../src/bus/kafka/headers.ts'
 import type { Fetched, MemberOptions } from '../../src/bus/kafka/member.ts'
 import { Member } from '../../src/bus/kafka/member.ts'
 import { silent } from '../../src/log.ts'
@@ -88,6 +89,35 @@ test('messages come with their headers as text, the last of a repeated one, and 
     ],
   })
 })
+
+test('a message with very many headers is read in a moment: the first ones count, and the last value of each', async () => {
+  const producer = kafkaClient(optionsOf(lab.broker), silent, {}).producer()
+  await producer.connect()
+  const numbered = (from: number, to: number) =>
+    Object.fromEntries(Array.from({ length: to - from }, (_, at) => [`h${from + at}`, `${from + at}`]))
+  const messages = [
+    {
+      key: 'a',
+      value: 'many',
+      headers: { ...numbered(0, HEADERS_MAX), ...numbered(HEADERS_MAX, 20_000) },
+      partition: 0,
+    },
+    { key: 'a', value: 'again', headers: { h: Array.from({ length: 20_000 }, (_, at) => String(at)) }, partition: 0 },
+    { key: 'a', value: 'none', partition: 0 },
+  ]
+  await producer.send({ topic: REPORTS, messages })
+  await producer.disconnect()
+  const { member, fetched } = alone()
+  await member.start()
+  await until(() => fetched.length > 0)
+  expect(fetched[0]!.messages.map(({ value, headers }) => [value, headers])).toEqual([
+    ['many', numbered(0, HEADERS_MAX)],
+    ['again', { h: '19999' }],
+    ['none', {}],
+  ])
+})
+
+test('the headers of kafkajs are mended in the version that is installed', () => expect(mendHeaders()).toBe(true))
 
 test('what was not taken comes again, what was taken does not', async () => {
   await publish(say('a', '1'))

@@ -9,9 +9,11 @@ import type { KafkaConfig, LogEntry, RetryOptions, SASLOptions } from 'kafkajs'
 import { Kafka, logLevel } from 'kafkajs'
 import type { Log } from '../../log.ts'
 import type { KafkaOptions } from './options.ts'
+import { mendHeaders } from './headers.ts'
 import { mendTimer } from './timer.ts'
 
 mendTimer()
+mendHeaders()
 
 /** How long it takes at most until a new partition is known, by who writes and by who reads. */
 export const METADATA_MAX_AGE_MS = 10_000

@@ -26,6 +26,13 @@ type Entry = {
   tries: number
 }
 
+/** About as much memory as the message takes. */
+const bytesOf = ({ key, value, headers }: Delivered): number =>
+  Object.entries(headers).reduce(
+    (sum, [name, text]) => sum + 2 * (name.length + text.length),
+    2 * (key.length + value.length) + 400,
+  )
+
 export class Lane {
   readonly #options: LaneOptions
   readonly #entries: Entry[] = []
@@ -60,7 +67,7 @@ export class Lane {
   /** Skips messages it already has: after a rebalance the broker sends uncommitted ones again. `end`: the offset after the last. */
   put(messages: readonly Delivered[], end: number): void {
     for (const message of messages.filter(({ offset }) => offset >= this.#next)) {
-      const bytes = 2 * (message.key.length + message.value.length) + 400
+      const bytes = bytesOf(message)
       this.#entries.push({ offset: message.offset, message, bytes, state: 'waiting', tries: 0 })
       this.#bytes += bytes
     }
