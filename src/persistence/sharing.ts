@@ -1,10 +1,10 @@
 /**
- * Leases, claims and host sightings over SQL. Leases and claims of others end by this process's own monotonic clock; sightings of hosts are
- * dated by the clock of the database.
+ * Leases, claims and host sightings over SQL. Leases and claims of others end by this process's own monotonic clock. Sightings of hosts are
+ * dated by the clock of the database, which only the first look of a process relies on.
  */
 import { listOf } from './reads.ts'
 import { type Observer, createObserver } from './observer.ts'
-import { FORGOTTEN_MAX, type Lease, type Sharing } from '../actors/runtime/sharing.ts'
+import { type DueAt, FORGOTTEN_MAX, type Lease, type Sharing } from '../actors/runtime/sharing.ts'
 import type { Database, Rows, Run, Statement } from './sql.ts'
 
 /** `n`: the number of the parameter that holds a duration in ms. */
@@ -35,11 +35,13 @@ const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch
  * was visible meets that claim at the insert, and leaves it alone. `over`: claims that the caller has observed to be over, as they were then.
  * Claims of rows that are not due any more are deleted, some at a time.
  */
-const CLAIM = `with over as (select entity, until from json_to_recordset($5::json) o(entity text, until text)),
+const claimWhere = (
+  compare: string,
+): string => `with over as (select entity, until from json_to_recordset($5::json) o(entity text, until text)),
   picked as (
     select d.entity, d.kind, d.at from due d
     left join claims c on c.entity = d.entity left join over o on o.entity = c.entity and o.until = c.until::text
-    where d.kind = any(string_to_array($4, ',')) and d.at <= $1::bigint and (c.entity is null or o.entity is not null)
+    where d.kind = any(string_to_array($4, ',')) and d.at ${compare} $1::bigint and (c.entity is null or o.entity is not null)
     order by d.at, d.entity limit $2::int for update of d skip locked),
   claimed as (
     insert into claims as c (entity, until, for_ms) select entity, ${fromNow(3)}, $3::bigint from picked order by entity
@@ -51,19 +53,31 @@ const CLAIM = `with over as (select entity, until from json_to_recordset($5::jso
   swept as (delete from claims where entity in (select entity from old))
   select p.entity, p.kind, p.at from picked p join claimed using (entity) order by p.at, p.entity`
 /** Due rows that others have claimed: whoever asks observes how long these claims stand. */
-const CLAIMED = `select c.entity, c.until::text as until, c.for_ms from due d join claims c on c.entity = d.entity
-  where d.kind = any(string_to_array($2, ',')) and d.at <= $1::bigint order by d.at, d.entity limit $3::int`
+const claimedWhere = (
+  compare: string,
+): string => `select c.entity, c.until::text as until, c.for_ms from due d join claims c on c.entity = d.entity
+  where d.kind = any(string_to_array($2, ',')) and d.at ${compare} $1::bigint order by d.at, d.entity limit $3::int`
 const OBSERVED_MAX = 500
 const UNCLAIM = `delete from claims where entity in (
     select entity from claims where entity in (select json_array_elements_text($1::json)) order by entity for update)`
 
-const TAKE = `with picked as (
-    select slot, sent_at from pending_orders where sent_at <= $1::bigint
+const takeWhere = (compare: string): string => `with picked as (
+    select slot, sent_at from pending_orders where sent_at ${compare} $1::bigint
     order by sent_at, slot limit $3::int for update skip locked),
   marked as (
     update pending_orders t set sent_at = $2::bigint from picked where t.slot = picked.slot
     returning t.slot, t.hostname, t.deployable_uuid, t.number, t.body, picked.sent_at)
   select slot, hostname, deployable_uuid, number, body, sent_at from marked order by sent_at, slot`
+
+/** A statement for each kind of `DueAt`, so that each is planned for itself. */
+const statementsFor = (compare: '<=' | '>', suffix: string) => ({
+  claim: [`claim${suffix}`, claimWhere(compare)] as const,
+  claimed: [`claimed${suffix}`, claimedWhere(compare)] as const,
+  take: [`take${suffix}`, takeWhere(compare)] as const,
+})
+const [DUE, FAR] = [statementsFor('<=', ''), statementsFor('>', '_far')]
+const momentOf = (moments: DueAt) =>
+  typeof moments === 'number' ? { at: moments, by: DUE } : { at: moments.after, by: FAR }
 
 /** An order that another statement has locked is being answered or taken: it need not be put off. */
 const POSTPONE = `with wanted as (
@@ -74,8 +88,8 @@ const POSTPONE = `with wanted as (
 
 const SEEN = `insert into host_seen (name, seen_at)
   select name, clock_timestamp() from (select distinct json_array_elements_text($1::json) as name) n order by name
-  on conflict (name) do update set seen_at = greatest(host_seen.seen_at, excluded.seen_at)`
-const SILENCES = `select name, greatest(0, floor(extract(epoch from clock_timestamp() - seen_at) * 1000))::bigint as ms
+  on conflict (name) do update set seen_at = excluded.seen_at`
+const SILENCES = `select name, floor(extract(epoch from clock_timestamp() - seen_at) * 1000)::bigint as ms, seen_at::text as mark
   from host_seen`
 /** Only names whose row nobody is writing at this moment. */
 const FORGET = `with old as (
@@ -126,14 +140,15 @@ const leasesOn = (
 }
 
 const claimsOn = ({ share }: Calls, observer: Observer): Pick<Sharing, 'claimDue'> => ({
-  claimDue: async (kinds, now, limit, forMs) => {
-    const standing = await share(named('claimed', CLAIMED, now, kinds.join(), OBSERVED_MAX))
+  claimDue: async (kinds, moments, limit, forMs) => {
+    const { at, by } = momentOf(moments)
+    const standing = await share(named(...by.claimed, at, kinds.join(), OBSERVED_MAX))
     const over = standing.filter((row) => {
       const [entity, until] = [row['entity'] as string, row['until'] as string]
       return observer.isOver(`claim ${entity}`, until, (row['for_ms'] as number | null) ?? forMs)
     })
     const ended = JSON.stringify(over.map(({ entity, until }) => ({ entity, until })))
-    return listOf<'due'>(await share(named('claim', CLAIM, now, limit, forMs, kinds.join(), ended)))
+    return listOf<'due'>(await share(named(...by.claim, at, limit, forMs, kinds.join(), ended)))
   },
 })
 
@@ -147,8 +162,10 @@ export const sqlSharing = (database: Calls, monotonic: () => number = () => perf
     saveUnder: async ({ name, epoch }, reader, position) =>
       (await share(named('save_under', SAVE_UNDER, name, epoch, reader, position))).length > 0,
     unclaim: async (entities) => void (await share(named('unclaim', UNCLAIM, JSON.stringify(entities)))),
-    takeOrders: async (before, at, limit) =>
-      listOf<'pending_orders'>(await share(named('take', TAKE, before, at, limit))),
+    takeOrders: async (moments, at, limit) => {
+      const { at: before, by } = momentOf(moments)
+      return listOf<'pending_orders'>(await share(named(...by.take, before, at, limit)))
+    },
     postponeOrders: async (orders) => {
       const rows = orders.map(({ slot, number, sentAt }) => ({ slot, number, sent_at: sentAt }))
       await share(named('postpone', POSTPONE, JSON.stringify(rows)))
@@ -156,7 +173,12 @@ export const sqlSharing = (database: Calls, monotonic: () => number = () => perf
     noteSeen: async (hosts) => void (await share(named('seen', SEEN, JSON.stringify(hosts)))),
     forgetSeen: async (silentMs) => (await share(named('forget', FORGET, silentMs, FORGOTTEN_MAX))).length,
     silences: async () =>
-      new Map((await read(named('silences', SILENCES))).map((row) => [row['name'] as string, row['ms'] as number])),
+      new Map(
+        (await read(named('silences', SILENCES))).map(({ name, ms, mark }) => [
+          name as string,
+          { ms: ms as number, mark: mark as string },
+        ]),
+      ),
   }
 }
 

@@ -30,7 +30,7 @@ describe('a lane', () => {
     }
     const { region } = openCounters()
     const { journal, sharing } = store
-    const lane = createLane({ region, sharing, options: PACES, log: silent }, worker)
+    const lane = createLane({ region, sharing, clock, options: PACES, log: silent }, worker)
     const due = (name: string, at: number) =>
       journal.append({ rows: [], changes: [put('due', { entity: entity(name), kind: KIND, at })] })
     const claimedByOthers = () => other.sharing.claimDue([KIND], clock.now(), 10, PACES.claimMs)

@@ -252,13 +252,45 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     await one().noteSeen([a, b, a])
     await until(
       () => two().silences(),
-      (found) => found.get(a)! >= 30,
+      (found) => found.get(a)!.ms >= 30,
     )
     await two().noteSeen([b])
     const silences = await one().silences()
-    expect(silences.get(a)!).toBeGreaterThan(silences.get(b)!)
+    expect(silences.get(a)!.ms).toBeGreaterThan(silences.get(b)!.ms)
     expect(silences.has(randomUUID())).toBe(false)
     await one().noteSeen([])
+  })
+
+  test('the record of a host changes when it is heard from, and only then', async () => {
+    const [a, b] = [randomUUID(), randomUUID()]
+    await one().noteSeen([a, b])
+    const before = await two().silences()
+    await two().noteSeen([b])
+    const after = await one().silences()
+    expect(after.get(a)!.mark).toBe(before.get(a)!.mark)
+    expect(after.get(b)!.mark).not.toBe(before.get(b)!.mark)
+  })
+
+  test('what is due later than a moment is claimed as well, when asked for', async () => {
+    await noDue()
+    const entities = await due(3, sample.AT)
+    const claimed = async (after: number) =>
+      (await one().claimDue(['x'], { after }, 10, LONG)).map(({ entity }) => entity)
+    expect(await claimed(sample.AT + 2)).toEqual([])
+    expect(await claimed(sample.AT + 1)).toEqual([entities[2]])
+    expect(await two().claimDue(['x'], { after: 0 }, 1, LONG)).toMatchObject([{ entity: entities[0] }])
+  })
+
+  test('orders sent later than a moment are taken, when asked for', async () => {
+    const orders = [70_000, 80_000].map((at) => sample.orderRow(randomUUID(), at))
+    await write(orders.map((row) => put('pending_orders', row)))
+    expect(await one().takeOrders({ after: 80_000 }, 5, 10)).toEqual([])
+    expect(await one().takeOrders({ after: 70_000 }, 5, 10)).toEqual([orders[1]])
+    expect(await two().takeOrders({ after: 69_999 }, 5, 10)).toEqual([orders[0]])
+    expect((await two().takeOrders(5, 6, 10)).map(({ slot }) => slot).toSorted()).toEqual(
+      orders.map(({ slot }) => slot).toSorted(),
+    )
+    await write(orders.map(({ slot }) => drop('pending_orders', slot)))
   })
 
   test('names that are no host, or a removed one, are forgotten when they are silent; hosts never are', async () => {

@@ -37,6 +37,22 @@ describeWith('postgres', 'when the clock of the database steps', (bin) => {
     await drop()
   })
 
+  test('back, a host that is heard from is recorded again at once, and one that is not is not taken for heard from', async () => {
+    const { url, drop } = await freshDatabase(bin)
+    const store = await openStore({ kind: 'postgres', url })
+    await store.sharing.noteSeen(['alive', 'dead'])
+    await sqlOnce(url, `update host_seen set seen_at = seen_at + interval '1 hour'`)
+    const before = await store.sharing.silences()
+    for (const { ms } of before.values()) expect(ms).toBeLessThan(-3_500_000)
+    await store.sharing.noteSeen(['alive'])
+    const after = await store.sharing.silences()
+    expect(Math.abs(after.get('alive')!.ms)).toBeLessThan(60_000)
+    expect(after.get('alive')!.mark).not.toBe(before.get('alive')!.mark)
+    expect(after.get('dead')!.mark).toBe(before.get('dead')!.mark)
+    await store.close()
+    await drop()
+  })
+
   test('a process that has the database to itself takes over at once', async () => {
     const { url, drop } = await freshDatabase(bin)
     const dead = await openStore({ kind: 'postgres', url, sole: true })

@@ -65,8 +65,10 @@ const EPOCHS_MAX = 200
 export const lyingSharing = (bite: Bite | null, sharing: Sharing, reads: Pick<Reads, 'dueBefore'>): Sharing => {
   if (bite === 'relay without epoch') return withoutEpochs(sharing)
   if (bite === 'claims ignored') {
-    const claimDue: Sharing['claimDue'] = async (kinds, now, limit) =>
-      (await reads.dueBefore(now, limit)).filter(({ kind }) => kinds.includes(kind))
+    const claimDue: Sharing['claimDue'] = async (kinds, now, limit) => {
+      if (typeof now !== 'number') return []
+      return (await reads.dueBefore(now, limit)).filter(({ kind }) => kinds.includes(kind))
+    }
     return { ...sharing, claimDue }
   }
   return sharing

@@ -13,7 +13,16 @@ import type { Row } from './views.ts'
 /** The most names that one call of `forgetSeen` deletes. */
 export const FORGOTTEN_MAX = 1000
 
+/** Up to and with a moment, ms since the epoch; or later than one, further away than anybody whose clock is right would have recorded. */
+export type DueAt = number | { readonly after: number }
+
 export type Lease = { readonly epoch: number }
+export type Silence = {
+  /** How long no process has heard from the host, by the clock of the store. Negative: that clock was set back since. */
+  readonly ms: number
+  /** Changes whenever a process hears from the host, whatever the clock of the store does. */
+  readonly mark: string
+}
 export type Sharing = {
   /** Takes the lease when it is free or over, renews it when the caller holds it; null: another process holds it. */
   readonly acquire: (name: string, holder: string, forMs: number) => Promise<Lease | null>
@@ -24,25 +33,25 @@ export type Sharing = {
     reader: string,
     position: Position,
   ) => Promise<boolean>
-  /** Rows of `due` of these kinds with `at <= now` that nobody has claimed, oldest first; claimed for `forMs`. */
+  /** Rows of `due` of these kinds and moments that nobody has claimed, oldest first; claimed for `forMs`. */
   readonly claimDue: (
     kinds: readonly string[],
-    now: number,
+    moments: DueAt,
     limit: number,
     forMs: number,
   ) => Promise<readonly Row<'due'>[]>
   /** Ends claims early, so that an entity that is due again soon need not wait for the claim to expire. */
   readonly unclaim: (entities: readonly EntityKey[]) => Promise<void>
-  /** Orders sent at or before `before`, oldest first and as they were; marked as sent `at` in the same step. */
-  readonly takeOrders: (before: number, at: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
+  /** Orders that were sent at these moments, oldest first and as they were; marked as sent `at` in the same step. */
+  readonly takeOrders: (moments: DueAt, at: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
   /** Marks these orders as sent at another time, unless the slot has a newer order or none. */
   readonly postponeOrders: (
     orders: readonly { readonly slot: SlotUuid; readonly number: number; readonly sentAt: number }[],
   ) => Promise<void>
   /** Records that these hosts were heard from now. */
   readonly noteSeen: (hosts: readonly HostName[]) => Promise<void>
-  /** For how many ms no process has heard from each host. A host that was never heard from is absent. */
-  readonly silences: () => Promise<ReadonlyMap<HostName, number>>
+  /** What is recorded of each host that was ever heard from. */
+  readonly silences: () => Promise<ReadonlyMap<HostName, Silence>>
   /**
    * Deletes what is recorded of names that were not heard from for `silentMs`, and that are no host, or one that an operator removed.
    * At most `FORGOTTEN_MAX` of them. Resolves to their number.

@@ -5,12 +5,14 @@
  * LANE-2 a lane claims no more than it can begin with: the rest is left to other processes;
  * LANE-3 a claim ends when the work is done, well or badly, and expires when its process is dead;
  * LANE-4 an entity that is still due at the same moment after `SAME_MAX` tries keeps its claim until that expires, so that those behind it
- *    are claimed meanwhile.
+ *    are claimed meanwhile;
+ * LANE-5 where a worker says how far ahead its work is ever recorded, what lies further ahead is due now: a clock was set back since.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
 import { textOf } from '../../errorText.ts'
 import type { Read } from '../runtime/region.ts'
+import type { DueAt } from '../runtime/sharing.ts'
 import { createClockSteps } from './clockSteps.ts'
 import { DEADLINES, attend } from './due.ts'
 import type { Kernel } from './kernel.ts'
@@ -21,6 +23,8 @@ export type Worker = {
   readonly kinds: readonly string[]
   /** Rows that are due by this moment are claimed. */
   readonly moment: () => number
+  /** No row of these kinds is recorded further ahead than this. Absent: it may be, or the worker notices steps of the clock itself. */
+  readonly aheadMs?: number
   /** How many entities it can begin with now. */
   readonly room: () => number
   /** Ignored when the entity is in hand already, or there is no room: a later round finds it again. */
@@ -40,6 +44,9 @@ export type Lane = {
 /** So many entities are claimed by one statement. */
 const CLAIM_MAX = 500
 
+/** What is due further ahead than possible is looked for so often. */
+const FAR_EVERY_MS = 10_000
+
 const SAME_MAX = 3
 const SAME_KEPT = 20_000
 /** Counts how often an entity was claimed for the same moment: its row is the oldest each time, until somebody changes it. */
@@ -56,10 +63,11 @@ const createTries = () => {
 }
 
 type Parts = Pick<Kernel, 'sharing' | 'log'> & {
+  readonly clock: Pick<Kernel['clock'], 'now' | 'monotonic'>
   readonly region: Pick<Kernel['region'], 'readCurrent'>
   readonly options: Pick<Kernel['options'], 'claimMs'>
 }
-export const createLane = ({ region, sharing, options, log }: Parts, worker: Worker): Lane => {
+export const createLane = ({ region, sharing, options, log, clock }: Parts, worker: Worker): Lane => {
   const claimed = new Set<EntityKey>()
   const tries = createTries()
   const letGo = async () => {
@@ -68,17 +76,25 @@ export const createLane = ({ region, sharing, options, log }: Parts, worker: Wor
     if (free.length > 0) await sharing.unclaim(free)
     for (const entity of over) claimed.delete(entity)
   }
+  const claim = async (moments: DueAt) => {
+    // entities in hand may be claimed as well, once: they must not hide the others
+    const limit = Math.min(CLAIM_MAX, worker.room())
+    if (limit <= 0) return
+    for (const { entity, at } of await sharing.claimDue(worker.kinds, moments, limit, options.claimMs)) {
+      claimed.add(entity)
+      tries.note(entity, at)
+      worker.begin(entity, region.readCurrent, at)
+    }
+  }
+  let farAt = -Infinity
   return {
     round: async () => {
       await letGo()
-      // entities in hand may be claimed as well, once: they must not hide the others
-      const limit = Math.min(CLAIM_MAX, worker.room())
-      if (limit <= 0) return
-      for (const { entity, at } of await sharing.claimDue(worker.kinds, worker.moment(), limit, options.claimMs)) {
-        claimed.add(entity)
-        tries.note(entity, at)
-        worker.begin(entity, region.readCurrent, at)
-      }
+      await claim(worker.moment())
+      const { aheadMs } = worker
+      if (aheadMs === undefined || clock.monotonic() - farAt < FAR_EVERY_MS) return
+      farAt = clock.monotonic()
+      await claim({ after: clock.now() + aheadMs })
     },
     stop: async () => {
       await worker.stop()

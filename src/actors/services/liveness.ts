@@ -7,7 +7,9 @@
  *    control ran are not called silent when controls start again;
  * LIVENESS-3 hosts that change at once are recorded together, in portions of one append; after a portion that failed the next ones are
  *    smaller, down to single hosts, so that a host that cannot be recorded does not keep the others back;
- * LIVENESS-4 who was heard from is forgotten an hour later unless it is a host of the journal: anybody can write a name into a report.
+ * LIVENESS-4 the clock of the store tells how long ago a host was heard from only at the first look. After it, a host was heard from when its
+ *    record has changed, by the monotonic clock of this process: a step of the other clock makes no host look silent, or heard from;
+ * LIVENESS-5 who was heard from is forgotten an hour later unless it is a host of the journal: anybody can write a name into a report.
  */
 import type { HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
@@ -51,6 +53,8 @@ export const livenessNow = (
 }
 
 const HOSTS_MAX = 100_000
+/** So far a record may lie ahead of the clock of the store because two statements ran at once. */
+const AHEAD_MS = 1000
 /** Names that are no host any more, or never were one, are forgotten when they were silent for so long; looked for every so often. */
 const FORGET_AFTER_MS = 3_600_000
 const FORGET_EVERY_MS = 60_000
@@ -59,6 +63,7 @@ const createHearing = ({ clock, sharing, options, log }: Kernel) => {
   /** Heard from, and not yet recorded for the other processes. */
   const heard = new Map<HostName, number>()
   const known = new Map<HostName, number>()
+  const marks = new Map<HostName, string>()
   let notedAt = -Infinity
   const learn = (learned: readonly (readonly [HostName, number])[]) => {
     for (const [name, at] of learned) known.set(name, Math.max(at, known.get(name) ?? -Infinity))
@@ -93,7 +98,10 @@ const createHearing = ({ clock, sharing, options, log }: Kernel) => {
     read: async () => {
       const silences = await sharing.silences()
       const now = clock.monotonic()
-      learn([...silences].map(([name, ms]) => [name, now - ms]))
+      const told = [...silences].filter(([name, { ms, mark }]) => marks.get(name) !== mark && ms >= -AHEAD_MS)
+      learn(told.map(([name, { ms }]) => [name, now - Math.max(0, ms)]))
+      for (const [name, { mark }] of silences) marks.set(name, mark)
+      for (const name of marks.keys()) if (!silences.has(name)) marks.delete(name)
       for (const [name, at] of known) if (!silences.has(name) && now - at >= FORGET_AFTER_MS) known.delete(name)
     },
     /** Null: it was never heard from. */

@@ -21,6 +21,8 @@ import type { Read } from '../runtime/region.ts'
 
 /** How long to wait before the next try after one that did not reach Nova. */
 export const BACKOFF = { firstMs: 1000, maxMs: 30_000 }
+/** No next try is recorded so far ahead, also by a control whose clock differs by half a minute. */
+const AHEAD_MS = 2 * BACKOFF.maxMs
 export const CALLS_MAX = 16
 /** One call tells of at most this many instances. */
 export const GATHERED_MAX = 100
@@ -110,7 +112,9 @@ const dueOf = async ({ clock, log }: Kernel, key: EntityKey<'instance'>, read: R
   }
   const { state: held } = known.value
   const { telling } = held
-  return telling && telling.nextAt <= clock.now() ? { key, held: { ...held, telling }, events: eventsOf(held) } : null
+  // further ahead than possible: a clock was set back since
+  const isDue = telling !== null && (telling.nextAt <= clock.now() || telling.nextAt > clock.now() + AHEAD_MS)
+  return isDue ? { key, held: { ...held, telling }, events: eventsOf(held) } : null
 }
 const withSpan = ({ tracer }: Kernel, due: Due): Told => ({
   ...due,
@@ -189,6 +193,7 @@ export const createNotifier = (kernel: Kernel): Notifier => {
     kinds: [NOVA_DUE],
     // whoever recorded an event begins with it at once: others leave it alone for a while
     moment: () => clock.now() - (kernel.journal.exclusive ? 0 : kernel.options.headStartMs),
+    aheadMs: AHEAD_MS,
     room: () => Math.max(0, (CALLS_MAX - calls.size) * GATHERED_MAX - waiting.size),
     begin: (entity, read) => {
       if (stopped || inHand.has(entity) || waiting.has(entity) || waiting.size >= WAITING_MAX) return

@@ -5,12 +5,14 @@
  * RESEND-1 the pause before the next repeat grows with the age of the order, up to `RESEND_MAX_MS`;
  * RESEND-2 nothing is sent to a host that is down or removed; whether it still is, is looked at every `QUIET_MS`;
  * RESEND-3 a programming whose deadline has passed is not repeated but ends as failed. This way it also ends where the release that
- *    ordered it recorded no moment for that.
+ *    ordered it recorded no moment for that;
+ * RESEND-4 an order that was put off further ahead than possible is sent now: a clock was set back since.
  */
 import type { HostName } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
 import { orderMessage } from '../reactions.ts'
 import { deployableKey } from '../deployable/decider.ts'
+import type { DueAt } from '../runtime/sharing.ts'
 import type { Row } from '../runtime/views.ts'
 import { attend } from './due.ts'
 import { type Kernel, RELEASE_FOR_MS } from './kernel.ts'
@@ -20,6 +22,9 @@ const ORDERS_MAX = 500
 const PORTIONS_MAX = 1000
 export const RESEND_MAX_MS = 60_000
 export const QUIET_MS = 120_000
+/** No order is put off for so long, also by a control whose clock differs by two minutes. Looked for every so often. */
+const AHEAD_MS = 2 * QUIET_MS
+const FAR_EVERY_MS = 10_000
 
 type Pending = Row<'pending_orders'>
 type Times = {
@@ -84,13 +89,20 @@ export const createResend = (kernel: Kernel): Resend => {
       return { slot, number, sentAt: now + pauseMs(order, now, silent.has(hostname), options) - options.resendMs }
     })
   }
+  const repeat = async (moments: DueAt, now: number) => {
+    const orders = await sharing.takeOrders(moments, now, ORDERS_MAX)
+    if (orders.length === 0) return
+    const later = (await send(orders)).filter(({ sentAt }) => sentAt > now)
+    if (later.length > 0) await sharing.postponeOrders(later)
+  }
+  let farAt = -Infinity
   return {
     round: async () => {
       const now = clock.now()
-      const orders = await sharing.takeOrders(now - options.resendMs, now, ORDERS_MAX)
-      if (orders.length === 0) return
-      const later = (await send(orders)).filter(({ sentAt }) => sentAt > now)
-      if (later.length > 0) await sharing.postponeOrders(later)
+      await repeat(now - options.resendMs, now)
+      if (clock.monotonic() - farAt < FAR_EVERY_MS) return
+      farAt = clock.monotonic()
+      await repeat({ after: now + AHEAD_MS }, now)
     },
     all: async () => {
       // also those that were put off, and none of them twice

@@ -15,7 +15,7 @@ export type Claim = { readonly mark: number; readonly forMs: number }
 export type SharedWork = {
   readonly leases: Map<string, Held>
   readonly claims: Map<string, Claim>
-  readonly seen: Map<string, number>
+  readonly seen: Map<string, { readonly at: number; readonly mark: number }>
   marks: number
 }
 export type Kept = {

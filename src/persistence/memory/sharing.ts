@@ -1,6 +1,6 @@
 /** Leases, claims and host sightings in memory, shared by all processes of a simulation. Uses the clock it is given. */
 import type { EntityKey } from '../../identifiers.ts'
-import { FORGOTTEN_MAX, type Sharing } from '../../actors/runtime/sharing.ts'
+import { type DueAt, FORGOTTEN_MAX, type Sharing } from '../../actors/runtime/sharing.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { createObserver } from '../observer.ts'
 import type { Kept, SharedWork } from './kept.ts'
@@ -58,6 +58,9 @@ const inOrder = <N extends 'due' | 'pending_orders'>(
   sort: keyof Row<N> & string,
 ): readonly Row<N>[] => tables.page({ view, where: {}, sort, limit: Infinity }) ?? []
 
+const isWithin = (moments: DueAt, at: number): boolean =>
+  typeof moments === 'number' ? at <= moments : at > moments.after
+
 const workOn = (
   { tables, work }: Shared,
   monotonic: () => number,
@@ -69,9 +72,9 @@ const workOn = (
     return claim === undefined || observer.isOver(entity, String(claim.mark), claim.forMs)
   }
   return {
-    claimDue: async (kinds, moment, limit, forMs) => {
+    claimDue: async (kinds, moments, limit, forMs) => {
       const wanted = inOrder(tables, 'due', 'at').filter(({ kind }) => kinds.includes(kind))
-      const found = wanted.filter(({ at, entity }) => at <= moment && free(entity))
+      const found = wanted.filter(({ at, entity }) => isWithin(moments, at) && free(entity))
       const taken = found.slice(0, limit)
       for (const { entity } of taken) claims.set(entity, { mark: ++work.marks, forMs })
       return taken
@@ -79,8 +82,8 @@ const workOn = (
     unclaim: async (entities) => {
       for (const entity of entities) claims.delete(entity)
     },
-    takeOrders: async (before, at, limit) => {
-      const rows = inOrder(tables, 'pending_orders', 'sent_at').filter(({ sent_at }) => sent_at <= before)
+    takeOrders: async (moments, at, limit) => {
+      const rows = inOrder(tables, 'pending_orders', 'sent_at').filter(({ sent_at: sent }) => isWithin(moments, sent))
       const taken = rows.slice(0, limit)
       tables.write(taken.map((row) => ({ view: 'pending_orders', key: row.slot, row: { ...row, sent_at: at } })))
       return taken
@@ -103,16 +106,17 @@ export const memorySharing = (kept: Shared, now: () => number, monotonic: () => 
     ...leasesOn(kept, monotonic),
     ...workOn(kept, monotonic),
     noteSeen: async (hosts) => {
-      for (const host of hosts) seen.set(host, now())
+      for (const host of hosts) seen.set(host, { at: now(), mark: ++kept.work.marks })
     },
     forgetSeen: async (silentMs) => {
       const isGone = (name: string) =>
         [undefined, 'removed'].some((one) => one === tables.row('hosts', name)?.['liveness'])
-      const gone = [...seen].flatMap(([name, at]) => (now() - at >= silentMs && isGone(name) ? [name] : []))
+      const gone = [...seen].flatMap(([name, { at }]) => (now() - at >= silentMs && isGone(name) ? [name] : []))
       const some = gone.slice(0, FORGOTTEN_MAX)
       for (const name of some) seen.delete(name)
       return some.length
     },
-    silences: async () => new Map([...seen].map(([host, at]) => [host, Math.max(0, now() - at)])),
+    silences: async () =>
+      new Map([...seen].map(([host, { at, mark }]) => [host, { ms: now() - at, mark: String(mark) }])),
   }
 }
