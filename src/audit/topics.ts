@@ -67,21 +67,21 @@ function* expectedOf(journal: Records['journal']): Iterable<Expected> {
 const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefined => {
   if (!topics || lost.length === 0) return topics
   const gone = new Map<string, Set<string>>()
-  const wordsOf = (id: string) => gone.get(id) ?? new Set<string>()
   for (const { rows } of lost)
     for (const row of rows)
       for (const { topic, key, value } of reactions({ ...row, position: '' })) {
         const { id, data } = JSON.parse(value) as { readonly id: string; readonly data: unknown }
         const name = idOf({ topic, id })
-        gone.set(name, wordsOf(name).add(`${key} ${said({ topic, body: data })}`))
+        gone.set(name, (gone.get(name) ?? new Set()).add(`${key} ${said({ topic, body: data })}`))
       }
   const there = new Map<string, string>()
   for (const one of expectedOf(journal))
     if (gone.has(idOf(one))) there.set(`${idOf(one)} ${one.key} ${said(one)}`, one.row.position)
   const isGone = (message: TopicMessage): boolean => {
-    if (message.body === null || !isTold(message)) return false
+    const lostWords = gone.get(idOf(message))
+    if (!lostWords || message.body === null) return false
     const words = `${message.key} ${said(message)}`
-    if (!wordsOf(idOf(message)).has(words)) return false
+    if (!lostWords.has(words)) return false
     const position = there.get(`${idOf(message)} ${words}`)
     return position === undefined || (message.position !== null && message.position !== position)
   }

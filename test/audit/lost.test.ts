@@ -1,10 +1,12 @@
 /** What a database has lost explains what was told of it, and nothing else: a handle of two guests is found in any case. */
 import { describe, expect, it } from 'vitest'
-import { check } from '../../src/audit/check.ts'
+import { INVARIANTS, check, findingsOf } from '../../src/audit/check.ts'
 import type { Asked, Evidence, Loss, LostRow, TopicMessage } from '../../src/audit/evidence.ts'
 import { judgeHandles } from '../../src/audit/linear.ts'
 import { reactions } from '../../src/actors/reactions.ts'
 import { created, id, prepareOrder, recorded } from '../actors/samples.ts'
+import { clientCases } from './cases/clients.ts'
+import { rightCases } from './cases/rights.ts'
 
 const HANDLE = 'handle'
 const caller = { projectId: 'p1', isAdmin: false, isService: true }
@@ -107,6 +109,24 @@ describe('answers about what is lost', () => {
   })
 })
 
+describe('what was told of an entity that has lost rows', () => {
+  const told = [...clientCases, ...rightCases].filter(([, , , findings]) =>
+    findings.some(
+      ({ keys = [], proof = [] }) => keys.length > 0 && proof.some(({ of }) => of === 'client' || of === 'nova'),
+    ),
+  )
+  it.each(told)('is explained, %s: %s', (name, _, { journal = [], now = 100_000, ...rest }, findings) => {
+    const named = INVARIANTS.filter((one) => one.name === name)
+    const found = (lost: readonly Loss[]) =>
+      findingsOf(named, { journal, now, ...rest, lost }).flatMap((one) => one.findings)
+    // of several that were asked about, only the first that is wrong is named
+    const asked = (rest.clients ?? []).flatMap(({ arqs = [] }) => arqs.map((uuid) => `arq/${uuid}`))
+    const keys = [...findings.flatMap((one) => one.keys ?? []), ...asked]
+    expect(found(lossOf(...keys.map((key) => rowOf(key, 9))))).toEqual([])
+    expect(found(lossOf(rowOf('arq/other', 9)))).toEqual(findings)
+  })
+})
+
 describe('messages of lost rows', () => {
   const stored = (row: LostRow, position: string, offset: number): TopicMessage => {
     const [{ topic, key, value }] = reactions({ ...row, position }) as [ReturnType<typeof reactions>[number]]
@@ -130,6 +150,15 @@ describe('messages of lost rows', () => {
     expect(judged({ topics: messages }).map(({ invariant }) => invariant)).toEqual(['PUBLISHED-3'])
     expect(judged({ topics: messages, lost: lossOf(first) })).toEqual([])
     expect(judged({ topics: messages, lost: lossOf(device) })).toHaveLength(1)
+    const unplaced = topics({ ...stored(first, '5.0', 0), position: null })
+    expect(judged({ topics: unplaced, lost: lossOf(first) })).toEqual([])
+    // the row was written again, differently, and lost again
+    const other = rowOf(first.key, 1, [{ ...created, projectId: 'p2' } as typeof created])
+    const again = topics(stored(first, '5.0', 0), stored(other, '6.0', 1))
+    expect(judged({ topics: again, lost: lossOf(first, other) })).toEqual([])
+    expect(judged({ topics: again, lost: lossOf(other) })).toHaveLength(1)
+    const empty = topics({ ...stored(first, '5.0', 0), body: null })
+    expect(judged({ topics: empty, lost: lossOf(first) }).map(({ invariant }) => invariant)).toContain('PUBLISHED-3')
   })
   it('leave the last state on its topic until the entity has another row', () => {
     const [arq] = [first.key]
@@ -163,6 +192,9 @@ describe('messages of lost rows', () => {
   it('do not stand for the same row that was written again', () => {
     const journal = [{ ...first, position: '3.0' }]
     const both = topics(stored(first, '5.0', 0), stored(first, '3.0', 1))
+    // a message of an older release names no position
+    const unplaced = topics({ ...stored(first, '3.0', 0), position: null })
+    expect(judged({ journal, topics: { ...unplaced, told: '3.0' }, lost: lossOf(first) })).toEqual([])
     expect(judged({ journal, topics: { ...both, told: '3.0' }, lost: lossOf(first) })).toEqual([])
     const early = topics(stored(first, '5.0', 0))
     expect(

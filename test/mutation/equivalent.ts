@@ -188,6 +188,62 @@ export const EQUIVALENT: readonly Equivalent[] = [
     mutated: '3',
     reason: 'ranks are only compared with each other',
   },
+  {
+    path: 'src/audit/clients.ts',
+    line: 'if (clients.length === 0) return {}',
+    original: 'clients.length === 0',
+    mutated: 'false',
+    reason: 'it saves work: without answers of clients nothing is judged',
+  },
+  {
+    path: 'src/audit/topics.ts',
+    line: 'if (!topics || lost.length === 0) return topics',
+    original: '!topics || lost.length === 0',
+    mutated: '(!topics)',
+    reason: 'it saves work: without lost rows no message is left out',
+  },
+  {
+    path: 'src/audit/topics.ts',
+    line: 'if (gone.has(idOf(one))) there.set(`${idOf(one)} ${one.key} ${said(one)}`, one.row.position)',
+    original: 'gone.has(idOf(one))',
+    mutated: 'true',
+    reason: 'it saves memory: only messages of lost rows are looked up',
+  },
+  {
+    path: 'src/actors/services/prebound.ts',
+    line: "if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')",
+    original: "granted?.type !== 'Granted'",
+    mutated: 'false',
+    reason: 'a grant that was accepted names a handle; the check is for the compiler',
+  },
+  {
+    path: 'src/actors/services/prebound.ts',
+    line: "if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')",
+    original: '?.',
+    mutated: '!.',
+    reason: 'a grant that was accepted names a handle; the check is for the compiler',
+  },
+  {
+    path: 'src/actors/services/prebound.ts',
+    line: "if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')",
+    original: "throw new Error('a grant that was accepted names no handle')",
+    mutated: ';',
+    reason: 'a grant that was accepted names a handle; the check is for the compiler',
+  },
+  {
+    path: 'src/actors/services/prebound.ts',
+    line: 'const answer = { failed: null, final: true, retryBy: draft.at }',
+    original: 'true',
+    mutated: 'false',
+    reason: 'whether a failure is final: here nothing has failed',
+  },
+  {
+    path: 'src/actors/services/prebound.ts',
+    line: "Object.values(memoryOf(deployable, memory)?.state.handles ?? {}).filter(({ state }) => state === 'free').length",
+    original: '?.',
+    mutated: '!.',
+    reason: 'the memory is that of a deployable',
+  },
 ]
 
 export const isKnown = (

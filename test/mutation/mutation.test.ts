@@ -106,6 +106,23 @@ it('the nearest tests are those that load the file by few steps or are named lik
   ])
 })
 
+it('of the tests that are equally near, the one that shares the most words with the file comes first', () => {
+  const sources = [
+    parse('src/actors/plane.ts', ''),
+    ...['admission', 'bind', 'retire'].map((name) => parse(`test/${name}.test.ts`, `import '../src/actors/plane.ts'`)),
+  ]
+  const alike = new Map([
+    ['test/retire.test.ts', 1],
+    ['test/bind.test.ts', 0.5],
+  ])
+  const isTest = (path: string) => path.endsWith('.test.ts')
+  expect(nearestTests(loadersOf(sources), 'src/actors/plane.ts', isTest, alike)).toEqual([
+    'test/retire.test.ts',
+    'test/bind.test.ts',
+    'test/admission.test.ts',
+  ])
+})
+
 it('a test speaks of a place when it contains rare words that stand there', () => {
   const common = Array.from({ length: 11 }, (_, n) => [`test/${n}.test.ts`, 'expect(counts)'] as const)
   const mentions = mentionsIn(
@@ -116,10 +133,16 @@ it('a test speaks of a place when it contains rare words that stand there', () =
     ]),
   )
   const text = ['', '', 'counts.unboundDeleted++', '', '', '', '', `log('arq.unbound_too_long')`].join('\n')
-  expect(mentions(text, 1)).toEqual(['test/ttl.test.ts'])
-  expect(mentions(text, 8)).toEqual(['test/log.test.ts'])
-  expect(mentions(text, 6)).toEqual(['test/log.test.ts'])
-  expect(mentions('counts', 1)).toEqual([])
+  expect(mentions.ofPlace(text, 1)).toEqual(['test/ttl.test.ts'])
+  expect(mentions.ofPlace(text, 8)).toEqual(['test/log.test.ts'])
+  expect(mentions.ofPlace(text, 6)).toEqual(['test/log.test.ts'])
+  expect(mentions.ofPlace('counts', 1)).toEqual([])
+  const ofFile = [...mentions.ofFile(text)]
+  expect(ofFile.slice(0, 2).map(([file]) => file)).toEqual(['test/ttl.test.ts', 'test/log.test.ts'])
+  expect(ofFile[0]![1]).toBe(1)
+  expect(ofFile[1]![1]).toBeGreaterThan(0.5)
+  expect(ofFile[2]![1]).toBeLessThan(0.1)
+  expect([...mentions.ofFile('nothing')]).toEqual([])
 })
 
 it('a command that hangs is ended with all that it started', async () => {

@@ -71,10 +71,11 @@ const nearestOf = async (root: string): Promise<Judge['nearest']> => {
   const texts = new Map(sources.map(({ path, text }) => [path, text]))
   const mentions = mentionsIn(new Map([...texts].filter(([path]) => isTest(path))))
   return ({ path, line }) => {
-    const near = nearestTests(loaders, path, isTest)
+    const text = texts.get(path) ?? ''
+    const near = nearestTests(loaders, path, isTest, mentions.ofFile(text))
     const reached = new Set(near)
     // a test that does not load the file can only share words with it by chance
-    const speaking = mentions(texts.get(path) ?? '', line).filter((file) => reached.has(file))
+    const speaking = mentions.ofPlace(text, line).filter((file) => reached.has(file))
     return [...new Set([...near.slice(0, NEAREST_FIRST), ...speaking, ...near])]
   }
 }

@@ -47,13 +47,24 @@ const distancesTo = (loaders: Loaders, path: string): ReadonlyMap<string, number
 /** Tests that start the program as a process of its own take their time. */
 const PROGRAM = 'bin/accelerando.js'
 const STARTS_PROGRAM = 6
-export const nearestTests = (loaders: Loaders, path: string, isTest: (path: string) => boolean): readonly string[] => {
+/** All tests of a service load it through the same few files: which of them is about it shows in the words that they share. */
+const SAME_WORDS = 6
+/** `alike`: how much a test file has in common with the file, from 0 to 1. */
+export const nearestTests = (
+  loaders: Loaders,
+  path: string,
+  isTest: (path: string) => boolean,
+  alike: ReadonlyMap<string, number> = new Map(),
+): readonly string[] => {
   const starting = distancesTo(loaders, PROGRAM)
   return [...distancesTo(loaders, path)]
     .filter(([file]) => isTest(file))
     .map(([file, distance]) => ({
       file,
-      far: nearness(path, file, distance) + (starting.has(file) ? STARTS_PROGRAM : 0),
+      far:
+        nearness(path, file, distance) +
+        (starting.has(file) ? STARTS_PROGRAM : 0) -
+        SAME_WORDS * (alike.get(file) ?? 0),
     }))
     .toSorted((a, b) => a.far - b.far || (a.file < b.file ? -1 : 1))
     .map(({ file }) => file)

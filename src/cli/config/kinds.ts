@@ -62,9 +62,10 @@ export const hostName = texts(
   (given) => /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/.test(given),
 )
 
+const WEB_PROTOCOLS: readonly string[] = ['http:', 'https:']
 const isWebAddress = (given: string): boolean => {
   const url = URL.parse(given)
-  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  if (url === null || !WEB_PROTOCOLS.includes(url.protocol)) return false
   return url.username === '' && url.password === '' && url.search === '' && url.hash === ''
 }
 export const webAddress = texts('URL', 'must be an http or https URL without user, query and fragment', isWebAddress)
@@ -81,7 +82,7 @@ const LISTEN = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]/]+)):(\d{1,5})$/
 export const listenAddress: Kind<Address> = {
   schema: v.pipe(
     v.string(LISTEN_RULE),
-    v.check((given) => Number(LISTEN.exec(given)?.[3] ?? Number.NaN) <= 65_535, LISTEN_RULE),
+    v.check((given) => Number(LISTEN.exec(given)?.[3]) <= 65_535, LISTEN_RULE),
     v.transform((given) => {
       const [, six, name, port] = LISTEN.exec(given)!
       return { host: six ?? name!, port: Number(port) }
@@ -94,7 +95,7 @@ export const listenAddress: Kind<Address> = {
 
 const BROKERS_RULE = 'must be a list of HOST:PORT with a port from 1 to 65535; as text, with commas between them'
 const isBroker = (given: string): boolean => {
-  const port = Number(LISTEN.exec(given)?.[3] ?? Number.NaN)
+  const port = Number(LISTEN.exec(given)?.[3])
   return port >= 1 && port <= 65_535
 }
 export const brokers: Kind<readonly string[]> = {

@@ -72,6 +72,15 @@ const published1: readonly Case[] = [
     told(both(without(MADE), inPartition1(STARTED)), cut('arq.events.v1/1')),
     [],
   ],
+  [
+    'PUBLISHED-1',
+    'what is still there names no position at first',
+    told(
+      both(without(STARTED), (all) => [{ ...message(MADE), position: null }, ...all]),
+      cut(`${FACTS}/0`),
+    ),
+    [lacksStart],
+  ],
   ['PUBLISHED-1', 'all of it was forgotten', told(without(MADE, STARTED, BOUND), cut('arq.events.v1/0')), []],
   ...[cut('arq.events.v1/0', 'arq.events.v1/1'), cut('arq.events.v1/1', 'arq.events.v1/0')].map((more): Case => [
     'PUBLISHED-1',
