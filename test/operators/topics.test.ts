@@ -22,6 +22,7 @@ describe('the topics that are wanted', () => {
       'cleanup.policy': 'delete',
       'retention.ms': String(28 * 86_400_000),
       'min.insync.replicas': '2',
+      'compression.type': 'uncompressed',
     })
     expect(wanted('host.orders.v1').configs['retention.ms']).toBe(String(3 * 86_400_000))
     const chosen = wantedTopics('', { ...SETTINGS, retentionMs: 5 })
@@ -29,7 +30,11 @@ describe('the topics that are wanted', () => {
     expect(kept).toEqual(new Set(['5', undefined]))
   })
   test('a state topic is compacted and keeps the last message of each key for ever', () => {
-    expect(wanted('arq.state.v1').configs).toEqual({ 'cleanup.policy': 'compact', 'min.insync.replicas': '2' })
+    expect(wanted('arq.state.v1').configs).toMatchObject({ 'cleanup.policy': 'compact', 'min.insync.replicas': '2' })
+  })
+  test('TOPIC-3 no topic keeps a message compressed, which readers could not judge before they have unpacked it', () => {
+    const compressions = wantedTopics('', SETTINGS).map(({ configs }) => configs['compression.type'])
+    expect(new Set(compressions)).toEqual(new Set(['uncompressed']))
   })
   test('every name carries the prefix', () => {
     expect(wantedTopics('east.', SETTINGS).every(({ topic }) => topic.startsWith('east.'))).toBe(true)
@@ -59,11 +64,13 @@ describe('a topic that is there', () => {
   })
   test('with another retention, policy or number in sync: applied on request', () => {
     const configs = { 'retention.ms': '60000', 'cleanup.policy': 'compact', 'min.insync.replicas': '1' }
-    const found = differencesOf(topic, { ...whole, configs })
+    const others = { 'compression.type': 'producer' }
+    const found = differencesOf(topic, { ...whole, configs: { ...configs, ...others } })
     expect(found.map(({ what, is, applies }) => [what, is, applies])).toEqual([
       ['cleanup.policy', 'compact', true],
       ['retention.ms', '60000', true],
       ['min.insync.replicas', '1', true],
+      ['compression.type', 'producer', true],
     ])
   })
   test('the order of two policies does not matter', () => {

@@ -2,7 +2,9 @@
  * The topics on the broker: compares the wanted topics with the existing ones, and creates or changes them.
  *
  * TOPIC-1 the number of partitions of an existing topic is never changed here: it decides which partition a host reads, and cannot be lowered;
- * TOPIC-2 settings of an existing topic change only on request, and foreign settings are sent along, since Kafka replaces the whole set.
+ * TOPIC-2 settings of an existing topic change only on request, and foreign settings are sent along, since Kafka replaces the whole set;
+ * TOPIC-3 the broker stores every message uncompressed, whoever sent it: of what it stored compressed a reader learns the size only when it
+ *   has unpacked it (1 MB becomes 1 GB), and a compression that kafkajs does not know keeps every reader of the partition from going on.
  */
 import { messageOf } from '../../errorText.ts'
 import type { Admin, IResourceConfigEntry } from 'kafkajs'
@@ -81,6 +83,7 @@ export const wantedTopics = (
         : { 'cleanup.policy': 'delete', 'retention.ms': String(retentionMs ?? KEEP_MS[keep]) }),
       // one replica may be down, and acknowledged messages are on all others
       'min.insync.replicas': String(Math.max(1, replicas - 1)),
+      'compression.type': 'uncompressed',
     },
   }))
 

@@ -109,6 +109,7 @@ export const KAFKA_CHECKS: readonly Check<KafkaFacts>[] = [
   differing('cleanup.policy', true),
   differing('retention.ms', false),
   differing('min.insync.replicas', false),
+  differing('compression.type', false),
   copies,
   writable,
   consumers,

@@ -13,6 +13,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   'cleanup.policy': 'delete',
   'retention.ms': '604800000',
   'min.insync.replicas': '1',
+  'compression.type': 'producer',
   'segment.bytes': '1073741824',
 }
 
