@@ -1,11 +1,11 @@
 /**
- * `npm run bench:signatures`: what signing costs, in processor time: a bind with host work is one order and one result, each signed once and checked
- * once. The floor is what Node's crypto needs for the same bytes by itself.
+ * `npm run bench:signatures`: what it costs to say who sent a message, in processor time: a bind with host work is one order and one result, each
+ * made once and checked once. The floor is what Node's crypto needs for the same bytes by itself.
  */
-import { generateKeyPairSync, sign, verify } from 'node:crypto'
+import { createHmac, createSecretKey, generateKeyPairSync, randomBytes, sign, verify } from 'node:crypto'
 import type { BusRecord } from '../src/wire/envelope.ts'
 import { orderRecord, reportRecord } from '../src/wire/message.ts'
-import { createVerify, newPrivateKey, signedBytes, signerFrom } from '../src/wire/signature.ts'
+import { MAC_HEADER, type Signer, createVerify, newPrivateKey, signedBytes, signerFrom } from '../src/wire/signature.ts'
 
 const ROUNDS = 5
 const EACH = 400
@@ -35,38 +35,64 @@ const result = reportRecord(
   0,
 )
 
-const own = signerFrom(newPrivateKey())
-const check = createVerify()
-const bare = generateKeyPairSync('ed25519')
-const bytes = signedBytes(order)
-const signature = sign(null, bytes, bare.privateKey)
-
 /** Processor time of one call, in µs: the best round, as the machine is shared. */
-const cost = (work: () => unknown): number => {
+const cost = (work: () => unknown, each = EACH): number => {
   const rounds = Array.from({ length: ROUNDS }, () => {
     const before = process.cpuUsage()
-    for (let left = EACH; left > 0; left--) work()
+    for (let left = each; left > 0; left--) work()
     const { user, system } = process.cpuUsage(before)
-    return (user + system) / EACH
+    return (user + system) / each
   })
   return Math.min(...rounds)
 }
-const both = (record: BusRecord) => {
-  const signed = own.signed(record)
-  return { signs: cost(() => own.signed(record)), checks: cost(() => check(signed)) }
+type Costs = { readonly makes: number; readonly checks: number }
+type Kind = {
+  readonly name: string
+  readonly made: (by: Signer, to: Signer, record: BusRecord) => BusRecord
+  readonly floor: Costs
 }
 
-const [orders, results] = [both(order), both(result)]
-const floor = {
-  signs: cost(() => sign(null, bytes, bare.privateKey)),
-  checks: cost(() => verify(null, bytes, bare.publicKey, signature)),
+const row = (name: string, { makes, checks }: Costs): string =>
+  `  ${name.padEnd(7)} make ${makes.toFixed(1).padStart(6)} µs   check ${checks.toFixed(1).padStart(6)} µs`
+const [control, host] = [signerFrom(newPrivateKey()), signerFrom(newPrivateKey())]
+const report = ({ name, made, floor }: Kind): void => {
+  const both = (by: Signer, to: Signer, record: BusRecord): Costs => {
+    const [check, sealed] = [createVerify(to), made(by, to, record)]
+    if ('wrong' in check(sealed)) throw new Error(JSON.stringify(check(sealed)))
+    return { makes: cost(() => made(by, to, record)), checks: cost(() => check(sealed)) }
+  }
+  const [orders, results] = [both(control, host, order), both(host, control, result)]
+  console.log([name, row('order', orders), row('result', results), row('floor', floor)].join('\n'))
+  const bind = orders.makes + orders.checks + results.makes + results.checks
+  console.log(
+    `  a bind ${bind.toFixed(0)} µs: ${(orders.makes + results.checks).toFixed(0)} of a control, ` +
+      `${(results.makes + orders.checks).toFixed(0)} of a host; ` +
+      `${(bind / (2 * (floor.makes + floor.checks))).toFixed(2)} times the floor`,
+  )
 }
-const row = (name: string, { signs, checks }: typeof floor) =>
-  `${name.padEnd(8)} sign ${signs.toFixed(0).padStart(4)} µs   check ${checks.toFixed(0).padStart(4)} µs`
-console.log([row('order', orders), row('result', results), row('floor', floor)].join('\n'))
-const bind = orders.signs + orders.checks + results.signs + results.checks
-const least = 2 * (floor.signs + floor.checks)
-console.log(
-  `a bind   ${bind.toFixed(0)} µs: ${(orders.signs + results.checks).toFixed(0)} of a control, ` +
-    `${(results.signs + orders.checks).toFixed(0)} of a host; ${(bind / least).toFixed(2)} times the floor`,
-)
+
+const bare = generateKeyPairSync('ed25519')
+const bytes = signedBytes(order)
+const signature = sign(null, bytes, bare.privateKey)
+report({
+  name: 'signature',
+  made: (by, _, record) => by.signed(record),
+  floor: {
+    makes: cost(() => sign(null, bytes, bare.privateKey)),
+    checks: cost(() => verify(null, bytes, bare.publicKey, signature)),
+  },
+})
+const key = createSecretKey(randomBytes(32))
+const mac = cost(() => createHmac('sha256', key).update(bytes).digest())
+report({
+  name: MAC_HEADER,
+  made: (by, to, record) => by.signedFor(record, to.publicKey),
+  floor: { makes: mac, checks: mac },
+})
+/** Each time a key that was never met. */
+const strangers = Array.from({ length: 100 }, () => signerFrom(newPrivateKey()))
+const agreeing = cost(() => {
+  const one = signerFrom(newPrivateKey())
+  for (const { publicKey } of strangers) one.signedFor(order, publicKey)
+}, 1)
+console.log(`the first message between two keys: ${(agreeing / strangers.length).toFixed(0)} µs`)

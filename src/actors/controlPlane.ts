@@ -40,7 +40,7 @@ export type ControlPlaneParts = {
   readonly nova: Nova | null
   /** Without it, reports are not judged by their cloud, and orders are not signed. */
   readonly cluster?: Cluster
-  /** Checks the signatures of reports. */
+  /** Checks the signatures and MACs of reports. */
   readonly verify?: Verify
   readonly publish: Kernel['publish']
   readonly log: Log
@@ -64,7 +64,7 @@ export type ControlPlane = {
   readonly stop: () => Promise<void>
 }
 
-const defaults = () => ({ tracer: untraced, verify: createVerify() })
+const defaults = (cluster: Cluster | null) => ({ tracer: untraced, verify: createVerify(cluster?.signer) })
 
 export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const { reads, clock, log, cluster = null } = parts
@@ -77,7 +77,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const changes = createChanges(journal, clock)
   let sweeper: Sweeper | null = null
   const kernel: Kernel = {
-    ...defaults(),
+    ...defaults(cluster),
     ...parts,
     journal,
     counts,

@@ -5,14 +5,17 @@
  * CLUSTER-2 orders of any other cloud are refused; every report names the cloud once it is known;
  * CLUSTER-3 only an operator changes it, by removing the file while the host does not run;
  * CLUSTER-4 the first signed order of that cloud decides the key of the cloud in the same way: from then on an order that is unsigned,
- *   or signed with another key, is refused. An order with a wrong signature always is.
+ *   or signed with another key, is refused. An order with a wrong signature always is. A MAC of the cloud counts as its signature;
+ * CLUSTER-5 results and heartbeats carry a MAC as soon as an order of the cloud did so in this start; inventories are always signed, so that
+ *   a control with another key can judge them as well.
  */
 import * as v from 'valibot'
 import { publicKey } from '../fields.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Bus } from '../bus/port.ts'
 import { CLUSTER_HEADER, clusterOf, sealed } from '../wire/seal.ts'
-import type { Signer, Verify } from '../wire/signature.ts'
+import { REPORT_HEADERS } from '../wire/reports.ts'
+import { MAC_HEADER, type Signer, type Verify } from '../wire/signature.ts'
 import type { Disk } from './disk.ts'
 
 /** Files that were written before there were signatures hold no key: the next signed order adds it. */
@@ -25,14 +28,19 @@ export type Membership = {
   readonly id: () => string | null
   /** Why the order must not be taken; null: it may. */
   readonly judge: (record: BusRecord) => Promise<string | null>
+  /** Key of the cloud, if it is known to check MACs. */
+  readonly checksMacs: () => string | null
 }
 /** What an order says of its sender; `signer` null: it is unsigned, `cluster` null: it names no cloud. */
 type Sender = { readonly cluster: string | null; readonly signer: string | null }
 
-/** Why an order of this sender is refused by a host of that cloud; null: it is not. */
-const against = (cloud: Cloud, { cluster, signer }: Sender, path: string): string | null => {
-  if (cluster !== null && cluster !== cloud.cluster)
-    return `it is an order of cloud ${cluster}, and this host belongs to cloud ${cloud.cluster} (${path})`
+/** Why an order of that cloud is refused; null: it is not. */
+const ofAnother = (cloud: Cloud, cluster: string | null, path: string): string | null =>
+  cluster === null || cluster === cloud.cluster
+    ? null
+    : `it is an order of cloud ${cluster}, and this host belongs to cloud ${cloud.cluster} (${path})`
+/** Why an order with this key is refused by a host of that cloud; null: it is not. */
+const against = (cloud: Cloud, signer: string | null, path: string): string | null => {
   if (cloud.publicKey === undefined || cloud.publicKey === signer) return null
   const how = signer === null ? 'is not signed' : `is signed with key ${signer}`
   return `it ${how}, and the orders of cloud ${cloud.cluster} are signed with key ${cloud.publicKey} (${path})`
@@ -56,6 +64,8 @@ const kept = async (disk: Disk, path: string): Promise<Cloud | null> => {
 export const openMembership = async (disk: Disk, path: string, verify: Verify): Promise<Membership> => {
   let cloud = await kept(disk, path)
   let pinning = Promise.resolve()
+  /** The key of an order with a MAC that was accepted. */
+  let checking: string | null = null
   const pin = (now: Cloud): void => {
     const before = cloud
     cloud = now
@@ -69,27 +79,40 @@ export const openMembership = async (disk: Disk, path: string, verify: Verify): 
   return {
     id: () => cloud?.cluster ?? null,
     judge: async (record) => {
+      const cluster = clusterOf(record)
+      // first, as a MAC of another cloud may be for a key that this host does not have
+      const foreign = cloud === null ? null : ofAnother(cloud, cluster, path)
+      if (foreign !== null) return foreign
       const verified = verify(record)
       if ('wrong' in verified) return verified.wrong
-      const sender = { cluster: clusterOf(record), signer: verified.signer }
-      const refusal = cloud === null ? null : against(cloud, sender, path)
+      const { signer } = verified
+      const refusal = cloud === null ? null : against(cloud, signer, path)
       if (refusal === null) {
-        const now = learnt(cloud, sender)
+        const now = learnt(cloud, { cluster, signer })
         if (now !== null && (now.cluster !== cloud?.cluster || now.publicKey !== cloud.publicKey)) pin(now)
+        if (Object.hasOwn(record.headers, MAC_HEADER)) checking = signer
       }
       // every order waits alike, so that they keep their order
       await pinning
       return refusal
     },
+    checksMacs: () => (checking !== null && checking === cloud?.publicKey ? checking : null),
   }
 }
 
+const isInventory = ({ headers }: BusRecord): boolean => headers[REPORT_HEADERS.kind] === 'Inventory'
+
 /** The bus of the host: every report is signed, and says which cloud the host belongs to, once that is known. */
-export const reportingFrom = (bus: Pick<Bus, 'publish' | 'consume'>, { id }: Membership, signer: Signer) => ({
+export const reportingFrom = (
+  bus: Pick<Bus, 'publish' | 'consume'>,
+  { id, checksMacs }: Membership,
+  signer: Signer,
+) => ({
   consume: bus.consume,
   publish: (batch: readonly BusRecord[]) => {
     const cluster = id()
     const headers = (): Readonly<Record<string, string>> => (cluster === null ? {} : { [CLUSTER_HEADER]: cluster })
-    return bus.publish(sealed(batch, { channel: 'hostReports', headers, signer }))
+    const receiver = (record: BusRecord): string | null => (isInventory(record) ? null : checksMacs())
+    return bus.publish(sealed(batch, { channel: 'hostReports', headers, signer, receiver }))
   },
 })

@@ -16,7 +16,7 @@ import { CATALOGUE } from '../wire/catalogue.ts'
 import { type Timed, deadLetterRecord, readToHost } from '../wire/message.ts'
 import type { Order, SlotsQuestion, ToHost } from '../wire/orders.ts'
 import { bootMeant } from '../wire/seal.ts'
-import { createVerify, newPrivateKey } from '../wire/signature.ts'
+import { newPrivateKey } from '../wire/signature.ts'
 import type { Boot } from './boot.ts'
 import { type Membership, reportingFrom } from './cluster.ts'
 import type { Images } from './executeOrder.ts'
@@ -288,7 +288,7 @@ class Program {
 /** Rejects when the ledger cannot be read. Discovery and the first report go on after it resolves. */
 export const startHost = async (start: HostStart): Promise<Host> => {
   const { name, options = {}, newKey = newPrivateKey } = start
-  const kept = await openKept({ ...start, newKey, verify: start.verify ?? createVerify() })
+  const kept = await openKept({ ...start, newKey })
   const bus = reportingFrom(start.bus, kept.membership, kept.signer)
   const limits = { ...DEFAULTS.limits, ...options.limits }
   const program = new Program({ ...start, bus, options: { ...DEFAULTS, ...options, limits } }, kept)

@@ -153,7 +153,7 @@ export class Inventory {
     const drivers = fitting(sections, SECTIONS_MAX_BYTES)
     for (const section of drivers)
       if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
-    const head = { host, ...boot, number, observedAt: now, version, aliases }
+    const head = { host, ...boot, number, observedAt: now, version, macs: true, aliases }
     const asks = this.#options.asking() ? { ledger: 'new' as const } : {}
     const slots = this.#slots(drivers, besides)
     const report: InventoryReport = { type: 'Inventory', ...head, ...asks, ...(slots ? { slots } : {}), drivers }

@@ -6,7 +6,7 @@ import { type Boot, nextBoot } from './boot.ts'
 import { type Membership, openMembership } from './cluster.ts'
 import type { Disk } from './disk.ts'
 import { type Ledger, openLedger } from './ledger.ts'
-import type { Signer, Verify } from '../wire/signature.ts'
+import { type Signer, type Verify, createVerify } from '../wire/signature.ts'
 import { openIdentity } from './identity.ts'
 import { type KeptOffset, openOffsetStore } from './offsetStore.ts'
 
@@ -26,15 +26,16 @@ export type KeptStart = {
   readonly log: Log
   /** Makes the private key of the host at its first start. */
   readonly newKey: () => string
-  /** Checks the signatures of orders. */
-  readonly verify: Verify
+  /** Checks the signatures and MACs of orders. */
+  readonly verify?: Verify
 }
 
 /** Rejects when a file that must not be forgotten cannot be read. */
 export const openKept = async (start: KeptStart): Promise<Kept> => {
-  const { name, stateDir, disk, clock, ids, log, newKey, verify } = start
-  const membership = await openMembership(disk, `${stateDir}/cluster.json`, verify)
+  const { name, stateDir, disk, clock, ids, log, newKey } = start
   const signer = await openIdentity({ disk, path: `${stateDir}/key.pem`, host: name, newKey, log })
+  const { verify = createVerify(signer) } = start
+  const membership = await openMembership(disk, `${stateDir}/cluster.json`, verify)
   const bootNumber = await nextBoot({ disk, path: `${stateDir}/boot.json`, clock, log })
   const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log, boot: bootNumber })
   const place = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })

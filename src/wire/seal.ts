@@ -4,7 +4,8 @@
  * SEAL-1 each order carries the id of its cloud, and each report the id of the cloud that its host belongs to; releases up to 0.2.0 say
  *   neither, and a host says nothing before the first order that it met.
  * SEAL-2 an order carries the number of the start of its host that was recorded when it was sent, if the host numbers its starts.
- * SEAL-3 when the headers are complete, the message is signed: by the cloud, or by the host (`signature.ts`).
+ * SEAL-3 when the headers are complete, the message is signed: by the cloud, or by the host (`signature.ts`); or it gets a MAC, when its
+ *   receiver is known to check those.
  */
 import * as v from 'valibot'
 import { CATALOGUE } from './catalogue.ts'
@@ -21,13 +22,21 @@ export type SealedAs = {
   readonly channel: 'hostOrders' | 'hostReports'
   readonly headers: (record: BusRecord) => Readonly<Record<string, string>>
   readonly signer: Signer
+  /** Public key of the receiver, if it checks MACs; null: the message is signed. */
+  readonly receiver: (record: BusRecord) => string | null
 }
 /** The records of the channel with these headers more, and signed. Others stay as they are. */
-export const sealed = (batch: readonly BusRecord[], { channel, headers, signer }: SealedAs): readonly BusRecord[] => {
+export const sealed = (
+  batch: readonly BusRecord[],
+  { channel, headers, signer, receiver }: SealedAs,
+): readonly BusRecord[] => {
   const { topic } = CATALOGUE[channel]
-  return batch.map((record) =>
-    record.topic === topic ? signer.signed({ ...record, headers: { ...record.headers, ...headers(record) } }) : record,
-  )
+  const seal = (record: BusRecord): BusRecord => {
+    const complete = { ...record, headers: { ...record.headers, ...headers(record) } }
+    const to = receiver(record)
+    return to === null ? signer.signed(complete) : signer.signedFor(complete, to)
+  }
+  return batch.map((record) => (record.topic === topic ? seal(record) : record))
 }
 
 const Digits = v.pipe(v.string(), v.digits(), v.maxLength(16), v.transform(Number))

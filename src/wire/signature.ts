@@ -1,25 +1,41 @@
 /**
- * Signatures on orders and reports: Ed25519, in two headers. Whoever holds the private key sends; whoever knows the public key can tell.
+ * Who sent an order or a report, in two headers: the public key of the sender (Ed25519), and either a signature by it, or a MAC (HMAC-SHA256)
+ * under the key that follows from the keys of sender and receiver (`agreement.ts`). A MAC costs a tenth, but only its receiver can check it.
  *
- * SIGNATURE-1 a signature covers the topic, the key, the text and every other header of the message, each with its length in front, so
+ * SIGNATURE-1 both cover the topic, the key, the text and every other header of the message, each with its length in front, so
  *   that nothing can be changed, added, left out, or moved from one of them to another;
- * SIGNATURE-2 a message with one of the two headers and without a valid signature is refused before anything of it is believed; one with
- *   neither is unsigned, as those of releases up to 0.2.0 are;
- * SIGNATURE-3 a valid signature says who sent it, not that it is new: repeats are recognised by ids and numbers, as before.
+ * SIGNATURE-2 a message with some of these headers, and without a valid signature or MAC, or with both, is refused before anything of it is
+ *   believed; one with none is unsigned, as those of releases up to 0.2.0 are;
+ * SIGNATURE-3 either says who sent it, not that it is new: repeats are recognised by ids and numbers, as before;
+ * SIGNATURE-4 a MAC is valid from one sender to one receiver: not for another receiver, not as sent by the receiver.
  */
-import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  timingSafeEqual,
+  verify,
+} from 'node:crypto'
 import * as v from 'valibot'
 import { publicKey } from '../fields.ts'
+import { type Agreed, agreementOf } from './agreement.ts'
 import type { BusRecord } from './envelope.ts'
+import { recentlyUsed } from './recentlyUsed.ts'
 
 /** The public key of the sender. */
 export const SIGNER_HEADER = 'signer'
 export const SIGNATURE_HEADER = 'signature'
+export const MAC_HEADER = 'mac'
 
 const Signature = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{85}[AQgw]$/))
+const Mac = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/))
 
-/** So that a signature of this kind is valid for nothing else; its number changes with what is covered. */
-const DOMAIN = 'accelerando message 1'
+/** So that a signature of this kind is valid for nothing else; the number changes with what is covered. */
+const DOMAINS = { [SIGNATURE_HEADER]: 'accelerando message 1', [MAC_HEADER]: 'accelerando mac 1' } as const
+type Proof = keyof typeof DOMAINS
 
 const framed = (parts: readonly string[]): Buffer => {
   const chunks = parts.map((part) => Buffer.from(part))
@@ -31,16 +47,20 @@ const framed = (parts: readonly string[]): Buffer => {
   }
   return whole
 }
-/** Exactly what is signed. */
-export const signedBytes = ({ topic, key, value, headers }: BusRecord): Buffer => {
-  const named = Object.entries(headers).filter(([name]) => name !== SIGNATURE_HEADER)
+/** Exactly what is signed, or what the MAC is of. */
+export const signedBytes = ({ topic, key, value, headers }: BusRecord, proof: Proof = SIGNATURE_HEADER): Buffer => {
+  const named = Object.entries(headers).filter(([name]) => name !== proof)
   const sorted = named.toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return framed([DOMAIN, topic, key, value, ...sorted.flat()])
+  return framed([DOMAINS[proof], topic, key, value, ...sorted.flat()])
 }
 
 export type Signer = {
   readonly publicKey: string
   readonly signed: (record: BusRecord) => BusRecord
+  /** With a MAC for the holder of this public key; signed, if there is no secret with that key. */
+  readonly signedFor: (record: BusRecord, receiver: string) => BusRecord
+  /** Whether this is the MAC of a message from the holder of that public key to this one. */
+  readonly isMacFrom: (record: BusRecord, sender: string, mac: string) => boolean
 }
 
 /** What stands before the 32 bytes of a public key in its DER form. */
@@ -50,55 +70,90 @@ const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 export const newPrivateKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
+/** Keys that are kept ready for use, those used last. */
+const KEYS_MAX = 16_384
+const withHeader = (record: BusRecord, name: string, value: string): BusRecord => ({
+  ...record,
+  headers: { ...record.headers, [name]: value },
+})
+const macOf = (record: BusRecord, key: KeyObject): Buffer =>
+  createHmac('sha256', key).update(signedBytes(record, MAC_HEADER)).digest()
+
+/** Keys that were only named must not push out those that are in use, so the caller says which to keep. */
+const createAgreed = (own: KeyObject, shown: string) => {
+  const agree = agreementOf(own, shown)
+  const agreed = recentlyUsed<Agreed>(KEYS_MAX)
+  return { with: (peer: string): Agreed | null => agreed.get(peer) ?? agree(peer), keep: agreed.set }
+}
+
 /** Throws when the text is no private key for Ed25519. */
 export const signerFrom = (privateKey: string): Signer => {
   const own = createPrivateKey(privateKey)
   if (own.asymmetricKeyType !== 'ed25519') throw new Error(`the key is of type ${own.asymmetricKeyType}, not ed25519`)
   const shown = createPublicKey(own).export({ type: 'spki', format: 'der' }).subarray(SPKI.length).toString('base64url')
-  return {
-    publicKey: shown,
-    signed: (record) => {
-      const named = { ...record, headers: { ...record.headers, [SIGNER_HEADER]: shown } }
-      const signature = sign(null, signedBytes(named), own).toString('base64url')
-      return { ...named, headers: { ...named.headers, [SIGNATURE_HEADER]: signature } }
-    },
+  const agreed = createAgreed(own, shown)
+  const signed = (record: BusRecord): BusRecord => {
+    const named = withHeader(record, SIGNER_HEADER, shown)
+    return withHeader(named, SIGNATURE_HEADER, sign(null, signedBytes(named), own).toString('base64url'))
   }
+  const signedFor = (record: BusRecord, receiver: string): BusRecord => {
+    const keys = agreed.with(receiver)
+    if (keys === null) return signed(record)
+    agreed.keep(receiver, keys)
+    const named = withHeader(record, SIGNER_HEADER, shown)
+    return withHeader(named, MAC_HEADER, macOf(named, keys.to).toString('base64url'))
+  }
+  const isMacFrom = (record: BusRecord, sender: string, mac: string): boolean => {
+    const keys = agreed.with(sender)
+    if (keys === null || !timingSafeEqual(macOf(record, keys.from), Buffer.from(mac, 'base64url'))) return false
+    agreed.keep(sender, keys)
+    return true
+  }
+  return { publicKey: shown, signed, signedFor, isMacFrom }
 }
 
 /** `signer`: the public key of the sender; null: the message is unsigned. */
 export type Verified = { readonly signer: string | null } | { readonly wrong: string }
 export type Verify = (record: BusRecord) => Verified
 
-/** Keys that are kept ready for use, those used last. */
-const KEYS_MAX = 4096
 const UNSIGNED: Verified = { signer: null }
 
-export const createVerify = (): Verify => {
-  const keys = new Map<string, KeyObject>()
+const createIsSignedBy = (): ((record: BusRecord, signer: string, signature: string) => boolean) => {
+  const keys = recentlyUsed<KeyObject>(KEYS_MAX)
   const keyOf = (signer: string): KeyObject => {
     const known = keys.get(signer)
     if (known) return known
     const der = Buffer.concat([SPKI, Buffer.from(signer, 'base64url')])
     const made = createPublicKey({ key: der, format: 'der', type: 'spki' })
     keys.set(signer, made)
-    if (keys.size > KEYS_MAX) keys.delete(keys.keys().next().value!)
     return made
   }
-  const isValid = (record: BusRecord, signer: string, signature: string): boolean => {
+  return (record, signer, signature) =>
+    verify(null, signedBytes(record), keyOf(signer), Buffer.from(signature, 'base64url'))
+}
+
+/** `own`: whose messages these are, to check MACs with; null: only signatures can be checked. */
+export const createVerify = (own: Signer | null = null): Verify => {
+  const isSignedBy = createIsSignedBy()
+  const judged = (signer: string, proof: Proof, isValid: () => boolean): Verified => {
     try {
-      return verify(null, signedBytes(record), keyOf(signer), Buffer.from(signature, 'base64url'))
+      if (isValid()) return { signer }
     } catch {
       // the bytes are no point of the curve: nobody holds such a key
-      return false
     }
+    return { wrong: `${proof}: does not fit the message and the key ${signer}` }
   }
   return (record) => {
-    const { [SIGNER_HEADER]: signer, [SIGNATURE_HEADER]: signature } = record.headers
-    if (signer === undefined && signature === undefined) return UNSIGNED
+    const { [SIGNER_HEADER]: signer, [SIGNATURE_HEADER]: signature, [MAC_HEADER]: mac } = record.headers
+    if (signer === undefined && signature === undefined && mac === undefined) return UNSIGNED
     if (!v.is(publicKey, signer)) return { wrong: `${SIGNER_HEADER}: must be a public key, 43 characters of base64url` }
-    if (!v.is(Signature, signature)) return { wrong: `${SIGNATURE_HEADER}: must be 86 characters of base64url` }
-    return isValid(record, signer, signature)
-      ? { signer }
-      : { wrong: `${SIGNATURE_HEADER}: does not fit the message and the key ${signer}` }
+    if (mac === undefined) {
+      if (!v.is(Signature, signature)) return { wrong: `${SIGNATURE_HEADER}: must be 86 characters of base64url` }
+      return judged(signer, SIGNATURE_HEADER, () => isSignedBy(record, signer, signature))
+    }
+    if (signature !== undefined) return { wrong: `${MAC_HEADER}: must not stand beside a ${SIGNATURE_HEADER}` }
+    if (!v.is(Mac, mac)) return { wrong: `${MAC_HEADER}: must be 43 characters of base64url` }
+    if (own === null) return { wrong: `${MAC_HEADER}: this program has no key to check it with` }
+    return judged(signer, MAC_HEADER, () => own.isMacFrom(record, signer, mac))
   }
 }

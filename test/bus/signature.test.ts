@@ -1,9 +1,10 @@
-/** SIGNATURE: what is signed, and that any change of it is noticed. */
+/** SIGNATURE: what a signature and a MAC cover, that any change of it is noticed, and for whom a MAC is valid. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { reportRecord } from '../../src/wire/message.ts'
 import {
+  MAC_HEADER,
   SIGNATURE_HEADER,
   SIGNER_HEADER,
   createVerify,
@@ -14,66 +15,76 @@ import {
 import { signerOf } from '../support/keys.ts'
 import { inventoryOf } from '../support/reports.ts'
 
-const host = signerOf('host')
-const verify = createVerify()
+const [host, cloud, other] = [signerOf('host'), signerOf('cloud'), signerOf('other')]
+const verify = createVerify(cloud)
 const plain: BusRecord = reportRecord(inventoryOf('h1', 1), 'h1/1', 0)
-const signed = host.signed(plain)
-const headers = (more: Readonly<Record<string, string>>): BusRecord => ({
-  ...signed,
-  headers: { ...signed.headers, ...more },
-})
-const without = (name: string): BusRecord => ({
-  ...signed,
-  headers: Object.fromEntries(Object.entries(signed.headers).filter(([one]) => one !== name)),
-})
 const isRefused = (record: BusRecord) => 'wrong' in verify(record)
+const withHeaders = (record: BusRecord, more: Readonly<Record<string, string>>): BusRecord => ({
+  ...record,
+  headers: { ...record.headers, ...more },
+})
+const lacking = (record: BusRecord, name: string): BusRecord => ({
+  ...record,
+  headers: Object.fromEntries(Object.entries(record.headers).filter(([one]) => one !== name)),
+})
 
-describe('a message', () => {
-  test('that is signed says who signed it, and its content stays as it was', () => {
+const changed = (text: string, at: number, by: string): string => {
+  const place = at % text.length
+  return text[place] === by ? `${text}${by}` : text.slice(0, place) + by + text.slice(place + 1)
+}
+/** One place of a message, changed. */
+const changesOf = (signed: BusRecord): readonly (readonly [string, (at: number, by: string) => BusRecord])[] => {
+  const nameChanged = (at: number, by: string): BusRecord => {
+    const names = Object.keys(plain.headers)
+    const name = names[at % names.length]!
+    return withHeaders(lacking(signed, name), { [changed(name, at, by)]: signed.headers[name]! })
+  }
+  return [
+    ['text', (at, by) => ({ ...signed, value: changed(signed.value, at, by) })],
+    ['key', (at, by) => ({ ...signed, key: changed(signed.key, at, by) })],
+    ['topic', (at, by) => ({ ...signed, topic: changed(signed.topic, at, by) })],
+    ...Object.entries(signed.headers).map(
+      ([name, value]) =>
+        [
+          `header ${name}`,
+          (at: number, by: string) => withHeaders(signed, { [name]: changed(value, at, by) }),
+        ] as const,
+    ),
+    ['name of a header', nameChanged],
+  ]
+}
+
+test('a message that is not signed is known as such', () => expect(verify(plain)).toEqual({ signer: null }))
+
+describe.each([
+  ['a signature', SIGNATURE_HEADER, host.signed(plain)],
+  ['a MAC', MAC_HEADER, host.signedFor(plain, cloud.publicKey)],
+] as const)('a message with %s', (_, proof, signed) => {
+  const headers = (more: Readonly<Record<string, string>>) => withHeaders(signed, more)
+  test('says whom it is from, and its content stays as it was', () => {
     expect(verify(signed)).toEqual({ signer: host.publicKey })
     expect(signed).toMatchObject({ ...plain, headers: plain.headers })
+    expect(Object.keys(signed.headers)).toHaveLength(Object.keys(plain.headers).length + 2)
   })
-  test('that is not signed is known as such', () => {
-    expect(verify(plain)).toEqual({ signer: null })
-  })
-  test('with one of the two headers alone is refused, naming the other', () => {
-    expect(verify(without(SIGNATURE_HEADER))).toMatchObject({ wrong: expect.stringMatching(/^signature: /) })
-    expect(verify(without(SIGNER_HEADER))).toMatchObject({ wrong: expect.stringMatching(/^signer: /) })
+  test('is refused with one of the two headers alone', () => {
+    expect(verify(lacking(signed, proof))).toMatchObject({ wrong: expect.stringMatching(/^signature: /) })
+    expect(verify(lacking(signed, SIGNER_HEADER))).toMatchObject({ wrong: expect.stringMatching(/^signer: /) })
   })
   test.each(['', 'x', 'A'.repeat(43), 'A'.repeat(42), `${host.publicKey}A`, `${host.publicKey.slice(0, -1)}B`])(
     'is refused when it names %j as its signer',
     (signer) => expect(isRefused(headers({ [SIGNER_HEADER]: signer }))).toBe(true),
   )
-  test('of another key with the signature of this one is refused', () => {
-    expect(isRefused(headers({ [SIGNER_HEADER]: signerOf('other').publicKey }))).toBe(true)
+  test('is refused when it names another key, also one that this receiver knows or its own', () => {
+    verify(other.signedFor(plain, cloud.publicKey))
+    for (const { publicKey } of [other, cloud])
+      expect(verify(headers({ [SIGNER_HEADER]: publicKey }))).toEqual({
+        wrong: `${proof}: does not fit the message and the key ${publicKey}`,
+      })
   })
-})
-
-/** One place of a message, changed. */
-const changes: readonly (readonly [string, (at: number, by: string) => BusRecord])[] = [
-  ['text', (at, by) => ({ ...signed, value: changed(signed.value, at, by) })],
-  ['key', (at, by) => ({ ...signed, key: changed(signed.key, at, by) })],
-  ['topic', (at, by) => ({ ...signed, topic: changed(signed.topic, at, by) })],
-  ...Object.entries(signed.headers).map(
-    ([name, value]) =>
-      [`header ${name}`, (at: number, by: string) => headers({ [name]: changed(value, at, by) })] as const,
-  ),
-  [
-    'name of a header',
-    (at, by) => {
-      const names = Object.keys(plain.headers)
-      const name = names[at % names.length]!
-      const { [name]: value, ...rest } = signed.headers
-      return { ...signed, headers: { ...rest, [changed(name, at, by)]: value! } }
-    },
-  ],
-]
-const changed = (text: string, at: number, by: string): string => {
-  const place = at % text.length
-  return text[place] === by ? `${text}${by}` : text.slice(0, place) + by + text.slice(place + 1)
-}
-describe('SIGNATURE-1 a change', () => {
-  test.each(changes)('of any character of the %s is noticed', (_, change) => {
+  test.each(['', 'x', 'A'.repeat(43), 'A'.repeat(86), 'A'.repeat(85)])('is refused with %j instead', (text) =>
+    expect(verify(headers({ [proof]: text }))).toMatchObject({ wrong: expect.stringMatching(`^${proof}: `) }),
+  )
+  test.each(changesOf(signed))('SIGNATURE-1 of which any character of the %s is changed is refused', (__, change) => {
     fc.assert(
       fc.property(fc.nat(100_000), fc.constantFrom('a', 'B', '7', '_', '"', '\0', 'ü'), (at, by) =>
         isRefused(change(at, by)),
@@ -81,10 +92,42 @@ describe('SIGNATURE-1 a change', () => {
       { numRuns: 60 },
     )
   })
-  test('by a header more or less is noticed', () => {
+  test('SIGNATURE-1 with a header more or less is refused', () => {
     expect(isRefused(headers({ cluster: 'x' }))).toBe(true)
-    for (const name of Object.keys(plain.headers)) expect(isRefused(without(name))).toBe(true)
+    for (const name of Object.keys(plain.headers)) expect(isRefused(lacking(signed, name))).toBe(true)
   })
+})
+
+describe('SIGNATURE-2 both', () => {
+  const both = withHeaders(host.signedFor(plain, cloud.publicKey), {
+    [SIGNATURE_HEADER]: host.signed(plain).headers[SIGNATURE_HEADER]!,
+  })
+  test('a signature and a MAC, each valid without the other, are refused', () =>
+    expect(verify(both)).toEqual({ wrong: 'mac: must not stand beside a signature' }))
+})
+
+describe('SIGNATURE-4 a MAC', () => {
+  const made = host.signedFor(plain, cloud.publicKey)
+  test('is valid for its receiver only', () => {
+    expect(createVerify(other)(made)).toMatchObject({ wrong: expect.stringMatching(/^mac: does not fit/) })
+    expect(createVerify()(made)).toEqual({ wrong: 'mac: this program has no key to check it with' })
+  })
+  test('is not valid when it comes back to its sender, whomever it names', () => {
+    const atHost = createVerify(host)
+    for (const { publicKey } of [host, cloud])
+      expect(atHost(withHeaders(made, { [SIGNER_HEADER]: publicKey }))).toMatchObject({ wrong: expect.anything() })
+  })
+  test('of somebody who agrees with the receiver is not one of another', () => {
+    const forged = withHeaders(other.signedFor(plain, cloud.publicKey), { [SIGNER_HEADER]: host.publicKey })
+    expect(verify(forged)).toMatchObject({ wrong: expect.stringMatching(/^mac: does not fit/) })
+  })
+  test('is no signature, and a signature is no MAC of the same bytes', () => {
+    expect(signedBytes(made, MAC_HEADER).equals(signedBytes(made))).toBe(false)
+    expect(signedBytes(plain, MAC_HEADER).equals(signedBytes(plain))).toBe(false)
+  })
+})
+
+describe('SIGNATURE-1 a change', () => {
   test('that moves text from one part to its neighbour changes what is signed', () => {
     const part = fc.string({ minLength: 0, maxLength: 6, unit: 'grapheme' })
     const message = fc.record({ topic: part, key: part, value: part, headers: fc.dictionary(part, part) })

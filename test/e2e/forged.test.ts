@@ -10,9 +10,9 @@ import { startHost } from '../../src/host/host.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
-import { orderRecord, readDeadLetter, readOrder, reportRecord } from '../../src/wire/message.ts'
+import { orderRecord, readDeadLetter, readOrder, readReport, reportRecord } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
-import { SIGNATURE_HEADER, SIGNER_HEADER, type Signer } from '../../src/wire/signature.ts'
+import { MAC_HEADER, SIGNATURE_HEADER, SIGNER_HEADER, type Signer } from '../../src/wire/signature.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { signerOf } from '../support/keys.ts'
@@ -30,7 +30,7 @@ const open = async () => {
     ...{ name: 'h1', stateDir: '/state', bus, drivers: [driver], io, disk: memoryDisk() },
     ...{ clock: systemClock, ids: systemIds, log },
   })
-  const [letters, orders]: [string[], BusRecord[]] = [[], []]
+  const [letters, orders, results]: [string[], BusRecord[], BusRecord[]] = [[], [], []]
   const listen = (topic: string, take: (record: BusRecord) => void) =>
     bus.consume({ topic, group: `test ${topic}`, from: 'earliest', take: async (record) => take(record) })
   await listen(CATALOGUE.deadLetters.topic, (record) => {
@@ -38,6 +38,10 @@ const open = async () => {
     if (letter.ok) letters.push(letter.value.body.reason)
   })
   await listen(CATALOGUE.hostOrders.topic, (record) => void (readOrder(record).ok && orders.push(record)))
+  await listen(CATALOGUE.hostReports.topic, (record) => {
+    const report = readReport(record)
+    if (report.ok && report.value.body.type === 'OrderResult') results.push(record)
+  })
   const prepared = () =>
     Object.keys(readEffects(io.kept()[effectsPath(io.stateDir, driver.name)] ?? null).prepared).length
   const stop = async () => {
@@ -54,7 +58,7 @@ const open = async () => {
   const bind = () =>
     control.arqs.bind(NOVA, [{ arq: made!.uuid, hostname: 'h1', deviceRpUuid, instanceUuid: systemIds.uuid() }])
   const state = async () => value(await control.arqs.get(NOVA, made!.uuid)).state
-  return { bus, system, control, host, letters, orders, prepared, stop, bind, state }
+  return { bus, system, control, host, letters, orders, results, prepared, stop, bind, state }
 }
 const bound = async () => {
   const w = await open()
@@ -62,18 +66,41 @@ const bound = async () => {
   while ((await w.state()) !== 'Bound') await new Promise((resolve) => setTimeout(resolve, 5))
   return w
 }
+test('a bind with host work needs no signature once the host has reported: its order and its result have MACs', async () => {
+  const w = await bound()
+  await until(() => w.results.length > 0, 'the result')
+  for (const { headers } of [w.orders[0]!, w.results[0]!]) {
+    expect(headers).toHaveProperty([MAC_HEADER])
+    expect(headers).not.toHaveProperty([SIGNATURE_HEADER])
+  }
+  expect(w.letters).toEqual([])
+  await w.stop()
+})
+
 const orderOf = (record: BusRecord): Order => {
   const read = readOrder(record)
   if (!read.ok) throw new Error(JSON.stringify(read.fault))
   return read.value.body
 }
 /** Ways in which a message can be given out for that of another. */
-const FORGERIES: readonly (readonly [string, (genuine: BusRecord, forged: BusRecord) => BusRecord])[] = [
+type Forge = (genuine: BusRecord, forged: BusRecord, receiver: string) => BusRecord
+const FORGERIES: readonly (readonly [string, Forge])[] = [
   ['unsigned', (genuine, forged) => ({ ...forged, headers: without(genuine.headers) })],
   ['signed with a key of its own', (genuine, forged) => rogue.signed({ ...forged, headers: without(genuine.headers) })],
   ['with the headers of a genuine one', (genuine, forged) => ({ ...forged, headers: genuine.headers })],
+  [
+    'with a MAC of a key of its own',
+    (genuine, forged, receiver) => rogue.signedFor({ ...forged, headers: without(genuine.headers) }, receiver),
+  ],
+  [
+    'with a MAC of a key of its own in the name of the genuine one',
+    (genuine, forged, receiver) => {
+      const made = rogue.signedFor({ ...forged, headers: without(genuine.headers) }, receiver)
+      return { ...made, headers: { ...made.headers, [SIGNER_HEADER]: genuine.headers[SIGNER_HEADER]! } }
+    },
+  ],
 ]
-const SIGNING: readonly string[] = [SIGNER_HEADER, SIGNATURE_HEADER]
+const SIGNING: readonly string[] = [SIGNER_HEADER, SIGNATURE_HEADER, MAC_HEADER]
 const without = (headers: BusRecord['headers']) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !SIGNING.includes(name)))
 
@@ -83,10 +110,10 @@ test.each(FORGERIES)('an order that is %s is not carried out, and is a dead lett
   const genuine = w.orders[0]!
   const prepare = orderOf(genuine)
   const release = { ...prepare, type: 'ReleaseSlot', number: prepare.number + 1 } as Order
-  await w.bus.publish([forge(genuine, orderRecord(release, 'forged', Date.now()))])
+  await w.bus.publish([forge(genuine, orderRecord(release, 'forged', Date.now()), w.host.publicKey)])
   await until(() => w.letters.length === 1, 'the dead letter')
   expect(w.prepared()).toBe(1)
-  expect(w.letters[0]).toMatch(/signature|signed/)
+  expect(w.letters[0]).toMatch(/signature|signed|mac/)
   await w.stop()
 })
 
@@ -114,16 +141,17 @@ test.each(FORGERIES)('a result that is %s binds nothing, and is a dead letter', 
     Date.now(),
   )
   const genuine = signedByNobodyElse(w.host.publicKey, rogue).signed(reportRecord(heartbeatOf('h1'), 'beat', 0))
-  await w.bus.publish([forge(genuine, forged)])
+  await w.bus.publish([forge(genuine, forged, w.orders[0]!.headers[SIGNER_HEADER]!)])
   await until(() => w.letters.length === 1, 'the dead letter')
   expect(await w.state()).toBe('BindStarted')
-  expect(w.letters[0]).toMatch(/signature|signed/)
+  expect(w.letters[0]).toMatch(/signature|signed|mac/)
   const { unsigned, foreign_key: foreignKey, bad_signature: bad } = w.system.plane.counts().refusedReports
   expect(unsigned + foreignKey + bad).toBe(1)
   await w.system.stop()
 })
 /** A signature that names the host's key and is not its own. */
 const signedByNobodyElse = (publicKey: string, by: Signer): Signer => ({
+  ...by,
   publicKey,
   signed: (record) => {
     const signed = by.signed(record)

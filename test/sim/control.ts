@@ -7,7 +7,7 @@ import { type System, openSystem } from '../../src/cli/programs/system.ts'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import type { Log } from '../../src/log.ts'
-import { verifierOf } from './forger.ts'
+import { CLOUD_KEY, verifierOf } from './forger.ts'
 import { imagesOf } from './images.ts'
 import type { Bite } from './lies.ts'
 import type { Network } from './network.ts'
@@ -73,7 +73,7 @@ export const openProcess = (ports: Ports): Process => {
       ids,
       bus: ports.network().seenBy(mine),
       control: CONTROL,
-      verify: verifierOf(bite),
+      verify: verifierOf(bite, CLOUD_KEY),
     })
     const app = createApp({ control: system.plane.control, identify: noauth, log, ids, clock })
     if (mine.alive) running = { system, app }

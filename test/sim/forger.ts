@@ -4,7 +4,7 @@ import type { BusRecord } from '../../src/wire/envelope.ts'
 import { orderRecord, reportRecord } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import { CLUSTER_HEADER } from '../../src/wire/seal.ts'
-import { SIGNER_HEADER, type Verify, createVerify } from '../../src/wire/signature.ts'
+import { SIGNER_HEADER, type Verify, createVerify, signerFrom } from '../../src/wire/signature.ts'
 import { privateKeyOf, signerOf } from '../support/keys.ts'
 import type { Stage } from './stage.ts'
 import type { Bite } from './lies.ts'
@@ -14,16 +14,21 @@ import type { Random } from './random.ts'
 export const CLOUD_KEY = privateKeyOf('cloud')
 export const hostKeyOf = (name: string): string => privateKeyOf(`host ${name}`)
 
-/** What checks signatures. With the planted bug every message is from whom it names. */
-export const verifierOf = (bite: Bite | null): Verify =>
-  bite === 'signatures unchecked' ? ({ headers }) => ({ signer: headers[SIGNER_HEADER] ?? null }) : createVerify()
+/** What checks signatures and MACs for the holder of this key. With the planted bug every message is from whom it names. */
+export const verifierOf = (bite: Bite | null, privateKey: string): Verify =>
+  bite === 'signatures unchecked'
+    ? ({ headers }) => ({ signer: headers[SIGNER_HEADER] ?? null })
+    : createVerify(signerFrom(privateKey))
 
 const forger = signerOf('forger')
+/** With a signature or a MAC of its own. */
+const proved = (random: Random, record: BusRecord, receiver: string): BusRecord =>
+  random.chance(0.5) ? forger.signed(record) : forger.signedFor(record, receiver)
 /** Names the key of somebody else as its signer. */
-const inTheNameOf = (publicKey: string, record: BusRecord): BusRecord => {
-  const signed = forger.signed(record)
-  return { ...signed, headers: { ...signed.headers, [SIGNER_HEADER]: publicKey } }
-}
+const inTheNameOf = (publicKey: string, { headers, ...record }: BusRecord): BusRecord => ({
+  ...record,
+  headers: { ...headers, [SIGNER_HEADER]: publicKey },
+})
 
 /** The order as if it had been carried out. */
 const resultOf = (order: Order, bootId: string, at: number): BusRecord =>
@@ -47,9 +52,10 @@ const releaseOf = (order: Order, cluster: string, at: number): BusRecord => {
 }
 
 const forgeryOf = (random: Random, { order, bootId, cluster, at }: Known): BusRecord => {
-  if (random.chance(0.5)) return inTheNameOf(signerOf('cloud').publicKey, releaseOf(order, cluster, at))
-  const result = resultOf(order, bootId, at)
-  return random.chance(0.5) ? forger.signed(result) : inTheNameOf(signerOf(`host ${order.host}`).publicKey, result)
+  const [cloud, host] = [signerOf('cloud').publicKey, signerOf(`host ${order.host}`).publicKey]
+  if (random.chance(0.5)) return inTheNameOf(cloud, proved(random, releaseOf(order, cluster, at), host))
+  const result = proved(random, resultOf(order, bootId, at), cloud)
+  return random.chance(0.5) ? result : inTheNameOf(host, result)
 }
 type Known = { readonly order: Order; readonly bootId: string; readonly cluster: string; readonly at: number }
 

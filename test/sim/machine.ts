@@ -175,7 +175,7 @@ export const openMachine = (ports: Ports): Machine => {
       ids,
       log,
       newKey: () => hostKeyOf(name),
-      verify: verifierOf(bite),
+      verify: verifierOf(bite, hostKeyOf(name)),
       options: { heartbeatEveryMs: 10_000, aliases: [`${name}.example.org`], images: imagesOf() },
     })
     if (mine.alive) running = host

@@ -34,6 +34,8 @@ export type InventorySnapshot = {
   readonly bootId: BootId
   /** Rises with each start of the host program; hosts up to release 0.2.0 do not say it. */
   readonly bootNumber?: number
+  /** This start checks MACs. */
+  readonly macs?: boolean
   readonly number: number
   readonly digest: string
   readonly aliases: readonly HostName[]
@@ -231,9 +233,11 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
   if (event.type === 'ReportRefused') return { ...host, refusals: { ...host.refusals, [event.reason]: at } }
   // an event of a later release: it means nothing to this one
   if (event.type !== 'PictureRecorded') return host
+  // what a former start could do says nothing of this one
+  const { macs: _, ...before } = host
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []
   return {
-    ...host,
+    ...before,
     ...event.picture,
     exists: true,
     name: event.name,

@@ -132,6 +132,7 @@ const keysOf = (step: Step): readonly string[] => {
 const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot => ({
   bootId: report.bootId,
   ...(report.bootNumber === undefined ? {} : { bootNumber: report.bootNumber }),
+  ...(report.macs ? { macs: true } : {}),
   number: report.number,
   digest,
   aliases: report.aliases.map(storable),
@@ -142,8 +143,10 @@ const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot 
     ]),
   ),
 })
-const sameSnapshot = (held: Host, { bootId, aliases, drivers }: InventorySnapshot) =>
-  held.bootId === bootId && canonicalJson([held.aliases, held.drivers]) === canonicalJson([aliases, drivers])
+const sameSnapshot = (held: Host, { bootId, macs, aliases, drivers }: InventorySnapshot) =>
+  held.bootId === bootId &&
+  held.macs === macs &&
+  canonicalJson([held.aliases, held.drivers]) === canonicalJson([aliases, drivers])
 
 type Taking = { readonly report: InventoryReport; readonly digest: string; readonly commandId: string }
 type Guess = {

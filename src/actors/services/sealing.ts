@@ -1,4 +1,4 @@
-/** Adds to each order what its host judges it by: the cloud that sends it, the start of the host that it is meant for, and a signature. */
+/** Adds to each order what its host judges it by: the cloud that sends it, the start of the host that it is meant for, and a signature or a MAC. */
 import type { HostName } from '../../identifiers.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
@@ -7,11 +7,20 @@ import type { Signer } from '../../wire/signature.ts'
 import { host, hostKey } from '../host/decider.ts'
 import type { Read } from '../runtime/region.ts'
 
-const bootOf = async (read: Read, name: HostName): Promise<readonly (readonly [HostName, string])[]> => {
+/** What is recorded of the host that an order is for. `receiver`: its key, if its present start checks MACs. */
+type Addressee = { readonly boot?: number; readonly receiver?: string }
+const addresseeOf = async (read: Read, name: HostName): Promise<readonly [HostName, Addressee]> => {
   const known = await read(host, hostKey(name))
-  // without it the order is taken by a host that has its ledger, and comes again for any other
-  if (!known.ok || known.value.state.bootNumber === undefined) return []
-  return [[name, String(known.value.state.bootNumber)]]
+  // without its start the order is taken by a host that has its ledger, and comes again for any other
+  if (!known.ok) return [name, {}]
+  const { bootNumber, macs, keys } = known.value.state
+  return [
+    name,
+    {
+      ...(bootNumber === undefined ? {} : { boot: bootNumber }),
+      ...(macs && keys?.key !== undefined ? { receiver: keys.key } : {}),
+    },
+  ]
 }
 
 /** This cloud as its hosts know it. */
@@ -25,10 +34,11 @@ export const createSeal =
     if (cluster === null) return batch
     const { topic } = CATALOGUE.hostOrders
     const names = new Set(batch.flatMap((record) => (record.topic === topic ? [record.key] : [])))
-    const boots = new Map((await Promise.all([...names].map((name) => bootOf(read, name)))).flat())
+    const hosts = new Map(await Promise.all([...names].map((name) => addresseeOf(read, name))))
     const headers = ({ key }: BusRecord): Readonly<Record<string, string>> => {
-      const boot = boots.get(key)
-      return { [CLUSTER_HEADER]: cluster.id, ...(boot === undefined ? {} : { [BOOT_HEADER]: boot }) }
+      const boot = hosts.get(key)?.boot
+      return { [CLUSTER_HEADER]: cluster.id, ...(boot === undefined ? {} : { [BOOT_HEADER]: String(boot) }) }
     }
-    return sealed(batch, { channel: 'hostOrders', headers, signer: cluster.signer })
+    const receiver = ({ key }: BusRecord): string | null => hosts.get(key)?.receiver ?? null
+    return sealed(batch, { channel: 'hostOrders', headers, signer: cluster.signer, receiver })
   }
