@@ -24,6 +24,8 @@ const OLDER = [
 ]
 type Filter = { readonly field: string; readonly value: string }
 
+const noField = (field: string): HttpRefused => invalid('filters', `there is no field "${field.slice(0, 60)}"`)
+
 const PAIRS_MAX = 100
 const scalar = v.pipe(v.union([v.string(), v.number()]), v.transform(String))
 const Pair = v.object({ field: v.string(), value: scalar })
@@ -76,12 +78,19 @@ const writtenShape = (args: Args): Json => {
   return { anyOf: [{ type: 'array', items: pair, maxItems: PAIRS_MAX }, pair, map] }
 }
 
+/** Valibot leaves these names of objects out, without a word: a filter by them would select everything. */
+const LEFT_OUT = ['__proto__', 'prototype', 'constructor']
+const leftOut = (json: unknown): string | undefined =>
+  typeof json === 'object' && json !== null ? LEFT_OUT.find((name) => Object.hasOwn(json, name)) : undefined
+
 /** The argument `filters` of a list that has the given arguments of its own. */
 export const filtersOver = (args: Args): Arg<readonly Filter[]> => ({
   read: (values, name) => {
     const json = parsed(values.at(-1) ?? '')
     const problem = problemIn(json)
     if (problem !== null) return problem
+    const inherited = leftOut(json)
+    if (inherited !== undefined) return noField(inherited)
     const written = v.safeParse(Written, json)
     if (!written.success) return invalid(name, 'it must be JSON that pairs each field with a value')
     return { ok: true, value: written.output }
@@ -123,7 +132,7 @@ export const withFilters = <Q extends { readonly filters?: readonly Filter[] | u
   const fields = fieldsOf(args)
   const under: Record<string, unknown> = {}
   for (const { field, value } of all) {
-    if (!fields.has(field)) return invalid('filters', `there is no field "${field.slice(0, 60)}"`)
+    if (!fields.has(field)) return noField(field)
     const arg = Object.hasOwn(args, field) ? args[field] : undefined
     if (arg === undefined) continue
     const read = arg.read([value], field)

@@ -23,8 +23,11 @@ export type Unserved = {
   readonly unreadable: (error: ClientError, socket: Socket) => void
   /** For the `checkExpectation` event: the client sent an `Expect` header with an expectation that is not supported. */
   readonly unexpected: (incoming: IncomingMessage, outgoing: ServerResponse) => void
-  /** True when the request was refused: HTTP/1.1 needs a Host header (RFC 9112 3.2). */
-  readonly hostless: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
+  /**
+   * True when the request was refused: HTTP/1.1 needs a Host header (RFC 9112 3.2), and a target that is a whole URL must name the same
+   * host, since the gate judges the header while links are made from the target.
+   */
+  readonly misaddressed: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
   /**
    * For an error before routing: the target and the Host header do not form a URL, or the application threw, which is a
    * bug.
@@ -43,6 +46,14 @@ const faultOf = ({ code, reason }: ClientError): HttpFault => {
   if (code === 'HPE_HEADER_OVERFLOW') return { kind: 'headers_too_large', limitBytes: maxHeaderSize }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { kind: 'too_slow' }
   return { kind: 'unreadable', reason: reason ?? 'it breaks the grammar of HTTP' }
+}
+
+const addressProblem = ({ httpVersion, headers: { host }, url = '' }: IncomingMessage): string | null => {
+  if (httpVersion === '1.1' && host === undefined) return 'it has no Host header'
+  const named = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1]
+  return named === undefined || named.toLowerCase() === host?.toLowerCase()
+    ? null
+    : 'its target and its Host header name different hosts'
 }
 
 type Parts = { readonly ids: Ids; readonly clock: Pick<Clock, 'after' | 'monotonic' | 'now'>; readonly log: Log }
@@ -91,10 +102,10 @@ export const unserved = ({ ids, clock, log }: Parts): Unserved => {
     },
     unexpected: (incoming, outgoing) =>
       refuse({ kind: 'expectation', given: incoming.headers.expect ?? '' }, incoming, outgoing),
-    hostless: (incoming, outgoing) => {
-      if (incoming.httpVersion !== '1.1' || incoming.headers.host !== undefined) return false
-      refuse({ kind: 'unreadable', reason: 'it has no Host header' }, incoming, outgoing)
-      return true
+    misaddressed: (incoming, outgoing) => {
+      const reason = addressProblem(incoming)
+      if (reason !== null) refuse({ kind: 'unreadable', reason }, incoming, outgoing)
+      return reason !== null
     },
     failed: (error) => {
       const misdirected = error instanceof RequestError

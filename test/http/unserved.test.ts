@@ -79,6 +79,15 @@ const CASES: readonly (readonly [string, readonly string[], number, string, RegE
   ],
   ['no Host header', ['GET /v2 HTTP/1.1\r\n\r\n'], 400, 'unreadable', /Host header/],
   ['a Host header that is none', ['GET /v2 HTTP/1.1\r\nHost: a b\r\n\r\n'], 400, 'unreadable', /Host header/],
+  [
+    'a target that names another host than its Host header',
+    ['GET http://evil.example/v2 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
+    400,
+    'unreadable',
+    /different hosts/,
+  ],
+  ['a target with a user', ['GET http://a:b@x/v2 HTTP/1.1\r\nHost: x\r\n\r\n'], 400, 'unreadable', /different hosts/],
+  ['a whole URL without a Host header', ['GET http://x/v2 HTTP/1.0\r\n\r\n'], 400, 'unreadable', /different hosts/],
   ['a target that is no path', ['GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n'], 400, 'unreadable', /./],
   [
     'headers that are too large',

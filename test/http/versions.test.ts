@@ -37,6 +37,12 @@ describe('a header that is not', () => {
     expect((await ask('accelerator 2.9')).fault).toContain('2.9')
   })
 
+  test('a supported version in a header that is no list is not called unsupported', async () => {
+    expect((await ask('accelerator\u00a02.3')).fault).toMatch(
+      /no list of services and versions in ASCII.*\[2\.0, 2\.3\]/,
+    )
+  })
+
   test('it is judged before the path, also without /v2', async () => {
     expectRefusal(await ask('accelerator 9.9', '/v2/nothing'), 406)
     expectRefusal(await ask('accelerator 9.9', '/devices'), 406)

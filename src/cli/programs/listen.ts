@@ -29,7 +29,7 @@ const serverOf = (app: App, host: string, { unserved, times }: Options) => {
   })
   const server = createServer(
     { ...TIMES, ...times, requireHostHeader: unserved === undefined },
-    (incoming, outgoing) => void (unserved?.hostless(incoming, outgoing) || serve(incoming, outgoing)),
+    (incoming, outgoing) => void (unserved?.misaddressed(incoming, outgoing) || serve(incoming, outgoing)),
   )
   if (unserved === undefined) return server
   server.on('clientError', (error, socket) => unserved.unreadable(error, socket as Socket))
