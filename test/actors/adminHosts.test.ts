@@ -241,6 +241,35 @@ describe('a quarantined handle', () => {
       })
     expect(await world.states([arq])).toEqual(['Unbound'])
   })
+  it('names the request that gave it up, from then on until it is free', async () => {
+    const world = await open({ ...FPGA, devices: [{ kind: 'fpga', handles: 1 }] })
+    const [handle] = await world.handles()
+    const shown = async (caller = TENANT) => {
+      const {
+        state,
+        arq_uuid: holder,
+        last_arq: last,
+        order,
+      } = value(await world.control.handles.get(caller, handle!.uuid))
+      return [state, holder, last, order]
+    }
+    expect(await shown()).toEqual(['free', null, null, null])
+    const { arq, arqs } = await world.bound()
+    expect(await shown()).toEqual(['held', arq, null, null])
+    expect(await shown({ ...TENANT, projectId: 'p2' })).toEqual(['held', null, null, null])
+    value(await world.control.arqs.unbind(NOVA, arqs))
+    expect(await shown()).toEqual(['releasing', null, arq, 2])
+    await world.pump()
+    await world.answer(world.orders.splice(0).at(-1)!, { status: 'failed', reason: 'stuck', final: true })
+    expect(await shown()).toEqual(['quarantined', null, arq, null])
+    expect(await shown({ ...TENANT, projectId: 'p2' })).toEqual(['quarantined', null, null, null])
+    const kept = value(await world.control.handles.quarantine(TENANT, handle!.uuid, WORD))
+    expect(kept.quarantine).toMatchObject(WORD)
+    expect(await world.states(arqs)).toEqual(['UnbindFailed'])
+    expect(value(await world.control.handles.release(TENANT, handle!.uuid, WORD)).quarantine).toBe(null)
+    expect(await world.states(arqs)).toEqual(['Unbound'])
+    expect(await shown()).toEqual(['free', null, null, null])
+  })
   it('by hand is given to nobody; one that is held is refused', async () => {
     const world = await open({ ...FPGA, devices: [{ kind: 'fpga', handles: 2 }] })
     const [one] = value(await world.control.handles.list(NOVA, { state: 'free' }, {})).items

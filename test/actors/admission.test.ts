@@ -10,11 +10,13 @@ import type { Report } from '../../src/wire/reports.ts'
 import type { Signer } from '../../src/wire/signature.ts'
 import { openPlane as open, NOVA, value } from '../support/plane.ts'
 import { signerOf } from '../support/keys.ts'
+import { memoryLog } from '../support/lab.ts'
 import { heartbeatOf, inventoryOf } from '../support/reports.ts'
 
 const [own, other] = [signerOf('h1'), signerOf('other')]
 const openPlane = async (enrollment: 'first-use' | 'approve' = 'first-use', store?: Store) => {
-  const w = await open({ options: { enrollment } }, store)
+  const log = memoryLog()
+  const w = await open({ options: { enrollment }, log }, store)
   const { reports } = w.plane
   let number = 0
   /** As the inbox does it. */
@@ -37,7 +39,8 @@ const openPlane = async (enrollment: 'first-use' | 'approve' = 'first-use', stor
   const rows = async (name = 'h1') => w.store.journal.history([`host/${name}`], 1000)
   const events = async (name = 'h1') => (await rows(name)).flatMap((row) => row.events)
   const counts = () => w.plane.counts().refusedReports
-  return { ...w, arrives, send, inventory, host, rows, events, counts }
+  const shownKeys = () => log.said.filter(({ message }) => message === 'host.keyPresented').map(({ detail }) => detail)
+  return { ...w, arrives, send, inventory, host, rows, events, counts, shownKeys }
 }
 const NOTE = { by: 'ops', reason: 'compared' }
 
@@ -49,6 +52,7 @@ describe('ENROLLMENT-2 first-use', () => {
     expect(await w.inventory(own, 'h1', ['more'])).toBe('taken')
     expect(await w.host()).toMatchObject({ aliases: ['more'] })
     expect((await w.events()).filter((event) => 'key' in event)).toHaveLength(1)
+    expect(w.shownKeys()).toEqual([{ host: 'h1', key: own.publicKey, enrollment: 'first-use' }])
   })
   test('a host of release 0.2.0, which signs nothing, is believed until it signs', async () => {
     const w = await openPlane()
@@ -65,6 +69,7 @@ describe('ENROLLMENT-2 first-use', () => {
     const w = await openPlane()
     const said = await Promise.all([w.inventory(own), w.inventory(other)])
     expect(said.filter((one) => one === 'taken')).toHaveLength(1)
+    expect(w.shownKeys()).toHaveLength(1)
   })
   test('a heartbeat of an unknown host decides nothing', async () => {
     const w = await openPlane()
@@ -177,12 +182,18 @@ describe('ENROLLMENT-2 approve', () => {
     expect(value(await w.control.hosts.restore(NOVA, 'h1', NOTE))).toMatchObject({ liveness: 'pending' })
   })
   test('ADMISSION-3 no more than a thousand hosts wait', async () => {
-    const w = await openPlane('approve')
+    const before = await openPlane()
+    await before.inventory(null)
+    await before.plane.stop()
+    const w = await openPlane('approve', before.store)
     for (let n = 0; n < PENDING_MAX + 3; n++)
       value(await w.plane.reports.take(inventoryOf(`stranger-${n}`, 1), `${n}`, own.publicKey))
     const pending = value(await w.control.hosts.list({})).items.filter(({ liveness }) => liveness === 'pending')
     expect(pending).toHaveLength(PENDING_MAX)
     expect(await w.rows(`stranger-${PENDING_MAX + 1}`)).toEqual([])
+    // a host that is known already needs no room
+    expect(await w.inventory(own)).toBe('taken')
+    expect(await w.host()).toMatchObject({ offered_key: own.publicKey })
   })
   test('a host that was believed before goes on', async () => {
     const w = await openPlane()

@@ -99,8 +99,49 @@ describe('a bind is refused, and nothing is changed,', () => {
     expect(await cloud.control.arqs.bind(NOVA, [elsewhere])).toMatchObject(
       refusal({ kind: 'bad_state', state: 'Bound' }),
     )
-    value(await cloud.control.arqs.removeByInstance(NOVA, binding.instanceUuid))
+    // nor to an instance that has another one on the same provider
+    const other = await cloud.start()
+    expect((await cloud.control.arqs.bind(NOVA, [{ ...binding, instanceUuid: other.instance }])).ok).toBe(false)
+    for (const uuid of [binding.instanceUuid, other.instance])
+      value(await cloud.control.arqs.removeByInstance(NOVA, uuid))
   })
+})
+
+it('a bind that has failed is refused when it is repeated, and so is one whose release has failed', async () => {
+  const cloud = await openCloud(FPGA, { 'resources:FPGA': '1' }, {}, undefined, 'when told')
+  const { arqs, instance } = await cloud.start()
+  const ends = async (status: 'done' | 'failed') => {
+    await cloud.pump()
+    const order = cloud.orders.splice(0).at(-1)!
+    await cloud.answer(order, status === 'done' ? { status } : { status, reason: 'stuck', final: true })
+  }
+  expect((await cloud.bind(arqs, instance)).ok).toBe(true)
+  await ends('failed')
+  expect(await cloud.bind(arqs, instance)).toMatchObject(refusal({ kind: 'invalid', field: 'instance_uuid' }))
+  const other = await cloud.start()
+  await ends('done')
+  expect((await cloud.bind(other.arqs, other.instance)).ok).toBe(true)
+  value(await cloud.control.arqs.unbind(NOVA, other.arqs))
+  await ends('failed')
+  expect((await cloud.bind(other.arqs, other.instance)).ok).toBe(false)
+  expect(await cloud.states(other.arqs)).toEqual(['UnbindFailed'])
+  await cloud.stop()
+})
+
+it('a bind of several requests is a repeat only when all of them are named as they are bound', async () => {
+  const plan = { ...GPU, devices: [...GPU.devices, ...GPU.devices] }
+  const cloud = await openCloud(plan, { 'resources:PGPU': '2' })
+  const [one, other] = value(await cloud.control.deployables.list({}, {})).items.map((row) => row.rp_uuid!)
+  const [arqs, instance] = [await cloud.create(), randomUUID()]
+  const named = (...providers: readonly string[]) =>
+    providers.map((deviceRpUuid, n) => cloud.bindingOf(arqs[n]!, instance, { deviceRpUuid }))
+  const asks = async (...providers: readonly string[]) => (await cloud.control.arqs.bind(NOVA, named(...providers))).ok
+  expect([arqs.length, one === other]).toEqual([2, false])
+  expect(await asks(one!, other!)).toBe(true)
+  expect((await cloud.control.arqs.bind(NOVA, named(one!, other!).toReversed())).ok).toBe(true)
+  for (const wrong of [[one!], [one!, one!], [other!, other!], [other!, one!]]) expect(await asks(...wrong)).toBe(false)
+  expect((await cloud.handles()).filter(({ state }) => state === 'held')).toHaveLength(2)
+  await cloud.stop()
 })
 
 describe('a bind is accepted', () => {

@@ -244,6 +244,34 @@ export const EQUIVALENT: readonly Equivalent[] = [
     mutated: '!.',
     reason: 'the memory is that of a deployable',
   },
+  {
+    path: 'src/cli/programs/tour.ts',
+    line: 'await sleep(10)',
+    original: '10',
+    mutated: '11',
+    reason: 'how long it waits between two looks',
+  },
+  {
+    path: 'src/actors/services/bind.ts',
+    line: 'held.bond?.hostname === hostname &&',
+    original: '?.',
+    mutated: '!.',
+    reason: 'whatever is Bound or being bound has a bond',
+  },
+  {
+    path: 'src/actors/services/admission.ts',
+    line: "if (told.value?.event) log.info({ host: name, key: signer, enrollment }, 'host.keyPresented')",
+    original: '?.',
+    mutated: '!.',
+    reason: 'the command has an id of its own, so that it was not carried out before',
+  },
+  {
+    path: 'src/actors/services/admission.ts',
+    line: 'const now = told.value?.state ?? held',
+    original: '?.',
+    mutated: '!.',
+    reason: 'the command has an id of its own, so that it was not carried out before',
+  },
 ]
 
 export const isKnown = (

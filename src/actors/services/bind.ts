@@ -34,10 +34,7 @@ const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Target) 
 /** An exact repeat of a bind changes nothing (rest-api 8.4). */
 const isRepeat = (draft: Draft, targets: readonly Target[], key: EntityKey<'instance'>) => {
   const held = Object.keys(draft.state(instance, key).arqs)
-  return (
-    held.length === targets.length &&
-    targets.every((one) => held.includes(one.arq) && alreadySo(draft.state(arq, arqKey(one.arq)), one))
-  )
+  return held.length === targets.length && targets.every((one) => alreadySo(draft.state(arq, arqKey(one.arq)), one))
 }
 
 /** Whether the deployable is there and stands for the resource provider that the binding names. */

@@ -33,10 +33,13 @@ async function* tablesOf(snapshot: Snapshot): AsyncGenerator<readonly [Table, Bl
       yield [view, block]
 }
 
+/** One block at a time: the next is read when the last one has been taken. */
+export const readTables = async (snapshot: Snapshot, take: Take): Promise<Marks> => {
+  const told = await snapshot.checkpoint(RELAY)
+  const unsettled = await snapshot.checkpoint(`${RELAY}.unsettled`)
+  for await (const [table, block] of tablesOf(snapshot)) await take(table, block)
+  return { now: snapshot.now, settledBefore: snapshot.settledBefore, told, unsettled }
+}
+
 export const readHere = (source: SnapshotSource, take: Take): Promise<Marks> =>
-  readSnapshot(source, async (snapshot) => {
-    const told = await snapshot.checkpoint(RELAY)
-    const unsettled = await snapshot.checkpoint(`${RELAY}.unsettled`)
-    for await (const [table, block] of tablesOf(snapshot)) await take(table, block)
-    return { now: snapshot.now, settledBefore: snapshot.settledBefore, told, unsettled }
-  })
+  readSnapshot(source, (snapshot) => readTables(snapshot, take))
