@@ -133,5 +133,5 @@ export const judge = (known: Entry | undefined, number: number, running: boolean
 export const isOther = (known: Entry, order: Order): boolean =>
   known.type !== order.type || ('arq' in order && known.arq !== undefined && known.arq !== order.arq)
 
-/** The result is no longer waited for. A release is never late: its handle stays taken until it is done. */
-export const isLate = (order: Order, now: number): boolean => order.type !== 'ReleaseSlot' && now > order.deadline
+/** The result is no longer waited for. A release is never late: its handle stays taken until it is done. Both moments by one clock. */
+export const isLate = ({ type }: Order, dueAt: number, now: number): boolean => type !== 'ReleaseSlot' && now > dueAt

@@ -14,7 +14,7 @@ import type { Driver, HostIo } from '../drivers/driver.ts'
 import { type Tracer, untraced } from '../trace.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import { type Timed, deadLetterRecord, readToHost } from '../wire/message.ts'
-import type { Order, SlotsQuestion, ToHost } from '../wire/orders.ts'
+import type { SlotsQuestion, ToHost } from '../wire/orders.ts'
 import { bootMeant } from '../wire/seal.ts'
 import { newPrivateKey } from '../wire/signature.ts'
 import type { Boot } from './boot.ts'
@@ -27,7 +27,7 @@ import type { Ledger } from './ledger.ts'
 import { type Limits, type OrderEnded, Orders } from './orders.ts'
 import { Outbox } from './outbox.ts'
 import type { KeptOffset } from './offsetStore.ts'
-import { Memory } from './memory.ts'
+import { type Given, Memory } from './memory.ts'
 import { type Section, Watch } from './sections.ts'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -50,8 +50,7 @@ const DEFAULTS = {
     inHandMax: 1024,
   } satisfies Limits,
 }
-const MAILBOX_MAX = 1024
-const WINDOW = 64
+const [MAILBOX_MAX, WINDOW] = [1024, 64]
 const noImages: Images = { find: async () => ({ found: false, why: 'none' }) }
 
 export type HostOptions = Partial<Omit<typeof DEFAULTS, 'limits'>> & {
@@ -96,7 +95,7 @@ export type Host = {
 export const hostGroup = (name: string, bootId: string): string => `host-${name}-${bootId}`
 
 type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & { readonly limits: Limits } }
-type Letter = { readonly order: Order; readonly taken: () => void; readonly again: (error: unknown) => void }
+type Letter = Given & { readonly taken: () => void; readonly again: (error: unknown) => void }
 
 class Program {
   readonly boot: Boot
@@ -124,8 +123,8 @@ class Program {
     this.#inventory = this.#madeInventory()
     this.#outbox = new Outbox({ host, boot, ledger, bus, clock, ids, log })
     this.#orders = this.#madeOrders(options.limits)
-    const take = async ({ order, taken, again }: Letter): Promise<void> =>
-      void this.#orders.accept(order).then(taken, again)
+    const take = async ({ order, sending, taken, again }: Letter): Promise<void> =>
+      void this.#orders.accept(order, sending).then(taken, again)
     const failed = (error: unknown): void => log.error({ host, error }, 'host.broken')
     this.#mailbox = mailbox(`host-${host}`, take, { max: MAILBOX_MAX, failed })
   }
@@ -161,6 +160,7 @@ class Program {
     }
     return new Orders({
       host,
+      boot: this.boot.bootNumber,
       ledger: this.#ledger,
       tools,
       clock,
@@ -222,8 +222,9 @@ class Program {
     if (body.type === 'Stop') return this.#memory.heed(body)
     if (this.#doubled !== null) return
     if (body.type === 'TellSlots') return this.#answer(body)
-    const against = await this.#memory.against(body, { meant: bootMeant(record), sentAt })
-    if (against === null) return this.#tell(body)
+    const given = { order: body, sending: { meant: bootMeant(record), sentAt } }
+    const against = await this.#memory.against(body, given.sending)
+    if (against === null) return this.#tell(given)
     const { slot, number, type } = body
     this.#settings.log.info({ slot, number, type, reason: against }, 'order.leftAlone')
   }
@@ -238,7 +239,6 @@ class Program {
     log.error({ host, ...this.boot, reason: this.#doubled }, 'host.doubled')
     this.#inventory.close()
   }
-  /** Why this program does nothing more; null: it works. */
   readonly notReady = (): string | null => this.#doubled
   async #bury(record: Delivered, reason: string, event: string): Promise<void> {
     const { name, bus, log, clock } = this.#settings
@@ -246,9 +246,9 @@ class Program {
     log.warn({ host: name, id, reason }, event)
     await bus.publish([deadLetterRecord(record, reason, { id, time: clock.now() })])
   }
-  #tell(order: Order): Promise<void> {
+  #tell(given: Given): Promise<void> {
     return new Promise((taken, again) => {
-      if (!this.#mailbox.tell({ order, taken, again })) again(new Error('the host has no room for more orders'))
+      if (!this.#mailbox.tell({ ...given, taken, again })) again(new Error('the host has no room for more orders'))
     })
   }
   #prune(sections: readonly Section[]): void {

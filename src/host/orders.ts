@@ -5,7 +5,7 @@
  * ORDERS-2 a repeated order is answered with its recorded result, or not at all while it is in hand;
  * ORDERS-3 an order found in hand after a kill is carried out again when it is repeated, which drivers have to tolerate;
  * ORDERS-4 one order at a time works on a device; devices do not wait for each other;
- * ORDERS-5 past its deadline an order is not carried out, unless it is a release;
+ * ORDERS-5 past its deadline (`deadlines.ts`) an order is not carried out, unless it is a release;
  * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it.
  */
 import { endedWithin } from '../waiting.ts'
@@ -17,10 +17,12 @@ import { type Span, type Tracer, traceField } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
 import type { OrderOutcome, Tools } from './executeOrder.ts'
 import { carryOut, Final } from './executeOrder.ts'
+import { type DueAt, createDeadlines } from './deadlines.ts'
 import type { Entry, Result } from './entry.ts'
 import type { Shares } from './fence.ts'
 import { failed, finished, inHand, isLate, isOther, judge, slotIn } from './entry.ts'
 import type { Ledger } from './ledger.ts'
+import type { Sending } from './memory.ts'
 import type { KeyedMutex } from '../keyedMutex.ts'
 import { keyedMutex } from '../keyedMutex.ts'
 
@@ -36,6 +38,8 @@ export type OrderEnded = (
 ) => void
 export type OrdersOptions = {
   readonly host: HostName
+  /** The number of this start of the host. */
+  readonly boot: number
   readonly ledger: Ledger
   readonly tools: Tools
   readonly clock: Clock
@@ -64,17 +68,18 @@ type Run = {
   readonly refusal: string | null
   /** Its trace is that of the work on it. */
   readonly order: Order
+  /** When it is over, by the monotonic clock. */
+  readonly dueAt: number
   readonly span: Span
   readonly abort: AbortController
   readonly ended: Promise<void>
   readonly end: () => void
 }
 
-const runOf = (order: Order, { known, refusal }: Pick<Run, 'known' | 'refusal'>, span: Span): Run => {
+const runOf = (order: Order, found: Pick<Run, 'known' | 'refusal' | 'dueAt'>, span: Span): Run => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
   return {
-    known,
-    refusal,
+    ...found,
     order: { ...order, ...traceField(span.trace) },
     span,
     abort: new AbortController(),
@@ -86,6 +91,7 @@ const runOf = (order: Order, { known, refusal }: Pick<Run, 'known' | 'refusal'>,
 export class Orders {
   readonly #options: OrdersOptions
   readonly #mutex: KeyedMutex
+  readonly #dueAt: DueAt
   readonly #runs = new Map<string, Run>()
   readonly #tasks = new Set<Promise<void>>()
   #stopping = false
@@ -93,14 +99,16 @@ export class Orders {
   constructor(options: OrdersOptions) {
     this.#options = options
     this.#mutex = keyedMutex(options.clock)
+    this.#dueAt = createDeadlines(options.clock, options.boot)
   }
 
   get inHand(): number {
     return this.#tasks.size
   }
   /** Resolves when the order may be acknowledged to the bus, rejects when the bus has to deliver it again. */
-  accept(order: Order): Promise<void> {
+  accept(order: Order, sending: Sending): Promise<void> {
     const { ledger, log, limits, told } = this.#options
+    const dueAt = this.#dueAt(order, sending)
     const known = ledger.get(order.slot)
     const running = this.#runs.get(order.slot)
     const judgement = judge(known, order.number, running?.order.number === order.number)
@@ -116,7 +124,7 @@ export class Orders {
     if (judgement !== 'carry out') return Promise.resolve()
     if (this.#stopping) return Promise.reject(STOPPING)
     if (this.#tasks.size >= limits.inHandMax) return Promise.reject(new Error(`${limits.inHandMax} orders are in hand`))
-    return this.#begin(order, running)
+    return this.#begin(order, dueAt, running)
   }
   /** Resolves when nothing is in hand. */
   async idle(): Promise<void> {
@@ -131,11 +139,11 @@ export class Orders {
     if (waitMs > 0) await endedWithin(this.#options.clock, 1000, idle)
   }
 
-  #begin(order: Order, before: Run | undefined): Promise<void> {
+  #begin(order: Order, dueAt: number, before: Run | undefined): Promise<void> {
     const { ledger, clock, tracer } = this.#options
     const known = ledger.get(order.slot)
     const refusal = this.#taken(order, known)
-    const run = runOf(order, { known, refusal }, tracer.part('consumer', `order ${order.type}`, order.trace))
+    const run = runOf(order, { known, refusal, dueAt }, tracer.part('consumer', `order ${order.type}`, order.trace))
     this.#runs.set(order.slot, run)
     before?.abort.abort(new Error(`order ${order.number} for the same slot came after it`))
     const entry = inHand(run.order, clock.now(), known, refusal !== null)
@@ -189,12 +197,13 @@ export class Orders {
     }
   }
   /** Waits until no other order works on the device. Every wait is bounded, and ends when the order is aborted. */
-  async #device({ order, known, refusal, abort }: Run, before: Run | undefined): Promise<() => void> {
+  async #device(run: Run, before: Run | undefined): Promise<() => void> {
     const { clock, seen, deviceOf } = this.#options
+    const { order, known, refusal, abort, dueAt } = run
     if (refusal !== null) throw new Final(refusal)
-    this.#refuseLate(order)
+    this.#refuseLate(run)
     const limitMs = this.#limitMs(order)
-    const waitMs = order.type === 'ReleaseSlot' ? limitMs : Math.min(limitMs, order.deadline - clock.now() + 1)
+    const waitMs = order.type === 'ReleaseSlot' ? limitMs : Math.min(limitMs, dueAt - clock.monotonic() + 1)
     const ready = Promise.all([seen(order.driver), before?.ended])
     if (!(await endedWithin(clock, waitMs, ready, abort.signal)))
       throw new Error(`the device was busy for ${waitMs} ms`)
@@ -202,7 +211,7 @@ export class Orders {
     const turn = this.#mutex.enter(device, waitMs)
     try {
       await endedWithin(clock, waitMs + 1, turn, abort.signal)
-      this.#refuseLate(order)
+      this.#refuseLate(run)
       // before the first discovery it was not known which functions are the same hardware
       const taken = this.#taken(order, known)
       if (taken !== null) throw new Final(taken)
@@ -223,9 +232,9 @@ export class Orders {
     const { ledger, shares } = this.#options
     return ledger.fence.releasedWith(order, shares).filter(({ slot }) => !this.#runs.has(slot))
   }
-  #refuseLate(order: Order): void {
-    const late = this.#options.clock.now() - order.deadline
-    if (isLate(order, this.#options.clock.now())) throw new Final(`deadline passed ${late} ms ago`)
+  #refuseLate({ order, dueAt }: Run): void {
+    const now = this.#options.clock.monotonic()
+    if (isLate(order, dueAt, now)) throw new Final(`deadline passed ${Math.round(now - dueAt)} ms ago`)
   }
   async #inTurn(run: Run, leave: () => void): Promise<OrderOutcome> {
     const { order, abort } = run
