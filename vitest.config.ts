@@ -18,7 +18,14 @@ class LongestFirst extends BaseSequencer {
 
 export const INCLUDE = ['test/**/*.test.ts']
 /** They have commands of their own. */
-export const EXCLUDE = ['test/cluster/**', 'test/upgrade/**', 'test/containers/**', ...LONG, '**/node_modules/**']
+export const EXCLUDE = [
+  'test/cluster/**',
+  'test/cloud/**',
+  'test/upgrade/**',
+  'test/containers/**',
+  ...LONG,
+  '**/node_modules/**',
+]
 /** It declares the tests of other files once more, over another store. */
 const APART = ['test/http/overPglite.test.ts']
 

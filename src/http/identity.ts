@@ -1,6 +1,6 @@
 /**
  * The identity of the caller. Without an identity service the headers are trusted, which is why that mode listens on
- * loopback only.
+ * loopback only; with one, see `tokenIdentity.ts`.
  */
 import type { ProjectId } from '../identifiers.ts'
 import type { Caller } from '../actors/control.ts'
@@ -18,8 +18,10 @@ export type Identity = {
   readonly serviceRoles: readonly string[]
 }
 export type Header = (name: string) => string | undefined
-/** Determined before the version header is read. An implementation may also validate tokens. */
-export type Identify = (header: Header) => Identity | HttpRefused | Promise<Identity | HttpRefused>
+/** What is asked for. The path is the canonical one, by which the route was found. */
+export type Asked = { readonly method: string; readonly path: string }
+/** Determined before the version header is read. */
+export type Identify = (header: Header, asked: Asked) => Identity | HttpRefused | Promise<Identity | HttpRefused>
 
 /** The identity of a request without any identity header. */
 export const NOAUTH_PROJECT = '5e0b4c6a-0a2a-4f0e-9d0c-6f2a5f2d7c10'

@@ -27,7 +27,7 @@ const baseOf = (c: Context, options: Options): string => {
 }
 
 export const identityOf = (c: Context, ports: Ports): ReturnType<Identify> =>
-  ports.identify((name) => c.req.header(name))
+  ports.identify((name) => c.req.header(name), { method: c.req.method, path: c.req.path })
 export const isRefused = (identity: Identity | HttpRefused): identity is HttpRefused => 'fault' in identity
 
 export const versionOf = (c: Context, ports: Ports, frame: Frame): number | HttpRefused => {

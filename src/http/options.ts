@@ -46,6 +46,7 @@ export const withDefaults = (options: Partial<Options>): Options => {
   return {
     ...all,
     publicEndpoint: all.publicEndpoint?.replace(/\/+$/, '') ?? null,
+    serviceTokenRoles: all.serviceTokenRoles.map((role) => role.toLowerCase()),
     trustedHosts: [...all.trustedHosts, ...(own === null ? [] : [own.hostname])],
   }
 }

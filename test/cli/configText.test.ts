@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config/config.ts'
@@ -7,11 +8,16 @@ import { envName, flagField, flagName, KEYS, rowOf } from '../../src/cli/config/
 import { manualPage, sampleFile } from '../../src/cli/config/text.ts'
 
 const committed = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const FILES: Readonly<Record<string, string>> = {
+  'kafka-ca.pem': '-----BEGIN CERTIFICATE-----',
+  'cloud-ca.pem': '-----BEGIN CERTIFICATE-----',
+  'clouds.yaml': 'clouds: { mycloud: { auth: {} } }',
+}
 const load = (text: string | null, flags: Record<string, unknown> = {}) =>
   loadConfig({
     flags: text === null ? flags : { ...flags, config: 'sample' },
     env: {},
-    readFile: (path) => (path === 'sample' ? (text ?? '') : path.endsWith('.pem') ? '-----BEGIN CERTIFICATE-----' : ''),
+    readFile: (path) => (path === 'sample' ? (text ?? '') : (FILES[basename(path)] ?? '')),
     osHostname: 'here',
   })
 
@@ -52,7 +58,7 @@ describe('flags', () => {
 
   test('of the interface that outside checks rely on', () => {
     const flags = ['listen', 'admin-listen', 'data', 'config', 'demo', 'demo-hosts', 'demo-devices', 'demo-handles']
-    const more = ['tour', 'nova-url', 'images', 'noauth-anywhere', 'database', 'log-level', 'demo-seed', 'name']
+    const more = ['tour', 'nova-url', 'images', 'noauth-anywhere', 'database', 'log-level', 'demo-seed', 'name', 'auth']
     const told = (names: readonly string[]) => names.map((name) => `--${name}`).toSorted()
     expect(PROGRAM_FLAGS.start.map(flagName).toSorted()).toEqual(told([...flags, ...more]))
     const both = ['kafka', 'config', 'images', 'log-level', 'admin-listen', 'clock-offset-ms']

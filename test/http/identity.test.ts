@@ -6,7 +6,8 @@ import { ROUTES } from '../../src/http/routes/all.ts'
 import { strictApp } from './app.ts'
 import { as, expectRefusal, send } from './steps.ts'
 
-const read = (headers: Record<string, string>) => noauth((name) => headers[name]) as Identity
+const read = (headers: Record<string, string>) =>
+  noauth((name) => headers[name], { method: 'GET', path: '/v2' }) as Identity
 
 describe('who is calling', () => {
   test('no identity header: an administrator of a fixed project', () => {

@@ -44,6 +44,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   kysely: ['persistence'],
   '@electric-sql/pglite': ['persistence'],
   pg: ['persistence'],
+  undici: ['neighbours'],
   commander: ['cli'],
   'smol-toml': ['cli'],
   yaml: ['cli'],

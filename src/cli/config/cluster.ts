@@ -7,12 +7,12 @@ import type { Sections } from './sections.ts'
 const DAY_MS = 86_400_000
 
 export const CLUSTER = {
-  auth: optional('program.auth', k.choice(['noauth']), {
+  auth: optional('program.auth', k.choice(['noauth', 'keystone']), {
     flag: true,
     about:
-      'How callers of the API are authenticated; `control` requires it. noauth: nobody is authenticated, so it listens on this ' +
-      'machine only.',
-    example: 'noauth',
+      'How callers of the API are authenticated; `control` requires it. keystone: by tokens, see keystone_authtoken. noauth: nobody is ' +
+      'authenticated, so it listens on this machine only.',
+    example: 'keystone',
   }),
   clock_offset_ms: row('program.clockOffsetMs', k.count(-DAY_MS, DAY_MS, 'milliseconds'), 0, {
     flag: true,

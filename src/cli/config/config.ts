@@ -9,13 +9,14 @@ import type { Options as HttpOptions } from '../../http/options.ts'
 import type { NovaOptions } from '../../neighbours/nova.ts'
 import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
 import { kafkaOf } from './cluster.ts'
+import { type CloudEntry, cloudEntryIn, type KeystoneOptions, keystoneOf } from './keystone.ts'
 import { gather, problem } from './gather.ts'
 import type { ConfigSources, Gathered } from './gather.ts'
 import type { Address } from './kinds.ts'
 import { readPolicyFile } from './policyFile.ts'
 import { isDemo, RULES } from './rules.ts'
 import type { Sections } from './sections.ts'
-import { type Key, valueOf } from './table.ts'
+import { type Key, KEYS, rowOf, valueOf } from './table.ts'
 
 export type Demo =
   | { readonly kind: 'mixed'; readonly seed: string }
@@ -37,6 +38,8 @@ export type Config = Pick<Sections, 'log' | 'control' | 'region' | 'archive' | '
     readonly demo: Demo | null
     readonly http: HttpOptions
     readonly nova: Pick<NovaOptions, 'url' | 'timeoutMs' | 'headers' | 'tokenFile'> | null
+    /** Null: the cloud's identity service is not configured. */
+    readonly keystone: KeystoneOptions | null
     readonly host: Sections['host'] & { readonly name: string }
     /** Null: no Kafka. */
     readonly kafka: KafkaOptions | null
@@ -65,7 +68,11 @@ export const safeHostName = (name: string): string =>
     .slice(0, 100) || 'localhost'
 
 /** The contents of the files that options name. */
-type Files = { readonly rules: Record<string, string>; readonly ca: string | null }
+type Files = {
+  readonly rules: Record<string, string>
+  readonly kafkaCa: string | null
+  readonly keystone: KeystoneOptions | null
+}
 
 const configOf = (
   {
@@ -80,12 +87,13 @@ const configOf = (
     nova,
     postgres,
     kafka,
+    keystone: _keystone,
     log,
     ...rest
   }: Sections,
   chosen: (key: Key) => boolean,
   osHostname: string,
-  { rules, ca }: Files,
+  { rules, kafkaCa, keystone }: Files,
 ): Config => ({
   ...rest,
   ...program,
@@ -93,17 +101,19 @@ const configOf = (
   adminListen: { ...program.adminListen, chosen: chosen('admin_listen') },
   database: withUrl(postgres),
   demo: demoOf(demo),
-  // whoever listens anywhere is reached under names that this program cannot know, unless they are configured
+  // Whoever listens anywhere is reached under names that this program cannot know, unless they are configured. A page of another site has no
+  // token to send.
   http: {
     ...http,
-    anyHost: program.noauthAnywhere && http.trustedHosts.length === 0,
+    anyHost: program.auth === 'keystone' || (program.noauthAnywhere && http.trustedHosts.length === 0),
     compat,
     policy: { enforceNewDefaults: policy.enforceNewDefaults, rules },
   },
   nova: withUrl(nova),
   host: { ...host, name: host.name ?? safeHostName(osHostname) },
   drivers: { pci, fake },
-  kafka: kafkaOf(kafka, ca),
+  kafka: kafkaOf(kafka, kafkaCa),
+  keystone,
 })
 
 const between = ({ sections, broken, originOf }: Gathered): readonly string[] =>
@@ -122,8 +132,8 @@ const inFileOf = <Value>(
   { sections, originOf }: Gathered,
   { readFile }: ConfigSources,
   take: (text: string) => { readonly value: Value; readonly problems: readonly string[] },
+  path = valueOf(sections, key) as string | null,
 ) => {
-  const path = valueOf(sections, key) as string | null
   if (path === null) return { value: nothing, problems: [] }
   const told = (rule: string) => problem(key, `${path}: ${rule}`, originOf(key) ?? 'default')
   try {
@@ -139,19 +149,61 @@ const policyOf = (gathered: Gathered, sources: ConfigSources) =>
     const { rules, problems } = readPolicyFile(text, gathered.sections.policy.enforceNewDefaults)
     return { value: { ...rules }, problems }
   })
+const certificatesIn = (text: string) => ({
+  value: text,
+  problems: text.includes('-----BEGIN CERTIFICATE-----') ? [] : ['must hold certificates in PEM'],
+})
 const certificatesOf = (gathered: Gathered, sources: ConfigSources) =>
-  inFileOf<string | null>('kafka.ca_file', null, gathered, sources, (text) => ({
-    value: text,
-    problems: text.includes('-----BEGIN CERTIFICATE-----') ? [] : ['must hold certificates in PEM'],
-  }))
+  inFileOf<string | null>('kafka.ca_file', null, gathered, sources, certificatesIn)
+
+/** What is set overrides the entry of the `clouds.yaml`. */
+const keystoneIn = (gathered: Gathered, sources: ConfigSources) => {
+  const { keystone } = gathered.sections
+  const { cloud, cloudsFile } = keystone
+  const entry =
+    cloud === null
+      ? { value: {}, problems: [] }
+      : inFileOf<CloudEntry>(
+          'keystone_authtoken.clouds_file',
+          {},
+          gathered,
+          sources,
+          (text) => cloudEntryIn(text, cloud),
+          cloudsFile,
+        )
+  const chosen = Object.fromEntries(
+    KEYS.flatMap((key) => {
+      const [section, field] = rowOf(key).to.split('.')
+      return section === 'keystone' && gathered.originOf(key) !== undefined
+        ? [[field, valueOf(gathered.sections, key)]]
+        : []
+    }),
+  )
+  const whole = { ...keystone, ...entry.value, ...chosen }
+  const ca = inFileOf<string | null>('keystone_authtoken.cafile', null, gathered, sources, certificatesIn, whole.caFile)
+  const options = keystoneOf(whole, ca.value)
+  const missing =
+    gathered.sections.program.auth === 'keystone' && options === null && entry.problems.length === 0
+      ? [
+          problem(
+            'auth',
+            'keystone needs keystone_authtoken.auth_url, and username, password and project_name or an application credential there',
+            gathered.originOf('auth') ?? 'default',
+          ),
+        ]
+      : []
+  return { value: options, problems: [...entry.problems, ...ca.problems, ...missing] }
+}
 
 export const loadConfig = (sources: ConfigSources & { readonly osHostname: string }): LoadedConfig => {
   const gathered = gather(sources)
   const policy = policyOf(gathered, sources)
   const certificates = certificatesOf(gathered, sources)
-  const problems = [...gathered.problems, ...between(gathered), ...policy.problems, ...certificates.problems]
+  const keystone = keystoneIn(gathered, sources)
+  const read = [policy, certificates, keystone].flatMap((one) => one.problems)
+  const problems = [...gathered.problems, ...between(gathered), ...read]
   if (problems.length > 0) return { ok: false, problems }
   const chosen = (key: Key) => gathered.originOf(key) !== undefined
-  const files = { rules: policy.value, ca: certificates.value }
+  const files = { rules: policy.value, kafkaCa: certificates.value, keystone: keystone.value }
   return { ok: true, config: configOf(gathered.sections, chosen, sources.osHostname, files) }
 }

@@ -36,7 +36,7 @@ const TOPICS: readonly Key[] = ['kafka.prefix', 'kafka.partitions', 'kafka.repli
 const EVERY: readonly Key[] = ['config', 'log.level', 'images']
 /** The flags that each program accepts. */
 export const PROGRAM_FLAGS = {
-  start: FLAG_KEYS.filter((key) => ![...SEVERAL, ...TOPICS].includes(key)),
+  start: [...FLAG_KEYS.filter((key) => ![...SEVERAL, ...TOPICS].includes(key)), 'auth'],
   control: [
     ...(['listen', 'admin_listen', 'database', 'nova.url', 'noauth_anywhere'] satisfies Key[]),
     ...SEVERAL,

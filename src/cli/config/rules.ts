@@ -35,12 +35,18 @@ const below = (low: Key, high: Key): Rule => ({
 
 export const RULES: readonly Rule[] = [
   {
-    keys: ['listen', 'noauth_anywhere'],
+    keys: ['listen', 'noauth_anywhere', 'auth'],
     broken: ({ program }) =>
+      program.auth !== 'keystone' &&
       !program.noauthAnywhere &&
       !isLoopback(program.listen.host) && [
         'must be a loopback address, since nobody is authenticated; --noauth-anywhere listens there all the same',
       ],
+  },
+  {
+    keys: ['tour', 'auth'],
+    broken: ({ program }) =>
+      program.tour && program.auth === 'keystone' && ['is not possible with auth keystone: it has no token'],
   },
   {
     keys: ['admin_listen', 'listen'],

@@ -19,7 +19,7 @@ export type Sections = {
     /** Opens paths on the admin listener with which tests cause failures. */
     readonly testDoors: boolean
     /** Null: the operator has not chosen how callers are authenticated. */
-    readonly auth: 'noauth' | null
+    readonly auth: 'noauth' | 'keystone' | null
     /** Always 0 outside tests. */
     readonly clockOffsetMs: number
   }
@@ -54,6 +54,25 @@ export type Sections = {
     readonly timeoutMs: number
     readonly headers: Readonly<Record<string, string>>
     readonly tokenFile: string | null
+  }
+  readonly keystone: {
+    readonly authUrl: string | null
+    readonly challengeUrl: string | null
+    readonly username: string | null
+    readonly password: string | null
+    readonly userDomain: string | null
+    readonly project: string | null
+    readonly projectDomain: string | null
+    readonly credentialId: string | null
+    readonly credentialSecret: string | null
+    readonly region: string | null
+    readonly interfaces: readonly string[]
+    readonly caFile: string | null
+    readonly timeoutMs: number
+    readonly cacheMs: number
+    readonly cacheEntries: number
+    readonly cloud: string | null
+    readonly cloudsFile: string
   }
   readonly postgres: {
     readonly url: string | null

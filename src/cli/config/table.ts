@@ -11,6 +11,7 @@ import { optional, row } from './row.ts'
 import type { Row } from './row.ts'
 import type { Path, Sections } from './sections.ts'
 import { CLUSTER } from './cluster.ts'
+import { KEYSTONE } from './keystone.ts'
 
 const inSeconds = (ms: number): number => ms / 1000
 const DAY_MS = 86_400_000
@@ -253,7 +254,7 @@ const NEIGHBOURS = {
   }),
 }
 
-export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...CLUSTER }
+export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...KEYSTONE, ...CLUSTER }
 export type Key = keyof typeof OPTIONS
 
 /** Every field of the sections must be filled by a row. For a field without a row, this type is a compile error. */

@@ -3,14 +3,16 @@ import type { Command } from 'commander'
 import * as v from 'valibot'
 import { ask } from '../ask.ts'
 import { out } from '../command.ts'
+import { type Entry, HOW_TO_SIGN_IN, signIn } from './signIn.ts'
 
 type Json = Readonly<Record<string, unknown>>
 /** The document is not judged: a command of an older release shows what it knows of the answer of a newer API. */
 export type Api = <Document>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json) => Promise<Document>
-export type ApiFlags = { readonly api: string; readonly as?: string; readonly json?: true }
+export type ApiFlags = { readonly api?: string; readonly as?: string; readonly json?: true }
 
 /** A forced removal unbinds everything on a host one by one, so it may take long. */
 const CALL_MS = 120_000
+const USUAL_API = 'http://127.0.0.1:6666/v2'
 const Refusal = v.object({ errors: v.tupleWithRest([v.object({ detail: v.string() })], v.unknown()) })
 
 const addressOf = (given: string): string => {
@@ -34,14 +36,20 @@ const identity = (user: string | undefined): Readonly<Record<string, string>> =>
     : { 'x-user-id': user, 'x-project-id': 'operations', 'x-roles': 'admin,manager,member,reader' }
 
 export const apiOf = ({ api, as: user }: ApiFlags): Api => {
-  const base = addressOf(api)
+  const given = api === undefined ? null : addressOf(api)
+  // signed in once, for all calls of the command
+  let entering: Promise<Entry> | null = null
   return async <Document>(method: string, path: string, body?: Json) => {
-    const question = { method, headers: identity(user), body, timeoutMs: CALL_MS }
+    const entry = await (entering ??= signIn(process.env))
+    const base = given ?? addressOf(entry.api ?? USUAL_API)
+    const question = { method, headers: { ...identity(user), ...entry.headers }, body, timeoutMs: CALL_MS }
     const { status, text } = await ask(`${base}${path}`, question).catch((error: Error) => {
       throw new Error(`the API at ${base} cannot be reached: ${error.message}`, { cause: error })
     })
     const json = text === '' ? {} : parsed(text)
     if (status >= 200 && status < 300 && json !== null) return json as Document
+    if (status === 401)
+      throw new Error(`${method} ${path}: 401 the API at ${base} wants a valid token: ${HOW_TO_SIGN_IN}`)
     const refusal = v.safeParse(Refusal, json)
     const said = refusal.success ? refusal.output.errors[0].detail : `it answered ${text.slice(0, 200) || 'nothing'}`
     throw new Error(`${method} ${path}: ${status} ${said}`)
@@ -50,7 +58,10 @@ export const apiOf = ({ api, as: user }: ApiFlags): Api => {
 
 export const addApiFlags = (command: Command): Command =>
   command
-    .option('--api <URL>', 'address of the API', 'http://127.0.0.1:6666/v2')
+    .option(
+      '--api <URL>',
+      `address of the API (default: the one in the service catalogue when OS_CLOUD or OS_AUTH_URL says where to sign in, else ${USUAL_API})`,
+    )
     .option('--as <USER>', 'who asks, where the API authenticates nobody; kept with what is done')
     .option('--json', 'the documents of the API instead of text')
 

@@ -13,13 +13,13 @@
 import { type KafkaBus, kafkaBus } from '../../bus/kafka/bus.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
-import { noauth } from '../../http/identity.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
 import { imageFolder } from '../../neighbours/imageFolder.ts'
 import { createNova } from '../../neighbours/nova.ts'
 import type { Store } from '../../persistence/store.ts'
 import { openAdmin } from './admin.ts'
+import { openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { openDatabase } from './database.ts'
@@ -113,6 +113,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   const { control } = system.plane
   const draining = drain(systemClock)
   const notReady = () => draining.notReady() ?? database.ailing()
+  const cloud = openCloud({ config, clock: systemClock, log, open })
   const admin = await openAdmin({
     config,
     meter,
@@ -121,14 +122,14 @@ const serve = async (opened: Opened): Promise<Running> => {
     hosts: [],
     log,
     notReady,
-    degraded: link.ailing,
+    degraded: () => link.ailing() ?? cloud.ailing(),
   })
   open.add(() => admin.close(0))
   const ids = idsBy(clock)
   const api = await listen(
     createApp({
       control: { ...control, notReady: () => notReady() ?? control.notReady() },
-      identify: noauth,
+      identify: cloud.identify,
       options: config.http,
       log,
       metrics: meter.registry,

@@ -8,9 +8,14 @@ import { ended, inWords, untilEnded } from './untilEnded.ts'
 
 type Out = (line: string) => void
 
+const doorOf = ({ auth, noauthAnywhere }: Config): string => {
+  if (auth === 'keystone') return 'callers show tokens of Keystone'
+  return `nobody is authenticated: loopback only${noauthAnywhere ? ', and --noauth-anywhere lifts that' : ''}`
+}
+
 const hints = (base: string, config: Config): readonly string[] => [
   '',
-  `  the API:   ${base}   (nobody is authenticated: loopback only${config.noauthAnywhere ? ', and --noauth-anywhere lifts that' : ''})`,
+  `  the API:   ${base}   (${doorOf(config)})`,
   `  the data:  ${config.data}`,
   '',
   '  Try:',

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Control } from '../../actors/control.ts'
 import { systemClock, systemIds } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
-import { noauth } from '../../http/identity.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
@@ -13,6 +12,7 @@ import { imageFolder } from '../../neighbours/imageFolder.ts'
 import { createNova } from '../../neighbours/nova.ts'
 import { type StoreConfig, openStore } from '../../persistence/open.ts'
 import { openAdmin } from './admin.ts'
+import { openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { demoHosts } from './demo.ts'
@@ -101,10 +101,11 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     open.add(own.stop)
     await recorded(system.plane.control, [own], log)
     const hosts = [...simulated, own]
+    const cloud = openCloud({ config, clock: systemClock, log, open })
     const api = await listen(
       createApp({
         control: system.plane.control,
-        identify: noauth,
+        identify: cloud.identify,
         options: config.http,
         log,
         metrics: meter.registry,
@@ -114,7 +115,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
       { unserved: unserved({ ids: systemIds, clock: systemClock, log }) },
     )
     open.add(() => api.close(GRACE_MS))
-    const admin = await openAdmin({ config, meter, store, system, hosts, log })
+    const admin = await openAdmin({ config, meter, store, system, hosts, log, degraded: cloud.ailing })
     open.add(() => admin.close(GRACE_MS))
     log.info(
       {

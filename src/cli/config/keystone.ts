@@ -1,0 +1,167 @@
+/** The options with which the service signs in to a cloud: in the words of `[keystone_authtoken]`, or from an entry of a `clouds.yaml`. */
+import * as v from 'valibot'
+import { parse } from 'yaml'
+import type { Credentials } from '../../neighbours/openstack/credentials.ts'
+import type { SessionOptions } from '../../neighbours/openstack/session.ts'
+import type { CacheOptions } from '../../neighbours/openstack/tokens.ts'
+import * as k from './kinds.ts'
+import { optional, row } from './row.ts'
+import type { Sections } from './sections.ts'
+
+export const KEYSTONE = {
+  'keystone_authtoken.auth_url': optional('keystone.authUrl', k.webAddress, {
+    about: 'The identity service, with or without /v3 at its end.',
+    example: 'https://keystone.example.org:5000/v3',
+  }),
+  'keystone_authtoken.www_authenticate_uri': optional('keystone.challengeUrl', k.webAddress, {
+    about: 'The identity service as callers reach it, named in answers with status 401. Without it, auth_url.',
+    example: 'https://keystone.example.org:5000/v3',
+  }),
+  'keystone_authtoken.username': optional('keystone.username', k.word, {
+    about: 'The user of this service.',
+    example: 'cyborg',
+  }),
+  'keystone_authtoken.password': optional('keystone.password', k.word, {
+    secret: true,
+    about: 'Password of that user.',
+    example: 'change me',
+  }),
+  'keystone_authtoken.user_domain_name': optional('keystone.userDomain', k.word, {
+    about: 'Domain of that user. Without it: Default.',
+    example: 'Default',
+  }),
+  'keystone_authtoken.project_name': optional('keystone.project', k.word, {
+    about: 'The project of the service users.',
+    example: 'service',
+  }),
+  'keystone_authtoken.project_domain_name': optional('keystone.projectDomain', k.word, {
+    about: 'Domain of that project. Without it: Default.',
+    example: 'Default',
+  }),
+  'keystone_authtoken.application_credential_id': optional('keystone.credentialId', k.word, {
+    about: 'An application credential of this service, instead of user, password and project.',
+    example: '0b1f6f0c2f4b4f0e9d0c6f2a5f2d7c10',
+  }),
+  'keystone_authtoken.application_credential_secret': optional('keystone.credentialSecret', k.word, {
+    secret: true,
+    about: 'Its secret.',
+    example: 'change me',
+  }),
+  'keystone_authtoken.region_name': optional('keystone.region', k.word, {
+    about: 'The region whose services are used. Without it, the first in the catalogue that has the service.',
+    example: 'RegionOne',
+  }),
+  'keystone_authtoken.interfaces': row('keystone.interfaces', k.names, ['internal', 'public'], {
+    about: 'The interfaces of the catalogue whose endpoints are used, in the order of preference.',
+  }),
+  'keystone_authtoken.cafile': optional('keystone.caFile', k.file, {
+    about: 'CA certificates in PEM that are trusted instead of those of the system, for all services of the cloud.',
+    example: '/etc/accelerando/cloud-ca.pem',
+  }),
+  'keystone_authtoken.timeout_seconds': row('keystone.timeoutMs', k.seconds(0.1, 60), 5, {
+    about: 'Time limit for one request to a service of the cloud.',
+  }),
+  'keystone_authtoken.token_cache_seconds': row('keystone.cacheMs', k.seconds(0, 3600), 60, {
+    about:
+      'What the identity service said of a token is used for so long. A token that is revoked, or whose roles change, works as before until then.',
+  }),
+  'keystone_authtoken.token_cache_size': row('keystone.cacheEntries', k.count(1, 1_000_000), 10_000, {
+    about: 'Of so many tokens it is remembered.',
+  }),
+  'keystone_authtoken.cloud': optional('keystone.cloud', k.word, {
+    about: 'Entry of a clouds.yaml that holds what is not set here.',
+    example: 'mycloud',
+  }),
+  'keystone_authtoken.clouds_file': row('keystone.cloudsFile', k.file, '/etc/openstack/clouds.yaml', {
+    about: 'That file.',
+  }),
+}
+
+export type KeystoneOptions = {
+  readonly session: SessionOptions
+  readonly cache: CacheOptions
+  /** For the header `WWW-Authenticate`. */
+  readonly challengeUrl: string
+  /** In PEM. */
+  readonly ca: string | null
+}
+
+const TEXT = v.optional(v.string())
+/** Other entries may hold what this version does not know. */
+const CLOUDS = v.object({ clouds: v.record(v.string(), v.unknown()) })
+const ENTRY = v.object({
+  auth: v.object({
+    auth_url: TEXT,
+    username: TEXT,
+    password: TEXT,
+    project_name: TEXT,
+    user_domain_name: TEXT,
+    project_domain_name: TEXT,
+    application_credential_id: TEXT,
+    application_credential_secret: TEXT,
+  }),
+  region_name: TEXT,
+  interface: TEXT,
+  cacert: TEXT,
+})
+export type Keystone = Sections['keystone']
+/** What an entry of a `clouds.yaml` sets. */
+export type CloudEntry = Partial<Keystone>
+type CloudReading = { readonly value: CloudEntry; readonly problems: readonly string[] }
+
+const set = (fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as CloudEntry
+
+const broken = (at: string, [issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): CloudReading => {
+  const path = [at, v.getDotPath(issue)].filter((part) => part !== null).join('.')
+  return { value: {}, problems: [`${path}: ${issue.message}`] }
+}
+
+/** Throws when the text is not YAML. */
+export const cloudEntryIn = (text: string, name: string): CloudReading => {
+  const file = v.safeParse(CLOUDS, parse(text, { maxAliasCount: 0 }))
+  if (!file.success) return broken('the file', file.issues)
+  const { clouds } = file.output
+  if (!Object.hasOwn(clouds, name)) return { value: {}, problems: [`has no cloud ${name}`] }
+  const read = v.safeParse(ENTRY, clouds[name])
+  if (!read.success) return broken(`clouds.${name}`, read.issues)
+  const entry = read.output
+  const { auth, region_name, interface: chosen, cacert } = entry
+  const value = set({
+    authUrl: auth.auth_url,
+    username: auth.username,
+    password: auth.password,
+    userDomain: auth.user_domain_name,
+    project: auth.project_name,
+    projectDomain: auth.project_domain_name,
+    credentialId: auth.application_credential_id,
+    credentialSecret: auth.application_credential_secret,
+    region: region_name,
+    interfaces: chosen === undefined ? undefined : [chosen],
+    caFile: cacert,
+  })
+  return { value, problems: [] }
+}
+
+const credentialsOf = (keystone: Keystone): Credentials | null => {
+  const { credentialId: id, credentialSecret: secret, username, password, project } = keystone
+  if (id !== null && secret !== null) return { kind: 'application_credential', id, secret }
+  if (username === null || password === null || project === null) return null
+  const [userDomain, projectDomain] = [keystone.userDomain ?? 'Default', keystone.projectDomain ?? 'Default']
+  return { kind: 'password', username, password, userDomain, project, projectDomain }
+}
+
+/** Null: it is not said where the identity service is, or who this service is there. */
+export const keystoneOf = (keystone: Keystone, ca: string | null): KeystoneOptions | null => {
+  const credentials = credentialsOf(keystone)
+  if (keystone.authUrl === null || credentials === null) return null
+  const { region, interfaces, timeoutMs, cacheMs, cacheEntries: entries } = keystone
+  const bare = keystone.authUrl.replace(/\/+$/, '')
+  const authUrl = bare.endsWith('/v3') ? bare : `${bare}/v3`
+  return {
+    session: { authUrl, credentials, region, interfaces, timeoutMs },
+    cache: { cacheMs, entries },
+    challengeUrl: keystone.challengeUrl ?? authUrl,
+    ca,
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * How a command shows who it is, with the variables that OpenStack's own command line reads: `OS_TOKEN`; or `OS_AUTH_URL` and what goes with it; or
+ * `OS_CLOUD`, an entry of a `clouds.yaml`. Without any of them it shows nothing.
+ */
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../clock.ts'
+import { messageOf } from '../../errorText.ts'
+import { silent } from '../../log.ts'
+import { createSender } from '../../neighbours/openstack/send.ts'
+import { createSession } from '../../neighbours/openstack/session.ts'
+import { type CloudEntry, cloudEntryIn, type Keystone, keystoneOf } from '../config/keystone.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+export type Entry = {
+  readonly headers: Readonly<Record<string, string>>
+  /** The API in the service catalogue; null: nobody was asked. */
+  readonly api: string | null
+}
+
+const NOTHING: Keystone = {
+  authUrl: null,
+  challengeUrl: null,
+  username: null,
+  password: null,
+  userDomain: null,
+  project: null,
+  projectDomain: null,
+  credentialId: null,
+  credentialSecret: null,
+  region: null,
+  interfaces: ['public'],
+  caFile: null,
+  timeoutMs: 20_000,
+  cacheMs: 0,
+  cacheEntries: 0,
+  cloud: null,
+  cloudsFile: '',
+}
+const VARIABLES = {
+  authUrl: 'OS_AUTH_URL',
+  username: 'OS_USERNAME',
+  password: 'OS_PASSWORD',
+  userDomain: 'OS_USER_DOMAIN_NAME',
+  project: 'OS_PROJECT_NAME',
+  projectDomain: 'OS_PROJECT_DOMAIN_NAME',
+  credentialId: 'OS_APPLICATION_CREDENTIAL_ID',
+  credentialSecret: 'OS_APPLICATION_CREDENTIAL_SECRET',
+  region: 'OS_REGION_NAME',
+  caFile: 'OS_CACERT',
+} as const satisfies Partial<Record<keyof Keystone, string>>
+
+const inVariables = (env: Env): CloudEntry => {
+  const given = Object.entries(VARIABLES).flatMap(([field, name]) => (env[name] ? [[field, env[name]]] : []))
+  const chosen = env['OS_INTERFACE']
+  return { ...(Object.fromEntries(given) as CloudEntry), ...(chosen ? { interfaces: [chosen] } : {}) }
+}
+
+/** As OpenStack's command line looks for it. */
+const cloudsFiles = (env: Env): readonly string[] =>
+  env['OS_CLIENT_CONFIG_FILE']
+    ? [env['OS_CLIENT_CONFIG_FILE']]
+    : ['clouds.yaml', join(homedir(), '.config/openstack/clouds.yaml'), '/etc/openstack/clouds.yaml']
+
+const inClouds = (name: string, env: Env): CloudEntry => {
+  const files = cloudsFiles(env)
+  for (const file of files) {
+    let text: string
+    try {
+      text = readFileSync(file, 'utf8')
+    } catch {
+      continue
+    }
+    const { value, problems } = cloudEntryIn(text, name)
+    if (problems.length > 0) throw new Error(`OS_CLOUD: ${file}: ${problems.join('; ')}`)
+    return value
+  }
+  throw new Error(`OS_CLOUD: none of ${files.join(', ')} can be read`)
+}
+
+export const HOW_TO_SIGN_IN =
+  'set OS_AUTH_URL with OS_USERNAME, OS_PASSWORD and OS_PROJECT_NAME or with an application credential, or OS_CLOUD, or OS_TOKEN'
+
+/** Throws with a text for the operator. */
+export const signIn = async (env: Env): Promise<Entry> => {
+  const { OS_TOKEN: token, OS_CLOUD: cloud } = env
+  if (token) return { headers: { 'x-auth-token': token }, api: null }
+  if (!cloud && !env['OS_AUTH_URL']) return { headers: {}, api: null }
+  const keystone = { ...NOTHING, ...(cloud ? inClouds(cloud, env) : {}), ...inVariables(env) }
+  const options = keystoneOf(keystone, keystone.caFile === null ? null : readFileSync(keystone.caFile, 'utf8'))
+  if (options === null) throw new Error(`that is not enough to sign in: ${HOW_TO_SIGN_IN}`)
+  const sender = createSender(options.ca)
+  try {
+    const session = createSession({ options: options.session, send: sender.send, clock: systemClock, log: silent })
+    const { token: issued, url } = await session.entry('accelerator')
+    return { headers: { 'x-auth-token': issued }, api: url }
+  } catch (error) {
+    throw new Error(`Keystone at ${options.session.authUrl}: ${messageOf(error)}`, { cause: error })
+  } finally {
+    await sender.close()
+  }
+}

@@ -1,0 +1,42 @@
+/** The cloud that the service is a part of: its session there, and who says who is calling. */
+import type { Clock } from '../../clock.ts'
+import type { Identify } from '../../http/identity.ts'
+import { noauth } from '../../http/identity.ts'
+import { tokenIdentity } from '../../http/tokenIdentity.ts'
+import type { Log } from '../../log.ts'
+import { createSender } from '../../neighbours/openstack/send.ts'
+import { createSession } from '../../neighbours/openstack/session.ts'
+import { createTokens } from '../../neighbours/openstack/tokens.ts'
+import type { Closer } from '../closer.ts'
+import type { Config } from '../config/config.ts'
+
+export type Cloud = {
+  readonly identify: Identify
+  /** Which services of the cloud do not answer; null: none is known not to. */
+  readonly ailing: () => string | null
+}
+/** The type under which this service stands in the catalogue. */
+const SERVICE_TYPE = 'accelerator'
+
+type Parts = {
+  readonly config: Pick<Config, 'auth' | 'keystone' | 'http'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly open: Closer
+}
+
+export const openCloud = ({ config: { auth, keystone, http }, clock, log, open }: Parts): Cloud => {
+  if (auth !== 'keystone' || keystone === null) return { identify: noauth, ailing: () => null }
+  const sender = createSender(keystone.ca)
+  open.add(sender.close)
+  const session = createSession({ options: keystone.session, send: sender.send, clock, log })
+  const tokens = createTokens({ session, cache: keystone.cache, clock, log })
+  const { serviceTokenRoles } = http
+  return {
+    identify: tokenIdentity(tokens, { authUrl: keystone.challengeUrl, serviceType: SERVICE_TYPE, serviceTokenRoles }),
+    ailing: () =>
+      Object.entries(session.ailing())
+        .map(([name, reason]) => `${name}: ${reason}`)
+        .join('; ') || null,
+  }
+}

@@ -1,0 +1,71 @@
+/** What Keystone answers, as far as it is used: tokens and the service catalogue (Identity API v3). */
+import * as v from 'valibot'
+import type { Token } from '../../token.ts'
+
+const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(255))
+const ENDPOINT = v.object({
+  interface: v.string(),
+  url: v.string(),
+  region: v.optional(v.nullable(v.string())),
+  region_id: v.optional(v.nullable(v.string())),
+})
+const CATALOG = v.array(v.object({ type: v.string(), endpoints: v.array(ENDPOINT) }))
+const RULE = v.object({ service: v.string(), method: v.string(), path: v.string() })
+const TOKEN = v.object({
+  token: v.object({
+    expires_at: v.pipe(v.string(), v.isoTimestamp()),
+    user: v.object({ id: NAME }),
+    project: v.optional(v.object({ id: NAME })),
+    roles: v.optional(v.pipe(v.array(v.object({ name: NAME })), v.maxLength(1000))),
+    catalog: v.optional(CATALOG),
+    application_credential: v.optional(v.object({ access_rules: v.optional(v.nullable(v.array(RULE))) })),
+  }),
+})
+export type Catalog = v.InferOutput<typeof CATALOG>
+
+export type Read = {
+  readonly token: Token
+  /** By the clock of Keystone, ms since the epoch. */
+  readonly expiresAt: number
+  readonly catalog: Catalog
+}
+/** Null when it is not an answer of the Identity API. */
+export const readToken = (text: string): Read | null => {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const parsed = v.safeParse(TOKEN, json)
+  if (!parsed.success) return null
+  const { user, project, roles = [], expires_at, catalog = [], application_credential: limited } = parsed.output.token
+  return {
+    token: {
+      userId: user.id,
+      projectId: project?.id ?? null,
+      roles: roles.map(({ name }) => name.toLowerCase()),
+      accessRules: limited?.access_rules ?? null,
+    },
+    expiresAt: Date.parse(expires_at),
+    catalog,
+  }
+}
+
+export type Place = {
+  readonly type: string
+  /** The first one that the catalogue has is taken. */
+  readonly interfaces: readonly string[]
+  /** Null: any. */
+  readonly region: string | null
+}
+/** The URL of a service, without a slash at its end. Null: the catalogue has none there. */
+export const endpointIn = (catalog: Catalog, { type, interfaces, region }: Place): string | null => {
+  const all = catalog.filter((service) => service.type === type).flatMap(({ endpoints }) => endpoints)
+  const near = all.filter((one) => region === null || (one.region_id ?? one.region) === region)
+  for (const wanted of interfaces) {
+    const found = near.find((one) => one.interface === wanted)
+    if (found !== undefined) return found.url.replace(/\/+$/, '')
+  }
+  return null
+}

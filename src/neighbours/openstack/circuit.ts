@@ -1,0 +1,61 @@
+/**
+ * Keeps a neighbour that does not answer from being asked by everybody: each of them would wait for the whole time limit.
+ *
+ * CIRCUIT-1 after `FAILURES` failures in a row calls fail at once, for a pause that doubles with each further failure;
+ * CIRCUIT-2 after the pause one call is let through, and the others go on failing until it has ended;
+ * CIRCUIT-3 any answer but 500, 502, 503 and 504 is a sign of life.
+ */
+import type { Clock } from '../../clock.ts'
+import { textOf } from '../../errorText.ts'
+import type { Log } from '../../log.ts'
+import { backoffMs } from '../../waiting.ts'
+import { type Answer, Unanswered } from './send.ts'
+
+const FAILURES = 3
+const PAUSE = { firstMs: 500, maxMs: 15_000 }
+const BROKEN: ReadonlySet<number> = new Set([500, 502, 503, 504])
+
+export type Circuit = {
+  /** Rejects with `Unanswered` without a call while the neighbour is left alone. */
+  readonly run: (call: () => Promise<Answer>) => Promise<Answer>
+  /** Why the neighbour counts as unreachable; null: it answers, or was not asked yet. */
+  readonly ailing: () => string | null
+}
+
+export const createCircuit = (name: string, clock: Pick<Clock, 'monotonic'>, log: Log): Circuit => {
+  let failures = 0
+  let closedUntil = 0
+  let probing = false
+  let reason: string | null = null
+  const failed = (why: string): void => {
+    failures++
+    if (failures < FAILURES) return
+    if (reason === null) log.warn({ neighbour: name, reason: why }, 'neighbour.unreachable')
+    reason = why
+    closedUntil = clock.monotonic() + backoffMs(PAUSE, failures - FAILURES + 1)
+  }
+  const answered = (): void => {
+    if (reason !== null) log.info({ neighbour: name }, 'neighbour.reachable')
+    failures = 0
+    reason = null
+  }
+  return {
+    run: async (call) => {
+      if (reason !== null && (probing || clock.monotonic() < closedUntil))
+        throw new Unanswered(`it is not asked again yet: ${reason}`)
+      probing = reason !== null
+      try {
+        const answer = await call()
+        if (BROKEN.has(answer.status)) failed(`it answers ${answer.status}`)
+        else answered()
+        return answer
+      } catch (error) {
+        failed(textOf(error))
+        throw error
+      } finally {
+        probing = false
+      }
+    },
+    ailing: () => reason,
+  }
+}

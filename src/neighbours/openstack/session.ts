@@ -1,0 +1,145 @@
+/**
+ * The session of this service with the cloud: one token for all neighbours, and their endpoints from the catalogue that came with it.
+ *
+ * SESSION-1 the token is renewed before it expires, by one request at a time. While that fails the old one is used as long as it lasts;
+ * SESSION-2 a neighbour that answers 401 gets the request once more, with a new token: the old one was revoked;
+ * SESSION-3 how long a token lasts is counted from its arrival by this machine's monotonic clock, so a clock that is set wrongly does no harm;
+ * SESSION-4 a reading request whose connection failed is sent once more: a neighbour may have closed an idle connection at that moment.
+ */
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import { type Catalog, endpointIn, readToken } from './answers.ts'
+import { type Circuit, createCircuit } from './circuit.ts'
+import { authRequest, type Credentials } from './credentials.ts'
+import { type Answer, type Request, type Send, Unanswered } from './send.ts'
+
+export type SessionOptions = {
+  /** Of the identity service, version included: http://keystone.example.org:5000/v3 */
+  readonly authUrl: string
+  readonly credentials: Credentials
+  /** Null: the first region that has the service. */
+  readonly region: string | null
+  /** In the order of preference. */
+  readonly interfaces: readonly string[]
+  readonly timeoutMs: number
+}
+export type Call = Pick<Request, 'method' | 'body'> & {
+  /** Type of the service in the catalogue. */
+  readonly service: string
+  /** Behind the URL of the endpoint, with a slash at its beginning. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timeoutMs?: number
+}
+export type Session = {
+  /** Rejects with `Unanswered`. */
+  readonly call: (call: Call) => Promise<Answer>
+  /** Asks the identity service itself, with the token of this service. Rejects with `Unanswered`. */
+  readonly ask: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>
+  /** A token of this session, and the URL of a service in the catalogue. Rejects with `Unanswered`. */
+  readonly entry: (service: string) => Promise<{ readonly token: string; readonly url: string }>
+  /** The neighbours that do not answer at present, with the reason. */
+  readonly ailing: () => Readonly<Record<string, string>>
+}
+type Parts = { readonly options: SessionOptions; readonly send: Send; readonly clock: Clock; readonly log: Log }
+
+/** The own token is renewed so long before its end, at most: requests under way still use the old one. */
+const MARGIN_MS = 120_000
+type Own = { readonly id: string; readonly catalog: Catalog; readonly renewAt: number; readonly endsAt: number }
+
+/** How long a token lasts, by the clock of who issued it. */
+const lifetimeOf = (expiresAt: number, { headers }: Answer, clock: Clock): number => {
+  const then = Date.parse(headers['date'] ?? '')
+  return Math.max(0, expiresAt - (Number.isNaN(then) ? clock.now() : then))
+}
+
+const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
+  const { authUrl, credentials, timeoutMs } = options
+  let own: Own | null = null
+  let asked: Promise<Own> | null = null
+  const issue = async (): Promise<Own> => {
+    const body = JSON.stringify(authRequest(credentials))
+    const headers = { 'content-type': 'application/json', accept: 'application/json' }
+    const url = `${authUrl}/auth/tokens`
+    const answer = await circuit.run(() => send({ method: 'POST', url, headers, body, timeoutMs }))
+    const [id, read] = [answer.headers['x-subject-token'], readToken(answer.text)]
+    if (answer.status !== 201 || id === undefined || read === null) {
+      const refused = answer.status === 401 ? ': it refuses the credentials' : ''
+      log.error({ status: answer.status, auth_url: authUrl }, 'keystone.no_token')
+      throw new Unanswered(`it gives this service no token (${answer.status})${refused}`)
+    }
+    const lifeMs = lifetimeOf(read.expiresAt, answer, clock)
+    const at = clock.monotonic()
+    own = { id, catalog: read.catalog, renewAt: at + lifeMs - Math.min(MARGIN_MS, lifeMs / 5), endsAt: at + lifeMs }
+    return own
+  }
+  const renew = (): Promise<Own> => (asked ??= issue().finally(() => (asked = null)))
+  return {
+    current: async (): Promise<Own> => {
+      const held = own
+      if (held === null || clock.monotonic() >= held.endsAt) return renew()
+      if (clock.monotonic() < held.renewAt) return held
+      return renew().catch(() => held)
+    },
+    /** A neighbour refused it. */
+    drop: (token: Own): void => {
+      if (own === token) own = null
+    },
+  }
+}
+
+export const createSession = (parts: Parts): Session => {
+  const { options, send, clock, log } = parts
+  const circuits = new Map<string, Circuit>()
+  const circuitOf = (name: string): Circuit => {
+    const known = circuits.get(name) ?? createCircuit(name, clock, log)
+    circuits.set(name, known)
+    return known
+  }
+  const tokens = ownTokens(parts, circuitOf('identity'))
+  const through = async (name: string, request: (token: Own) => Request): Promise<Answer> => {
+    const circuit = circuitOf(name)
+    const once = async (token: Own): Promise<Answer> => {
+      const sent = request(token)
+      const bare = () => send({ ...sent, headers: { ...sent.headers, 'x-auth-token': token.id } })
+      const twice = () =>
+        bare().catch((error) => (error instanceof Unanswered && !error.late ? bare() : Promise.reject(error)))
+      return circuit.run(sent.method === 'GET' ? twice : bare)
+    }
+    const token = await tokens.current()
+    const answer = await once(token)
+    if (answer.status !== 401) return answer
+    tokens.drop(token)
+    return once(await tokens.current())
+  }
+  const urlOf = (service: string, { catalog }: Own): string => {
+    const { interfaces, region } = options
+    const url = endpointIn(catalog, { type: service, interfaces, region })
+    if (url !== null) return url
+    const where = `${interfaces.join(' or ')}${region === null ? '' : ` in the region ${region}`}`
+    throw new Unanswered(`the catalogue has no endpoint of ${service} with the interface ${where}`)
+  }
+  return {
+    call: ({ service, path, method, headers = {}, body, timeoutMs = options.timeoutMs }) =>
+      through(service, (token) => ({
+        method,
+        url: `${urlOf(service, token)}${path}`,
+        headers: { accept: 'application/json', ...headers },
+        ...(body !== undefined && { body }),
+        timeoutMs,
+      })),
+    ask: (path, headers = {}) =>
+      through('identity', () => ({
+        method: 'GET',
+        url: `${options.authUrl}${path}`,
+        headers: { accept: 'application/json', ...headers },
+        timeoutMs: options.timeoutMs,
+      })),
+    entry: async (service) => {
+      const token = await tokens.current()
+      return { token: token.id, url: urlOf(service, token) }
+    },
+    ailing: () =>
+      Object.fromEntries([...circuits].flatMap(([name, { ailing }]) => (ailing() === null ? [] : [[name, ailing()!]]))),
+  }
+}

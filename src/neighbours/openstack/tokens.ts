@@ -1,0 +1,102 @@
+/**
+ * Validates the tokens of callers with Keystone, and remembers what it said.
+ *
+ * TOKENS-1 an answer is used for `cacheMs` at most, and not beyond the end of the token: for so long a token works that was revoked;
+ * TOKENS-2 one token is validated by one request at a time; others that bring it meanwhile wait for its answer;
+ * TOKENS-3 an answer that allowed an expired token is used only where that is allowed again;
+ * TOKENS-4 at most `entries` answers are remembered, the oldest go first. Of a token only its digest is kept;
+ * TOKENS-5 while Keystone does not answer, what is remembered is used within its limit, and other tokens are answered `unavailable`;
+ * TOKENS-6 at most `VALIDATED_AT_ONCE` requests are open at Keystone, so that a flood of invented tokens holds up nothing else.
+ */
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../clock.ts'
+import { textOf } from '../../errorText.ts'
+import type { Log } from '../../log.ts'
+import type { Tokens, TokenVerdict } from '../../token.ts'
+import { type Read, readToken } from './answers.ts'
+import { type Answer, Unanswered } from './send.ts'
+import type { Session } from './session.ts'
+
+export type CacheOptions = { readonly cacheMs: number; readonly entries: number }
+type Parts = {
+  readonly session: Pick<Session, 'ask'>
+  readonly cache: CacheOptions
+  readonly clock: Clock
+  readonly log: Log
+}
+type Said = Exclude<TokenVerdict, { readonly kind: 'unavailable' }>
+type Entry = { readonly verdict: Said; readonly until: number }
+
+/** Tokens are printable ASCII; longer ones do not fit into a request. */
+const TOKEN = /^[\x21-\x7e]{1,8192}$/
+const VALIDATED_AT_ONCE = 64
+/** An invented token costs a request of Keystone's only so often. */
+const INVALID_FOR_MS = 10_000
+const RETRY_SECONDS = 1
+
+const INVALID: Said = { kind: 'invalid' }
+const unavailable = (reason: string): TokenVerdict => ({
+  kind: 'unavailable',
+  reason,
+  retryAfterSeconds: RETRY_SECONDS,
+})
+
+const remainingMs = ({ expiresAt }: Read, { headers }: Answer, clock: Clock): number => {
+  const then = Date.parse(headers['date'] ?? '')
+  return expiresAt - (Number.isNaN(then) ? clock.now() : then)
+}
+
+export const createTokens = ({ session, cache, clock, log }: Parts): Tokens => {
+  const known = new Map<string, Entry>()
+  const asked = new Map<string, Promise<TokenVerdict>>()
+  const remember = (key: string, verdict: Said, forMs: number): TokenVerdict => {
+    known.delete(key)
+    if (forMs > 0) known.set(key, { verdict, until: clock.monotonic() + forMs })
+    for (const oldest of known.keys()) {
+      if (known.size <= cache.entries) break
+      known.delete(oldest)
+    }
+    return verdict
+  }
+  const remembered = (key: string): Said | null => {
+    const entry = known.get(key)
+    return entry !== undefined && clock.monotonic() < entry.until ? entry.verdict : null
+  }
+  const ask = async (key: string, token: string, allowExpired: boolean): Promise<TokenVerdict> => {
+    const answer = await session.ask(`/auth/tokens?nocatalog${allowExpired ? '&allow_expired=1' : ''}`, {
+      'x-subject-token': token,
+      // without it Keystone refuses tokens of limited application credentials
+      'openstack-identity-access-rules': '1.0',
+    })
+    if (answer.status === 404) return remember(key, INVALID, Math.min(cache.cacheMs, INVALID_FOR_MS))
+    const read = answer.status === 200 ? readToken(answer.text) : null
+    if (read === null) throw new Unanswered(`it answers ${answer.status} to a token`)
+    const endsInMs = allowExpired ? Infinity : remainingMs(read, answer, clock)
+    return remember(key, { kind: 'valid', token: read.token }, Math.min(cache.cacheMs, endsInMs))
+  }
+  const asking = async (key: string, token: string, allowExpired: boolean): Promise<TokenVerdict> => {
+    try {
+      return await ask(key, token, allowExpired)
+    } catch (error) {
+      log.warn({ reason: textOf(error) }, 'keystone.token_not_validated')
+      return unavailable('the identity service does not answer')
+    }
+  }
+  return {
+    validate: async (token, { allowExpired }) => {
+      if (!TOKEN.test(token)) return INVALID
+      const digest = createHash('sha256').update(token).digest('base64')
+      const key = allowExpired ? `${digest} expired` : digest
+      const plain = remembered(digest)
+      // a token that is valid is so where expired ones are allowed too
+      const found = plain?.kind === 'valid' ? plain : remembered(key)
+      if (found !== null) return found
+      const other = asked.get(key)
+      if (other !== undefined) return other
+      if (asked.size >= VALIDATED_AT_ONCE) return unavailable('too many tokens are being validated')
+      const verdict = asking(key, token, allowExpired).finally(() => void asked.delete(key))
+      asked.set(key, verdict)
+      return verdict
+    },
+  }
+}

@@ -1,0 +1,154 @@
+/** How an operator says where the cloud is, and who this service is there. */
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/cli/config/config.ts'
+
+const CLOUDS = `
+clouds:
+  mine:
+    region_name: RegionTwo
+    interface: public
+    cacert: ca.pem
+    auth:
+      auth_url: https://keystone.example.org:5000
+      username: cyborg
+      password: from-clouds
+      project_name: service
+      user_domain_name: People
+  limited:
+    auth:
+      auth_url: https://keystone.example.org:5000/v3/
+      application_credential_id: id-1
+      application_credential_secret: secret-1
+  odd:
+    auth:
+      auth_url: [1]
+`
+const PEM = '-----BEGIN CERTIFICATE-----\n'
+const FILES: Readonly<Record<string, string>> = {
+  'clouds.yaml': CLOUDS,
+  'ca.pem': PEM,
+  'not.pem': 'x',
+  'bad.yaml': 'a: [',
+}
+const load = (toml: string, env: Readonly<Record<string, string>> = {}) =>
+  loadConfig({
+    env: { ACCELERANDO_CONFIG: 'c.toml', ...env },
+    osHostname: 'h',
+    readFile: (path) => {
+      const text = path === 'c.toml' ? toml : FILES[path]
+      if (text === undefined) throw new Error('ENOENT: not there')
+      return text
+    },
+  })
+const problems = (toml: string): readonly string[] => {
+  const loaded = load(toml)
+  return loaded.ok ? [] : loaded.problems
+}
+const keystone = (toml: string, env?: Readonly<Record<string, string>>) => {
+  const loaded = load(toml, env)
+  if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
+  return loaded.config.keystone
+}
+const section = (...lines: readonly string[]): string =>
+  ['auth = "keystone"', '[keystone_authtoken]', ...lines].join('\n')
+const fromClouds = (cloud: string, ...more: readonly string[]) =>
+  section(`cloud = "${cloud}"`, 'clouds_file = "clouds.yaml"', ...more)
+const URL = 'auth_url = "http://keystone:5000"'
+
+describe('keystone_authtoken', () => {
+  test('user, password and project; domains are Default, /v3 is added', () => {
+    const read = keystone(section(URL, 'username = "u"', 'project_name = "p"'), {
+      ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'w',
+    })
+    expect(read).toEqual({
+      session: {
+        authUrl: 'http://keystone:5000/v3',
+        credentials: {
+          kind: 'password',
+          username: 'u',
+          password: 'w',
+          userDomain: 'Default',
+          project: 'p',
+          projectDomain: 'Default',
+        },
+        region: null,
+        interfaces: ['internal', 'public'],
+        timeoutMs: 5000,
+      },
+      cache: { cacheMs: 60_000, entries: 10_000 },
+      challengeUrl: 'http://keystone:5000/v3',
+      ca: null,
+    })
+  })
+  test('an entry of a clouds.yaml, which what is set overrides', () => {
+    const read = keystone(fromClouds('mine', 'password = "set"', 'interfaces = ["admin"]'))
+    expect(read).toMatchObject({
+      session: {
+        authUrl: 'https://keystone.example.org:5000/v3',
+        credentials: { username: 'cyborg', password: 'set', userDomain: 'People', projectDomain: 'Default' },
+        region: 'RegionTwo',
+        interfaces: ['admin'],
+      },
+      ca: PEM,
+    })
+    expect(keystone(fromClouds('mine'))).toMatchObject({
+      session: { interfaces: ['public'], credentials: { password: 'from-clouds' } },
+    })
+  })
+  test('an application credential', () => {
+    expect(keystone(fromClouds('limited'))).toMatchObject({
+      session: {
+        authUrl: 'https://keystone.example.org:5000/v3',
+        credentials: { kind: 'application_credential', id: 'id-1', secret: 'secret-1' },
+      },
+    })
+  })
+  test('the identity service as callers reach it', () => {
+    expect(keystone(fromClouds('limited', 'www_authenticate_uri = "https://public/v3"'))?.challengeUrl).toBe(
+      'https://public/v3',
+    )
+  })
+  const LACKS =
+    'auth: keystone needs keystone_authtoken.auth_url, and username, password and project_name or an application credential there'
+  test.each([
+    ['nothing', section(), LACKS],
+    ['no password', section(URL, 'username = "u"', 'project_name = "p"'), LACKS],
+    ['half an application credential', section(URL, 'application_credential_id = "i"'), LACKS],
+    ['no such cloud', fromClouds('other'), 'clouds_file: clouds.yaml: has no cloud other'],
+    [
+      'a cloud that an object inherits',
+      fromClouds('constructor'),
+      'clouds_file: clouds.yaml: has no cloud constructor',
+    ],
+    [
+      'an entry of another shape',
+      fromClouds('odd'),
+      'clouds_file: clouds.yaml: clouds.odd.auth.auth_url: Invalid type',
+    ],
+    [
+      'a file that is not there',
+      section('cloud = "x"', 'clouds_file = "none.yaml"'),
+      'clouds_file: none.yaml: cannot be read: ENOENT',
+    ],
+    [
+      'a file that is not YAML',
+      section('cloud = "x"', 'clouds_file = "bad.yaml"'),
+      'clouds_file: bad.yaml: cannot be read: ',
+    ],
+    ['no certificates', fromClouds('limited', 'cafile = "not.pem"'), 'cafile: not.pem: must hold certificates in PEM'],
+  ])('%s is a problem that says what to do', (_, toml, problem) => {
+    const found = problems(toml)
+    expect(found.join('\n')).toContain(problem)
+    expect(found).toHaveLength(1)
+  })
+  test('secrets are not shown', () => {
+    expect(problems(section(URL, 'password = 5')).join('\n')).not.toContain('5,')
+  })
+  test('with it the API may listen anywhere, under any name; the tour has no token', () => {
+    const loaded = load(`listen = "0.0.0.0:6666"\n${fromClouds('limited')}`)
+    expect(loaded).toMatchObject({ ok: true, config: { http: { anyHost: true } } })
+    expect(problems(`tour = true\n${fromClouds('limited')}`)).toEqual([
+      'tour: is not possible with auth keystone: it has no token (from c.toml)',
+    ])
+  })
+})

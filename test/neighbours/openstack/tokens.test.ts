@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { silent } from '../../../src/log.ts'
+import { createSender, type Sender } from '../../../src/neighbours/openstack/send.ts'
+import { createSession } from '../../../src/neighbours/openstack/session.ts'
+import { createTokens } from '../../../src/neighbours/openstack/tokens.ts'
+import { sessionOptions } from '../../contracts/keystone.contract.ts'
+import { handClock } from '../../support/lab.ts'
+import { signIn } from '../../support/signIn.ts'
+import { type KeystoneDouble, keystoneDouble } from './keystoneDouble.ts'
+
+let keystone: KeystoneDouble
+let sender: Sender
+beforeEach(async () => {
+  keystone = await keystoneDouble()
+  sender = createSender(null)
+})
+afterEach(async () => {
+  await sender.close()
+  await keystone.close()
+})
+const open = (entries = 1000) => {
+  const clock = handClock()
+  const options = { ...sessionOptions(keystone.authUrl), timeoutMs: 500 }
+  const session = createSession({ options, send: sender.send, clock, log: silent })
+  return { clock, tokens: createTokens({ session, cache: { cacheMs: 60_000, entries }, clock, log: silent }) }
+}
+const enter = async (user = 'alpha-member'): Promise<string> =>
+  (await signIn(keystone.authUrl, user, { project: 'alpha' })).token
+const validated = () => keystone.asked.filter((line) => line.startsWith('GET /v3/auth/tokens')).length
+const PLAIN = { allowExpired: false }
+const LENIENT = { allowExpired: true }
+const GONE = { kind: 'unavailable', reason: 'the identity service does not answer', retryAfterSeconds: 1 }
+
+describe('tokens', () => {
+  test('TOKENS-1 an answer is used for its time, and a revoked token works no longer than that', async () => {
+    const { tokens, clock } = open()
+    const token = await enter()
+    await tokens.validate(token, PLAIN)
+    keystone.revokeAll()
+    await clock.pass(59_999)
+    expect(await tokens.validate(token, PLAIN)).toMatchObject({ kind: 'valid' })
+    expect(validated()).toBe(1)
+    await clock.pass(1)
+    expect(await tokens.validate(token, PLAIN)).toEqual({ kind: 'invalid' })
+  })
+  test('TOKENS-1 it is not used beyond the end of the token, whatever the clock of this machine says', async () => {
+    keystone.lifeMs = 30_000
+    const { tokens, clock } = open()
+    const token = await enter()
+    await tokens.validate(token, PLAIN)
+    await clock.pass(27_000)
+    await tokens.validate(token, PLAIN)
+    expect(validated()).toBe(1)
+    await clock.pass(4000)
+    await tokens.validate(token, PLAIN)
+    expect(validated()).toBe(2)
+  })
+  test('TOKENS-1 an invented token is asked about again after ten seconds', async () => {
+    const { tokens, clock } = open()
+    await tokens.validate('gAAAAAnope', PLAIN)
+    await clock.pass(9999)
+    await tokens.validate('gAAAAAnope', PLAIN)
+    expect(validated()).toBe(1)
+    await clock.pass(1)
+    await tokens.validate('gAAAAAnope', PLAIN)
+    expect(validated()).toBe(2)
+  })
+  test('TOKENS-2 callers that bring one token together cost one request', async () => {
+    const { tokens } = open()
+    const token = await enter()
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => tokens.validate(token, PLAIN)))
+    expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['valid']))
+    expect(validated()).toBe(1)
+  })
+  test('TOKENS-3 an answer that allowed an expired token does not make it valid for others', async () => {
+    keystone.lifeMs = 1000
+    const { tokens } = open()
+    const token = await enter()
+    keystone.skewMs = 5000
+    keystone.lifeMs = 3_600_000
+    expect(await tokens.validate(token, LENIENT)).toMatchObject({ kind: 'valid' })
+    expect(await tokens.validate(token, PLAIN)).toEqual({ kind: 'invalid' })
+    expect(await tokens.validate(token, LENIENT)).toMatchObject({ kind: 'valid' })
+    expect(validated()).toBe(2)
+  })
+  test('TOKENS-3 one that is valid is so where expired ones are allowed', async () => {
+    const { tokens } = open()
+    const token = await enter()
+    await tokens.validate(token, PLAIN)
+    expect(await tokens.validate(token, LENIENT)).toMatchObject({ kind: 'valid' })
+    expect(validated()).toBe(1)
+  })
+  test('TOKENS-4 of many tokens the oldest are forgotten', async () => {
+    const { tokens } = open(2)
+    const all = [await enter(), await enter(), await enter()]
+    for (const token of all) await tokens.validate(token, PLAIN)
+    await tokens.validate(all[1]!, PLAIN)
+    await tokens.validate(all[2]!, PLAIN)
+    expect(validated()).toBe(3)
+    await tokens.validate(all[0]!, PLAIN)
+    expect(validated()).toBe(4)
+  })
+  test.each(['down', 'broken', 'silent'] as const)(
+    'TOKENS-5 Keystone is %s: what is known is used, nothing else',
+    async (mood) => {
+      const { tokens } = open()
+      const [known, other] = [await enter(), await enter('alpha-reader')]
+      await tokens.validate(known, PLAIN)
+      keystone.mood = mood
+      expect(await tokens.validate(known, PLAIN)).toMatchObject({ kind: 'valid' })
+      expect(await tokens.validate(other, PLAIN)).toEqual(GONE)
+      keystone.mood = 'well'
+      expect(await tokens.validate(other, PLAIN)).toMatchObject({ kind: 'valid' })
+    },
+  )
+  test('TOKENS-6 a flood of invented tokens is refused beyond 64 at once', async () => {
+    const { tokens } = open()
+    await tokens.validate(await enter(), PLAIN)
+    keystone.mood = 'silent'
+    const verdicts = await Promise.all(Array.from({ length: 70 }, (_, n) => tokens.validate(`gAAAAA${n}`, PLAIN)))
+    const crowded = verdicts.filter(
+      (one) => one.kind === 'unavailable' && one.reason === 'too many tokens are being validated',
+    )
+    expect(crowded).toHaveLength(6)
+  })
+  test.each(['', 'a b', 'a\nb', 'ä', 'x'.repeat(8193)])(
+    'a text that can be no token is invalid, and nobody is asked',
+    async (text) => {
+      const { tokens } = open()
+      expect(await tokens.validate(text, PLAIN)).toEqual({ kind: 'invalid' })
+      expect(keystone.asked).toEqual([])
+    },
+  )
+})
