@@ -272,6 +272,20 @@ export const EQUIVALENT: readonly Equivalent[] = [
     mutated: '!.',
     reason: 'the command has an id of its own, so that it was not carried out before',
   },
+  {
+    path: 'src/cli/config/rules.ts',
+    line: "isDemo(demo) && /^sim-\\d+$/.test(host.name ?? '') && ['must not be the name of a simulated host (sim-1, ...)'],",
+    original: "''",
+    mutated: "'mutated'",
+    reason: 'a host without a name is no simulated host',
+  },
+  {
+    path: 'src/cli/config/rules.ts',
+    line: 'const set = given.filter((each) => each !== null).length',
+    original: '!==',
+    mutated: '===',
+    reason: 'none or all of three are set just when all or none of them are not set',
+  },
 ]
 
 export const isKnown = (
