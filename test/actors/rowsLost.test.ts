@@ -67,6 +67,32 @@ describe('after lost rows of a deployable', () => {
       state: 'free',
     })
   })
+  it('its host is told to release it when an operator does, by a number above the lost ones, and it is free when that is done (SLOT-3)', () => {
+    const clear: DeployableCommand = {
+      type: 'Clear',
+      handle: handle(1).uuid,
+      by: 'op',
+      reason: 'nobody uses it',
+      deadline: 9000,
+    }
+    const undone: readonly DeployableEvent[] = [
+      released1,
+      { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'confirmed', by: 'op', reason: 'nobody uses it' },
+      { ...released(1, 4), arq: '' } as DeployableEvent,
+    ]
+    const kept = [recorded(), raised(3), doubted(1)]
+    given(...kept)
+      .when(clear)
+      .follows(...undone)
+    expect(given(...kept, ...undone).state.handles[handle(1).uuid]).toMatchObject({ state: 'releasing' })
+    expect(given(...kept, ...undone, done(1, 4)).state.handles[handle(1).uuid]).toMatchObject({ state: 'free' })
+    // a second release does not wait for the host
+    given(...kept, ...undone, failed(1, 4, null))
+      .when(clear)
+      .follows(released1)
+    // where hosts have no work to do there is nothing to undo
+    given(quiet, raised(3), doubted(1)).when(clear).follows(released1)
+  })
   it('who has the handle keeps it when an operator has found that nobody else uses it', () => {
     const facts = [recorded(), granted(1, 1), doubted(1)]
     const clear: DeployableCommand = {

@@ -4,7 +4,7 @@
  *
  * ROWS-LOST-1 the next order gets a number above all that the lost rows gave, so that the host does not ignore it as an older one;
  * ROWS-LOST-2 a handle that a lost row names is in doubt: another guest may use it. It is given to nobody until an operator releases it,
- *    and its host is not told to release it, because that would take it from that guest;
+ *    and its host is not told to release it before, because that would take it from that guest;
  * ROWS-LOST-3 an answer of the host to an order that is still pending comes again, so a lost one alone puts nothing in doubt;
  * ROWS-LOST-4 what a region holds is unknown when a lost row was about its programming.
  */

@@ -5,8 +5,8 @@
  *   releases it. One that a request holds stays held, and is withheld when it is given up;
  * SLOT-2 what a request holds and its host has lost is prepared again, by a new order. If that fails or has no answer by its deadline, the
  *   handle is withheld as well: Nova knows no event for an accelerator that is lost after it was bound;
- * SLOT-3 when an operator releases a handle that was withheld for a slot on its host, the host is ordered to undo it first, with a number above
- *   all that it knows of the slot.
+ * SLOT-3 when an operator releases a handle that was withheld for a slot on its host, or because rows were lost (`rowsLost.ts`), the host is
+ *   ordered to undo it first, with a number above all that it knows of the slot.
  */
 import type { OperatorNote } from '../../operatorNote.ts'
 import { INT_MAX } from '../../fields.ts'
@@ -66,11 +66,13 @@ export const undone = (
   { by, reason }: OperatorNote,
   deadline: number,
 ): Decision<DeployableEvent> | null => {
-  const found = handle.quarantine?.found
+  const { found, inDoubt } = handle.quarantine ?? {}
+  // what is lost may be that it was prepared
+  if (handle.state !== 'quarantined' || !(found ?? (inDoubt && held.hostWork))) return null
   // a host that knows such a number has used up its numbers: there is no order above it
-  if (handle.state !== 'quarantined' || !found || found.number >= INT_MAX) return null
-  const above = { ...held, orders: Math.max(held.orders, found.number) }
-  const also = found.slot === handle.uuid ? [] : [found.slot]
+  if (found && found.number >= INT_MAX) return null
+  const above = { ...held, orders: Math.max(held.orders, found?.number ?? 0) }
+  const also = !found || found.slot === handle.uuid ? [] : [found.slot]
   const order = orderFor(above, handle, { type: 'ReleaseSlot', deadline, also })
   return accept(
     { type: 'HandleCleared', handle: handle.uuid, by, reason },
