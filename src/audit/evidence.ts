@@ -46,7 +46,14 @@ export type Heard = NovaEvent & { readonly place: JournalCount; readonly outcome
 /** What happened on a host, in order: order numbers written to its disk, driver calls, and results published on the bus. */
 export type HostStep =
   | { readonly did: 'started'; readonly boot: string }
-  | { readonly did: 'noted'; readonly slot: string; readonly number: number; readonly done: boolean }
+  | {
+      readonly did: 'noted'
+      readonly slot: string
+      readonly number: number
+      readonly done: boolean
+      /** For which ARQ the slot is prepared from now on; null: for none. Absent: as before, or not known. */
+      readonly preparedFor?: string | null
+    }
   | { readonly did: 'prepare' | 'release' | 'program' | 'told'; readonly slot: string; readonly number: number }
 export type HostTrace = {
   readonly name: string

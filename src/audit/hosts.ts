@@ -5,7 +5,7 @@ import { COMPARISON } from '../actors/deployable/slots.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
 import { orderOf } from '../actors/reactions.ts'
-import type { HostStep } from './evidence.ts'
+import type { HostStep, HostTrace } from './evidence.ts'
 import { type Finding, type History, type Invariant, at, deployablesIn, hostsIn } from './history.ts'
 
 export const onHost = (host: string, step: HostStep | null, line: string, keys: readonly string[] = []): Finding => ({
@@ -68,6 +68,40 @@ const numbered: Invariant = {
 
 function* lastDeployables({ entities }: History): Iterable<Deployable> {
   for (const [key, state] of entities()) if (kindOf(key) === 'deployable') yield state as Deployable
+}
+
+function* reused({ name, steps }: HostTrace, isClean: (slot: string) => boolean): Iterable<Finding> {
+  const holders = new Map<string, string | null>()
+  for (const step of steps) {
+    if (step.did !== 'noted' || step.preparedFor === undefined) continue
+    const before = holders.get(step.slot) ?? null
+    holders.set(step.slot, step.preparedFor)
+    if (step.preparedFor === null || before === null || before === step.preparedFor || isClean(step.slot)) continue
+    yield onHost(name, step, `slot ${step.slot} was prepared for ${step.preparedFor} while it was for ${before}`)
+  }
+}
+const cleaned: Invariant = {
+  name: 'S8',
+  meaning: 'a host prepares a slot for another ARQ only when it has released it, or an operator has declared it clean',
+  judge: ({ hosts = [] }) => {
+    /** Slots that an operator released without an order to the host. */
+    const clean = new Set<string>()
+    const note = ({ events }: ReturnType<typeof deployablesIn>[number]): void => {
+      const ordered = new Set(events.flatMap((event) => (event.type === 'HandleReleased' ? [event.handle] : [])))
+      for (const event of events)
+        if (event.type === 'HandleCleared' && !ordered.has(event.handle)) clean.add(event.handle)
+    }
+    if (hosts.length === 0) return {}
+    return {
+      step: (step) => {
+        deployablesIn(step).forEach(note)
+        return []
+      },
+      *end() {
+        for (const host of hosts) yield* reused(host, (slot) => clean.has(slot))
+      },
+    }
+  },
 }
 
 const written: Invariant = {
@@ -183,4 +217,4 @@ const agreed: Invariant = {
   },
 }
 
-export const hostInvariants: readonly Invariant[] = [agreed, fenced, numbered, written, level, answered]
+export const hostInvariants: readonly Invariant[] = [agreed, fenced, numbered, cleaned, written, level, answered]

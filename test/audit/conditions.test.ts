@@ -8,6 +8,7 @@ import { handleCases } from './cases/handles.ts'
 import { hardwareCases } from './cases/hardware.ts'
 import { hostCases } from './cases/hosts.ts'
 import { journalCases } from './cases/journal.ts'
+import { reuseCases } from './cases/reuse.ts'
 import { rightCases } from './cases/rights.ts'
 import { topicStateCases } from './cases/topicStates.ts'
 import { topicCases } from './cases/topics.ts'
@@ -20,6 +21,7 @@ const CASES = [
   ...clientCases,
   ...rightCases,
   ...hostCases,
+  ...reuseCases,
   ...journalCases,
   ...topicCases,
   ...topicStateCases,

@@ -142,6 +142,17 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ],
   ['S7', 'a read shows what was before', stale],
   [
+    'S8',
+    'a slot is prepared for two',
+    host(({ steps }) => ({
+      steps: [
+        ...steps,
+        { did: 'noted', slot: NOBODY, number: 5, done: true, preparedFor: 'one' },
+        { did: 'noted', slot: NOBODY, number: 6, done: true, preparedFor: 'two' },
+      ],
+    })),
+  ],
+  [
     'S9',
     'the device is in maintenance',
     forge('deployable', 'DeployableRecorded', (event) => ({ ...event, status: 'maintaining' })),

@@ -152,6 +152,20 @@ const first = (values: readonly number[], fits: (value: number) => boolean): num
   return low
 }
 
+/** For whom the slot is prepared after this; undefined: the entry does not say. */
+const preparedFor = ({ type, state, result, arq }: Entry): string | null | undefined => {
+  if (state !== 'done' || result?.status !== 'done') return undefined
+  if (type === 'ReleaseSlot') return null
+  return type === 'PrepareSlot' ? arq : undefined
+}
+const stepsOf = (entry: Entry): readonly HostStep[] => {
+  const { slot, number, state, sent } = entry
+  const holder = preparedFor(entry)
+  const done = state === 'done'
+  const noted = { did: 'noted' as const, slot, number, done, ...(holder === undefined ? {} : { preparedFor: holder }) }
+  return [noted, ...(sent && done ? [{ did: 'told' as const, slot, number }] : [])]
+}
+
 const Head = v.object({ ledger: v.literal(1), host: v.string() })
 const DRIVER = 'simulated_driver'
 
@@ -173,11 +187,7 @@ export const readHost = async (dir: string): Promise<HostTrace> => {
     }
   }
   const { host } = parse(Head, head, 1)
-  const steps = rest.flatMap((line, at): readonly HostStep[] => {
-    const { slot, number, state, sent } = parse(Entry, line, at + 2)
-    const noted = { did: 'noted' as const, slot, number, done: state === 'done' }
-    return [noted, ...(sent && state === 'done' ? [{ did: 'told' as const, slot, number }] : [])]
-  })
+  const steps = rest.flatMap((line, at) => stepsOf(parse(Entry, line, at + 2)))
   const board = effectsPath(join(dir, 'drivers'), DRIVER)
   const prepared = existsSync(board) ? Object.keys(readEffects(readFileSync(board, 'utf8')).prepared) : null
   return { name: host, steps, ...(prepared === null ? {} : { prepared }) }

@@ -18,7 +18,7 @@ import {
   released,
 } from './scene.ts'
 
-const noted = (number: number, more: object = {}): HostStep => ({
+export const noted = (number: number, more: object = {}): HostStep => ({
   did: 'noted',
   slot: 'h1',
   number,
@@ -31,8 +31,8 @@ const did = (what: 'prepare' | 'release' | 'program' | 'told', number: number, s
   number,
 })
 const starts: HostStep = { did: 'started', boot: 'boot' }
-const trace = (...steps: readonly HostStep[]): Partial<Evidence> => ({ hosts: [{ name: 'host1', steps }] })
-const onHost = (step: HostStep | null, line: string, keys: readonly string[] = []): Finding => ({
+export const trace = (...steps: readonly HostStep[]): Partial<Evidence> => ({ hosts: [{ name: 'host1', steps }] })
+export const onHost = (step: HostStep | null, line: string, keys: readonly string[] = []): Finding => ({
   found: `host host1: ${line}`,
   keys,
   proof: [{ of: 'host', host: 'host1', step }],
