@@ -108,7 +108,7 @@ export const openChaos = async (options: Options, bin: string, rig: string): Pro
     })
     begin('under load')
     const everyKind = () => [...countsOf(struck).values()].every((count) => count > 0)
-    const scene = { world, account, struck, random: random(seed + 3), accepted: load.accepted, say }
+    const scene = { world, account, client, cloud, struck, random: random(seed + 3), accepted: load.accepted, say }
     await rampage(scene, plan, from + minutes * 60_000, everyKind)
     while (load.accepted() < binds && Date.now() < from + minutes * 60_000 + MORE_MS) await sleep(LOOK_MS)
     begin(`${load.accepted()} binds accepted; no faults any more`)

@@ -12,13 +12,23 @@ export type DatabaseCluster = Pick<OwnServer, 'stop' | 'start' | 'pause' | 'resu
    * (synchronous replication).
    */
   readonly failOver: () => Promise<() => Promise<void>>
+  /**
+   * A standby has everything now and follows no more; the returned function ends the server and puts the standby in its place. It resolves to
+   * when that was: from the first moment on commits were lost, and before the second or at the latest at the third the server had ended.
+   */
+  readonly fallBehind: () => Promise<() => Promise<Behind>>
   /** From now on the server refuses to write, as one that was demoted. The returned function ends that. */
   readonly demote: () => Promise<() => Promise<void>>
   /** What leases, claims and sightings look like to a clock that was stepped by so much. */
   readonly stepClock: (byMs: number) => Promise<void>
 }
 
+/** Moments, ms since the epoch. */
+export type Behind = { readonly fromMs: number; readonly goneMs: number; readonly toMs: number }
+
 const TRIES = 300
+const WRITTEN = `select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint as at`
+const REPLAYED = `select pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint as at`
 
 export const databaseCluster = async (bin: string): Promise<DatabaseCluster> => {
   let server = await ownServer(bin)
@@ -47,6 +57,28 @@ export const databaseCluster = async (bin: string): Promise<DatabaseCluster> => 
       await old.end()
     }
   }
+  const positionOf = async (of: string, text: string) => BigInt((await sqlOnce(of, text)).rows[0].at)
+  const fallBehind = async () => {
+    const standby = await server.standby()
+    const goal = await positionOf(url(), WRITTEN)
+    for (let tries = 0; (await positionOf(standby.url, REPLAYED)) < goal; tries++) {
+      if (tries >= TRIES) throw new Error('the standby did not catch up')
+      await sleep(50)
+    }
+    const fromMs = Date.now()
+    await standby.stop()
+    return async () => {
+      const [old, goneMs] = [server, Date.now()]
+      await old.stop()
+      const toMs = Date.now()
+      // it starts when nobody is left of whom it could fetch what it lacks
+      await standby.start()
+      await standby.promote()
+      server = standby
+      await old.end()
+      return { fromMs, goneMs, toMs }
+    }
+  }
   const demote = async () => {
     await settings('alter system set default_transaction_read_only = on')
     const own = `${url()}?options=-c%20default_transaction_read_only%3Doff`
@@ -70,6 +102,7 @@ export const databaseCluster = async (bin: string): Promise<DatabaseCluster> => 
     resume: () => server.resume(),
     end: () => server.end(),
     failOver,
+    fallBehind,
     demote,
     stepClock,
   }

@@ -15,6 +15,7 @@ import { allTold, fillUp, listAll } from '../kill/ending.ts'
 import { type Client, stillSo } from '../kill/life.ts'
 import { HOSTS } from './plan.ts'
 import type { Line } from './recorded.ts'
+import { tidied } from './rowsLost.ts'
 import { statesDiffer } from './states.ts'
 import { type Struck, outagesOf } from './struck.ts'
 import type { World } from './world.ts'
@@ -26,6 +27,8 @@ const SKEW_MS = 12_000
 const SETTLE_MS = 60_000
 const LOOK_MS = 1000
 const END_MS = 10_000
+/** A client that waits for the end of a lost bind gives it up after its deadline. */
+const TIDY_MS = 60_000
 
 type Audited = { readonly violations: readonly string[]; readonly evidence: Evidence }
 
@@ -38,6 +41,11 @@ const held = ({ journal, views, ...rest }: Records): Evidence => {
   const read = views ? { views: Object.fromEntries(tables) as NonNullable<Evidence['views']> } : {}
   return { ...rest, journal: [...journal], ...read }
 }
+
+/** What the database declares as lost, and when that was: it does not know that as well as who took it away. */
+const lostIn = ({ losses }: World, { lost = [] }: Evidence): Pick<Evidence, 'lost'> => ({
+  lost: lost.map((loss) => ({ ...loss, ...losses.findLast(({ toMs }) => toMs < loss.toMs) })),
+})
 
 const auditOnce = async (world: World, lines: readonly Line[], struck: readonly Struck[]): Promise<Audited> => {
   const { url, broker, prefix, folder } = world
@@ -60,8 +68,8 @@ const auditOnce = async (world: World, lines: readonly Line[], struck: readonly 
     silent,
   )
   const evidence = held(gathered.evidence)
-  const judged = { ...evidence, pauses: outagesOf(struck) }
-  return { evidence, violations: [...check(judged).map(lineOf), ...statesDiffer(evidence)] }
+  const judged = { ...evidence, pauses: outagesOf(struck), ...lostIn(world, evidence) }
+  return { evidence: judged, violations: [...check(judged).map(lineOf), ...statesDiffer(judged)] }
 }
 
 /** Repeats the audit for a while: unfinished work ends soon, and a real violation remains. */
@@ -107,6 +115,7 @@ export type Scene = {
 export const settle = async ({ world, client, cloud, lines, struck, say }: Scene): Promise<readonly string[]> => {
   const { account, api, nova } = client
   nova.steady()
+  await tidied({ world, client, cloud, account, say }, TIDY_MS)
   await allTold(client)
   const filled = await fillUp(client, cloud, () => true)
   await allTold(client)

@@ -76,6 +76,13 @@ describe('the plan', () => {
     expect(new Set(steps.flatMap(({ faults }) => faults.map(({ kind }) => kind)))).toEqual(new Set(KINDS))
     for (const { faults } of steps) expect(new Set(faults.map(({ target }) => target)).size).toBe(faults.length)
     expect(steps.some(({ faults }) => faults.length === 2)).toBe(true)
+    const withLoss = steps.filter(({ faults }) => faults.some(({ kind }) => kind === 'lose last rows of database'))
+    expect(new Set(withLoss.map(({ faults }) => faults.length))).toEqual(new Set([1]))
+  })
+  test('a long one loses rows three times at most', () => {
+    const kinds = planOf(3, 40).flatMap(({ faults }) => faults.map(({ kind }) => kind))
+    expect(kinds.filter((kind) => kind === 'fail over database').length).toBeGreaterThan(3)
+    expect(kinds.filter((kind) => kind === 'lose last rows of database')).toHaveLength(3)
   })
   test('a short one has room for all of them', () => {
     const seconds =
@@ -119,6 +126,27 @@ describe('state topics and views', () => {
     ['one that is there and was never told of', [row], []],
     ['one that was told to be gone and is there', [row], [message(null)]],
   ] as const)('show %s', (_, rows, messages) => expect(shown(rows, messages)).toHaveLength(1))
+})
+
+describe('state topics and views of a database that has lost rows', () => {
+  const rowOf = (version: number) => ({ key: 'arq/a', version, commandId: 'c', events: [], at: 0, cause: {} }) as const
+  const differ = (journal: readonly ReturnType<typeof rowOf>[], lostVersion: number) =>
+    statesDiffer({
+      views: { arqs: [row] } as unknown as NonNullable<Evidence['views']>,
+      topics: {
+        messages: [message({ state: { ...row, state: 'Lost' } })],
+        cut: new Set(),
+        told: null,
+        settled: true,
+        open: null,
+      },
+      journal,
+      lost: [{ rows: [rowOf(lostVersion)], fromMs: 0, toMs: 1 }],
+    })
+  test('may differ until the entity has another row, and not longer', () => {
+    expect(differ([rowOf(1)], 2)).toEqual([])
+    expect(differ([rowOf(1), rowOf(2)], 2)).toHaveLength(1)
+  })
 })
 
 const ARQ = '/accelerator_requests'

@@ -2,17 +2,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GRACE_MS } from '../../src/persistence/incarnation.ts'
 import type { Account } from '../kill/account.ts'
+import type { Cloud } from '../kill/cloud.ts'
+import type { Client } from '../kill/life.ts'
 import { inFlight, killActor } from '../kill/actors.ts'
 import type { Random } from '../kill/random.ts'
 import type { Member } from '../support/cluster.ts'
 import { type Fault, type Kind, type Step, inWords } from './plan.ts'
 import type { Weather } from './proxy.ts'
+import { adopted, tidied } from './rowsLost.ts'
 import type { Struck } from './struck.ts'
 import type { World } from './world.ts'
 
 export type Scene = {
   readonly world: World
   readonly account: Account
+  readonly client: Client
+  readonly cloud: Cloud
   readonly struck: Struck[]
   readonly random: Random
   readonly accepted: () => number
@@ -128,6 +133,21 @@ const failedOver: Strike = async ({ world }) => {
     await sleep(GRACE_MS)
   }
 }
+/** The server ends only when there is something to lose: the standby stopped following a moment ago. */
+const WORTH = 5
+const lastLost: Strike = async (scene) => {
+  const { world, accepted } = scene
+  const before = accepted()
+  const takeOver = await world.database.fallBehind()
+  return async () => {
+    for (const until = Date.now() + PATIENCE_MS; accepted() < before + WORTH && Date.now() < until;) await sleep(5)
+    world.losses.push(await takeOver())
+    await adopted(scene)
+    await tidied(scene, TIDY_MS)
+  }
+}
+/** Guests of lost requests that have not ended by then are ended after the last fault. */
+const TIDY_MS = 8000
 const demoted: Strike = ({ world }) => world.database.demote()
 const stepped: Strike = async ({ world }, { byMs }) => {
   await world.database.stepClock(byMs)
@@ -142,6 +162,7 @@ const STRIKES: readonly (readonly [RegExp, Strike])[] = [
   [/^skew/, skewed],
   [/^fill/, filled],
   [/^fail over/, failedOver],
+  [/^lose last rows/, lastLost],
   [/^demote/, demoted],
   [/^step/, stepped],
 ]

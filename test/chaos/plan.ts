@@ -17,6 +17,7 @@ export type Kind =
   | `${(typeof WEATHERS)[number]} ${(typeof WIRES)[number]}`
   | `skew ${'control' | 'host'}`
   | `${'fail over' | 'demote' | 'step clock of'} database`
+  | 'lose last rows of database'
   | 'fill disk'
   | `kill actor ${(typeof ACTORS)[number]}`
 export const KINDS: readonly Kind[] = [
@@ -24,6 +25,7 @@ export const KINDS: readonly Kind[] = [
   ...PROCESSES.map((process) => `pause ${process}` as const),
   ...WIRES.flatMap((wire) => WEATHERS.map((weather) => `${weather} ${wire}` as const)),
   'fail over database',
+  'lose last rows of database',
   'demote database',
   'step clock of database',
   'skew control',
@@ -57,6 +59,7 @@ const targetOf = (kind: Kind, { pick }: Random): string => {
 /** Short ones leave room for all kinds in a short run. */
 const lengthOf = (kind: Kind, short: boolean, { between }: Random): number => {
   if (kind.startsWith('kill actor') || kind.startsWith('step')) return 0
+  if (kind === ALONE) return 1000
   if (kind.startsWith('kill') || kind.startsWith('fail over')) return between(200, short ? 1500 : 6000)
   if (kind.startsWith('pause')) return between(5000, short ? 8000 : 20_000)
   return between(3000, short ? 7000 : 15_000)
@@ -71,8 +74,14 @@ const shuffled = <Item>(items: readonly Item[], { between }: Random): Item[] => 
   return items.map(() => left.splice(between(0, left.length - 1), 1)[0]!)
 }
 
+/** No control may end between the loss and its look: what only that one knew nobody could name. */
+const ALONE: Kind = 'lose last rows of database'
+/** A run has it so often at most: each time an operator ends the guests of a second, and nobody writes for 20 s. */
+const LOSSES_MAX = 3
+
 /** What each is done to stays apart: a process that is killed cannot be paused as well. */
-const apart = (one: Fault, other: Fault): boolean => one.target !== other.target
+const apart = (one: Fault, other: Fault): boolean =>
+  one.target !== other.target && one.kind !== ALONE && other.kind !== ALONE
 
 const stepsOf = (faults: readonly Fault[], chance: Random): readonly Step[] => {
   const steps: Step[] = []
@@ -91,8 +100,9 @@ export const planOf = (seed: number, minutes: number): readonly Step[] => {
   const chance = random(seed)
   const short = minutes <= 5
   const steps: Step[] = []
-  for (let ms = 0; steps.length === 0 || ms < minutes * MIN_MS;) {
-    const faults = shuffled(KINDS, chance).map((kind) => ({
+  for (let [ms, rounds] = [0, 0]; steps.length === 0 || ms < minutes * MIN_MS; rounds++) {
+    const kinds = KINDS.filter((kind) => kind !== ALONE || rounds < LOSSES_MAX)
+    const faults = shuffled(kinds, chance).map((kind) => ({
       kind,
       target: targetOf(kind, chance),
       forMs: lengthOf(kind, short, chance),

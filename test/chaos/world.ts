@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type InHand, hostsIn } from '../kill/hosts.ts'
 import { type ControlMember, type Ground, type Member, controlMember, hostMember } from '../support/cluster.ts'
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
-import { type DatabaseCluster, databaseCluster } from './databaseCluster.ts'
+import { type Behind, type DatabaseCluster, databaseCluster } from './databaseCluster.ts'
 import { freePort } from '../support/port.ts'
 import { type Program, tempFolder } from '../support/program.ts'
 import { CONTROLS, HOSTS, SMALL_DISK } from './plan.ts'
@@ -35,6 +35,8 @@ export type World = {
   readonly hosts: readonly Member[]
   readonly wires: ReadonlyMap<string, Wires>
   readonly disk: Disk
+  /** Of each time that the database came back with less, when that was. */
+  readonly losses: Behind[]
   /** The order ledgers on the disks of the hosts. */
   readonly inHand: () => InHand
   /** Every process that was ever started, in order. */
@@ -137,13 +139,19 @@ const openMembers = async (ground: Ground, ports: Ports, database: DatabaseClust
 
 /** Time-out for the start of a process on a busy machine. */
 const READY_TRIES = 600
-const readiness = async ({ admin }: ControlMember): Promise<string | null> => {
+/** What the control says of itself; null: nothing. */
+export const readyz = async ({ admin }: ControlMember) => {
   try {
     const answer = await fetch(`${admin}/readyz`, { signal: AbortSignal.timeout(2000) })
-    return answer.status === 200 ? ((await answer.json()) as { readonly status: string }).status : null
+    const said = (await answer.json()) as { readonly status: string; readonly reason?: string }
+    return { code: answer.status, ...said }
   } catch {
     return null
   }
+}
+const readiness = async (control: ControlMember): Promise<string | null> => {
+  const said = await readyz(control)
+  return said?.code === 200 ? said.status : null
 }
 const ready = async (control: ControlMember): Promise<boolean> => (await readiness(control)) === 'ready'
 /** The control answers requests; it may not reach the hosts. */
@@ -187,6 +195,7 @@ export const openWorld = async (bin: string, rig: string, novaUrl: string): Prom
     folder: folder.path,
     ...members,
     disk,
+    losses: [],
     inHand: simulated.read,
     close,
   }

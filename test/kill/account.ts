@@ -15,6 +15,8 @@ export type Life = {
   readonly hostWork: boolean
   /** As the 201 named them. */
   arqs: readonly string[]
+  /** When the POST was sent that was answered 201. */
+  askedAt: number
   createdAt: number
   bindSentAt: number | null
   /** When the 202 came, or when a GET showed after a kill that the unanswered PATCH was accepted. */
@@ -27,6 +29,8 @@ export type Life = {
   leftAt: number | null
   /** A bind that was refused with 409: nothing may have changed. */
   refused: boolean
+  /** It is to hold its ARQs until the end of the run. */
+  kept: boolean
 }
 export type Heard = {
   readonly at: number
@@ -60,6 +64,10 @@ export type Account = {
   lostPosts: number
   /** Violations found during the run, as text. */
   readonly contradictions: string[]
+  /** The same, of one instance: no violations when the database has lost requests of it. */
+  readonly disputed: { readonly life: Life; readonly said: string }[]
+  /** Instances and ARQs of which the database declares rows as lost, with when these were gone for the last time. */
+  readonly lost: Map<string, number>
   /** ARQs of events that Nova took. */
   delivered: ReadonlySet<string>
   /** ARQs whose end is recorded as impossible to tell. */
@@ -77,11 +85,19 @@ export const newAccount = (deadlineMs: number): Account => ({
   kills: [],
   lostPosts: 0,
   contradictions: [],
+  disputed: [],
+  lost: new Map(),
   delivered: new Set(),
   undeliverable: new Set(),
   deadlineMs,
   listedAtEnd: [],
 })
+
+/** When requests of the instance were lost; null: none were. */
+export const lostAt = ({ lost }: Account, { instance, arqs }: Life): number | null => {
+  const moments = [instance, ...arqs].flatMap((id) => lost.get(id) ?? [])
+  return moments.length === 0 ? null : Math.max(...moments)
+}
 
 export const inTurn = (info: Readonly<Record<string, string>>): string =>
   JSON.stringify(Object.entries(info).toSorted(([one], [other]) => (one < other ? -1 : 1)))

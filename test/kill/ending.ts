@@ -1,6 +1,6 @@
 /** The last part of a run: after the last kill, all accepted requests must have their results. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Listed } from './account.ts'
+import { type Listed, lostAt } from './account.ts'
 import type { Api } from './api.ts'
 import type { Cloud, Place } from './cloud.ts'
 import { type Client, lead } from './life.ts'
@@ -11,7 +11,8 @@ const FREE_MS = 30_000
 
 const untold = ({ account, nova }: Client): readonly string[] => {
   account.delivered = nova.delivered()
-  return account.lives.flatMap(({ seen }) => [...seen.keys()]).filter((arq) => !account.delivered.has(arq))
+  const stored = account.lives.filter((life) => lostAt(account, life) === null)
+  return stored.flatMap(({ seen }) => [...seen.keys()]).filter((arq) => !account.delivered.has(arq))
 }
 
 /** Waits until Nova has been notified of every end, or the notification is recorded as undeliverable. */

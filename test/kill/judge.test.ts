@@ -12,6 +12,7 @@ const lifeOf = (name: string, more: Partial<Life> = {}, end: Partial<Seen> = {})
   deployable: 'd',
   hostWork: true,
   arqs: [name],
+  askedAt: 990,
   createdAt: 1000,
   bindSentAt: 1010,
   acceptedAt: 1020,
@@ -20,6 +21,7 @@ const lifeOf = (name: string, more: Partial<Life> = {}, end: Partial<Seen> = {})
   leaveSentAt: null,
   leftAt: null,
   refused: false,
+  kept: false,
   ...more,
 })
 const heardOf = (arq: string, status = 'completed') => ({
@@ -61,6 +63,10 @@ const two = (one: Seen['state'], other: Seen['state']) =>
     ]),
   })
 
+const disputed = { life: held, said: 'it was there' }
+/** The database declares that it has lost requests of `b`. */
+const lost = (change: Partial<Account>): Account => changed({ lost: new Map([['b', 5000]]), ...change })
+
 const PLANTED: readonly (readonly [keyof typeof RULES, string, Account])[] = [
   ['every accepted bind ends in time', 'one that never ended', changed({ lives: [gone, never] })],
   [
@@ -94,6 +100,15 @@ const PLANTED: readonly (readonly [keyof typeof RULES, string, Account])[] = [
   ],
   ['no handle is listed twice', 'two holders in the list', changed({ listedAtEnd: [listedOf('b'), listedOf('b2')] })],
   ['no answer contradicts one before', 'what the client itself met', changed({ contradictions: ['it was there'] })],
+  ['no answer contradicts one before', 'what it met of an instance', changed({ disputed: [disputed] })],
+  [
+    'no answer contradicts one before',
+    'that, when only others have lost requests',
+    changed({ disputed: [disputed], lost: new Map([['instance-a', 5000]]) }),
+  ],
+  ['no handle is given twice', 'the handle of a lost bind', lost({ lives: [gone, lifeOf('b', {}, { at: 2900 })] })],
+  ['nothing that was accepted is lost', 'a lost instance that was not ended', lost({ listedAtEnd: [] })],
+  ['only what came before a loss is lost', 'one that began after it', changed({ lost: new Map([['b', 989]]) })],
 ]
 
 test.each(PLANTED)('"%s" finds %s', (rule, _, account) => {
@@ -114,6 +129,18 @@ test('time in which the program was dead is not counted against it', () => {
   })
   expect(judge(late)).toEqual([])
   expect(held.seen.get('b')?.at).toBe(3100)
+})
+
+const EXPLAINED: readonly (readonly [keyof typeof RULES, string, Partial<Account>])[] = [
+  ['no answer contradicts one before', 'what the client met of them', { disputed: [disputed] }],
+  ['every accepted bind ends in time', 'a bind that never ended', { lives: [gone, never] }],
+  ['the ARQs of a bind end alike', 'ARQs that ended differently', { lives: [gone, two('Bound', 'BindFailed')] }],
+  ['Nova hears every end', 'an end that Nova did not hear', { delivered: new Set(['a']) }],
+]
+test.each(EXPLAINED)('"%s": requests that the database declares lost explain %s', (rule, _, change) => {
+  const rules = (account: Account) => judge(account).map((found) => found.split(':')[0])
+  expect(rules(changed(change))).toContain(rule)
+  expect(rules(lost(change))).not.toContain(rule)
 })
 
 test('an end that is recorded as undeliverable need not have reached Nova', () => {

@@ -1,5 +1,5 @@
 /** Checks a client's account for what must hold regardless of kills. Pure; each violation is a sentence. */
-import { type Account, type Life, type Listed, type Served, inTurn } from './account.ts'
+import { type Account, type Life, type Listed, type Served, inTurn, lostAt } from './account.ts'
 
 /** Allowance for the sweep that finds a deadline and the poll that sees the end. Only time in which the program ran counts. */
 export const GRACE_MS = 5000
@@ -8,7 +8,9 @@ const ARQS_A_POST = 2
 
 type Rule = (account: Account) => readonly string[]
 const at = (ms: number | null) => (ms === null ? 'never' : new Date(ms).toISOString().slice(11, 23))
-const accepted = ({ lives }: Account) => lives.filter(({ acceptedAt }) => acceptedAt !== null)
+/** Instances whose requests the database still has. Of the others only what is judged of all lives must hold: handles, and that they end. */
+const stored = (account: Account) => account.lives.filter((life) => lostAt(account, life) === null)
+const accepted = (account: Account) => stored(account).filter(({ acceptedAt }) => acceptedAt !== null)
 
 const servedBetween = (served: readonly Served[], from: number, to: number): number =>
   served.reduce((sum, one) => sum + Math.max(0, Math.min(one.to, to) - Math.max(one.from, from)), 0)
@@ -59,7 +61,7 @@ const givenOnce: Rule = (account) =>
   })
 
 const toldNova: Rule = (account) =>
-  account.lives.flatMap(({ instance, seen }) =>
+  stored(account).flatMap(({ instance, seen }) =>
     [...seen].flatMap(([arq, { state }]) => {
       const due = state === 'Bound' ? 'completed' : 'failed'
       const heard = account.heard.filter((event) => event.arq === arq)
@@ -116,6 +118,19 @@ const listedOnce: Rule = ({ listedAtEnd }) => {
   })
 }
 
+const lostBefore: Rule = (account) =>
+  account.lives.flatMap((life) => {
+    const moment = lostAt(account, life)
+    return moment !== null && life.askedAt > moment
+      ? [`instance ${life.instance} began at ${at(life.askedAt)}, and rows of it were lost at ${at(moment)}`]
+      : []
+  })
+
+const contradicted: Rule = (account) => [
+  ...account.contradictions,
+  ...account.disputed.filter(({ life }) => lostAt(account, life) === null).map(({ said }) => said),
+]
+
 export const RULES: Readonly<Record<string, Rule>> = {
   'every accepted bind ends in time': endsInTime,
   'the ARQs of a bind end alike': endsAlike,
@@ -124,7 +139,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'nothing that was accepted is lost': nothingLost,
   'nothing appears that nobody asked for': nothingAdded,
   'no handle is listed twice': listedOnce,
-  'no answer contradicts one before': ({ contradictions }) => contradictions,
+  'no answer contradicts one before': contradicted,
+  'only what came before a loss is lost': lostBefore,
 }
 
 /** Each violation with its rule. */

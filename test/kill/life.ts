@@ -32,8 +32,10 @@ type Shown = {
 const collection = '/accelerator_requests'
 const add = (path: string, value: string) => ({ op: 'add', path: `/${path}`, value })
 
+const dispute = ({ account }: Client, life: Life, said: string): void => void account.disputed.push({ life, said })
+
 /** Repeats the request until there is an answer. `lost` is called for each try without one. */
-const insist = async (
+export const insist = async (
   { api }: Client,
   attempt: () => Promise<Answer>,
   lost: () => void = () => {},
@@ -57,7 +59,10 @@ const create = async (client: Client, life: Life, { place, amount }: Plan): Prom
   const body = { device_profile_name: profileName(place.rc, amount) }
   const made = await insist(
     client,
-    () => api.call('POST', collection, body, life.instance),
+    () => {
+      life.askedAt = Date.now()
+      return api.call('POST', collection, body, life.instance)
+    },
     () => account.lostPosts++,
   )
   if (made.status !== 201) {
@@ -74,8 +79,7 @@ const create = async (client: Client, life: Life, { place, amount }: Plan): Prom
 const look = async (client: Client, life: Life): Promise<readonly Shown[]> => {
   const answers = await Promise.all(life.arqs.map((arq) => get(client, `${collection}/${arq}`)))
   for (const [n, { status }] of answers.entries())
-    if (status !== 200)
-      client.account.contradictions.push(`ARQ ${life.arqs[n]} was created, and a GET answers ${status}`)
+    if (status !== 200) dispute(client, life, `ARQ ${life.arqs[n]} was created, and a GET answers ${status}`)
   return answers.filter(({ status }) => status === 200).map(({ body }) => body as Shown)
 }
 
@@ -84,13 +88,13 @@ const acceptedAnyway = async (client: Client, life: Life): Promise<boolean> => {
   const shown = await look(client, life)
   const started = shown.filter(({ state }) => BINDING.has(state))
   if (started.length > 0 && started.length < shown.length)
-    client.account.contradictions.push(`a PATCH without an answer took part of the ARQs of ${life.instance}`)
+    dispute(client, life, `a PATCH without an answer took part of the ARQs of ${life.instance}`)
   return started.length > 0
 }
 
 /** True: accepted. */
 const bind = async (client: Client, life: Life, { place }: Plan): Promise<boolean> => {
-  const { account, api } = client
+  const { api } = client
   const ops = [add('hostname', place.host), add('device_rp_uuid', place.rp), add('instance_uuid', life.instance)]
   const body = Object.fromEntries(life.arqs.map((arq) => [arq, ops]))
   for (let tries = 0; tries < TRIES; tries++) {
@@ -99,10 +103,9 @@ const bind = async (client: Client, life: Life, { place }: Plan): Promise<boolea
       const { status, body: told } = await api.call('PATCH', collection, body, life.instance)
       if (status === 202) return accepted(life, '202', Date.now())
       life.refused = true
-      if (status !== 409) account.contradictions.push(`a bind was answered ${status}: ${JSON.stringify(told)}`)
+      if (status !== 409) dispute(client, life, `a bind was answered ${status}: ${JSON.stringify(told)}`)
       const touched = (await look(client, life)).filter(({ state }) => state !== 'Initial')
-      if (touched.length > 0)
-        account.contradictions.push(`a refused bind left ARQ ${touched[0]!.uuid} ${touched[0]!.state}`)
+      if (touched.length > 0) dispute(client, life, `a refused bind left ARQ ${touched[0]!.uuid} ${touched[0]!.state}`)
       return false
     } catch (error) {
       if (!(error instanceof Lost)) throw error
@@ -137,9 +140,9 @@ const watch = async (client: Client, life: Life): Promise<void> => {
     for (const one of shown)
       if (SETTLED.has(one.state) && !life.seen.has(one.uuid)) life.seen.set(one.uuid, seenOf(one))
     const missing = life.arqs.find((arq) => !shown.some(({ uuid }) => uuid === arq))
-    if (missing !== undefined) account.contradictions.push(`the accepted ARQ ${missing} is not listed for its instance`)
+    if (missing !== undefined) dispute(client, life, `the accepted ARQ ${missing} is not listed for its instance`)
     const early = announced.find((arq) => !life.seen.has(arq))
-    if (early !== undefined) account.contradictions.push(`Nova heard of ARQ ${early} before a GET showed its end`)
+    if (early !== undefined) dispute(client, life, `Nova heard of ARQ ${early} before a GET showed its end`)
     if (missing !== undefined) return
   }
 }
@@ -151,24 +154,26 @@ export const stillSo = async (client: Client, life: Life): Promise<void> => {
     if (seen === undefined) continue
     const now = seenOf(one)
     if (now.state !== seen.state || now.handle !== seen.handle)
-      client.account.contradictions.push(
+      dispute(
+        client,
+        life,
         `ARQ ${one.uuid} was ${seen.state} with ${seen.handle} and is ${one.state} with ${now.handle}`,
       )
   }
 }
 
 const unbind = async (client: Client, life: Life): Promise<void> => {
-  const { account, api } = client
+  const { api } = client
   const ops = ['hostname', 'device_rp_uuid', 'instance_uuid'].map((path) => ({ op: 'remove', path: `/${path}` }))
   const body = Object.fromEntries(life.arqs.map((arq) => [arq, ops]))
   const { status } = await insist(client, () => api.call('PATCH', collection, body))
-  if (status !== 202) account.contradictions.push(`an unbind was answered ${status}`)
+  if (status !== 202) dispute(client, life, `an unbind was answered ${status}`)
   for (const { uuid, state } of await look(client, life))
-    if (state !== 'Unbound') account.contradictions.push(`ARQ ${uuid} was unbound and is ${state}`)
+    if (state !== 'Unbound') dispute(client, life, `ARQ ${uuid} was unbound and is ${state}`)
 }
 
 const leave = async (client: Client, life: Life, leaving: Leaving): Promise<void> => {
-  const { account, api } = client
+  const { api } = client
   life.leaveSentAt = Date.now()
   if (leaving === 'unbound first') await unbind(client, life)
   // An ARQ that was never bound does not belong to the instance yet.
@@ -181,10 +186,10 @@ const leave = async (client: Client, life: Life, leaving: Leaving): Promise<void
     () => (repeated = true),
   )
   if (status !== 204 && !(repeated && status === 404 && !byInstance))
-    account.contradictions.push(`the deletion of ${query} was answered ${status}`)
+    dispute(client, life, `the deletion of ${query} was answered ${status}`)
   life.leftAt = Date.now()
   const left = shownOf(await get(client, `${collection}?instance=${life.instance}`))
-  if (left.length > 0) account.contradictions.push(`instance ${life.instance} was deleted and lists ${left[0]!.uuid}`)
+  if (left.length > 0) dispute(client, life, `instance ${life.instance} was deleted and lists ${left[0]!.uuid}`)
 }
 
 /** True when the bind was accepted. The claim on the place is released at the end. */
@@ -196,6 +201,7 @@ export const lead = async (client: Client, plan: Plan): Promise<boolean> => {
     deployable: place.uuid,
     hostWork: place.hostWork,
     arqs: [],
+    askedAt: 0,
     createdAt: 0,
     bindSentAt: null,
     acceptedAt: null,
@@ -204,6 +210,7 @@ export const lead = async (client: Client, plan: Plan): Promise<boolean> => {
     leaveSentAt: null,
     leftAt: null,
     refused: false,
+    kept: false,
   }
   if (!(await create(client, life, plan))) return false
   const taken = await bind(client, life, plan)
@@ -211,7 +218,10 @@ export const lead = async (client: Client, plan: Plan): Promise<boolean> => {
   if (taken && hasty) await sleep(holdMs / 10)
   if (taken && !hasty) await sleep(holdMs)
   if (taken) await stillSo(client, life)
-  if (taken && leaving === 'never') return true
+  if (taken && leaving === 'never') {
+    life.kept = true
+    return true
+  }
   await leave(client, life, leaving === 'never' ? 'by ARQs' : leaving)
   place.claimed -= amount
   return taken
