@@ -310,9 +310,10 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
 ]
 
 /** Its database loses nothing that it has acknowledged: what is said to be lost is not judged, and not known to the command. */
-const SEED = 13
+const SEED = 14
 const lived = async (): Promise<Evidence> => {
   const { evidence } = await play(SEED)
+  if (evidence.lost?.length !== 0) throw new Error(`seed ${SEED} loses rows now: choose another one`)
   const journal = evidence.journal.map((row, at) => ({ ...row, position: String(at + 1) }))
   return { ...evidence, journal, topics: topicsOf(journal) }
 }
