@@ -65,6 +65,26 @@ describeWith('postgres', 'stores on one server', (bin) => {
     await database.drop()
   })
 
+  test('how the role or the database writes dates does not matter, also when it changes while a store is open', async () => {
+    const own = await freshDatabase(bin)
+    const client = await clientOn(own.url)
+    const { rows } = await client.query<{ name: string }>('select current_database() as name')
+    const name = rows[0]!.name
+    const endOthers = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid()`
+    const setting = (what: string) => client.query(`alter database "${name}" ${what}`)
+    await setting(`set datestyle = 'SQL, DMY'`)
+    await setting(`set timezone = 'Asia/Kathmandu'`)
+    const opened = await openStore({ kind: 'postgres', url: own.url })
+    expect(await opened.journal.append(sample.one(sample.newKey(), 1))).toBe('appended')
+    await setting('reset all')
+    await client.query(endOthers)
+    const again = () => opened.journal.append(sample.one(sample.newKey(), 1)).catch(String)
+    await expect.poll(again, { timeout: 10_000, interval: 100 }).toBe('appended')
+    await opened.close()
+    await client.end()
+    await own.drop()
+  })
+
   test('two that start at once on an empty database both open', async () => {
     const empty = await freshDatabase(bin)
     const stores = await Promise.all([1, 2, 3].map(() => openStore({ kind: 'postgres', url: empty.url })))

@@ -35,6 +35,9 @@ const LOCK_MS = 3_000
  */
 const session = (timeoutMs: number): Readonly<Record<string, string | number>> => ({
   ...PLANNER,
+  // what one session reads as text another one compares or reads: that must not depend on settings of the role or the database
+  datestyle: 'ISO',
+  timezone: 'UTC',
   lock_timeout: Math.min(LOCK_MS, timeoutMs),
   idle_in_transaction_session_timeout: 10_000,
   tcp_user_timeout: 10_000,
