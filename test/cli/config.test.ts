@@ -47,7 +47,7 @@ test('nothing given is every default, and those of the rooms are theirs', () => 
     data: './data',
     database: null,
     images: null,
-    nova: null,
+    nova: { url: null, timeoutMs: 10_000, headers: {}, tokenFile: null },
     demo: null,
     tour: false,
     testDoors: false,

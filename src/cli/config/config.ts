@@ -6,7 +6,6 @@ import { messageOf } from '../../errorText.ts'
 import type { DriverOptions } from '../../drivers/index.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
-import type { NovaOptions } from '../../neighbours/nova.ts'
 import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
 import { kafkaOf } from './cluster.ts'
 import { type CloudEntry, cloudEntryIn, type KeystoneOptions, keystoneOf } from './keystone.ts'
@@ -37,7 +36,7 @@ export type Config = Pick<Sections, 'log' | 'control' | 'region' | 'archive' | '
     /** Null: no simulated hosts. */
     readonly demo: Demo | null
     readonly http: HttpOptions
-    readonly nova: Pick<NovaOptions, 'url' | 'timeoutMs' | 'headers' | 'tokenFile'> | null
+    readonly nova: Sections['nova']
     /** Null: the cloud's identity service is not configured. */
     readonly keystone: KeystoneOptions | null
     readonly host: Sections['host'] & { readonly name: string }
@@ -109,7 +108,7 @@ const configOf = (
     compat,
     policy: { enforceNewDefaults: policy.enforceNewDefaults, rules },
   },
-  nova: withUrl(nova),
+  nova,
   host: { ...host, name: host.name ?? safeHostName(osHostname) },
   drivers: { pci, fake },
   kafka: kafkaOf(kafka, kafkaCa),

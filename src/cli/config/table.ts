@@ -227,7 +227,9 @@ const HOSTS = {
 const NEIGHBOURS = {
   'nova.url': optional('nova.url', k.webAddress, {
     flag: true,
-    about: 'Endpoint of Nova, which is notified when binds end. Without it the end is only recorded.',
+    about:
+      'Endpoint of Nova, which is notified when binds end. Without it: with auth keystone, the compute service of the catalogue; otherwise the end is ' +
+      'only recorded.',
     example: 'http://127.0.0.1:8774/v2.1',
   }),
   'nova.timeout_seconds': row('nova.timeoutMs', k.seconds(0.05, 120), 10, {

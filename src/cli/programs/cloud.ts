@@ -1,9 +1,11 @@
-/** The cloud that the service is a part of: its session there, and who says who is calling. */
+/** The cloud that the service is a part of: its session there, who says who is calling, and whom the end of a bind is told. */
+import type { Nova } from '../../actors/neighbours.ts'
 import type { Clock } from '../../clock.ts'
 import type { Identify } from '../../http/identity.ts'
 import { noauth } from '../../http/identity.ts'
 import { tokenIdentity } from '../../http/tokenIdentity.ts'
 import type { Log } from '../../log.ts'
+import { createNova, novaInCatalogue } from '../../neighbours/nova.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
 import { createSession } from '../../neighbours/openstack/session.ts'
 import { createTokens } from '../../neighbours/openstack/tokens.ts'
@@ -12,6 +14,8 @@ import type { Config } from '../config/config.ts'
 
 export type Cloud = {
   readonly identify: Identify
+  /** Null: nobody is told. */
+  readonly nova: Nova | null
   /** Which services of the cloud do not answer; null: none is known not to. */
   readonly ailing: () => string | null
 }
@@ -19,14 +23,16 @@ export type Cloud = {
 const SERVICE_TYPE = 'accelerator'
 
 type Parts = {
-  readonly config: Pick<Config, 'auth' | 'keystone' | 'http'>
+  readonly config: Pick<Config, 'auth' | 'keystone' | 'http' | 'nova'>
   readonly clock: Clock
   readonly log: Log
   readonly open: Closer
 }
 
-export const openCloud = ({ config: { auth, keystone, http }, clock, log, open }: Parts): Cloud => {
-  if (auth !== 'keystone' || keystone === null) return { identify: noauth, ailing: () => null }
+export const openCloud = ({ config: { auth, keystone, http, nova }, clock, log, open }: Parts): Cloud => {
+  const { url, ...rest } = nova
+  const configured = url === null ? null : createNova({ ...rest, url })
+  if (auth !== 'keystone' || keystone === null) return { identify: noauth, nova: configured, ailing: () => null }
   const sender = createSender(keystone.ca)
   open.add(sender.close)
   const session = createSession({ options: keystone.session, send: sender.send, clock, log })
@@ -34,6 +40,7 @@ export const openCloud = ({ config: { auth, keystone, http }, clock, log, open }
   const { serviceTokenRoles } = http
   return {
     identify: tokenIdentity(tokens, { authUrl: keystone.challengeUrl, serviceType: SERVICE_TYPE, serviceTokenRoles }),
+    nova: configured ?? novaInCatalogue(session, nova),
     ailing: () =>
       Object.entries(session.ailing())
         .map(([name, reason]) => `${name}: ${reason}`)

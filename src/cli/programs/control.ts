@@ -10,13 +10,13 @@
  * CONTROL-3 On a stop signal the process first reports that it is not ready, then keeps answering requests until a load
  *     balancer has noticed.
  */
+import type { Nova } from '../../actors/neighbours.ts'
 import { type KafkaBus, kafkaBus } from '../../bus/kafka/bus.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
 import { imageFolder } from '../../neighbours/imageFolder.ts'
-import { createNova } from '../../neighbours/nova.ts'
 import type { Store } from '../../persistence/store.ts'
 import { openAdmin } from './admin.ts'
 import { openCloud } from './cloud.ts'
@@ -58,8 +58,7 @@ type Opened = {
   readonly watching: Watching
 }
 
-const openPlane = async ({ config, log, clock, open, store, bus, link, watching }: Opened) => {
-  const nova = config.nova === null ? null : createNova(config.nova)
+const openPlane = async ({ config, log, clock, open, store, bus, link, watching }: Opened, nova: Nova | null) => {
   const images = imageFolder(config.images, log)
   const { control, region } = config
   const system = await openSystem({
@@ -109,11 +108,11 @@ const serve = async (opened: Opened): Promise<Running> => {
     log,
   })
   open.add(database.stop)
-  const system = await openPlane(opened)
+  const cloud = openCloud({ config, clock: systemClock, log, open })
+  const system = await openPlane(opened, cloud.nova)
   const { control } = system.plane
   const draining = drain(systemClock)
   const notReady = () => draining.notReady() ?? database.ailing()
-  const cloud = openCloud({ config, clock: systemClock, log, open })
   const admin = await openAdmin({
     config,
     meter,

@@ -9,7 +9,6 @@ import { unserved } from '../../http/unserved.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
 import { imageFolder } from '../../neighbours/imageFolder.ts'
-import { createNova } from '../../neighbours/nova.ts'
 import { type StoreConfig, openStore } from '../../persistence/open.ts'
 import { openAdmin } from './admin.ts'
 import { openCloud } from './cloud.ts'
@@ -88,7 +87,8 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
     const images = imageFolder(config.images, log)
-    const nova = config.nova === null ? null : createNova(config.nova)
+    const cloud = openCloud({ config, clock: systemClock, log, open })
+    const { nova } = cloud
     const watching = await openWatching('accelerando', log, open)
     const { meter, tracer } = watching
     const { control, region, archive } = config
@@ -101,7 +101,6 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     open.add(own.stop)
     await recorded(system.plane.control, [own], log)
     const hosts = [...simulated, own]
-    const cloud = openCloud({ config, clock: systemClock, log, open })
     const api = await listen(
       createApp({
         control: system.plane.control,

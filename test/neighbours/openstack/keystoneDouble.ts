@@ -40,6 +40,8 @@ export type KeystoneDouble = {
   lifeMs: number
   /** Added to the clock of this Keystone. */
   skewMs: number
+  /** Further services of the catalogue: type and URL. */
+  services: Readonly<Record<string, string>>
   /** Paths asked so far, with the method. */
   readonly asked: string[]
   readonly revokeAll: () => void
@@ -70,7 +72,13 @@ export const keystoneDouble = async (): Promise<KeystoneDouble> => {
         ...(scoped && { roles: roles.map((name) => ({ id: name, name })) }),
         ...(rules && { application_credential: { id: 'x', name: 'x', restricted: true, access_rules: rules } }),
         ...(catalog &&
-          scoped && { catalog: [{ type: 'identity', name: 'keystone', endpoints: endpoints(state.authUrl) }] }),
+          scoped && {
+            catalog: Object.entries({ identity: state.authUrl, ...state.services }).map(([type, url]) => ({
+              type,
+              name: type,
+              endpoints: endpoints(url),
+            })),
+          }),
       },
     }
   }
@@ -155,6 +163,7 @@ export const keystoneDouble = async (): Promise<KeystoneDouble> => {
     mood: 'well',
     lifeMs: 3_600_000,
     skewMs: 0,
+    services: {},
     asked: [],
     revokeAll: () => tokens.clear(),
     close: async () => {
