@@ -46,10 +46,13 @@ const NEVER_TAKEN: ReadonlySet<unknown> = new Set([
 export const isUnpublishable = (error: unknown): boolean => chain(error).some(({ type }) => NEVER_TAKEN.has(type))
 export const isMisconfigured = (error: unknown): boolean => error instanceof Misconfigured || isRefused(error)
 
+/** kafkajs hides why; a broker that is there has one for every group that the user may read or describe. */
+const NO_COORDINATOR = 'Failed to find group coordinator'
 /** The message of the innermost error, which names the real cause. */
 export const reasonOf = (error: unknown): string => {
   const inner = chain(error).findLast((each) => each instanceof Error) ?? error
-  return textOf(inner)
+  const text = textOf(inner)
+  return text.includes(NO_COORDINATOR) ? `${text}: no right to the group, or its broker is away` : text
 }
 export const missingTopic = (topic: string, brokers: readonly string[]): MissingTopic =>
   new MissingTopic(`there is no topic ${topic} on Kafka at ${brokers.join(', ')}: accelerando topics create makes it`)
