@@ -1,9 +1,9 @@
 /** Helpers shared by all commands. Standard output carries only results; logs go to standard error. */
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { type Config, loadConfig } from './config/config.ts'
 import { lacks } from './config/programs.ts'
+import { readText } from './config/readText.ts'
 
 /** Adds a command or a family of commands to the program. Modules that a command needs are loaded when it is called. */
 export type Register = (program: Command) => void
@@ -17,8 +17,7 @@ export const complain = (text: string) => {
 
 /** Null: the problem was printed and the exit code is set. */
 export const configured = (flags: Flags): Config | null => {
-  const readFile = (path: string) => readFileSync(path, 'utf8')
-  const loaded = loadConfig({ flags, env: process.env, readFile, osHostname: hostname() })
+  const loaded = loadConfig({ flags, env: process.env, readFile: readText, osHostname: hostname() })
   if (loaded.ok) return loaded.config
   complain(`The configuration is not usable:\n${loaded.problems.map((problem) => `  - ${problem}`).join('\n')}`)
   return null

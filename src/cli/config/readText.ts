@@ -1,0 +1,19 @@
+/** Reads a file of the configuration up to a limit, so that a file without end, such as `/dev/zero`, is a mistake that is told at once. */
+import { closeSync, openSync, readSync } from 'node:fs'
+
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Throws when it cannot be read, or is longer than 4 MiB. A pipe is read to its end. */
+export const readText = (path: string): string => {
+  const buffer = Buffer.allocUnsafe(MAX_BYTES + 1)
+  const file = openSync(path, 'r')
+  try {
+    let length = 0
+    for (let more = -1; more !== 0 && length <= MAX_BYTES; length += more)
+      more = readSync(file, buffer, length, buffer.length - length, null)
+    if (length > MAX_BYTES) throw new Error(`it is longer than ${MAX_BYTES} bytes`)
+    return buffer.toString('utf8', 0, length)
+  } finally {
+    closeSync(file)
+  }
+}
