@@ -62,7 +62,13 @@ test('each number has its unit and its limits', () => {
     'kafka.replicas 1 15 count',
     'kafka.retention_days 0.01 3650 days',
   ])
-  expect(KEYS.filter((key) => rowOf(key).secret)).toEqual(['database', 'nova.headers', 'kafka.sasl_password'])
+  expect(KEYS.filter((key) => rowOf(key).secret)).toEqual([
+    'database',
+    'nova.headers',
+    'keystone_authtoken.password',
+    'keystone_authtoken.application_credential_secret',
+    'kafka.sasl_password',
+  ])
 })
 
 describe('a rule over several options', () => {
