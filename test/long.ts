@@ -3,6 +3,8 @@
  * installed, programs and databases that are killed and waited for.
  */
 export const LONG: readonly string[] = [
+  'test/audit/adopted.test.ts',
+  'test/cli/operations.test.ts',
   'test/clients/clients.test.ts',
   'test/clients/schemathesis.test.ts',
   'test/e2e/archive.test.ts',

@@ -12,6 +12,7 @@ import { handles } from './commands/handles.ts'
 import { host } from './commands/host.ts'
 import { hosts } from './commands/hosts.ts'
 import { migrate } from './commands/migrate.ts'
+import { policy } from './commands/policy.ts'
 import { profiles } from './commands/profiles.ts'
 import { start } from './commands/start.ts'
 import { store } from './commands/store.ts'
@@ -36,6 +37,7 @@ const COMMANDS: readonly Register[] = [
   handles,
   arqs,
   profiles,
+  policy,
 ]
 
 process.on('unhandledRejection', (error) => {

@@ -50,7 +50,8 @@ const FACES: Faces = {
   conflict: { status: 409, say: (fault) => fault.reason },
   exists: {
     status: 409,
-    say: (fault) => `A ${words(fault.resource)} with the ${fault.field} ${fault.value} already exists.`,
+    say: (fault) =>
+      `${/^[aeiou]/.test(fault.resource) ? 'An' : 'A'} ${words(fault.resource)} with the ${fault.field} ${fault.value} already exists.`,
   },
   invalid: { status: 400, say: (fault) => `Invalid ${fault.field}: ${fault.rule}` },
   forbidden: {

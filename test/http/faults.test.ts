@@ -24,6 +24,11 @@ const FACES: readonly (readonly [HttpFault, number, string])[] = [
     409,
     'A device profile with the name fpga already exists.',
   ],
+  [
+    { kind: 'exists', resource: 'attribute', field: 'key', value: 'k' },
+    409,
+    'An attribute with the key k already exists.',
+  ],
   [{ kind: 'invalid', field: 'name', rule: 'it is missing' }, 400, 'Invalid name: it is missing'],
   [{ kind: 'forbidden', rule: 'cyborg:device:get_all' }, 403, 'Access to cyborg:device:get_all is denied.'],
   [{ kind: 'forbidden', rule: 'Only an administrator may.' }, 403, 'Only an administrator may.'],

@@ -46,6 +46,7 @@ export const PROGRAM_FLAGS = {
   letters: ['kafka.brokers', 'kafka.prefix', 'config', 'log.level'],
   topics: ['kafka.brokers', ...TOPICS, 'config', 'log.level'],
   scan: ['config'],
+  policy: ['config'],
   host: [
     ...(['host.name', 'kafka.brokers', 'data', 'admin_listen', 'clock_offset_ms'] satisfies Key[]),
     ...(['demo_devices', 'demo_handles', 'demo_seed'] satisfies Key[]),

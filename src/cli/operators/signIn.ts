@@ -2,7 +2,6 @@
  * How a command shows who it is, with the variables that OpenStack's own command line reads: `OS_TOKEN`; or `OS_AUTH_URL` and what goes with it; or
  * `OS_CLOUD`, an entry of a `clouds.yaml`. Without any of them it shows nothing.
  */
-import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../clock.ts'
@@ -11,6 +10,7 @@ import { silent } from '../../log.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
 import { createSession } from '../../neighbours/openstack/session.ts'
 import { type CloudEntry, cloudEntryIn, type Keystone, keystoneOf } from '../config/keystone.ts'
+import { readText } from '../config/readText.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 export type Entry = {
@@ -68,7 +68,7 @@ const inClouds = (name: string, env: Env): CloudEntry => {
   for (const file of files) {
     let text: string
     try {
-      text = readFileSync(file, 'utf8')
+      text = readText(file)
     } catch {
       continue
     }
@@ -88,7 +88,7 @@ export const signIn = async (env: Env): Promise<Entry> => {
   if (token) return { headers: { 'x-auth-token': token }, api: null }
   if (!cloud && !env['OS_AUTH_URL']) return { headers: {}, api: null }
   const keystone = { ...NOTHING, ...(cloud ? inClouds(cloud, env) : {}), ...inVariables(env) }
-  const options = keystoneOf(keystone, keystone.caFile === null ? null : readFileSync(keystone.caFile, 'utf8'))
+  const options = keystoneOf(keystone, keystone.caFile === null ? null : readText(keystone.caFile))
   if (options === null) throw new Error(`that is not enough to sign in: ${HOW_TO_SIGN_IN}`)
   const sender = createSender(options.ca)
   try {

@@ -11,7 +11,11 @@ export type PolicyOptions = {
   /** Rule name to text, as in a policy file; replaces the default and its older form. */
   readonly rules: Readonly<Record<string, string>>
 }
-export type Policy = { readonly allows: (rule: RuleName, creds: Creds) => boolean }
+export type Policy = {
+  readonly allows: (rule: RuleName, creds: Creds) => boolean
+  /** The text of the rule in force. */
+  readonly textOf: (rule: RuleName) => string
+}
 
 const operationText = (rule: OperationRule, enforceNewDefaults: boolean): string =>
   rule.legacy === null || enforceNewDefaults ? rule.now : `(${rule.now}) or (${rule.legacy})`
@@ -42,7 +46,8 @@ export const readPolicy = (options: PolicyOptions): Policy => {
   const checks = new Map<string, Check>()
   const names = new Map<string, readonly string[]>()
   const problems: string[] = []
-  for (const [name, text] of texts(options)) {
+  const inForce = texts(options)
+  for (const [name, text] of inForce) {
     try {
       const parsed = parseRule(text, (other) => checks.get(other))
       checks.set(name, parsed.check)
@@ -56,5 +61,5 @@ export const readPolicy = (options: PolicyOptions): Policy => {
     if (inCircle(name, names)) problems.push(`${name}: it leads back to itself`)
   }
   if (problems.length > 0) throw new Error(`policy rules: ${problems.join('; ')}`)
-  return { allows: (rule, creds) => checks.get(rule)!(creds) }
+  return { allows: (rule, creds) => checks.get(rule)!(creds), textOf: (rule) => inForce.get(rule)! }
 }

@@ -9,14 +9,14 @@ import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { backoffMs } from '../../waiting.ts'
-import { type Answer, Unanswered } from './send.ts'
+import { type Answer, NotAsked } from './send.ts'
 
 const FAILURES = 3
 const PAUSE = { firstMs: 500, maxMs: 15_000 }
 const BROKEN: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
 export type Circuit = {
-  /** Rejects with `Unanswered` without a call while the neighbour is left alone. */
+  /** Rejects with `NotAsked` without a call while the neighbour is left alone. */
   readonly run: (call: () => Promise<Answer>) => Promise<Answer>
   /** Why the neighbour counts as unreachable; null: it answers, or was not asked yet. */
   readonly ailing: () => string | null
@@ -42,7 +42,7 @@ export const createCircuit = (name: string, clock: Pick<Clock, 'monotonic'>, log
   return {
     run: async (call) => {
       if (reason !== null && (probing || clock.monotonic() < closedUntil))
-        throw new Unanswered(`it is not asked again yet: ${reason}`)
+        throw new NotAsked(`it is not asked again yet: ${reason}`)
       probing = reason !== null
       try {
         const answer = await call()

@@ -29,6 +29,9 @@ export class Unanswered extends Error {
   }
 }
 
+/** It was not even tried, for a reason that was told before. */
+export class NotAsked extends Unanswered {}
+
 const ANSWER_MAX = 16 * 1024 * 1024
 
 /** Aborted, a request rejects with the reason of its signal; otherwise the cause says more than the error. */

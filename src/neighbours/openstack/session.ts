@@ -2,16 +2,18 @@
  * The session of this service with the cloud: one token for all neighbours, and their endpoints from the catalogue that came with it.
  *
  * SESSION-1 the token is renewed before it expires, by one request at a time. While that fails the old one is used as long as it lasts;
- * SESSION-2 a neighbour that answers 401 gets the request once more, with a new token: the old one was revoked;
+ * SESSION-2 a neighbour that answers 401 gets the request once more, with a new token: the old one was revoked. One that refuses new tokens as well
+ *    does not make this service ask for one with each request (`RENEWED_AFTER_MS`);
  * SESSION-3 how long a token lasts is counted from its arrival by this machine's monotonic clock, so a clock that is set wrongly does no harm;
- * SESSION-4 a reading request whose connection failed is sent once more: a neighbour may have closed an idle connection at that moment.
+ * SESSION-4 a reading request whose connection failed is sent once more: a neighbour may have closed an idle connection at that moment;
+ * SESSION-5 when Keystone gives no token it is asked again only after `REFUSED_FOR_MS`: accounts are locked after many refusals.
  */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { type Catalog, endpointIn, readToken } from './answers.ts'
 import { type Circuit, createCircuit } from './circuit.ts'
 import { authRequest, type Credentials } from './credentials.ts'
-import { type Answer, type Request, type Send, Unanswered } from './send.ts'
+import { type Answer, type Request, NotAsked, type Send, Unanswered } from './send.ts'
 
 export type SessionOptions = {
   /** Of the identity service, version included: http://keystone.example.org:5000/v3 */
@@ -45,6 +47,8 @@ type Parts = { readonly options: SessionOptions; readonly send: Send; readonly c
 
 /** The own token is renewed so long before its end, at most: requests under way still use the old one. */
 const MARGIN_MS = 120_000
+const RENEWED_AFTER_MS = 10_000
+const REFUSED_FOR_MS = 5000
 type Own = { readonly id: string; readonly catalog: Catalog; readonly renewAt: number; readonly endsAt: number }
 
 /** How long a token lasts, by the clock of who issued it. */
@@ -57,6 +61,8 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
   const { authUrl, credentials, timeoutMs } = options
   let own: Own | null = null
   let asked: Promise<Own> | null = null
+  let refused: { readonly reason: string; readonly until: number } | null = null
+  let droppedAt = -Infinity
   const issue = async (): Promise<Own> => {
     const body = JSON.stringify(authRequest(credentials))
     const headers = { 'content-type': 'application/json', accept: 'application/json' }
@@ -64,16 +70,20 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
     const answer = await circuit.run(() => send({ method: 'POST', url, headers, body, timeoutMs }))
     const [id, read] = [answer.headers['x-subject-token'], readToken(answer.text)]
     if (answer.status !== 201 || id === undefined || read === null) {
-      const refused = answer.status === 401 ? ': it refuses the credentials' : ''
-      log.error({ status: answer.status, auth_url: authUrl }, 'keystone.no_token')
-      throw new Unanswered(`it gives this service no token (${answer.status})${refused}`)
+      const reason = `it gives this service no token (${answer.status})${answer.status === 401 ? ': it refuses the credentials' : ''}`
+      log.error({ status: answer.status, auth_url: authUrl, reason }, 'keystone.noToken')
+      refused = { reason, until: clock.monotonic() + REFUSED_FOR_MS }
+      throw new Unanswered(reason)
     }
     const lifeMs = lifetimeOf(read.expiresAt, answer, clock)
     const at = clock.monotonic()
     own = { id, catalog: read.catalog, renewAt: at + lifeMs - Math.min(MARGIN_MS, lifeMs / 5), endsAt: at + lifeMs }
     return own
   }
-  const renew = (): Promise<Own> => (asked ??= issue().finally(() => (asked = null)))
+  const renew = async (): Promise<Own> => {
+    if (refused !== null && clock.monotonic() < refused.until) throw new NotAsked(refused.reason)
+    return (asked ??= issue().finally(() => (asked = null)))
+  }
   return {
     current: async (): Promise<Own> => {
       const held = own
@@ -81,9 +91,13 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
       if (clock.monotonic() < held.renewAt) return held
       return renew().catch(() => held)
     },
-    /** A neighbour refused it. */
-    drop: (token: Own): void => {
-      if (own === token) own = null
+    /** A neighbour refused it. False: another one would be refused as well. */
+    drop: (token: Own): boolean => {
+      if (own !== token) return true
+      if (clock.monotonic() - droppedAt < RENEWED_AFTER_MS) return false
+      droppedAt = clock.monotonic()
+      own = null
+      return true
     },
   }
 }
@@ -108,8 +122,7 @@ export const createSession = (parts: Parts): Session => {
     }
     const token = await tokens.current()
     const answer = await once(token)
-    if (answer.status !== 401) return answer
-    tokens.drop(token)
+    if (answer.status !== 401 || !tokens.drop(token)) return answer
     return once(await tokens.current())
   }
   const urlOf = (service: string, { catalog }: Own): string => {

@@ -4,7 +4,8 @@
  * TOKENS-1 an answer is used for `cacheMs` at most, and not beyond the end of the token: for so long a token works that was revoked;
  * TOKENS-2 one token is validated by one request at a time; others that bring it meanwhile wait for its answer;
  * TOKENS-3 an answer that allowed an expired token is used only where that is allowed again;
- * TOKENS-4 at most `entries` answers are remembered, the oldest go first. Of a token only its digest is kept;
+ * TOKENS-4 at most `entries` valid tokens are remembered, and as many invalid ones apart from them, so that invented tokens push out no others; the
+ *    oldest go first. Of a token only its digest is kept;
  * TOKENS-5 while Keystone does not answer, what is remembered is used within its limit, and other tokens are answered `unavailable`;
  * TOKENS-6 at most `VALIDATED_AT_ONCE` requests are open at Keystone, so that a flood of invented tokens holds up nothing else.
  */
@@ -14,7 +15,7 @@ import { textOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import type { Tokens, TokenVerdict } from '../../token.ts'
 import { type Read, readToken } from './answers.ts'
-import { type Answer, Unanswered } from './send.ts'
+import { type Answer, NotAsked, Unanswered } from './send.ts'
 import type { Session } from './session.ts'
 
 export type CacheOptions = { readonly cacheMs: number; readonly entries: number }
@@ -47,19 +48,20 @@ const remainingMs = ({ expiresAt }: Read, { headers }: Answer, clock: Clock): nu
 }
 
 export const createTokens = ({ session, cache, clock, log }: Parts): Tokens => {
-  const known = new Map<string, Entry>()
+  const known = { valid: new Map<string, Entry>(), invalid: new Map<string, Entry>() }
   const asked = new Map<string, Promise<TokenVerdict>>()
   const remember = (key: string, verdict: Said, forMs: number): TokenVerdict => {
-    known.delete(key)
-    if (forMs > 0) known.set(key, { verdict, until: clock.monotonic() + forMs })
-    for (const oldest of known.keys()) {
-      if (known.size <= cache.entries) break
-      known.delete(oldest)
+    for (const entries of Object.values(known)) entries.delete(key)
+    const entries = known[verdict.kind]
+    if (forMs > 0) entries.set(key, { verdict, until: clock.monotonic() + forMs })
+    for (const oldest of entries.keys()) {
+      if (entries.size <= cache.entries) break
+      entries.delete(oldest)
     }
     return verdict
   }
   const remembered = (key: string): Said | null => {
-    const entry = known.get(key)
+    const entry = known.valid.get(key) ?? known.invalid.get(key)
     return entry !== undefined && clock.monotonic() < entry.until ? entry.verdict : null
   }
   const ask = async (key: string, token: string, allowExpired: boolean): Promise<TokenVerdict> => {
@@ -78,7 +80,9 @@ export const createTokens = ({ session, cache, clock, log }: Parts): Tokens => {
     try {
       return await ask(key, token, allowExpired)
     } catch (error) {
-      log.warn({ reason: textOf(error) }, 'keystone.token_not_validated')
+      const reason = textOf(error)
+      // of others the session has told already, once
+      if (!(error instanceof NotAsked)) log.warn({ reason }, 'keystone.tokenNotValidated')
       return unavailable('the identity service does not answer')
     }
   }

@@ -135,6 +135,8 @@ export const keystoneDouble = async (): Promise<KeystoneDouble> => {
   const answer = (request: IncomingMessage, body: unknown): Answer => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://keystone')
     if (request.method === 'POST' && pathname === '/v3/auth/tokens') return authenticate((body as { auth: Auth }).auth)
+    // a service of the catalogue that takes no token
+    if (pathname.startsWith('/refusing')) return failure(401, 'Unauthorized')
     const caller = live(request.headers['x-auth-token'] as string | undefined)
     if (caller === undefined) return failure(401, 'Unauthorized')
     if (pathname === '/v3/auth/tokens') return subject(request, searchParams)

@@ -60,6 +60,31 @@ describe('session', () => {
     expect((await session.ask(PATH, subject)).status).toBe(404)
     expect(issued()).toBe(2)
   })
+  test('SESSION-2 a neighbour that refuses every token does not make this service ask for one each time', async () => {
+    const { session, clock } = open()
+    keystone.services = { teapot: keystone.authUrl.replace(/v3$/, 'refusing') }
+    const call = () => session.call({ service: 'teapot', method: 'GET', path: '/' })
+    expect((await call()).status).toBe(401)
+    expect(issued()).toBe(2)
+    await call()
+    expect(issued()).toBe(2)
+    await clock.pass(10_000)
+    await call()
+    expect(issued()).toBe(3)
+  })
+  test('SESSION-5 Keystone, which gave no token, is left alone for five seconds', async () => {
+    const { session, clock, log } = open()
+    keystone.mood = 'broken'
+    for (let n = 0; n < 3; n++)
+      await expect(session.ask(PATH, subject)).rejects.toThrow('it gives this service no token (503)')
+    expect(issued()).toBe(1)
+    expect(log.said.map(({ message }) => message)).toEqual(['keystone.noToken'])
+    keystone.mood = 'well'
+    await clock.pass(4999)
+    await expect(session.ask(PATH, subject)).rejects.toThrow('it gives this service no token (503)')
+    await clock.pass(1)
+    expect((await session.ask(PATH, subject)).status).toBe(404)
+  })
   test('SESSION-3 a clock that is an hour behind or ahead does no harm', async () => {
     for (const skewMs of [-3_600_000, 3_600_000]) {
       keystone.skewMs = skewMs

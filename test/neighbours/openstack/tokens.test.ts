@@ -100,6 +100,14 @@ describe('tokens', () => {
     await tokens.validate(all[0]!, PLAIN)
     expect(validated()).toBe(4)
   })
+  test('TOKENS-4 invented tokens push out none that is valid', async () => {
+    const { tokens } = open(2)
+    const token = await enter()
+    await tokens.validate(token, PLAIN)
+    for (const n of [1, 2, 3]) await tokens.validate(`gAAAAA${n}`, PLAIN)
+    await tokens.validate(token, PLAIN)
+    expect(validated()).toBe(4)
+  })
   test.each(['down', 'broken', 'silent'] as const)(
     'TOKENS-5 Keystone is %s: what is known is used, nothing else',
     async (mood) => {
