@@ -23,9 +23,10 @@ export const EXCLUDE = [
   'test/cloud/**',
   'test/upgrade/**',
   'test/containers/**',
-  ...LONG,
   '**/node_modules/**',
 ]
+/** The mutation test asks these as well: they are the nearest to some commands. */
+const LATER = process.env['MUTATION_FOLDER'] === undefined ? LONG : []
 /** It declares the tests of other files once more, over another store. */
 const APART = ['test/http/overPglite.test.ts']
 
@@ -33,7 +34,10 @@ export default defineConfig({
   test: {
     // Loading what a test needs takes longer than most tests: the files of a worker share the modules that they load.
     projects: [
-      { extends: true, test: { name: 'together', isolate: false, include: INCLUDE, exclude: [...EXCLUDE, ...APART] } },
+      {
+        extends: true,
+        test: { name: 'together', isolate: false, include: INCLUDE, exclude: [...EXCLUDE, ...LATER, ...APART] },
+      },
       { extends: true, test: { name: 'apart', include: APART } },
     ],
     testTimeout: 60_000,

@@ -112,6 +112,22 @@ describe('PROVENANCE-2 a result of a former boot', () => {
     expect((await sent(resultOf(order, { bootId: boots[0]! }))).ok).toBe(true)
     expect(refusals()).toEqual(expect.objectContaining({ former_boot: 0 }))
   })
+  test.each(['a slot that nobody knows', 'a number that nobody gave', 'a deployable that nobody knows'] as const)(
+    'for %s changes nothing either',
+    async (what) => {
+      await boot(0)
+      await boot(1)
+      const order = w.orders.at(-1)!
+      const odd = {
+        'a slot that nobody knows': { slot: systemIds.uuid() },
+        'a number that nobody gave': { number: order.number + 1 },
+        'a deployable that nobody knows': { deployableUuid: systemIds.uuid() },
+      }[what]
+      expect(await sent(resultOf(order, { bootId: boots[0]!, ...odd }))).toEqual({ ok: true, value: null })
+      expect(refusals()).toEqual(expect.objectContaining({ former_boot: 0 }))
+      expect(await state()).toBe('BindStarted')
+    },
+  )
   test('of a boot whose first report is still on its way counts', async () => {
     await boot(0)
     expect((await sent(resultOf(w.orders.at(-1)!, { bootId: boots[2]! }))).ok).toBe(true)

@@ -90,6 +90,12 @@ describe('a login', () => {
     expect(told).toEqual([expect.stringMatching(/^kafka.sasl_mechanism: must be set together with/)])
     expect(told.join()).not.toContain('p4ss')
   })
+  test('where the option that is missing stands nowhere, the first one that was set says where to look', () => {
+    const { ACCELERANDO_KAFKA_SASL_MECHANISM: _, ...rest } = whole
+    expect(problems({ kafka: 'a:1' }, rest).join()).toMatch(
+      /\(from default; kafka\.sasl_username is from ACCELERANDO_KAFKA_SASL_USERNAME\)$/,
+    )
+  })
   test('by an unknown mechanism is refused', () => {
     expect(problems({}, { ...whole, ACCELERANDO_KAFKA_SASL_MECHANISM: 'gssapi' })).toEqual([
       expect.stringMatching(/^kafka.sasl_mechanism: must be one of plain, scram-sha-256, scram-sha-512/),

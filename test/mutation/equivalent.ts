@@ -286,6 +286,34 @@ export const EQUIVALENT: readonly Equivalent[] = [
     mutated: '===',
     reason: 'none or all of three are set just when all or none of them are not set',
   },
+  {
+    path: 'src/actors/services/adoption.ts',
+    line: 'const PORTION = 500',
+    original: '500',
+    mutated: '501',
+    reason: 'it limits the size of one read; what is found is the same',
+  },
+  {
+    path: 'src/actors/runtime/region.ts',
+    line: 'spawn(system, (state: null) => state, `shard-${at}`),',
+    original: '`shard-${at}`',
+    mutated: '``',
+    reason: 'the name is for people; an actor without one gets one',
+  },
+  {
+    path: 'src/actors/services/resend.ts',
+    line: 'for (let from = 0; from < places.length; from += ORDERS_MAX)',
+    original: '<',
+    mutated: '<=',
+    reason: 'nothing is postponed once more',
+  },
+  {
+    path: 'src/bus/kafka/bus.ts',
+    line: 'const refused = batch.map(recordRefusal).find((reason) => reason !== null)',
+    original: 'find',
+    mutated: 'findLast',
+    reason: 'the batch is refused as a whole; which of several reasons is named makes no difference',
+  },
 ]
 
 export const isKnown = (

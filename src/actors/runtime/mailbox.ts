@@ -15,7 +15,7 @@ let made = 0
 export const mailbox = <Message>(
   name: string,
   handle: (message: Message) => Promise<void>,
-  { max, failed }: { readonly max: number; readonly failed?: (error: unknown) => void },
+  { max, failed }: { readonly max: number; readonly failed: (error: unknown) => void },
 ): Mailbox<Message> => {
   system ??= start()
   const home = system
@@ -26,7 +26,7 @@ export const mailbox = <Message>(
     try {
       if (!stopped) await handle(message)
     } catch (error) {
-      failed?.(error)
+      failed(error)
     } finally {
       if (--waiting === 0) idle.resolve()
     }

@@ -1,0 +1,82 @@
+/** How commands show who they are: with the variables of OpenStack's own command line. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { signIn } from '../../src/cli/operators/signIn.ts'
+import { type KeystoneDouble, keystoneDouble } from '../neighbours/openstack/keystoneDouble.ts'
+
+describe('signing in', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'accelerando-clouds-'))
+  const clouds = join(folder, 'clouds.yaml')
+  let keystone: KeystoneDouble
+  beforeAll(async () => {
+    keystone = await keystoneDouble()
+    keystone.services = { accelerator: 'http://accelerator.example.org/v2/' }
+    const auth = { auth_url: keystone.authUrl, username: 'alpha-member', password: 'rig-secret', project_name: 'alpha' }
+    writeFileSync(
+      clouds,
+      JSON.stringify({ clouds: { mine: { auth }, poor: { auth: { auth_url: keystone.authUrl } } } }),
+    )
+  })
+  afterAll(async () => {
+    await keystone.close()
+    rmSync(folder, { recursive: true })
+  })
+  const user = () => ({
+    OS_AUTH_URL: keystone.authUrl.replace(/\/v3$/, ''),
+    OS_USERNAME: 'alpha-member',
+    OS_PASSWORD: 'rig-secret',
+    OS_PROJECT_NAME: 'alpha',
+  })
+  const ENTERED = {
+    headers: { 'x-auth-token': expect.stringMatching(/^gAAAA/) },
+    api: 'http://accelerator.example.org/v2',
+  }
+
+  test('without any variable shows nothing; empty ones are none', async () => {
+    const nothing = { headers: {}, api: null }
+    expect(await signIn({})).toEqual(nothing)
+    expect(await signIn({ OS_TOKEN: '', OS_CLOUD: '', OS_AUTH_URL: '' })).toEqual(nothing)
+  })
+  test('a token is shown as it is, and nobody is asked', async () => {
+    const asked = keystone.asked.length
+    expect(await signIn({ ...user(), OS_TOKEN: 't' })).toEqual({ headers: { 'x-auth-token': 't' }, api: null })
+    expect(keystone.asked.length).toBe(asked)
+  })
+  test('with user, password and project; the API is the one in the catalogue', async () => {
+    expect(await signIn(user())).toEqual(ENTERED)
+    expect(await signIn({ ...user(), OS_REGION_NAME: 'RegionOne', OS_INTERFACE: 'admin' })).toEqual(ENTERED)
+  })
+  test('with an entry of a clouds.yaml, which variables override', async () => {
+    const cloud = { OS_CLOUD: 'mine', OS_CLIENT_CONFIG_FILE: clouds }
+    expect(await signIn(cloud)).toEqual(ENTERED)
+    await expect(signIn({ ...cloud, OS_PASSWORD: 'wrong' })).rejects.toThrow('it refuses the credentials')
+    const poor = { OS_CLOUD: 'poor', OS_CLIENT_CONFIG_FILE: clouds }
+    await expect(signIn(poor)).rejects.toThrow('that is not enough to sign in: set OS_AUTH_URL with OS_USERNAME')
+    expect(await signIn({ ...user(), ...poor })).toEqual(ENTERED)
+  })
+  test.each([
+    ['OS_USERNAME', 'that is not enough to sign in'],
+    ['OS_PASSWORD', 'that is not enough to sign in'],
+    ['OS_PROJECT_NAME', 'that is not enough to sign in'],
+  ])('without %s says what is wanted', async (name, text) => {
+    await expect(signIn({ ...user(), [name]: undefined })).rejects.toThrow(text)
+  })
+  test('a file that is not there, and a cloud that is not in it, are named', async () => {
+    await expect(signIn({ OS_CLOUD: 'mine', OS_CLIENT_CONFIG_FILE: join(folder, 'none.yaml') })).rejects.toThrow(
+      /^OS_CLOUD: none of .*none\.yaml can be read$/,
+    )
+    await expect(signIn({ OS_CLOUD: 'other', OS_CLIENT_CONFIG_FILE: clouds })).rejects.toThrow(
+      `OS_CLOUD: ${clouds}: has no cloud other`,
+    )
+  })
+  test('a region or an interface without the API is named, and so is a Keystone that does not answer', async () => {
+    await expect(signIn({ ...user(), OS_REGION_NAME: 'Elsewhere' })).rejects.toThrow(
+      `Keystone at ${keystone.authUrl}: the catalogue has no endpoint of accelerator with the interface public in the region Elsewhere`,
+    )
+    await expect(signIn({ ...user(), OS_AUTH_URL: 'http://127.0.0.1:1' })).rejects.toThrow(
+      'Keystone at http://127.0.0.1:1/v3: connect ECONNREFUSED',
+    )
+  })
+})
