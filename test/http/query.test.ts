@@ -100,8 +100,13 @@ describe('filters', () => {
     ],
   ])('%s', (sent, expected) => expect(read(sent)).toEqual(expected))
 
+  test.each(['parent_uuid', 'root_uuid', 'board', 'availability', 'interface_type', 'instance_uuid'])(
+    'the older field %s is taken and has no effect',
+    (field) => expect(read(`filters.field=${field}&filters.value=${UUID}`)).toEqual({}),
+  )
   test.each([
     ['filters.field=colour&filters.value=red'],
+    ['filters.field=&filters.value=red'],
     ['filters.field=limit'],
     ['filters.value=2'],
     ['filters[0].field=limit&filters[1].value=2'],
