@@ -110,6 +110,13 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     expect(await two().acquire(name, 'b', LONG)).toEqual({ epoch: 2 })
   })
 
+  test('a lease given back and taken again by the same holder has a new epoch', async () => {
+    const name = randomUUID()
+    expect(await one().acquire(name, 'a', LONG)).toEqual({ epoch: 1 })
+    await one().release(name, 'a')
+    expect(await one().acquire(name, 'a', LONG)).toEqual({ epoch: 2 })
+  })
+
   test('a checkpoint is saved under the epoch, and not by a holder whose lease another took', async () => {
     const [name, reader] = [randomUUID(), randomUUID()]
     const first = (await one().acquire(name, 'a', SHORT))!
