@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Nova, NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import { again, allAs, verdictsOf } from './novaAnswer.ts'
 import type { NovaAnswer } from './novaAnswer.ts'
+import { reasonOf, textIn } from './openstack/send.ts'
 import type { Session } from './openstack/session.ts'
 
 export type NovaOptions = {
@@ -41,17 +42,6 @@ const headersOf = ({ requestId, trace }: Sent): Headings => ({
   ...(trace !== undefined && { traceparent: trace }),
 })
 
-const bodyOf = async (response: Response): Promise<string> => {
-  const decoder = new TextDecoder()
-  let [text, size] = ['', 0]
-  for await (const part of response.body ?? []) {
-    size += part.byteLength
-    if (size > ANSWER_MAX) throw new Error(`the answer is larger than ${ANSWER_MAX} bytes`)
-    text += decoder.decode(part, { stream: true })
-  }
-  return text + decoder.decode()
-}
-
 const directly =
   (options: NovaOptions): Post =>
   async (body, own) => {
@@ -66,7 +56,7 @@ const directly =
       redirect: 'manual',
       signal: AbortSignal.timeout(options.timeoutMs),
     })
-    return { status: response.status, text: await bodyOf(response) }
+    return { status: response.status, text: await textIn(response.body ?? [], ANSWER_MAX) }
   }
 
 const inCatalogue =
@@ -76,15 +66,6 @@ const inCatalogue =
     const headers = { ...lower, ...own }
     return session.call({ service: 'compute', method: 'POST', path: PATH, headers, body, timeoutMs })
   }
-
-/** `fetch` hides the actual error in its cause. */
-const reasonOf = (error: unknown, timeoutMs: number): string => {
-  if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`
-  const { cause } = error
-  if (!(cause instanceof Error)) return error.message
-  return cause.message || ('code' in cause ? String(cause.code) : error.message)
-}
 
 /** Answers to a request as a whole for what may be the fault of one event in it. */
 const BLAMES_ALL: ReadonlySet<number> = new Set([400, 413])

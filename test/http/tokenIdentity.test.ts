@@ -22,6 +22,8 @@ const HELD: Readonly<Record<string, Token>> = {
   named: limited(rule('GET', '/accelerator/v2/devices/{uuid}')),
   below: limited(rule('GET', '/v2/devices/**')),
   dots: limited(rule('GET', '/v2/device.profiles')),
+  hostile: limited(rule('GET', `/v2/${'**a'.repeat(40)}`)),
+  odd: limited(rule('GET', '/v2/a{b'), rule('GET', '/v2/x*y')),
   elsewhere: limited(rule('GET', '/v2/devices/**', 'compute')),
   nothing: limited(),
 }
@@ -107,6 +109,12 @@ describe('TOKEN-4 access rules', () => {
     ['below', 'GET', '/x/v2/devices/1', false],
     ['dots', 'GET', '/v2/device_profiles', false],
     ['dots', 'GET', '/v2/device.profiles', true],
+    ['hostile', 'GET', `/v2/${'a'.repeat(5000)}b`, false],
+    ['hostile', 'GET', `/v2/${'ba'.repeat(41)}`, true],
+    ['odd', 'GET', '/v2/a{b', true],
+    ['odd', 'GET', '/v2/x12y', true],
+    ['odd', 'GET', '/v2/xy', false],
+    ['odd', 'GET', '/v2/x/y', false],
     ['elsewhere', 'GET', UUID, false],
     ['nothing', 'GET', UUID, false],
   ])('%s: %s %s', async (held, method, path, allowed) => {

@@ -1,6 +1,7 @@
 /** What Keystone answers, as far as it is used: tokens and the service catalogue (Identity API v3). */
 import * as v from 'valibot'
 import type { Token } from '../../token.ts'
+import type { Answer } from './send.ts'
 
 const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(255))
 const ENDPOINT = v.object({
@@ -10,7 +11,7 @@ const ENDPOINT = v.object({
   region_id: v.optional(v.nullable(v.string())),
 })
 const CATALOG = v.array(v.object({ type: v.string(), endpoints: v.array(ENDPOINT) }))
-const RULE = v.object({ service: v.string(), method: v.string(), path: v.string() })
+const RULE = v.object({ service: NAME, method: NAME, path: v.pipe(v.string(), v.maxLength(1024)) })
 const TOKEN = v.object({
   token: v.object({
     expires_at: v.pipe(v.string(), v.isoTimestamp()),
@@ -18,7 +19,9 @@ const TOKEN = v.object({
     project: v.optional(v.object({ id: NAME })),
     roles: v.optional(v.pipe(v.array(v.object({ name: NAME })), v.maxLength(1000))),
     catalog: v.optional(CATALOG),
-    application_credential: v.optional(v.object({ access_rules: v.optional(v.nullable(v.array(RULE))) })),
+    application_credential: v.optional(
+      v.object({ access_rules: v.optional(v.nullable(v.pipe(v.array(RULE), v.maxLength(1000)))) }),
+    ),
   }),
 })
 export type Catalog = v.InferOutput<typeof CATALOG>
@@ -29,6 +32,12 @@ export type Read = {
   readonly expiresAt: number
   readonly catalog: Catalog
 }
+/** How long the token lasts from now on, ms, by the clock of who answered; `now` counts where the answer does not say its time. */
+export const remainingMs = ({ expiresAt }: Read, { headers }: Answer, now: number): number => {
+  const then = Date.parse(headers['date'] ?? '')
+  return expiresAt - (Number.isNaN(then) ? now : then)
+}
+
 /** Null when it is not an answer of the Identity API. */
 export const readToken = (text: string): Read | null => {
   let json: unknown

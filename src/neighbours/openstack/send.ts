@@ -1,6 +1,6 @@
 /** Sends one HTTP request to a neighbour: with a time limit for the whole of it, and a limit for the size of the answer. */
 import { Agent, request as send } from 'undici'
-import { textOf } from '../../errorText.ts'
+import { codeOf, textOf } from '../../errorText.ts'
 
 export type Request = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -34,20 +34,25 @@ export class NotAsked extends Unanswered {}
 
 const ANSWER_MAX = 16 * 1024 * 1024
 
-/** Aborted, a request rejects with the reason of its signal; otherwise the cause says more than the error. */
-const unanswered = (error: unknown, timeoutMs: number): Unanswered => {
-  if (!(error instanceof Error)) return new Unanswered(textOf(error), { cause: error })
-  if (error.name === 'TimeoutError')
-    return new Unanswered(`no answer within ${timeoutMs} ms`, { cause: error, late: true })
-  return new Unanswered(textOf(error.cause instanceof Error ? error.cause : error) || error.name, { cause: error })
+/** Aborted, a request rejects with the reason of its signal; otherwise the cause says more than the error, at least by its code. */
+export const reasonOf = (error: unknown, timeoutMs: number): string => {
+  if (!(error instanceof Error)) return textOf(error)
+  if (isLate(error)) return `no answer within ${timeoutMs} ms`
+  const cause = error.cause instanceof Error ? error.cause : error
+  return textOf(cause) || codeOf(cause) || error.message || error.name
 }
+const isLate = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-const textIn = async (body: AsyncIterable<Uint8Array>): Promise<string> => {
+/** Rejects when the body is longer than `maxBytes`. */
+export const textIn = async (
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<string> => {
   const decoder = new TextDecoder()
   let [text, size] = ['', 0]
   for await (const part of body) {
     size += part.byteLength
-    if (size > ANSWER_MAX) throw new Error(`the answer is larger than ${ANSWER_MAX} bytes`)
+    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`)
     text += decoder.decode(part, { stream: true })
   }
   return text + decoder.decode()
@@ -68,10 +73,10 @@ export const createSender = (ca: string | null): Sender => {
         return {
           status: answer.statusCode,
           headers: Object.fromEntries(first) as Record<string, string>,
-          text: await textIn(answer.body),
+          text: await textIn(answer.body, ANSWER_MAX),
         }
       } catch (error) {
-        throw unanswered(error, timeoutMs)
+        throw new Unanswered(reasonOf(error, timeoutMs), { cause: error, late: isLate(error) })
       }
     },
     close: () => agent.destroy(),

@@ -10,7 +10,7 @@
  */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import { type Catalog, endpointIn, readToken } from './answers.ts'
+import { type Catalog, endpointIn, readToken, remainingMs } from './answers.ts'
 import { type Circuit, createCircuit } from './circuit.ts'
 import { authRequest, type Credentials } from './credentials.ts'
 import { type Answer, type Request, NotAsked, type Send, Unanswered } from './send.ts'
@@ -51,12 +51,6 @@ const RENEWED_AFTER_MS = 10_000
 const REFUSED_FOR_MS = 5000
 type Own = { readonly id: string; readonly catalog: Catalog; readonly renewAt: number; readonly endsAt: number }
 
-/** How long a token lasts, by the clock of who issued it. */
-const lifetimeOf = (expiresAt: number, { headers }: Answer, clock: Clock): number => {
-  const then = Date.parse(headers['date'] ?? '')
-  return Math.max(0, expiresAt - (Number.isNaN(then) ? clock.now() : then))
-}
-
 const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
   const { authUrl, credentials, timeoutMs } = options
   let own: Own | null = null
@@ -75,7 +69,7 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
       refused = { reason, until: clock.monotonic() + REFUSED_FOR_MS }
       throw new Unanswered(reason)
     }
-    const lifeMs = lifetimeOf(read.expiresAt, answer, clock)
+    const lifeMs = Math.max(0, remainingMs(read, answer, clock.now()))
     const at = clock.monotonic()
     own = { id, catalog: read.catalog, renewAt: at + lifeMs - Math.min(MARGIN_MS, lifeMs / 5), endsAt: at + lifeMs }
     return own

@@ -14,8 +14,8 @@ import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import type { Tokens, TokenVerdict } from '../../token.ts'
-import { type Read, readToken } from './answers.ts'
-import { type Answer, NotAsked, Unanswered } from './send.ts'
+import { readToken, remainingMs } from './answers.ts'
+import { NotAsked, Unanswered } from './send.ts'
 import type { Session } from './session.ts'
 
 export type CacheOptions = { readonly cacheMs: number; readonly entries: number }
@@ -41,11 +41,6 @@ const unavailable = (reason: string): TokenVerdict => ({
   reason,
   retryAfterSeconds: RETRY_SECONDS,
 })
-
-const remainingMs = ({ expiresAt }: Read, { headers }: Answer, clock: Clock): number => {
-  const then = Date.parse(headers['date'] ?? '')
-  return expiresAt - (Number.isNaN(then) ? clock.now() : then)
-}
 
 export const createTokens = ({ session, cache, clock, log }: Parts): Tokens => {
   const known = { valid: new Map<string, Entry>(), invalid: new Map<string, Entry>() }
@@ -73,7 +68,7 @@ export const createTokens = ({ session, cache, clock, log }: Parts): Tokens => {
     if (answer.status === 404) return remember(key, INVALID, Math.min(cache.cacheMs, INVALID_FOR_MS))
     const read = answer.status === 200 ? readToken(answer.text) : null
     if (read === null) throw new Unanswered(`it answers ${answer.status} to a token`)
-    const endsInMs = allowExpired ? Infinity : remainingMs(read, answer, clock)
+    const endsInMs = allowExpired ? Infinity : remainingMs(read, answer, clock.now())
     return remember(key, { kind: 'valid', token: read.token }, Math.min(cache.cacheMs, endsInMs))
   }
   const asking = async (key: string, token: string, allowExpired: boolean): Promise<TokenVerdict> => {
