@@ -7,10 +7,10 @@
  *    the user began;
  * TOKEN-4 a token of a limited application credential is good for the requests that its access rules name.
  */
-import type { AccessRule, Token, Tokens } from '../token.ts'
+import type { Token, Tokens } from '../token.ts'
+import { allows } from './accessRules.ts'
 import { type HttpRefused, refused } from './faults.ts'
-import type { Asked, Identify, Identity } from './identity.ts'
-import { canonicalPath } from './paths.ts'
+import type { Identify, Identity } from './identity.ts'
 
 export type TokenIdentityOptions = {
   /** The identity service as callers reach it, for the header `WWW-Authenticate`. */
@@ -18,27 +18,6 @@ export type TokenIdentityOptions = {
   readonly serviceType: string
   readonly serviceTokenRoles: readonly string[]
 }
-
-/**
- * `{name}` and `*` stand for one segment of a path or a part of one, `**` for any text, all for at least one character. Which places of the path can
- * be reached is followed part by part: a tenant writes these rules, and a regular expression made of them could take hours.
- */
-const fits = (pattern: string, path: string): boolean => {
-  let reached: readonly boolean[] = Array.from({ length: path.length + 1 }, (_, at) => at === 0)
-  for (const [part] of pattern.matchAll(/\{[^}]*\}|\*\*|\*|[^{}*]+|[{}]/g)) {
-    const next = reached.map(() => false)
-    const isWild = part.startsWith('*') || /^\{.*\}$/s.test(part)
-    for (let at = 0; at < path.length; at++) {
-      if (!isWild) {
-        if (reached[at] && path.startsWith(part, at)) next[at + part.length] = true
-      } else if ((reached[at] || next[at]) && (part === '**' || path[at] !== '/')) next[at + 1] = true
-    }
-    reached = next
-  }
-  return reached[path.length]!
-}
-const allows = ({ service, method, path }: AccessRule, serviceType: string, asked: Asked): boolean =>
-  service === serviceType && method === asked.method && fits(canonicalPath(path), asked.path)
 
 type Settled = { readonly ok: true; readonly token: Token } | HttpRefused
 
@@ -66,7 +45,11 @@ export const tokenIdentity = (tokens: Tokens, options: TokenIdentityOptions): Id
     const user = await settle(given, byService)
     if (!user.ok) return user
     const { userId, projectId, roles, accessRules } = user.token
-    if (!byService && accessRules !== null && !accessRules.some((rule) => allows(rule, serviceType, asked)))
+    if (
+      !byService &&
+      accessRules !== null &&
+      !accessRules.some((rule) => allows(rule, { ...asked, service: serviceType }))
+    )
       return unauthenticated
     return { userId, projectId, roles, serviceRoles }
   }

@@ -1,0 +1,40 @@
+/**
+ * Whether a rule of a limited application credential names a request. A tenant writes these rules, and a regular expression made of them could take
+ * hours: so the places of the path that can be reached are followed part by part.
+ */
+import type { AccessRule } from '../token.ts'
+import type { Asked } from './identity.ts'
+import { canonicalPath } from './paths.ts'
+
+/** By its index: whether the parts so far reach up to this place of the path. */
+type Reached = readonly boolean[]
+
+const afterText = (text: string, path: string, reached: Reached): Reached =>
+  reached.map((_, at) => at >= text.length && reached[at - text.length]! && path.startsWith(text, at - text.length))
+
+/** At least one character; any, or any but the slash. */
+const afterWildcard = (crossing: boolean, path: string, reached: Reached): Reached => {
+  let open = false
+  return reached.map((_, at) => {
+    if (at === 0) return false
+    open = (open || reached[at - 1]!) && (crossing || path[at - 1] !== '/')
+    return open
+  })
+}
+
+const PARTS = /\{[^{}]*\}|\*\*|\*|[^{}*]+|[{}]/g
+const isWildcard = (part: string): boolean => part.startsWith('*') || (part.startsWith('{') && part.endsWith('}'))
+
+/** `{name}` and `*` stand for one segment of a path or a part of one, `**` for any text. */
+const fits = (pattern: string, path: string): boolean => {
+  const start: Reached = Array.from({ length: path.length + 1 }, (_, at) => at === 0)
+  const parts = pattern.match(PARTS) ?? []
+  return parts.reduce(
+    (reached, part) =>
+      isWildcard(part) ? afterWildcard(part === '**', path, reached) : afterText(part, path, reached),
+    start,
+  )[path.length]!
+}
+
+export const allows = (rule: AccessRule, { service, method, path }: Asked & { readonly service: string }): boolean =>
+  rule.service === service && rule.method === method && fits(canonicalPath(rule.path), path)
