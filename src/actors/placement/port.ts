@@ -1,0 +1,94 @@
+/**
+ * What the reconciler asks of Placement, as a port: `src/neighbours/openstack/placement.ts` implements it.
+ * All UUIDs are in lower case with hyphens. The rules behind the answers are in `docs/contract/placement.md`, section 5.
+ */
+
+export type Provider = {
+  readonly uuid: string
+  readonly name: string
+  readonly generation: number
+  readonly parent: string | null
+  readonly root: string
+}
+export type InventoryRecord = {
+  readonly total: number
+  readonly reserved: number
+  readonly min_unit: number
+  readonly max_unit: number
+  readonly step_size: number
+  readonly allocation_ratio: number
+}
+/** By resource class. */
+export type Inventories = Readonly<Record<string, InventoryRecord>>
+
+/** Why Placement did not do it. */
+export type PlacementTrouble =
+  /** Somebody changed the provider meanwhile (`placement.concurrent_update`). */
+  | 'stale'
+  /** Allocations stand against it. */
+  | 'inUse'
+  | 'hasChildren'
+  /** The name or the UUID exists. */
+  | 'duplicate'
+  /** No such provider. */
+  | 'gone'
+  /** A trait or class that Placement does not know. */
+  | 'unknownName'
+  /** Placement will not accept this: any other answer of 400 to 499. */
+  | 'refused'
+  /** 401 and 403: our account lacks rights. */
+  | 'denied'
+  /** No answer, one that cannot be read, or 5xx: it may or may not have been done. */
+  | 'unanswered'
+export type PlacementFault = { readonly ok: false; readonly trouble: PlacementTrouble; readonly reason: string }
+export type Told<Value> = { readonly ok: true; readonly value: Value } | PlacementFault
+
+/** Never rejects. Each request is bounded by the time limit of the session. */
+export type Placement = {
+  /** The provider with this name, whoever owns it. A Placement on MySQL compares names without case. */
+  readonly named: (name: string) => Promise<Told<Provider | null>>
+  readonly provider: (uuid: string) => Promise<Told<Provider>>
+  /** The whole tree that contains this provider; empty when nobody knows it. */
+  readonly tree: (root: string) => Promise<Told<readonly Provider[]>>
+  /** All providers with the trait `OWNER_CYBORG`. */
+  readonly owned: () => Promise<Told<readonly Provider[]>>
+  readonly create: (it: {
+    readonly uuid: string
+    readonly name: string
+    readonly parent: string
+  }) => Promise<Told<Provider>>
+  /** Gives it this name and this parent. A new parent needs Placement 1.37: `refused` otherwise. */
+  readonly update: (it: {
+    readonly uuid: string
+    readonly name: string
+    readonly parent: string
+  }) => Promise<Told<Provider>>
+  readonly remove: (uuid: string) => Promise<Told<null>>
+  readonly inventories: (
+    uuid: string,
+  ) => Promise<Told<{ readonly generation: number; readonly inventories: Inventories }>>
+  /** Replaces all of them; answers with the new generation. */
+  readonly setInventories: (it: {
+    readonly uuid: string
+    readonly generation: number
+    readonly inventories: Inventories
+  }) => Promise<Told<number>>
+  readonly traits: (uuid: string) => Promise<Told<{ readonly generation: number; readonly traits: readonly string[] }>>
+  /** Replaces all of them; answers with the new generation. */
+  readonly setTraits: (it: {
+    readonly uuid: string
+    readonly generation: number
+    readonly traits: readonly string[]
+  }) => Promise<Told<number>>
+  /** The amounts that each consumer holds, by resource class. */
+  readonly allocations: (uuid: string) => Promise<
+    Told<{
+      readonly generation: number
+      readonly consumers: Readonly<Record<string, Readonly<Record<string, number>>>>
+    }>
+  >
+  /** Creates a custom trait unless it is there; of a standard one, `unknownName` when Placement lacks it. */
+  readonly ensureTrait: (name: string) => Promise<Told<null>>
+  /** The same for a resource class. */
+  readonly ensureClass: (name: string) => Promise<Told<null>>
+}

@@ -1,0 +1,135 @@
+/**
+ * The client of Placement: each call of the port is one request with the token of the session (placement.md 5).
+ *
+ * PLACEMENT-1 the versions are read before the first request, and again after Placement refused the version. All requests use 1.39, or the
+ *    highest that is offered; below 1.30 each call is `refused`;
+ * PLACEMENT-2 each answer is parsed: one that is not what the API promises is a fault with the reason, never a value.
+ */
+import type { Placement, Provider, Told } from '../../actors/placement/port.ts'
+import { textOf } from '../../errorText.ts'
+import {
+  ALLOCATIONS,
+  fault,
+  GENERATION,
+  INVENTORIES,
+  PROVIDER,
+  PROVIDERS,
+  type Shape,
+  TRAITS,
+  troubleOf,
+  valueIn,
+  VERSIONS,
+} from './placementAnswers.ts'
+import type { Answer } from './send.ts'
+import type { Session } from './session.ts'
+
+const WANTED = 39
+/** Every request that is used exists there; below 1.26 an inventory cannot be reserved as a whole, below 1.23 errors have no code. */
+const LOWEST = 30
+
+type Asked = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly body?: Readonly<Record<string, unknown>>
+}
+type Send = (asked: Asked, version?: number) => Promise<Told<Answer>>
+type Ask = (asked: Asked) => Promise<Told<Answer>>
+
+const REFUSED_VERSION = 406
+
+const sender =
+  (session: Pick<Session, 'call'>, refusedVersion: () => void): Send =>
+  async ({ method, path, body }, version) => {
+    const headers = {
+      ...(version !== undefined && { 'openstack-api-version': `placement 1.${version}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    }
+    const text = body !== undefined && { body: JSON.stringify(body) }
+    try {
+      const answer = await session.call({ service: 'placement', method, path, headers, ...text })
+      if (answer.status === REFUSED_VERSION) refusedVersion()
+      return answer.status >= 200 && answer.status < 300 ? { ok: true, value: answer } : troubleOf(answer)
+    } catch (error) {
+      return fault('unanswered', textOf(error))
+    }
+  }
+
+const readVersion = async (send: Send): Promise<Told<number>> => {
+  const answer = await send({ method: 'GET', path: '/' })
+  const offered = answer.ok ? valueIn(VERSIONS, answer.value) : answer
+  if (!offered.ok) return offered
+  const { lowest, highest } = offered.value
+  if (highest >= LOWEST && lowest <= WANTED) return { ok: true, value: Math.min(WANTED, highest) }
+  const wanted = `one of 1.${LOWEST} to 1.${WANTED} is needed`
+  return fault('refused', `Placement offers the versions 1.${lowest} to 1.${highest}: ${wanted}`)
+}
+
+/** PLACEMENT-1 */
+const versioned = (session: Pick<Session, 'call'>): Ask => {
+  let known: Promise<Told<number>> | null = null
+  const send = sender(session, () => (known = null))
+  return async (asked) => {
+    const reading = (known ??= readVersion(send))
+    const version = await reading
+    if (version.ok) return send(asked, version.value)
+    if (known === reading) known = null
+    return version
+  }
+}
+
+const segment = (text: string): string => encodeURIComponent(text.toWellFormed())
+const isCustom = (name: string): boolean => name.startsWith('CUSTOM_')
+const NOTHING: Told<null> = { ok: true, value: null }
+
+/** Custom names are created, standard ones looked up: Placement refuses to create them. */
+const ensure =
+  (ask: Ask, kind: 'traits' | 'resource_classes') =>
+  async (name: string): Promise<Told<null>> => {
+    const answer = await ask({ method: isCustom(name) ? 'PUT' : 'GET', path: `/${kind}/${segment(name)}` })
+    if (answer.ok) return NOTHING
+    return answer.trouble === 'gone' ? fault('unknownName', answer.reason) : answer
+  }
+
+const firstOf = (told: Told<readonly Provider[]>): Told<Provider | null> =>
+  told.ok ? { ok: true, value: told.value[0] ?? null } : told
+
+export const createPlacement = (session: Pick<Session, 'call'>): Placement => {
+  const ask = versioned(session)
+  const told = async <Value>(shape: Shape<Value>, asked: Asked): Promise<Told<Value>> => {
+    const answer = await ask(asked)
+    return answer.ok ? valueIn(shape, answer.value) : answer
+  }
+  const of = (uuid: string, part = ''): string => `/resource_providers/${segment(uuid)}${part}`
+  const list = (query: string) => told(PROVIDERS, { method: 'GET', path: `/resource_providers?${query}` })
+  return {
+    named: async (name) => firstOf(await list(`name=${segment(name)}`)),
+    provider: (uuid) => told(PROVIDER, { method: 'GET', path: of(uuid) }),
+    tree: (root) => list(`in_tree=${segment(root)}`),
+    owned: () => list('required=OWNER_CYBORG'),
+    create: ({ uuid, name, parent }) =>
+      told(PROVIDER, {
+        method: 'POST',
+        path: '/resource_providers',
+        body: { uuid, name, parent_provider_uuid: parent },
+      }),
+    update: ({ uuid, name, parent }) =>
+      told(PROVIDER, { method: 'PUT', path: of(uuid), body: { name, parent_provider_uuid: parent } }),
+    remove: async (uuid) => {
+      const answer = await ask({ method: 'DELETE', path: of(uuid) })
+      return answer.ok ? NOTHING : answer
+    },
+    inventories: (uuid) => told(INVENTORIES, { method: 'GET', path: of(uuid, '/inventories') }),
+    setInventories: ({ uuid, generation, inventories }) => {
+      const body = { resource_provider_generation: generation, inventories }
+      return told(GENERATION, { method: 'PUT', path: of(uuid, '/inventories'), body })
+    },
+    traits: (uuid) => told(TRAITS, { method: 'GET', path: of(uuid, '/traits') }),
+    setTraits: ({ uuid, generation, traits }) => {
+      const body = { resource_provider_generation: generation, traits }
+      return told(GENERATION, { method: 'PUT', path: of(uuid, '/traits'), body })
+    },
+    allocations: (uuid) => told(ALLOCATIONS, { method: 'GET', path: of(uuid, '/allocations') }),
+    ensureTrait: ensure(ask, 'traits'),
+    ensureClass: ensure(ask, 'resource_classes'),
+  }
+}

@@ -1,0 +1,145 @@
+/** What an answer of Placement says: the shapes that are used of it, and which trouble an error means (placement.md 5.1). Pure. */
+import * as v from 'valibot'
+import type { PlacementFault, PlacementTrouble, Told } from '../../actors/placement/port.ts'
+import type { Answer } from './send.ts'
+
+const LIST_MAX = 100_000
+const REASON_MAX = 500
+
+const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(255))
+const UUID = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i), v.toLowerCase())
+const COUNT = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+export const PROVIDER = v.pipe(
+  v.object({
+    uuid: UUID,
+    name: v.pipe(v.string(), v.maxLength(255)),
+    generation: COUNT,
+    parent_provider_uuid: v.nullable(UUID),
+    root_provider_uuid: UUID,
+  }),
+  v.transform(({ uuid, name, generation, parent_provider_uuid: parent, root_provider_uuid: root }) => ({
+    uuid,
+    name,
+    generation,
+    parent,
+    root,
+  })),
+)
+export const PROVIDERS = v.pipe(
+  v.object({ resource_providers: v.pipe(v.array(PROVIDER), v.maxLength(LIST_MAX)) }),
+  v.transform(({ resource_providers: all }) => all),
+)
+/** Both answers to a change name it. */
+export const GENERATION = v.pipe(
+  v.object({ resource_provider_generation: COUNT }),
+  v.transform(({ resource_provider_generation: generation }) => generation),
+)
+const RECORD = v.object({
+  total: COUNT,
+  reserved: COUNT,
+  min_unit: COUNT,
+  max_unit: COUNT,
+  step_size: COUNT,
+  allocation_ratio: v.pipe(v.number(), v.finite()),
+})
+export const INVENTORIES = v.pipe(
+  v.object({ resource_provider_generation: COUNT, inventories: v.record(NAME, RECORD) }),
+  v.transform(({ resource_provider_generation: generation, inventories }) => ({ generation, inventories })),
+)
+export const TRAITS = v.pipe(
+  v.object({ resource_provider_generation: COUNT, traits: v.pipe(v.array(NAME), v.maxLength(LIST_MAX)) }),
+  v.transform(({ resource_provider_generation: generation, traits }) => ({ generation, traits })),
+)
+export const ALLOCATIONS = v.pipe(
+  v.object({
+    resource_provider_generation: COUNT,
+    allocations: v.record(NAME, v.object({ resources: v.record(NAME, COUNT) })),
+  }),
+  v.transform(({ resource_provider_generation: generation, allocations }) => ({
+    generation,
+    consumers: Object.fromEntries(
+      Object.entries(allocations).map(([consumer, { resources }]) => [consumer, resources]),
+    ),
+  })),
+)
+const NUMBER = v.pipe(
+  v.string(),
+  v.regex(/^1\.\d{1,4}$/),
+  v.transform((text) => Number(text.slice(2))),
+)
+/** The second part of the lowest and of the highest version; the first is always 1. */
+export const VERSIONS = v.pipe(
+  v.object({ versions: v.pipe(v.array(v.object({ min_version: NUMBER, max_version: NUMBER })), v.minLength(1)) }),
+  v.transform(({ versions: [{ min_version: lowest, max_version: highest } = { min_version: 0, max_version: 0 }] }) => ({
+    lowest,
+    highest,
+  })),
+)
+const ERRORS = v.object({
+  errors: v.pipe(
+    v.array(v.object({ status: v.number(), detail: v.string(), code: v.optional(v.string()) })),
+    v.minLength(1),
+  ),
+})
+
+export const fault = (trouble: PlacementTrouble, reason: string): PlacementFault => ({
+  ok: false,
+  trouble,
+  reason: reason
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, REASON_MAX),
+})
+
+const decoded = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** The codes of `placement/errors.py` that tell more than the status. */
+const BY_CODE: Readonly<Record<string, PlacementTrouble>> = {
+  'placement.concurrent_update': 'stale',
+  'placement.inventory.inuse': 'inUse',
+  'placement.resource_provider.inuse': 'inUse',
+  'placement.resource_provider.cannot_delete_parent': 'hasChildren',
+  'placement.duplicate_name': 'duplicate',
+}
+/** What Placement says has no code of its own for a name that it does not know. */
+const UNKNOWN_NAME = /^(unknown resource class in inventory|no such trait)/i
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'Placement refuses the token of this service',
+  403: 'the account of this service needs the role admin or service for Placement',
+  406: 'Placement does not offer this version any more',
+}
+/** Answers of something in between, and of a service that is overloaded. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429])
+
+/** Why the answer is no success. */
+export const troubleOf = ({ status, text }: Answer): PlacementFault => {
+  const body = v.safeParse(ERRORS, decoded(text))
+  const [error] = body.success ? body.output.errors : []
+  const reason = [HINTS[status] ?? `Placement answers ${status}`, error?.detail ?? text].filter(Boolean).join(': ')
+  if (status === 401 || status === 403) return fault('denied', reason)
+  // The page of a proxy in between is not an answer of Placement: a 404 of it does not say that a provider is gone.
+  if (error === undefined || status >= 500 || PASSING.has(status)) return fault('unanswered', reason)
+  const known = BY_CODE[error.code ?? '']
+  if (known !== undefined) return fault(known, reason)
+  if (status === 404) return fault('gone', reason)
+  // Without a code: two writers of one inventory met between the check of the generation and the change.
+  if (status === 409) return fault('stale', reason)
+  return fault(UNKNOWN_NAME.test(error.detail.trim()) ? 'unknownName' : 'refused', reason)
+}
+
+export type Shape<Value> = v.GenericSchema<unknown, Value>
+/** A success whose body cannot be read may have been one. */
+export const valueIn = <Value>(shape: Shape<Value>, { text }: Answer): Told<Value> => {
+  const read = v.safeParse(shape, decoded(text))
+  if (read.success) return { ok: true, value: read.output }
+  const [issue] = read.issues
+  const where = v.getDotPath(issue) ?? 'the body'
+  return fault('unanswered', `the answer of Placement is not what its API promises, at ${where}: ${issue.message}`)
+}
