@@ -8,6 +8,7 @@ import { silent } from '../src/log.ts'
 import { openStore } from '../src/persistence/open.ts'
 import { reportRecord } from '../src/wire/message.ts'
 import type { InventoryReport } from '../src/wire/reports.ts'
+import { noCatalogue } from '../test/support/images.ts'
 
 const SIZE = { hosts: 16, devices: 8, handles: 16 }
 const AT_ONCE = 512
@@ -32,8 +33,7 @@ const picture = async (at: number): Promise<Omit<InventoryReport, 'number'>> => 
 
 export const measureReports = async (seconds: number): Promise<Unchanged> => {
   const store = await openStore({ kind: 'memory' })
-  const images = { find: async () => ({ found: false, why: 'none' }) as const }
-  const system = await openSystem({ store, images, nova: null, log: silent })
+  const system = await openSystem({ store, images: noCatalogue(), nova: null, log: silent })
   const pictures = await Promise.all(Array.from({ length: SIZE.hosts }, (_, at) => picture(at)))
   let told = 0
   const batch = (count: number) =>

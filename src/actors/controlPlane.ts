@@ -17,7 +17,7 @@ import { createHosts } from './services/hosts.ts'
 import { createLiveness } from './services/liveness.ts'
 import { createRetirement } from './services/retirement.ts'
 import { CONTROL_DEFAULTS, type ControlOptions, type Kernel, PACES, type Paces } from './services/kernel.ts'
-import type { Images, Nova } from './neighbours.ts'
+import type { ImageCatalogue, Nova } from './neighbours.ts'
 import type { Journal, Reads } from './runtime/ports.ts'
 import { createProfiles } from './services/profiles.ts'
 import { openReaders } from './services/readers.ts'
@@ -36,7 +36,7 @@ export type ControlPlaneParts = {
   readonly sharing: Sharing
   readonly clock: Clock
   readonly ids: Ids
-  readonly images: Images
+  readonly images: ImageCatalogue
   readonly nova: Nova | null
   /** Without it, reports are not judged by their cloud, and orders are not signed. */
   readonly cluster?: Cluster

@@ -1,14 +1,17 @@
 /** The services that the control side calls, as ports: `src/neighbours/` implements them. */
 import type { ArqUuid, ImageUuid, InstanceUuid } from '../identifiers.ts'
+import type { Image, NoImage } from '../images.ts'
 
-/** Where bitstream images are. */
-export type Images = {
-  /** `unknown`: no such image; `none`: no image store is configured. */
-  readonly find: (
-    imageUuid: ImageUuid,
-  ) => Promise<
-    { readonly found: true; readonly path: string } | { readonly found: false; readonly why: 'unknown' | 'none' }
-  >
+/** Which bitstream images there are. Their bytes are the business of hosts (`ImageFiles`). Never rejects. */
+export type ImageCatalogue = {
+  readonly find: (image: ImageUuid) => Promise<{ readonly found: true; readonly image: Image } | NoImage>
+  /** All bitstreams with this name or function. */
+  readonly search: (wish: ImageSearch) => Promise<{ readonly found: true; readonly images: readonly Image[] } | NoImage>
+}
+/** One of the keys `accel:...` of a group of a device profile (data-model.md 9.3). */
+export type ImageSearch = {
+  readonly by: 'bitstream_name' | 'function_id' | 'function_name'
+  readonly value: string
 }
 
 export type NovaEvent = {

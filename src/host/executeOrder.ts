@@ -1,25 +1,16 @@
 /** Carries out an order through its driver. Throws what went wrong; `Final` means that trying again cannot help. */
-import type { ImageUuid } from '../identifiers.ts'
+import { type ImageFile, type ImageFiles, type ImageTerm, codedTrouble, isFinal } from '../images.ts'
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
 import { type Tracer, inSpan } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Section } from './sections.ts'
-
-/** Where bitstream images are found; the control side has a port of the same shape. */
-export type Images = {
-  readonly find: (
-    imageUuid: ImageUuid,
-  ) => Promise<
-    { readonly found: true; readonly path: string } | { readonly found: false; readonly why: 'unknown' | 'none' }
-  >
-}
 
 export class Final extends Error {}
 
 export type Tools = {
   readonly drivers: ReadonlyMap<string, Driver>
   readonly io: HostIo
-  readonly images: Images
+  readonly images: ImageFiles
   readonly tracer: Tracer
   /** Discovers the driver's devices; the discovery begins after the call. */
   readonly look: (driver: string) => Promise<Section | null>
@@ -37,10 +28,11 @@ const slotOf = (order: Extract<Order, { readonly handle: unknown }>): Slot => ({
   info: order.handle.info,
 })
 
-const imagePath = async (images: Images, image: string): Promise<string> => {
-  const found = await images.find(image)
-  if (found.found) return found.path
-  throw new Final(found.why === 'none' ? 'no image store is configured on this host' : `there is no image ${image}`)
+const openImage = async ({ images }: Tools, image: string, term: ImageTerm): Promise<ImageFile> => {
+  const opened = await images.open(image, term)
+  if (opened.found) return opened
+  const reason = codedTrouble(image, opened)
+  throw isFinal(opened) ? new Final(reason) : new Error(reason)
 }
 
 /** The deployable as the driver reports it now; null: it is not there. */
@@ -54,26 +46,26 @@ const shown = async ({ look }: Tools, { driver, deployable }: Order) => {
 const called = (tools: Tools, { driver, trace }: Order, call: string, work: () => Promise<void>): Promise<void> =>
   inSpan(tools.tracer.part('internal', `driver ${call}`, trace, { 'accelerando.driver': driver }), work)
 
-const program = async (
-  tools: Tools,
-  driver: Driver,
-  order: Order,
-  image: string,
-  signal: AbortSignal,
-): Promise<void> => {
+const program = async (tools: Tools, driver: Driver, order: Order, image: string, term: ImageTerm): Promise<void> => {
   if (driver.program === undefined) throw new Final(`the driver ${driver.name} cannot program`)
-  const path = await imagePath(tools.images, image)
-  signal.throwIfAborted()
-  await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal))
+  const { signal } = term
+  const { path, close } = await openImage(tools, image, term)
+  try {
+    signal.throwIfAborted()
+    await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal))
+  } finally {
+    close()
+  }
 }
 
-/** `also`: other slots that a release covers. */
-export const carryOut = async (
-  tools: Tools,
-  order: Order,
-  signal: AbortSignal,
-  also: readonly Slot[] = [],
-): Promise<OrderOutcome> => {
+type Terms = ImageTerm & {
+  /** Other slots that a release covers. */
+  readonly also: readonly Slot[]
+}
+
+/** `withinMs`: nobody waits for the result any longer. */
+export const carryOut = async (tools: Tools, order: Order, { also, ...term }: Terms): Promise<OrderOutcome> => {
+  const { signal } = term
   const driver = tools.drivers.get(order.driver)
   if (driver === undefined) throw new Final(`the driver ${order.driver} is not enabled on this host`)
   signal.throwIfAborted()
@@ -82,7 +74,7 @@ export const carryOut = async (
       const { bitstream } = order
       // asked afresh: what an earlier report showed may have been programmed over since
       const load = bitstream !== undefined && (await shown(tools, order))?.bitstreamId !== bitstream
-      if (load) await program(tools, driver, order, bitstream, signal)
+      if (load) await program(tools, driver, order, bitstream, term)
       signal.throwIfAborted()
       await called(tools, order, 'prepare', () => driver.prepare(tools.io, slotOf(order), signal))
       return { changed: load, ...(bitstream === undefined ? {} : { bitstreamId: bitstream }) }
@@ -92,7 +84,7 @@ export const carryOut = async (
         await called(tools, order, 'release', () => driver.release(tools.io, slot, signal))
       return { changed: false }
     case 'Program':
-      await program(tools, driver, order, order.image, signal)
+      await program(tools, driver, order, order.image, term)
       return { changed: true, bitstreamId: order.image }
     case 'Probe': {
       const found = await shown(tools, order)

@@ -6,6 +6,7 @@
  * HOST-3 every wait, queue and report has a limit.
  */
 import { endedWithin } from '../waiting.ts'
+import { type ImageFiles, noImage } from '../images.ts'
 import { type Mailbox, mailbox } from '../actors/runtime/mailbox.ts'
 import type { Log } from '../log.ts'
 import type { Bus, Consumer, Delivered } from '../bus/port.ts'
@@ -19,7 +20,6 @@ import { bootMeant } from '../wire/seal.ts'
 import { newPrivateKey } from '../wire/signature.ts'
 import type { Boot } from './boot.ts'
 import { type Membership, reportingFrom } from './cluster.ts'
-import type { Images } from './executeOrder.ts'
 import type { Disk } from './disk.ts'
 import { Inventory } from './inventory.ts'
 import { type Kept, type KeptStart, openKept } from './kept.ts'
@@ -51,13 +51,13 @@ const DEFAULTS = {
   } satisfies Limits,
 }
 const [MAILBOX_MAX, WINDOW] = [1024, 64]
-const noImages: Images = { find: async () => ({ found: false, why: 'none' }) }
+const noImages: ImageFiles = { open: async () => noImage('none') }
 
 export type HostOptions = Partial<Omit<typeof DEFAULTS, 'limits'>> & {
   readonly limits?: Partial<Limits>
   /** Other names of the host: its node name, its FQDN. */
   readonly aliases?: readonly string[]
-  readonly images?: Images
+  readonly images?: ImageFiles
 }
 export type HostStart = Partial<Pick<KeptStart, 'newKey' | 'verify'>> & {
   readonly name: string

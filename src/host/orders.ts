@@ -237,7 +237,7 @@ export class Orders {
     if (isLate(order, dueAt, now)) throw new Final(`deadline passed ${Math.round(now - dueAt)} ms ago`)
   }
   async #inTurn(run: Run, leave: () => void): Promise<OrderOutcome> {
-    const { order, abort } = run
+    const { order, abort, dueAt } = run
     const { clock, tools, limits, changed } = this.#options
     const limitMs = this.#limitMs(order)
     const cancel = clock.after(limitMs, () => abort.abort(new Error(`took longer than ${limitMs} ms`)))
@@ -248,7 +248,8 @@ export class Orders {
     }
     const programs = order.type === 'Program' || (order.type === 'PrepareSlot' && order.bitstream !== undefined)
     const also = this.#releasedWith(order)
-    const deed = carryOut(tools, order, abort.signal, also.flatMap(slotIn))
+    const withinMs = dueAt - clock.monotonic()
+    const deed = carryOut(tools, order, { signal: abort.signal, withinMs, also: also.flatMap(slotIn) })
     deed.then(letGo, letGo)
     try {
       const outcome = await this.#orGivenUp(deed, abort.signal, limits.graceMs)

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, failed, inventoryOf, shown } from './cards.ts'
 import { expectRebuilt } from './rebuilt.ts'
+import { catalogueOf } from '../support/images.ts'
 
 let world: Awaited<ReturnType<typeof openPlane>>
 let seen: ReturnType<typeof inventoryOf>
@@ -81,11 +82,7 @@ describe('a device that is not shown', () => {
   })
   it('is not retired while it is being programmed', async () => {
     await world.plane.stop()
-    world = await openPlane(
-      { images: { find: async () => ({ found: true, path: '/i' }) }, options: { programWaitMs: 1 } },
-      undefined,
-      'when told',
-    )
+    world = await openPlane({ images: catalogueOf(), options: { programWaitMs: 1 } }, undefined, 'when told')
     seen = inventoryOf(world)
     await seen.shows(card(1))
     const [deployable] = await seen.deployables()

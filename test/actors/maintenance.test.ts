@@ -7,9 +7,10 @@ import { card, inventoryOf, part } from './cards.ts'
 import { door } from './counters.ts'
 import { FPGA, GPU, NOVA, openCloud, value } from './cloud.ts'
 import { openPlane } from '../support/plane.ts'
+import { catalogueOf, noCatalogue } from '../support/images.ts'
 
 const IMAGE = randomUUID()
-const images = { find: async () => ({ found: true, path: '/images/x' }) as const }
+const images = catalogueOf()
 
 describe('a device that is disabled', () => {
   it('keeps what is bound and starts no bind, on any of its deployables (S9)', async () => {
@@ -110,7 +111,7 @@ describe('programming', () => {
       ['unknown', 'not_found'],
       ['none', 'conflict'],
     ] as const) {
-      const cloud = await opened({ images: { find: async () => ({ found: false, why }) } })
+      const cloud = await opened({ images: noCatalogue(why) })
       expect(await cloud.control.deployables.program(NOVA, cloud.deployable.uuid, IMAGE)).toMatchObject({
         fault: { kind },
       })

@@ -4,13 +4,14 @@ import { systemIds } from '../../src/clock.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { until } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
+import { catalogueOf } from '../support/images.ts'
 
 const FPGA: SimulatedPlan = { seed: 2, devices: [{ kind: 'fpga', handles: 4, hostWork: true }] }
 const NOTE = { by: 'op', reason: 'burnt' }
 
 const programming = async () => {
   const times = { programDeadlineMs: 400, programWaitMs: 50, resendMs: 100, sweepEveryMs: 20 }
-  const images = { find: async () => ({ found: true as const, path: '/x' }) }
+  const images = catalogueOf()
   const world = await openPlane({ options: times, images }, undefined, 'when told')
   await world.shows('h', FPGA)
   value(

@@ -18,12 +18,13 @@ import { memoryLog, until } from '../support/lab.ts'
 import { signerOf } from '../support/keys.ts'
 import { NOVA, value } from '../support/plane.ts'
 import { heartbeatOf } from '../support/reports.ts'
+import { noCatalogue } from '../support/images.ts'
 
 const rogue = signerOf('rogue')
 const open = async () => {
   const log = memoryLog()
   const bus = inProcessBus({ clock: systemClock })
-  const images = { find: async () => ({ found: false, why: 'none' }) as const }
+  const images = noCatalogue()
   const system = await openSystem({ store: memoryStore(), images, nova: null, log, bus })
   const [io, driver] = [recordedHostIo({}, 'h1'), simulatedDriver({ seed: 1, devices: [{ kind: 'fpga', handles: 2 }] })]
   const host = await startHost({

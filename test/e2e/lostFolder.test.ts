@@ -11,11 +11,12 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { NOVA, value } from '../support/plane.ts'
+import { noCatalogue } from '../support/images.ts'
 
 const open = async () => {
   const log = memoryLog()
   const bus = inProcessBus({ clock: systemClock })
-  const images = { find: async () => ({ found: false, why: 'none' }) as const }
+  const images = noCatalogue()
   const system = await openSystem({ store: memoryStore(), images, nova: null, log, bus })
   const { control } = system.plane
   const machine = () => {

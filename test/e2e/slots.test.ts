@@ -12,6 +12,7 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { NOVA, value } from '../support/plane.ts'
+import { noCatalogue } from '../support/images.ts'
 
 const LEDGER = '/state/ledger.jsonl'
 const STRANGER = 'b0a79999-0000-4000-8000-00000000000b'
@@ -21,7 +22,7 @@ type Line = Record<string, unknown>
 const open = async () => {
   const log = memoryLog()
   const bus = inProcessBus({ clock: systemClock })
-  const images = { find: async () => ({ found: false, why: 'none' }) as const }
+  const images = noCatalogue()
   const store = memoryStore()
   const system = await openSystem({ store, images, nova: null, log, bus })
   const { control } = system.plane

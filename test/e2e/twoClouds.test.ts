@@ -9,11 +9,12 @@ import { reportRecord } from '../../src/wire/message.ts'
 import { CLUSTER_HEADER } from '../../src/wire/seal.ts'
 import { newPrivateKey } from '../../src/wire/signature.ts'
 import { memoryLog, until } from '../support/lab.ts'
+import { noCatalogue } from '../support/images.ts'
 
 const open = async (log: ReturnType<typeof memoryLog>) => {
   const bus = inProcessBus({ clock: systemClock })
   const store = memoryStore()
-  const images = { find: async () => ({ found: false, why: 'none' }) as const }
+  const images = noCatalogue()
   const system = await openSystem({ store, images, nova: null, log, bus })
   const hosts = async () => {
     const listed = await system.plane.control.hosts.list({})

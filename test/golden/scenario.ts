@@ -8,6 +8,7 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
+import { catalogueOf } from '../support/images.ts'
 
 type Devices = Extract<InventoryReport['drivers'][number], { status: 'ok' }>['devices']
 type Result = OrderResult['result']
@@ -61,7 +62,7 @@ const openCloud = async () => {
   const store = memoryStore({ now: clock.now })
   const gone = new Set<string>()
   const nova = novaOf((instance) => !gone.has(instance))
-  const images = { find: async () => ({ found: true as const, path: `/images/${IMAGE}` }) }
+  const images = catalogueOf()
   const world = await openPlane({ clock, ids, nova, images, options: OPTIONS }, store, 'when told')
   const shown = await world.discovered(HOST, PLAN)
   return { ...world, clock, ids, gone, shown }

@@ -3,6 +3,7 @@ import type { Driver } from '../../src/drivers/driver.ts'
 import { quiet } from '../support/lab.ts'
 import type { HostLab } from '../support/hostLab.ts'
 import { IMAGE, openHostLab } from '../support/hostLab.ts'
+import { noImage } from '../../src/images.ts'
 
 let lab: HostLab
 beforeEach(async () => {
@@ -308,14 +309,14 @@ describe('programming', () => {
     const host = await lab.boot()
     await lab.send(lab.order('Program', 1, { image: 'no-such' }))
     await host.stop()
-    const bare = await lab.boot({ options: { images: { find: async () => ({ found: false, why: 'none' }) } } })
+    const bare = await lab.boot({ options: { images: { open: async () => noImage('none') } } })
     await lab.send(lab.order('Program', 2))
     await bare.stop()
     await lab.boot({ drivers: [plain] })
     await lab.send(lab.order('Program', 3))
     expect(lab.results().map(({ result }) => result)).toMatchObject([
-      { reason: 'there is no image no-such', final: true },
-      { reason: 'no image store is configured on this host', final: true },
+      { reason: 'image_unknown: there is no image no-such', final: true },
+      { reason: 'image_none: no image store is configured', final: true },
       { reason: 'the driver simulated_driver cannot program', final: true },
     ])
   })

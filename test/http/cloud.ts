@@ -7,6 +7,7 @@ import { appOver } from './app.ts'
 import { send, service } from './steps.ts'
 import type { Got, Sent } from './steps.ts'
 import { randomUUID } from 'node:crypto'
+import { catalogueOf } from '../support/images.ts'
 
 export type Arq = { readonly uuid: string; readonly state: string }
 export type Deployable = {
@@ -118,4 +119,4 @@ export const openWorkshop = async ({ parts = {}, answering = 'at once', hostWork
   return cloudOf({ ...plane, app: appOver(plane.control), close })
 }
 /** An image store that has every image. */
-export const anyImage = { find: async () => ({ found: true, path: '/images/x' }) as const }
+export const anyImage = catalogueOf()

@@ -4,8 +4,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { anyImage, openWorkshop } from './cloud.ts'
 import { expectRefusal } from './steps.ts'
 import { until } from '../support/lab.ts'
+import { noCatalogue } from '../support/images.ts'
 
-const unknown = { find: async () => ({ found: false, why: 'unknown' }) as const }
+const unknown = noCatalogue('unknown')
 const program = (image: string) => ({ body: [{ op: 'replace', path: '/program', value: [{ image_uuid: image }] }] })
 
 let shop: Awaited<ReturnType<typeof openWorkshop>>

@@ -14,7 +14,7 @@ import { readReport } from '../../src/wire/message.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type Fate, slowDisk } from './disk.ts'
 import { alteredLedger, deployablesIn } from './alteredLedger.ts'
-import { IMAGES, imagesOf } from './images.ts'
+import { IMAGES, imageFilesOf } from './images.ts'
 import { hostKeyOf, verifierOf } from './forger.ts'
 import type { Network } from './network.ts'
 import type { Random } from './random.ts'
@@ -176,7 +176,7 @@ export const openMachine = (ports: Ports): Machine => {
       log,
       newKey: () => hostKeyOf(name),
       verify: verifierOf(bite, hostKeyOf(name)),
-      options: { heartbeatEveryMs: 10_000, aliases: [`${name}.example.org`], images: imagesOf() },
+      options: { heartbeatEveryMs: 10_000, aliases: [`${name}.example.org`], images: imageFilesOf() },
     })
     if (mine.alive) running = host
   }

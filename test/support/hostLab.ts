@@ -12,6 +12,7 @@ import { orderRecord, readReport } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import type { Heartbeat, InventoryReport, OrderResult, Report } from '../../src/wire/reports.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
+import { filesOf } from './images.ts'
 import { handClock, memoryLog, quiet } from './lab.ts'
 
 export const HOST = 'h1'
@@ -50,12 +51,7 @@ export const openHostLab = async () => {
   const of = <Type extends Report['type']>(type: Type) =>
     heard.flatMap(({ report }) => (report.type === type ? [report as Extract<Report, { type: Type }>] : []))
 
-  const images = {
-    find: async (image: string) =>
-      image === IMAGE
-        ? ({ found: true, path: `/images/${image}` } as const)
-        : ({ found: false, why: 'unknown' } as const),
-  }
+  const images = filesOf((image) => image === IMAGE)
   const boot = async ({ options, ...more }: Boot = {}): Promise<Host> => {
     const drivers: readonly Driver[] = [driver]
     const host = await startHost({

@@ -11,6 +11,7 @@ import { readOrder } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 import { openTestStore } from './stores.ts'
+import { noCatalogue } from './images.ts'
 
 export const NOVA: Caller = {
   userId: 'nova',
@@ -43,7 +44,7 @@ export const openPlane = async (
     sharing: store.sharing,
     clock: systemClock,
     ids: systemIds,
-    images: { find: async () => ({ found: false, why: 'none' }) },
+    images: noCatalogue(),
     nova: null,
     publish: async (records) => void (await take(records.map((record) => ({ ...record })))),
     log: silent,

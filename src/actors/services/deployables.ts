@@ -1,10 +1,11 @@
 /** The deployables and attributes part of the control port. */
-import type { AttributeUuid, DeployableUuid, HostName } from '../../identifiers.ts'
+import type { AttributeUuid, DeployableUuid, HostName, ImageUuid } from '../../identifiers.ts'
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import type { AttributeRow, Caller, Control, DeployableRow } from '../control.ts'
 import { given } from './devices.ts'
 import { host, hostKey } from '../host/decider.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
+import { type NoImage, imageTrouble, isFinal } from '../../images.ts'
 import { traceField } from '../../trace.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { DeployableCommand } from '../deployable/messages.ts'
@@ -38,9 +39,12 @@ const createTell =
     )
   }
 
-const NO_IMAGE: Record<'unknown' | 'none', (image: string) => Fault> = {
-  unknown: (image) => ({ kind: 'not_found', resource: 'image', id: image }),
-  none: () => ({ kind: 'conflict', reason: 'no image store is configured, so nothing can be programmed' }),
+const imageFault = (image: ImageUuid, problem: NoImage): Fault => {
+  if (problem.why === 'unknown') return { kind: 'not_found', resource: 'image', id: image }
+  const reason = imageTrouble(image, problem)
+  return isFinal(problem)
+    ? { kind: 'conflict', reason: `nothing can be programmed: ${reason}` }
+    : { kind: 'unavailable', reason, retryAfterSeconds: 5 }
 }
 
 /** The fault when the host is silent, so that no caller waits for it (rest-api 6.4); null: it is up. */
@@ -76,7 +80,7 @@ const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
     const known = await read(uuid)
     if (!known.ok) return known
     const found = await images.find(image)
-    if (!found.found) return refuse(NO_IMAGE[found.why](image))
+    if (!found.found) return refuse(imageFault(image, found))
     const silent = await unreachable(kernel, known.value.host)
     if (silent) return refuse(silent)
     const deadline = clock.now() + options.programDeadlineMs

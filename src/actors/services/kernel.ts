@@ -9,7 +9,7 @@ import type { Caller } from '../control.ts'
 import type { Enrollment } from '../host/enrollment.ts'
 import type { Changes } from '../runtime/changes.ts'
 import type { Counts } from '../runtime/counts.ts'
-import type { Images, Nova } from '../neighbours.ts'
+import type { ImageCatalogue, Nova } from '../neighbours.ts'
 import type { Cause, Journal, Reads } from '../runtime/ports.ts'
 import type { Readers } from './readers.ts'
 import type { Region } from '../runtime/region.ts'
@@ -94,7 +94,7 @@ export type Kernel = {
   readonly guard: Guard
   readonly clock: Clock
   readonly ids: Ids
-  readonly images: Images
+  readonly images: ImageCatalogue
   /** Null: no Nova is configured; that is recorded as such. */
   readonly nova: Nova | null
   /** Null: reports are not judged by their cloud, and orders are not signed. */

@@ -40,7 +40,9 @@ const PROGRAM = {
   }),
   images: optional('program.images', k.folder, {
     flag: true,
-    about: 'Folder of bitstream images, each named by its UUID. Without it nothing can be programmed.',
+    about:
+      'Folder of bitstream images, each named by its UUID. `<uuid>.json` beside one may hold what an image service would say of it: tags, ' +
+      'os_hash_algo, os_hash_value and properties; then its bytes are verified. Without the folder nothing can be programmed.',
     example: '/var/lib/accelerando/images',
   }),
   enabled_drivers: row('program.enabledDrivers', k.names, ['pci_driver'], {

@@ -16,7 +16,7 @@ import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
-import { imageFolder } from '../../neighbours/imageFolder.ts'
+import { folderCatalogue } from '../../neighbours/images/folder.ts'
 import type { Store } from '../../persistence/store.ts'
 import { openAdmin } from './admin.ts'
 import { openCloud } from './cloud.ts'
@@ -59,7 +59,7 @@ type Opened = {
 }
 
 const openPlane = async ({ config, log, clock, open, store, bus, link, watching }: Opened, nova: Nova | null) => {
-  const images = imageFolder(config.images, log)
+  const images = folderCatalogue(config.images, log)
   const { control, region } = config
   const system = await openSystem({
     store,

@@ -10,7 +10,7 @@ import { shifted, systemClock } from '../../clock.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import { simulatedDriver } from '../../drivers/simulated/simulated.ts'
 import type { Log } from '../../log.ts'
-import { imageFolder } from '../../neighbours/imageFolder.ts'
+import { folderFiles } from '../../neighbours/images/folder.ts'
 import { type Closer, closer } from '../closer.ts'
 import type { Config, Demo } from '../config/config.ts'
 import { demoHosts } from './demo.ts'
@@ -90,7 +90,7 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     let doubled: () => string | null = () => null
     const notReady = () => link.ailing() ?? doubled()
     const url = await admin(config, watching, open, { notReady, detail: () => boot })
-    const parts = { config, bus: patient(bus, link), images: imageFolder(config.images, log), log, clock, watching }
+    const parts = { config, bus: patient(bus, link), images: folderFiles(config.images, log), log, clock, watching }
     const host = await startHostIn(parts, name, config.data, drivers)
     open.add(host.stop, HOST_STOP_MS)
     doubled = host.notReady

@@ -10,7 +10,7 @@ import { realHostIo } from '../../drivers/hostIo.ts'
 import { driverByName } from '../../drivers/index.ts'
 import { simulatedDriver } from '../../drivers/simulated/simulated.ts'
 import type { SimulatedHost } from '../../drivers/simulated/cloud.ts'
-import type { Images } from '../../host/executeOrder.ts'
+import type { ImageFiles } from '../../images.ts'
 import { fileDisk } from '../../host/disk.ts'
 import { type Host, startHost } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
@@ -22,7 +22,7 @@ import type { Watching } from '../observe/watching.ts'
 export type HostParts = {
   readonly config: Config
   readonly bus: Pick<Bus, 'publish' | 'consume'>
-  readonly images: Images
+  readonly images: ImageFiles
   readonly log: Log
   readonly clock?: Clock
   readonly watching?: Watching

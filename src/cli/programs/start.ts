@@ -8,7 +8,7 @@ import { createApp } from '../../http/app.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
-import { imageFolder } from '../../neighbours/imageFolder.ts'
+import { folderCatalogue, folderFiles } from '../../neighbours/images/folder.ts'
 import { type StoreConfig, openStore } from '../../persistence/open.ts'
 import { openAdmin } from './admin.ts'
 import { openCloud } from './cloud.ts'
@@ -86,7 +86,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     const store = await openStore(storeConfig(config))
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
-    const images = imageFolder(config.images, log)
+    const images = folderCatalogue(config.images, log)
     const cloud = openCloud({ config, clock: systemClock, log, open })
     const { nova } = cloud
     const watching = await openWatching('accelerando', log, open)
@@ -95,7 +95,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     const options = { control, region, archiveEndedMs: archive.endedMs }
     const system = await openSystem({ store, images, nova, log, watching, ...options })
     open.add(system.stop)
-    const parts = { config, bus: system.bus, images, log, watching }
+    const parts = { config, bus: system.bus, images: folderFiles(config.images, log), log, watching }
     const simulated = await startDemo(parts, open, (hosts) => recorded(system.plane.control, hosts, log))
     const own = await startLocalHost(parts, local.drivers)
     open.add(own.stop)

@@ -1,7 +1,7 @@
 /** The whole system in one process, without listeners: store, bus, relay, inbox, control plane, hosts. */
 import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.ts'
 import type { ControlOptions, Paces } from '../../actors/services/kernel.ts'
-import type { Images, Nova } from '../../actors/neighbours.ts'
+import type { ImageCatalogue, Nova } from '../../actors/neighbours.ts'
 import { createLatest } from '../../actors/latest.ts'
 import { isUrgent, reactions } from '../../actors/reactions.ts'
 import type { RegionOptions } from '../../actors/runtime/region.ts'
@@ -21,7 +21,7 @@ import { type Watching, resending, watchedPlane } from '../observe/watching.ts'
 
 export type SystemParts = {
   readonly store: Store
-  readonly images: Images
+  readonly images: ImageCatalogue
   readonly nova: Nova | null
   readonly log: Log
   readonly clock?: Clock

@@ -1,6 +1,7 @@
 /** A control plane for a command of the command line: over a store, without a bus, without Nova and without an image store. */
 import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.ts'
 import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
+import { noImage } from '../../images.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 
@@ -17,7 +18,7 @@ export const openOfflinePlane = (
     sharing,
     clock,
     ids,
-    images: { find: async () => ({ found: false, why: 'none' }) },
+    images: { find: async () => noImage('none'), search: async () => noImage('none') },
     nova: null,
     publish: async () => {},
     log,

@@ -1,0 +1,58 @@
+/** Bitstream images: what is known of one, why one cannot be had, and the port through which a host gets its bytes. */
+import type { ImageUuid } from './identifiers.ts'
+
+/** `algorithm` as Node names it: `sha512`. `value` in hexadecimal, lower case. */
+export type Digest = { readonly algorithm: string; readonly value: string }
+export type Image = {
+  readonly uuid: ImageUuid
+  readonly name: string | null
+  /** Bytes; null: the store does not say. */
+  readonly size: number | null
+  /** Null: the store has none, so the bytes cannot be verified. */
+  readonly digest: Digest | null
+  readonly tags: readonly string[]
+  /** What data-model.md 9.1 lists, and anything else that somebody wrote there. */
+  readonly properties: Readonly<Record<string, string>>
+}
+
+/** Why an image cannot be had. `final`: a retry does not help. */
+const PROBLEMS = {
+  none: { final: true, text: () => 'no image store is configured' },
+  unknown: { final: true, text: (image) => `there is no image ${image}` },
+  forbidden: { final: true, text: (image) => `this service may not read image ${image}` },
+  inactive: { final: true, text: (image) => `image ${image} has no data that can be read` },
+  unusable: { final: true, text: (image) => `image ${image} is not a bitstream that can be used` },
+  unverifiable: { final: true, text: (image) => `image ${image} has no digest` },
+  too_large: { final: true, text: (image) => `image ${image} is too large` },
+  corrupt: { final: true, text: (image) => `the bytes of image ${image} do not match its digest` },
+  unavailable: { final: false, text: (image) => `image ${image} cannot be read at present` },
+} as const satisfies Record<string, { readonly final: boolean; readonly text: (image: string) => string }>
+export type ImageProblem = keyof typeof PROBLEMS
+
+export type NoImage = {
+  readonly found: false
+  readonly why: ImageProblem
+  /** More than the problem itself says. It names no secret. */
+  readonly detail?: string
+}
+export const noImage = (why: ImageProblem, detail?: string): NoImage => ({
+  found: false,
+  why,
+  ...(detail === undefined ? {} : { detail }),
+})
+export const isFinal = ({ why }: NoImage): boolean => PROBLEMS[why].final
+/** The problem as a sentence. */
+export const imageTrouble = (image: ImageUuid, { why, detail }: NoImage): string =>
+  [PROBLEMS[why].text(image), ...(detail === undefined ? [] : [detail])].join(': ')
+/** The same for the result of an order, with a code that programs can look for: `image_unknown`. */
+export const codedTrouble = (image: ImageUuid, problem: NoImage): string =>
+  `image_${problem.why}: ${imageTrouble(image, problem)}`
+
+/** `close`: the file is no longer used, and may leave. */
+export type ImageFile = { readonly found: true; readonly path: string; readonly close: () => void }
+export type ImageTerm = { readonly withinMs: number; readonly signal: AbortSignal }
+/** The bytes of images. */
+export type ImageFiles = {
+  /** Never rejects. What a retry can cure is tried again within the time, or until the signal is aborted. */
+  readonly open: (image: ImageUuid, term: ImageTerm) => Promise<ImageFile | NoImage>
+}

@@ -1,0 +1,84 @@
+/** What an image store says of an image, in the words of Glance (Image API v2; data-model.md 9.1, 9.2), and whether it is a bitstream. */
+import * as v from 'valibot'
+import { type Digest, type Image, type NoImage, noImage } from '../../images.ts'
+
+const TEXT = v.nullish(v.string())
+const BASE = v.looseObject({
+  id: v.pipe(v.string(), v.uuid()),
+  name: TEXT,
+  status: v.string(),
+  size: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  checksum: TEXT,
+  os_hash_algo: TEXT,
+  os_hash_value: TEXT,
+  tags: v.nullish(v.array(v.string()), []),
+})
+type Base = v.InferOutput<typeof BASE>
+
+/** The tag that every bitstream has. */
+export const TAG = 'FPGA'
+const PROPERTY_MAX = 65_535
+const HEX = /^[0-9a-f]+$/
+
+/** Length of the digest in hexadecimal; these are the algorithms that count. Their names are those of Python. */
+const LENGTHS: Readonly<Record<string, number>> = {
+  sha256: 64,
+  sha384: 96,
+  sha512: 128,
+  sha3_256: 64,
+  sha3_384: 96,
+  sha3_512: 128,
+}
+const hex = (value: string | null | undefined, length: number | undefined): string | null => {
+  const lower = value?.toLowerCase() ?? ''
+  return lower.length === length && HEX.test(lower) ? lower : null
+}
+/** MD5 only where there is nothing better. */
+const digestOf = ({ os_hash_algo: algorithm, os_hash_value: told, checksum }: Base): Digest | null => {
+  const name = algorithm?.toLowerCase() ?? ''
+  const strong = hex(told, LENGTHS[name])
+  if (strong !== null) return { algorithm: name.replace('_', '-'), value: strong }
+  const weak = hex(checksum, 32)
+  return weak === null ? null : { algorithm: 'md5', value: weak }
+}
+
+const propertiesOf = (base: Base): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(base).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].length <= PROPERTY_MAX,
+    ),
+  )
+
+/** Null: it is not the description of an image. */
+const readImage = (json: unknown): { readonly image: Image; readonly status: string } | null => {
+  const parsed = v.safeParse(BASE, json)
+  if (!parsed.success) return null
+  const base = parsed.output
+  const { id, name = null, size = null, tags, status } = base
+  const image = { uuid: id.toLowerCase(), name, size, digest: digestOf(base), tags: tags ?? [] }
+  return { image: { ...image, properties: propertiesOf(base) }, status }
+}
+
+/** Both are names of one property: the newer, and the one of upstream (data-model.md 9.1). */
+const FUNCTION_KEYS = ['function_uuid', 'accel:function_id'] as const
+const functionsOf = ({ properties }: Image): readonly string[] => [
+  ...new Set(FUNCTION_KEYS.flatMap((key) => properties[key]?.toLowerCase() ?? [])),
+]
+
+/** The bitstream that a description stands for, or why it is none. */
+export const bitstreamIn = (json: unknown): { readonly found: true; readonly image: Image } | NoImage => {
+  const read = readImage(json)
+  if (read === null) return noImage('unusable', 'its description cannot be read')
+  const { image, status } = read
+  if (status !== 'active') return noImage('inactive', `its status is ${status}`)
+  if (!image.tags.includes(TAG)) return noImage('unusable', `it does not have the tag ${TAG}`)
+  if (functionsOf(image).length > 1) return noImage('unusable', `${FUNCTION_KEYS.join(' and ')} differ`)
+  return { found: true, image }
+}
+
+/** The properties that a search looks for: an image that has one of them is found. */
+export const SEARCHED = {
+  bitstream_name: ['bs-name', 'bs_name'],
+  function_id: FUNCTION_KEYS,
+  function_name: ['function_name'],
+} as const

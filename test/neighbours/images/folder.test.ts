@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { folderCatalogue, folderFiles } from '../../../src/neighbours/images/folder.ts'
+
+const IMAGE = '11111111-2222-4333-8444-5555aaaa6666'
+const UNKNOWN = { found: false, why: 'unknown' }
+let outside: string
+let folder: string
+beforeEach(() => {
+  outside = realpathSync(mkdtempSync(join(tmpdir(), 'images-')))
+  folder = join(outside, 'images')
+  mkdirSync(folder)
+})
+afterEach(() => rmSync(outside, { recursive: true }))
+
+const put = (name: string, dir = folder): string => {
+  writeFileSync(join(dir, name), 'bits')
+  return join(dir, name)
+}
+const term = { withinMs: 1000, signal: new AbortController().signal }
+/** As a host sees it. The catalogue has to agree. */
+const find = async (uuid = IMAGE, dir: string | null = folder) => {
+  const known = await folderCatalogue(dir).find(uuid)
+  const opened = await folderFiles(dir).open(uuid, term)
+  expect(known.found).toBe(opened.found)
+  return opened
+}
+
+test('no folder is configured', async () => {
+  expect(await find(IMAGE, null)).toEqual({ found: false, why: 'none' })
+  expect(await folderCatalogue(null).search({ by: 'function_id', value: 'x' })).toEqual({ found: false, why: 'none' })
+})
+
+test.each(['', '.gbs', '.xclbin', '.bin', '.img', '.BIT'])('a file named by the UUID and "%s"', async (extension) => {
+  expect(await find()).toEqual(UNKNOWN)
+  const path = put(`${IMAGE}${extension}`)
+  expect(await find()).toMatchObject({ found: true, path })
+})
+
+test('letters of the UUID may be of either case', async () => {
+  const path = put(`${IMAGE.toUpperCase()}.gbs`)
+  expect(await find()).toMatchObject({ found: true, path })
+  expect(await find(IMAGE.toUpperCase())).toMatchObject({ found: true, path })
+})
+
+test('of several, the same one each time', async () => {
+  put(`${IMAGE}.xclbin`)
+  put(`${IMAGE}.gbs`)
+  const first = put(`${IMAGE}.bin`)
+  expect(await find()).toMatchObject({ found: true, path: first })
+  const bare = put(IMAGE)
+  expect(await find()).toMatchObject({ found: true, path: bare })
+})
+
+test.each([
+  `${IMAGE}.gbs.part`,
+  `${IMAGE}.tmp`,
+  `${IMAGE}.json`,
+  `${IMAGE}-old`,
+  `${IMAGE}x`,
+  `x${IMAGE}`,
+  `${IMAGE}.`,
+])('%s is another file', async (name) => {
+  put(name)
+  expect(await find()).toEqual(UNKNOWN)
+})
+
+test.each(['', '.', '..', '../x', 'x', `../images/${IMAGE}`, `${IMAGE}/..`, `${IMAGE}\0`])(
+  'the name "%s" finds nothing',
+  async (uuid) => {
+    put(IMAGE)
+    expect(await find(uuid)).toEqual(UNKNOWN)
+  },
+)
+
+describe('only files of the folder', () => {
+  test('a folder of that name is none', async () => {
+    mkdirSync(join(folder, IMAGE))
+    expect(await find()).toEqual(UNKNOWN)
+  })
+  test('a link may lead to another name in the folder', async () => {
+    const path = put('design-7.gbs')
+    symlinkSync('design-7.gbs', join(folder, IMAGE))
+    expect(await find()).toMatchObject({ found: true, path })
+  })
+  test.each([
+    ['out of it', 'secret'],
+    ['to a neighbour whose name begins alike', 'images-2/secret'],
+    ['to nothing', 'missing'],
+  ])('a link may not lead %s', async (_, to) => {
+    mkdirSync(join(outside, 'images-2'))
+    put('secret', outside)
+    put('secret', join(outside, 'images-2'))
+    symlinkSync(join(outside, to), join(folder, IMAGE))
+    expect(await find()).toEqual(UNKNOWN)
+  })
+  test('a bad link does not hide a good file', async () => {
+    symlinkSync('/etc/hostname', join(folder, IMAGE))
+    const path = put(`${IMAGE}.gbs`)
+    expect(await find()).toMatchObject({ found: true, path })
+  })
+  test('the folder itself may be a link', async () => {
+    const path = put(IMAGE)
+    symlinkSync(folder, join(outside, 'link'))
+    expect(await find(IMAGE, join(outside, 'link'))).toMatchObject({ found: true, path })
+  })
+})
+
+test('a folder that is not there holds no image, and the log says so', async () => {
+  const lines: unknown[] = []
+  const warn = (detail: object, message: string) => void lines.push([message, detail])
+  const log = { debug: () => {}, info: () => {}, warn, error: () => {} }
+  expect(await folderCatalogue(join(outside, 'none'), log).find(IMAGE)).toEqual(UNKNOWN)
+  expect(lines).toEqual([['images.unreadable', expect.objectContaining({ error: expect.stringContaining('ENOENT') })]])
+})
+
+describe('what a file beside the image says of it', () => {
+  const describeImage = (told: unknown) => writeFileSync(join(folder, `${IMAGE}.json`), JSON.stringify(told))
+  const bits = createHash('sha512').update('bits').digest('hex')
+  test('name, digest and properties', async () => {
+    put(`${IMAGE}.gbs`)
+    describeImage({
+      name: 'aes',
+      os_hash_algo: 'sha512',
+      os_hash_value: bits,
+      'bs-name': 'aes-128',
+      function_uuid: 'F1',
+    })
+    expect(await folderCatalogue(folder).find(IMAGE)).toMatchObject({
+      image: {
+        name: 'aes',
+        size: 4,
+        digest: { algorithm: 'sha512', value: bits },
+        properties: { 'bs-name': 'aes-128' },
+      },
+    })
+    expect(await find()).toMatchObject({ found: true })
+  })
+  test('bytes that do not match the digest are not handed out', async () => {
+    put(IMAGE)
+    describeImage({ os_hash_algo: 'sha256', os_hash_value: 'ab'.repeat(32) })
+    expect(await folderFiles(folder).open(IMAGE, term)).toEqual({ found: false, why: 'corrupt' })
+  })
+  test.each([
+    [[], 'its description cannot be read'],
+    [{ tags: [] }, 'it does not have the tag FPGA'],
+    [{ function_uuid: 'a', 'accel:function_id': 'b' }, 'function_uuid and accel:function_id differ'],
+    [{ tags: 7 }, 'its description cannot be read'],
+  ])('%j is no bitstream', async (told, detail) => {
+    put(IMAGE)
+    describeImage(told)
+    if (Array.isArray(told)) writeFileSync(join(folder, `${IMAGE}.json`), '{')
+    const opened = await find()
+    expect(opened).toMatchObject({ found: false, why: 'unusable' })
+    if (!Array.isArray(told)) expect(opened).toMatchObject({ detail })
+  })
+})
