@@ -1,52 +1,10 @@
-/** The entry point of the command line. Each command is a file in `commands/`. */
+/** The entry point of the command line. */
 import { Command } from 'commander'
-import type { Register } from './command.ts'
-import { archiveCommand } from './commands/archive.ts'
-import { arqs } from './commands/arqs.ts'
-import { audit } from './commands/audit.ts'
-import { control } from './commands/control.ts'
-import { deadLetters } from './commands/deadLetters.ts'
-import { devices } from './commands/devices.ts'
-import { doctor } from './commands/doctor.ts'
-import { handles } from './commands/handles.ts'
-import { host } from './commands/host.ts'
-import { hosts } from './commands/hosts.ts'
-import { migrate } from './commands/migrate.ts'
-import { policy } from './commands/policy.ts'
-import { profiles } from './commands/profiles.ts'
-import { start } from './commands/start.ts'
-import { store } from './commands/store.ts'
-import { tail } from './commands/tail.ts'
-import { topics } from './commands/topics.ts'
-import { VERSION } from './version.ts'
-
-const COMMANDS: readonly Register[] = [
-  start,
-  control,
-  host,
-  store,
-  topics,
-  deadLetters,
-  devices,
-  doctor,
-  migrate,
-  archiveCommand,
-  audit,
-  tail,
-  hosts,
-  handles,
-  arqs,
-  profiles,
-  policy,
-]
+import { withCommands } from './commandLine.ts'
 
 process.on('unhandledRejection', (error) => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   process.exit(70)
 })
 
-const program = new Command('accelerando')
-  .description('Manages the life of hardware accelerators in a cloud.')
-  .version(VERSION)
-for (const register of COMMANDS) register(program)
-await program.parseAsync(process.argv)
+await withCommands(new Command()).parseAsync(process.argv)

@@ -1,4 +1,5 @@
 /** The printed description says what the rows do. */
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openapi } from '../../src/http/openapi.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
@@ -29,6 +30,11 @@ test('it is version 3.1 and served without an identity', async () => {
   expect(got.status).toBe(200)
   expect(got.json).toEqual(JSON.parse(JSON.stringify(printed)))
   expect(got.json.openapi).toBe('3.1.0')
+})
+
+test('the committed description is the one that is printed', () => {
+  const committed = readFileSync(new URL('../../infra/contracts/openapi.json', import.meta.url), 'utf8')
+  expect(committed).toBe(`${JSON.stringify(printed, null, 2)}\n`)
 })
 
 test('each row has an operation, and each operation a row', () => {

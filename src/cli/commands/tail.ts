@@ -44,7 +44,7 @@ export const tail: Register = (program) => {
       .description(
         'Shows what happens, one line per message: from the topics, or from the journal when no Kafka is given.',
       )
-      .argument('[topic]', 'one topic, such as arq.events; all on which facts are withPlainErrors, when not given'),
+      .argument('[topic]', 'one topic, such as arq.events; without it all on which facts are told'),
     TAIL_FLAGS,
   )
     .option('--arq <UUID>', 'only messages that name this accelerator request')

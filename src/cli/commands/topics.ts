@@ -6,7 +6,7 @@ import { type Flags, type Register, configured, out, withPlainErrors } from '../
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 
 /** One line for each topic, one line below it for each difference, and the advice once at the end. */
-const lines = (reports: readonly TopicReport[]): readonly string[] => {
+export const topicLines = (reports: readonly TopicReport[]): readonly string[] => {
   const width = Math.max(...reports.map(({ topic }) => topic.length))
   const advice = reports.flatMap(({ differences }) => differences.map((each) => `${each.what}: ${each.advice}`))
   return [
@@ -28,7 +28,7 @@ const act = (how: (given: Given) => { readonly apply?: boolean; readonly dryRun?
     const { createTopics } = await import('../../bus/kafka/topics.ts')
     const reports = await createTopics(config.kafka, config.topics, silent, how(given))
     if (given.json) out(JSON.stringify(reports))
-    else for (const line of lines(reports)) out(line)
+    else for (const line of topicLines(reports)) out(line)
     if (reports.some(({ state }) => state === 'missing' || state === 'differs')) process.exitCode = 1
   })
 

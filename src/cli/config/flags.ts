@@ -20,11 +20,14 @@ const placeholder = (form: string): string => {
 }
 const textOf = (standard: Plain): string => (typeof standard === 'string' ? standard : JSON.stringify(standard))
 
+/** A default with which the option is not set. */
+const saysNothing = (standard: Plain | null): standard is null | false | '' =>
+  standard === null || standard === false || standard === ''
 /** The values stay strings and are validated together with those of the file and the environment. */
 const optionOf = (key: Key): Option => {
   const { about, form, standard } = rowOf(key)
   const choices = form.includes(', ') ? ` One of ${form}.` : ''
-  const usual = standard === null || standard === false ? '' : `default ${textOf(standard)}; `
+  const usual = saysNothing(standard) ? '' : `default ${textOf(standard)}; `
   return new Option(`${flagName(key)}${placeholder(form)}`, `${about}${choices} (${usual}${envName(key)})`)
 }
 

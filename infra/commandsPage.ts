@@ -1,0 +1,18 @@
+/** The help of every command, as a terminal of 120 columns shows it. */
+import { Command } from 'commander'
+import { withCommands } from '../src/cli/commandLine.ts'
+
+const COLUMNS = 120
+const namesOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${namesOf(command.parent)} ${command.name()}`
+const sectionsOf = (command: Command): readonly string[] => [
+  `## ${namesOf(command)}`,
+  `\`\`\`text\n${command.helpInformation().trimEnd()}\n\`\`\``,
+  ...command.commands.flatMap(sectionsOf),
+]
+
+/** Flags and defaults are a contract for the scripts of operators: each change of one is seen here. */
+export const commandsPage = (): string => {
+  const program = withCommands(new Command().configureHelp({ helpWidth: COLUMNS }))
+  return `${['# Commands', ...sectionsOf(program)].join('\n\n')}\n`
+}
