@@ -102,7 +102,8 @@ export const createPlacement = (session: Pick<Session, 'call'>): Placement => {
   const of = (uuid: string, part = ''): string => `/resource_providers/${segment(uuid)}${part}`
   const list = (query: string) => told(PROVIDERS, { method: 'GET', path: `/resource_providers?${query}` })
   return {
-    named: async (name) => firstOf(await list(`name=${segment(name)}`)),
+    // Placement takes an empty name for no condition at all
+    named: async (name) => (name === '' ? NOTHING : firstOf(await list(`name=${segment(name)}`))),
     provider: (uuid) => told(PROVIDER, { method: 'GET', path: of(uuid) }),
     tree: (root) => list(`in_tree=${segment(root)}`),
     owned: () => list('required=OWNER_CYBORG'),

@@ -108,8 +108,10 @@ const BY_CODE: Readonly<Record<string, PlacementTrouble>> = {
   'placement.resource_provider.cannot_delete_parent': 'hasChildren',
   'placement.duplicate_name': 'duplicate',
 }
-/** What Placement says has no code of its own for a name that it does not know. */
-const UNKNOWN_NAME = /^(unknown resource class in inventory|no such trait)/i
+/** A name that Placement does not know has no code of its own. */
+const UNKNOWN_NAME = /\bno such (trait|resource class)\b/i
+/** What was said of this request: a sentence that belongs to the status, and an empty line, stand before it. */
+const own = (detail: string): string => detail.slice(detail.indexOf('\n\n') + 1).trim()
 const HINTS: Readonly<Record<number, string>> = {
   401: 'Placement refuses the token of this service',
   403: 'the account of this service needs the role admin or service for Placement',
@@ -122,7 +124,9 @@ const PASSING: ReadonlySet<number> = new Set([408, 425, 429])
 export const troubleOf = ({ status, text }: Answer): PlacementFault => {
   const body = v.safeParse(ERRORS, decoded(text))
   const [error] = body.success ? body.output.errors : []
-  const reason = [HINTS[status] ?? `Placement answers ${status}`, error?.detail ?? text].filter(Boolean).join(': ')
+  const reason = [HINTS[status] ?? `Placement answers ${status}`, error === undefined ? text : own(error.detail)]
+    .filter(Boolean)
+    .join(': ')
   if (status === 401 || status === 403) return fault('denied', reason)
   // The page of a proxy in between is not an answer of Placement: a 404 of it does not say that a provider is gone.
   if (error === undefined || status >= 500 || PASSING.has(status)) return fault('unanswered', reason)
@@ -131,7 +135,7 @@ export const troubleOf = ({ status, text }: Answer): PlacementFault => {
   if (status === 404) return fault('gone', reason)
   // Without a code: two writers of one inventory met between the check of the generation and the change.
   if (status === 409) return fault('stale', reason)
-  return fault(UNKNOWN_NAME.test(error.detail.trim()) ? 'unknownName' : 'refused', reason)
+  return fault(status === 400 && UNKNOWN_NAME.test(error.detail) ? 'unknownName' : 'refused', reason)
 }
 
 export type Shape<Value> = v.GenericSchema<unknown, Value>
