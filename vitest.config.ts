@@ -21,6 +21,7 @@ export const INCLUDE = ['test/**/*.test.ts']
 export const EXCLUDE = [
   'test/cluster/**',
   'test/cloud/**',
+  'test/nova/**',
   'test/upgrade/**',
   'test/containers/**',
   '**/node_modules/**',

@@ -32,16 +32,24 @@ export const CLOUD: Part = {
   },
 }
 
+/** Of a rig that starts further services: the names of their ports, and settings. */
+type More = { readonly ports: readonly string[]; readonly env: Readonly<Record<string, string>> }
+const NO_MORE: More = { ports: [], env: {} }
+
 /** `tokenSeconds`: how long a token lasts. */
-export const startCloud = async (rig: string, tokenSeconds: number): Promise<RiggedCloud> => {
+export const startCloud = async (rig: string, tokenSeconds: number, more = NO_MORE): Promise<RiggedCloud> => {
   // a user that is not root runs PostgreSQL there, and has to be able to enter
   const data = mkdtempSync('/var/tmp/cloud-')
-  const names = ['KEYSTONE_PORT', 'PLACEMENT_PORT', 'GLANCE_PORT', 'NOVA_PORT', 'ACCELERATOR_PORT']
+  const names = ['KEYSTONE_PORT', 'PLACEMENT_PORT', 'GLANCE_PORT', 'NOVA_PORT', 'ACCELERATOR_PORT', ...more.ports]
   const ports = Object.fromEntries(await Promise.all(names.map(async (name) => [name, String(await freePort())])))
-  const env = { ...process.env, ...ports, OPENSTACK_RIG_DATA: data, RIG_TOKEN_SECONDS: String(tokenSeconds) }
+  const own = { OPENSTACK_RIG_DATA: data, RIG_TOKEN_SECONDS: String(tokenSeconds) }
+  const env = { ...process.env, ...ports, ...more.env, ...own }
   const script = (name: string, ...args: readonly string[]) => run(join(rig, name), args, { env, timeout: START_MS })
   await run('chmod', ['755', data])
-  await script('start')
+  await script('start').catch(async (error: unknown) => {
+    await script('stop', '--wipe').catch(() => undefined)
+    throw error
+  })
   const authUrl = `http://127.0.0.1:${ports['KEYSTONE_PORT']}/v3`
   return {
     authUrl,

@@ -11,6 +11,8 @@ export type Ground = {
   readonly prefix: string
   /** Folder for the files of the hosts. */
   readonly folder: string
+  /** Configuration file with which controls sign in to a cloud. Without it nobody is authenticated. */
+  readonly cloud?: string
 }
 type Env = Readonly<Record<string, string>>
 /** One process over its restarts, with the same name, address and folder. */
@@ -80,7 +82,8 @@ export const controlMember = async (
 ): Promise<ControlMember> => {
   const [listen, adminListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
   const { args, env } = shared(ground, more)
-  const own = ['--listen', listen, '--admin-listen', adminListen, '--database', ground.database, '--auth', 'noauth']
+  const auth = ground.cloud === undefined ? ['noauth'] : ['keystone', '--config', ground.cloud]
+  const own = ['--listen', listen, '--admin-listen', adminListen, '--database', ground.database, '--auth', ...auth]
   const run = { args: ['control', ...own, ...args], env, launcher }
   return {
     ...member(name, (once) => startService({ ...run, env: { ...env, ...once } })),

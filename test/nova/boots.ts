@@ -1,0 +1,118 @@
+/** The cases of the short form: servers that come and go with their accelerators, and what is left of those that could not come. */
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import type { ControlMember } from '../support/cluster.ts'
+import { type NovaService, UNITS } from './service.ts'
+import { until, type ShownArq } from './users.ts'
+
+export const FPGA = { 'resources:FPGA': '1' }
+export const NOTHING = { arqs: 0, allocations: {} }
+
+/** What the server holds: its ARQs here, and its units of our providers in Placement. */
+export const heldBy = async ({ users, deployables }: NovaService, server: string) => {
+  const ours = new Set((await deployables()).map(({ rp_uuid }) => rp_uuid))
+  const allocations = Object.entries(await users.allocationsOf(server)).filter(([provider]) => ours.has(provider))
+  return {
+    arqs: (await users.arqsOf(server)).length,
+    allocations: Object.fromEntries(allocations.map(([provider, { resources }]) => [provider, resources['FPGA']])),
+  }
+}
+type Handle = { readonly state: string; readonly arq_uuid: string | null }
+/** Everything is as before the first server: no ARQ, no handle that is not free. */
+export const allFree = ({ users }: NovaService) =>
+  until(
+    async () => {
+      const [arqs, handles] = [
+        await users.listed('accelerator_requests', 'arqs'),
+        await users.listed<Handle>('handles'),
+      ]
+      return { arqs: arqs.length, free: handles.filter(({ state }) => state === 'free').length, all: handles.length }
+    },
+    ({ arqs, free, all }) => arqs === 0 && free === UNITS && all === UNITS,
+  )
+
+/** Ends what a test that failed has left, so that the next begins with a free cloud. */
+export const tidied = async (service: NovaService): Promise<void> => {
+  const { users, front, fault, controls } = service
+  front.before(() => undefined)
+  fault('compute-1', null)
+  for (const control of controls) if (control.running() === null) await control.start()
+  await users.remove(...users.left())
+  await allFree(service)
+}
+
+/** Each bound ARQ is the server's, on the server's host, and of the providers that Placement allocated. */
+export const rightlyBound = async (service: NovaService, id: string, count: number): Promise<readonly ShownArq[]> => {
+  const { users, deployables } = service
+  const [{ host }, arqs, places] = [await users.shown(id), await users.arqsOf(id), await deployables()]
+  const hostOf = new Map(places.map(({ rp_uuid, name }) => [rp_uuid, name.split('_')[0]]))
+  expect(arqs).toHaveLength(count)
+  const units: Record<string, number> = {}
+  for (const { device_rp_uuid: provider, ...arq } of arqs) {
+    expect(arq).toMatchObject({ state: 'Bound', instance_uuid: id, hostname: host, attach_handle_type: 'PCI' })
+    expect(hostOf.get(provider!)).toBe(host)
+    units[provider!] = (units[provider!] ?? 0) + 1
+  }
+  expect((await heldBy(service, id)).allocations).toEqual(units)
+  return arqs
+}
+
+export const boots = (given: () => NovaService): void => {
+  let service: NovaService
+  beforeAll(() => {
+    service = given()
+  })
+  afterEach(() => tidied(service))
+
+  test.each([
+    ['one accelerator', [FPGA], 1],
+    ['two of one group', [{ 'resources:FPGA': '2' }], 2],
+    ['one of each of two groups', [FPGA, FPGA], 2],
+  ] as const)('a server with %s is ACTIVE with bound ARQs, and its deletion frees all', async (_, groups, count) => {
+    const { users } = service
+    const server = await users.boot(await users.flavor(...groups))
+    expect(server).toMatchObject({ status: 'ACTIVE', fault: null })
+    await rightlyBound(service, server.id, count)
+    await users.remove(server.id)
+    expect(await heldBy(service, server.id)).toEqual(NOTHING)
+  })
+
+  test('without enough units on any host Nova finds no host, and nothing is left behind', async () => {
+    const { users } = service
+    const server = await users.boot(await users.flavor({ 'resources:FPGA': String(UNITS) }))
+    expect(server).toMatchObject({ status: 'ERROR', host: null, fault: expect.stringContaining('No valid host') })
+    expect(await heldBy(service, server.id)).toEqual(NOTHING)
+    await users.remove(server.id)
+  })
+
+  test('a bind that fails on its host sets the server to ERROR, and nothing leaks after its deletion', async () => {
+    const { users, fault } = service
+    // Late enough that Nova waits for the event by then.
+    fault('compute-1', { failPrepare: true, delayMs: 4000 })
+    const server = await users.boot(await users.flavor({ 'resources:FPGA': '2' }), 'compute-1')
+    expect(server).toMatchObject({ status: 'ERROR', fault: expect.stringContaining('accelerator requests') })
+    // Nova keeps what it has allocated until the server is deleted.
+    expect((await heldBy(service, server.id)).arqs).toBe(0)
+    fault('compute-1', null)
+    await users.remove(server.id)
+    expect(await heldBy(service, server.id)).toEqual(NOTHING)
+  })
+
+  test('a control that is killed between the creation of ARQs and their bind is not missed', async () => {
+    const { users, front, controls } = service
+    const killed: ControlMember[] = []
+    front.before(async ({ method }) => {
+      if (method !== 'PATCH' || killed.length > 0) return
+      const { by } = front.passed().findLast((one) => one.method === 'POST')!
+      const control = controls.find(({ origin }) => origin === by)!
+      killed.push(control)
+      await control.end('SIGKILL')
+    })
+    const server = await users.boot(await users.flavor({ 'resources:FPGA': '2' }))
+    front.before(() => undefined)
+    expect(killed).toHaveLength(1)
+    expect(server).toMatchObject({ status: 'ACTIVE', fault: null })
+    await rightlyBound(service, server.id, 2)
+    await users.remove(server.id)
+    await killed[0]!.start()
+  })
+}

@@ -1,0 +1,75 @@
+/** A cloud with a real Nova and two computes, from `infra/rig/nova`: on free ports and gone at the end, or the one that runs already. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { guarded } from '../../infra/cluster/guard.ts'
+import { CLOUD, START_MS, startCloud } from '../cloud/rig.ts'
+import { type Part, needs } from '../support/needs.ts'
+
+const RIG = join(import.meta.dirname, '../../infra/rig/nova')
+const BROKER = '/usr/lib/rabbitmq/bin/rabbitmq-server'
+export const COMPUTES = ['compute-1', 'compute-2'] as const
+/** Keystone's default is an hour. */
+const TOKEN_SECONDS = 3600
+/** The first start installs the services. */
+export const RIG_MS = START_MS
+
+export type NovaCloud = {
+  readonly authUrl: string
+  readonly compute: string
+  readonly placement: string
+  readonly image: string
+  /** Where the catalogue says that the accelerator API listens. */
+  readonly acceleratorPort: number
+  readonly stop: () => Promise<void>
+}
+
+/** What the rig is made of. As root it installs RabbitMQ itself. */
+export const NOVA: Part = {
+  name: `${CLOUD.name}, and RabbitMQ`,
+  installable: true,
+  find: () => {
+    const { lacking } = needs(CLOUD)
+    if (lacking !== undefined) return { lacking }
+    return existsSync(BROKER) || process.getuid?.() === 0 ? { at: RIG } : { lacking: `no ${BROKER}` }
+  },
+}
+
+const addresses = (ports: Readonly<Record<string, string | undefined>>) => ({
+  authUrl: `http://127.0.0.1:${ports['KEYSTONE_PORT']}/v3`,
+  compute: `http://127.0.0.1:${ports['NOVA_PORT']}/v2.1`,
+  placement: `http://127.0.0.1:${ports['PLACEMENT_PORT']}`,
+  image: `http://127.0.0.1:${ports['GLANCE_PORT']}/v2`,
+  acceleratorPort: Number(ports['ACCELERATOR_PORT']),
+})
+
+const SHOWN = ['KEYSTONE_PORT', 'NOVA_PORT', 'PLACEMENT_PORT', 'GLANCE_PORT', 'ACCELERATOR_PORT']
+/** The cloud that `infra/rig/nova/start` has started with the settings in the environment. */
+export const runningCloud = async (rig: string): Promise<NovaCloud> => {
+  const script = `. "$1/settings.sh"; for name in ${SHOWN.join(' ')}; do echo "$name=\${!name}"; done`
+  const { stdout } = await promisify(execFile)('bash', ['-c', script, 'bash', rig])
+  const ports = Object.fromEntries(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=')),
+  )
+  return { ...addresses(ports), stop: async () => undefined }
+}
+
+/** With `NOVA_RIG=running` a cloud that runs is used and left running, which saves a minute while tests are written. */
+export const startNova = async (rig: string): Promise<NovaCloud> => {
+  if (process.env['NOVA_RIG'] === 'running') return runningCloud(rig)
+  const ports = ['NETWORK_PORT', 'RABBITMQ_PORT', 'RABBITMQ_DIST_PORT', 'EPMD_PORT']
+  const cloud = await startCloud(rig, TOKEN_SECONDS, { ports, env: { NOVA_COMPUTES: String(COMPUTES.length) } })
+  // A run that is killed leaves no services behind.
+  const guard = guarded([['env', `OPENSTACK_RIG_DATA=${cloud.env['OPENSTACK_RIG_DATA']}`, join(rig, 'stop'), '--wipe']])
+  return {
+    ...addresses(cloud.env),
+    stop: async () => {
+      await cloud.stop()
+      guard.dismiss()
+    },
+  }
+}

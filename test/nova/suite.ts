@@ -1,0 +1,33 @@
+/** Cases beside a real Nova: they share one cloud and one service, which must be clean at the end. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeWith } from '../support/needs.ts'
+import { allFree } from './boots.ts'
+import { NOVA, type NovaCloud, RIG_MS, startNova } from './rig.ts'
+import { type NovaService, openService } from './service.ts'
+
+type Cases = (service: () => NovaService) => void
+
+export const novaSuite = (...cases: readonly Cases[]): void =>
+  describeWith('postgres', 'the service', (postgres) =>
+    describeWith('kafka', 'on several processes', (kafka) =>
+      describeWith(NOVA, 'beside a real Nova', (rig) => {
+        let cloud: NovaCloud
+        let service: NovaService
+        beforeAll(async () => {
+          cloud = await startNova(rig)
+          service = await openService(cloud, { postgres, kafka })
+        }, RIG_MS)
+        afterAll(async () => {
+          await service?.close()
+          await cloud?.stop()
+        }, 120_000)
+
+        for (const declare of cases) declare(() => service)
+
+        test('at the end no handle is held and the audit is clean', async () => {
+          await allFree(service)
+          expect(await service.audited()).toMatchObject({ code: 0 })
+        })
+      }),
+    ),
+  )

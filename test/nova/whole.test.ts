@@ -1,0 +1,5 @@
+/** All cases: `npm run e2e:nova`. */
+import { boots } from './boots.ts'
+import { novaSuite } from './suite.ts'
+
+novaSuite(boots)
