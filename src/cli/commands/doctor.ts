@@ -29,7 +29,7 @@ export const doctor: Register = (program) => {
         const config = configured(given)
         if (!config) return
         const api = urlOf(given.api)
-        if (config.database === null && config.kafka === null && api === null)
+        if ([config.database, config.kafka, config.keystone, api].every((place) => place === null))
           throw new Error('nothing to look at: name --database, --kafka or --api')
         const { examine, hasProblems, reportLines } = await import('../doctor/doctor.ts')
         const findings = await examine({ ...config, api, mend: given.mend === true, clock: systemClock })

@@ -8,14 +8,15 @@ import { RELAY } from '../../delivery/relay/options.ts'
 import type { Clock } from '../../clock.ts'
 import { inspectDatabase } from '../../persistence/inspect.ts'
 import type { Config } from '../config/config.ts'
+import type { KeystoneOptions } from '../config/keystone.ts'
 import type { Finding } from './check.ts'
 import { counted, judgeAll } from './check.ts'
 import { DATABASE_CHECKS } from './database.ts'
 import { KAFKA_CHECKS } from './kafka.ts'
-import { API_CHECKS, askFor, NOVA_CHECKS } from './neighbours.ts'
+import { API_CHECKS, askFor, lookAtPlacement, NOVA_CHECKS, PLACEMENT_CHECKS } from './neighbours.ts'
 import { WORK_CHECKS } from './work.ts'
 
-export type DoctorOptions = Pick<Config, 'database' | 'kafka' | 'topics' | 'nova' | 'control'> & {
+export type DoctorOptions = Pick<Config, 'database' | 'kafka' | 'topics' | 'nova' | 'control' | 'keystone'> & {
   /** Address of a control process. Null: it is not checked. */
   readonly api: string | null
   /** Delete consumer groups that are no longer used. */
@@ -79,6 +80,8 @@ const ofApi = async (api: string, { clock }: DoctorOptions): Promise<readonly Fi
   judgeAll(API_CHECKS, await askFor(`${api.replace(/\/+$/, '')}/readyz`, clock))
 const ofNova = async (url: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
   judgeAll(NOVA_CHECKS, await askFor(url, clock))
+const ofPlacement = async (keystone: KeystoneOptions, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
+  judgeAll(PLACEMENT_CHECKS, await lookAtPlacement(keystone, clock))
 
 /** A system that is not configured is not checked. */
 const orNothing = async <Place>(
@@ -88,12 +91,13 @@ const orNothing = async <Place>(
 ): Promise<readonly Finding[]> => (place === null ? [] : look(place, options))
 
 export const examine = async (options: DoctorOptions): Promise<readonly Finding[]> => {
-  const { database, kafka, api, nova } = options
+  const { database, kafka, api, nova, keystone } = options
   const parts = await Promise.all([
     orNothing(database?.url ?? null, options, ofDatabase),
     orNothing(kafka, options, ofKafka),
     orNothing(api, options, ofApi),
     orNothing(nova?.url ?? null, options, ofNova),
+    orNothing(keystone, options, ofPlacement),
   ])
   return parts.flat()
 }

@@ -1,9 +1,15 @@
-/** Checks of the services that answer over HTTP: the API of a control process, and Nova. */
+/** Checks of the services that answer over HTTP: the API of a control process, Nova, and Placement with the account of this service. */
+import type { PlacementTrouble, Told } from '../../actors/placement/port.ts'
 import { messageOf } from '../../errorText.ts'
 import type { Clock } from '../../clock.ts'
+import { silent } from '../../log.ts'
+import { createPlacement, versionOf } from '../../neighbours/openstack/placement.ts'
+import { createSender } from '../../neighbours/openstack/send.ts'
+import { createSession } from '../../neighbours/openstack/session.ts'
 import { ask } from '../ask.ts'
+import type { KeystoneOptions } from '../config/keystone.ts'
 import type { Check } from './check.ts'
-import { ok, problem, span, warning } from './check.ts'
+import { counted, ok, problem, span, warning } from './check.ts'
 
 export type Answer = {
   readonly url: string
@@ -68,5 +74,43 @@ const nova: Check<Answer> = {
   },
 }
 
+export type PlacementFacts = {
+  readonly version: Told<string>
+  /** How many providers are ours. Only an administrator or a service may ask. */
+  readonly owned: Told<number>
+}
+/** Signs in as the service does. */
+export const lookAtPlacement = async (
+  { session: options, ca }: Pick<KeystoneOptions, 'session' | 'ca'>,
+  clock: Clock,
+): Promise<PlacementFacts> => {
+  const sender = createSender(ca)
+  try {
+    const session = createSession({ options, send: sender.send, clock, log: silent })
+    const version = await versionOf(session)
+    const owned = version.ok ? await createPlacement(session).owned() : version
+    return { version, owned: owned.ok ? { ok: true, value: owned.value.length } : owned }
+  } finally {
+    await sender.close()
+  }
+}
+const PLACEMENT_ADVICE: Readonly<Partial<Record<PlacementTrouble, string>>> = {
+  denied: 'give the account of keystone_authtoken the role service, or admin, in the project of the service users',
+  refused: 'upgrade Placement',
+  unknownName: 'upgrade os-traits where Placement runs, and start it anew: it lacks the trait of this service',
+}
+const placement: Check<PlacementFacts> = {
+  name: 'placement',
+  judge: ({ version, owned }) => {
+    if (version.ok && owned.ok)
+      return ok(`it answers, in version ${version.value}; ${counted(owned.value, 'provider')} of this service`)
+    const fault = version.ok ? owned : version
+    if (fault.ok) return null
+    const advice = 'check the credentials, the endpoint in the service catalogue, and that Placement runs'
+    return problem(fault.reason, PLACEMENT_ADVICE[fault.trouble] ?? advice)
+  },
+}
+
 export const API_CHECKS: readonly Check<Answer>[] = [ready, clock]
 export const NOVA_CHECKS: readonly Check<Answer>[] = [nova]
+export const PLACEMENT_CHECKS: readonly Check<PlacementFacts>[] = [placement]

@@ -54,6 +54,7 @@ const sender =
     }
   }
 
+/** Second part of the version to use. */
 const readVersion = async (send: Send): Promise<Told<number>> => {
   const answer = await send({ method: 'GET', path: '/' })
   const offered = answer.ok ? valueIn(VERSIONS, answer.value) : answer
@@ -62,6 +63,12 @@ const readVersion = async (send: Send): Promise<Told<number>> => {
   if (highest >= LOWEST && lowest <= WANTED) return { ok: true, value: Math.min(WANTED, highest) }
   const wanted = `one of 1.${LOWEST} to 1.${WANTED} is needed`
   return fault('refused', `Placement offers the versions 1.${lowest} to 1.${highest}: ${wanted}`)
+}
+
+/** The version that all requests use: `1.39`. */
+export const versionOf = async (session: Pick<Session, 'call'>): Promise<Told<string>> => {
+  const told = await readVersion(sender(session, () => {}))
+  return told.ok ? { ok: true, value: `1.${told.value}` } : told
 }
 
 /** PLACEMENT-1 */
