@@ -12,13 +12,13 @@ import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { createPlacement } from '../../src/neighbours/openstack/placement.ts'
 import { createSender } from '../../src/neighbours/openstack/send.ts'
-import { createSession, type SessionOptions } from '../../src/neighbours/openstack/session.ts'
+import { createSession, type Session, type SessionOptions } from '../../src/neighbours/openstack/session.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Reply = { readonly status: number; readonly body: unknown }
 export type PlacementLab = {
   readonly placement: Placement
-  /** `version`: 1.39 unless told. */
+  /** `version`: the highest unless told. */
   readonly ask: (method: Method, path: string, body?: unknown, version?: string) => Promise<Reply>
   /** A compute node as Nova makes it; answers with its UUID. */
   readonly node: (name?: string) => Promise<string>
@@ -60,8 +60,11 @@ export const uniqueName = (): string => `it-${randomUUID()}`
 export const placementLab = (options: SessionOptions): PlacementLab => {
   const sender = createSender(null)
   const session = createSession({ options, send: sender.send, clock: systemClock, log: silent })
+  return placementLabOn(session, sender.close)
+}
+export const placementLabOn = (session: Pick<Session, 'call'>, close = async () => {}): PlacementLab => {
   const placement = createPlacement(session)
-  const ask: PlacementLab['ask'] = async (method, path, body, version = '1.39') => {
+  const ask: PlacementLab['ask'] = async (method, path, body, version = 'latest') => {
     const headers = { 'openstack-api-version': `placement ${version}`, 'content-type': 'application/json' }
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     const answer = await session.call({ service: 'placement', method, path, headers, ...text })
@@ -116,6 +119,6 @@ export const placementLab = (options: SessionOptions): PlacementLab => {
       return status
     },
     release: async (consumer) => (await ask('DELETE', `/allocations/${consumer}`)).status,
-    close: () => sender.close(),
+    close,
   }
 }

@@ -3,6 +3,9 @@ import { expect, test } from 'vitest'
 import { createPlacement } from '../../../src/neighbours/openstack/placement.ts'
 import { type Answer, Unanswered } from '../../../src/neighbours/openstack/send.ts'
 import type { Call } from '../../../src/neighbours/openstack/session.ts'
+import { placementLabOn, record, trouble, well } from '../../support/placementLab.ts'
+import { placementModel } from './placement/model.ts'
+import { modelSession } from './placement/session.ts'
 
 const UUID = '5b0dd8ca-0827-3ef3-804e-232d0228a582'
 const ROOT = '7d2cd0a4-0f3c-4d0e-8d7f-2f1f1d2b1a01'
@@ -122,4 +125,14 @@ test('names are quoted in addresses', async () => {
   const { asked, session } = scripted(WELL, json(200, { resource_providers: [] }))
   expect(await createPlacement(session).named('a b&uuid=/\ud800')).toEqual({ ok: true, value: null })
   expect(asked.at(-1)?.path).toBe('/resource_providers?name=a%20b%26uuid%3D%2F%EF%BF%BD')
+})
+test('PLACEMENT-1 with the lowest version that is taken everything works but a new parent', async () => {
+  const lab = placementLabOn(modelSession(placementModel({ highest: 30 })))
+  const [{ uuid, name, root }, other] = [await lab.ours(), await lab.node()]
+  expect(await lab.setInventories(uuid, { VGPU: record(8, 8) })).toEqual(well(1))
+  expect(await lab.setTraits(uuid, ['OWNER_CYBORG'])).toEqual(well(2))
+  expect(await lab.placement.owned()).toEqual(well([expect.objectContaining({ uuid })]))
+  expect(await lab.placement.update({ uuid, name: `${name}-`, parent: root })).toMatchObject({ ok: true })
+  expect(await lab.placement.update({ uuid, name, parent: other })).toEqual(trouble('refused', 'not currently allowed'))
+  expect(await lab.placement.remove(uuid)).toEqual(well(null))
 })
