@@ -46,7 +46,7 @@ export const unstorable = (text: string): string | null =>
 /** NUL and halves of surrogate pairs, which no PostgreSQL takes, as `JSON.stringify` writes them. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 /** Of text that `JSON.stringify` wrote. */
-export const isStorableJson = (json: string): boolean => !UNSTORABLE.test(json)
+export const isStorableJson = (json: string): boolean => !json.includes('\\u') || !UNSTORABLE.test(json)
 /** Of any value that is kept as JSON. */
 export const isStorable = (value: unknown): boolean => isStorableJson(JSON.stringify(value))
 /** For text that comes from hardware, may hold anything, and is kept for people to read. */

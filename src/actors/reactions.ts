@@ -1,7 +1,7 @@
 /** The messages that follow from a journal row: facts for readers, orders for hosts. Pure; only here an event becomes a message. */
 import type { BusRecord } from '../wire/envelope.ts'
 import { traceField } from '../trace.ts'
-import { type FactChannel, factRecord, orderRecord } from '../wire/message.ts'
+import { type FactChannel, type Letter, factLetter, orderLetter, record } from '../wire/message.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Event } from './runtime/decider.ts'
 import { idOf, kindOf } from './runtime/memory.ts'
@@ -24,13 +24,15 @@ export const orderOf = (event: Event): Order | null => {
 }
 
 /** An order has the same message id however often it is sent. */
-export const orderMessage = (order: Order, time: number, position?: string): BusRecord =>
-  orderRecord(order, `${order.slot}.${order.number}`, time, position)
+const letterOf = (order: Order, time: number, position?: string): Letter =>
+  orderLetter(order, `${order.slot}.${order.number}`, time, position)
+export const orderMessage = (...given: Parameters<typeof letterOf>): BusRecord => record(letterOf(...given))
 
 /** Rows with orders are published at once, because a host waits for them; facts may wait. */
 export const isUrgent = ({ events }: JournalRow): boolean => events.some((event) => orderOf(event) !== null)
 
-export const reactions = (row: FeedRow): readonly BusRecord[] => {
+/** What the messages of the row are made of, for who only compares with it. */
+export const lettersOf = (row: FeedRow): readonly Letter[] => {
   const channel = CHANNELS[kindOf(row.key)]
   const entity = idOf(row.key)
   return row.events.flatMap((event, at) => {
@@ -39,8 +41,9 @@ export const reactions = (row: FeedRow): readonly BusRecord[] => {
     const id = `${row.key}.${row.version}.${at}`
     const told = { id, time: row.at, position: row.position, ...traceField(row.cause.trace) }
     return [
-      ...(order ? [orderMessage(order, row.at, row.position)] : []),
-      ...(channel ? [factRecord(channel, entity, fact, told)] : []),
+      ...(order ? [letterOf(order, row.at, row.position)] : []),
+      ...(channel ? [factLetter(channel, entity, fact, told)] : []),
     ]
   })
 }
+export const reactions = (row: FeedRow): readonly BusRecord[] => lettersOf(row).map((letter) => record(letter))

@@ -8,7 +8,7 @@ import { ENTITIES } from '../actors/entities.ts'
 import { hostKey } from '../actors/host/decider.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
 import type { FeedRow } from '../actors/runtime/ports.ts'
-import { reactions } from '../actors/reactions.ts'
+import { lettersOf } from '../actors/reactions.ts'
 import type { Records, Proof, TopicMessage, Topics } from './evidence.ts'
 import type { Finding, History, Invariant } from './history.ts'
 import { untoldSince } from './loss.ts'
@@ -56,11 +56,8 @@ function* expectedOf(journal: Records['journal']): Iterable<Expected> {
   for (const row of journal) {
     place++
     if (row.position === undefined) continue
-    const told = reactions(row as FeedRow)
-    for (const { topic, key, value } of told) {
-      const { id, data } = JSON.parse(value) as { readonly id: string; readonly data: unknown }
-      yield { row: row as FeedRow, place, topic, key, id, body: data }
-    }
+    for (const { channel, key, id, data } of lettersOf(row as FeedRow))
+      yield { row: row as FeedRow, place, topic: CATALOGUE[channel].topic, key, id, body: data }
   }
 }
 /** The messages without those that only lost rows explain, and without those that came before their row was lost and written again. */
@@ -69,8 +66,8 @@ const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefine
   const gone = new Map<string, Set<string>>()
   for (const { rows } of lost)
     for (const row of rows)
-      for (const { topic, key, value } of reactions({ ...row, position: '' })) {
-        const { id, data } = JSON.parse(value) as { readonly id: string; readonly data: unknown }
+      for (const { channel, key, id, data } of lettersOf({ ...row, position: '' })) {
+        const { topic } = CATALOGUE[channel]
         const name = idOf({ topic, id })
         gone.set(name, (gone.get(name) ?? new Set()).add(`${key} ${said({ topic, body: data })}`))
       }

@@ -49,14 +49,15 @@ export type StateChannel = Extract<Channel, `${string}State`>
 
 const CLOUD_EVENT = { 'content-type': 'application/cloudevents+json' }
 
-type Letter = MessageMeta & {
+/** What a record is made of. */
+export type Letter = MessageMeta & {
   readonly channel: Channel
   readonly key: string
   readonly source: string
   readonly type: string
   readonly data: unknown
 }
-const record = (letter: Letter, headers: Readonly<Record<string, string>> = {}): BusRecord => {
+export const record = (letter: Letter, headers: Readonly<Record<string, string>> = {}): BusRecord => {
   const traceparent = letter.trace === undefined ? {} : { traceparent: letter.trace }
   const envelope: Envelope = {
     specversion: '1.0',
@@ -81,18 +82,18 @@ const record = (letter: Letter, headers: Readonly<Record<string, string>> = {}):
 }
 
 /** `id` should follow from the order (its slot and number), so that a repeat is recognised. */
-export const orderRecord = (order: Order, id: string, time: number, position?: string): BusRecord =>
-  record({
-    channel: 'hostOrders',
-    key: order.host,
-    source: '/control',
-    type: `order.${order.type}`,
-    data: order,
-    id,
-    time,
-    ...traceField(order.trace),
-    ...(position === undefined ? {} : { position }),
-  })
+export const orderLetter = (order: Order, id: string, time: number, position?: string): Letter => ({
+  channel: 'hostOrders',
+  key: order.host,
+  source: '/control',
+  type: `order.${order.type}`,
+  data: order,
+  id,
+  time,
+  ...traceField(order.trace),
+  ...(position === undefined ? {} : { position }),
+})
+export const orderRecord = (...given: Parameters<typeof orderLetter>): BusRecord => record(orderLetter(...given))
 
 export const ledgerAnswerRecord = (answer: LedgerAnswer, id: string, time: number): BusRecord =>
   record({ channel: 'hostOrders', key: answer.host, source: '/control', type: 'ledger.answer', data: answer, id, time })
@@ -149,8 +150,15 @@ export const reportRecord = (report: Report, id: string, time: number): BusRecor
   return record({ ...letter, id, time }, reportHeaders(report))
 }
 
-export const factRecord = (channel: FactChannel, key: string, fact: FactBody, told: MessageMeta): BusRecord =>
-  record({ channel, key, source: `/control/${fact.entity}`, type: `fact.${fact.event.type}`, data: fact, ...told })
+export const factLetter = (channel: FactChannel, key: string, fact: FactBody, told: MessageMeta): Letter => ({
+  channel,
+  key,
+  source: `/control/${fact.entity}`,
+  type: `fact.${fact.event.type}`,
+  data: fact,
+  ...told,
+})
+export const factRecord = (...given: Parameters<typeof factLetter>): BusRecord => record(factLetter(...given))
 
 /** The latest state of an entity; null: it is gone, and a compacted topic forgets it. */
 export const stateRecord = (

@@ -119,6 +119,8 @@ describe('MESSAGE-3 digest', () => {
   test('equal JSON gives equal text, whatever the order of keys', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => canonicalJson(shuffled(value)) === canonicalJson(value)))
     expect(canonicalJson({ b: [{ d: 1, c: undefined }], a: null })).toBe('{"a":null,"b":[{"d":1}]}')
+    const awkward = '{"z":{"b":1,"__proto__":{"d":[],"c":1}},"10":1,"9":2,"é":3,"Z":4}'
+    expect(canonicalJson(JSON.parse(awkward))).toBe('{"9":2,"10":1,"Z":4,"z":{"__proto__":{"c":1,"d":[]},"b":1},"é":3}')
   })
 })
 
