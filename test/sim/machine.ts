@@ -44,6 +44,8 @@ export type Machine = {
   /** The slots whose hardware that was, and the names of deployables that were occupied. */
   readonly altered: ReadonlySet<string>
   readonly trace: () => Promise<HostTrace>
+  /** After the simulation: nact keeps the actors of a host program, and all that they know, until the program is stopped. */
+  readonly close: () => void
 }
 type Ports = {
   readonly name: string
@@ -137,6 +139,7 @@ export const openMachine = (ports: Ports): Machine => {
   let life = schedule.life(name)
   let { skewMs } = ports
   let running: Host | null = null
+  const begunHosts: Host[] = []
   life.alive = false
   const disk = slowDisk({
     schedule,
@@ -178,6 +181,7 @@ export const openMachine = (ports: Ports): Machine => {
       verify: verifierOf(bite, hostKeyOf(name)),
       options: { heartbeatEveryMs: 10_000, aliases: [`${name}.example.org`], images: imageFilesOf() },
     })
+    begunHosts.push(host)
     if (mine.alive) running = host
   }
   /** As whatever supervises the program does: it is started again until it runs. */
@@ -243,5 +247,6 @@ export const openMachine = (ports: Ports): Machine => {
       steps: [...trace.steps],
       prepared: Object.keys(readEffects(tree.kept()[effects] ?? null).prepared),
     }),
+    close: () => begunHosts.forEach((host) => void host.stop('at once')),
   }
 }

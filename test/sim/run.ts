@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { Worker, isMainThread, parentPort } from 'node:worker_threads'
 import { BITES, type Bite } from './lies.ts'
 import { SAGAS, sagaOf } from './sagaTable.ts'
 import { type Case, casesOf, playSaga } from './sagas.ts'
@@ -28,34 +28,54 @@ const planted: Bite | null = BITES.find((bite) => bite === values.plant) ?? null
 if (values.plant !== undefined && planted === null)
   throw new Error(`--plant: must be one of ${BITES.join(', ')}; it is ${values.plant}`)
 
-/** A worker plays so many seeds and ends, so that what the engine keeps of dead actors does not pile up. */
-const CHUNK = 20
+/**
+ * A worker plays so many and ends, so that what the engine keeps of dead actors does not pile up. Not fewer, as a new worker needs three
+ * times as long for its first seeds, until their code is compiled.
+ */
+const PLAYS_OF_WORKER = 400
+const YOUNG_MB = 64
 
 const brief = ({ story: _story, evidence: _evidence, ...rest }: Played): Brief => rest
 const describe = ({ seed, violations }: Brief): string =>
   violations.map(({ invariant, meaning, found }) => `seed ${seed}: ${invariant} (${meaning}): ${found}`).join('\n')
 
-type Portion = { readonly seeds: readonly number[] } | { readonly cases: readonly Case[] }
-const inWorker = (portion: Portion, note: (result: never) => void): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(import.meta.url), { workerData: portion, argv: process.argv.slice(2) })
-    worker.on('message', (result) => note(result as never))
-    worker.on('error', reject)
-    worker.on('exit', () => resolve())
+type Item = number | Case
+const openWorker = (note: (result: never) => void) => {
+  const worker = new Worker(new URL(import.meta.url), {
+    argv: process.argv.slice(2),
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   })
-const chunksOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
-  Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, at) => items.slice(at * CHUNK, (at + 1) * CHUNK))
-const shared = async (portions: Portion[], jobs: number, note: (result: never) => void): Promise<void> => {
-  const next = async (): Promise<void> => {
-    for (let portion = portions.shift(); portion; portion = portions.shift()) await inWorker(portion, note)
+  let played = Promise.withResolvers<void>()
+  worker.on('message', (result) => {
+    note(result as never)
+    played.resolve()
+  })
+  worker.on('error', (error) => played.reject(error))
+  worker.on('exit', (code) => played.reject(new Error(`a worker ended with code ${code} in the middle of its work`)))
+  return {
+    play: (item: Item): Promise<void> => {
+      played = Promise.withResolvers<void>()
+      worker.postMessage(item)
+      return played.promise
+    },
+    end: () => worker.terminate(),
   }
-  await Promise.all(Array.from({ length: jobs }, next))
+}
+const shared = async (items: Item[], jobs: number, note: (result: never) => void): Promise<void> => {
+  const one = async (): Promise<void> => {
+    const worker = openWorker(note)
+    for (let left = PLAYS_OF_WORKER; left > 0 && items.length > 0; left--) await worker.play(items.shift()!)
+    await worker.end()
+  }
+  const lane = async (): Promise<void> => {
+    while (items.length > 0) await one()
+  }
+  await Promise.all(Array.from({ length: jobs }, lane))
 }
 
 const many = async (played: Brief[], first: number, count: number, jobs: number): Promise<void> => {
   const seeds = Array.from({ length: count }, (_, at) => first + at)
-  const portions = chunksOf(seeds).map((chunk) => ({ seeds: chunk }))
-  await shared(portions, jobs, (one: Brief) => {
+  await shared(seeds, jobs, (one: Brief) => {
     played.push(one)
     if (one.violations.length > 0) console.log(describe(one))
   })
@@ -74,15 +94,11 @@ const sagas = async (jobs: number): Promise<void> => {
     cases.push(...casesOf({ saga: name, steps }))
   }
   let played = 0
-  await shared(
-    chunksOf(cases).map((chunk) => ({ cases: chunk })),
-    jobs,
-    (lines: readonly string[]) => {
-      played++
-      bad.push(...lines)
-      if (lines.length > 0) console.log(lines.join('\n'))
-    },
-  )
+  await shared([...cases], jobs, (lines: readonly string[]) => {
+    played++
+    bad.push(...lines)
+    if (lines.length > 0) console.log(lines.join('\n'))
+  })
   const seconds = ((performance.now() - began) / 1000).toFixed(0)
   console.log(
     `${SAGAS.length} sagas, ${cases.length / HARMS.length} steps, ${played} of ${cases.length} cases, ${bad.length} violations, ${seconds} s`,
@@ -128,11 +144,9 @@ const seeds = async (): Promise<void> => {
   summary(played, wanted, began)
 }
 
-const work = async (portion: Portion): Promise<void> => {
-  if ('seeds' in portion) for (const seed of portion.seeds) parentPort!.postMessage(brief(await play(seed, planted)))
-  else for (const one of portion.cases) parentPort!.postMessage(await sagaLines(one))
-}
+const work = async (item: Item): Promise<void> =>
+  parentPort!.postMessage(typeof item === 'number' ? brief(await play(item, planted)) : await sagaLines(item))
 
-if (!isMainThread) await work(workerData as Portion)
+if (!isMainThread) parentPort!.on('message', (item: Item) => void work(item))
 else if (values.sagas) await sagas(Number(values.jobs))
 else await seeds()

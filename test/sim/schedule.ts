@@ -32,34 +32,34 @@ const before = (one: Timer, other: Timer): boolean =>
 /** A binary heap: there are many timers, and most are cancelled. */
 const timerHeap = () => {
   const heap: Timer[] = []
-  const swap = (a: number, b: number): void => void ([heap[a], heap[b]] = [heap[b]!, heap[a]!])
-  const up = (from: number): void => {
-    for (let at = from; at > 0; at = (at - 1) >> 1) {
-      if (!before(heap[at]!, heap[(at - 1) >> 1]!)) return
-      swap(at, (at - 1) >> 1)
+  const up = (timer: Timer, from: number): void => {
+    let at = from
+    for (let parent = (at - 1) >> 1; at > 0 && before(timer, heap[parent]!); parent = (at - 1) >> 1) {
+      heap[at] = heap[parent]!
+      at = parent
     }
+    heap[at] = timer
   }
-  const down = (): void => {
-    for (let at = 0; ;) {
-      const [left, right] = [2 * at + 1, 2 * at + 2]
-      let least = at
-      if (left < heap.length && before(heap[left]!, heap[least]!)) least = left
-      if (right < heap.length && before(heap[right]!, heap[least]!)) least = right
-      if (least === at) return
-      swap(at, least)
-      at = least
+  const down = (timer: Timer): void => {
+    let at = 0
+    for (let child = 1; child < heap.length; child = 2 * at + 1) {
+      if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child++
+      if (!before(heap[child]!, timer)) break
+      heap[at] = heap[child]!
+      at = child
     }
+    heap[at] = timer
   }
   return {
     peek: () => heap[0],
     push: (timer: Timer) => {
       heap.push(timer)
-      up(heap.length - 1)
+      up(timer, heap.length - 1)
     },
     pop: (): Timer | undefined => {
-      if (heap.length > 0) swap(0, heap.length - 1)
-      const least = heap.pop()
-      down()
+      const least = heap[0]
+      const last = heap.pop()
+      if (last && heap.length > 0) down(last)
       return least
     },
   }

@@ -215,6 +215,7 @@ export const openWorld = (
     close: () => {
       for (const each of processes) each.kill()
       for (const machine of machines) machine.crash('kept')
+      for (const machine of machines) machine.close()
       process.off('unhandledRejection', uncaught)
       process.off('uncaughtException', uncaught)
       schedule.release()

@@ -10,4 +10,10 @@ export const privateKeyOf = (name: string): string => {
   const der = Buffer.concat([PKCS8, createHash('sha256').update(name).digest()])
   return `-----BEGIN PRIVATE KEY-----\n${der.toString('base64')}\n-----END PRIVATE KEY-----\n`
 }
-export const signerOf = (name: string): Signer => signerFrom(privateKeyOf(name))
+const signers = new Map<string, Signer>()
+/** Made once: a key takes as long to read as many signatures. */
+export const signerOf = (name: string): Signer => {
+  const signer = signers.get(name) ?? signerFrom(privateKeyOf(name))
+  signers.set(name, signer)
+  return signer
+}
