@@ -1,0 +1,382 @@
+/** What each number of the page is read from: every value is made up and different. */
+import { expect, test } from 'vitest'
+import type { Bus } from '../../src/bus/port.ts'
+import { openMeter } from '../../src/cli/observe/metrics.ts'
+import { showDatabase, showSystem } from '../../src/cli/observe/metricsControl.ts'
+import { ordersCounted, showHosts, timedDriver } from '../../src/cli/observe/metricsHost.ts'
+import { observedJournal } from '../../src/cli/observe/metricsJournal.ts'
+import { observedBus } from '../../src/cli/observe/observedBus.ts'
+import { REFUSALS } from '../../src/actors/runtime/refusals.ts'
+import { NOT_IN_TIME } from '../../src/actors/instance/decider.ts'
+import { traceSettings } from '../../src/cli/observe/telemetrySettings.ts'
+import { fakeDriver } from '../../src/drivers/simulated/fake.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { type Tracer, untraced } from '../../src/trace.ts'
+import { recordedHostIo } from '../drivers/recordedHostIo.ts'
+import { one } from '../persistence/samples.ts'
+import { pageOf } from './page.ts'
+
+/** Names with labels and values; times of what was measured are left out. */
+const lines = async (meter: ReturnType<typeof openMeter>) =>
+  pageOf(await meter.registry.metrics())
+    .samples.filter(({ name }) => !/_bucket$|seconds_sum$/.test(name))
+    .map(({ name, labels, value }) => {
+      const given = Object.entries(labels).map(([label, text]) => `${label}=${text}`)
+      return `${name.replace('accelerando_', '')}${given.length > 0 ? ` ${given.join(' ')}` : ''} ${value}`
+    })
+
+const STORE = {
+  reads: { tally: async () => new Map(), dueBefore: async () => [] },
+  isStopped: async () => true,
+}
+const COUNTS = {
+  retries: 1,
+  refusedAfterFence: 2,
+  givenUp: 3,
+  refusedAfterLook: 4,
+  savedByLook: 5,
+  refusedReports: Object.fromEntries(REFUSALS.map((reason, at) => [reason, 30 + at])),
+  slotDifferences: { unexplained: 8, lost: 9, in_use: 10 },
+  viewsChecked: 11,
+  unboundDeleted: 12,
+  viewsDiffer: 13,
+  orphans: 14,
+}
+test('of a control', async () => {
+  const meter = openMeter()
+  showSystem(meter, {
+    plane: {
+      counts: () => COUNTS,
+      region: { counts: () => ({ resident: 15, spawned: 16, passivated: 17 }) },
+      sweeper: { nova: () => ({ calls: 18, waiting: 19 }) },
+    },
+    relay: {
+      state: () => ({ active: true, epoch: 20, lagMs: 21_500, rows: 22, messages: 23, failures: 24, setAside: 25 }),
+    },
+    inbox: { counts: () => ({ taken: 26, buried: 27 }) },
+    bus: { state: () => ({ connected: true }), lag: async () => [{ topic: 't', group: 'host-a-b', messages: 28 }] },
+    store: STORE,
+  } as never)
+  expect(await lines(meter)).toMatchInlineSnapshot(`
+    [
+      "binds_ended_total outcome=completed reason=none 0",
+      "binds_ended_total outcome=failed reason=host 0",
+      "binds_ended_total outcome=failed reason=deadline 0",
+      "bind_requests_total outcome=accepted reason=none 0",
+      "deadlines_missed_total 0",
+      "journal_appends_total verdict=appended 0",
+      "journal_appends_total verdict=stale 0",
+      "journal_appends_total verdict=seen 0",
+      "journal_appends_total verdict=unknown 0",
+      "journal_appends_total verdict=busy 0",
+      "journal_appends_total verdict=conflict 0",
+      "journal_appends_total verdict=refused 0",
+      "journal_appends_total verdict=stopped 0",
+      "nova_events_total outcome=delivered 0",
+      "nova_events_total outcome=gone 0",
+      "nova_events_total outcome=refused 0",
+      "nova_events_total outcome=undeliverable 0",
+      "nova_events_total outcome=retry 0",
+      "dead_letters_total topic=host.reports.v1 0",
+      "dead_letters_total topic=host.orders.v1 0",
+      "orders_resent_total 0",
+      "fenced_works_total outcome=written 1",
+      "fenced_works_total outcome=refused 2",
+      "fenced_works_total outcome=given_up 3",
+      "refusals_checked_total outcome=confirmed 4",
+      "refusals_checked_total outcome=withdrawn 5",
+      "reports_refused_total reason=foreign_host 30",
+      "reports_refused_total reason=former_boot 31",
+      "reports_refused_total reason=foreign_cluster 32",
+      "reports_refused_total reason=doubled_host 33",
+      "reports_refused_total reason=bad_signature 34",
+      "reports_refused_total reason=unsigned 35",
+      "reports_refused_total reason=foreign_key 36",
+      "reports_refused_total reason=not_approved 37",
+      "slot_differences_total kind=unexplained 8",
+      "slot_differences_total kind=lost 9",
+      "slot_differences_total kind=in_use 10",
+      "views_checked_total 11",
+      "arqs_unbound_deleted_total 12",
+      "views_differing_total 13",
+      "orphan_handles_total 14",
+      "actors_resident 15",
+      "actors_spawned_total 16",
+      "actors_passivated_total 17",
+      "nova_calls_open 18",
+      "nova_instances_waiting 19",
+      "relay_active 1",
+      "relay_epoch 20",
+      "relay_lag_seconds 21.5",
+      "relay_rows_total 22",
+      "relay_messages_total 23",
+      "relay_failures 24",
+      "relay_set_aside_total 25",
+      "inbox_messages_total outcome=taken 26",
+      "inbox_messages_total outcome=buried 27",
+      "journal_writing_stopped 1",
+      "hosts liveness=up 0",
+      "hosts liveness=stale 0",
+      "hosts liveness=down 0",
+      "hosts liveness=removed 0",
+      "hosts liveness=pending 0",
+      "orders_pending 0",
+      "due_oldest_seconds 0",
+      "bus_up 1",
+      "bus_consumer_lag_messages topic=t group=host 28",
+    ]
+  `)
+})
+
+test('of a relay at rest, over a bus that does not tell how it is', async () => {
+  const meter = openMeter()
+  const relay = { active: false, epoch: 0, lagMs: 0, rows: 0, messages: 0, failures: 0, setAside: 0 }
+  showSystem(meter, {
+    plane: {
+      counts: () => COUNTS,
+      region: { counts: () => ({ resident: 0, spawned: 0, passivated: 0 }) },
+      sweeper: { nova: () => ({ calls: 0, waiting: 0 }) },
+    },
+    relay: { state: () => relay },
+    inbox: { counts: () => ({}) },
+    bus: {},
+    store: STORE,
+  } as never)
+  expect((await lines(meter)).filter((line) => /^(relay_active|bus_)/.test(line))).toEqual(['relay_active 0'])
+})
+
+test('of a database, and nothing of one that does not answer', async () => {
+  const meter = openMeter()
+  const tallies: Readonly<Record<string, ReadonlyMap<string, number>>> = {
+    'hosts liveness': new Map([
+      ['up', 3],
+      ['down', 1],
+    ]),
+    'pending_orders number': new Map([
+      ['1', 2],
+      ['2', 5],
+    ]),
+  }
+  showDatabase(meter, {
+    reads: {
+      tally: async (view: string, column: string) => tallies[`${view} ${column}`]!,
+      dueBefore: async (_: number, limit: number) => [{ at: Date.now() - 60_000 * limit }],
+    },
+    isStopped: async () => false,
+  } as never)
+  expect((await lines(meter)).map((line) => line.replace(/ 6\d\.?\d*$/, ' SIXTY'))).toMatchInlineSnapshot(`
+    [
+      "journal_writing_stopped 0",
+      "hosts liveness=up 3",
+      "hosts liveness=stale 0",
+      "hosts liveness=down 1",
+      "hosts liveness=removed 0",
+      "hosts liveness=pending 0",
+      "orders_pending 7",
+      "due_oldest_seconds SIXTY",
+    ]
+  `)
+
+  const silent = openMeter()
+  const away = () => Promise.reject(new Error('away'))
+  showDatabase(silent, { reads: { tally: away, dueBefore: away }, isStopped: away } as never)
+  await lines(silent)
+  expect(await lines(silent)).toMatchInlineSnapshot(`
+    [
+      "scrape_failures_total read=stopped 1",
+      "scrape_failures_total read=hosts 1",
+      "scrape_failures_total read=orders 1",
+      "scrape_failures_total read=due 1",
+    ]
+  `)
+
+  const idle = openMeter()
+  showDatabase(idle, STORE as never)
+  expect(await lines(idle)).toMatchInlineSnapshot(`
+    [
+      "journal_writing_stopped 1",
+      "hosts liveness=up 0",
+      "hosts liveness=stale 0",
+      "hosts liveness=down 0",
+      "hosts liveness=removed 0",
+      "hosts liveness=pending 0",
+      "orders_pending 0",
+      "due_oldest_seconds 0",
+    ]
+  `)
+})
+
+test('of a host', async () => {
+  const meter = openMeter()
+  const load = (ordersInHand: number, resultsWaiting: number) => ({ load: () => ({ ordersInHand, resultsWaiting }) })
+  showHosts(meter, [load(1, 10), load(2, 20)])
+  ordersCounted(meter)('PrepareSlot', 'done', 1500)
+  ordersCounted(meter)('PrepareSlot', 'failed', -1)
+  const driver = timedDriver(fakeDriver(), meter)
+  const io = recordedHostIo({ images: { 'a.gbs': '' } }, 'h')
+  const never = new AbortController().signal
+  const [device] = await driver.discover(io)
+  const [{ name, handles } = { name: '', handles: [] }] = device!.deployables
+  const slot = { uuid: 'u', deployable: name, type: 'TEST_PCI', info: handles[0]!.info }
+  await driver.prepare(io, slot as never, never)
+  await driver.release(io, slot as never, never)
+  await driver.program!(io, name, '/images/a.gbs', never)
+  await expect(driver.prepare(io, { ...slot, deployable: 'other' } as never, never)).rejects.toThrow('has no other')
+  expect(await lines(meter)).toMatchInlineSnapshot(`
+    [
+      "host_orders_in_hand 3",
+      "host_results_waiting 30",
+      "host_orders_total type=PrepareSlot outcome=done 1",
+      "host_orders_total type=PrepareSlot outcome=failed 1",
+      "host_order_seconds_count type=PrepareSlot 2",
+      "host_driver_seconds_count driver=fake_driver call=discover outcome=done 1",
+      "host_driver_seconds_count driver=fake_driver call=prepare outcome=done 1",
+      "host_driver_seconds_count driver=fake_driver call=release outcome=done 1",
+      "host_driver_seconds_count driver=fake_driver call=program outcome=done 1",
+      "host_driver_seconds_count driver=fake_driver call=prepare outcome=failed 1",
+    ]
+  `)
+  expect((await meter.registry.getSingleMetricAsString('accelerando_host_order_seconds')).split('\n').at(-2)).toMatch(
+    /_sum\{type="PrepareSlot"\} 1\.5$/,
+  )
+})
+
+const AT = 10_000
+test.each<readonly [what: string, events: readonly object[], shown: readonly string[]]>([
+  [
+    'a bind that was done at once',
+    [{ type: 'BindAccepted' }, { type: 'BindSettled', outcome: 'completed', reason: null, since: AT - 2000 }],
+    ['binds_ended_total outcome=completed reason=none 1', 'bind_seconds_count host_work=no outcome=completed 1'],
+  ],
+  [
+    'a bind that a host refused, of a release that recorded no beginning',
+    [{ type: 'BindSettled', outcome: 'failed', reason: 'no bus' }],
+    ['binds_ended_total outcome=failed reason=host 1'],
+  ],
+  [
+    'a bind that was late',
+    [{ type: 'BindSettled', outcome: 'failed', reason: NOT_IN_TIME, since: AT + 1 }],
+    [
+      'binds_ended_total outcome=failed reason=deadline 1',
+      'deadlines_missed_total 1',
+      'bind_seconds_count host_work=yes outcome=failed 1',
+    ],
+  ],
+  [
+    'what Nova was told',
+    [{ type: 'NovaTold', endings: { a: 'delivered', b: 'delivered', c: 'gone' } }],
+    ['nova_events_total outcome=delivered 2', 'nova_events_total outcome=gone 1'],
+  ],
+  ['what Nova has to be told again', [{ type: 'NovaTold', endings: {} }], ['nova_events_total outcome=retry 1']],
+  ['what ends nothing', [{ type: 'BindAccepted' }], []],
+])('of the journal: %s', async (_, events, shown) => {
+  const meter = openMeter()
+  const journal = observedJournal(memoryStore().journal, meter)
+  const append = one('instance/i1', 1)
+  const rows = append.rows.map((row) => ({ ...row, at: AT, events }))
+  expect(await journal.append({ ...append, rows } as never)).toBe('appended')
+  const counted = await lines(meter)
+  expect(counted.filter((line) => /^(bind|nova|deadlines)/.test(line))).toEqual(shown)
+  expect(counted).toContain('journal_rows_total 1')
+  // events of other entities are not counted as binds
+  const other = { ...append, rows: rows.map((row) => ({ ...row, key: 'arq/a1' })) }
+  await journal.append({ ...other, commandId: 'c2' } as never)
+  expect((await lines(meter)).filter((line) => /^(bind|nova|deadlines)/.test(line))).toEqual(shown)
+})
+
+test('of the bus: messages by topic, and a span for each trace', async () => {
+  const meter = openMeter()
+  const spans: unknown[] = []
+  const tracer: Tracer = {
+    ...untraced,
+    part: (...given: readonly unknown[]) => {
+      spans.push(given)
+      return { trace: '', end: (failed?: string) => void spans.push(['end', failed]) }
+    },
+  }
+  const record = (topic: string, traceparent?: string) => ({
+    topic,
+    key: 'k',
+    value: 'v',
+    headers: traceparent === undefined ? {} : { traceparent },
+  })
+  const published: unknown[] = []
+  const port: Pick<Bus, 'publish'> = { publish: async (batch) => void published.push(...batch) }
+  const batch = [
+    record('arq.events.v1', 't1'),
+    record('host.orders.v1', 't1'),
+    record('x', 't2'),
+    record('arq.events.v1'),
+  ]
+  await observedBus(port, { meter, tracer }).publish(batch)
+  expect(published).toEqual(batch)
+  expect(spans).toEqual([
+    [
+      'producer',
+      'publish',
+      't1',
+      { 'messaging.destination.name': 'arq.events.v1 host.orders.v1', 'messaging.batch.message_count': 2 },
+    ],
+    ['producer', 'publish', 't2', { 'messaging.destination.name': 'x', 'messaging.batch.message_count': 1 }],
+    ['end', undefined],
+    ['end', undefined],
+  ])
+  expect(await lines(meter)).toMatchInlineSnapshot(`
+    [
+      "bus_publish_seconds_count outcome=stored 1",
+      "bus_messages_total topic=arq.events.v1 2",
+      "bus_messages_total topic=host.orders.v1 1",
+      "bus_messages_total topic=other 1",
+    ]
+  `)
+  expect(observedBus(port, {})).toBe(port)
+  const failing: Pick<Bus, 'publish'> = { publish: () => Promise.reject(new Error('away')) }
+  await expect(observedBus(failing, { tracer }).publish([record('x', 't3')])).rejects.toThrow('away')
+  expect(spans.at(-1)).toEqual(['end', 'Error: away'])
+})
+
+const STANDARD = {
+  sampler: 'parentbased_always_on',
+  ratio: 1,
+  queueMax: 2048,
+  batchMax: 512,
+  everyMs: 5000,
+  exportMs: 30_000,
+}
+const RULE = 'must be a number from 1 to 1000000'
+test.each<readonly [env: Readonly<Record<string, string>>, settings: object, told: readonly string[]]>([
+  [{}, {}, []],
+  [{ OTEL_TRACES_SAMPLER: ' always_off ' }, { sampler: 'always_off' }, []],
+  [{ OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '7' }, { sampler: 'always_on' }, []],
+  [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, { sampler: 'traceidratio', ratio: 0 }, []],
+  [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: ' ' }, { sampler: 'traceidratio' }, []],
+  [
+    { OTEL_TRACES_SAMPLER: 'xtraceidratio' },
+    {},
+    [
+      'OTEL_TRACES_SAMPLER must be one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio',
+    ],
+  ],
+  [{ OTEL_BSP_MAX_QUEUE_SIZE: '100.9' }, { queueMax: 100, batchMax: 100 }, []],
+  [
+    { OTEL_BSP_MAX_QUEUE_SIZE: '1000000', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1' },
+    { queueMax: 1_000_000, batchMax: 1 },
+    [],
+  ],
+  [{ OTEL_BSP_MAX_QUEUE_SIZE: '1000001' }, {}, [`OTEL_BSP_MAX_QUEUE_SIZE ${RULE}`]],
+  [{ OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '0.9' }, {}, [`OTEL_BSP_MAX_EXPORT_BATCH_SIZE ${RULE}`]],
+  [{ OTEL_BSP_SCHEDULE_DELAY: '7', OTEL_BSP_EXPORT_TIMEOUT: '8' }, { everyMs: 7, exportMs: 8 }, []],
+  [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }, {}, []],
+  [
+    { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+    {},
+    ['OTEL_EXPORTER_OTLP_PROTOCOL only http/json is spoken'],
+  ],
+])('settings of traces: %j', (env, settings, told) => {
+  const heard: string[] = []
+  expect(traceSettings(env, (variable, rule) => heard.push(`${variable} ${rule}`))).toEqual({
+    ...STANDARD,
+    ...settings,
+  })
+  expect(heard).toEqual(told)
+})
