@@ -91,4 +91,18 @@ describe('a bind that waits for its host', () => {
     const { json } = await shop.must(200, `GET /v2/accelerator_requests?instance=${instance}&bind_state=resolved`)
     expect(json.arqs).toMatchObject([{ state: 'BindFailed', attach_handle_type: '' }])
   })
+  test('that failed is no accelerator that Nova could start a server with: the service is refused, a user sees it', async () => {
+    shop = await openWorkshop({ answering: 'when told' })
+    const { instance } = await shop.bound()
+    const [listed, service] = [`GET /v2/accelerator_requests?instance=${instance}`, { 'x-service-roles': 'service' }]
+    await shop.must(200, listed, { headers: service })
+    await until(() => shop.orders.length > 0)
+    await shop.answer(shop.orders[0]!, { status: 'failed', reason: 'no', final: true })
+    const refused = await shop.say(listed, { headers: service })
+    expectRefusal(refused, 409)
+    expect(refused.text).toContain(`instance ${instance} failed`)
+    expect((await shop.must(200, listed)).json.arqs).toMatchObject([{ state: 'BindFailed' }])
+    await shop.must(204, `DELETE /v2/accelerator_requests?instance=${instance}`, { headers: service })
+    expect((await shop.must(200, listed, { headers: service })).json.arqs).toEqual([])
+  })
 })

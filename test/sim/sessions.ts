@@ -114,6 +114,8 @@ const wait = async (tools: Tools, bind: Bind): Promise<void> => {
   await nova.news(client.life, bind.instance, 20_000)
   for (let round = 0; round < 6; round++) {
     const seen = await look(tools, bind)
+    // the bind of one of them has failed
+    if (seen.status === 409) return
     const states = ok(seen) ? (seen.json.arqs as { state: string }[]).map(({ state }) => state) : []
     if (ok(seen) && !states.includes('BindStarted')) return
     await client.sleep(2000 + random.below(20_000))

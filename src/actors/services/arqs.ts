@@ -78,13 +78,30 @@ const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
     if (!waiting.ok) return waiting
     return waiting.value ? refuse({ kind: 'unresolved', instance }) : { ok: true, value: null }
   }
+  /** Nova takes every resolved request for bound and would start the server without the accelerator; a refusal ends the boot (decision 0063). */
+  const noneFailed = async (
+    instance: InstanceUuid,
+    where: Parameters<typeof readers.list<'arqs'>>[1],
+  ): Promise<Outcome<null>> => {
+    const failed = await readers.first('arqs', { ...where, state: 'BindFailed' })
+    if (!failed.ok) return failed
+    if (!failed.value) return { ok: true, value: null }
+    return refuse({
+      kind: 'conflict',
+      reason: `The bind of an accelerator request of the instance ${instance} failed.`,
+    })
+  }
   return async (caller, { instance, uuids, resolvedOnly }, page) => {
     const visible = visibleTo(caller, instance)
     const where = {
       ...(instance === undefined || 'instance_uuid' in visible ? {} : { instance_uuid: instance }),
       ...(uuids === undefined ? {} : { uuid: uuids }),
     }
-    if (!resolvedOnly) return readers.list('arqs', where, page, visible)
+    if (!resolvedOnly) {
+      const usable =
+        caller.isService && instance !== undefined ? await noneFailed(instance, { ...where, ...visible }) : null
+      return usable && !usable.ok ? usable : readers.list('arqs', where, page, visible)
+    }
     const settled = instance === undefined ? null : await allResolved(instance, { ...where, ...visible })
     return settled && !settled.ok ? settled : readers.list('arqs', { ...where, state: RESOLVED }, page, visible)
   }

@@ -89,9 +89,10 @@ const list = route({
     arqs: listArg('Only these, comma separated.', UUID_SHAPE),
   },
   docs: {
-    summary: 'Accelerator requests that the caller may see.',
+    summary:
+      'Accelerator requests that the caller may see. With `instance`, a service is answered 409 when the bind of one of them failed.',
     answers: { 200: schemas.listOf('arqs', schemas.Arq) },
-    refusals: [423],
+    refusals: [409, 423],
   },
   handle: ({ control, caller, query, base, pairs }) => {
     const only = query.arqs === undefined ? null : uuidsOf(query.arqs)
