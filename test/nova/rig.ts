@@ -7,7 +7,7 @@ import { guarded } from '../../infra/cluster/guard.ts'
 import { CLOUD, START_MS, startCloud } from '../cloud/rig.ts'
 import { type Part, needs } from '../support/needs.ts'
 
-const RIG = join(import.meta.dirname, '../../infra/rig/nova')
+export const NOVA_RIG = join(import.meta.dirname, '../../infra/rig/nova')
 const BROKER = '/usr/lib/rabbitmq/bin/rabbitmq-server'
 export const COMPUTES = ['compute-1', 'compute-2'] as const
 /** Keystone's default is an hour. */
@@ -32,7 +32,7 @@ export const NOVA: Part = {
   find: () => {
     const { lacking } = needs(CLOUD)
     if (lacking !== undefined) return { lacking }
-    return existsSync(BROKER) || process.getuid?.() === 0 ? { at: RIG } : { lacking: `no ${BROKER}` }
+    return existsSync(BROKER) || process.getuid?.() === 0 ? { at: NOVA_RIG } : { lacking: `no ${BROKER}` }
   },
 }
 

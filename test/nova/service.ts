@@ -21,7 +21,7 @@ const DEVICES = {
 const sum = (counts: readonly number[]): number => counts.reduce((before, count) => before + count, 0)
 export const UNITS = sum(Object.values(DEVICES).map(({ devices, handles }) => devices * handles))
 
-const configOf = (authUrl: string): string => `[keystone_authtoken]
+export const cloudConfig = (authUrl: string): string => `[keystone_authtoken]
 auth_url = "${authUrl}"
 username = "cyborg"
 project_name = "service"
@@ -58,7 +58,7 @@ export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaS
   const [database, broker]: [OwnServer, Broker] = await Promise.all([ownServer(parts.postgres), ownBroker(parts.kafka)])
   const { brokers } = broker.options
   const config = join(folder.path, 'control.toml')
-  writeFileSync(config, configOf(cloud.authUrl))
+  writeFileSync(config, cloudConfig(cloud.authUrl))
   const { url } = await database.freshDatabase()
   const ground: Ground = { database: url, brokers, prefix: freshPrefix(), folder: folder.path, cloud: config }
   const { controls, hosts } = await membersOf(ground)

@@ -82,8 +82,10 @@ export const openUsers = async ({ authUrl, compute, placement, image, accelerato
     userOf(authUrl, 'cyborg', 'service'),
   ])
   const api = `http://127.0.0.1:${acceleratorPort}/v2`
-  const images = (await admin.get(200, 'GET', `${image}/images?name=rig`))['images'] as readonly Json[]
-  const imageRef = images[0]!['id']
+  const imageRef = async (): Promise<unknown> => {
+    const { images } = await admin.get(200, 'GET', `${image}/images?name=rig`)
+    return (images as readonly Json[])[0]!['id']
+  }
   const shown = async (id: string): Promise<ShownServer> =>
     shownOf((await admin.get(200, 'GET', `${compute}/servers/${id}`))['server'] as Json)
   const listed = async <Item>(noun: string, key = noun): Promise<readonly Item[]> =>
@@ -104,7 +106,7 @@ export const openUsers = async ({ authUrl, compute, placement, image, accelerato
   const begin = async (flavorRef: string, host?: string): Promise<string> => {
     const owner = host === undefined ? member : admin
     const where = host === undefined ? {} : { host }
-    const server = { name: `s-${randomUUID()}`, imageRef, flavorRef, networks: 'none', ...where }
+    const server = { name: `s-${randomUUID()}`, imageRef: await imageRef(), flavorRef, networks: 'none', ...where }
     const made = await owner.get(202, 'POST', `${compute}/servers`, { server })
     const { id } = made['server'] as { readonly id: string }
     owners.set(id, owner)
