@@ -17,6 +17,7 @@ import type {
 import type { DatedNote, OperatorNote } from '../operatorNote.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { HandleState } from './deployable/states.ts'
+import type { Deed, ProviderState, Trouble } from './placement/decider.ts'
 import type { Place } from './runtime/ports.ts'
 import type { Row } from './runtime/views.ts'
 
@@ -110,6 +111,30 @@ export type Renaming = {
   /** The groups as the caller read them: when they have changed since, nothing is changed. */
   readonly was: ProfileRow['groups']
   readonly groups: readonly Readonly<Record<string, string>>[]
+}
+
+export const DRIFT_KINDS = ['hardware', 'provider', 'allocation_without_arq', 'arq_without_allocation'] as const
+export type DriftEntry = {
+  readonly kind: (typeof DRIFT_KINDS)[number]
+  readonly provider: ResourceProviderUuid
+  readonly name: string
+  readonly deployable: DeployableUuid | null
+  /** What a pass over the host would do to it. */
+  readonly repairs: readonly Deed[]
+  readonly state: ProviderState | null
+  readonly reason: string | null
+  /** The instance that has an allocation, or a bound accelerator request, without the other. */
+  readonly consumer: InstanceUuid | null
+  readonly arqs: readonly ArqUuid[]
+}
+export type HostDrift = {
+  readonly host: HostName
+  /** The provider of the compute node, as of the last pass. */
+  readonly root: ResourceProviderUuid | null
+  /** When the last pass over it ended. */
+  readonly checkedAt: number | null
+  readonly trouble: Trouble | null
+  readonly entries: readonly DriftEntry[]
 }
 
 /** Every uuid handed in is canonical (lower case, dashed); syntax has been checked by http. */
@@ -228,6 +253,13 @@ export type Control = {
     readonly quarantine: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
     /** The operator confirms that the handle is clean. Faults: conflict (held, being released, missing). */
     readonly release: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
+  }
+  /** How far hardware, records and Placement agree. Faults: conflict (no Placement is configured), not_found (host). */
+  readonly drift: {
+    /** In the order of the hosts' names of record; `name` null: all. Writes nothing. */
+    readonly list: (name: HostName | null, page: Page) => Answer<Listed<HostDrift>>
+    /** Repairs what Placement shows otherwise. Resolves when each host was looked at. */
+    readonly heal: (caller: Caller, name: HostName | null) => Answer<null>
   }
   /** For `/readyz`: null when ready, otherwise the reason why not. */
   readonly notReady: () => string | null

@@ -11,6 +11,7 @@ import { createChanges } from './runtime/changes.ts'
 import { type Counts, noCounts } from './runtime/counts.ts'
 import { createAttributes, createDeployables } from './services/deployables.ts'
 import { createHandles } from './services/handles.ts'
+import { createDrift } from './services/drift.ts'
 import { createDevices } from './services/devices.ts'
 import { deciderOf } from './entities.ts'
 import { createHosts } from './services/hosts.ts'
@@ -18,12 +19,14 @@ import { createLiveness } from './services/liveness.ts'
 import { createRetirement } from './services/retirement.ts'
 import { CONTROL_DEFAULTS, type ControlOptions, type Kernel, PACES, type Paces } from './services/kernel.ts'
 import type { ImageCatalogue, Nova } from './neighbours.ts'
+import { marksFor } from './placement/marks.ts'
+import type { Placement } from './placement/port.ts'
 import type { Journal, Reads } from './runtime/ports.ts'
 import { createProfiles } from './services/profiles.ts'
 import { openReaders } from './services/readers.ts'
 import { REGION_DEFAULTS, type Region, type RegionOptions, openRegion } from './runtime/region.ts'
 import { type Reports, createReports } from './services/reports.ts'
-import { counted } from './runtime/commit.ts'
+import { type Counted, counted } from './runtime/commit.ts'
 import type { Sharing } from './runtime/sharing.ts'
 import { type Cluster, type Seal, createSeal } from './services/sealing.ts'
 import { type Sweeper, createSweeper } from './services/sweeper.ts'
@@ -38,6 +41,8 @@ export type ControlPlaneParts = {
   readonly ids: Ids
   readonly images: ImageCatalogue
   readonly nova: Nova | null
+  /** Without it, nothing is written to Placement, and nothing is remembered for it. */
+  readonly placement?: Placement | null
   /** Without it, reports are not judged by their cloud, and orders are not signed. */
   readonly cluster?: Cluster
   /** Checks the signatures and MACs of reports. */
@@ -64,14 +69,22 @@ export type ControlPlane = {
   readonly stop: () => Promise<void>
 }
 
-const defaults = (cluster: Cluster | null) => ({ tracer: untraced, verify: createVerify(cluster?.signer) })
+const defaults = (cluster: Cluster | null) => ({
+  tracer: untraced,
+  verify: createVerify(cluster?.signer),
+  placement: null,
+})
+
+const regionOver = (journal: Counted, { clock, log, region }: ControlPlaneParts): Region => {
+  const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
+  return openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...region } })
+}
 
 export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const { reads, clock, log, cluster = null } = parts
   const counts = noCounts()
-  const journal = counted(parts.journal, counts, clock)
-  const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
-  const region = openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...parts.region } })
+  const journal = counted(parts.journal, counts, clock, parts.placement ? marksFor : undefined)
+  const region = regionOver(journal, parts)
   const guard = createGuard(log)
   const readers = openReaders(reads, guard)
   const changes = createChanges(journal, clock)
@@ -104,6 +117,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     attributes: createAttributes(kernel),
     hosts: createHosts(kernel, liveness, retirement),
     handles: createHandles(kernel, retirement),
+    drift: createDrift(kernel, () => sweeping.placer),
     notReady: () => (ready ? null : 'starting or stopping'),
   }
   return {

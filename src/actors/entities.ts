@@ -9,12 +9,13 @@ import { instance } from './instance/decider.ts'
 import { numbers } from './inventory/numbers.ts'
 import { quota } from './arq/quota.ts'
 import { type AnyDecider, blank, fold, kindOf, recallInto } from './runtime/memory.ts'
+import { placement } from './placement/decider.ts'
 import type { JournalRow } from './runtime/ports.ts'
 import { profile, profileName } from './profile/decider.ts'
 import type { ViewChange } from './runtime/views.ts'
 
 export const ENTITIES: Readonly<Record<string, AnyDecider>> = Object.fromEntries(
-  [arq, deployable, device, host, instance, numbers, profile, profileName, quota].map((decider) => [
+  [arq, deployable, device, host, instance, numbers, placement, profile, profileName, quota].map((decider) => [
     decider.kind,
     decider,
   ]),

@@ -3,6 +3,7 @@ import type { BusRecord } from '../wire/envelope.ts'
 import { traceField } from '../trace.ts'
 import { type FactChannel, type Letter, factLetter, orderLetter, record } from '../wire/message.ts'
 import type { Order } from '../wire/orders.ts'
+import { isInternal } from './placement/decider.ts'
 import type { Event } from './runtime/decider.ts'
 import { idOf, kindOf } from './runtime/memory.ts'
 import type { FeedRow, JournalRow } from './runtime/ports.ts'
@@ -15,6 +16,7 @@ const CHANNELS: Readonly<Record<string, FactChannel>> = {
   profile: 'profileEvents',
   host: 'hostEvents',
   instance: 'arqEvents',
+  placement: 'placementEvents',
 }
 
 export const orderOf = (event: Event): Order | null => {
@@ -42,7 +44,7 @@ export const lettersOf = (row: FeedRow): readonly Letter[] => {
     const told = { id, time: row.at, position: row.position, ...traceField(row.cause.trace) }
     return [
       ...(order ? [letterOf(order, row.at, row.position)] : []),
-      ...(channel ? [factLetter(channel, entity, fact, told)] : []),
+      ...(channel && !isInternal(event) ? [factLetter(channel, entity, fact, told)] : []),
     ]
   })
 }

@@ -8,6 +8,7 @@ import { control } from './commands/control.ts'
 import { deadLetters } from './commands/deadLetters.ts'
 import { devices } from './commands/devices.ts'
 import { doctor } from './commands/doctor.ts'
+import { drift } from './commands/drift.ts'
 import { handles } from './commands/handles.ts'
 import { host } from './commands/host.ts'
 import { hosts } from './commands/hosts.ts'
@@ -29,6 +30,7 @@ const COMMANDS: readonly Register[] = [
   deadLetters,
   devices,
   doctor,
+  drift,
   migrate,
   archiveCommand,
   audit,

@@ -2,8 +2,10 @@
 import * as v from 'valibot'
 import { ARQ_STATES } from '../actors/arq/states.ts'
 import { DEVICE_STATUSES } from '../actors/deployable/messages.ts'
+import { DRIFT_KINDS } from '../actors/control.ts'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
 import { STANDINGS } from '../actors/host/decider.ts'
+import { DEEDS, PROVIDER_STATES, TROUBLES } from '../actors/placement/decider.ts'
 import { publicKey } from '../fields.ts'
 import { DEVICE_TYPES, HANDLE_TYPES } from '../hardware.ts'
 import { invalid } from './faults.ts'
@@ -147,6 +149,26 @@ export const HandleDetail = v.object({
     v.description('It is kept back until an operator releases it: why, and by whom.'),
   ),
 })
+export const HostDrift = v.object({
+  host: v.string(),
+  compute_node_uuid: v.pipe(v.nullable(Uuid), v.description('Its provider in Placement, as of the last pass.')),
+  checked_at: v.pipe(v.nullable(v.string()), v.description('When the last pass ended; ISO 8601, UTC.')),
+  trouble: v.nullable(v.object({ state: v.picklist(TROUBLES), reason: v.string() })),
+  entries: v.array(
+    v.object({
+      kind: v.picklist(DRIFT_KINDS),
+      provider_uuid: Uuid,
+      name: v.string(),
+      deployable_uuid: v.nullable(Uuid),
+      repairs: v.pipe(v.array(v.picklist(DEEDS)), v.description('What a pass over the host would do.')),
+      state: v.nullable(v.picklist(PROVIDER_STATES)),
+      reason: v.nullable(v.string()),
+      consumer_uuid: v.nullable(Uuid),
+      arqs: v.array(Uuid),
+    }),
+  ),
+})
+export const Healing = v.object({ dry_run: v.boolean(), drift: v.array(HostDrift) })
 export const Migration = v.object({
   applied: v.boolean(),
   profiles: v.array(

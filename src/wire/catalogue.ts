@@ -51,6 +51,7 @@ export const CATALOGUE = {
   deployableEvents: { topic: 'deployable.events.v1', key: 'deployable uuid', body: Fact, keep: 'weeks' },
   profileEvents: { topic: 'profile.events.v1', key: 'profile uuid', body: Fact, keep: 'weeks' },
   hostEvents: { topic: 'host.events.v1', key: 'host', body: Fact, keep: 'weeks' },
+  placementEvents: { topic: 'placement.events.v1', key: 'host', body: Fact, keep: 'weeks' },
   arqState: { topic: 'arq.state.v1', key: 'arq uuid', body: State, keep: 'compact' },
   deviceState: { topic: 'device.state.v1', key: 'device uuid', body: State, keep: 'compact' },
   hostState: { topic: 'host.state.v1', key: 'host', body: State, keep: 'compact' },

@@ -5,6 +5,7 @@ import type { DeployableCommand, Description } from '../../src/actors/deployable
 import type { DeviceCommand, DeviceFacts } from '../../src/actors/device/decider.ts'
 import type { HostCommand } from '../../src/actors/host/decider.ts'
 import type { InstanceCommand } from '../../src/actors/instance/messages.ts'
+import { DEEDS, PROVIDER_STATES, TROUBLES } from '../../src/actors/placement/decider.ts'
 import type { ProfileCommand } from '../../src/actors/profile/decider.ts'
 import { bond, created, handle, id, identity, REQUEST } from './samples.ts'
 
@@ -205,6 +206,42 @@ const profileName = fc.oneof(
 type Life = { readonly key: string; readonly first: fc.Arbitrary<unknown>; readonly commands: fc.Arbitrary<unknown> }
 const admitting = record('Admit', { count: fc.integer({ min: 1, max: 9 }) })
 const taking = record('Take', { count: fc.integer({ min: 0, max: 9 }) })
+const beginning = fc.record({
+  type: fc.constant('Begin'),
+  host: fc.constant('h1'),
+  at: fc.nat(100),
+  until: fc.integer({ min: 50, max: 200 }),
+  alone: fc.boolean(),
+})
+const trouble = fc.record({ state: fc.constantFrom(...TROUBLES), reason: fc.constantFrom('a', 'b') })
+const finding = fc.record(
+  {
+    uuid: fc.constantFrom(id(0xc1), id(0xc2)),
+    name: fc.constantFrom('one', 'two'),
+    deployable: fc.option(fc.constant(id(0xd1))),
+    traits: fc.subarray(['OWNER_CYBORG', 'CUSTOM_A']),
+    state: fc.constantFrom(...PROVIDER_STATES),
+    reason: fc.option(fc.constant('why')),
+    ours: fc.boolean(),
+    did: fc.subarray([...DEEDS]),
+    gone: fc.constant(true),
+  },
+  { requiredKeys: ['uuid', 'name', 'deployable', 'traits', 'state', 'reason', 'ours', 'did'] },
+)
+const number = fc.integer({ min: 1, max: 4 })
+const placing = fc.oneof(
+  beginning,
+  fc.record({ type: fc.constant('FindRoot'), number, root: fc.constantFrom(id(1), id(2)) }),
+  fc.record({ type: fc.constant('Find'), number, until: fc.nat(300), findings: fc.array(finding, { maxLength: 3 }) }),
+  fc.record({
+    type: fc.constant('End'),
+    number,
+    nextAt: fc.option(fc.nat(500), { nil: null }),
+    failed: fc.boolean(),
+    trouble: fc.option(trouble),
+  }),
+)
+
 export const lifeOf: Readonly<Record<string, Life>> = {
   arq: { key: `arq/${id(0xa1)}`, first: fc.constant({ ...created, type: 'Create' }), commands: arq },
   deployable: { key: `deployable/${identity.uuid}`, first: recording, commands: deployable },
@@ -212,6 +249,7 @@ export const lifeOf: Readonly<Record<string, Life>> = {
   host: { key: 'host/h1', first: host, commands: host },
   instance: { key: `instance/${id(0xc2)}`, first: instance, commands: instance },
   numbers: { key: 'numbers/inventory', first: taking, commands: taking },
+  placement: { key: 'placement/h1', first: beginning, commands: placing },
   profile: { key: `profile/${id(0xb1)}`, first: profile, commands: profile },
   quota: { key: 'quota/p1', first: admitting, commands: admitting },
   'profile-name': { key: 'profile-name/p', first: profileName, commands: profileName },

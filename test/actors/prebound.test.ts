@@ -24,7 +24,7 @@ const placed = (hostWork: boolean) => {
   const { draft, drafted } = openDraft(loan, deciderOf, 1)
   const description = describing({ hostWork })
   draft.decide(deployable, key, { type: 'Record', identity, description, status: 'enabled', bitstreamId: null })
-  const { append, after } = toAppend(loan, drafted, 'command', 1, { by: 'host h1' })
+  const { append, after } = toAppend(loan, drafted, { commandId: 'command', at: 1, cause: { by: 'host h1' } })
   const row = append.changes.flatMap((change) => (change.view === 'deployables' && change.row ? [change.row] : []))[0]!
   return { memory: after.get(key)!, row }
 }

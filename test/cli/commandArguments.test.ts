@@ -54,7 +54,7 @@ test.each<readonly [line: string, err: string]>([
   [
     'tail nowhere --kafka 127.0.0.1:1 --since 1',
     'topic: must be one of host.reports.v1, host.orders.v1, arq.events.v1, device.events.v1, deployable.events.v1, profile.events.v1, ' +
-      'host.events.v1, arq.state.v1, device.state.v1, host.state.v1, dead-letters.v1, and is nowhere',
+      'host.events.v1, placement.events.v1, arq.state.v1, device.state.v1, host.state.v1, dead-letters.v1, and is nowhere',
   ],
   ['policy show --as member,', '--as: must be roles with commas between them (is member,)'],
   [

@@ -7,6 +7,7 @@ import type { HostEvent } from '../../src/actors/host/decider.ts'
 import type { InstanceEvent } from '../../src/actors/instance/messages.ts'
 import { kindOf } from '../../src/actors/runtime/memory.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
+import type { PlacementEvent } from '../../src/actors/placement/decider.ts'
 import type { ProfileEvent } from '../../src/actors/profile/decider.ts'
 
 type All<Event extends { readonly type: string }> = Readonly<Record<Event['type'], true>>
@@ -48,6 +49,16 @@ const instance: All<InstanceEvent> = {
   ArqsLeft: true,
   NovaTold: true,
 }
+const placement: All<PlacementEvent> = {
+  PassBegun: true,
+  PassContinued: true,
+  PassEnded: true,
+  TroubleFound: true,
+  TroubleOver: true,
+  RootFound: true,
+  ProviderReconciled: true,
+  ProviderForgotten: true,
+}
 const profile: All<ProfileEvent> = { ProfileCreated: true, ProfileRegrouped: true, ProfileRemoved: true }
 
 const EVENTS: Readonly<Record<string, Readonly<Record<string, true>>>> = {
@@ -56,6 +67,7 @@ const EVENTS: Readonly<Record<string, Readonly<Record<string, true>>>> = {
   device,
   host,
   instance,
+  placement,
   profile,
   numbers: { NumbersTaken: true },
   quota: { ArqsAdmitted: true },

@@ -7,6 +7,7 @@ import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 import { handClock, quiet } from '../support/lab.ts'
+import { placementInMemory } from '../support/placement.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { catalogueOf } from '../support/images.ts'
 
@@ -15,6 +16,8 @@ type Result = OrderResult['result']
 
 const HOST = 'compute-1'
 const BOOT = '90000000-0000-4000-8000-000000000001'
+const COMPUTE_NODE = '90000000-0000-4000-8000-0000000000c1'
+const ORPHAN = '90000000-0000-4000-8000-0000000000c2'
 const IMAGE = '90000000-0000-4000-8000-00000000000a'
 const PLAN: SimulatedPlan = {
   seed: 'golden',
@@ -28,7 +31,9 @@ const BIND_MS = 60_000
 const STALE_MS = 3_600_000
 /** By then a release that failed has been ordered once more. */
 const RELEASED_AGAIN_MS = 310_000
+const PLACEMENT_AUDIT_MS = 10_000
 const OPTIONS = {
+  placementAuditMs: PLACEMENT_AUDIT_MS,
   programWaitMs: 0,
   sweepEveryMs: 1000,
   bindDeadlineMs: BIND_MS,
@@ -63,9 +68,11 @@ const openCloud = async () => {
   const gone = new Set<string>()
   const nova = novaOf((instance) => !gone.has(instance))
   const images = catalogueOf()
-  const world = await openPlane({ clock, ids, nova, images, options: OPTIONS }, store, 'when told')
+  const placing = placementInMemory()
+  const { placement } = placing
+  const world = await openPlane({ clock, ids, nova, images, placement, options: OPTIONS }, store, 'when told')
   const shown = await world.discovered(HOST, PLAN)
-  return { ...world, clock, ids, gone, shown }
+  return { ...world, clock, ids, gone, shown, placing }
 }
 type Cloud = Awaited<ReturnType<typeof openCloud>>
 
@@ -246,9 +253,25 @@ const adopts = async (cloud: Cloud) => {
   await cloud.clock.pass(1)
 }
 
+/** The compute node appears in Placement, and an operator deletes a provider of ours that is not wanted any more. */
+const placed = async ({ placing, clock, plane }: Cloud) => {
+  await clock.pass(2 * PLACEMENT_AUDIT_MS)
+  await plane.sweeper.idle()
+  placing.ask('POST', '/resource_providers', { uuid: COMPUTE_NODE, name: HOST })
+  await clock.pass(2 * PLACEMENT_AUDIT_MS)
+  await plane.sweeper.idle()
+  const made = { uuid: ORPHAN, name: `${HOST}_former`, parent_provider_uuid: COMPUTE_NODE }
+  placing.ask('POST', '/resource_providers', made)
+  const traits = { resource_provider_generation: 0, traits: ['OWNER_CYBORG'] }
+  placing.ask('PUT', `/resource_providers/${ORPHAN}/traits`, traits)
+  await clock.pass(2 * PLACEMENT_AUDIT_MS)
+  await plane.sweeper.idle()
+}
+
 export const playScenario = async (): Promise<readonly FeedRow[]> => {
   const cloud = await openCloud()
   await shows(cloud, cloud.shown)
+  await placed(cloud)
   await profilesAndAttributes(cloud)
   await binds(cloud)
   await cleared(cloud)

@@ -3,13 +3,20 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { appOver } from './app.ts'
+import { placementInMemory } from '../support/placement.ts'
 import { anyImage, bindBody, freshName, openWorkshop, speaker } from './cloud.ts'
 import type { Sent } from './steps.ts'
 import { as, expectRefusal, send, service, version } from './steps.ts'
 
 type Shop = Awaited<ReturnType<typeof openWorkshop>>
 let shop: Shop
-beforeAll(async () => void (shop = await openWorkshop({ parts: { images: anyImage }, hostWork: false })))
+beforeAll(
+  async () =>
+    void (shop = await openWorkshop({
+      parts: { images: anyImage, placement: placementInMemory().placement },
+      hostWork: false,
+    })),
+)
 afterAll(() => shop.close())
 
 /** Line, what is sent with it, and the status of success. */
@@ -111,6 +118,8 @@ const CASES: Cases = {
   'GET /v2/handles/:uuid': async () => [`GET /v2/handles/${await aHandle()}`, 200],
   'POST /v2/handles/:uuid/quarantine': async () => [`POST /v2/handles/${await aHandle()}/quarantine`, 200, BECAUSE],
   'POST /v2/handles/:uuid/release': async () => [`POST /v2/handles/${await aHandle()}/release`, 200, BECAUSE],
+  'GET /v2/drift': () => ['GET /v2/drift', 200],
+  'POST /v2/drift/heal': () => ['POST /v2/drift/heal?dry_run=false', 200],
   'POST /v2/accelerator_requests/:uuid/force_unbind': async () => [
     `POST /v2/accelerator_requests/${(await anArq()).uuid}/force_unbind`,
     200,

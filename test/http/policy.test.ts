@@ -124,6 +124,8 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:handle:get_one': 'AM',
     'cyborg:handle:quarantine': 'A',
     'cyborg:handle:release': 'A',
+    'cyborg:drift:get_all': 'A',
+    'cyborg:drift:heal': 'A',
   }
 }
 

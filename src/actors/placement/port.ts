@@ -52,6 +52,8 @@ export type Placement = {
   readonly tree: (root: string) => Promise<Told<readonly Provider[]>>
   /** All providers with the trait `OWNER_CYBORG`. */
   readonly owned: () => Promise<Told<readonly Provider[]>>
+  /** Of the tree that contains this provider, those with the trait `OWNER_CYBORG`. */
+  readonly ownedIn: (root: string) => Promise<Told<readonly Provider[]>>
   readonly create: (it: {
     readonly uuid: string
     readonly name: string

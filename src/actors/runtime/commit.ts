@@ -12,7 +12,7 @@ import type { EntityKey } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
 import type { Fault, Outcome } from '../../fault.ts'
 import type { Counts } from './counts.ts'
-import { type Draft, MOVED, Refusal, openDraft, toAppend } from './draft.ts'
+import { type Draft, MOVED, type Marks, Refusal, openDraft, toAppend } from './draft.ts'
 import { type AnyDecider, type Loan, recallInto, wishOf } from './memory.ts'
 import type { Append, Cause, Journal, Verdict } from './ports.ts'
 import { UNAVAILABLE } from './unreadable.ts'
@@ -31,12 +31,19 @@ export type Store = Pick<Journal, 'recall' | 'exclusive'> & {
   readonly append: (append: Append) => Promise<Verdict>
   readonly counts: Counts
   readonly monotonic: Clock['monotonic']
+  readonly marks?: Marks | undefined
 }
 /** The journal together with the counters and the monotonic clock of this process. */
-export type Counted = Journal & { readonly counts: Counts; readonly monotonic: Clock['monotonic'] }
-export const counted = (journal: Journal, counts: Counts, { monotonic }: Pick<Clock, 'monotonic'>): Counted => ({
+export type Counted = Journal & Pick<Store, 'counts' | 'monotonic' | 'marks'>
+export const counted = (
+  journal: Journal,
+  counts: Counts,
+  { monotonic }: Pick<Clock, 'monotonic'>,
+  marks?: Marks,
+): Counted => ({
   ...journal,
   monotonic,
+  marks,
   // exclusiveness may end, so it is asked each time
   get exclusive() {
     return journal.exclusive
@@ -74,13 +81,14 @@ const drawUp = <Value>(
   loan: Loan,
   deciderOf: (key: EntityKey) => AnyDecider,
   { plan, at, commandId, cause }: Work<Value>,
+  marks: Marks | undefined,
 ) => {
   const { draft, drafted } = openDraft(loan, deciderOf, at)
   try {
     const value = plan(draft)
     if (value === MOVED) return { ok: true as const, value, fenced: false, append: NOTHING, after: loan }
     const fenced = drafted.size > 0 && [...drafted.values()].every(({ events }) => events.length > 0)
-    return { ok: true as const, value, fenced, ...toAppend(loan, drafted, commandId, at, cause) }
+    return { ok: true as const, value, fenced, ...toAppend(loan, drafted, { commandId, at, cause, marks }) }
   } catch (refusal) {
     if (refusal instanceof Refusal) return { ok: false as const, fault: refusal.fault, fenced: false }
     throw refusal
@@ -121,7 +129,7 @@ export const commit = async <Value>(
       fresh = true
       continue
     }
-    const drawn = drawUp(loan, deciderOf, work)
+    const drawn = drawUp(loan, deciderOf, work, store.marks)
     if (drawn.fenced || fresh) {
       if (!drawn.ok) {
         noteRefusal(counts, { fenced, refused })

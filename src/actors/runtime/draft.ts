@@ -72,13 +72,20 @@ export const openDraft = (loan: Loan, deciderOf: (key: EntityKey) => AnyDecider,
   return { draft, drafted }
 }
 
+/** View rows that follow from a change of an entity, beside its own. Pure. */
+export type Marks = (key: EntityKey, before: unknown, after: unknown, at: number) => readonly ViewChange[]
+
+export type Appending = {
+  readonly commandId: string
+  readonly at: number
+  readonly cause: Cause
+  readonly marks?: Marks | undefined
+}
 /** One append of all drafted events, and the memories as they are once it is written. */
 export const toAppend = (
   loan: Loan,
   drafted: ReadonlyMap<EntityKey, Drafted>,
-  commandId: string,
-  at: number,
-  cause: Cause,
+  { commandId, at, cause, marks }: Appending,
 ) => {
   const rows: JournalRow[] = []
   const changes: ViewChange[] = []
@@ -92,6 +99,7 @@ export const toAppend = (
     const memory: Memory = { key, state, version, recent: [...before.recent.slice(-31), commandId] }
     after.set(key, memory)
     changes.push(...decider.rows(before.state, state))
+    if (marks) changes.push(...marks(key, before.state, state, at))
     if (version % SNAPSHOT_EVERY === 0)
       changes.push(put('snapshots', { entity: key, version, memory: freeze(memory), schema: snapshotSchemaOf(key) }))
   }

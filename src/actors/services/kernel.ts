@@ -12,6 +12,8 @@ import type { Counts } from '../runtime/counts.ts'
 import type { ImageCatalogue, Nova } from '../neighbours.ts'
 import type { Cause, Journal, Reads } from '../runtime/ports.ts'
 import type { Readers } from './readers.ts'
+import type { Placement } from '../placement/port.ts'
+import type { ReserveSilent } from '../placement/wanted.ts'
 import type { Region } from '../runtime/region.ts'
 import type { Sharing } from '../runtime/sharing.ts'
 import type { Cluster } from './sealing.ts'
@@ -43,6 +45,10 @@ export type ControlOptions = {
   readonly arqsPerProject: number
   /** Who accepts the key of a new host: the first report that is signed with it, or an operator. */
   readonly enrollment: Enrollment
+  /** Each host is compared with Placement at least this often. */
+  readonly placementAuditMs: number
+  /** From which silence on all units of a host are reserved in Placement. */
+  readonly reserveSilent: ReserveSilent
 }
 export const CONTROL_DEFAULTS: ControlOptions = {
   bindDeadlineMs: 120_000,
@@ -58,6 +64,8 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   unboundTtlMs: 0,
   arqsPerProject: 0,
   enrollment: 'first-use',
+  placementAuditMs: 600_000,
+  reserveSilent: 'down',
 }
 
 /** How processes divide the work. These are not options for operators. */
@@ -97,6 +105,8 @@ export type Kernel = {
   readonly images: ImageCatalogue
   /** Null: no Nova is configured; that is recorded as such. */
   readonly nova: Nova | null
+  /** Null: no Placement is configured; nothing is marked for it. */
+  readonly placement: Placement | null
   /** Null: reports are not judged by their cloud, and orders are not signed. */
   readonly cluster: Cluster | null
   /** Checks the signatures of reports. */

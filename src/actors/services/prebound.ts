@@ -28,7 +28,7 @@ const create = (ids: Ids, { uuid, at }: Born, { profile, group, projectId }: Ask
   const { draft, drafted } = openDraft(loan, deciderOf, at)
   const of = { profileUuid: profile.uuid, profileName: profile.name, groupId: 0, group }
   draft.decide(arq, key, { type: 'Create', uuid, projectId, ...of })
-  return toAppend(loan, drafted, ids.uuid(), at, cause)
+  return toAppend(loan, drafted, { commandId: ids.uuid(), at, cause })
 }
 
 /** The handle is granted and, where the host has work, prepared as if it had answered at once. */
@@ -65,7 +65,7 @@ const bind = (ids: Ids, { uuid, at }: Born, { row, memory }: PreboundTarget, cre
   const settled = { instance: instanceUuid, at, parts, hostname: row.hostname, tellUntil: null }
   draft.decide(instance, life, { type: 'Bind', ...settled, ...terms })
   draft.decide(arq, key, { type: 'ReportBound', workMs: order === null ? null : 0 })
-  const { append, after } = toAppend(loan, drafted, ids.uuid(), at, cause)
+  const { append, after } = toAppend(loan, drafted, { commandId: ids.uuid(), at, cause })
   return { append, memory: after.get(target)! }
 }
 

@@ -21,6 +21,8 @@ import type { Kernel } from './kernel.ts'
 import { createLane, deadlineWorker } from './lanes.ts'
 import type { Liveness } from './liveness.ts'
 import { type Notifier, createNotifier } from './notifier.ts'
+import { createPlacementWatch } from './placementWatch.ts'
+import { type Placer, createPlacer } from './placer.ts'
 import { createResend } from './resend.ts'
 
 export type Sweeper = {
@@ -34,6 +36,8 @@ export type Sweeper = {
   readonly idle: () => Promise<void>
   /** The calls to Nova under way, and the instances that wait for a free one. */
   readonly nova: Notifier['state']
+  /** Null: no Placement is configured. */
+  readonly placer: Placer | null
 }
 
 /** Silent hosts, idle actors and views are looked at every so many rounds. */
@@ -45,7 +49,8 @@ type Round = { readonly every: number; readonly work: () => Promise<unknown> }
 export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const { clock, journal, region, options, log } = kernel
   const notifier = createNotifier(kernel)
-  const workers = [deadlineWorker(kernel), notifier]
+  const placer = kernel.placement && createPlacer(kernel, kernel.placement)
+  const workers = [deadlineWorker(kernel), notifier, ...(placer ? [placer] : [])]
   const lanes = workers.map((worker) => createLane(kernel, worker))
   const resend = createResend(kernel)
   const checks = createViewChecks(kernel)
@@ -61,6 +66,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
     { every: SLOW_ROUNDS, work: liveness.sweep },
     { every: SLOW_ROUNDS, work: checks.now },
     { every: SLOW_ROUNDS, work: unbound.now },
+    ...(placer ? [{ every: SLOW_ROUNDS, work: createPlacementWatch(kernel, placer).round }] : []),
   ]
   const loop = async (round: Round) => {
     await round.work().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.round'))
@@ -81,6 +87,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
     },
     idle,
     nova: notifier.state,
+    placer,
     start: async () => {
       for (const round of others) void loop(round)
       if (journal.exclusive)

@@ -16,6 +16,7 @@ import { hostKey } from '../host/decider.ts'
 import type { Kernel } from './kernel.ts'
 import { type Memory, blank, recallInto } from '../runtime/memory.ts'
 import type { PageQuery, Reads } from '../runtime/ports.ts'
+import { isMark } from '../placement/marks.ts'
 import { profileKey } from '../profile/decider.ts'
 import { VIEWS, type ViewName, keyOfRow } from '../runtime/views.ts'
 
@@ -32,6 +33,7 @@ const OWNERS: Partial<Readonly<Record<ViewName, (row: Cells) => EntityKey>>> = {
   due: (row) => row['entity'] as string,
   hosts: (row) => hostKey(row['name'] as string),
 }
+const hasJournal = (row: Cells): boolean => typeof row['entity'] !== 'string' || !isMark(row['entity'])
 const SAMPLED = Object.keys(OWNERS) as readonly ViewName[]
 const SAMPLE = 10
 const HELD = 50
@@ -162,7 +164,9 @@ export const createViewChecks = (kernel: Kernel): ViewChecks => {
   const checkViews = async () => {
     const sampled = await Promise.all(
       SAMPLED.map(async (view) =>
-        (await next(view, view, {}, SAMPLE)).map((row) => [OWNERS[view]!(row), view, keyOfRow(view, row)] as const),
+        (await next(view, view, {}, SAMPLE))
+          .filter(hasJournal)
+          .map((row) => [OWNERS[view]!(row), view, keyOfRow(view, row)] as const),
       ),
     )
     for (const [key, rows] of Map.groupBy(sampled.flat(), ([owner]) => owner))

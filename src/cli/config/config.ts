@@ -37,6 +37,7 @@ export type Config = Pick<Sections, 'log' | 'control' | 'region' | 'archive' | '
     readonly demo: Demo | null
     readonly http: HttpOptions
     readonly nova: Sections['nova']
+    readonly placement: Sections['placement']
     /** Null: the cloud's identity service is not configured. */
     readonly keystone: KeystoneOptions | null
     readonly host: Sections['host'] & { readonly name: string }

@@ -55,6 +55,10 @@ export type Sections = {
     readonly headers: Readonly<Record<string, string>>
     readonly tokenFile: string | null
   }
+  readonly placement: {
+    /** Where the service is part of a cloud, its inventory is shown in Placement. */
+    readonly enabled: boolean
+  }
   readonly keystone: {
     readonly authUrl: string | null
     readonly challengeUrl: string | null

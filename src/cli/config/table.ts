@@ -12,6 +12,7 @@ import type { Row } from './row.ts'
 import type { Path, Sections } from './sections.ts'
 import { CLUSTER } from './cluster.ts'
 import { KEYSTONE } from './keystone.ts'
+import { NEIGHBOURS } from './neighbours.ts'
 
 const inSeconds = (ms: number): number => ms / 1000
 const DAY_MS = 86_400_000
@@ -224,38 +225,6 @@ const HOSTS = {
   'fake.devices': row('fake.devices', k.count(1, 244), 1, { about: 'Devices that fake_driver reports.' }),
   'fake.handles': row('fake.handles', k.count(1, 255), 16, { about: 'Attach handles of each of them.' }),
   'fake.host_work': row('fake.hostWork', k.toggle, false, { about: 'Binding one of them needs work on the host.' }),
-}
-
-const NEIGHBOURS = {
-  'nova.url': optional('nova.url', k.webAddress, {
-    flag: true,
-    about:
-      'Endpoint of Nova, which is notified when binds end. Without it: with auth keystone, the compute service of the catalogue; otherwise the end is ' +
-      'only recorded.',
-    example: 'http://127.0.0.1:8774/v2.1',
-  }),
-  'nova.timeout_seconds': row('nova.timeoutMs', k.seconds(0.05, 120), 10, {
-    about: 'Time limit for one request to Nova.',
-  }),
-  'nova.tell_for_seconds': row('control.tellForMs', k.seconds(0, 3600), inSeconds(CONTROL.tellForMs), {
-    about: 'Events to Nova are sent again for this long after the bind was accepted.',
-  }),
-  'nova.headers': row(
-    'nova.headers',
-    k.headers,
-    {},
-    { secret: true, about: 'Headers added to every request to Nova.' },
-  ),
-  'nova.token_file': optional('nova.tokenFile', k.file, {
-    about: 'File with the token for Nova, read before each request, so that it may be renewed.',
-    example: '/etc/accelerando/nova.token',
-  }),
-  'postgres.statement_timeout_seconds': row('postgres.statementTimeoutMs', k.seconds(0.1, 600), 5, {
-    about: 'A statement that takes longer is cancelled.',
-  }),
-  'postgres.readers': row('postgres.readers', k.count(1, 100), 4, {
-    about: 'Connections for reading; one more is for writing.',
-  }),
 }
 
 export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...KEYSTONE, ...CLUSTER }

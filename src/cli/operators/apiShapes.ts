@@ -8,6 +8,7 @@ export type Arq = Document<typeof schemas.Arq>
 export type Handle = Document<typeof schemas.Handle>
 export type HandleDetail = Document<typeof schemas.HandleDetail>
 export type Host = Document<typeof schemas.Host>
+export type HostDrift = Document<typeof schemas.HostDrift>
 export type HostDetail = Document<typeof schemas.HostDetail>
 export type Migration = Document<typeof schemas.Migration>
 export type Timeline = Document<typeof schemas.Timeline>

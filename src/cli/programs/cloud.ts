@@ -1,11 +1,13 @@
 /** The cloud that the service is a part of: its session there, who says who is calling, and whom the end of a bind is told. */
 import type { Nova } from '../../actors/neighbours.ts'
+import type { Placement } from '../../actors/placement/port.ts'
 import type { Clock } from '../../clock.ts'
 import type { Identify } from '../../http/identity.ts'
 import { noauth } from '../../http/identity.ts'
 import { tokenIdentity } from '../../http/tokenIdentity.ts'
 import type { Log } from '../../log.ts'
 import { createNova, novaInCatalogue } from '../../neighbours/nova.ts'
+import { createPlacement } from '../../neighbours/openstack/placement.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
 import { createSession } from '../../neighbours/openstack/session.ts'
 import { createTokens } from '../../neighbours/openstack/tokens.ts'
@@ -16,6 +18,8 @@ export type Cloud = {
   readonly identify: Identify
   /** Null: nobody is told. */
   readonly nova: Nova | null
+  /** Null: nothing is written to Placement. */
+  readonly placement: Placement | null
   /** Which services of the cloud do not answer; null: none is known not to. */
   readonly ailing: () => string | null
 }
@@ -23,16 +27,17 @@ export type Cloud = {
 const SERVICE_TYPE = 'accelerator'
 
 type Parts = {
-  readonly config: Pick<Config, 'auth' | 'keystone' | 'http' | 'nova'>
+  readonly config: Pick<Config, 'auth' | 'keystone' | 'http' | 'nova' | 'placement'>
   readonly clock: Clock
   readonly log: Log
   readonly open: Closer
 }
 
-export const openCloud = ({ config: { auth, keystone, http, nova }, clock, log, open }: Parts): Cloud => {
+export const openCloud = ({ config: { auth, keystone, http, nova, placement }, clock, log, open }: Parts): Cloud => {
   const { url, ...rest } = nova
   const configured = url === null ? null : createNova({ ...rest, url })
-  if (auth !== 'keystone' || keystone === null) return { identify: noauth, nova: configured, ailing: () => null }
+  if (auth !== 'keystone' || keystone === null)
+    return { identify: noauth, nova: configured, placement: null, ailing: () => null }
   const sender = createSender(keystone.ca)
   open.add(sender.close)
   const session = createSession({ options: keystone.session, send: sender.send, clock, log })
@@ -41,6 +46,7 @@ export const openCloud = ({ config: { auth, keystone, http, nova }, clock, log, 
   return {
     identify: tokenIdentity(tokens, { authUrl: keystone.challengeUrl, serviceType: SERVICE_TYPE, serviceTokenRoles }),
     nova: configured ?? novaInCatalogue(session, nova),
+    placement: placement.enabled ? createPlacement(session) : null,
     ailing: () =>
       Object.entries(session.ailing())
         .map(([name, reason]) => `${name}: ${reason}`)

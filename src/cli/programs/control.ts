@@ -10,7 +10,6 @@
  * CONTROL-3 On a stop signal the process first reports that it is not ready, then keeps answering requests until a load
  *     balancer has noticed.
  */
-import type { Nova } from '../../actors/neighbours.ts'
 import { type KafkaBus, kafkaBus } from '../../bus/kafka/bus.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
@@ -19,7 +18,7 @@ import type { Log } from '../../log.ts'
 import { folderCatalogue } from '../../neighbours/images/folder.ts'
 import type { Store } from '../../persistence/store.ts'
 import { openAdmin } from './admin.ts'
-import { openCloud } from './cloud.ts'
+import { type Cloud, openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { openDatabase } from './database.ts'
@@ -58,13 +57,14 @@ type Opened = {
   readonly watching: Watching
 }
 
-const openPlane = async ({ config, log, clock, open, store, bus, link, watching }: Opened, nova: Nova | null) => {
+const openPlane = async ({ config, log, clock, open, store, bus, link, watching }: Opened, cloud: Cloud) => {
   const images = folderCatalogue(config.images, log)
   const { control, region } = config
   const system = await openSystem({
     store,
     images,
-    nova,
+    nova: cloud.nova,
+    placement: cloud.placement,
     log,
     clock,
     ids: idsBy(clock),
@@ -109,7 +109,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   })
   open.add(database.stop)
   const cloud = openCloud({ config, clock: systemClock, log, open })
-  const system = await openPlane(opened, cloud.nova)
+  const system = await openPlane(opened, cloud)
   const { control } = system.plane
   const draining = drain(systemClock)
   const notReady = () => draining.notReady() ?? database.ailing()

@@ -88,12 +88,12 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     void store.lost?.then((error) => endAtOnce(error, log))
     const images = folderCatalogue(config.images, log)
     const cloud = openCloud({ config, clock: systemClock, log, open })
-    const { nova } = cloud
+    const { nova, placement } = cloud
     const watching = await openWatching('accelerando', log, open)
     const { meter, tracer } = watching
     const { control, region, archive } = config
     const options = { control, region, archiveEndedMs: archive.endedMs }
-    const system = await openSystem({ store, images, nova, log, watching, ...options })
+    const system = await openSystem({ store, images, nova, placement, log, watching, ...options })
     open.add(system.stop)
     const parts = { config, bus: system.bus, images: folderFiles(config.images, log), log, watching }
     const simulated = await startDemo(parts, open, (hosts) => recorded(system.plane.control, hosts, log))

@@ -4,6 +4,7 @@ import type { ControlOptions, Paces } from '../../actors/services/kernel.ts'
 import type { ImageCatalogue, Nova } from '../../actors/neighbours.ts'
 import { createLatest } from '../../actors/latest.ts'
 import { isUrgent, reactions } from '../../actors/reactions.ts'
+import type { Placement } from '../../actors/placement/port.ts'
 import type { RegionOptions } from '../../actors/runtime/region.ts'
 import { inProcessBus } from '../../bus/inProcess/inProcess.ts'
 import { type Inbox, inbox } from '../../delivery/inbox.ts'
@@ -23,6 +24,8 @@ export type SystemParts = {
   readonly store: Store
   readonly images: ImageCatalogue
   readonly nova: Nova | null
+  /** Absent or null: nothing is written to Placement. */
+  readonly placement?: Placement | null
   readonly log: Log
   readonly clock?: Clock
   readonly ids?: Ids
@@ -58,6 +61,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     ids,
     images,
     nova,
+    placement: parts.placement ?? null,
     publish: resending(bus.publish, meter),
     cluster: { id, signer: signerFrom(privateKey) },
     ...(parts.verify ? { verify: parts.verify } : {}),

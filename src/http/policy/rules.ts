@@ -66,5 +66,7 @@ export const OPERATION_RULES = {
   'cyborg:handle:get_one': INVENTORY,
   'cyborg:handle:quarantine': ADMIN,
   'cyborg:handle:release': ADMIN,
+  'cyborg:drift:get_all': ADMIN,
+  'cyborg:drift:heal': ADMIN,
 } as const satisfies Record<string, OperationRule>
 export type RuleName = keyof typeof OPERATION_RULES

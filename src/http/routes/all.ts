@@ -3,6 +3,7 @@ import { arqRoutes } from './arqs.ts'
 import { attributeRoutes } from './attributes.ts'
 import { deployableRoutes } from './deployables.ts'
 import { deviceRoutes } from './devices.ts'
+import { driftRoutes } from './drift.ts'
 import { handleRoutes } from './handles.ts'
 import { hostRoutes } from './hosts.ts'
 import { migrationRoutes } from './profileMigration.ts'
@@ -19,5 +20,6 @@ export const ROUTES: readonly Route[] = [
   ...attributeRoutes,
   ...hostRoutes,
   ...handleRoutes,
+  ...driftRoutes,
   ...migrationRoutes,
 ]

@@ -1,0 +1,202 @@
+/**
+ * What this service knows of one host in Placement: the compute node it stands under, the providers that are ours, and how far they agree
+ * with what is recorded. One actor for each host root; its passes are counted, so that only one of several processes works on it.
+ */
+import type { DeployableUuid, EntityKey, HostName, ResourceProviderUuid } from '../../identifiers.ts'
+import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
+import { type ViewChange, drop, put } from '../runtime/views.ts'
+import { PLACEMENT_DUE, markKey } from './marks.ts'
+
+/** How a provider stands to what is wanted (placement 9.3). */
+export const PROVIDER_STATES = ['in_sync', 'pending', 'placement_conflict'] as const
+export type ProviderState = (typeof PROVIDER_STATES)[number]
+/** What keeps a whole host from being reconciled. */
+export const TROUBLES = ['waiting_for_compute_node', 'unreachable'] as const
+export type Trouble = { readonly state: (typeof TROUBLES)[number]; readonly reason: string }
+/** What a pass did to a provider. */
+export const DEEDS = ['created', 'adopted', 'renamed', 'moved', 'inventory', 'traits', 'removed'] as const
+export type Deed = (typeof DEEDS)[number]
+
+export type Found = {
+  readonly uuid: ResourceProviderUuid
+  readonly name: string
+  /** Null: no deployable is known for it. */
+  readonly deployable: DeployableUuid | null
+  /** Those that this service has set and may take away again. */
+  readonly traits: readonly string[]
+  readonly state: ProviderState
+  readonly reason: string | null
+  /** It is ours: created or adopted. */
+  readonly ours: boolean
+}
+export type HeldProvider = Found & { readonly since: number }
+/** What a pass found out about a provider. `gone`: it does not exist any more, and nobody wants it. */
+export type Finding = Found & { readonly did: readonly Deed[]; readonly gone?: true }
+
+export type PlacementRecord = {
+  readonly host: HostName
+  /** UUID of the compute node's provider; null: none was found yet. */
+  readonly root: ResourceProviderUuid | null
+  readonly providers: Readonly<Record<ResourceProviderUuid, HeldProvider>>
+  readonly trouble: (Trouble & { readonly since: number }) | null
+  /** The pass under way; another one may begin after `until`, ms since the epoch. */
+  readonly pass: { readonly number: number; readonly until: number } | null
+  readonly passes: number
+  /** Passes in a row after which something was still to be done. */
+  readonly failures: number
+  /** When the last pass ended. */
+  readonly endedAt: number | null
+  readonly nextAt: number | null
+}
+export type PlacementCommand =
+  /** `alone`: no other process can have a pass under way. */
+  | {
+      readonly type: 'Begin'
+      readonly host: HostName
+      readonly at: number
+      readonly until: number
+      readonly alone: boolean
+    }
+  | { readonly type: 'Find'; readonly number: number; readonly until: number; readonly findings: readonly Finding[] }
+  | { readonly type: 'FindRoot'; readonly number: number; readonly root: ResourceProviderUuid }
+  /** `nextAt` null: there is nothing more to look after. */
+  | {
+      readonly type: 'End'
+      readonly number: number
+      readonly nextAt: number | null
+      readonly failed: boolean
+      readonly trouble: Trouble | null
+    }
+export type PlacementEvent =
+  | { readonly type: 'PassBegun'; readonly host: HostName; readonly number: number; readonly until: number }
+  | { readonly type: 'PassContinued'; readonly until: number }
+  | { readonly type: 'PassEnded'; readonly nextAt: number | null; readonly failed: boolean }
+  | { readonly type: 'TroubleFound'; readonly trouble: Trouble }
+  | { readonly type: 'TroubleOver' }
+  | { readonly type: 'RootFound'; readonly root: ResourceProviderUuid; readonly former: ResourceProviderUuid | null }
+  | { readonly type: 'ProviderReconciled'; readonly provider: Found; readonly did: readonly Deed[] }
+  | { readonly type: 'ProviderForgotten'; readonly uuid: ResourceProviderUuid; readonly did: readonly Deed[] }
+
+/** How a pass proceeds: readers of the topic see what was changed and found, not that somebody looked. */
+export const isInternal = ({ type }: { readonly type: string }): boolean => type.startsWith('Pass')
+
+const initial: PlacementRecord = {
+  host: '',
+  root: null,
+  providers: {},
+  trouble: null,
+  pass: null,
+  passes: 0,
+  failures: 0,
+  endedAt: null,
+  nextAt: null,
+}
+
+const FOUND = ['name', 'deployable', 'state', 'reason', 'ours'] as const
+const isKnown = (held: HeldProvider | undefined, found: Finding): boolean =>
+  held !== undefined &&
+  FOUND.every((field) => held[field] === found[field]) &&
+  held.traits.join() === found.traits.join()
+
+const eventsOf = ({ providers }: PlacementRecord, finding: Finding): readonly PlacementEvent[] => {
+  const { did, gone, ...provider } = finding
+  const held = providers[provider.uuid]
+  if (gone) return held || did.length > 0 ? [{ type: 'ProviderForgotten', uuid: provider.uuid, did }] : []
+  return did.length === 0 && isKnown(held, finding) ? [] : [{ type: 'ProviderReconciled', provider, did }]
+}
+
+const troubleEvents = ({ trouble: held }: PlacementRecord, found: Trouble | null): readonly PlacementEvent[] => {
+  if (found === null) return held ? [{ type: 'TroubleOver' }] : []
+  return held?.state === found.state && held.reason === found.reason ? [] : [{ type: 'TroubleFound', trouble: found }]
+}
+
+const decide = (record: PlacementRecord, command: PlacementCommand): Decision<PlacementEvent> => {
+  const { pass, passes, root } = record
+  if (command.type === 'Begin') {
+    const { host, at, until, alone } = command
+    if (pass && pass.until > at && !alone)
+      return refuse({ kind: 'conflict', reason: `a pass over ${host} is under way` })
+    return accept({ type: 'PassBegun', host, number: passes + 1, until })
+  }
+  if (pass?.number !== command.number) return refuse({ kind: 'conflict', reason: 'another pass has begun' })
+  switch (command.type) {
+    case 'FindRoot':
+      return root === command.root ? accept() : accept({ type: 'RootFound', root: command.root, former: root })
+    case 'Find':
+      return accept(...command.findings.flatMap((finding) => eventsOf(record, finding)), {
+        type: 'PassContinued',
+        until: command.until,
+      })
+    case 'End':
+      return accept(...troubleEvents(record, command.trouble), {
+        type: 'PassEnded',
+        nextAt: command.nextAt,
+        failed: command.failed,
+      })
+  }
+}
+
+const without = (providers: PlacementRecord['providers'], uuid: ResourceProviderUuid): PlacementRecord['providers'] => {
+  const { [uuid]: _, ...others } = providers
+  return others
+}
+
+const reconciled = (
+  providers: PlacementRecord['providers'],
+  { provider }: Extract<PlacementEvent, { type: 'ProviderReconciled' }>,
+  at: number,
+): PlacementRecord['providers'] => {
+  const held = providers[provider.uuid]
+  const same = held?.state === provider.state && held.reason === provider.reason
+  return { ...providers, [provider.uuid]: { ...provider, since: same ? held.since : at } }
+}
+
+const evolve = (record: PlacementRecord, event: PlacementEvent, at: number): PlacementRecord => {
+  switch (event.type) {
+    case 'PassBegun':
+      return { ...record, host: event.host, passes: event.number, pass: { number: event.number, until: event.until } }
+    case 'PassContinued':
+      return { ...record, pass: record.pass && { ...record.pass, until: event.until } }
+    case 'PassEnded':
+      return {
+        ...record,
+        pass: null,
+        nextAt: event.nextAt,
+        failures: event.failed ? record.failures + 1 : 0,
+        endedAt: at,
+      }
+    case 'TroubleFound':
+      return { ...record, trouble: { ...event.trouble, since: at } }
+    case 'TroubleOver':
+      return { ...record, trouble: null }
+    case 'RootFound':
+      return { ...record, root: event.root }
+    case 'ProviderReconciled':
+      return { ...record, providers: reconciled(record.providers, event, at) }
+    case 'ProviderForgotten':
+      return { ...record, providers: without(record.providers, event.uuid) }
+    default:
+      // an event of a later release: it means nothing to this one
+      return record
+  }
+}
+
+/** A pass that was cut off is found when its time is over. */
+const dueAt = ({ pass, nextAt }: PlacementRecord): number | null => (pass ? pass.until : nextAt)
+
+const rows = (before: PlacementRecord, after: PlacementRecord): readonly ViewChange[] => {
+  const entity = placementKey(after.host)
+  const [was, is] = [dueAt(before), dueAt(after)]
+  const begun = before.passes === after.passes ? [] : [drop('due', markKey(after.host))]
+  if (was === is) return begun
+  return [...begun, is === null ? drop('due', entity) : put('due', { entity, kind: PLACEMENT_DUE, at: is })]
+}
+
+export const placement: Decider<PlacementRecord, PlacementCommand, PlacementEvent, 'placement'> = {
+  kind: 'placement',
+  initial,
+  decide,
+  evolve,
+  rows,
+}
+export const placementKey = (host: HostName): EntityKey<'placement'> => `placement/${host}`

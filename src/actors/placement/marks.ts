@@ -1,0 +1,45 @@
+/**
+ * Marks a host as due for Placement, within the append that changes what Placement should show of it.
+ *
+ * MARKS-1 the mark is a row of its own beside the recorded moment of the next pass: a pass drops it at its beginning, before it reads what is
+ *    recorded, so a change during the pass leaves a new mark and is never lost.
+ */
+import type { EntityKey, HostName } from '../../identifiers.ts'
+import type { Deployable } from '../deployable/shape.ts'
+import { deployable } from '../deployable/decider.ts'
+import { type Host, host } from '../host/decider.ts'
+import { kindOf } from '../runtime/memory.ts'
+import { type ViewChange, put } from '../runtime/views.ts'
+import { concernsPlacement } from './wanted.ts'
+
+/** The kind of the rows of `due` that this service works on, both of marks and of recorded moments. */
+export const PLACEMENT_DUE = 'placement'
+const MARK = 'placement-mark'
+export const markKey = (name: HostName): EntityKey => `${MARK}/${name}`
+/** A mark is no entity: it has no journal. */
+export const isMark = (key: EntityKey): boolean => kindOf(key) === MARK
+
+const hostConcern = (before: Host, after: Host): HostName | null =>
+  before.liveness !== after.liveness || before.retired !== after.retired || before.aliases !== after.aliases
+    ? after.name
+    : null
+const deployableConcern = (before: Deployable, after: Deployable): HostName | null =>
+  concernsPlacement(before, after) ? after.host : null
+
+/** The host that has to be looked at, by the kind of entity that has changed; null: none. */
+const CONCERNS: ReadonlyMap<string, (before: never, after: never) => HostName | null> = new Map<
+  string,
+  (before: never, after: never) => HostName | null
+>([
+  [deployable.kind, deployableConcern],
+  [host.kind, hostConcern],
+])
+
+export const markOf = (name: HostName, at: number): ViewChange =>
+  put('due', { entity: markKey(name), kind: PLACEMENT_DUE, at })
+
+/** Pure: what an append has to mark because this entity has changed. */
+export const marksFor = (key: EntityKey, before: unknown, after: unknown, at: number): readonly ViewChange[] => {
+  const name = CONCERNS.get(kindOf(key))?.(before as never, after as never)
+  return name ? [markOf(name, at)] : []
+}

@@ -1,0 +1,85 @@
+/** What Placement should show of a host: one provider for each deployable with a resource class. A pure function of what is recorded (placement 7, 9.1). */
+import type { DeployableUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import { type Deployable, attributeOf, traitsOf } from '../deployable/state.ts'
+import type { Host, Liveness } from '../host/decider.ts'
+import { OWNER_TRAIT, placementName } from './names.ts'
+
+/** From which silence on everything of a host is reserved, so that no new server is sent to it. */
+export const RESERVE_SILENT = ['never', 'stale', 'down'] as const
+export type ReserveSilent = (typeof RESERVE_SILENT)[number]
+
+/** Why units of a provider are reserved. */
+export type Reserving =
+  | 'device disabled'
+  | 'device missing'
+  | 'being programmed'
+  | 'host retired'
+  | 'host silent'
+  | 'handles unusable'
+export type Wanted = {
+  readonly uuid: ResourceProviderUuid
+  readonly name: string
+  readonly deployable: DeployableUuid
+  readonly resourceClass: string
+  readonly total: number
+  readonly reserved: number
+  readonly reasons: readonly Reserving[]
+  /** In alphabetical order. */
+  readonly traits: readonly string[]
+}
+
+const RESOURCE_CLASS = 'rc'
+const handlesIn = ({ handles }: Deployable, states: readonly string[]): number =>
+  Object.values(handles).filter(({ state }) => states.includes(state)).length
+
+/** Placement takes no total below 1. What requests hold is never cut off, also when the device has fewer handles than before. */
+const totalOf = (held: Deployable): number => Math.max(1, held.numAccelerators, handlesIn(held, ['held']))
+/** A handle that is being released counts as usable: it is free in a moment, and each write disturbs the claims of Nova. */
+const unusableIn = (held: Deployable): number =>
+  Math.max(0, totalOf(held) - handlesIn(held, ['free', 'held', 'releasing']))
+
+/** Whether a host of this liveness counts as silent. */
+const SILENT: Readonly<Record<ReserveSilent, readonly Liveness[]>> = {
+  never: [],
+  stale: ['stale', 'down'],
+  down: ['down'],
+}
+
+const wholeReasons = (held: Deployable, host: Host, silent: ReserveSilent): readonly Reserving[] => [
+  ...(held.status === 'maintaining' ? (['device disabled'] as const) : []),
+  ...(held.presence === 'missing' ? (['device missing'] as const) : []),
+  ...(held.program === null ? [] : (['being programmed'] as const)),
+  ...(host.retired || host.liveness === 'removed' ? (['host retired'] as const) : []),
+  ...(SILENT[silent].includes(host.liveness) ? (['host silent'] as const) : []),
+]
+
+const wantedFor = (held: Deployable, host: Host, silent: ReserveSilent): readonly Wanted[] => {
+  const resourceClass = attributeOf(held, RESOURCE_CLASS)
+  if (!held.exists || held.presence === 'retired' || resourceClass === null || resourceClass === '') return []
+  const [total, whole, unusable] = [totalOf(held), wholeReasons(held, host, silent), unusableIn(held)]
+  return [
+    {
+      uuid: held.rpUuid,
+      name: held.name,
+      deployable: held.uuid,
+      resourceClass: placementName(resourceClass),
+      total,
+      reserved: whole.length > 0 ? total : unusable,
+      reasons: unusable > 0 ? [...whole, 'handles unusable'] : whole,
+      traits: [...new Set([OWNER_TRAIT, ...[...traitsOf(held)].map(placementName)])].toSorted(),
+    },
+  ]
+}
+
+export const wantedOf = (host: Host, deployables: readonly Deployable[], silent: ReserveSilent): readonly Wanted[] =>
+  deployables.flatMap((held) => wantedFor(held, host, silent))
+
+/** Whether a change of a deployable may change what is wanted. Quick: it is asked with every grant and release. */
+export const concernsPlacement = (before: Deployable, after: Deployable): boolean =>
+  before.exists !== after.exists ||
+  before.presence !== after.presence ||
+  before.status !== after.status ||
+  before.attributes !== after.attributes ||
+  (before.program === null) !== (after.program === null) ||
+  totalOf(before) !== totalOf(after) ||
+  unusableIn(before) !== unusableIn(after)

@@ -1,0 +1,33 @@
+/** What is recorded of a host, as far as Placement should show it. */
+import type { HostName } from '../../identifiers.ts'
+import { type Outcome, allOf, done } from '../../fault.ts'
+import type { Deployable } from '../deployable/state.ts'
+import { deployable, deployableKey } from '../deployable/decider.ts'
+import { host, hostKey } from '../host/decider.ts'
+import { type PlacementRecord, placement, placementKey } from '../placement/decider.ts'
+import { wantedOf } from '../placement/wanted.ts'
+import type { Kernel } from './kernel.ts'
+import type { Task } from './placementPass.ts'
+
+export type Facts = {
+  readonly task: Task
+  readonly record: PlacementRecord
+  readonly deployables: readonly Deployable[]
+}
+
+/** Read from the journal, so that everything is in it that was recorded before this call. */
+export const factsOf = async ({ region, options }: Kernel, name: HostName): Promise<Outcome<Facts>> => {
+  const [known, recorded] = await Promise.all([
+    region.readCurrent(host, hostKey(name)),
+    region.readCurrent(placement, placementKey(name)),
+  ])
+  if (!known.ok) return known
+  if (!recorded.ok) return recorded
+  const [{ state: held }, { state: record }] = [known.value, recorded.value]
+  const uuids = Object.values(held.devices).flatMap(({ deployables }) => Object.values(deployables))
+  const all = await allOf(uuids.map((uuid) => region.readCurrent(deployable, deployableKey(uuid))))
+  if (!all.ok) return all
+  const shown = all.value.map(({ state }) => state)
+  const wanted = wantedOf(held, shown, options.reserveSilent)
+  return done({ task: { host: name, aliases: held.aliases, wanted, held: record }, record, deployables: shown })
+}

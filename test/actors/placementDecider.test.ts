@@ -1,0 +1,177 @@
+/** What an actor of Placement records of its passes and of the providers of its host. */
+import { describe, expect, test } from 'vitest'
+import {
+  type Finding,
+  type PlacementEvent,
+  type PlacementRecord,
+  isInternal,
+  placement,
+} from '../../src/actors/placement/decider.ts'
+import { markKey } from '../../src/actors/placement/marks.ts'
+import { specOf } from '../spec.ts'
+
+const AT = 50
+const { given } = specOf(placement, AT)
+const UUID = '5b0dd8ca-0827-3ef3-804e-232d0228a582'
+const ROOT = '7d2cd0a4-0f3c-4d0e-8d7f-2f1f1d2b1a01'
+const begun = (number: number, until = 100): PlacementEvent => ({ type: 'PassBegun', host: 'h1', number, until })
+const begin = (at: number, alone = false) => ({ type: 'Begin', host: 'h1', at, until: at + 100, alone }) as const
+const found = (change: Partial<Finding> = {}): Finding => ({
+  uuid: UUID,
+  name: 'h1_card',
+  deployable: 'd1',
+  traits: ['OWNER_CYBORG'],
+  state: 'in_sync',
+  reason: null,
+  ours: true,
+  did: ['created'],
+  ...change,
+})
+const reconciled = ({ did, ...provider }: Finding): PlacementEvent => ({ type: 'ProviderReconciled', provider, did })
+const find = (number: number, ...findings: readonly Finding[]) =>
+  ({ type: 'Find', number, until: 200, findings }) as const
+const ending = { type: 'End', number: 1, nextAt: 900, failed: false, trouble: null } as const
+const WAITING = { state: 'waiting_for_compute_node', reason: 'no compute node h1' } as const
+const ended: PlacementEvent = { type: 'PassEnded', nextAt: 900, failed: false }
+const CONTINUED: PlacementEvent = { type: 'PassContinued', until: 200 }
+
+describe('a pass', () => {
+  test('is numbered from 1', () =>
+    given()
+      .when(begin(0))
+      .follows({ ...begun(1), until: 100 } as PlacementEvent))
+  test('keeps others away until its end', () =>
+    given(begun(1, 100)).when(begin(99)).isRefused({ kind: 'conflict', reason: 'a pass over h1 is under way' }))
+  test('that is over is replaced by the next', () =>
+    given(begun(1, 100))
+      .when(begin(100))
+      .follows({ ...begun(2), until: 200 } as PlacementEvent))
+  test('of a process that has died is replaced at once where no other process can write', () =>
+    given(begun(1, 100))
+      .when(begin(99, true))
+      .follows({ ...begun(2), until: 199 } as PlacementEvent))
+  test('that has ended leaves the way free', () =>
+    given(begun(1), ended)
+      .when(begin(60))
+      .follows({ ...begun(2), until: 160 } as PlacementEvent))
+
+  const late = [find(1), { type: 'FindRoot', number: 1, root: ROOT } as const, ending]
+  test.each(late.map((command) => [command.type, command] as const))(
+    'that was replaced records nothing more: %s',
+    (_, command) => given(begun(1), begun(2)).when(command).isRefused({ reason: 'another pass has begun' }),
+  )
+  test('that has not begun records nothing', () => given().when(ending).isRefused({ reason: 'another pass has begun' }))
+})
+
+describe('what a pass finds', () => {
+  test('of a new provider is recorded', () =>
+    given(begun(1)).when(find(1, found())).follows(reconciled(found()), CONTINUED))
+  test('and recorded before is not recorded again', () =>
+    given(begun(1), reconciled(found()))
+      .when(find(1, found({ did: [] })))
+      .follows(CONTINUED))
+  test('and changed is recorded, also when everything is as before', () =>
+    given(begun(1), reconciled(found()))
+      .when(find(1, found({ did: ['inventory'] })))
+      .follows(reconciled(found({ did: ['inventory'] })), CONTINUED))
+  const changes: readonly Partial<Finding>[] = [
+    { name: 'other' },
+    { deployable: null },
+    { traits: ['OWNER_CYBORG', 'CUSTOM_A'] },
+    { state: 'pending' },
+    { reason: 'why' },
+    { ours: false },
+  ]
+  test.each(changes)('is recorded when it differs: %o', (change) =>
+    given(begun(1), reconciled(found()))
+      .when(find(1, found({ ...change, did: [] })))
+      .follows(reconciled(found({ ...change, did: [] })), CONTINUED),
+  )
+  test('gone is forgotten', () => {
+    const gone = found({ did: ['removed'], gone: true })
+    given(begun(1), reconciled(found()))
+      .when(find(1, gone))
+      .follows({ type: 'ProviderForgotten', uuid: UUID, did: ['removed'] }, CONTINUED)
+    const { state } = given(begun(1), reconciled(found()), { type: 'ProviderForgotten', uuid: UUID, did: [] })
+    expect(state.providers).toEqual({})
+  })
+  test('gone and never recorded is told only if something was done', () => {
+    given(begun(1))
+      .when(find(1, found({ did: [], gone: true })))
+      .follows(CONTINUED)
+    given(begun(1))
+      .when(find(1, found({ did: ['removed'], gone: true })))
+      .follows({ type: 'ProviderForgotten', uuid: UUID, did: ['removed'] }, CONTINUED)
+  })
+  test('keeps the moment since which it is so', () => {
+    const since = (state: PlacementRecord) => state.providers[UUID]!.since
+    const { state } = given(reconciled(found()))
+    const again = placement.evolve(state, reconciled(found({ did: ['inventory'] })), 70)
+    expect(since(again)).toBe(50)
+    expect(since(placement.evolve(state, reconciled(found({ state: 'pending' })), 70))).toBe(70)
+    expect(since(placement.evolve(state, reconciled(found({ reason: 'other' })), 70))).toBe(70)
+  })
+  test('of the compute node is recorded once', () => {
+    const command = { type: 'FindRoot', number: 1, root: ROOT } as const
+    given(begun(1)).when(command).follows({ type: 'RootFound', root: ROOT, former: null })
+    const rooted: PlacementEvent = { type: 'RootFound', root: ROOT, former: null }
+    given(begun(1), rooted).when(command).follows()
+    given(begun(1), { ...rooted, root: UUID })
+      .when(command)
+      .follows({ type: 'RootFound', root: ROOT, former: UUID })
+  })
+})
+
+describe('the end of a pass', () => {
+  const troubled: PlacementEvent = { type: 'TroubleFound', trouble: WAITING }
+  test('tells of trouble once, and when it is over', () => {
+    given(begun(1))
+      .when({ ...ending, trouble: WAITING })
+      .follows(troubled, ended)
+    given(begun(1), troubled)
+      .when({ ...ending, trouble: WAITING })
+      .follows(ended)
+    const other = { ...WAITING, reason: 'another' }
+    given(begun(1), troubled)
+      .when({ ...ending, trouble: other })
+      .follows({ type: 'TroubleFound', trouble: other }, ended)
+    const unreachable = { ...WAITING, state: 'unreachable' } as const
+    given(begun(1), troubled)
+      .when({ ...ending, trouble: unreachable })
+      .follows({ type: 'TroubleFound', trouble: unreachable }, ended)
+    given(begun(1), troubled).when(ending).follows({ type: 'TroubleOver' }, ended)
+  })
+  test('counts the failures in a row', () => {
+    const failed: PlacementEvent = { ...ended, failed: true }
+    expect(given(begun(1), failed, begun(2), failed).state).toMatchObject({ failures: 2, endedAt: 50, nextAt: 900 })
+    expect(given(begun(1), failed, begun(2), ended).state).toMatchObject({ failures: 0, pass: null })
+  })
+})
+
+describe('the recorded moments', () => {
+  const rows = (...events: readonly PlacementEvent[]) => {
+    const { state: before } = given(...events.slice(0, -1))
+    return placement.rows(before, given(...events).state)
+  }
+  const due = (at: number | null) => ({
+    view: 'due',
+    key: 'placement/h1',
+    row: at === null ? null : { entity: 'placement/h1', kind: 'placement', at },
+  })
+  const unmarked = { view: 'due', key: markKey('h1'), row: null }
+  test('of a pass: its end, and no mark any more', () => expect(rows(begun(1))).toEqual([unmarked, due(100)]))
+  test('of a pass that goes on: its new end', () => expect(rows(begun(1), CONTINUED)).toEqual([due(200)]))
+  test('after a pass: the next one', () => expect(rows(begun(1), ended)).toEqual([due(900)]))
+  test('after the last pass: none', () => expect(rows(begun(1), { ...ended, nextAt: null })).toEqual([due(null)]))
+  test('are not written when they stay', () => expect(rows(begun(1), reconciled(found()))).toEqual([]))
+})
+
+test('readers of the topic are not told how a pass proceeds', () => {
+  const events = [begun(1), CONTINUED, ended, reconciled(found()), { type: 'TroubleOver' }, { type: 'RootFound' }]
+  expect(events.map(isInternal)).toEqual([true, true, true, false, false, false])
+})
+
+test('an event of a later release means nothing', () => {
+  const { state } = given(begun(1))
+  expect(placement.evolve(state, { type: 'Tomorrow' } as never, 60)).toBe(state)
+})
