@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { differencesOf } from '../../src/actors/services/viewChecks.ts'
+import { differencesOf, rowsToRead } from '../../src/actors/services/viewChecks.ts'
 import type { ViewName } from '../../src/actors/runtime/views.ts'
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -43,4 +43,48 @@ it.each([
     ({ view, row: key, what }) => `${view} ${key} ${what}`,
   )
   expect(differences).toEqual(expected)
+})
+
+it.each<
+  readonly [
+    string,
+    Parameters<typeof views>[0],
+    Parameters<typeof rowsToRead>[1],
+    readonly (readonly [ViewName, readonly string[]])[],
+  ]
+>([
+  ['none', {}, [], []],
+  [
+    'those of the fold',
+    { handles: { a: row, b: row }, arqs: { c: row } },
+    [],
+    [
+      ['handles', ['a', 'b']],
+      ['arqs', ['c']],
+    ],
+  ],
+  [
+    'sampled ones in a view that the fold does not fill',
+    {},
+    [
+      ['handles', 'x'],
+      ['arqs', 'y'],
+    ],
+    [
+      ['handles', ['x']],
+      ['arqs', ['y']],
+    ],
+  ],
+  [
+    'each once',
+    { handles: { a: row } },
+    [
+      ['handles', 'a'],
+      ['handles', 'x'],
+      ['handles', 'x'],
+    ],
+    [['handles', ['a', 'x']]],
+  ],
+])('rows to read: %s', (_, folded, sampled, expected) => {
+  expect([...rowsToRead(views(folded), sampled)]).toEqual(expected)
 })

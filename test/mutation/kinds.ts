@@ -59,7 +59,10 @@ const branches: Kind = ({ node, text }) => {
   return [{ start: yes.start, end: no.end, with: `${source(text, no)}${between}${source(text, yes)}` }]
 }
 
-/** A sentence for people, whose words no test is asked to repeat. */
+/**
+ * Words for people that no test is asked to repeat, and that are therefore not mutated: what is logged, messages of errors that are thrown, and
+ * fields such as `description`. What a command prints, an answer of the API and a help text are mutated: scripts and clients read them.
+ */
 const LOGS = /^(log|logger|console)$/
 const FOR_PEOPLE = /^(about|description|help|hint|meaning|note|summary|title|why)$/
 export const logs = (node: Node): boolean => {

@@ -56,6 +56,18 @@ const take = (rooms: readonly Progress[]): readonly [Progress, Mutant] | null =>
 /** These come before the files that speak of the place. */
 const NEAREST_FIRST = 2
 
+/**
+ * Never asked, since they would only hold the sample up: they install clients, start whole clouds, wait for databases that are killed, or try the
+ * mutation test itself. A test that needs more than `tests.ts` allows is left out when that shows, which costs half a minute each time.
+ */
+const NOT_ASKED = [
+  'test/clients/**',
+  'test/mutation/**',
+  'test/rig/**',
+  'test/sim/bites.test.ts',
+  'test/persistence/{failover,outage,pglite,soleWriter}.test.ts',
+]
+
 type Config = { readonly INCLUDE: readonly string[]; readonly EXCLUDE: readonly string[] }
 const nearestOf = async (root: string): Promise<Judge['nearest']> => {
   const { INCLUDE: include, EXCLUDE: exclude } = (await import(join(root, 'vitest.config.ts'))) as Config
@@ -67,7 +79,7 @@ const nearestOf = async (root: string): Promise<Judge['nearest']> => {
     }
   })
   const loaders = loadersOf(sources)
-  const isTest = testFilter(include, exclude)
+  const isTest = testFilter(include, [...exclude, ...NOT_ASKED])
   const texts = new Map(sources.map(({ path, text }) => [path, text]))
   const mentions = mentionsIn(new Map([...texts].filter(([path]) => isTest(path))))
   return ({ path, line }) => {

@@ -93,19 +93,22 @@ const foldOf = ({ key, state }: Memory): ReadonlyMap<ViewName, ReadonlyMap<strin
   )
 }
 
-/** The present rows for this fold, and the sampled rows that name this entity. */
-const foundFor = async (
-  reads: Reads,
-  folded: ReturnType<typeof foldOf>,
+/** Pure: by view, the keys of the rows to read: those of the fold, and of the sampled rows that name this entity. */
+export const rowsToRead = (
+  folded: ReadonlyMap<ViewName, ReadonlyMap<string, Cells>>,
   sampled: readonly (readonly [ViewName, string])[],
-) => {
-  const views = [...new Set([...folded.keys(), ...sampled.map(([view]) => view)])]
-  const read = async (view: ViewName) => {
-    const keys = [...(folded.get(view)?.keys() ?? []), ...sampled.flatMap(([of, row]) => (of === view ? [row] : []))]
-    const rows = await rowsOf(reads, view, { [VIEWS[view].key]: [...new Set(keys)].slice(0, ROWS_MAX) }, ROWS_MAX)
-    return [view, byKey(view, rows)] as const
-  }
-  return new Map(await Promise.all(views.map(read)))
+): ReadonlyMap<ViewName, readonly string[]> => {
+  const named = [
+    ...[...folded].flatMap(([view, rows]) => [...rows.keys()].map((row) => [view, row] as const)),
+    ...sampled,
+  ]
+  const views = Map.groupBy(named, ([view]) => view)
+  return new Map([...views].map(([view, rows]) => [view, [...new Set(rows.map(([, row]) => row))]]))
+}
+const foundFor = async (reads: Reads, wanted: ReturnType<typeof rowsToRead>) => {
+  const read = async ([view, keys]: readonly [ViewName, readonly string[]]) =>
+    [view, byKey(view, await rowsOf(reads, view, { [VIEWS[view].key]: keys }, ROWS_MAX))] as const
+  return new Map(await Promise.all([...wanted].map(read)))
 }
 
 const checkEntity = async (
@@ -118,7 +121,7 @@ const checkEntity = async (
   const memory = recallInto(decider, blank(key, decider), recalled.get(key))
   const folded = foldOf(memory)
   if ([...folded.values()].some(({ size }) => size + sampled.length > ROWS_MAX)) return
-  const found = await foundFor(reads, folded, sampled)
+  const found = await foundFor(reads, rowsToRead(folded, sampled))
   const tail = (await journal.recall([{ key, after: memory.version }])).get(key)
   if (tail && (tail.rows.length > 0 || tail.snapshot)) return
   counts.viewsChecked++
