@@ -19,7 +19,7 @@ const streamed = (...parts: readonly string[]) => {
   return { stream, seen: () => ({ taken, cancelled }) }
 }
 const request = (body: Body, headers: Readonly<Record<string, string>> = {}) =>
-  new Request('http://a/', { method: 'POST', body, headers, duplex: 'half' } as RequestInit)
+  new Request('http://a/', { method: 'POST', body, headers, duplex: 'half' })
 /** The value, or the kind of fault with what it names. */
 const read = async (body: Body, headers: Readonly<Record<string, string>> = {}, limit = 8) => {
   const got = await readJson(request(body, headers), limit)
