@@ -14,6 +14,7 @@ const run = promisify(execFile)
 
 export type RiggedCloud = {
   readonly authUrl: string
+  readonly glanceUrl: string
   /** Environment of the rig's own scripts, for this cloud. */
   readonly env: NodeJS.ProcessEnv
   /** Pauses Keystone (SIGSTOP) and lets it go on. */
@@ -53,6 +54,7 @@ export const startCloud = async (rig: string, tokenSeconds: number, more = NO_MO
   const authUrl = `http://127.0.0.1:${ports['KEYSTONE_PORT']}/v3`
   return {
     authUrl,
+    glanceUrl: `http://127.0.0.1:${ports['GLANCE_PORT']}`,
     env,
     signalKeystone: async (signal) => {
       // gunicorn and its worker, which share a session

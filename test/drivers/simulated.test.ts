@@ -119,6 +119,27 @@ describe('simulated clouds', () => {
   })
 })
 
+test('a bitstream that says what it does changes the function trait, until another is loaded', async () => {
+  const does = (function_uuid: string) => JSON.stringify({ function_uuid })
+  const io = recordedHostIo({ images: { 'a.bin': does('3AFB-1'), 'b.bin': does('c0'), 'c.bin': 'bits' } }, 'sim-1')
+  const driver = simulatedDriver(small)
+  const [slot] = slotsOf(await driver.discover(io))
+  const traits = async () => {
+    const [device] = await driver.discover(io)
+    const { attributes } = device!.deployables[0]!
+    const found = attributes.filter(({ value }) => value.startsWith('CUSTOM_FPGA_FUNCTION_ID_'))
+    expect(new Set(attributes.map(({ key }) => key)).size).toBe(attributes.length)
+    return found.map(({ value }) => value.replace(/_(XILINX|INTEL)_/, '_V_'))
+  }
+  expect(await traits()).toEqual([])
+  await driver.program(io, slot!.deployable, '/images/a.bin', never)
+  expect(await traits()).toEqual(['CUSTOM_FPGA_FUNCTION_ID_V_3AFB_1'])
+  await driver.program(io, slot!.deployable, '/images/b.bin', never)
+  expect(await traits()).toEqual(['CUSTOM_FPGA_FUNCTION_ID_V_C0'])
+  await driver.program(io, slot!.deployable, '/images/c.bin', never)
+  expect(await traits()).toEqual([])
+})
+
 describe('what simulated hardware holds', () => {
   test('is in a file: slots prepared and bitstreams loaded', async () => {
     const io = host()

@@ -79,3 +79,8 @@ test('it cuts an answer in the middle', async () => {
   expect(answer.status).toBe(201)
   await expect(answer.text()).rejects.toThrow('terminated')
 })
+test('it lets an answer stop in the middle', async () => {
+  proxy.inject({ harm: { kind: 'stall', afterBytes: 4 } })
+  const answer = await put(300)
+  await expect(answer.text()).rejects.toThrow('timeout')
+})

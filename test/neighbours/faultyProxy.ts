@@ -22,6 +22,8 @@ export type Harm =
   | { readonly kind: 'resetAfter' | 'silentAfter' }
   /** The connection is reset when so much of the answer's body has passed. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
+  /** Nothing more comes when so much of it has passed; the connection stays open. */
+  | { readonly kind: 'stall'; readonly afterBytes: number }
   /** Work of the test between arrival and passing on: somebody else's change, for example. */
   | { readonly kind: 'first'; readonly run: () => unknown }
 
@@ -54,14 +56,15 @@ const forward = async (target: URL, request: IncomingMessage): Promise<IncomingM
   request.pipe(passed)
   return promise
 }
-const deliver = async (answer: IncomingMessage, response: ServerResponse, afterBytes: number): Promise<void> => {
+const deliver = async (answer: IncomingMessage, response: ServerResponse, harm: Harm | undefined): Promise<void> => {
   const { connection: _, 'transfer-encoding': __, ...headers } = answer.headers
   response.writeHead(answer.statusCode!, headers)
-  let left = afterBytes
+  let left = harm !== undefined && 'afterBytes' in harm ? harm.afterBytes : Infinity
   for await (const part of answer as AsyncIterable<Buffer>) {
     response.write(part.subarray(0, left))
     left -= part.byteLength
     if (left > 0) continue
+    if (harm?.kind === 'stall') return
     // what was written has to leave first
     await wait(20)
     return void response.socket?.resetAndDestroy()
@@ -82,8 +85,7 @@ const handle = async (target: URL, harm: Harm | undefined, request: IncomingMess
   if (harm?.kind === 'slow') await wait(harm.ms)
   if (harm?.kind === 'first') await harm.run()
   const answer = await forward(target, request)
-  if (harm?.kind !== 'resetAfter' && harm?.kind !== 'silentAfter')
-    return deliver(answer, response, harm?.kind === 'cut' ? harm.afterBytes : Infinity)
+  if (harm?.kind !== 'resetAfter' && harm?.kind !== 'silentAfter') return deliver(answer, response, harm)
   await answer.resume().toArray()
   return end(harm.kind)
 }

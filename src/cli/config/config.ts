@@ -27,7 +27,7 @@ export type Demo =
       readonly handles: number
       readonly hostWork: boolean
     }
-export type Config = Pick<Sections, 'log' | 'control' | 'region' | 'archive' | 'topics'> &
+export type Config = Pick<Sections, 'log' | 'control' | 'region' | 'archive' | 'topics' | 'glance'> &
   Omit<Sections['program'], 'config' | 'adminListen'> & {
     /** `chosen`: the operator set the address. Otherwise any free port is taken when the default is in use. */
     readonly adminListen: Address & { readonly chosen: boolean }

@@ -4,6 +4,8 @@
 import type { RegionOptions } from '../../actors/runtime/region.ts'
 import type { ControlOptions } from '../../actors/services/kernel.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
+import type { GlanceOptions } from '../../neighbours/images/glance.ts'
+import type { FilesOptions } from '../../neighbours/images/glanceFiles.ts'
 import type { Address } from './kinds.ts'
 
 export type Sections = {
@@ -78,6 +80,7 @@ export type Sections = {
     readonly cloud: string | null
     readonly cloudsFile: string
   }
+  readonly glance: GlanceOptions & Omit<FilesOptions, 'pauses'>
   readonly postgres: {
     readonly url: string | null
     readonly statementTimeoutMs: number

@@ -11,6 +11,7 @@ import { optional, row } from './row.ts'
 import type { Row } from './row.ts'
 import type { Path, Sections } from './sections.ts'
 import { CLUSTER } from './cluster.ts'
+import { GLANCE } from './glance.ts'
 import { KEYSTONE } from './keystone.ts'
 import { NEIGHBOURS } from './neighbours.ts'
 
@@ -43,7 +44,8 @@ const PROGRAM = {
     flag: true,
     about:
       'Folder of bitstream images, each named by its UUID. `<uuid>.json` beside one may hold what an image service would say of it: tags, ' +
-      'os_hash_algo, os_hash_value and properties; then its bytes are verified. Without the folder nothing can be programmed.',
+      'os_hash_algo, os_hash_value and properties; then its bytes are verified. Without the folder images come from Glance, if an account is ' +
+      'configured in keystone_authtoken; otherwise nothing can be programmed.',
     example: '/var/lib/accelerando/images',
   }),
   enabled_drivers: row('program.enabledDrivers', k.names, ['pci_driver'], {
@@ -227,7 +229,16 @@ const HOSTS = {
   'fake.host_work': row('fake.hostWork', k.toggle, false, { about: 'Binding one of them needs work on the host.' }),
 }
 
-export const OPTIONS = { ...PROGRAM, ...API, ...CONVERSATIONS, ...HOSTS, ...NEIGHBOURS, ...KEYSTONE, ...CLUSTER }
+export const OPTIONS = {
+  ...PROGRAM,
+  ...API,
+  ...CONVERSATIONS,
+  ...HOSTS,
+  ...NEIGHBOURS,
+  ...KEYSTONE,
+  ...GLANCE,
+  ...CLUSTER,
+}
 export type Key = keyof typeof OPTIONS
 
 /** Every field of the sections must be filled by a row. For a field without a row, this type is a compile error. */

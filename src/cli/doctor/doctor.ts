@@ -12,11 +12,15 @@ import type { KeystoneOptions } from '../config/keystone.ts'
 import type { Finding } from './check.ts'
 import { counted, judgeAll } from './check.ts'
 import { DATABASE_CHECKS } from './database.ts'
+import { judgeImages, lookAtImages } from './images.ts'
 import { KAFKA_CHECKS } from './kafka.ts'
 import { API_CHECKS, askFor, lookAtPlacement, NOVA_CHECKS, PLACEMENT_CHECKS } from './neighbours.ts'
 import { WORK_CHECKS } from './work.ts'
 
-export type DoctorOptions = Pick<Config, 'database' | 'kafka' | 'topics' | 'nova' | 'control' | 'keystone'> & {
+export type DoctorOptions = Pick<
+  Config,
+  'database' | 'kafka' | 'topics' | 'nova' | 'control' | 'images' | 'keystone' | 'glance'
+> & {
   /** Address of a control process. Null: it is not checked. */
   readonly api: string | null
   /** Delete consumer groups that are no longer used. */
@@ -83,6 +87,10 @@ const ofNova = async (url: string, { clock }: DoctorOptions): Promise<readonly F
 const ofPlacement = async (keystone: KeystoneOptions, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
   judgeAll(PLACEMENT_CHECKS, await lookAtPlacement(keystone, clock))
 
+const ofImages = async (keystone: KeystoneOptions, { glance, images, clock }: DoctorOptions) =>
+  // a folder takes the place of the image service
+  images === null ? [judgeImages(await lookAtImages(keystone, glance, clock))] : []
+
 /** A system that is not configured is not checked. */
 const orNothing = async <Place>(
   place: Place | null,
@@ -98,6 +106,7 @@ export const examine = async (options: DoctorOptions): Promise<readonly Finding[
     orNothing(api, options, ofApi),
     orNothing(nova?.url ?? null, options, ofNova),
     orNothing(keystone, options, ofPlacement),
+    orNothing(keystone, options, ofImages),
   ])
   return parts.flat()
 }

@@ -8,11 +8,11 @@ import { tokenIdentity } from '../../http/tokenIdentity.ts'
 import type { Log } from '../../log.ts'
 import { createNova, novaInCatalogue } from '../../neighbours/nova.ts'
 import { createPlacement } from '../../neighbours/openstack/placement.ts'
-import { createSender } from '../../neighbours/openstack/send.ts'
-import { createSession } from '../../neighbours/openstack/session.ts'
+import type { Session } from '../../neighbours/openstack/session.ts'
 import { createTokens } from '../../neighbours/openstack/tokens.ts'
 import type { Closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
+import { ailingOf, openSession } from './session.ts'
 
 export type Cloud = {
   readonly identify: Identify
@@ -20,6 +20,8 @@ export type Cloud = {
   readonly nova: Nova | null
   /** Null: nothing is written to Placement. */
   readonly placement: Placement | null
+  /** Null: the service has no account in a cloud. */
+  readonly session: Session | null
   /** Which services of the cloud do not answer; null: none is known not to. */
   readonly ailing: () => string | null
 }
@@ -36,20 +38,17 @@ type Parts = {
 export const openCloud = ({ config: { auth, keystone, http, nova, placement }, clock, log, open }: Parts): Cloud => {
   const { url, ...rest } = nova
   const configured = url === null ? null : createNova({ ...rest, url })
-  if (auth !== 'keystone' || keystone === null)
-    return { identify: noauth, nova: configured, placement: null, ailing: () => null }
-  const sender = createSender(keystone.ca)
-  open.add(sender.close)
-  const session = createSession({ options: keystone.session, send: sender.send, clock, log })
+  const session = openSession({ keystone, clock, log, open })
+  const ailing = () => session && ailingOf(session)
+  if (auth !== 'keystone' || keystone === null || session === null)
+    return { identify: noauth, nova: configured, placement: null, session, ailing }
   const tokens = createTokens({ session, cache: keystone.cache, clock, log })
   const { serviceTokenRoles } = http
   return {
     identify: tokenIdentity(tokens, { authUrl: keystone.challengeUrl, serviceType: SERVICE_TYPE, serviceTokenRoles }),
     nova: configured ?? novaInCatalogue(session, nova),
     placement: placement.enabled ? createPlacement(session) : null,
-    ailing: () =>
-      Object.entries(session.ailing())
-        .map(([name, reason]) => `${name}: ${reason}`)
-        .join('; ') || null,
+    session,
+    ailing,
   }
 }

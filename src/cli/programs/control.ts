@@ -10,12 +10,12 @@
  * CONTROL-3 On a stop signal the process first reports that it is not ready, then keeps answering requests until a load
  *     balancer has noticed.
  */
+import type { ImageCatalogue } from '../../actors/neighbours.ts'
 import { type KafkaBus, kafkaBus } from '../../bus/kafka/bus.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
-import { folderCatalogue } from '../../neighbours/images/folder.ts'
 import type { Store } from '../../persistence/store.ts'
 import { openAdmin } from './admin.ts'
 import { type Cloud, openCloud } from './cloud.ts'
@@ -23,6 +23,7 @@ import { type Closer, closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { openDatabase } from './database.ts'
 import { watch } from './health.ts'
+import { openImages } from './images.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
 import { listen, urlOf } from './listen.ts'
 import { type Running, endAtOnce } from './start.ts'
@@ -57,8 +58,11 @@ type Opened = {
   readonly watching: Watching
 }
 
-const openPlane = async ({ config, log, clock, open, store, bus, link, watching }: Opened, cloud: Cloud) => {
-  const images = folderCatalogue(config.images, log)
+const openPlane = async (
+  { config, log, clock, open, store, bus, link, watching }: Opened,
+  cloud: Cloud,
+  images: ImageCatalogue,
+) => {
   const { control, region } = config
   const system = await openSystem({
     store,
@@ -109,7 +113,8 @@ const serve = async (opened: Opened): Promise<Running> => {
   })
   open.add(database.stop)
   const cloud = openCloud({ config, clock: systemClock, log, open })
-  const system = await openPlane(opened, cloud)
+  const images = openImages({ config, session: cloud.session, clock: systemClock, log, open })
+  const system = await openPlane(opened, cloud, images.catalogue)
   const { control } = system.plane
   const draining = drain(systemClock)
   const notReady = () => draining.notReady() ?? database.ailing()
@@ -121,7 +126,7 @@ const serve = async (opened: Opened): Promise<Running> => {
     hosts: [],
     log,
     notReady,
-    degraded: () => link.ailing() ?? cloud.ailing(),
+    degraded: () => link.ailing() ?? cloud.ailing() ?? images.ailing(),
   })
   open.add(() => admin.close(0))
   const ids = idsBy(clock)

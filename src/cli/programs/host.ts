@@ -10,7 +10,6 @@ import { shifted, systemClock } from '../../clock.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import { simulatedDriver } from '../../drivers/simulated/simulated.ts'
 import type { Log } from '../../log.ts'
-import { folderFiles } from '../../neighbours/images/folder.ts'
 import { type Closer, closer } from '../closer.ts'
 import type { Config, Demo } from '../config/config.ts'
 import { demoHosts } from './demo.ts'
@@ -20,6 +19,8 @@ import { localDrivers, startHostIn } from './hosts.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
 import { showHosts } from '../observe/metricsHost.ts'
 import { observedBus } from '../observe/observedBus.ts'
+import { type ImageStores, openImages } from './images.ts'
+import { openSession } from './session.ts'
 import { StartProblem } from './startProblem.ts'
 import { type Watching, openWatching } from '../observe/watching.ts'
 
@@ -71,6 +72,9 @@ const admin = async (config: HostConfig, { meter }: Watching, open: Closer, { no
   return url
 }
 
+/** A host without images does all other work, so it is ready. */
+const lackingIn = ({ ailing }: ImageStores) => (ailing() === null ? {} : { degraded: ailing() })
+
 export const startHostProgram = async (given: HostConfig, log: Log): Promise<RunningHost> => {
   const open = closer(log)
   const { name } = given.host
@@ -86,11 +90,14 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     open.add(bus.stop, STOP_MS)
     const link = kafkaLink({ kafka, bus, topics: null, clock: systemClock, log })
     open.add(link.stop)
+    const session =
+      config.images === null ? openSession({ keystone: config.keystone, clock: systemClock, log, open }) : null
+    const stores = openImages({ config, session, clock: systemClock, log, open })
     const boot = { bootId: null as string | null }
     let doubled: () => string | null = () => null
     const notReady = () => link.ailing() ?? doubled()
-    const url = await admin(config, watching, open, { notReady, detail: () => boot })
-    const parts = { config, bus: patient(bus, link), images: folderFiles(config.images, log), log, clock, watching }
+    const url = await admin(config, watching, open, { notReady, detail: () => ({ ...boot, ...lackingIn(stores) }) })
+    const parts = { config, bus: patient(bus, link), images: await stores.files(), log, clock, watching }
     const host = await startHostIn(parts, name, config.data, drivers)
     open.add(host.stop, HOST_STOP_MS)
     doubled = host.notReady

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Control } from '../../actors/control.ts'
 import { systemClock, systemIds } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
+import type { Identify } from '../../http/identity.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
-import { folderCatalogue, folderFiles } from '../../neighbours/images/folder.ts'
 import { type StoreConfig, openStore } from '../../persistence/open.ts'
 import { openAdmin } from './admin.ts'
 import { openCloud } from './cloud.ts'
@@ -16,10 +16,11 @@ import { type Closer, closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { demoHosts } from './demo.ts'
 import { type HostParts, localDrivers, startLocalHost, startSimulatedHosts } from './hosts.ts'
-import { listen, urlOf } from './listen.ts'
+import { openImages } from './images.ts'
+import { type Listening, listen, urlOf } from './listen.ts'
 import { StartProblem } from './startProblem.ts'
 import { openSystem } from './system.ts'
-import { openWatching } from '../observe/watching.ts'
+import { type Watching, openWatching } from '../observe/watching.ts'
 
 export type Running = { readonly base: string; readonly stop: () => Promise<void> }
 /** Time limit for running requests. The whole stop, running requests included, takes at most ten seconds. */
@@ -77,6 +78,18 @@ const startDemo = async (
   return started
 }
 
+type ApiParts = {
+  readonly config: Config
+  readonly control: Control
+  readonly identify: Identify
+  readonly log: Log
+  readonly watching: Watching
+}
+const listenApi = ({ config, control, identify, log, watching: { meter, tracer } }: ApiParts): Promise<Listening> =>
+  listen(createApp({ control, identify, options: config.http, log, metrics: meter.registry, tracer }), config.listen, {
+    unserved: unserved({ ids: systemIds, clock: systemClock, log }),
+  })
+
 export const start = async (config: Config, log: Log): Promise<Running> => {
   const local = localDrivers(config)
   if (!local.ok) throw new StartProblem(local.problems.join('\n'))
@@ -86,35 +99,33 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     const store = await openStore(storeConfig(config))
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
-    const images = folderCatalogue(config.images, log)
     const cloud = openCloud({ config, clock: systemClock, log, open })
-    const { nova, placement } = cloud
+    const { nova, placement, session } = cloud
+    const stores = openImages({ config, session, clock: systemClock, log, open })
+    const images = stores.catalogue
     const watching = await openWatching('accelerando', log, open)
-    const { meter, tracer } = watching
+    const { meter } = watching
     const { control, region, archive } = config
     const options = { control, region, archiveEndedMs: archive.endedMs }
     const system = await openSystem({ store, images, nova, placement, log, watching, ...options })
     open.add(system.stop)
-    const parts = { config, bus: system.bus, images: folderFiles(config.images, log), log, watching }
+    const parts = { config, bus: system.bus, images: await stores.files(), log, watching }
     const simulated = await startDemo(parts, open, (hosts) => recorded(system.plane.control, hosts, log))
     const own = await startLocalHost(parts, local.drivers)
     open.add(own.stop)
     await recorded(system.plane.control, [own], log)
     const hosts = [...simulated, own]
-    const api = await listen(
-      createApp({
-        control: system.plane.control,
-        identify: cloud.identify,
-        options: config.http,
-        log,
-        metrics: meter.registry,
-        tracer,
-      }),
-      config.listen,
-      { unserved: unserved({ ids: systemIds, clock: systemClock, log }) },
-    )
+    const api = await listenApi({ config, control: system.plane.control, identify: cloud.identify, log, watching })
     open.add(() => api.close(GRACE_MS))
-    const admin = await openAdmin({ config, meter, store, system, hosts, log, degraded: cloud.ailing })
+    const admin = await openAdmin({
+      config,
+      meter,
+      store,
+      system,
+      hosts,
+      log,
+      degraded: () => cloud.ailing() ?? stores.ailing(),
+    })
     open.add(() => admin.close(GRACE_MS))
     log.info(
       {

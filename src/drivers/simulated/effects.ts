@@ -15,6 +15,8 @@ const EffectsFile = v.object({
   ),
   /** Loaded bitstreams, by deployable. */
   loaded: byId(text),
+  /** What they do, by deployable, where their files say it. */
+  functions: v.optional(v.record(v.string(), text, OBJECT)),
 })
 
 export type Effects = {
@@ -40,10 +42,22 @@ export const withReleased = (effects: Effects, slot: Slot): Effects => {
   return { ...effects, prepared }
 }
 
-export const withLoaded = (effects: Effects, deployable: string, bitstream: string): Effects => ({
-  ...effects,
-  loaded: { ...effects.loaded, [deployable]: bitstream },
-})
+/** `functionId` null: its file does not say what it does. */
+export type Loaded = { readonly bitstream: string; readonly functionId: string | null }
+
+export const withLoaded = (
+  { functions = {}, ...effects }: Effects,
+  deployable: string,
+  { bitstream, functionId }: Loaded,
+): Effects => {
+  const { [deployable]: _before, ...others } = functions
+  const known = functionId === null ? others : { ...others, [deployable]: functionId }
+  return {
+    ...effects,
+    loaded: { ...effects.loaded, [deployable]: bitstream },
+    ...(Object.keys(known).length > 0 && { functions: known }),
+  }
+}
 
 /** Replaces the file if the state changed. */
 export const keepEffects = async (io: HostIo, driver: string, before: Effects, after: Effects): Promise<void> => {

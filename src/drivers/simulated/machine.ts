@@ -2,6 +2,8 @@
 import type { ReportedDevice } from '../../hardware.ts'
 import type { Effects } from './effects.ts'
 import { canonicalInfo } from '../../pci.ts'
+import { traitName } from '../names.ts'
+import { FACTS } from './models.ts'
 
 /** The position of a deployable. */
 export type DeviceSlot = {
@@ -24,11 +26,23 @@ export const machineOf = (devices: readonly ReportedDevice[]): Machine => ({
   ),
 })
 
+const VENDORS = new Map(FACTS.fpga.models.map(({ vendor, vendorName }) => [vendor, vendorName]))
+type Reported = ReportedDevice['deployables'][number]
+
+/** With the trait of what it does (data-model.md 9.2). */
+const withFunction = (one: Reported, vendor: string, functionId: string): Reported => {
+  const value = traitName('CUSTOM_FPGA_FUNCTION_ID', VENDORS.get(vendor) ?? vendor, functionId)
+  const key = `trait${one.attributes.filter((attribute) => attribute.key.startsWith('trait')).length}`
+  return { ...one, attributes: [...one.attributes, { key, value }] }
+}
+
 /** The device as it is reported after bitstreams are loaded. */
-export const withBitstreams = (device: ReportedDevice, { loaded }: Effects): ReportedDevice => ({
+export const withBitstreams = (device: ReportedDevice, { loaded, functions = {} }: Effects): ReportedDevice => ({
   ...device,
   deployables: device.deployables.map((one) => {
-    const bitstreamId = loaded[one.name]
-    return one.programmable && bitstreamId !== undefined ? { ...one, bitstreamId } : one
+    const [bitstreamId, functionId] = [loaded[one.name], functions[one.name]]
+    if (!one.programmable || bitstreamId === undefined) return one
+    const held = { ...one, bitstreamId }
+    return functionId === undefined ? held : withFunction(held, device.vendor, functionId)
   }),
 })

@@ -2,12 +2,13 @@
  * A driver without hardware: a fixed list of devices, injected faults, and state kept in a file. The fake and the
  * simulated driver are instances of it with different devices.
  */
+import * as v from 'valibot'
 import type { HostName } from '../../identifiers.ts'
 import { pause } from '../../waiting.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Driver, HostIo, InUse, Slot } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
-import { withLoaded, withPrepared, withReleased } from './effects.ts'
+import { type Loaded, withLoaded, withPrepared, withReleased } from './effects.ts'
 import { effectsKeeper } from './effectsFile.ts'
 import { type Machine, machineOf, type DeviceSlot, withBitstreams } from './machine.ts'
 import { canonicalInfo } from '../../pci.ts'
@@ -32,8 +33,17 @@ export type DriverPlan = {
 /** Messages on the bus allow bitstream ids of at most 100 characters. */
 const BITSTREAM_MAX = 100
 
+const FUNCTION = v.object({ function_uuid: v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)) })
+/** A file for simulated hardware may say what it does: `{"function_uuid": "..."}`. Any other file says nothing. */
+const functionIn = async (io: HostIo, imagePath: string): Promise<string | null> => {
+  // whether there is such a file was looked at before; a long one is no text of ours
+  const text = await io.read(imagePath).catch(() => '')
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), FUNCTION), text)
+  return read.success ? read.output.function_uuid : null
+}
+
 /** The file of an image is named by the image id, with or without an extension. */
-const bitstreamOf = async (io: HostIo, imagePath: string): Promise<string> => {
+const bitstreamOf = async (io: HostIo, imagePath: string): Promise<Loaded> => {
   const cut = imagePath.lastIndexOf('/')
   const file = imagePath.slice(cut + 1)
   const files = await io.list(cut > 0 ? imagePath.slice(0, cut) : cut === 0 ? '/' : '.')
@@ -41,7 +51,7 @@ const bitstreamOf = async (io: HostIo, imagePath: string): Promise<string> => {
   const id = file.replace(/(?<=.)\.[^.]*$/, '')
   if (id.length > BITSTREAM_MAX)
     throw new Error(`${imagePath}: the name must not be longer than ${BITSTREAM_MAX} characters`)
-  return id
+  return { bitstream: id, functionId: await functionIn(io, imagePath) }
 }
 
 /** Applies the configured delay and failure. */
@@ -129,8 +139,8 @@ export const createSimulatedDriver = ({
     program: async (io, deployable, imagePath, signal) => {
       const told = await endure(io, { action: 'program', deployable, slot: null }, signal)
       if (!place(io, deployable, told).programmable) throw new Error(`${deployable} cannot be programmed`)
-      const bitstream = await bitstreamOf(io, imagePath)
-      await change(io, signal, (effects) => withLoaded(effects, deployable, bitstream))
+      const loaded = await bitstreamOf(io, imagePath)
+      await change(io, signal, (effects) => withLoaded(effects, deployable, loaded))
     },
   }
 }

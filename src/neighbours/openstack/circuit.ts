@@ -17,7 +17,7 @@ const BROKEN: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
 export type Circuit = {
   /** Rejects with `NotAsked` without a call while the neighbour is left alone. */
-  readonly run: (call: () => Promise<Answer>) => Promise<Answer>
+  readonly run: <Got extends Pick<Answer, 'status'>>(call: () => Promise<Got>) => Promise<Got>
   /** Why the neighbour counts as unreachable; null: it answers, or was not asked yet. */
   readonly ailing: () => string | null
 }

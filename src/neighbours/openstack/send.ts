@@ -1,5 +1,5 @@
 /** Sends one HTTP request to a neighbour: with a time limit for the whole of it, and a limit for the size of the answer. */
-import { Agent, request as send } from 'undici'
+import { Agent, type Dispatcher, request as send } from 'undici'
 import { codeOf, textOf } from '../../errorText.ts'
 
 export type Request = {
@@ -16,7 +16,12 @@ export type Answer = {
   readonly text: string
 }
 export type Send = (request: Request) => Promise<Answer>
-export type Sender = { readonly send: Send; readonly close: () => Promise<void> }
+export type Sender = {
+  readonly send: Send
+  /** Of its connections. */
+  readonly agent: Dispatcher
+  readonly close: () => Promise<void>
+}
 
 /** The neighbour could not be asked, or its answer could not be read. The message says why, without the address. */
 export class Unanswered extends Error {
@@ -58,21 +63,24 @@ export const textIn = async (
   return text + decoder.decode()
 }
 
+/** Of a header that was sent twice, the first. */
+export const headersOf = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, (Array.isArray(value) ? value[0] : value) ?? '']),
+  )
+
 /** Connections are kept open and used again. `ca`: certificates in PEM that are trusted instead of those of the system. Redirects are not followed. */
 export const createSender = (ca: string | null): Sender => {
   const agent = new Agent({ connect: ca === null ? {} : { ca }, connections: 32, pipelining: 1 })
   return {
+    agent,
     send: async ({ url, method, headers, body, timeoutMs }) => {
       try {
         const signal = AbortSignal.timeout(timeoutMs)
         const answer = await send(url, { dispatcher: agent, method, headers, body: body ?? null, signal })
-        const first = Object.entries(answer.headers).map(([name, value]) => [
-          name,
-          (Array.isArray(value) ? value[0] : value) ?? '',
-        ])
         return {
           status: answer.statusCode,
-          headers: Object.fromEntries(first) as Record<string, string>,
+          headers: headersOf(answer.headers),
           text: await textIn(answer.body, ANSWER_MAX),
         }
       } catch (error) {

@@ -14,6 +14,7 @@ import { type Catalog, endpointIn, readToken, remainingMs } from './answers.ts'
 import { type Circuit, createCircuit } from './circuit.ts'
 import { authRequest, type Credentials } from './credentials.ts'
 import { type Answer, type Request, NotAsked, type Send, Unanswered } from './send.ts'
+import type { Stream, Streamed, StreamRequest } from './stream.ts'
 
 export type SessionOptions = {
   /** Of the identity service, version included: http://keystone.example.org:5000/v3 */
@@ -36,6 +37,8 @@ export type Call = Pick<Request, 'method' | 'body'> & {
 export type Session = {
   /** Rejects with `Unanswered`. */
   readonly call: (call: Call) => Promise<Answer>
+  /** Reads what is too large for the memory. Rejects with `Unanswered`, and its body does. A body that is not read has to be dropped. */
+  readonly read: (call: Omit<Call, 'method' | 'body'> & Pick<StreamRequest, 'idleMs' | 'signal'>) => Promise<Streamed>
   /** Asks the identity service itself, with the token of this service. Rejects with `Unanswered`. */
   readonly ask: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>
   /** A token of this session, and the URL of a service in the catalogue. Rejects with `Unanswered`. */
@@ -43,7 +46,14 @@ export type Session = {
   /** The neighbours that do not answer at present, with the reason. */
   readonly ailing: () => Readonly<Record<string, string>>
 }
-type Parts = { readonly options: SessionOptions; readonly send: Send; readonly clock: Clock; readonly log: Log }
+type Parts = {
+  readonly options: SessionOptions
+  readonly send: Send
+  /** Absent: nothing is read in parts. */
+  readonly stream?: Stream
+  readonly clock: Clock
+  readonly log: Log
+}
 
 /** The own token is renewed so long before its end, at most: requests under way still use the old one. */
 const MARGIN_MS = 120_000
@@ -96,20 +106,30 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
   }
 }
 
-export const createSession = (parts: Parts): Session => {
-  const { options, send, clock, log } = parts
-  const circuits = new Map<string, Circuit>()
-  const circuitOf = (name: string): Circuit => {
-    const known = circuits.get(name) ?? createCircuit(name, clock, log)
-    circuits.set(name, known)
-    return known
+const unable: Stream = () => Promise.reject(new Unanswered('this session reads nothing in parts'))
+
+const urlIn =
+  ({ interfaces, region }: SessionOptions) =>
+  (service: string, { catalog }: Own): string => {
+    const url = endpointIn(catalog, { type: service, interfaces, region })
+    if (url !== null) return url
+    const where = `${interfaces.join(' or ')}${region === null ? '' : ` in the region ${region}`}`
+    throw new Unanswered(`the catalogue has no endpoint of ${service} with the interface ${where}`)
   }
-  const tokens = ownTokens(parts, circuitOf('identity'))
-  const through = async (name: string, request: (token: Own) => Request): Promise<Answer> => {
+
+type Asked = Pick<Request, 'method' | 'headers'>
+/** Sends requests with the token of this service, through the circuit of the neighbour (SESSION-2, SESSION-4). */
+const asking =
+  (tokens: ReturnType<typeof ownTokens>, circuitOf: (name: string) => Circuit) =>
+  async <Sent extends Asked, Got extends Pick<Answer, 'status'>>(
+    name: string,
+    request: (token: Own) => Sent,
+    ask: (request: Sent) => Promise<Got>,
+  ): Promise<Got> => {
     const circuit = circuitOf(name)
-    const once = async (token: Own): Promise<Answer> => {
+    const once = async (token: Own): Promise<Got> => {
       const sent = request(token)
-      const bare = () => send({ ...sent, headers: { ...sent.headers, 'x-auth-token': token.id } })
+      const bare = () => ask({ ...sent, headers: { ...sent.headers, 'x-auth-token': token.id } })
       const twice = () =>
         bare().catch((error) => (error instanceof Unanswered && !error.late ? bare() : Promise.reject(error)))
       return circuit.run(sent.method === 'GET' ? twice : bare)
@@ -119,29 +139,55 @@ export const createSession = (parts: Parts): Session => {
     if (answer.status !== 401 || !tokens.drop(token)) return answer
     return once(await tokens.current())
   }
-  const urlOf = (service: string, { catalog }: Own): string => {
-    const { interfaces, region } = options
-    const url = endpointIn(catalog, { type: service, interfaces, region })
-    if (url !== null) return url
-    const where = `${interfaces.join(' or ')}${region === null ? '' : ` in the region ${region}`}`
-    throw new Unanswered(`the catalogue has no endpoint of ${service} with the interface ${where}`)
+
+export const createSession = (parts: Parts): Session => {
+  const { options, send, stream = unable, clock, log } = parts
+  const circuits = new Map<string, Circuit>()
+  const circuitOf = (name: string): Circuit => {
+    const known = circuits.get(name) ?? createCircuit(name, clock, log)
+    circuits.set(name, known)
+    return known
   }
+  const tokens = ownTokens(parts, circuitOf('identity'))
+  const through = asking(tokens, circuitOf)
+  const urlOf = urlIn(options)
   return {
     call: ({ service, path, method, headers = {}, body, timeoutMs = options.timeoutMs }) =>
-      through(service, (token) => ({
-        method,
-        url: `${urlOf(service, token)}${path}`,
-        headers: { accept: 'application/json', ...headers },
-        ...(body !== undefined && { body }),
-        timeoutMs,
-      })),
+      through(
+        service,
+        (token): Request => ({
+          method,
+          url: `${urlOf(service, token)}${path}`,
+          headers: { accept: 'application/json', ...headers },
+          ...(body !== undefined && { body }),
+          timeoutMs,
+        }),
+        send,
+      ),
+    read: ({ service, path, headers = {}, timeoutMs = options.timeoutMs, idleMs, signal }) =>
+      through(
+        service,
+        (token): StreamRequest => ({
+          method: 'GET',
+          url: `${urlOf(service, token)}${path}`,
+          headers,
+          timeoutMs,
+          idleMs,
+          signal,
+        }),
+        stream,
+      ),
     ask: (path, headers = {}) =>
-      through('identity', () => ({
-        method: 'GET',
-        url: `${options.authUrl}${path}`,
-        headers: { accept: 'application/json', ...headers },
-        timeoutMs: options.timeoutMs,
-      })),
+      through(
+        'identity',
+        (): Request => ({
+          method: 'GET',
+          url: `${options.authUrl}${path}`,
+          headers: { accept: 'application/json', ...headers },
+          timeoutMs: options.timeoutMs,
+        }),
+        send,
+      ),
     entry: async (service) => {
       const token = await tokens.current()
       return { token: token.id, url: urlOf(service, token) }

@@ -44,6 +44,7 @@ export type KeystoneDouble = {
   services: Readonly<Record<string, string>>
   /** Paths asked so far, with the method. */
   readonly asked: string[]
+  readonly isLive: (token: string) => boolean
   readonly revokeAll: () => void
   readonly close: () => Promise<void>
 }
@@ -167,6 +168,7 @@ export const keystoneDouble = async (): Promise<KeystoneDouble> => {
     skewMs: 0,
     services: {},
     asked: [],
+    isLive: (token) => live(token) !== undefined,
     revokeAll: () => tokens.clear(),
     close: async () => {
       server.closeAllConnections()

@@ -1,0 +1,80 @@
+/** Where images come from: a folder that is configured, otherwise Glance where the program has a session with a cloud, otherwise nowhere. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ImageCatalogue } from '../../actors/neighbours.ts'
+import type { Cancel, Clock } from '../../clock.ts'
+import type { ImageFiles } from '../../images.ts'
+import type { Log } from '../../log.ts'
+import { createImageCache } from '../../neighbours/images/cache.ts'
+import { folderCatalogue, folderFiles } from '../../neighbours/images/folder.ts'
+import { createGlance, type Glance } from '../../neighbours/images/glance.ts'
+import { createGlanceFiles } from '../../neighbours/images/glanceFiles.ts'
+import type { Session } from '../../neighbours/openstack/session.ts'
+import type { Closer } from '../closer.ts'
+import type { Config } from '../config/config.ts'
+
+export type ImageStores = {
+  readonly catalogue: ImageCatalogue
+  /** With a cache in the data folder, where images come from Glance. */
+  readonly files: () => Promise<ImageFiles>
+  /** Why images cannot be had at present; null: no reason is known. */
+  readonly ailing: () => string | null
+}
+type Parts = {
+  readonly config: Pick<Config, 'images' | 'glance' | 'data'>
+  /** Null: the program has no session with a cloud. */
+  readonly session: Session | null
+  readonly clock: Clock
+  readonly log: Log
+  readonly open: Pick<Closer, 'add'>
+}
+/** While Glance does not answer it is looked at so often, so that its return is known although nobody asks for an image. */
+const LOOK_MS = 30_000
+/** Pauses between two attempts to get an image to a host. */
+const PAUSES = { firstMs: 500, maxMs: 15_000 }
+
+/** Says at the start, and when it changes, whether images can be had. */
+const looking = (glance: Glance, { clock, log, open }: Parts): void => {
+  let cancel: Cancel = () => {}
+  let [stopped, wasWell] = [false, null as boolean | null]
+  const tell = (reason: string | null): void => {
+    if (wasWell === (reason === null)) return
+    wasWell = reason === null
+    if (reason === null) log.info({ store: 'glance' }, 'images.reachable')
+    else log.warn({ store: 'glance', reason }, 'images.unreachable')
+  }
+  const look = async (): Promise<void> => {
+    if (wasWell !== true || glance.ailing() !== null) await glance.look()
+    if (stopped) return
+    tell(glance.ailing())
+    cancel = clock.after(LOOK_MS, () => void look())
+  }
+  open.add(async () => {
+    stopped = true
+    cancel()
+  })
+  void look()
+}
+
+export const openImages = (parts: Parts): ImageStores => {
+  const { config, session, clock, log } = parts
+  const { images: folder, glance: options, data } = config
+  if (folder !== null || session === null)
+    return {
+      catalogue: folderCatalogue(folder, log),
+      files: async () => folderFiles(folder, log),
+      ailing: () => null,
+    }
+  const glance = createGlance(session, options)
+  looking(glance, parts)
+  return {
+    catalogue: glance,
+    files: async () => {
+      const dir = join(data, 'images')
+      await mkdir(dir, { recursive: true })
+      const cache = createImageCache(dir, options.cacheMaxBytes, clock)
+      return createGlanceFiles({ glance, cache, options: { ...options, pauses: PAUSES }, clock, log })
+    },
+    ailing: () => (glance.ailing() === null ? null : `images: ${glance.ailing()}`),
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * The folder in which a host keeps images, by digest.
+ *
+ * CACHE-1 an image is a folder with `bits` (whole, verified) or `part` (the beginning of it), and a name of `bits` for each UUID that it has;
+ * CACHE-2 what is not used for longest goes first when room is needed; what is in use, or being downloaded, stays;
+ * CACHE-3 a name other than those of this cache is left alone.
+ */
+import { link, mkdir, open, opendir, readdir, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../clock.ts'
+import { keyedMutex } from '../../keyedMutex.ts'
+
+export type Place = { readonly dir: string; readonly whole: string; readonly part: string }
+export type ImageCache = {
+  readonly place: (key: string) => Place
+  /** It stays until the function that is returned is called. */
+  readonly pin: (key: string) => () => void
+  /** Makes the folder of an image, and room for so many bytes in all there. False: what is in use leaves no room. */
+  readonly reserve: (key: string, bytes: number) => Promise<boolean>
+  /** Removes the whole file with all its names; what was received of a new one stays. */
+  readonly clear: (key: string) => Promise<void>
+  /** The verified file under a name that drivers understand. */
+  readonly named: (key: string, name: string) => Promise<string>
+  /** The image with this name, if it is there: `<uuid>` with any extension. */
+  readonly keyOf: (uuid: string) => Promise<string | null>
+}
+const KEY = /^[a-z0-9-]{1,20}_[0-9a-f-]{32,128}$/
+const ENTRIES_MAX = 10_000
+type Entry = { readonly key: string; readonly bytes: number; readonly usedAt: number }
+
+export const sizeOf = async (path: string): Promise<number> => {
+  const found = await stat(path).catch(() => null)
+  return found?.isFile() ? found.size : 0
+}
+/** What a rename in it has done outlives a crash of the machine. */
+export const syncFolder = async (dir: string): Promise<void> => {
+  const handle = await open(dir, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const placeIn = (dir: string, key: string): Place => {
+  const folder = join(dir, key)
+  return { dir: folder, whole: join(folder, 'bits'), part: join(folder, 'part') }
+}
+const keysIn = async (dir: string): Promise<readonly string[]> => {
+  const found: string[] = []
+  for await (const { name } of await opendir(dir)) {
+    if (KEY.test(name)) found.push(name)
+    if (found.length > ENTRIES_MAX) throw new Error(`more than ${ENTRIES_MAX} images are kept`)
+  }
+  return found
+}
+const entryAt = async (key: string, { dir, whole, part }: Place): Promise<Entry> => {
+  const found = await stat(dir).catch(() => null)
+  return { key, bytes: (await sizeOf(whole)) + (await sizeOf(part)), usedAt: found?.mtimeMs ?? 0 }
+}
+
+/** What is in use, and how many bytes each download under way will need. */
+const createUses = () => {
+  const pinned = new Map<string, number>()
+  const reserved = new Map<string, number>()
+  const unpin = (key: string): void => {
+    const left = pinned.get(key)! - 1
+    if (left > 0) return void pinned.set(key, left)
+    pinned.delete(key)
+    reserved.delete(key)
+  }
+  return {
+    reserved,
+    isPinned: (key: string): boolean => pinned.has(key),
+    pin: (key: string) => {
+      pinned.set(key, (pinned.get(key) ?? 0) + 1)
+      let done = false
+      return () => {
+        if (!done) unpin(key)
+        done = true
+      }
+    },
+  }
+}
+
+export const createImageCache = (dir: string, maxBytes: number, clock: Clock): ImageCache => {
+  const mutex = keyedMutex(clock)
+  const { reserved, isPinned, pin } = createUses()
+  const place = (key: string): Place => placeIn(dir, key)
+  const makeRoom = async (key: string, bytes: number): Promise<boolean> => {
+    const others = (await keysIn(dir)).filter((one) => one !== key)
+    const found = await Promise.all(others.map((one) => entryAt(one, place(one))))
+    const entries = found.map((one) => ({ ...one, bytes: Math.max(one.bytes, reserved.get(one.key) ?? 0) }))
+    let total = entries.reduce((sum, one) => sum + one.bytes, bytes)
+    for (const one of entries.toSorted((a, b) => a.usedAt - b.usedAt)) {
+      if (total <= maxBytes) break
+      if (isPinned(one.key)) continue
+      await rm(place(one.key).dir, { recursive: true, force: true })
+      total -= one.bytes
+    }
+    return total <= maxBytes
+  }
+  return {
+    place,
+    pin,
+    reserve: (key, bytes) =>
+      mutex.run('room', async () => {
+        await mkdir(place(key).dir, { recursive: true })
+        if (!(await makeRoom(key, bytes))) return false
+        reserved.set(key, bytes)
+        return true
+      }),
+    clear: async (key) => {
+      const { dir: folder, part } = place(key)
+      const names = await readdir(folder).catch(() => [])
+      const paths = names.map((name) => join(folder, name)).filter((path) => path !== part)
+      await Promise.all(paths.map((path) => rm(path, { force: true })))
+    },
+    named: async (key, name) => {
+      const { dir: folder, whole } = place(key)
+      const path = join(folder, name)
+      await link(whole, path).catch(async (error: unknown) => {
+        if ((await sizeOf(path)) === 0) throw error
+      })
+      const now = clock.now() / 1000
+      await utimes(folder, now, now)
+      return path
+    },
+    keyOf: async (uuid) => {
+      for (const key of await keysIn(dir).catch(() => [])) {
+        const names = await readdir(place(key).dir).catch(() => [])
+        if (names.some((name) => name.startsWith(uuid))) return key
+      }
+      return null
+    },
+  }
+}

@@ -1,0 +1,143 @@
+/** What is asked of Glance (Image API v2): descriptions, paged lists, and bytes from a position on. Nothing here rejects or retries. */
+import * as v from 'valibot'
+import type { ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
+import { textOf } from '../../errorText.ts'
+import type { ImageUuid } from '../../identifiers.ts'
+import { type Image, type ImageProblem, type NoImage, noImage } from '../../images.ts'
+import type { Answer } from '../openstack/send.ts'
+import type { Session } from '../openstack/session.ts'
+import { bitstreamIn, SEARCHED, TAG } from './metadata.ts'
+
+export type GlanceOptions = {
+  /** For a description, a page, or the beginning of the bytes. */
+  readonly timeoutMs: number
+  /** No longer than this passes between two parts of the bytes. */
+  readonly idleMs: number
+}
+/** `start`: the position of the first byte that comes. */
+export type Bytes = { readonly found: true; readonly start: number; readonly body: AsyncIterable<Uint8Array> }
+export type Glance = ImageCatalogue & {
+  /** From a position on, or from the beginning where Glance sends no part. Null: there is nothing at that position. */
+  readonly bytes: (image: ImageUuid, from: number, signal: AbortSignal) => Promise<Bytes | NoImage | null>
+  /** Whether Glance answers and lets this service read; null: it does. */
+  readonly look: () => Promise<NoImage | null>
+  /** Why it could not be asked the last time; null: it could. */
+  readonly ailing: () => string | null
+}
+
+const SERVICE = 'image'
+const PAGE = 100
+const PAGES_MAX = 20
+const LIST = v.object({ images: v.pipe(v.array(v.unknown()), v.maxLength(1000)), next: v.optional(v.string()) })
+/** A page leads to the next page of the same service, nowhere else. */
+const NEXT = /^\/v2\/images\?[\x21-\x7e]{1,8000}$/
+
+/** Everything else may be over soon. 401: of a new token as well, so the trouble is with the accounts and not with the image. */
+const PROBLEMS: Readonly<Record<number, ImageProblem>> = {
+  204: 'inactive',
+  400: 'unusable',
+  403: 'forbidden',
+  404: 'unknown',
+  410: 'unknown',
+}
+const problemOf = (status: number): NoImage => {
+  const why = PROBLEMS[status]
+  return why === undefined ? noImage('unavailable', `the image service answers ${status}`) : noImage(why)
+}
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+const unreadable = noImage('unavailable', 'the answer of the image service cannot be read')
+
+const startOf = (range: string | undefined): number => Number(/^bytes (\d{1,15})-/.exec(range ?? '')?.[1] ?? Number.NaN)
+
+/** Asks Glance, and remembers whether it could be asked. */
+const createAsking = (session: Session, timeoutMs: number) => {
+  let ailing: string | null = null
+  /** The catalogue has the address with or without the version. */
+  const base = async (): Promise<string> => ((await session.entry(SERVICE)).url.endsWith('/v2') ? '' : '/v2')
+  const reached = async <Got extends { readonly status: number }>(
+    path: string,
+    ask: (path: string) => Promise<Got>,
+  ): Promise<Got | NoImage> => {
+    try {
+      const answer = await ask(`${await base()}${path}`)
+      ailing = answer.status >= 500 || answer.status === 401 ? `it answers ${answer.status}` : null
+      return answer
+    } catch (error) {
+      ailing = textOf(error)
+      return noImage('unavailable', ailing)
+    }
+  }
+  const get = async (path: string): Promise<Answer | NoImage> => {
+    const answer = await reached(path, (whole) =>
+      session.call({ service: SERVICE, method: 'GET', path: whole, timeoutMs }),
+    )
+    return 'found' in answer || answer.status === 200 ? answer : problemOf(answer.status)
+  }
+  return { reached, get, ailing: () => ailing }
+}
+type Get = ReturnType<typeof createAsking>['get']
+
+/** What one search finds, page by page. */
+const listed = async (get: Get, query: URLSearchParams): Promise<readonly unknown[] | NoImage> => {
+  const found: unknown[] = []
+  let path: string | undefined = `/images?${query.toString()}`
+  for (let pages = 0; path !== undefined; pages++) {
+    if (pages >= PAGES_MAX) return noImage('unusable', `more than ${PAGE * PAGES_MAX} images fit`)
+    const answer: Answer | NoImage = await get(path)
+    if ('found' in answer) return answer
+    const page = v.safeParse(LIST, parsed(answer.text))
+    if (!page.success) return unreadable
+    const { images, next } = page.output
+    found.push(...images)
+    if (next !== undefined && !NEXT.test(next)) return unreadable
+    path = next?.slice('/v2'.length)
+  }
+  return found
+}
+const searchWith =
+  (get: Get): Glance['search'] =>
+  async ({ by, value }: ImageSearch) => {
+    const images = new Map<ImageUuid, Image>()
+    for (const key of SEARCHED[by]) {
+      const query = new URLSearchParams({ tag: TAG, status: 'active', [key]: value, limit: String(PAGE) })
+      const found = await listed(get, query)
+      if ('found' in found) return found
+      for (const read of found.map(bitstreamIn)) if (read.found) images.set(read.image.uuid, read.image)
+    }
+    return { found: true, images: [...images.values()] }
+  }
+
+export const createGlance = (session: Session, { timeoutMs, idleMs }: GlanceOptions): Glance => {
+  const { reached, get, ailing } = createAsking(session, timeoutMs)
+  return {
+    search: searchWith(get),
+    find: async (uuid) => {
+      const answer = await get(`/images/${encodeURIComponent(uuid)}`)
+      return 'found' in answer ? answer : bitstreamIn(parsed(answer.text))
+    },
+    bytes: async (uuid, from, signal) => {
+      const headers = from > 0 ? { range: `bytes=${from}-` } : {}
+      const answer = await reached(`/images/${encodeURIComponent(uuid)}/file`, (path) =>
+        session.read({ service: SERVICE, path, headers, timeoutMs, idleMs, signal }),
+      )
+      if ('found' in answer) return answer
+      const { status, body } = answer
+      if (status === 200) return { found: true, start: 0, body }
+      const start = startOf(answer.headers['content-range'])
+      if (status === 206 && start === from) return { found: true, start, body }
+      answer.drop()
+      return status === 416 || status === 206 ? null : problemOf(status)
+    },
+    look: async () => {
+      const answer = await get(`/images?tag=${TAG}&limit=1`)
+      return 'found' in answer ? answer : null
+    },
+    ailing,
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * The bytes of images from Glance, in the cache of this host.
+ *
+ * FILES-1 what no retry can cure ends the attempt; everything else is tried again, with growing pauses, until nobody waits any more;
+ * FILES-2 one download at a time for a digest, and a limited number in all; others that want the same bytes wait for them;
+ * FILES-3 bytes are compared with the digest after each download and before each use; if they differ they are fetched anew, once;
+ * FILES-4 while Glance cannot be asked, an image that is in the cache is used: the bytes of an image never change.
+ */
+import type { Clock } from '../../clock.ts'
+import { textOf } from '../../errorText.ts'
+import type { ImageUuid } from '../../identifiers.ts'
+import {
+  type Digest,
+  type Image,
+  type ImageFile,
+  type ImageFiles,
+  isFinal,
+  type NoImage,
+  noImage,
+} from '../../images.ts'
+import { type KeyedMutex, keyedMutex } from '../../keyedMutex.ts'
+import type { Log } from '../../log.ts'
+import { type Backoff, backoffMs, endedWithin, pause } from '../../waiting.ts'
+import { type ImageCache, sizeOf } from './cache.ts'
+import { download } from './download.ts'
+import { fileNameOf } from './fileName.ts'
+import type { Glance } from './glance.ts'
+import { matches } from './verify.ts'
+
+export type FilesOptions = {
+  /** Time for an image in all, retries included. */
+  readonly totalMs: number
+  readonly imageMaxBytes: number
+  readonly cacheMaxBytes: number
+  readonly downloadsMax: number
+  /** Between two attempts. */
+  readonly pauses: Backoff
+  /** An image without a digest is used, too. */
+  readonly allowUnverified: boolean
+}
+type Parts = {
+  readonly glance: Glance
+  readonly cache: ImageCache
+  readonly options: FilesOptions
+  readonly clock: Clock
+  readonly log: Log
+}
+const UNVERIFIED = 'unverified'
+
+type Wanted = {
+  readonly image: Image
+  readonly size: number
+  readonly key: string
+  readonly digest: Digest | null
+  readonly signal: AbortSignal
+}
+
+/** Holds a key while it works. Rejects with the reason of the signal while it waits. */
+const holding = async <Value>(
+  { mutex, clock }: { readonly mutex: KeyedMutex; readonly clock: Clock },
+  key: string,
+  { totalMs, signal }: { readonly totalMs: number; readonly signal: AbortSignal },
+  work: () => Promise<Value>,
+): Promise<Value> => {
+  const turn = mutex.enter(key, totalMs)
+  await endedWithin(clock, totalMs + 1, turn, signal).catch((error: unknown) => {
+    void turn.then((leave) => leave?.())
+    throw error
+  })
+  const leave = await turn
+  if (leave === null) throw new Error('others were being downloaded all the time')
+  try {
+    return await work()
+  } finally {
+    leave()
+  }
+}
+
+/** What the description allows. */
+const judge = (
+  image: Image,
+  { imageMaxBytes, cacheMaxBytes, allowUnverified }: FilesOptions,
+): Omit<Wanted, 'signal'> | NoImage => {
+  const { size, digest, uuid } = image
+  if (size === null || size === 0) return noImage('inactive', 'it has no size')
+  const limit = Math.min(imageMaxBytes, cacheMaxBytes)
+  if (size > limit) return noImage('too_large', `${size} bytes, of which ${limit} are allowed`)
+  if (digest === null && !allowUnverified) return noImage('unverifiable')
+  const key = digest === null ? `${UNVERIFIED}_${uuid}` : `${digest.algorithm}_${digest.value}`
+  return { image, size, key, digest }
+}
+
+/** Whether the cache has the bytes (FILES-3). */
+const isKept = async ({ cache, log }: Parts, { key, digest, size, signal }: Wanted): Promise<boolean> => {
+  const { whole } = cache.place(key)
+  if ((await sizeOf(whole)) !== size) return false
+  if (digest === null || (await matches(whole, digest, signal))) return true
+  log.warn({ image_digest: key }, 'images.keptFileDiffers')
+  return false
+}
+const fetched = async (parts: Parts, { key, size, image, signal }: Wanted): Promise<NoImage | null> => {
+  const { glance, cache, clock, log } = parts
+  const place = cache.place(key)
+  await cache.clear(key)
+  if (!(await cache.reserve(key, size))) return noImage('unavailable', 'images that are in use fill the cache')
+  const before = await sizeOf(place.part)
+  const began = clock.monotonic()
+  const problem = await download(glance, { image, size, place, signal })
+  const ms = Math.round(clock.monotonic() - began)
+  if (problem === null) log.info({ image: image.uuid, bytes: size, resumed_at: before, ms }, 'images.downloaded')
+  return problem
+}
+
+/** The file of the image after `prepare` has made it good; it is pinned from before that until it is closed. */
+const pinned = async (
+  { cache }: Parts,
+  { key, image }: Wanted,
+  prepare: () => Promise<NoImage | null>,
+): Promise<ImageFile | NoImage> => {
+  const close = cache.pin(key)
+  try {
+    const problem = await prepare()
+    if (problem === null) {
+      const path = await cache.named(key, await fileNameOf(image, cache.place(key).whole))
+      return { found: true, path, close }
+    }
+    close()
+    return problem
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** FILES-4. The key is the digest that the image had; without one there is nothing to compare with. */
+const kept = async (parts: Parts, uuid: ImageUuid, signal: AbortSignal): Promise<ImageFile | NoImage | null> => {
+  const { cache, glance, log } = parts
+  const key = await cache.keyOf(uuid)
+  if (key === null) return null
+  const [algorithm = '', value = ''] = key.split('_')
+  const digest = algorithm === UNVERIFIED ? null : { algorithm, value }
+  const size = await sizeOf(cache.place(key).whole)
+  const image = { uuid, name: null, size, digest, tags: [], properties: {} }
+  const wanted = { image, size, key, digest, signal }
+  if (size === 0 || !(await isKept(parts, wanted))) return null
+  log.warn({ image: uuid, reason: glance.ailing() }, 'images.usedWithoutAsking')
+  return pinned(parts, wanted, async () => null)
+}
+
+/** One try. Never rejects. */
+const createAttempt = (parts: Parts) => {
+  const { glance, options, clock } = parts
+  const { totalMs, downloadsMax } = options
+  const digests = { mutex: keyedMutex(clock), clock }
+  const lanes = { mutex: keyedMutex(clock), clock }
+  let lane = 0
+  const prepared = (wanted: Wanted): Promise<NoImage | null> => {
+    const term = { totalMs, signal: wanted.signal }
+    return holding(digests, wanted.key, term, async () => {
+      if (await isKept(parts, wanted)) return null
+      return holding(lanes, String(lane++ % downloadsMax), term, () => fetched(parts, wanted))
+    })
+  }
+  return async (uuid: ImageUuid, signal: AbortSignal): Promise<ImageFile | NoImage> => {
+    try {
+      const described = await glance.find(uuid)
+      if (!described.found) return (described.why === 'unavailable' && (await kept(parts, uuid, signal))) || described
+      const wanted = judge(described.image, options)
+      if ('found' in wanted) return wanted
+      const whole = { ...wanted, signal }
+      return await pinned(parts, whole, () => prepared(whole))
+    } catch (error) {
+      return noImage('unavailable', textOf(error))
+    }
+  }
+}
+
+export const createGlanceFiles = (parts: Parts): ImageFiles => {
+  const { options, clock, log } = parts
+  const attempt = createAttempt(parts)
+  const untilDone = async (uuid: ImageUuid, signal: AbortSignal): Promise<ImageFile | NoImage> => {
+    let [corrupt, failures] = [0, 0]
+    let last: NoImage | null = null
+    for (;;) {
+      const got = await attempt(uuid, signal)
+      if (got.found) return got
+      // what went wrong before says more than that the time is over
+      if (signal.aborted) return last ?? got
+      if (got.why === 'corrupt' ? ++corrupt > 1 : isFinal(got)) return got
+      log.warn({ image: uuid, why: got.why, reason: got.detail }, 'images.notYet')
+      failures++
+      last = got
+      const waited = await pause(clock, backoffMs(options.pauses, failures), signal).then(
+        () => true,
+        () => false,
+      )
+      if (!waited) return got
+    }
+  }
+  return {
+    open: async (uuid, { withinMs, signal }) => {
+      const end = new AbortController()
+      const limitMs = Math.max(0, Math.min(withinMs, options.totalMs))
+      const cancel = clock.after(limitMs, () => end.abort(new Error(`the image did not come within ${limitMs} ms`)))
+      try {
+        return await untilDone(uuid, AbortSignal.any([signal, end.signal]))
+      } finally {
+        cancel()
+      }
+    },
+  }
+}
