@@ -11,13 +11,18 @@ import type {
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { createPlacement } from '../../src/neighbours/openstack/placement.ts'
-import { createSender } from '../../src/neighbours/openstack/send.ts'
-import { createSession, type Session, type SessionOptions } from '../../src/neighbours/openstack/session.ts'
+import { type Answer, createSender } from '../../src/neighbours/openstack/send.ts'
+import { type Call, createSession, type Session, type SessionOptions } from '../../src/neighbours/openstack/session.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Reply = { readonly status: number; readonly body: unknown }
+type Around = (call: Call, carryOut: () => Promise<Answer>) => Promise<Answer>
 export type PlacementLab = {
   readonly placement: Placement
+  /** Method and path of each request of that client. */
+  readonly asked: string[]
+  /** Lets a test refuse the requests of that client, or do something before and after them; null: no more. */
+  readonly meddle: (around: Around | null) => void
   /** `version`: the highest unless told. */
   readonly ask: (method: Method, path: string, body?: unknown, version?: string) => Promise<Reply>
   /** A compute node as Nova makes it; answers with its UUID. */
@@ -63,7 +68,14 @@ export const placementLab = (options: SessionOptions): PlacementLab => {
   return placementLabOn(session, sender.close)
 }
 export const placementLabOn = (session: Pick<Session, 'call'>, close = async () => {}): PlacementLab => {
-  const placement = createPlacement(session)
+  const asked: string[] = []
+  let around: Around | null = null
+  const placement = createPlacement({
+    call: (call) => {
+      asked.push(`${call.method} ${call.path}`)
+      return around === null ? session.call(call) : around(call, () => session.call(call))
+    },
+  })
   const ask: PlacementLab['ask'] = async (method, path, body, version = 'latest') => {
     const headers = { 'openstack-api-version': `placement ${version}`, 'content-type': 'application/json' }
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -95,6 +107,8 @@ export const placementLabOn = (session: Pick<Session, 'call'>, close = async () 
   }
   return {
     placement,
+    asked,
+    meddle: (next) => (around = next),
     ask,
     node,
     generation,

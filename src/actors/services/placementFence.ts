@@ -1,5 +1,5 @@
 /** A Placement that writes only while the caller may, and one that only notes what would be written. */
-import type { Placement, PlacementFault, Told } from '../placement/port.ts'
+import type { Inventories, Placement, PlacementFault, Provider, Told } from '../placement/port.ts'
 
 const SUPERSEDED: PlacementFault = {
   ok: false,
@@ -25,20 +25,57 @@ export const fenced = (port: Placement, mayCall: () => Promise<boolean>): Placem
   }
 }
 
-/** Answers each write as if it had been done, and reads of what was created as if it were there. */
+const ok = <Value>(value: Value): Told<Value> => ({ ok: true, value })
+const refused = (trouble: PlacementFault['trouble'], reason: string): PlacementFault => ({ ok: false, trouble, reason })
+
+/** What Placement would say to this name for this provider. */
+const naming = async (port: Placement, { uuid, name }: Pick<Provider, 'uuid' | 'name'>): Promise<Told<null>> => {
+  const told = await port.named(name)
+  if (!told.ok) return told
+  const taken = told.value !== null && told.value.uuid !== uuid
+  return taken ? refused('duplicate', `the name ${name} belongs to the provider ${told.value.uuid}`) : ok(null)
+}
+/** What Placement would say to this inventory: a class with allocations cannot go. */
+const replacing = async (port: Placement, uuid: string, wanted: Inventories): Promise<Told<null>> => {
+  const present = await port.inventories(uuid)
+  if (!present.ok) return present
+  const lost = Object.keys(present.value.inventories).filter((name) => !Object.hasOwn(wanted, name))
+  if (lost.length === 0) return ok(null)
+  const used = await port.allocations(uuid)
+  if (!used.ok) return used
+  const kept = lost.filter((name) => Object.values(used.value.consumers).some((held) => Object.hasOwn(held, name)))
+  return kept.length > 0 ? refused('inUse', `units of ${kept.join(', ')} are allocated`) : ok(null)
+}
+
+/** Answers each write as Placement would, without carrying it out, and reads of what was created as if it were there. */
 export const unwritten = (port: Placement): Placement => {
   const made = new Set<string>()
-  const ok = <Value>(value: Value): Told<Value> => ({ ok: true, value })
+  const shown = async ({
+    uuid,
+    name,
+    parent,
+  }: {
+    readonly uuid: string
+    readonly name: string
+    readonly parent: string
+  }) => {
+    const told = await naming(port, { uuid, name })
+    return told.ok ? ok({ uuid, name, parent, root: parent, generation: 0 }) : told
+  }
   return {
     ...port,
-    create: async ({ uuid, name, parent }) => {
-      made.add(uuid)
-      return ok({ uuid, name, parent, root: parent, generation: 0 })
+    create: async (it) => {
+      const told = await shown(it)
+      if (told.ok) made.add(it.uuid)
+      return told
     },
-    update: async ({ uuid, name, parent }) => ok({ uuid, name, parent, root: parent, generation: 0 }),
+    update: shown,
     remove: async () => ok(null),
     inventories: async (uuid) => (made.has(uuid) ? ok({ generation: 0, inventories: {} }) : port.inventories(uuid)),
-    setInventories: async ({ generation }) => ok(generation),
+    setInventories: async ({ uuid, generation, inventories }) => {
+      const told = made.has(uuid) ? ok(null) : await replacing(port, uuid, inventories)
+      return told.ok ? ok(generation) : told
+    },
     traits: async (uuid) => (made.has(uuid) ? ok({ generation: 0, traits: [] }) : port.traits(uuid)),
     setTraits: async ({ generation }) => ok(generation),
     ensureTrait: async () => ok(null),

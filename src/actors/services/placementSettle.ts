@@ -149,6 +149,8 @@ const place = async (
   if (foreign !== undefined)
     return conflict(progress, `the provider ${provider.uuid} carries ${foreign}: it belongs to Nova`)
   if (!progress.ours) {
+    if (held?.ours !== true && provider.root !== root.uuid)
+      return conflict(progress, `the provider ${provider.uuid} stands below another compute node, ${provider.root}`)
     if (held?.ours !== true && (provider.name !== wanted.name || !isAdoptable(wanted, content)))
       return conflict(progress, `the provider ${provider.uuid} (${provider.name}) exists and is not known to be ours`)
     if (held?.ours !== true) progress.did.push('adopted')

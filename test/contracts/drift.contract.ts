@@ -1,0 +1,333 @@
+/** The drift catalogue (placement.md 8): each case is made with the API of Placement, and one pass of the reconciler follows. On the double, and on a real Placement. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rpUuidOf } from '../../src/rpUuid.ts'
+import { type PlacedHost, placedHost, type Shown } from '../support/placedHost.ts'
+import { customName, type PlacementLab, record, uniqueName } from '../support/placementLab.ts'
+import { NOVA, value } from '../support/plane.ts'
+
+type Case = readonly [
+  name: string,
+  /** What happened to Placement; answers with what is checked after the pass. */
+  given: (host: PlacedHost, lab: PlacementLab, before: Shown) => Promise<(() => Promise<unknown>) | void>,
+]
+const FPGA = 'FPGA'
+const HUGE = 2_147_483_647
+const replaced = (lab: PlacementLab, uuid: string, fields: object) =>
+  lab.setInventories(uuid, { [FPGA]: { ...record(4), ...fields } })
+const put = async (lab: PlacementLab, path: string, body: unknown) => {
+  const { status, body: answer } = await lab.ask('PUT', path, body)
+  expect([status, answer]).toEqual([200, expect.anything()])
+}
+
+/** After the pass Placement shows what it showed before, and nothing is amiss. */
+const MENDED: readonly Case[] = [
+  ['P1 the provider was deleted', async ({ card }, lab) => void (await lab.placement.remove(card.uuid))],
+  [
+    'P1 the provider was deleted while its device is disabled',
+    async (host, lab) => {
+      await host.disable()
+      await host.heal()
+      const reserved = await host.now()
+      expect(reserved.inventories).toEqual({ [FPGA]: record(4, 4) })
+      await lab.placement.remove(host.card.uuid)
+      return async () => {
+        expect(await host.now()).toEqual(reserved)
+        await host.enable()
+        await host.heal()
+      }
+    },
+  ],
+  [
+    'P6 the compute node was renamed, and one of the host name is new',
+    async (host, lab) => {
+      await put(lab, `/resource_providers/${host.root}`, { name: uniqueName() })
+      const root = await lab.node(host.host)
+      return async () => {
+        expect(await host.drift()).toMatchObject({ root })
+        for (const { rp_uuid: uuid } of await host.places())
+          expect(await host.shown(uuid!)).toMatchObject({ parent: root })
+        await lab.placement.update({ ...host.card, parent: host.root })
+      }
+    },
+  ],
+  ['P7 another total', async ({ card }, lab) => void (await replaced(lab, card.uuid, { total: 99 }))],
+  ['P8 units are reserved', async ({ card }, lab) => void (await replaced(lab, card.uuid, { reserved: 3 }))],
+  ['P9 max_unit is without limit', async ({ card }, lab) => void (await replaced(lab, card.uuid, { max_unit: HUGE }))],
+  [
+    'other fields of the inventory',
+    async ({ card }, lab) => void (await replaced(lab, card.uuid, { min_unit: 2, step_size: 2, allocation_ratio: 16 })),
+  ],
+  [
+    'P10 one more resource class',
+    async ({ card }, lab) => void (await lab.setInventories(card.uuid, { [FPGA]: record(4), VGPU: record(2) })),
+  ],
+  ['the inventory is empty', async ({ card }, lab) => void (await lab.setInventories(card.uuid, {}))],
+  ['P11 traits are missing', async ({ card }, lab) => void (await lab.setTraits(card.uuid, ['OWNER_CYBORG']))],
+  ['P11 all traits are missing', async ({ card }, lab) => void (await lab.setTraits(card.uuid, []))],
+  [
+    'P19 it was renamed',
+    async ({ card, root }, lab) => void (await lab.placement.update({ ...card, name: uniqueName(), parent: root })),
+  ],
+  [
+    'P20 a trait was deleted everywhere',
+    async ({ places }, lab, { traits }) => {
+      const custom = traits.find((name) => name.startsWith('CUSTOM_'))!
+      for (const { rp_uuid: uuid } of await places()) await lab.setTraits(uuid!, ['OWNER_CYBORG'])
+      // it may be in use by other hosts of the same cloud
+      expect([204, 409]).toContain((await lab.ask('DELETE', `/traits/${custom}`)).status)
+    },
+  ],
+  [
+    'several things at once',
+    async ({ card, root }, lab) => {
+      await lab.setTraits(card.uuid, [])
+      await lab.setInventories(card.uuid, { VGPU: record(9) })
+      await lab.placement.update({ ...card, name: uniqueName(), parent: root })
+    },
+  ],
+]
+
+const adopted = async (lab: PlacementLab, change: (uuid: string) => Promise<unknown>) => {
+  const host = await placedHost(lab, { node: false })
+  const root = await lab.node(host.host)
+  const uuid = rpUuidOf(host.card.name)
+  expect(uuid).toBe(host.card.uuid)
+  const body = { uuid, name: host.card.name, parent_provider_uuid: root }
+  expect((await lab.ask('POST', '/resource_providers', body)).status).toBe(200)
+  await change(uuid)
+  return host
+}
+
+export const driftContract = (given: () => PlacementLab): void => {
+  let lab: PlacementLab
+  const hosts: PlacedHost[] = []
+  const open = async (...parts: Parameters<typeof placedHost> extends [unknown, ...infer Rest] ? Rest : never) => {
+    const host = await placedHost(lab, ...parts)
+    hosts.push(host)
+    return host
+  }
+  beforeAll(() => {
+    lab = given()
+  })
+  afterAll(() => Promise.all(hosts.map((host) => host.stop())))
+  const rootOf = async ({ root }: PlacedHost) => [
+    await lab.placement.inventories(root),
+    await lab.placement.traits(root),
+  ]
+
+  describe('drift that a pass mends', () => {
+    test.each(MENDED)('%s', async (_, happened) => {
+      const host = await open()
+      const [before, root] = [await host.now(), await rootOf(host)]
+      const check = await happened(host, lab, before)
+      await host.heal()
+      await check?.()
+      if (!check) expect(await host.writesDuring(host.heal)).toEqual([])
+      else await host.heal()
+      const after = await host.now()
+      expect({ ...after, parent: null }).toEqual({ ...before, parent: null })
+      await host.inStep()
+      // the compute node belongs to Nova
+      expect(await rootOf(host)).toEqual(root)
+    })
+    test('P2 what was recorded while there was no compute node is created when there is one (P22)', async () => {
+      const host = await open({ node: false })
+      const missing = { state: 'waiting_for_compute_node', reason: expect.stringContaining(host.host) }
+      expect(await host.drift()).toMatchObject({ root: null, trouble: missing, entries: [] })
+      expect(await host.shown(host.card.uuid)).toBeNull()
+      const root = await lab.node(host.host)
+      await host.heal()
+      expect(await host.now()).toMatchObject({ parent: root, inventories: { [FPGA]: record(4) } })
+      await host.inStep()
+    })
+    test.each<[string, (uuid: string) => Promise<unknown>]>([
+      ['with nothing', async () => {}],
+      ['with our trait', (uuid) => lab.setTraits(uuid, ['OWNER_CYBORG'])],
+      [
+        'with its inventory alone, as the predecessor left it',
+        (uuid) => lab.setInventories(uuid, { [FPGA]: { ...record(4), max_unit: HUGE } }),
+      ],
+    ])('P3 a provider that was created and not recorded is adopted: %s', async (_, change) => {
+      const host = await adopted(lab, change)
+      hosts.push(host)
+      await host.heal()
+      expect(await host.now()).toMatchObject({
+        inventories: { [FPGA]: record(4) },
+        traits: expect.arrayContaining(['OWNER_CYBORG']),
+      })
+      await host.inStep()
+    })
+    test('P4 a provider with our trait that nothing explains is deleted', async () => {
+      const host = await open()
+      const orphan = await lab.child(host.root)
+      await lab.setInventories(orphan, { [FPGA]: record(4) })
+      await lab.setTraits(orphan, ['OWNER_CYBORG'])
+      await host.heal()
+      expect(await host.shown(orphan)).toBeNull()
+      await host.inStep()
+    })
+  })
+
+  describe('drift that is kept, and told', () => {
+    test('P4 an orphan with allocations is reserved, and deleted when they are gone', async () => {
+      const [host, consumer] = [await open(), randomUUID()]
+      const orphan = await lab.child(host.root)
+      await lab.setInventories(orphan, { [FPGA]: record(4) })
+      await lab.setTraits(orphan, ['OWNER_CYBORG'])
+      expect(await lab.allocate(consumer, { [orphan]: { [FPGA]: 1 } })).toBe(204)
+      await host.heal()
+      expect(await host.shown(orphan)).toMatchObject({ inventories: { [FPGA]: record(4, 4) } })
+      const entry = { provider: orphan, state: 'pending', reason: expect.stringContaining(consumer) }
+      expect(await host.drift()).toMatchObject({ entries: [expect.objectContaining(entry)] })
+      expect(await host.writesDuring(host.heal)).not.toContain(`PUT /resource_providers/${orphan}/inventories`)
+      await lab.release(consumer)
+      await host.heal()
+      expect(await host.shown(orphan)).toBeNull()
+    })
+    test('P5 what is left of a host that was removed, with allocations: reserved, until they are gone', async () => {
+      const [host, consumer] = [await open(), randomUUID()]
+      expect(await lab.allocate(consumer, { [host.card.uuid]: { [FPGA]: 1 } })).toBe(204)
+      value(await host.control.hosts.remove(NOVA, host.host, { by: 'operator', reason: 'sold' }, false))
+      await expect
+        .poll(() => host.shown(host.card.uuid), { timeout: 10_000 })
+        .toMatchObject({ inventories: { [FPGA]: record(4, 4) } })
+      expect((await lab.placement.allocations(host.card.uuid)) as object).toMatchObject({
+        value: { consumers: { [consumer]: { [FPGA]: 1 } } },
+      })
+    })
+    test('P6 a provider of which units are allocated follows to the new compute node as well', async () => {
+      const [host, consumer] = [await open(), randomUUID()]
+      expect(await lab.allocate(consumer, { [host.card.uuid]: { [FPGA]: 1 } })).toBe(204)
+      await put(lab, `/resource_providers/${host.root}`, { name: uniqueName() })
+      const root = await lab.node(host.host)
+      await host.heal()
+      expect(await host.now()).toMatchObject({ parent: root, inventories: { [FPGA]: record(4) } })
+      // now the old one can be deleted
+      expect(await lab.placement.remove(host.root)).toMatchObject({ ok: true })
+    })
+    test('P10 a class that is in use stays, with everything reserved, until it is free', async () => {
+      const [host, consumer] = [await open(), randomUUID()]
+      const both = { [FPGA]: record(4), VGPU: record(2) }
+      await lab.setInventories(host.card.uuid, both)
+      expect(await lab.allocate(consumer, { [host.card.uuid]: { VGPU: 1 } })).toBe(204)
+      await host.heal()
+      expect((await host.now()).inventories).toHaveProperty('VGPU', record(2, 2))
+      expect(await host.drift()).toMatchObject({
+        entries: expect.arrayContaining([expect.objectContaining({ provider: host.card.uuid, state: 'pending' })]),
+      })
+      await lab.release(consumer)
+      await host.heal()
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4) })
+      await host.inStep()
+    })
+    test('P12 a trait of an operator stays; one that this service has set goes when the device shows it no more', async () => {
+      const [host, foreign] = [await open(), customName()]
+      const stale = (await host.now()).traits.find((name) => name.startsWith('CUSTOM_FPGA_PRODUCT'))!
+      await lab.placement.ensureTrait(foreign)
+      await lab.setTraits(host.card.uuid, [...(await host.now()).traits, foreign])
+      await host.heal()
+      expect((await host.now()).traits).toContain(foreign)
+      const fresh = customName()
+      await host.shows((devices) =>
+        devices.map((device) => ({
+          ...device,
+          deployables: device.deployables.map((deployable) => ({
+            ...deployable,
+            attributes: deployable.attributes.map((each) => (each.value === stale ? { ...each, value: fresh } : each)),
+          })),
+        })),
+      )
+      await host.heal()
+      const { traits } = await host.now()
+      expect([traits.includes(stale), traits.includes(fresh), traits.includes(foreign)]).toEqual([false, true, true])
+      await host.inStep()
+    })
+    test('P14 an allocation that no request explains is told, and left alone', async () => {
+      const [host, consumer] = [await open(), randomUUID()]
+      expect(await lab.allocate(consumer, { [host.card.uuid]: { [FPGA]: 1 } })).toBe(204)
+      expect(await host.writesDuring(host.heal)).toEqual([])
+      expect((await host.drift()).entries).toEqual([
+        expect.objectContaining({ kind: 'allocation_without_arq', provider: host.card.uuid, consumer }),
+      ])
+      expect(await lab.placement.allocations(host.card.uuid)).toMatchObject({
+        value: { consumers: { [consumer]: { [FPGA]: 1 } } },
+      })
+    })
+    test('P15 a bound request without an allocation is told; with one all is well', async () => {
+      const [host, instance] = [await open(), randomUUID()]
+      const name = uniqueName()
+      const groups = [{ 'resources:FPGA': '1' }]
+      value(await host.control.profiles.create(NOVA, { name, description: null, groups }))
+      const [arq] = value(await host.control.arqs.create(NOVA, name))
+      const bind = { arq: arq!.uuid, hostname: host.host, deviceRpUuid: host.card.uuid, instanceUuid: instance }
+      value(await host.control.arqs.bind(NOVA, [bind]))
+      await host.heal()
+      expect((await host.drift()).entries).toEqual([
+        expect.objectContaining({ kind: 'arq_without_allocation', consumer: instance, arqs: [arq!.uuid] }),
+      ])
+      expect(await lab.allocate(instance, { [host.card.uuid]: { [FPGA]: 1 } })).toBe(204)
+      await host.inStep()
+    })
+    test('P16 handles that are withheld are reserved', async () => {
+      const host = await open()
+      const [handle] = value(await host.control.handles.list(NOVA, { deployable_uuid: host.card.deployable }, {})).items
+      const note = { by: 'operator', reason: 'dirty' }
+      value(await host.control.handles.quarantine(NOVA, handle!.uuid, note))
+      await host.heal()
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4, 1) })
+      value(await host.control.handles.release(NOVA, handle!.uuid, note))
+      await host.heal()
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4) })
+    })
+    test('P17 more is allocated than there is: the inventory follows the hardware all the same', async () => {
+      const [host, consumer] = [await open(), randomUUID()]
+      expect(await lab.allocate(consumer, { [host.card.uuid]: { [FPGA]: 4 } })).toBe(204)
+      await host.shows((devices) =>
+        devices.map((device) => ({
+          ...device,
+          deployables: device.deployables.map(({ handles, ...rest }) => {
+            const fewer = handles.slice(0, Math.min(2, handles.length))
+            return { ...rest, handles: fewer, numAccelerators: fewer.length }
+          }),
+        })),
+      )
+      await host.heal()
+      expect((await host.now()).inventories).toMatchObject({ [FPGA]: { total: 2 } })
+    })
+    test('P18 a provider is shared by two hosts: the first one keeps it, the second is in conflict', async () => {
+      const [first, second] = [await open(), await open()]
+      const before = await first.now()
+      await second.shows((devices) =>
+        devices.map((device, at) => ({
+          ...device,
+          deployables: device.deployables.map((each) => (at === 0 ? { ...each, name: first.card.name } : each)),
+        })),
+      )
+      await second.heal()
+      await second.heal()
+      const conflict = {
+        provider: first.card.uuid,
+        state: 'placement_conflict',
+        reason: expect.stringContaining(first.root),
+      }
+      expect((await second.drift()).entries).toContainEqual(expect.objectContaining(conflict))
+      expect(await first.now()).toEqual(before)
+      await first.heal()
+      expect(await first.now()).toEqual(before)
+      await first.inStep()
+    })
+    test('P21 aggregates are left alone', async () => {
+      const [host, aggregate] = [await open(), randomUUID()]
+      const at = `/resource_providers/${host.card.uuid}/aggregates`
+      await put(lab, at, {
+        aggregates: [aggregate],
+        resource_provider_generation: await lab.generation(host.card.uuid),
+      })
+      await replaced(lab, host.card.uuid, { total: 99 })
+      await host.heal()
+      expect((await lab.ask('GET', at)).body).toMatchObject({ aggregates: [aggregate] })
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4) })
+    })
+  })
+}

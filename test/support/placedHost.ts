@@ -1,0 +1,92 @@
+/** A host whose inventory is shown in a Placement, real or double: a control plane over a store in memory, the compute node that Nova made, and the means to change either side. */
+import { expect } from 'vitest'
+import type { HostDrift } from '../../src/actors/control.ts'
+import type { Inventories } from '../../src/actors/placement/port.ts'
+import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
+import type { ReportedDevice } from '../../src/hardware.ts'
+import { type PlacementLab, uniqueName } from './placementLab.ts'
+import { NOVA, openPlane, value } from './plane.ts'
+
+/** Nothing happens by itself: the host is looked at when a change has marked it, or when the test says so. */
+const OPTIONS = { placementAuditMs: 86_400_000, staleAfterMs: 86_400_000, downAfterMs: 172_800_000, missingRounds: 1 }
+/** Two cards: the first with four units. */
+export const PLAN: SimulatedPlan = {
+  seed: 1,
+  devices: [
+    { kind: 'fpga', handles: 4, hostWork: false },
+    { kind: 'gpu', handles: 2 },
+  ],
+}
+export type Shown = {
+  readonly name: string
+  readonly parent: string | null
+  readonly inventories: Inventories
+  readonly traits: readonly string[]
+}
+type Edit = (devices: readonly ReportedDevice[]) => readonly ReportedDevice[]
+
+export const placedHost = async (
+  lab: PlacementLab,
+  { plan = PLAN, node = true }: { readonly plan?: SimulatedPlan; readonly node?: boolean } = {},
+) => {
+  const host = uniqueName()
+  const root = node ? await lab.node(host) : null
+  const world = await openPlane({ placement: lab.placement, options: OPTIONS })
+  const { control, plane, report, discovered } = world
+  const devices = async (shown: SimulatedPlan) => discovered(host, shown)
+  /** Reports what the host shows, changed by `edit`. */
+  const shows = async (edit: Edit = (all) => all, shown = plan) =>
+    report(host, [{ driver: 'simulated_driver', status: 'ok', devices: edit(await devices(shown)) }])
+  /** One pass. */
+  const heal = async () => value(await control.drift.heal(NOVA, host))
+  const drift = async (): Promise<HostDrift> => value(await control.drift.list(host, {})).items[0]!
+  /** What Placement shows of a provider; null: it does not exist. */
+  const shown = async (uuid: string): Promise<Shown | null> => {
+    const [provider, inventories, traits] = [
+      await lab.placement.provider(uuid),
+      await lab.placement.inventories(uuid),
+      await lab.placement.traits(uuid),
+    ]
+    if (!provider.ok || !inventories.ok || !traits.ok) return null
+    const { name, parent } = provider.value
+    return { name, parent, inventories: inventories.value.inventories, traits: traits.value.traits.toSorted() }
+  }
+  const places = async () =>
+    value(await control.deployables.list({}, {})).items.filter(({ name }) => name.startsWith(`${host}_`))
+  await shows()
+  await heal()
+  const [first] = await places()
+  /** Of the first card. */
+  const card = { uuid: first!.rp_uuid!, name: first!.name, device: first!.device_uuid, deployable: first!.uuid }
+  return {
+    ...world,
+    host,
+    root: root ?? '',
+    card,
+    shows,
+    heal,
+    drift,
+    shown,
+    places,
+    now: async (): Promise<Shown> => {
+      const found = await shown(card.uuid)
+      if (found === null) throw new Error('the provider is gone')
+      return found
+    },
+    /** Nothing is left to do in Placement, and nothing was found amiss there. */
+    inStep: async () => {
+      const { trouble, entries } = await drift()
+      expect([trouble, entries.filter(({ kind }) => kind !== 'hardware')]).toEqual([null, []])
+    },
+    /** The requests of the control plane that change something, while this is done. */
+    writesDuring: async (work: () => Promise<unknown>): Promise<readonly string[]> => {
+      const before = lab.asked.length
+      await work()
+      return lab.asked.slice(before).filter((line) => !line.startsWith('GET '))
+    },
+    disable: async () => value(await control.devices.setStatus(NOVA, card.device, 'maintaining')),
+    enable: async () => value(await control.devices.setStatus(NOVA, card.device, 'enabled')),
+    stop: () => plane.stop(),
+  }
+}
+export type PlacedHost = Awaited<ReturnType<typeof placedHost>>
