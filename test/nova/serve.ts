@@ -16,7 +16,7 @@ import { findPostgres, postgresIn } from '../../infra/cluster/postgres.ts'
 import { programPart } from '../../infra/cluster/program.ts'
 import type { Deployable, Json } from '../e2e/client.ts'
 import { tempFolder } from '../support/program.ts'
-import { publishProviders } from './providers.ts'
+import { shownDeployables } from './providers.ts'
 import { COMPUTES, NOVA_RIG, type NovaCloud, runningCloud } from './rig.ts'
 import { cloudConfig } from './service.ts'
 import { openUsers, until, userOf } from './users.ts'
@@ -75,11 +75,14 @@ const open = async (stage: Stage): Promise<string> => {
     program(name, ['host', '--name', name, '--data', join(folder, 'hosts', name), ...sized])
   await stage.begin([control, ...hosts.map(host)])
   const users = await openUsers(cloud)
-  await until(
-    () => users.listed<Deployable>('deployables'),
-    (found) => found.length === hosts.length * SIZE.devices,
-  )
-  if (known.length > 0) await publishProviders(cloud, users)
+  const count = hosts.length * SIZE.devices
+  // Without its compute no device can be in Placement.
+  if (known.length > 0) await shownDeployables(cloud, users, count)
+  else
+    await until(
+      async () => (await users.listed<Deployable>('deployables')).length,
+      (found) => found === count,
+    )
   return control.address()
 }
 

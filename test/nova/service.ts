@@ -7,9 +7,9 @@ import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
 import { type OwnServer, ownServer } from '../support/postgresOwn.ts'
 import { runProgram, tempFolder } from '../support/program.ts'
 import { type Front, openFront } from './front.ts'
-import { publishProviders } from './providers.ts'
+import { shownDeployables } from './providers.ts'
 import { COMPUTES, type NovaCloud } from './rig.ts'
-import { type Users, openUsers, until } from './users.ts'
+import { type Users, openUsers } from './users.ts'
 
 type Compute = (typeof COMPUTES)[number]
 export type Parts = { readonly postgres: string; readonly kafka: string }
@@ -27,10 +27,14 @@ username = "cyborg"
 project_name = "service"
 region_name = "RegionOne"
 `
-const PASSWORD = { ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'rig-secret' }
+const SETTINGS = {
+  ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'rig-secret',
+  // Nova tries only once to delete the ARQs of a boot that failed: the service deletes what is left when it was away.
+  ACCELERANDO_ARQ_UNBOUND_TTL: '30',
+}
 
 const membersOf = async (ground: Ground) => {
-  const controls = await Promise.all(['control-1', 'control-2'].map((name) => controlMember(ground, name, PASSWORD)))
+  const controls = await Promise.all(['control-1', 'control-2'].map((name) => controlMember(ground, name, SETTINGS)))
   const hosts = COMPUTES.map((name) => hostMember(ground, name, DEVICES[name]))
   await Promise.all([...controls, ...hosts].map((member) => member.start()))
   return { controls, hosts }
@@ -53,21 +57,38 @@ export type NovaService = {
   readonly close: () => Promise<void>
 }
 
-export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaService> => {
+/** Runs the ends of what was opened, last first, whatever each of them says. */
+const closing = () => {
+  const ends: (() => Promise<unknown>)[] = []
+  return {
+    add: (end: () => Promise<unknown>) => void ends.unshift(end),
+    close: async () => {
+      const failures: unknown[] = []
+      for (const end of ends) await end().catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw new AggregateError(failures, 'not everything was stopped')
+    },
+  }
+}
+
+const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType<typeof closing>) => {
   const folder = tempFolder('nova')
-  const [database, broker]: [OwnServer, Broker] = await Promise.all([ownServer(parts.postgres), ownBroker(parts.kafka)])
+  add(async () => folder.remove())
+  const database: OwnServer = await ownServer(parts.postgres)
+  add(database.end)
+  const broker: Broker = await ownBroker(parts.kafka)
+  add(broker.kill)
   const { brokers } = broker.options
   const config = join(folder.path, 'control.toml')
   writeFileSync(config, cloudConfig(cloud.authUrl))
   const { url } = await database.freshDatabase()
   const ground: Ground = { database: url, brokers, prefix: freshPrefix(), folder: folder.path, cloud: config }
   const { controls, hosts } = await membersOf(ground)
+  add(() => endAll([...controls, ...hosts]))
   const front = await openFront(cloud.acceleratorPort, () => controls.map(({ origin }) => origin))
+  add(front.close)
   const users = await openUsers(cloud)
-  const deployables = () => users.listed<Deployable>('deployables')
   const places = sum(Object.values(DEVICES).map(({ devices }) => devices))
-  await until(deployables, (found) => found.length === places)
-  await publishProviders(cloud, users)
+  await shownDeployables(cloud, users, places)
   const audited = async () => {
     const kafka = ['--kafka', brokers.join(','), '--kafka-prefix', ground.prefix]
     const ledgers = COMPUTES.flatMap((name) => ['--host-data', join(folder.path, name)])
@@ -75,24 +96,22 @@ export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaS
     const { code } = await program.exited
     return { code, said: program.stdout() + program.stderr() }
   }
-  return {
-    cloud,
-    users,
-    front,
-    controls,
-    fault: (host, faults) => {
-      const at = join(folder.path, host, 'drivers')
-      mkdirSync(at, { recursive: true })
-      if (faults === null) rmSync(join(at, 'faults.json'), { force: true })
-      else writeFileSync(join(at, 'faults.json'), JSON.stringify(faults))
-    },
-    deployables,
-    audited,
-    close: async () => {
-      await front.close()
-      await endAll([...controls, ...hosts])
-      await Promise.all([database.end(), broker.kill()])
-      folder.remove()
-    },
+  const fault = (host: Compute, faults: object | null): void => {
+    const at = join(folder.path, host, 'drivers')
+    mkdirSync(at, { recursive: true })
+    if (faults === null) rmSync(join(at, 'faults.json'), { force: true })
+    else writeFileSync(join(at, 'faults.json'), JSON.stringify(faults))
+  }
+  const deployables = () => users.listed<Deployable>('deployables')
+  return { cloud, users, front, controls, fault, deployables, audited, close }
+}
+
+export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaService> => {
+  const ends = closing()
+  try {
+    return await opened(cloud, parts, ends)
+  } catch (error) {
+    await ends.close()
+    throw error
   }
 }

@@ -5,6 +5,7 @@ import { allFree } from './boots.ts'
 import { NOVA, type NovaCloud, RIG_MS, startNova } from './rig.ts'
 import { type NovaService, openService } from './service.ts'
 
+type Drift = { readonly entries: readonly unknown[] }
 type Cases = (service: () => NovaService) => void
 
 export const novaSuite = (...cases: readonly Cases[]): void =>
@@ -24,9 +25,10 @@ export const novaSuite = (...cases: readonly Cases[]): void =>
 
         for (const declare of cases) declare(() => service)
 
-        test('at the end no handle is held and the audit is clean', async () => {
+        test('at the end no handle is held, the audit is clean, and Placement agrees', async () => {
           await allFree(service)
           expect(await service.audited()).toMatchObject({ code: 0 })
+          for (const { entries } of await service.users.listed<Drift>('drift')) expect(entries).toEqual([])
         })
       }),
     ),

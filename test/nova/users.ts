@@ -71,7 +71,7 @@ const shownOf = (server: Json): ShownServer => ({
 })
 type Group = Readonly<Record<string, string>>
 /** One ARQ, as the API shows it. */
-export type ShownArq = Arq & { readonly device_rp_uuid: string | null; readonly device_profile_group_id: number }
+export type ShownArq = Arq & { readonly device_rp_uuid: string | null; readonly attach_handle_uuid: string | null }
 const END = new Set(['ACTIVE', 'ERROR'])
 
 /** A member of a project boots servers; an administrator prepares what they need and looks behind them. */
@@ -99,6 +99,13 @@ export const openUsers = async ({ authUrl, compute, placement, image, accelerato
     const specs = { extra_specs: { 'accel:device_profile': name } }
     await admin.get(200, 'POST', `${compute}/flavors/${id}/os-extra_specs`, specs)
     return id
+  }
+  /** Without accelerators. */
+  const plainFlavor = async (): Promise<string> => {
+    const { flavors } = await admin.get(200, 'GET', `${compute}/flavors`)
+    return (flavors as readonly { readonly name: string; readonly id: string }[]).find(
+      ({ name }) => name === 'rig.small',
+    )!.id
   }
   const owners = new Map<string, User>()
   const ownerOf = (id: string): User => owners.get(id) ?? admin
@@ -130,6 +137,8 @@ export const openUsers = async ({ authUrl, compute, placement, image, accelerato
     shown,
     listed,
     flavor,
+    plainFlavor,
+    imageRef,
     begin,
     ended,
     boot: async (flavorRef: string, host?: string) => ended(await begin(flavorRef, host)),
