@@ -103,20 +103,20 @@ export const runAudit = async (...args: readonly string[]): Promise<Audited> => 
   const program = runProgram({ args: ['audit', ...args, '--json'] })
   const { code } = await program.exited
   const said = program.stdout()
-  return { code, names: code === 2 ? [] : namesIn(said), said, complained: program.stderr() }
+  return { code, names: namesIn(code, said), said, complained: program.stderr() }
 }
-const namesIn = (said: string): readonly string[] =>
-  (JSON.parse(said) as Verdict).violations.map(({ invariant }) => invariant)
+const namesIn = (code: number | null, said: string): readonly string[] =>
+  code === 2 ? [] : (JSON.parse(said) as Verdict).violations.map(({ invariant }) => invariant)
 
 const FIXTURE = join(import.meta.dirname, '../support/fixtures/audits.fixture.ts')
 /** The command over each of these, one after another in one process: to start a process takes longer than to audit. */
 export const runAudits = async (dir: string, all: readonly (readonly string[])[]): Promise<readonly Audited[]> => {
   const file = join(dir, 'audits.json')
   writeFileSync(file, JSON.stringify(all.map((args) => [...args, '--json'])))
-  const { stdout, stderr } = await run(process.execPath, [FIXTURE, file], { maxBuffer: 64 * 1024 * 1024 })
+  const { stdout } = await run(process.execPath, [FIXTURE, file], { maxBuffer: 64 * 1024 * 1024 })
   const ends = stdout
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as { code: number; said: string })
-  return ends.map(({ code, said }) => ({ code, names: namesIn(said), said, complained: stderr }))
+    .map((line) => JSON.parse(line) as { code: number; said: string; complained: string })
+  return ends.map((end) => ({ ...end, names: namesIn(end.code, end.said) }))
 }

@@ -17,6 +17,7 @@ import { readSnapshot } from '../../src/persistence/snapshot.ts'
 import type { Database } from '../../src/persistence/sql.ts'
 import { queriesOn } from '../../src/persistence/typedQueries.ts'
 import type { Queries } from '../../src/persistence/typedQueries.ts'
+import { embeddedStoreIn } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { arqRow, AT, handleRow, one, orderRow } from './samples.ts'
@@ -153,6 +154,7 @@ const audited = (source: () => SnapshotSource): void => {
 describe('on the embedded database', () => {
   const dir = mkdtempSync(join(tmpdir(), 'accelerando-queries-'))
   const source = (): SnapshotSource => ({ kind: 'pglite', dir })
+  beforeAll(() => embeddedStoreIn(dir))
   describe('typed queries', () => contract(source))
   describe('a stopped store', () => audited(source))
   afterAll(() => rmSync(dir, { recursive: true }))
