@@ -9,6 +9,7 @@ import { hostInvariants } from './hosts.ts'
 import { inventoryInvariants } from './inventory.ts'
 import { journalInvariants } from './journal.ts'
 import { linearInvariants } from './linear.ts'
+import { placementInvariants } from './placement.ts'
 import { prove } from './prove.ts'
 import { topicInvariants } from './topics.ts'
 
@@ -23,6 +24,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...inventoryInvariants,
   ...linearInvariants,
   ...topicInvariants,
+  ...placementInvariants,
 ]
 /** The most findings reported per invariant, since a broken invariant is often violated many times. */
 const LINES_MAX = 5

@@ -1,6 +1,7 @@
 /** The input of the invariants: the journal, and independent records of clients, hosts, Nova and topics. All but the journal are optional. */
 import type { Memory } from '../actors/runtime/memory.ts'
 import type { NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
+import type { ReserveSilent } from '../actors/placement/wanted.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import type { Row, ViewName } from '../actors/runtime/views.ts'
 
@@ -103,6 +104,26 @@ export type Loss = {
   readonly adoptedAt?: number | null
 }
 
+/** Placement as somebody saw it who stood in front of it. */
+export type PlacementSeen = {
+  /** At the end. */
+  readonly providers: readonly {
+    readonly uuid: string
+    readonly name: string
+    readonly inventories: Readonly<Record<string, unknown>>
+    readonly traits: readonly string[]
+  }[]
+  /** The requests of this service that changed a provider. `foreign`: it was not ours at that moment; `allocated`: units of it were. */
+  readonly writes: readonly {
+    readonly uuid: string
+    readonly what: string
+    readonly foreign: boolean
+    readonly allocated: boolean
+  }[]
+  /** From which silence on everything of a host is reserved. */
+  readonly reserveSilent: ReserveSilent
+}
+
 /** Rows that may be too many to be held as objects: an array, or something that makes them anew each time they are asked for. */
 export type Rows<Item> = Iterable<Item> & {
   readonly length: number
@@ -132,6 +153,7 @@ export type Evidence = {
   readonly nova?: readonly Heard[]
   readonly clients?: readonly Asked[]
   readonly topics?: Topics
+  readonly placement?: PlacementSeen
   /** What the database has lost, oldest first. */
   readonly lost?: readonly Loss[]
 }
@@ -156,6 +178,12 @@ export type Proof =
   | { readonly of: 'host'; readonly host: string; readonly step: HostStep | null }
   | { readonly of: 'client'; readonly asked: Asked }
   | { readonly of: 'nova'; readonly heard: Heard }
+  | {
+      readonly of: 'placement'
+      readonly uuid: string
+      /** What was written, or what is shown; null: nothing is. */
+      readonly seen: PlacementSeen['writes'][number] | PlacementSeen['providers'][number] | null
+    }
 export type Violation = {
   readonly invariant: string
   readonly meaning: string

@@ -22,6 +22,13 @@ const UNWRITTEN = [
   'a result is told before it is noted',
   'Nova hears of it too early',
   'Nova took nothing',
+  'a provider of Nova is written',
+  'a provider in use is deleted',
+  'a provider is missing',
+  'a provider is renamed',
+  'an inventory differs',
+  'a trait is missing',
+  'a provider of ours belongs to nothing',
 ]
 const WRITTEN = FORGERIES.filter(([, what]) => !UNWRITTEN.includes(what))
 

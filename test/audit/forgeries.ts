@@ -1,6 +1,11 @@
 /** Evidence of a whole simulated life, and how it is spoilt: of each invariant at least one violation. */
 import type { Asked, Evidence, TopicMessage } from '../../src/audit/evidence.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
+import { deployable } from '../../src/actors/deployable/decider.ts'
+import { remember } from '../../src/actors/entities.ts'
+import { host as hostDecider } from '../../src/actors/host/decider.ts'
+import { wantedOf } from '../../src/actors/placement/wanted.ts'
+import { memoryOf } from '../../src/actors/runtime/memory.ts'
 import { play } from '../sim/simulate.ts'
 import { topicsOf } from './topicsOf.ts'
 
@@ -113,6 +118,44 @@ const sharedInSight: Forge = (evidence) => {
   return asked(bound, { shown: [...shown, { ...one, uuid: NOBODY }] })(evidence)
 }
 
+/** As Placement should show the cloud of this journal. */
+const providersOf = (journal: Evidence['journal']): Seen['providers'] => {
+  const states = [...Map.groupBy(journal, ({ key }) => key)].map(([key, rows]) => remember(key, rows))
+  const deployables = states.flatMap((memory) => memoryOf(deployable, memory)?.state ?? [])
+  const hosts = states.flatMap((memory) => memoryOf(hostDecider, memory)?.state ?? [])
+  return hosts
+    .flatMap((held) =>
+      wantedOf(
+        held,
+        deployables.filter((one) => one.host === held.name),
+        'never',
+      ),
+    )
+    .map(({ uuid, name, resourceClass, total, reserved, traits }) => ({
+      uuid,
+      name,
+      inventories: {
+        [resourceClass]: { total, reserved, min_unit: 1, max_unit: total, step_size: 1, allocation_ratio: 1 },
+      },
+      traits,
+    }))
+}
+type Seen = NonNullable<Evidence['placement']>
+const WRITTEN: Seen['writes'][number] = { uuid: NOBODY, what: 'PUT', foreign: false, allocated: false }
+/** Placement as it should be, but for this. */
+const placed =
+  ({
+    writes = [WRITTEN],
+    providers = (all) => all,
+  }: {
+    readonly writes?: Seen['writes']
+    readonly providers?: (all: Seen['providers']) => Seen['providers']
+  }): Forge =>
+  ({ journal }) => ({
+    quiet: true,
+    placement: { writes, providers: providers(providersOf(journal)), reserveSilent: 'never' },
+  })
+
 export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ['S1', 'a handle is given to two', shared],
   ['S2', 'there are fewer accelerators than were granted', forge('deployable', 'DeployableRecorded', counted(-99))],
@@ -173,6 +216,17 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ['L1', 'a bind never ends', stoppedBefore(waits('BindSettled'))],
   ['L2', 'Nova is never told', stoppedBefore(is('instance', 'NovaTold'))],
   ['L2', 'Nova took nothing', () => ({ nova: [] })],
+  ['S11', 'a provider of Nova is written', placed({ writes: [{ ...WRITTEN, foreign: true }] })],
+  ['S11', 'a provider in use is deleted', placed({ writes: [{ ...WRITTEN, what: 'DELETE', allocated: true }] })],
+  ['L3', 'a provider is missing', placed({ providers: (all) => all.slice(1) })],
+  ['L3', 'a provider is renamed', placed({ providers: (all) => all.map((one) => ({ ...one, name: 'other' })) })],
+  ['L3', 'an inventory differs', placed({ providers: (all) => all.map((one) => ({ ...one, inventories: {} })) })],
+  ['L3', 'a trait is missing', placed({ providers: (all) => all.map((one) => ({ ...one, traits: [] })) })],
+  [
+    'L3',
+    'a provider of ours belongs to nothing',
+    placed({ providers: (all) => [...all, { ...all[0]!, uuid: NOBODY }] }),
+  ],
   ['L4', 'a free slot is prepared', (evidence) => host(() => ({ prepared: [slot(evidence)] }))(evidence)],
   [
     'L5',

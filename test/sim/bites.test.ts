@@ -14,6 +14,8 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['claims ignored', ['SHARING-3'], 14],
   ['chain off', ['S1', 'S13', 'I1', 'I2', 'L5'], 2],
   ['incarnation off', ['INCARNATION-2', 'S1 clients'], 18],
+  ['ownership off', ['S11'], 1],
+  ['generation ignored', ['SETTLE-3'], 1],
 ]
 /** Each change of the code changes the random sequence of a seed, so more seeds are tried. */
 const SEEDS_MAX = 60

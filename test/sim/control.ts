@@ -10,6 +10,7 @@ import type { Log } from '../../src/log.ts'
 import { CLOUD_KEY, verifierOf } from './forger.ts'
 import { imagesOf } from './images.ts'
 import type { Bite } from './lies.ts'
+import { type SimPlacement, lyingPlacement } from './placement.ts'
 import type { Network } from './network.ts'
 import type { SimNova } from './nova.ts'
 import type { Random } from './random.ts'
@@ -47,6 +48,7 @@ type Ports = {
   readonly store: SimStore
   readonly network: () => Network
   readonly nova: SimNova
+  readonly placement: SimPlacement | null
   readonly bite: Bite | null
   readonly log: Log
   readonly say: (line: string) => void
@@ -54,10 +56,10 @@ type Ports = {
 type Running = { readonly system: System; readonly app: Hono }
 
 /** Longer intervals than in a real process, since every seed simulates many minutes. */
-const CONTROL = { sweepEveryMs: 2000, staleAfterMs: 30_000, programWaitMs: 3000 }
+const CONTROL = { placementAuditMs: 60_000, sweepEveryMs: 2000, staleAfterMs: 30_000, programWaitMs: 3000 }
 
 export const openProcess = (ports: Ports): Process => {
-  const { name, schedule, random, ids, skewMs, store, nova, bite, log, say } = ports
+  const { name, schedule, random, ids, skewMs, store, nova, placement, bite, log, say } = ports
   const delayMs = (): number => (random.chance(0.3) ? random.below(10) : 0)
   let life: Life = { ...schedule.life(name), alive: false }
   let running: Running | null = null
@@ -68,6 +70,7 @@ export const openProcess = (ports: Ports): Process => {
       store: store.seenBy(mine),
       images: imagesOf(),
       nova: nova.seenBy(mine),
+      placement: placement && lyingPlacement(bite, placement.seenBy(mine)),
       log,
       clock,
       ids,

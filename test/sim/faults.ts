@@ -164,6 +164,20 @@ const novaMoody: Fault = (stage) => {
   say(`fault: nova is ${nova.mood} for ${ms} ms`)
   later(stage, ms, () => (nova.mood = 'well'))
 }
+const placementMoody: Fault = (stage) => {
+  const { placement, random, say } = stage
+  if (placement === null) return
+  const ms = random.between(5000, 120_000)
+  placement.mood = random.pick(['away', 'deaf', 'slow', 'torn'] as const)
+  say(`fault: placement is ${placement.mood} for ${ms} ms`)
+  later(stage, ms, () => (placement.mood = 'well'))
+}
+/** Operators and Nova change what is ours in Placement. */
+const placementMeddled: Fault = (stage) => {
+  const { placement, random } = stage
+  for (let left = placement ? random.between(1, 6) : 0; left > 0; left--)
+    later(stage, random.below(20_000), () => placement?.meddle())
+}
 /** No host is heard of for so long that all of them are recorded as silent at once. No deadline waits for that: there is no pause. */
 const fleetSilent: Fault = (stage) => {
   const { machines, random, say } = stage
@@ -274,6 +288,8 @@ const FAULTS: readonly Fault[] = [
   allDies,
   novaMoody,
   novaMoody,
+  placementMoody,
+  placementMeddled,
   fleetSilent,
   clockJumps,
   devicesFail,
@@ -288,7 +304,7 @@ export const strike = (stage: Stage, lossy: boolean): void =>
   stage.random.pick(lossy && stage.random.chance(0.4) ? [comesBackWithLess] : FAULTS)(stage)
 
 /** Ends all faults: all processes run, and no call is disturbed. */
-export const mend = ({ processes, machines, network, schedule, snare, store, nova, say }: Stage): void => {
+export const mend = ({ processes, machines, network, schedule, snare, store, nova, placement, say }: Stage): void => {
   say('all is mended')
   for (const life of [store.server.life(), network().life]) schedule.resume(life)
   store.server.readOnly = false
@@ -298,6 +314,7 @@ export const mend = ({ processes, machines, network, schedule, snare, store, nov
   network().rebalance()
   Object.assign(store.faults, { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 })
   nova.mood = 'well'
+  if (placement) placement.mood = 'well'
   network().unrest = 0
   for (const machine of machines) {
     machine.hurt((faults) =>

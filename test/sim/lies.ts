@@ -14,10 +14,15 @@ export const BITES = [
   'claims ignored',
   'chain off',
   'incarnation off',
+  'ownership off',
+  'generation ignored',
 ] as const
 export type Bite = (typeof BITES)[number]
+/** Bugs that have an effect only in a cloud with Placement. */
+export const needsPlacement = (bite: Bite | null): boolean => bite === 'ownership off' || bite === 'generation ignored'
 /** Bugs that have an effect only with several processes. */
-export const needsSeveral = (bite: Bite | null): boolean => bite !== null && BITES.indexOf(bite) >= 4
+export const needsSeveral = (bite: Bite | null): boolean =>
+  bite !== null && BITES.indexOf(bite) >= 4 && !needsPlacement(bite)
 
 /** Bugs that have an effect only when the database comes back without its last rows. */
 export const needsLoss = (bite: Bite | null): boolean => bite === 'chain off' || bite === 'incarnation off'

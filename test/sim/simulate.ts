@@ -134,6 +134,8 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     const nameless = unnamed(stage.store.server)
     if (nameless.length > 0)
       world.complain(`${nameless.length} rows are lost, and nobody knows, such as ${nameless[0]}`, 'INCARNATION-2')
+    for (const trait of stage.placement?.lostTraits() ?? [])
+      world.complain(`${trait} was set by an operator and is gone`, 'SETTLE-3')
     const altered = new Set([
       ...stage.machines.flatMap((machine) => [...machine.altered]),
       ...doubtful(stage.store.server),

@@ -3,6 +3,7 @@ import type { Process } from './control.ts'
 import type { Machine } from './machine.ts'
 import type { Network } from './network.ts'
 import type { SimNova } from './nova.ts'
+import type { SimPlacement } from './placement.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 import type { Snare } from './snare.ts'
@@ -22,6 +23,8 @@ export type Stage = {
   readonly store: SimStore
   readonly snare: Snare
   readonly nova: SimNova
+  /** Null: this cloud has none. */
+  readonly placement: SimPlacement | null
   readonly now: () => number
   readonly pauses: Pause[]
   /** Until then every process runs on: the database is about to lose rows, or has lost some that only they can name. */

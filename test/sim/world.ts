@@ -11,12 +11,13 @@ import { openProcess } from './control.ts'
 import { openMachine } from './machine.ts'
 import { type Network, openNetwork } from './network.ts'
 import { simNova } from './nova.ts'
+import { simPlacement } from './placement.ts'
 import { seeded, seededIds } from './random.ts'
 import { openSchedule } from './schedule.ts'
 import { openSnare } from './snare.ts'
 import type { Pause, Stage } from './stage.ts'
 import { openTap, type Tap } from './tap.ts'
-import { type Bite, needsSeveral } from './lies.ts'
+import { type Bite, needsPlacement, needsSeveral } from './lies.ts'
 import { simStore } from './store.ts'
 
 export type World = {
@@ -38,6 +39,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'SHARING-2': 'the checkpoint of the relay never goes back',
   'SHARING-3': 'what one process claimed, no other gets until the claim is over',
   'INCARNATION-2': 'what the database had acknowledged and has lost is found, and listed for the operator',
+  'SETTLE-3': 'traits that others have set on our providers stay',
   L6: 'what is bound to a dead host can be deleted',
   L7: 'what is poisoned delays others by a bounded time at most',
 }
@@ -117,6 +119,10 @@ export const openWorld = (
   const store = simStore({ schedule, random: chance.fork('store'), snare, tap, exclusive, bite, say, complain })
   const { onLoss, custody, losses } = store.server
   const nova = simNova({ schedule, tap, random: chance.fork('nova'), committed: store.committed, onLoss, say })
+  const placement =
+    needsPlacement(bite) || (!calm && fates.chance(0.4))
+      ? simPlacement({ schedule, random: chance.fork('placement'), hosts: plans.map((_, at) => `h${at + 1}`), say })
+      : null
   const open = (generation: number): Network =>
     openNetwork({ schedule, random: chance.fork(`bus ${generation}`), snare, tap, calm, generation })
   const networks = [open(0)]
@@ -128,7 +134,7 @@ export const openWorld = (
   const skewMs = (): number => (calm ? 0 : fates.between(-SKEW_MS, SKEW_MS))
   const shared = { schedule, ids, network, log: logTo(say), say }
   const processes = Array.from({ length: count }, (_, at) => `control-${at + 1}`).map((name) =>
-    openProcess({ ...shared, name, random: chance.fork(name), skewMs: skewMs(), store, nova, bite }),
+    openProcess({ ...shared, name, random: chance.fork(name), skewMs: skewMs(), store, nova, placement, bite }),
   )
   const machines = plans.map((devices, at) =>
     openMachine({
@@ -176,6 +182,7 @@ export const openWorld = (
     store,
     snare,
     nova,
+    placement,
     now: clock.now,
     pauses,
     witnessesUntilMs: 0,
@@ -203,6 +210,7 @@ export const openWorld = (
       memories: quiet ? (await Promise.all(processes.map((each) => each.memories()))).flat() : [],
       hosts: await Promise.all(machines.map(({ trace }) => trace())),
       nova: [...nova.heard],
+      ...(placement && { placement: placement.seen() }),
       clients: [...client.asked],
       topics: {
         messages: networks.flatMap(({ stored }) => stored),

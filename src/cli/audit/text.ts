@@ -25,6 +25,7 @@ const LINE: { readonly [Of in Proof['of']]: (proof: Extract<Proof, { readonly of
   view: ({ view, key }) => `view ${view} ${key}`,
   host: ({ host, step }) => `host ${host}${step === null ? '' : ` ${JSON.stringify(step)}`}`,
   client: ({ asked }) => `client ${JSON.stringify(asked)}`,
+  placement: ({ uuid, seen }) => `placement ${uuid} ${JSON.stringify(seen)}`,
   nova: ({ heard }) => `nova ${JSON.stringify(heard)}`,
 }
 const lineOf = (proof: Proof): string => (LINE[proof.of] as (proof: Proof) => string)(proof)

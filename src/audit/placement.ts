@@ -1,0 +1,83 @@
+/** What Placement shows, against what is recorded. */
+import { deployable } from '../actors/deployable/decider.ts'
+import type { Deployable } from '../actors/deployable/state.ts'
+import { type Host, host } from '../actors/host/decider.ts'
+import { FOREIGN_TRAITS, OWNER_TRAIT } from '../actors/placement/names.ts'
+import { type ReserveSilent, type Wanted, wantedOf } from '../actors/placement/wanted.ts'
+import { kindOf } from '../actors/runtime/memory.ts'
+import { canonicalJson } from '../wire/canonical.ts'
+import type { PlacementSeen, Proof } from './evidence.ts'
+import type { Finding, History, Invariant } from './history.ts'
+
+type Seen = Extract<Proof, { readonly of: 'placement' }>['seen']
+const about = (uuid: string, seen: Seen, found: string): Finding => ({
+  found: `provider ${uuid} ${found}`,
+  proof: [{ of: 'placement', uuid, seen }],
+})
+
+const ours: Invariant = {
+  name: 'S11',
+  meaning: 'a provider that is not ours is never written or deleted, and none with allocations is deleted',
+  judge: ({ placement }) => ({
+    *end() {
+      for (const written of placement?.writes ?? []) {
+        const { uuid, what, foreign, allocated } = written
+        if (foreign) yield about(uuid, written, `is not ours, and was written: ${what}`)
+        if (allocated && what === 'DELETE') yield about(uuid, written, 'was to be deleted although units are allocated')
+      }
+    },
+  }),
+}
+
+/** All providers that there should be. */
+const allWanted = (history: History, silent: ReserveSilent): readonly Wanted[] => {
+  const [hosts, byHost] = [new Map<string, Host>(), new Map<string, Deployable[]>()]
+  for (const [key, state] of history.entities()) {
+    if (kindOf(key) === host.kind) hosts.set((state as Host).name, state as Host)
+    if (kindOf(key) !== deployable.kind) continue
+    const held = state as Deployable
+    byHost.set(held.host, [...(byHost.get(held.host) ?? []), held])
+  }
+  return [...hosts].flatMap(([name, held]) => wantedOf(held, byHost.get(name) ?? [], silent))
+}
+
+type Shown = PlacementSeen['providers'][number]
+/** What somebody else has claimed is left alone (S11). */
+const isClaimed = ({ traits }: Shown): boolean => traits.some((trait) => FOREIGN_TRAITS.includes(trait))
+const isOurs = (shown: Shown): boolean => shown.traits.includes(OWNER_TRAIT) && !isClaimed(shown)
+const differences = ({ name, resourceClass, total, reserved, traits }: Wanted, shown: Shown): readonly string[] => {
+  const inventory = { total, reserved, min_unit: 1, max_unit: total, step_size: 1, allocation_ratio: 1 }
+  const lacking = traits.filter((trait) => !shown.traits.includes(trait))
+  return [
+    ...(shown.name === name ? [] : [`its name is ${shown.name}`]),
+    ...(canonicalJson(shown.inventories) === canonicalJson({ [resourceClass]: inventory })
+      ? []
+      : [
+          `its inventory is ${JSON.stringify(shown.inventories)}, not ${resourceClass} ${total} with ${reserved} reserved`,
+        ]),
+    ...(lacking.length > 0 ? [`it lacks ${lacking.join(', ')}`] : []),
+  ]
+}
+
+const inStep: Invariant = {
+  name: 'L3',
+  meaning: 'Placement equals the wanted state within 60 s after it can be reached again',
+  judge: ({ placement, quiet }) => ({
+    *end(history): Generator<Finding> {
+      if (!placement || !quiet) return
+      const shown = new Map(placement.providers.map((provider) => [provider.uuid, provider]))
+      const wanted = allWanted(history, placement.reserveSilent)
+      for (const one of wanted) {
+        const provider = shown.get(one.uuid)
+        const found = provider ? (isClaimed(provider) ? [] : differences(one, provider)) : ['it does not exist']
+        for (const line of found) yield about(one.uuid, provider ?? null, `of ${one.name}: ${line}`)
+      }
+      const names = new Set<string>(wanted.map(({ uuid }) => uuid))
+      for (const provider of placement.providers)
+        if (isOurs(provider) && !names.has(provider.uuid))
+          yield about(provider.uuid, provider, `(${provider.name}) is ours, and nothing recorded explains it`)
+    },
+  }),
+}
+
+export const placementInvariants: readonly Invariant[] = [ours, inStep]
