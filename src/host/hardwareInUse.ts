@@ -10,7 +10,9 @@ import type { Watch } from './sections.ts'
 
 type Used = NonNullable<Slots['inUse']>
 /** What does not fit is left out: nothing is concluded of it. */
-export const IN_USE_MAX_BYTES = 32 * 1024
+const IN_USE_MAX_BYTES = 32 * 1024
+/** `left`: what a report has besides its devices. Half of it stays for the slots. */
+export const roomInUse = (left: number): number => Math.min(IN_USE_MAX_BYTES, left / 2)
 const BY_MAX = 300
 
 /** Null: no driver can tell, or all have failed. */

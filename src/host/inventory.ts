@@ -18,8 +18,8 @@ import type { Heartbeat, InventoryReport } from '../wire/reports.ts'
 import type { Slots } from '../wire/slots.ts'
 import type { Boot } from './boot.ts'
 import type { Entry } from './entry.ts'
-import { IN_USE_MAX_BYTES, hardwareInUse, unexplained } from './hardwareInUse.ts'
-import { SLOTS_MAX_BYTES, pageOf } from './preparedSlots.ts'
+import { hardwareInUse, roomInUse, unexplained } from './hardwareInUse.ts'
+import { pageOf, roomForSlots } from './preparedSlots.ts'
 import type { Section, Watch } from './sections.ts'
 import { Atlas, fitting } from './sections.ts'
 
@@ -138,8 +138,8 @@ export class Inventory {
     if (asking()) return null
     const entries = ledger()
     const left = SECTIONS_MAX_BYTES - Buffer.byteLength(JSON.stringify(drivers))
-    const inUse = used && { inUse: unexplained(used, entries, Math.min(IN_USE_MAX_BYTES, left / 2)) }
-    const room = Math.min(SLOTS_MAX_BYTES, left - Buffer.byteLength(JSON.stringify(inUse)))
+    const inUse = used && { inUse: unexplained(used, entries, roomInUse(left)) }
+    const room = roomForSlots(left, Buffer.byteLength(JSON.stringify(inUse)))
     const from = question ? (question.from ?? null) : this.#page
     const paged = pageOf(entries, from, room)
     if (!question) this.#page = paged?.next ?? null

@@ -4,7 +4,9 @@ import type { PreparedSlot, Slots } from '../wire/slots.ts'
 import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
 
 /** Some hundreds of slots; a host with more says the next ones with its next report. */
-export const SLOTS_MAX_BYTES = 128 * 1024
+const SLOTS_MAX_BYTES = 128 * 1024
+/** `left`: what a report has besides its devices, of which what is in use takes its part. */
+export const roomForSlots = (left: number, inUseBytes: number): number => Math.min(SLOTS_MAX_BYTES, left - inUseBytes)
 const ENTRIES_MAX = 4000
 
 const stateOf = ({ state, type }: Entry): PreparedSlot['state'] => {

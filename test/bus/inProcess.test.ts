@@ -254,3 +254,105 @@ test('CURSOR-2 CURSOR-3 a failed message comes again after a growing time; in a 
   }
   expect(heard).toEqual(['b2', 'b4', 'a1', 'a3'])
 })
+
+describe('who leaves', () => {
+  const two = () => {
+    const keys = Array.from({ length: 40 }, (_, at) => `k${at}`)
+    const of = (partition: number) => keys.filter((key) => partitionOf(key, 2) === partition)
+    return { first: of(0)[0]!, second: of(1)[0]!, third: of(1)[1]! }
+  }
+  test('leaves what is not begun to the other members, which need no new message to go on', async () => {
+    const { bus, listen } = start({ partitions: 2 })
+    const { first, second, third } = two()
+    const one = await listen('shared', undefined, 10)
+    const other = await listen('shared', never)
+    await bus.publish([say(first, 1), say(second, 2), say(third, 3)])
+    await quiet()
+    expect(one.heard).toEqual([`${first}1`])
+    void other.stop()
+    await quiet()
+    expect(one.heard).toEqual([`${first}1`, `${third}3`])
+  })
+  test('lets a publisher go on that waited for it', async () => {
+    const { bus, listen } = start({ room: SMALL })
+    const slow = await listen('slow', never)
+    await bus.publish([1, 2, 3, 4].map((number) => say('k', number)))
+    let stored = false
+    const waiting = bus.publish([say('k', 5)]).then(() => (stored = true))
+    await quiet()
+    expect(stored).toBe(false)
+    void slow.stop()
+    await quiet()
+    expect(stored).toBe(true)
+    await waiting
+  })
+  test('twice takes nobody else along', async () => {
+    const { bus, listen } = start()
+    const [one, other] = [await listen('shared'), await listen('shared')]
+    await one.stop()
+    await one.stop()
+    await bus.publish([say('k', 1)])
+    await quiet()
+    expect(other.heard).toEqual(['k1'])
+  })
+})
+
+describe('a start of a consumer that keeps its own place', () => {
+  const listenAt = (bus: ReturnType<typeof inProcessBus>, group: string, onlyKey: string, heard: string[] = []) =>
+    bus.consume({
+      topic: TOPIC,
+      group,
+      from: 'earliest',
+      onlyKey,
+      place: { from: null, moved: () => undefined },
+      take: async ({ key, value }) => void heard.push(`${key}${value}`),
+    })
+  const lags = (bus: ReturnType<typeof inProcessBus>, ...groups: readonly string[]) =>
+    groups.map((group) => bus.lag(TOPIC, group))
+  test('replaces its own earlier group, and no other', async () => {
+    const { bus, listen } = start()
+    await (await listenAt(bus, 'a-1', 'a')).stop()
+    await (await listenAt(bus, 'b-1', 'b')).stop()
+    await (await listen('plain')).stop()
+    await bus.publish([say('a', 1), say('a', 2)])
+    expect(lags(bus, 'a-1', 'b-1', 'plain')).toEqual([2, 2, 2])
+    const heard: string[] = []
+    const again = await listenAt(bus, 'a-2', 'a', heard)
+    await quiet()
+    expect(heard).toEqual(['a1', 'a2'])
+    expect(lags(bus, 'a-1', 'b-1', 'plain')).toEqual([0, 2, 2])
+    await again.stop()
+    await bus.publish([say('a', 3)])
+    expect(lags(bus, 'a-1', 'a-2', 'b-1', 'plain')).toEqual([0, 1, 3, 3])
+  })
+  test('keeps a group of its own name, and one that still has members', async () => {
+    const { bus } = start()
+    const heard: string[] = []
+    await bus.publish([say('a', 0)])
+    const former = await listenAt(bus, 'a-1', 'a')
+    await quiet()
+    await former.stop()
+    await bus.publish([say('a', 1)])
+    const living = await listenAt(bus, 'a-1', 'a', heard)
+    await quiet()
+    await listenAt(bus, 'a-2', 'a')
+    await bus.publish([say('a', 2)])
+    await quiet()
+    expect(heard).toEqual(['a1', 'a2'])
+    await living.stop()
+  })
+  test('no longer holds what its earlier group had not read', async () => {
+    const { bus, listen } = start({ room: SMALL })
+    await (await listenAt(bus, 'a-1', 'a')).stop()
+    await bus.publish([1, 2, 3].map((number) => say('a', number)))
+    const reading = await listen('reads')
+    await quiet()
+    expect(reading.heard).toEqual(['a1', 'a2', 'a3'])
+    const second = await listenAt(bus, 'a-2', 'a')
+    await quiet()
+    const late = await listen('late')
+    await quiet()
+    expect(late.heard).toEqual(['a2', 'a3'])
+    await second.stop()
+  })
+})

@@ -1,7 +1,8 @@
 /** What is in use on a host: what drivers say of it, and how much of that is reported. */
 import { expect, test } from 'vitest'
 import { functionOf } from '../../src/attachedFunctions.ts'
-import { hardwareInUse, unexplained } from '../../src/host/hardwareInUse.ts'
+import { hardwareInUse, roomInUse, unexplained } from '../../src/host/hardwareInUse.ts'
+import { roomForSlots } from '../../src/host/preparedSlots.ts'
 import { silent } from '../../src/log.ts'
 
 const handle = (bus: string) => ({ type: 'PCI' as const, info: { domain: '0000', bus, device: '00', function: '0' } })
@@ -37,4 +38,11 @@ test('what fits to the byte is told', () => {
   expect(unexplained([one, two], [], first + second)).toEqual([one, two])
   expect(unexplained([one, two], [], first + second - 1)).toEqual([one])
   expect(unexplained([one, two], [], first - 1)).toEqual([])
+})
+test('half of the room at most is taken by what is in use, the slots get the rest', () => {
+  expect([65_538, 65_536, 65_534, 0].map(roomInUse)).toEqual([32_768, 32_768, 32_767, 0])
+  expect(roomForSlots(131_073, 0)).toBe(131_072)
+  expect(roomForSlots(131_073, 1)).toBe(131_072)
+  expect(roomForSlots(131_073, 2)).toBe(131_071)
+  expect(roomForSlots(10, 20)).toBe(-10)
 })

@@ -13,7 +13,7 @@ const doorOf = ({ auth, noauthAnywhere }: Config): string => {
   return `nobody is authenticated: loopback only${noauthAnywhere ? ', and --noauth-anywhere lifts that' : ''}`
 }
 
-const hints = (base: string, config: Config): readonly string[] => [
+export const hints = (base: string, config: Config): readonly string[] => [
   '',
   `  the API:   ${base}   (${doorOf(config)})`,
   `  the data:  ${config.data}`,

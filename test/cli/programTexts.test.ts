@@ -1,0 +1,91 @@
+/** What a program says at its start, when it cannot start, and on the admin listener of a host. */
+import { afterEach, expect, test } from 'vitest'
+import type { Config } from '../../src/cli/config/config.ts'
+import { openMeter } from '../../src/cli/observe/metrics.ts'
+import { type HostAdmin, openHostAdmin } from '../../src/cli/programs/hostAdmin.ts'
+import { hints } from '../../src/cli/programs/run.ts'
+import { storeConfig } from '../../src/cli/programs/start.ts'
+import { inWords } from '../../src/cli/programs/untilEnded.ts'
+
+const configOf = (more: object) => ({ auth: 'noauth', noauthAnywhere: false, data: '/d', ...more }) as Config
+test('hints after the start', () => {
+  expect(hints('http://h:1/v2', configOf({}))).toEqual([
+    '',
+    '  the API:   http://h:1/v2   (nobody is authenticated: loopback only)',
+    '  the data:  /d',
+    '',
+    '  Try:',
+    '    curl -s http://h:1/v2/deployables',
+    '    curl -s http://h:1/v2/hosts',
+    '    openstack --os-auth-type none --os-endpoint http://h:1/v2 accelerator device list',
+    '',
+  ])
+  expect(hints('b', configOf({ noauthAnywhere: true }))[1]).toBe(
+    '  the API:   b   (nobody is authenticated: loopback only, and --noauth-anywhere lifts that)',
+  )
+  expect(hints('b', configOf({ auth: 'keystone' }))[1]).toBe('  the API:   b   (callers show tokens of Keystone)')
+})
+
+test('the store of a program alone: PostgreSQL where it is named, else the data folder', () => {
+  expect(storeConfig({ database: null, data: '/d' })).toEqual({ kind: 'pglite', dir: '/d/store' })
+  expect(storeConfig({ database: { url: 'u' }, data: '/d' })).toEqual({
+    kind: 'postgres',
+    url: 'u',
+    sole: true,
+  })
+})
+
+test('an address that is in use is told with what to do; other errors stay as they are', () => {
+  const taken = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' })
+  const told = inWords(taken, { host: 'h', port: 1 })
+  expect(told.message).toBe('h:1 is in use by another program: choose another address with --listen')
+  expect(told.cause).toBe(taken)
+  const other = Object.assign(new Error('no'), { code: 'EACCES' })
+  expect(inWords(other, { host: 'h', port: 1 })).toBe(other)
+  expect(inWords('plain', { host: 'h', port: 1 })).toEqual(new Error('plain'))
+})
+
+let admin: HostAdmin | undefined
+afterEach(() => admin?.close())
+test('the admin listener of a host', async () => {
+  let reason: string | null = 'not joined yet'
+  const open = (host: string) =>
+    openHostAdmin({
+      address: { host, port: 0 },
+      notReady: () => reason,
+      detail: () => ({ a: 1 }),
+      meter: openMeter(),
+    })
+  admin = await open('127.0.0.1')
+  const get = async (path: string, method = 'GET') => {
+    const response = await fetch(`${admin!.url}${path}`, { method })
+    return [response.status, response.headers.get('content-type'), await response.text()]
+  }
+  const JSON_TYPE = 'application/json'
+  expect(await get('/healthz')).toEqual([200, JSON_TYPE, '{"status":"ok"}'])
+  expect(await get('/readyz')).toEqual([
+    503,
+    JSON_TYPE,
+    '{"status":"not ready","reason":"not joined yet","detail":{"a":1}}',
+  ])
+  expect((await get('/metrics'))[2]).toMatch(/^accelerando_host_ready 0$/m)
+  reason = null
+  expect(await get('/readyz')).toEqual([200, JSON_TYPE, '{"status":"ready","detail":{"a":1}}'])
+  const [status, type, page] = await get('/metrics')
+  expect([status, type]).toEqual([200, expect.stringMatching(/^text\/plain/)])
+  expect(page).toMatch(/^accelerando_host_ready 1$/m)
+  const nothing = [404, JSON_TYPE, '{"error":"there is nothing here"}']
+  expect(await get('/')).toEqual(nothing)
+  expect(await get('/healthz', 'POST')).toEqual(nothing)
+  await expect(
+    openHostAdmin({
+      address: { host: '127.0.0.1', port: Number(new URL(admin.url).port) },
+      notReady: () => null,
+      detail: () => ({}),
+      meter: openMeter(),
+    }),
+  ).rejects.toThrow('EADDRINUSE')
+  await admin.close()
+  admin = await open('::1')
+  expect(admin.url).toMatch(/^http:\/\/\[::1\]:\d+$/)
+})
