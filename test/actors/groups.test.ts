@@ -43,7 +43,10 @@ describe('a deployable suits a group', () => {
 describe('a group asks for an image', () => {
   it('by its id, or by a property that has to be searched', () => {
     expect(bitstreamOf({ 'accel:bitstream_id': 'i' })).toEqual({ image: 'i', search: null })
-    expect(bitstreamOf({ 'accel:function_id': 'f' })).toEqual({ image: null, search: 'accel:function_id' })
+    expect(bitstreamOf({ 'accel:function_id': 'f' })).toEqual({
+      image: null,
+      search: { by: 'function_id', value: 'f' },
+    })
     expect(bitstreamOf({})).toEqual({ image: null, search: null })
   })
 })

@@ -1,4 +1,5 @@
 /** What a group of a device profile asks for. Pure. */
+import type { ImageSearch } from '../neighbours.ts'
 import type { Group } from './messages.ts'
 
 const TRAIT = 'trait:'
@@ -49,9 +50,12 @@ export const mismatch = (group: Group, resourceClass: string | null, traits: Rea
   return unwanted.length > 0 ? `it has the forbidden ${unwanted.join(', ')}` : null
 }
 
-const SEARCHES = ['accel:bitstream_name', 'accel:function_id', 'accel:function_name'] as const
-/** The image that the group asks for; `search`: it names a property, which only an image service can look up. */
-export const bitstreamOf = (group: Group): { readonly image: string | null; readonly search: string | null } => ({
-  image: group['accel:bitstream_id'] ?? null,
-  search: SEARCHES.find((key) => group[key] !== undefined) ?? null,
-})
+const SEARCHES = ['bitstream_name', 'function_id', 'function_name'] as const
+/** The image that the group asks for; `search`: it names a property, which has to be looked up. */
+export const bitstreamOf = (group: Group): { readonly image: string | null; readonly search: ImageSearch | null } => {
+  const by = SEARCHES.find((key) => group[`accel:${key}`] !== undefined)
+  return {
+    image: group['accel:bitstream_id'] ?? null,
+    search: by === undefined ? null : { by, value: group[`accel:${by}`]! },
+  }
+}

@@ -3,6 +3,7 @@ import type { EntityKey } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import { bitstreamOf, mismatch } from '../arq/groups.ts'
+import { chooseImage } from '../arq/images.ts'
 import { next, statesThatAllow } from '../arq/states.ts'
 import type { Binding, Caller, Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -11,6 +12,7 @@ import { type Draft, MOVED } from '../runtime/draft.ts'
 import { traceField, inSpan } from '../../trace.ts'
 import { transact } from '../runtime/transact.ts'
 import { type Kernel, causeOf } from './kernel.ts'
+import { type ImageSearches, createImageSearches } from './imageSearches.ts'
 import { instance, instanceKey } from '../instance/decider.ts'
 import { type Target, createDirectory } from './directory.ts'
 import type { Part } from '../instance/messages.ts'
@@ -59,15 +61,30 @@ const check = (draft: Draft, one: Target): Arq => {
   if (why) conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${why}`)
   if (one.host !== null && one.host !== target.host)
     conflict(draft, `${one.hostname} is host ${one.host}, but the resource provider is on ${target.host}`)
-  const { search } = bitstreamOf(held.group)
-  if (search) conflict(draft, `${search} needs an image service that can be searched, and none is configured`)
   return held
 }
 
-const grant = (draft: Draft, one: Target, { deadline, requestId, trace }: Terms): Part => {
+/** The image that the ARQ wants. Its searches have results by then. */
+const imageFor = (draft: Draft, { group }: Arq, one: Target, searches: ImageSearches): string | null => {
+  const { image, search } = bitstreamOf(group)
+  const found = search && searches.resultOf(search)
+  if (!search || !found?.found) return image
+  const target = draft.state(deployable, deployableKey(one.deployable))
+  const chosen = chooseImage(search, found.images, (key) => attributeOf(target, key))
+  return chosen.ok
+    ? chosen.image.uuid
+    : conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${chosen.reason}`)
+}
+/** Whether the ARQ wants an image that has not been searched for yet; it is noted. */
+const lacksImage = (draft: Draft, one: Target, searches: ImageSearches): boolean => {
+  const { search } = bitstreamOf(draft.state(arq, arqKey(one.arq)).group)
+  return search !== null && searches.resultOf(search) === null
+}
+
+const grant = (draft: Draft, one: Target, { deadline, requestId, trace }: Terms, searches: ImageSearches): Part => {
   const held = check(draft, one)
   const key = deployableKey(one.deployable)
-  const { image } = bitstreamOf(held.group)
+  const image = imageFor(draft, held, one, searches)
   const [granted] = draft.decide(deployable, key, {
     type: 'Grant',
     arq: one.arq,
@@ -103,20 +120,21 @@ type Guess = {
 
 /** `settled`: no host has work to do, so only Nova has to be notified. */
 const accept =
-  (terms: Terms) =>
+  (terms: Terms, searches: ImageSearches) =>
   (draft: Draft, { targets, certain }: Guess): { readonly settled: boolean } | typeof MOVED => {
     const uuid = targets[0]!.instanceUuid
     const key = instanceKey(uuid)
     if (isRepeat(draft, targets, key)) return { settled: false }
     if (!certain && targets.some((one) => !owns(draft.state(deployable, deployableKey(one.deployable)), one)))
       return MOVED
+    if (targets.filter((one) => lacksImage(draft, one, searches)).length > 0) return MOVED
     if (Object.keys(draft.state(instance, key).arqs).length > 0)
       draft.refuse({
         kind: 'invalid',
         field: 'instance_uuid',
         rule: `instance ${uuid} already has accelerator requests`,
       })
-    const parts = targets.map((one) => grant(draft, one, terms))
+    const parts = targets.map((one) => grant(draft, one, terms, searches))
     const { hostname } = targets[0]!
     const events = draft.decide(instance, key, {
       type: 'Bind',
@@ -132,7 +150,7 @@ const accept =
   }
 
 export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
-  const { clock, options, nova, tracer } = kernel
+  const { clock, options, nova, images, tracer } = kernel
   const directory = createDirectory(kernel)
   const guess = async (bindings: readonly Binding[], attempt: number): Promise<Outcome<Guess>> => {
     // a provider gets another owner only when its device leaves and comes back
@@ -155,11 +173,12 @@ export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
       tellUntil: nova ? at + options.tellForMs : null,
       ...traceField(caller.trace),
     }
+    const searches = createImageSearches(images)
     const bound = await transact(kernel, {
       subject: 'who owns the resource providers',
       cause: causeOf(caller),
-      guess: (attempt) => guess(bindings, attempt),
-      plan: accept(terms),
+      guess: async (attempt) => (await searches.lookUp()) ?? guess(bindings, attempt),
+      plan: accept(terms, searches),
     })
     if (!bound.ok) return bound
     if (bound.value?.settled && nova) kernel.notifyNova(instanceKey(bindings[0]!.instanceUuid))

@@ -1,0 +1,39 @@
+/** Which of the images that a search found is loaded into a deployable (data-model.md 9.3, 9.4). Pure. */
+import type { Image } from '../../images.ts'
+import type { ImageSearch } from '../neighbours.ts'
+
+/** Properties of an image that must be equal to an attribute of the deployable, where both say something. */
+const COMPARED = ['board', 'region_uuid', 'version'] as const
+
+const suits = ({ properties }: Image, attribute: (key: string) => string | null): boolean =>
+  COMPARED.every((key) => {
+    const [wanted, is] = [properties[key], attribute(key)]
+    return wanted === undefined || is === null || wanted.toLowerCase() === is.toLowerCase()
+  })
+
+/** By their numbers: 1.10 is newer than 1.9. */
+const newer = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true })
+
+type Choice = { readonly ok: true; readonly image: Image } | { readonly ok: false; readonly reason: string }
+
+/** By name there must be one. By function the newest version counts. */
+export const chooseImage = (
+  { by, value }: ImageSearch,
+  found: readonly Image[],
+  attribute: (key: string) => string | null,
+): Choice => {
+  const fitting = found
+    .filter((image) => suits(image, attribute))
+    .toSorted((a, b) => newer(b.properties['version'] ?? '', a.properties['version'] ?? ''))
+  const [first, second] = fitting
+  const wanted = `accel:${by} ${value}`
+  if (first === undefined) {
+    const others = found.length === 0 ? '' : ` (${found.length} are for other hardware)`
+    return { ok: false, reason: `not found: no image with ${wanted} suits it${others}` }
+  }
+  const isSame =
+    second !== undefined && newer(first.properties['version'] ?? '', second.properties['version'] ?? '') === 0
+  return second !== undefined && (by === 'bitstream_name' || isSame)
+    ? { ok: false, reason: `ambiguous: ${fitting.length} images with ${wanted} suit it` }
+    : { ok: true, image: first }
+}
