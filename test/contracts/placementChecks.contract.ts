@@ -5,6 +5,7 @@ import type { ReportedDevice } from '../../src/hardware.ts'
 import { type Answer, Unanswered } from '../../src/neighbours/openstack/send.ts'
 import type { Call } from '../../src/neighbours/openstack/session.ts'
 import { PLAN, type PlacedHost, placedHost } from '../support/placedHost.ts'
+import { NOVA, openPlane, value } from '../support/plane.ts'
 import { customName, type PlacementLab, record, uniqueName } from '../support/placementLab.ts'
 
 type Deployable = ReportedDevice['deployables'][number]
@@ -236,6 +237,43 @@ export const placementChecksContract = (given: () => PlacementLab): void => {
       const asked = lab.asked.slice(before)
       expect(asked.filter((line) => !line.startsWith('GET '))).toEqual([])
       expect(asked.length).toBeLessThanOrEqual(5 * (3 + 2 * PLAN.devices.length))
+    })
+  })
+
+  describe('what device profiles name', () => {
+    const ask = async (of: string, trait: string) =>
+      (await lab.ask('GET', `/allocation_candidates?resources_a=${of}:1&required_a=${trait}`)).status
+    const patience = { timeout: 20_000, interval: 100 }
+    const profileOf = async (host: PlacedHost) => {
+      const [name, custom] = [uniqueName(), customName()]
+      const groups = [
+        { [`resources:${custom}`]: '1', [`trait:${custom}`]: 'required', 'trait:OWNER_CYBORG': 'required' },
+      ]
+      const row = value(await host.control.profiles.create(NOVA, { name, description: null, groups }))
+      return { custom, row, groups }
+    }
+    test('T11 a trait and a class that nobody has: the search of Nova is answered', async () => {
+      const { custom } = await profileOf(await open())
+      await expect.poll(() => ask(custom, custom), patience).toBe(200)
+    })
+    test('T11 the same for a profile that is changed', async () => {
+      const host = await open()
+      const { row, groups } = await profileOf(host)
+      const custom = customName()
+      const change = { uuid: row.uuid, name: row.name, was: groups, groups: [{ [`resources:${custom}`]: '1' }] }
+      value(await host.control.profiles.regroup(NOVA, [change], 'because'))
+      await expect.poll(() => ask(custom, 'OWNER_CYBORG'), patience).toBe(200)
+    })
+    test('T11 recorded while Placement is away: known to it when a service starts beside one that is well', async () => {
+      const host = await open()
+      lab.meddle(() => Promise.reject(new Unanswered('connect ECONNREFUSED')))
+      const { custom } = await profileOf(host)
+      await expect.poll(() => lab.asked.at(-1), patience).toContain(custom)
+      lab.meddle(null)
+      expect(await ask(custom, custom)).toBe(400)
+      const next = await openPlane({ placement: lab.placement }, host.store)
+      await expect.poll(() => ask(custom, custom), patience).toBe(200)
+      await next.plane.stop()
     })
   })
 }

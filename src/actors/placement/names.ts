@@ -1,4 +1,5 @@
 /** Names of traits and resource classes as Placement takes them (placement 2). */
+import type { Group } from '../arq/messages.ts'
 
 /** Every provider of this service carries it (placement 6.1). */
 export const OWNER_TRAIT = 'OWNER_CYBORG'
@@ -12,3 +13,14 @@ export const placementName = (name: string): string =>
     .toUpperCase()
     .replaceAll(/[^A-Z0-9_]/g, '_')
     .slice(0, NAME_MAX)
+
+const CUSTOM = /^(resources|trait):(CUSTOM_[A-Z0-9_]{1,248})$/
+/** The names in groups of device profiles that exist in Placement only if somebody has created them. */
+export const customNamesIn = (
+  groups: readonly Group[],
+): { readonly classes: readonly string[]; readonly traits: readonly string[] } => {
+  const found = groups.flatMap((group) => Object.keys(group)).flatMap((key) => [CUSTOM.exec(key) ?? []])
+  const of = (kind: string) =>
+    [...new Set(found.flatMap(([, is, name]) => (is === kind && name ? [name] : [])))].toSorted()
+  return { classes: of('resources'), traits: of('trait') }
+}

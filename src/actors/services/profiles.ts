@@ -4,6 +4,7 @@ import { type Outcome, refuse } from '../../fault.ts'
 import { isUuid } from '../../uuid.ts'
 import type { Control, ProfileRow } from '../control.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
+import { createNaming } from './profileNames.ts'
 import { profile, profileKey, profileName, profileNameKey, profileRow } from '../profile/decider.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device profile', id })
@@ -80,6 +81,7 @@ const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['prof
 export const createProfiles = (kernel: Kernel): Control['profiles'] => {
   const { readers, units, ids } = kernel
   const finder = createFinder(kernel)
+  const nameInPlacement = createNaming(kernel)
   return {
     ...finder,
     list: (names, page) => readers.list('profiles', names ? { name: names } : {}, page),
@@ -91,6 +93,7 @@ export const createProfiles = (kernel: Kernel): Control['profiles'] => {
         return profileRow({ facts, createdAt: draft.at })
       })
       const made = await units.together([profileKey(uuid), profileNameKey(name)], work)
+      if (made.ok) nameInPlacement(groups)
       return made.ok ? { ok: true, value: made.value ?? profileRow({ facts, createdAt: work.at }) } : made
     },
     remove: createRemove(kernel, finder),
@@ -106,10 +109,10 @@ export const createProfiles = (kernel: Kernel): Control['profiles'] => {
           })
         return null
       })
-      return units.together(
-        changes.map(({ uuid }) => profileKey(uuid)),
-        plan,
-      )
+      const keys = changes.map(({ uuid }) => profileKey(uuid))
+      const regrouped = await units.together(keys, plan)
+      if (regrouped.ok) nameInPlacement(changes.flatMap(({ groups }) => groups))
+      return regrouped
     },
   }
 }

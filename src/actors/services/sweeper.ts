@@ -22,6 +22,7 @@ import { createLane, deadlineWorker } from './lanes.ts'
 import type { Liveness } from './liveness.ts'
 import { type Notifier, createNotifier } from './notifier.ts'
 import { createPlacementWatch } from './placementWatch.ts'
+import { createNamingRound } from './profileNames.ts'
 import { type Placer, createPlacer } from './placer.ts'
 import { createResend } from './resend.ts'
 
@@ -66,7 +67,12 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
     { every: SLOW_ROUNDS, work: liveness.sweep },
     { every: SLOW_ROUNDS, work: checks.now },
     { every: SLOW_ROUNDS, work: unbound.now },
-    ...(placer ? [{ every: SLOW_ROUNDS, work: createPlacementWatch(kernel, placer).round }] : []),
+    ...(placer
+      ? [
+          { every: SLOW_ROUNDS, work: createPlacementWatch(kernel, placer).round },
+          { every: SLOW_ROUNDS, work: createNamingRound(kernel) },
+        ]
+      : []),
   ]
   const loop = async (round: Round) => {
     await round.work().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.round'))
