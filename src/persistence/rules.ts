@@ -1,6 +1,6 @@
 /** What all stores have in common about views: names of rules, properties of columns, and the canonical text of all rows. */
 import { VIEWS } from '../actors/runtime/views.ts'
-import { isStorable } from '../text.ts'
+import { unstorable } from '../text.ts'
 import { isUuid } from '../uuid.ts'
 import type { Kind, View, ViewChange, ViewName } from '../actors/runtime/views.ts'
 
@@ -22,7 +22,7 @@ export const fits = (base: Base, value: unknown): boolean => {
     case 'uuid':
       return typeof value === 'string' && isUuid(value.toLowerCase())
     case 'text':
-      return typeof value === 'string' && isStorable(value)
+      return typeof value === 'string' && unstorable(value) === null
     case 'int':
       return typeof value === 'number' && (value | 0) === value
     case 'bigint':

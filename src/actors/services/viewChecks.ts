@@ -46,8 +46,7 @@ const LEASE = 'checks'
  * this one records other kinds of due work.
  */
 const UNCOMPARED: Partial<Readonly<Record<ViewName, Cells>>> = { pending_orders: { sent_at: 0 }, due: { kind: '' } }
-const compared = (view: ViewName, row: Cells): string =>
-  canonicalJson(JSON.parse(JSON.stringify({ ...row, ...UNCOMPARED[view] })))
+const compared = (view: ViewName, row: Cells): string => canonicalJson({ ...row, ...UNCOMPARED[view] })
 
 export type Difference = {
   readonly view: ViewName

@@ -56,11 +56,13 @@ const firstOf = (
   return found
 }
 
+const UNIQUE = new Map(
+  viewNames.map((view) => [view, viewOf(view).unique.map((columns) => ({ rule: uniqueRule(view, columns), columns }))]),
+)
 /** `rule: value` for each unique rule the row falls under; a null in it exempts the row, as in SQL. */
 const claims = (view: ViewName, row: Cells): readonly { readonly rule: string; readonly id: string }[] =>
-  viewOf(view).unique.flatMap((columns) => {
+  UNIQUE.get(view)!.flatMap(({ rule, columns }) => {
     const values = columns.map((column) => row[column])
-    const rule = uniqueRule(view, columns)
     return values.includes(null) ? [] : [{ rule, id: `${rule} ${JSON.stringify(values)}` }]
   })
 
