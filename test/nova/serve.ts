@@ -77,7 +77,7 @@ const open = async (stage: Stage): Promise<string> => {
   const users = await openUsers(cloud)
   const count = hosts.length * SIZE.devices
   // Without its compute no device can be in Placement.
-  if (known.length > 0) await shownDeployables(cloud, users, count)
+  if (known.length > 0) await shownDeployables(users, count)
   else
     await until(
       async () => (await users.listed<Deployable>('deployables')).length,

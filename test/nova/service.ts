@@ -88,7 +88,7 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
   add(front.close)
   const users = await openUsers(cloud)
   const places = sum(Object.values(DEVICES).map(({ devices }) => devices))
-  await shownDeployables(cloud, users, places)
+  await shownDeployables(users, places)
   const audited = async () => {
     const kafka = ['--kafka', brokers.join(','), '--kafka-prefix', ground.prefix]
     const ledgers = COMPUTES.flatMap((name) => ['--host-data', join(folder.path, name)])

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
 import { allFree } from './boots.ts'
+import type { Drift } from './providers.ts'
 import { NOVA, type NovaCloud, RIG_MS, startNova } from './rig.ts'
 import { type NovaService, openService } from './service.ts'
 
-type Drift = { readonly entries: readonly unknown[] }
 type Cases = (service: () => NovaService) => void
 
 export const novaSuite = (...cases: readonly Cases[]): void =>
