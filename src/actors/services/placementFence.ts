@@ -65,7 +65,9 @@ export const unwritten = (port: Placement): Placement => {
   return {
     ...port,
     create: async (it) => {
-      const told = await shown(it)
+      const other = await port.provider(it.uuid)
+      if (other.ok) return refused('duplicate', `the provider ${it.uuid} exists`)
+      const told = other.trouble === 'gone' ? await shown(it) : other
       if (told.ok) made.add(it.uuid)
       return told
     },

@@ -115,22 +115,31 @@ const ensure = async (
   return null
 }
 
-/** It exists, or is made. A finding: it cannot be. */
-const stand = async (tools: Tools, progress: Progress): Promise<Told<Provider> | Finding> => {
-  const { placement, root, tree } = tools
+/** Made, or a fault: whoever has the name or the UUID. */
+const make = async (tools: Tools, progress: Progress): Promise<Told<Provider>> => {
   const { wanted } = progress
-  const near = tree.get(wanted.uuid)
-  const known: Told<Provider> = near ? { ok: true, value: near } : await placement.provider(wanted.uuid)
-  if (known.ok || known.trouble !== 'gone') return known
   const unknown = await ensure(tools, wanted)
   if (unknown) return unknown
-  const made = await placement.create({ uuid: wanted.uuid, name: wanted.name, parent: root.uuid })
-  if (made.ok) {
-    progress.did.push('created')
-    progress.ours = true
-    return made
-  }
-  if (made.trouble !== 'duplicate') return made
+  const made = await tools.placement.create({ uuid: wanted.uuid, name: wanted.name, parent: tools.root.uuid })
+  if (!made.ok) return made
+  progress.did.push('created')
+  progress.ours = true
+  return made
+}
+
+/** It exists, or is made. A finding: it cannot be. */
+const stand = async (tools: Tools, progress: Progress): Promise<Told<Provider> | Finding> => {
+  const { placement, tree } = tools
+  const { wanted, held } = progress
+  const near = tree.get(wanted.uuid)
+  if (near) return { ok: true, value: near }
+  // one that was never seen is most likely not there: that is found out by making it
+  const first = held ? null : await make(tools, progress)
+  if (first && (first.ok || first.trouble !== 'duplicate')) return first
+  const known = await placement.provider(wanted.uuid)
+  if (known.ok || known.trouble !== 'gone') return known
+  const made = first ?? (await make(tools, progress))
+  if (made.ok || made.trouble !== 'duplicate') return made
   const other = await placement.named(wanted.name)
   if (!other.ok) return other
   if (other.value === null || other.value.uuid === wanted.uuid) return { ...made, trouble: 'stale' }
@@ -216,12 +225,19 @@ const isFault = (told: PlacementFault | Finding | null): told is PlacementFault 
 /** Whoever asks again may be answered otherwise at once: somebody else changed something between reading and writing. */
 const isPassing = ({ trouble }: PlacementFault): boolean => ['stale', 'gone', 'unknownName'].includes(trouble)
 
+/** As a provider is when it was just made. */
+const emptyAt = ({ generation }: Provider): Told<Content> => ({
+  ok: true,
+  value: { generation, inventories: {}, traits: [] },
+})
+
 const attempt = async (tools: Tools, progress: Progress): Promise<PlacementFault | Finding> => {
   const { placement } = tools
   const stood = await stand(tools, progress)
   if (!('ok' in stood)) return stood
   if (!stood.ok) return stood
-  const content = await contentOf(placement, progress.wanted.uuid)
+  const isNew = progress.did.includes('created') && stood.value.generation === 0
+  const content = isNew ? emptyAt(stood.value) : await contentOf(placement, progress.wanted.uuid)
   if (!content.ok) return content
   const placed = await place(tools, progress, stood.value, content.value)
   return placed ?? write(tools, progress, content.value)
