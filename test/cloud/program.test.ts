@@ -10,7 +10,12 @@ import { type Service, startService, tempFolder } from '../support/program.ts'
 import { type Held, signIn } from '../support/signIn.ts'
 import { CLOUD, type RiggedCloud, START_MS, startCloud } from './rig.ts'
 
-type Deployable = { readonly uuid: string; readonly bitstream_id: string | null; readonly name: string }
+type Deployable = {
+  readonly uuid: string
+  readonly bitstream_id: string | null
+  readonly name: string
+  readonly rp_uuid: string
+}
 
 describeWith(CLOUD, 'programming with an image of a real Glance', (rig) => {
   const folder = tempFolder('programming')
@@ -52,15 +57,19 @@ describeWith(CLOUD, 'programming with an image of a real Glance', (rig) => {
     folder.remove()
   })
 
-  const ask = async (method: string, path: string, body?: unknown) => {
+  const ask = async (method: string, path: string, body?: unknown, serviceToken?: string) => {
     const response = await fetch(`${service.base}${path}`, {
       method,
-      headers: { 'content-type': 'application/json', 'x-auth-token': admin.token },
+      headers: {
+        'content-type': 'application/json',
+        'x-auth-token': admin.token,
+        ...(serviceToken && { 'x-service-token': serviceToken }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(90_000),
     })
     const text = await response.text()
-    return { status: response.status, text, json: JSON.parse(text) as Record<string, unknown> }
+    return { status: response.status, text, json: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> }
   }
   const fpga = async (): Promise<Deployable> => {
     const { json } = await ask('GET', '/deployables')
@@ -94,6 +103,24 @@ describeWith(CLOUD, 'programming with an image of a real Glance', (rig) => {
     const image = await upload({}, randomBytes(20_000_000))
     expect((await program(image)).status).toBe(200)
     expect((await fpga()).bitstream_id).toBe(image)
+  }, 120_000)
+  test('a bind of a profile that names a function loads the newest image with that function', async () => {
+    const functionId = randomUUID()
+    await upload({ function_uuid: functionId, version: '1.9' }, does(functionId))
+    const image = await upload({ 'accel:function_id': functionId, version: '1.10' }, does(functionId))
+    const groups = [{ 'resources:FPGA': '1', 'accel:function_id': functionId }]
+    expect((await ask('POST', '/device_profiles', [{ name: `p-${functionId}`, groups }])).status).toBe(201)
+    const made = await ask('POST', '/accelerator_requests', { device_profile_name: `p-${functionId}` })
+    const [{ uuid: arq }] = made.json['arqs'] as [{ readonly uuid: string }]
+    const { rp_uuid: device_rp_uuid } = await fpga()
+    const bond = { hostname: 'sim-1', device_rp_uuid, instance_uuid: randomUUID() }
+    const patch = Object.entries(bond).map(([name, value]) => ({ op: 'add', path: `/${name}`, value }))
+    const nova = await signIn(cloud.authUrl, 'nova', { project: 'service' })
+    expect((await ask('PATCH', '/accelerator_requests', { [arq]: patch }, nova.token)).status).toBe(202)
+    const state = async () => (await ask('GET', `/accelerator_requests/${arq}`)).json['state']
+    await expect.poll(state, { timeout: 60_000 }).toBe('Bound')
+    expect((await fpga()).bitstream_id).toBe(image)
+    await ask('DELETE', `/accelerator_requests?arqs=${arq}`)
   }, 120_000)
   test.each([
     ['that is not there', async () => randomUUID(), 404, 'image'],
