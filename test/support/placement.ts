@@ -1,10 +1,10 @@
 /** A Placement in memory as the actors see it: through the client of the service. */
 import type { Placement } from '../../src/actors/placement/port.ts'
 import { createPlacement } from '../../src/neighbours/openstack/placement.ts'
-import { type PlacementModel, placementModel } from '../neighbours/openstack/placement/model.ts'
+import { placementModel } from '../neighbours/openstack/placement/model.ts'
+import { modelSession } from '../neighbours/openstack/placement/session.ts'
 
 export type PlacementInMemory = {
-  readonly model: PlacementModel
   readonly placement: Placement
   /** Method and path of each request so far. */
   readonly asked: string[]
@@ -15,28 +15,21 @@ export type PlacementInMemory = {
 const VERSION = '1.39'
 export const placementInMemory = (): PlacementInMemory => {
   const model = placementModel()
+  const { call } = modelSession(model)
   const asked: string[] = []
-  const ask: PlacementInMemory['ask'] = (method, path, body) => {
-    const { status, body: answer } = model.handle({ method, path, version: `placement ${VERSION}`, body })
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`)
-    return answer
-  }
   const placement = createPlacement({
-    call: async ({ method, path, headers, body }) => {
-      asked.push(`${method} ${path}`)
-      const version = headers?.['openstack-api-version']
-      const reply = model.handle({
-        method,
-        path,
-        version,
-        body: body === undefined ? undefined : (JSON.parse(body) as unknown),
-      })
-      return {
-        status: reply.status,
-        headers: {},
-        text: reply.body === undefined ? '' : JSON.stringify(reply.body),
-      }
+    call: (request) => {
+      asked.push(`${request.method} ${request.path}`)
+      return call(request)
     },
   })
-  return { model, placement, asked, ask }
+  return {
+    placement,
+    asked,
+    ask: (method, path, body) => {
+      const { status, body: answer } = model.handle({ method, path, version: `placement ${VERSION}`, body })
+      if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`)
+      return answer
+    },
+  }
 }
