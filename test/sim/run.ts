@@ -29,8 +29,8 @@ if (values.plant !== undefined && planted === null)
   throw new Error(`--plant: must be one of ${BITES.join(', ')}; it is ${values.plant}`)
 
 /**
- * A worker plays so many and ends, so that what the engine keeps of dead actors does not pile up. Not fewer, as a new worker needs three
- * times as long for its first seeds, until their code is compiled.
+ * A worker plays so many and ends, so that what the engine keeps of dead actors does not pile up. Not fewer, as a new worker needs twice
+ * as long for its first seeds, until their code is compiled.
  */
 const PLAYS_OF_WORKER = 400
 const YOUNG_MB = 64
