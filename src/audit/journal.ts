@@ -4,6 +4,7 @@ import { canonicalJson } from '../wire/canonical.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { ENTITIES, remember } from '../actors/entities.ts'
 import { kindOf, recallInto } from '../actors/runtime/memory.ts'
+import { isMark } from '../actors/placement/marks.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import { snapshotSchemaOf } from '../actors/runtime/snapshots.ts'
 import { type Row, type ViewName, keyOfRow } from '../actors/runtime/views.ts'
@@ -113,6 +114,11 @@ const digestOf = (...texts: readonly string[]): string => hash('sha1', texts.joi
 const namesOf = (views: NonNullable<Records['views']>): readonly ViewName[] =>
   (Object.keys(views) as ViewName[]).filter((name) => name !== 'snapshots')
 
+/** Without the marks that a host is due for Placement: they follow from entities that know nothing of Placement, and are no entity's fold. */
+function* foldable(view: ViewName, views: NonNullable<Records['views']>): Iterable<Row<ViewName>> {
+  for (const row of views[view]!) if (!('entity' in row) || !isMark(row.entity)) yield row
+}
+
 /** Whether each view row is one that an entity folds to, and each such row is in its view once. */
 const viewsAgree = (history: History, views: NonNullable<Records['views']>): boolean => {
   const digests = new Set<string>()
@@ -122,7 +128,7 @@ const viewsAgree = (history: History, views: NonNullable<Records['views']>): boo
     digests.add(digest)
   }
   for (const view of namesOf(views))
-    for (const row of views[view]!)
+    for (const row of foldable(view, views))
       if (!digests.delete(digestOf(`${view}/${keyOfRow(view, row)}`, comparable(row)))) return false
   return digests.size === 0
 }
@@ -139,7 +145,7 @@ function* viewsDiffer(history: History, views: NonNullable<Records['views']>): I
     return comparable(row!)
   }
   for (const view of names)
-    for (const row of views[view]!) {
+    for (const row of foldable(view, views)) {
       const key = keyOfRow(view, row)
       const [text, fold] = [comparable(row), folds.get(`${view}/${key}`)]
       folds.delete(`${view}/${key}`)

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { COMPARISON } from '../../src/actors/deployable/slots.ts'
+import { markKey } from '../../src/actors/placement/marks.ts'
 import { INVARIANTS, check } from '../../src/audit/check.ts'
 import type { Evidence } from '../../src/audit/evidence.ts'
 import { FORGERIES, soundEvidence } from '../audit/forgeries.ts'
@@ -39,6 +40,15 @@ describe('invariants', () => {
     }
     const byHand = { ...row, events: [{ ...withheld, by: 'op' }] }
     expect(falseDifferences({ journal: [byHand] }, new Set())).toEqual([])
+  })
+  it('hold while a host is marked as due for Placement, and not when any other row is spare', () => {
+    const spare = (entity: string) => {
+      const row = { entity, kind: 'placement', at: 1 }
+      const { views = {} } = evidence
+      return broken({ views: { ...views, due: [...(views.due ?? []), row] } }).map(({ invariant }) => invariant)
+    }
+    expect(spare(markKey('h1'))).toEqual([])
+    expect(spare('placement/h9')).toContain('S13')
   })
   it('are all shown to be able to fail', () => {
     const shown = new Set(FORGERIES.map(([name]) => name))
