@@ -8,6 +8,7 @@ import { handleCases } from './cases/handles.ts'
 import { hardwareCases } from './cases/hardware.ts'
 import { hostCases } from './cases/hosts.ts'
 import { journalCases } from './cases/journal.ts'
+import { placementCases } from './cases/placement.ts'
 import { reuseCases } from './cases/reuse.ts'
 import { rightCases } from './cases/rights.ts'
 import { topicStateCases } from './cases/topicStates.ts'
@@ -25,6 +26,7 @@ const CASES = [
   ...journalCases,
   ...topicCases,
   ...topicStateCases,
+  ...placementCases,
 ]
 
 describe('an invariant', () => {

@@ -1,0 +1,80 @@
+/** A case for each condition of the invariants of `src/audit/placement.ts`. */
+import type { PlacementSeen } from '../../../src/audit/evidence.ts'
+import type { Finding } from '../../../src/audit/history.ts'
+import { type Case, board, entry, of } from './scene.ts'
+
+type Provider = PlacementSeen['providers'][number]
+type Write = PlacementSeen['writes'][number]
+
+const host = entry('host/host1', {
+  type: 'PictureRecorded',
+  name: 'host1',
+  picture: { bootId: 'b', number: 1, digest: '', aliases: [], drivers: {} },
+  devices: {},
+})
+const inventory = { total: 2, reserved: 0, min_unit: 1, max_unit: 2, step_size: 1, allocation_ratio: 1 }
+const shown = (more: Partial<Provider> = {}): Provider => ({
+  uuid: 'rp1',
+  name: 'board',
+  inventories: { FPGA: inventory },
+  traits: ['OWNER_CYBORG'],
+  ...more,
+})
+const seen = (providers: readonly Provider[], writes: readonly Write[] = [], quiet = true) => ({
+  ...of(host, board),
+  quiet,
+  placement: { providers, writes, reserveSilent: 'down' as const },
+})
+const found = (of: Provider | Write | null, line: string, uuid = 'rp1'): readonly Finding[] => [
+  { found: `provider ${uuid} ${line}`, proof: [{ of: 'placement', uuid, seen: of }] },
+]
+const written = (more: Partial<Write> = {}): Write => ({
+  uuid: 'rp1',
+  what: 'PUT',
+  foreign: false,
+  allocated: false,
+  ...more,
+})
+const foreign = written({ foreign: true })
+const removed = written({ what: 'DELETE', allocated: true })
+
+const less = shown({ inventories: { FPGA: { ...inventory, total: 1 } } })
+const renamed = shown({ name: 'other' })
+const bare = shown({ traits: [] })
+const stray = shown({ uuid: 'rp9', name: 'stray' })
+
+export const placementCases: readonly Case[] = [
+  ['S11', 'what is ours is written', seen([], [written()]), []],
+  ['S11', 'ours is written while it is allocated', seen([], [written({ allocated: true })]), []],
+  ['S11', 'ours is deleted', seen([], [written({ what: 'DELETE' })]), []],
+  ['S11', 'what is not ours is written', seen([], [foreign]), found(foreign, 'is not ours, and was written: PUT')],
+  [
+    'S11',
+    'ours is deleted while it is allocated',
+    seen([], [removed]),
+    found(removed, 'was to be deleted although units are allocated'),
+  ],
+  ['S11', 'nobody has seen Placement', of(host, board), []],
+
+  ['L3', 'Placement shows what is recorded', seen([shown()]), []],
+  ['L3', 'traits of others stay', seen([shown({ traits: ['CUSTOM_A', 'OWNER_CYBORG'] })]), []],
+  ['L3', 'there is work left', seen([], [], false), []],
+  ['L3', 'nobody has seen Placement', { ...of(host, board), quiet: true }, []],
+  ['L3', 'a provider is missing', seen([]), found(null, 'of board: it does not exist')],
+  ['L3', 'it has another name', seen([renamed]), found(renamed, 'of board: its name is other')],
+  ['L3', 'it lacks a trait', seen([bare]), found(bare, 'of board: it lacks OWNER_CYBORG')],
+  [
+    'L3',
+    'its inventory differs',
+    seen([less]),
+    found(less, `of board: its inventory is ${JSON.stringify(less.inventories)}, not FPGA 2 with 0 reserved`),
+  ],
+  ['L3', 'somebody else has claimed it', seen([shown({ name: 'other', traits: ['OWNER_CYBORG', 'OWNER_NOVA'] })]), []],
+  [
+    'L3',
+    'one of ours belongs to nothing',
+    seen([shown(), stray]),
+    found(stray, '(stray) is ours, and nothing recorded explains it', 'rp9'),
+  ],
+  ['L3', 'one of another belongs to nothing', seen([shown(), { ...stray, traits: ['OWNER_NOVA'] }]), []],
+]
