@@ -363,11 +363,17 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ],
 ]
 
-/** Its database loses nothing that it has acknowledged: what is said to be lost is not judged, and not known to the command. */
-const SEED = 14
+const SEEDS = [14, 15, 16, 17, 18, 19, 20, 21] as const
+/** A life whose database loses nothing that it has acknowledged: what is said to be lost is not judged, and not known to the command. */
+const withoutLoss = async (): Promise<Evidence> => {
+  for (const seed of SEEDS) {
+    const { evidence } = await play(seed)
+    if (evidence.lost?.length === 0) return evidence
+  }
+  throw new Error(`each of the seeds ${SEEDS.join(', ')} loses rows`)
+}
 const lived = async (): Promise<Evidence> => {
-  const { evidence } = await play(SEED)
-  if (evidence.lost?.length !== 0) throw new Error(`seed ${SEED} loses rows now: choose another one`)
+  const evidence = await withoutLoss()
   const journal = evidence.journal.map((row, at) => ({ ...row, position: String(at + 1) }))
   return { ...evidence, journal, topics: topicsOf(journal) }
 }

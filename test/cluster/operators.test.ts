@@ -14,6 +14,7 @@ import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { upgradeSchema } from '../../src/persistence/upgradeSchema.ts'
 import { inspectDatabase } from '../../src/persistence/inspect.ts'
+import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import { freshPrefix, kafkaServer, makeTopics } from '../support/kafka.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase, sqlOnce } from '../support/postgres.ts'
@@ -221,7 +222,7 @@ describeWith('kafka', 'the doctor on a real broker', (rig) => {
     expect(code).toBe(1)
     expect(of(findings, 'topics')).toMatchObject({
       verdict: 'problem',
-      says: `1 of 11 missing: ${kafka.prefix}arq.state.v1`,
+      says: `1 of ${Object.keys(CATALOGUE).length} missing: ${kafka.prefix}arq.state.v1`,
     })
     expect(of(findings, 'topics: partitions')).toMatchObject({ verdict: 'problem', says: `${topic} has 6, not 4` })
     expect(of(findings, 'controls')).toMatchObject({ verdict: 'problem', says: expect.stringContaining('0 members') })

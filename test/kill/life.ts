@@ -127,6 +127,16 @@ const seenOf = ({ state, attach_handle_info: info }: Shown): Seen => ({
   handle: state === 'Bound' ? inTurn(info) : null,
 })
 
+/** The ARQs of the instance. A list with a failed bind is refused to Nova (decision 0063); then each is read by itself. */
+const listed = async (client: Client, life: Life): Promise<readonly Shown[]> => {
+  const answer = await get(client, `${collection}?instance=${life.instance}`)
+  if (answer.status !== 409) return shownOf(answer)
+  const shown = await look(client, life)
+  if (!shown.some(({ state }) => state === 'BindFailed'))
+    dispute(client, life, `the list of ${life.instance} is refused, and none of its binds failed`)
+  return shown
+}
+
 /** Like Nova's compute service: waits for an event or some time, then lists the ARQs of the instance. */
 const watch = async (client: Client, life: Life): Promise<void> => {
   const { account, nova } = client
@@ -136,7 +146,7 @@ const watch = async (client: Client, life: Life): Promise<void> => {
     await nova.wait(waiting, POLL_MS)
     const told = new Set(account.heard.map(({ arq }) => arq))
     const announced = waiting.filter((arq) => told.has(arq))
-    const shown = shownOf(await get(client, `${collection}?instance=${life.instance}`))
+    const shown = await listed(client, life)
     for (const one of shown)
       if (SETTLED.has(one.state) && !life.seen.has(one.uuid)) life.seen.set(one.uuid, seenOf(one))
     const missing = life.arqs.find((arq) => !shown.some(({ uuid }) => uuid === arq))
