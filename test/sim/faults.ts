@@ -299,9 +299,11 @@ const FAULTS: readonly Fault[] = [
   unplugged,
   unplugged,
 ]
-/** `lossy`: the database fails more often than anything else. */
-export const strike = (stage: Stage, lossy: boolean): void =>
-  stage.random.pick(lossy && stage.random.chance(0.4) ? [comesBackWithLess] : FAULTS)(stage)
+/** What fails more often than anything else, for a bug that shows in nothing else. */
+export type Favourite = 'loss' | 'placement'
+const FAVOURITES: Readonly<Record<Favourite, Fault>> = { loss: comesBackWithLess, placement: placementMeddled }
+export const strike = (stage: Stage, favourite: Favourite | null): void =>
+  (favourite && stage.random.chance(0.4) ? FAVOURITES[favourite] : stage.random.pick(FAULTS))(stage)
 
 /** Ends all faults: all processes run, and no call is disturbed. */
 export const mend = ({ processes, machines, network, schedule, snare, store, nova, placement, say }: Stage): void => {

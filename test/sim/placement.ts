@@ -110,7 +110,11 @@ export const simPlacement = ({ schedule, random, hosts, say }: Ports): SimPlacem
     // somebody else is quicker than the write that follows
     const uuid = method === 'GET' ? /^\/resource_providers\/([^/]+)\/traits$/.exec(path)?.[1] : undefined
     const provider = uuid === undefined ? undefined : providers.get(uuid)
-    if (provider?.traits.has(OWNER_TRAIT) && provider.traits.size < TRAITS_MAX && random.chance(0.25))
+    if (
+      provider?.traits.has(OWNER_TRAIT) &&
+      provider.traits.size < TRAITS_MAX &&
+      random.chance(provider.traits.size === 1 ? 0.6 : 0.25)
+    )
       addTrait(provider)
     return { status: reply.status, headers: {}, text: reply.body === undefined ? '' : JSON.stringify(reply.body) }
   }

@@ -2,8 +2,8 @@
 import { check } from '../../src/audit/check.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 import { doubtful, unnamed } from './databaseServer.ts'
-import { mend, strike } from './faults.ts'
-import { type Bite, needsLoss } from './lies.ts'
+import { type Favourite, mend, strike } from './faults.ts'
+import { type Bite, needsLoss, needsPlacement } from './lies.ts'
 import { poisoned, silence } from './hardships.ts'
 import { interventionSession } from './operators.ts'
 import { recordedTwice } from './returning.ts'
@@ -73,6 +73,11 @@ const startLoad = (world: World, seed: number): Load => {
   return Object.assign(load, { ended: sessions() })
 }
 
+const favouriteOf = (bite: Bite | null): Favourite | null => {
+  if (needsLoss(bite)) return 'loss'
+  return needsPlacement(bite) ? 'placement' : null
+}
+
 /** Faults are spread over the requests, and injected earlier if the clients are slow. */
 const makeFaults = (world: World, load: Load, bite: Bite | null): void => {
   const { stage, client } = world
@@ -82,7 +87,7 @@ const makeFaults = (world: World, load: Load, bite: Bite | null): void => {
     const wanted = first + ((requestsIn(world) - first) * (load.faults + random.unit() * 0.8)) / FAULTS
     if (client.requests() >= wanted) {
       load.faults++
-      strike(stage, needsLoss(bite))
+      strike(stage, favouriteOf(bite))
     }
     if (load.faults < FAULTS) schedule.after(life, random.between(1, 200), next)
   }
