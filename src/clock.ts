@@ -6,7 +6,7 @@ export type Clock = {
   readonly now: () => number
   /** Milliseconds since some fixed moment: goes on while the process is suspended, and does not jump when the clock is set. */
   readonly monotonic: () => number
-  /** Calls `run` once after `ms`, unless the returned function is called before. */
+  /** Calls `run` once, not before `ms` have passed by the monotonic clock, unless the returned function is called before. */
   readonly after: (ms: number, run: () => void) => Cancel
 }
 export type Cancel = () => void
@@ -22,7 +22,15 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (ms, run) => {
-    const timer = setTimeout(run, Math.min(Math.max(0, ms), 2 ** 31 - 1))
+    const waitMs = Math.min(Math.max(0, ms), 2 ** 31 - 1)
+    const due = performance.now() + waitMs
+    // Node counts from the beginning of the present step of its loop, so a timer may fire before its time
+    const fire = (): void => {
+      const leftMs = due - performance.now()
+      if (leftMs > 0) timer = setTimeout(fire, leftMs)
+      else run()
+    }
+    let timer = setTimeout(fire, waitMs)
     return () => clearTimeout(timer)
   },
 }
