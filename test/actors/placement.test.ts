@@ -7,6 +7,7 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
+import { record } from '../support/placementLab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 
 const PLAN: SimulatedPlan = { seed: 1, devices: [{ kind: 'fpga', handles: 4 }] }
@@ -42,14 +43,6 @@ const shown = async ({ placement }: { readonly placement: Placement }): Promise<
   })
   return Object.fromEntries(await Promise.all(read))
 }
-const record = (total: number, reserved = 0) => ({
-  total,
-  reserved,
-  min_unit: 1,
-  max_unit: total,
-  step_size: 1,
-  allocation_ratio: 1,
-})
 const writes = ({ asked }: World) => asked.filter((line) => !line.startsWith('GET'))
 const placeOf = async ({ control }: World) => value(await control.deployables.list({}, {})).items[0]!
 const begin = async (plan = PLAN, ...opening: Parameters<typeof open>) => {
@@ -102,6 +95,20 @@ describe('a host in Placement', () => {
     expect(value(await world.control.drift.list(null, {})).items).toEqual([
       { host: 'h1', root: ROOT, checkedAt: expect.any(Number), trouble: null, entries: [] },
     ])
+    await world.plane.stop()
+  })
+
+  test('that cannot be compared as a whole says so, instead of hiding what differs', async () => {
+    const cloud = placementInMemory()
+    const reason = 'no answer in time'
+    const allocations = async () => ({ ok: false, trouble: 'unanswered', reason }) as const
+    const world = await open({ placement: { ...cloud.placement, allocations } })
+    cloud.ask('POST', '/resource_providers', { uuid: ROOT, name: 'h1' })
+    await world.shows('h1', PLAN)
+    await rest(world)
+    expect(value(await world.control.drift.list('h1', {})).items[0]).toMatchObject({
+      trouble: { state: 'unreachable', reason },
+    })
     await world.plane.stop()
   })
 

@@ -3,6 +3,7 @@ import type { DeployableUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Deployable, attributeOf, traitsOf } from '../deployable/state.ts'
 import type { Host, Liveness } from '../host/decider.ts'
 import { OWNER_TRAIT, placementName } from './names.ts'
+import type { Inventories } from './port.ts'
 
 /** From which silence on everything of a host is reserved, so that no new server is sent to it. */
 export const RESERVE_SILENT = ['never', 'stale', 'down'] as const
@@ -27,6 +28,15 @@ export type Wanted = {
   /** In alphabetical order. */
   readonly traits: readonly string[]
 }
+
+/** The whole of what is written, so that no default of Placement counts (placement 5.3). */
+export const inventoriesOf = ({
+  resourceClass,
+  total,
+  reserved,
+}: Pick<Wanted, 'resourceClass' | 'total' | 'reserved'>): Inventories => ({
+  [resourceClass]: { total, reserved, min_unit: 1, max_unit: total, step_size: 1, allocation_ratio: 1 },
+})
 
 const RESOURCE_CLASS = 'rc'
 const handlesIn = ({ handles }: Deployable, states: readonly string[]): number =>

@@ -3,15 +3,15 @@
  * a port that notes what it would write.
  */
 import type { ArqUuid, HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
+import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import type { Control, DriftEntry, HostDrift, Listed, Page } from '../control.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { Finding } from '../placement/decider.ts'
-import type { Placement } from '../placement/port.ts'
+import type { Placement, Told } from '../placement/port.ts'
 import type { Kernel } from './kernel.ts'
 import { type Facts, factsOf } from './placementFacts.ts'
 import { unwritten } from './placementFence.ts'
-import { pass } from './placementPass.ts'
+import { pass, unreachable } from './placementPass.ts'
 import type { Placer } from './placer.ts'
 
 const NOT_CONFIGURED = refuse({
@@ -69,12 +69,12 @@ const allocationEntries = async (
   port: Placement,
   { task }: Facts,
   bound: ReadonlyMap<string, readonly Bound[]>,
-): Promise<readonly DriftEntry[]> => {
+): Promise<Told<readonly DriftEntry[]>> => {
   const entries: DriftEntry[] = []
   for (const { uuid, name, deployable: of } of task.wanted) {
     const told = await port.allocations(uuid)
     const consumers = told.ok ? Object.keys(told.value.consumers) : []
-    if (!told.ok && told.trouble !== 'gone') return entries
+    if (!told.ok && told.trouble !== 'gone') return told
     const held = Map.groupBy(bound.get(uuid) ?? [], ({ instance }) => instance)
     for (const consumer of consumers.filter((one) => !held.has(one)))
       entries.push({ ...about(uuid, name, of), kind: 'allocation_without_arq', consumer, arqs: [] })
@@ -87,7 +87,7 @@ const allocationEntries = async (
           arqs: arqs.map(({ arq }) => arq),
         })
   }
-  return entries
+  return { ok: true, value: entries }
 }
 
 /** What the host does not show any more although it is recorded, and handles that are withheld. */
@@ -129,29 +129,29 @@ const compare = async (kernel: Kernel, port: Placement, name: HostName): Promise
     },
     task,
   )
-  const trouble = passed === 'done' || passed === 'superseded' ? null : passed
+  const allocations = typeof passed === 'string' ? await allocationEntries(port, facts.value, bound.value) : null
   const entries = [
     ...deployables.flatMap(hardwareEntries),
     ...findings.flatMap(placementEntry),
-    ...(trouble ? [] : await allocationEntries(port, facts.value, bound.value)),
+    ...(allocations?.ok ? allocations.value : []),
   ]
+  const unread = allocations && !allocations.ok ? unreachable(allocations) : null
+  const trouble = typeof passed === 'string' ? unread : passed
   return done({ host: name, root: record.root, checkedAt: record.endedAt, trouble, entries })
 }
 
-const allCompared = async (
-  kernel: Kernel,
-  port: Placement,
+/** The values for all hosts, or the first refusal; nothing more is begun after it. */
+const forEach = async <Value>(
   names: readonly HostName[],
-): Promise<Outcome<readonly HostDrift[]>> => {
-  const found: HostDrift[] = []
-  for (let at = 0; at < names.length; at += HOSTS_AT_ONCE)
-    for (const one of await Promise.all(
-      names.slice(at, at + HOSTS_AT_ONCE).map((name) => compare(kernel, port, name)),
-    )) {
-      if (!one.ok) return one
-      found.push(one.value)
-    }
-  return done(found)
+  work: (name: HostName) => Promise<Outcome<Value>>,
+): Promise<Outcome<readonly Value[]>> => {
+  const values: Value[] = []
+  for (let at = 0; at < names.length; at += HOSTS_AT_ONCE) {
+    const some = await allOf(names.slice(at, at + HOSTS_AT_ONCE).map(work))
+    if (!some.ok) return some
+    values.push(...some.value)
+  }
+  return done(values)
 }
 
 export const createDrift = (kernel: Kernel, placer: () => Placer | null): Control['drift'] => {
@@ -167,7 +167,7 @@ export const createDrift = (kernel: Kernel, placer: () => Placer | null): Contro
     if (port === null) return NOT_CONFIGURED
     const names = await hostsIn(name, page)
     if (!names.ok) return names
-    const compared = await allCompared(kernel, port, names.value.items)
+    const compared = await forEach(names.value.items, (one) => compare(kernel, port, one))
     return compared.ok ? done({ items: compared.value, next: names.value.next }) : compared
   }
   return {
@@ -177,9 +177,8 @@ export const createDrift = (kernel: Kernel, placer: () => Placer | null): Contro
       if (worker === null) return NOT_CONFIGURED
       const names = await hostsIn(name, {})
       if (!names.ok) return names
-      for (let at = 0; at < names.value.items.length; at += HOSTS_AT_ONCE)
-        await Promise.all(names.value.items.slice(at, at + HOSTS_AT_ONCE).map((one) => worker.now(one)))
-      return done(null)
+      const looked = await forEach(names.value.items, worker.now)
+      return looked.ok ? done(null) : looked
     },
   }
 }

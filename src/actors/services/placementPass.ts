@@ -30,7 +30,7 @@ export type PassTools = Pick<Tools, 'placement' | 'clock' | 'names'> & {
 }
 export type Passed = 'done' | 'superseded' | Trouble
 
-const unreachable = ({ reason }: PlacementFault): Trouble => ({ state: 'unreachable', reason })
+export const unreachable = ({ reason }: PlacementFault): Trouble => ({ state: 'unreachable', reason })
 
 /** The provider of the compute node: without a parent, and with one of the names of the host. Null: there is none. */
 const rootOf = async ({ placement }: PassTools, names: readonly HostName[]): Promise<Told<Provider | null>> => {

@@ -12,8 +12,8 @@ import { canonicalJson } from '../../wire/canonical.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
 import type { Deed, Finding, HeldProvider } from '../placement/decider.ts'
 import { FOREIGN_TRAITS, OWNER_TRAIT } from '../placement/names.ts'
-import type { Inventories, InventoryRecord, Placement, PlacementFault, Provider, Told } from '../placement/port.ts'
-import type { Wanted } from '../placement/wanted.ts'
+import type { Inventories, Placement, PlacementFault, Provider, Told } from '../placement/port.ts'
+import { type Wanted, inventoriesOf } from '../placement/wanted.ts'
 
 export type Tools = {
   readonly placement: Placement
@@ -25,15 +25,6 @@ export type Tools = {
   readonly names: Set<string>
 }
 
-/** The whole of what is written, so that no default of Placement counts (placement 5.3). */
-const recordOf = ({ total, reserved }: Pick<Wanted, 'total' | 'reserved'>): InventoryRecord => ({
-  total,
-  reserved,
-  min_unit: 1,
-  max_unit: total,
-  step_size: 1,
-  allocation_ratio: 1,
-})
 /** All of it is withheld from the scheduler, and what is in use stays as it is. */
 export const allReserved = (inventories: Inventories): Inventories =>
   Object.fromEntries(Object.entries(inventories).map(([name, record]) => [name, { ...record, reserved: record.total }]))
@@ -43,14 +34,16 @@ export type Content = {
   readonly inventories: Inventories
   readonly traits: readonly string[]
 }
-/** Inventory and traits as of one generation: read again if somebody changed the provider between the two reads. */
+/**
+ * Inventory and traits, with the older generation of the two reads: if somebody changed the provider between them, a write that follows is
+ * refused as out of date, and everything is read again.
+ */
 export const contentOf = async (placement: Placement, uuid: string): Promise<Told<Content>> => {
   const [one, other] = await Promise.all([placement.inventories(uuid), placement.traits(uuid)])
   if (!one.ok) return one
   if (!other.ok) return other
   const { generation, inventories } = one.value
   const { traits } = other.value
-  // the older generation fences a write that would follow from a mixture of both
   return { ok: true, value: { generation: Math.min(generation, other.value.generation), inventories, traits } }
 }
 
@@ -187,7 +180,7 @@ const writeInventory = async (
     if (told.ok) did.push('inventory')
     return told
   }
-  const told = await set({ [resourceClass]: recordOf(wanted) })
+  const told = await set(inventoriesOf(wanted))
   if (told.ok) return { ok: true, value: null }
   if (told.trouble !== 'inUse') return told
   const reserved = await set(allReserved(present))

@@ -33,7 +33,7 @@ export const drift: Register = (program) => {
         const dryRun = String(!asked.apply)
         const path = `/drift/heal${query({ host: asked.host, dry_run: dryRun })}`
         const json = await apiOf(asked)<Answered>('POST', path)
-        show(asked, json, () => driftLines(json.drift))
+        show(asked, json, () => driftLines(json.drift, asked.apply))
       }),
     )
 }

@@ -1,25 +1,33 @@
 /** The text of `accelerando drift`. */
+import { counted } from '../doctor/check.ts'
 import type { HostDrift } from './apiShapes.ts'
 
 type Entry = HostDrift['entries'][number]
 
-const because = ({ reason }: Entry): string => (reason === null ? '' : `: ${reason}`)
-const LINES: Readonly<Record<Entry['kind'], (entry: Entry) => string>> = {
+const left = ({ state, reason }: Entry): string =>
+  reason === null ? (state ?? 'differs') : `${state ?? 'differs'}: ${reason}`
+/** `verb`: of the repairs, which the answer names in any case. */
+const LINES: Readonly<Record<Entry['kind'], (entry: Entry, verb: string) => string>> = {
   hardware: ({ reason }) => reason ?? 'differs',
-  provider: (entry) =>
-    `${entry.state ?? 'differs'}${because(entry)}${entry.repairs.length > 0 ? `; to do: ${entry.repairs.join(', ')}` : ''}`,
+  provider: (entry, verb) =>
+    entry.repairs.length === 0
+      ? left(entry)
+      : `${verb}: ${entry.repairs.join(', ')}${entry.state === 'in_sync' ? '' : `; then ${left(entry)}`}`,
   allocation_without_arq: ({ consumer_uuid: consumer }) =>
     `allocated to ${consumer ?? 'nobody known'}, which has no accelerator request on it`,
   arq_without_allocation: ({ consumer_uuid: consumer, arqs }) =>
     `bound to instance ${consumer ?? '-'} (${arqs.join(' ')}), which has no allocation of it`,
 }
 
-const hostLines = ({ host, trouble, entries }: HostDrift): readonly string[] => [
+const hostLines = ({ host, trouble, entries }: HostDrift, verb: string): readonly string[] => [
   ...(trouble ? [`${host}: ${trouble.state}: ${trouble.reason}`] : []),
-  ...entries.map((entry) => `${host}: ${entry.name} (provider ${entry.provider_uuid}) ${LINES[entry.kind](entry)}`),
+  ...entries.map(
+    (entry) => `${host}: ${entry.name} (provider ${entry.provider_uuid}) ${LINES[entry.kind](entry, verb)}`,
+  ),
 ]
 
-export const driftLines = (drift: readonly HostDrift[]): readonly string[] => {
-  const lines = drift.flatMap(hostLines)
-  return lines.length > 0 ? lines : [`${drift.length} hosts: nothing differs`]
+/** `applied`: what differed was repaired after it was read. */
+export const driftLines = (drift: readonly HostDrift[], applied = false): readonly string[] => {
+  const lines = drift.flatMap((one) => hostLines(one, applied ? 'repaired' : 'to do'))
+  return lines.length > 0 ? lines : [`${counted(drift.length, 'host')}: nothing differs`]
 }

@@ -1,4 +1,5 @@
 /** The routes of resource providers, their inventories, traits and aggregates (placement.md 5.1 to 5.3). */
+import type { InventoryRecord } from '../../../../src/actors/placement/port.ts'
 import * as v from 'valibot'
 import { bodyAs, COUNT, GENERATION, onlyKeys, POSITIVE, type Reply, type Route, UUID } from './route.ts'
 import {
@@ -10,7 +11,6 @@ import {
   follows,
   type HeldProvider,
   holdersOf,
-  type Inventory,
   isUnit,
   namesIn,
   type PlacementState,
@@ -86,7 +86,11 @@ const filterOf = (state: PlacementState, query: URLSearchParams, minor: number):
     follows(one.traits, rule)
 }
 
-const changeInventories = (state: PlacementState, one: HeldProvider, wanted: ReadonlyMap<string, Inventory>): void => {
+const changeInventories = (
+  state: PlacementState,
+  one: HeldProvider,
+  wanted: ReadonlyMap<string, InventoryRecord>,
+): void => {
   const used = usedOf(state, one)
   const inUse = [...one.inventories.keys()].filter((name) => !wanted.has(name) && (used[name] ?? 0) > 0)
   if (inUse.length > 0)

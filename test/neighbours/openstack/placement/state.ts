@@ -1,20 +1,13 @@
 /** What the Placement of the tests remembers, and the questions that several of its routes ask of it. */
+import type { InventoryRecord } from '../../../../src/actors/placement/port.ts'
 
 export type Amounts = Readonly<Record<string, number>>
-export type Inventory = {
-  readonly total: number
-  readonly reserved: number
-  readonly min_unit: number
-  readonly max_unit: number
-  readonly step_size: number
-  readonly allocation_ratio: number
-}
 export type HeldProvider = {
   readonly uuid: string
   name: string
   generation: number
   parent: string | null
-  inventories: ReadonlyMap<string, Inventory>
+  inventories: ReadonlyMap<string, InventoryRecord>
   traits: ReadonlySet<string>
   aggregates: readonly string[]
 }
@@ -90,10 +83,10 @@ export const usedOf = (state: PlacementState, { uuid, inventories }: HeldProvide
     for (const [name, amount] of Object.entries(amounts)) used[name] = (used[name] ?? 0) + amount
   return used
 }
-export const capacityOf = ({ total, reserved, allocation_ratio }: Inventory): number =>
+export const capacityOf = ({ total, reserved, allocation_ratio }: InventoryRecord): number =>
   Math.floor((total - reserved) * allocation_ratio)
 /** An amount that may be asked of it at once. */
-export const isUnit = (amount: number, { min_unit, max_unit, step_size }: Inventory): boolean =>
+export const isUnit = (amount: number, { min_unit, max_unit, step_size }: InventoryRecord): boolean =>
   amount >= min_unit && amount <= max_unit && amount % step_size === 0
 
 export const checkClasses = ({ classes }: PlacementState, names: Iterable<string>, before = ''): void => {

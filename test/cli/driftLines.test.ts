@@ -1,0 +1,57 @@
+/** The text of `accelerando drift`. */
+import { expect, test } from 'vitest'
+import type { HostDrift } from '../../src/cli/operators/apiShapes.ts'
+import { driftLines } from '../../src/cli/operators/driftLines.ts'
+
+type Entry = HostDrift['entries'][number]
+const entry = (more: Partial<Entry>): Entry => ({
+  kind: 'provider',
+  provider_uuid: 'rp1',
+  name: 'board',
+  deployable_uuid: 'd1',
+  repairs: [],
+  state: 'in_sync',
+  reason: null,
+  consumer_uuid: null,
+  arqs: [],
+  ...more,
+})
+const host = (...entries: readonly Entry[]): HostDrift => ({
+  host: 'h1',
+  compute_node_uuid: null,
+  checked_at: null,
+  trouble: null,
+  entries,
+})
+
+test.each([
+  [entry({ repairs: ['renamed', 'traits'] }), 'to do: renamed, traits'],
+  [
+    entry({ repairs: ['inventory'], state: 'pending', reason: 'units are in use' }),
+    'to do: inventory; then pending: units are in use',
+  ],
+  [entry({ state: 'placement_conflict', reason: 'not ours' }), 'placement_conflict: not ours'],
+  [entry({ kind: 'hardware', state: null, reason: 'the device is away' }), 'the device is away'],
+  [
+    entry({ kind: 'allocation_without_arq', state: null, consumer_uuid: 'i1' }),
+    'allocated to i1, which has no accelerator request on it',
+  ],
+  [
+    entry({ kind: 'arq_without_allocation', state: null, consumer_uuid: 'i1', arqs: ['a1', 'a2'] }),
+    'bound to instance i1 (a1 a2), which has no allocation of it',
+  ],
+])('%o', (one, text) => expect(driftLines([host(one)])).toEqual([`h1: board (provider rp1) ${text}`]))
+
+test('what was repaired is said to be', () =>
+  expect(driftLines([host(entry({ repairs: ['created'] }))], true)).toEqual([
+    'h1: board (provider rp1) repaired: created',
+  ]))
+test('trouble of a host comes first', () =>
+  expect(driftLines([{ ...host(), trouble: { state: 'unreachable', reason: 'no answer' } }])).toEqual([
+    'h1: unreachable: no answer',
+  ]))
+test.each([
+  [[], '0 hosts: nothing differs'],
+  [[host()], '1 host: nothing differs'],
+  [[host(), host()], '2 hosts: nothing differs'],
+])('nothing', (drift, text) => expect(driftLines(drift)).toEqual([text]))
