@@ -53,3 +53,11 @@ export const isStorable = (value: unknown): boolean => isStorableJson(JSON.strin
 export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
 /** For a terminal: without characters that could manipulate it, or change how the text around them is shown. */
 export const inOneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').toWellFormed()
+
+const escaped = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => character.charCodeAt(at).toString(16).padStart(4, '0'))
+    .map((unit) => `\\u${unit}`)
+    .join('')
+/** JSON for a terminal and for programs alike: what `inOneLine` would take away is written as escape sequences. */
+export const visibleJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)

@@ -1,6 +1,6 @@
 /**
  * Tests that need no cluster, and take so long that they run with `npm run test:cluster` instead of `npm test`: real clients that have to be
- * installed, programs and databases that are killed and waited for.
+ * installed, programs and databases that are killed and waited for, suites once more over the databases.
  */
 export const LONG: readonly string[] = [
   'test/audit/adopted.test.ts',
@@ -10,6 +10,7 @@ export const LONG: readonly string[] = [
   'test/e2e/archive.test.ts',
   'test/e2e/stopped.test.ts',
   'test/mutation/mutation.test.ts',
+  'test/neighbours/openstack/driftOverStores.test.ts',
   'test/persistence/failover.test.ts',
   'test/persistence/outage.test.ts',
   'test/persistence/pglite.test.ts',

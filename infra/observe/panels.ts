@@ -143,6 +143,24 @@ export const SECTIONS: readonly Section[] = [
     ],
   },
   {
+    title: 'Placement',
+    panels: [
+      {
+        title: 'Hosts in Placement',
+        unit: 'short',
+        lines: [line('max by (state) (accelerando_placement_hosts)', '{{state}}')],
+      },
+      rates('Passes', 'placement_passes_total', 'outcome'),
+      {
+        title: 'A pass, mean',
+        unit: 's',
+        lines: [line(`${rate('placement_pass_seconds_total')} / ${rate('placement_passes_total')}`, 'mean')],
+      },
+      rates('Changes', 'placement_changes_total', 'change'),
+      rates('Answers that were no success', 'placement_troubles_total', 'trouble'),
+    ],
+  },
+  {
     title: 'Processes',
     panels: [
       {

@@ -17,7 +17,10 @@ import type {
 import type { DatedNote, OperatorNote } from '../operatorNote.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { HandleState } from './deployable/states.ts'
+import type { OrphansCollected, OrphansListed } from './orphan.ts'
 import type { Deed, ProviderState, Trouble } from './placement/decider.ts'
+import type { Standing } from './placement/standing.ts'
+import type { Reserving } from './placement/wanted.ts'
 import type { Place } from './runtime/ports.ts'
 import type { Row } from './runtime/views.ts'
 
@@ -113,7 +116,14 @@ export type Renaming = {
   readonly groups: readonly Readonly<Record<string, string>>[]
 }
 
-export const DRIFT_KINDS = ['hardware', 'provider', 'allocation_without_arq', 'arq_without_allocation'] as const
+export const DRIFT_KINDS = [
+  'hardware',
+  'provider',
+  'allocation_without_arq',
+  'arq_without_allocation',
+  'nova_device',
+  'server',
+] as const
 export type DriftEntry = {
   readonly kind: (typeof DRIFT_KINDS)[number]
   readonly provider: ResourceProviderUuid
@@ -123,6 +133,8 @@ export type DriftEntry = {
   readonly repairs: readonly Deed[]
   readonly state: ProviderState | null
   readonly reason: string | null
+  /** Why units of the provider are reserved. */
+  readonly reserving: readonly Reserving[]
   /** The instance that has an allocation, or a bound accelerator request, without the other. */
   readonly consumer: InstanceUuid | null
   readonly arqs: readonly ArqUuid[]
@@ -178,6 +190,13 @@ export type Control = {
     /** Unbinds by an operator's decision, for an instance or host that will not return. Does nothing where nothing is bound. Faults: not_found. */
     readonly forceUnbind: (caller: Caller, uuid: ArqUuid, note: OperatorNote) => Answer<ArqRow>
   }
+  /** Faults: conflict (Nova cannot be asked, or does not show all servers). */
+  readonly orphans: {
+    /** Asks Nova about the servers of the requests that follow `after`, in the order of their creation. Fault `invalid`: marker. */
+    readonly list: (after: ArqUuid | null) => Answer<OrphansListed>
+    /** Asks twice, some seconds apart, and deletes the requests of those that Nova does not know. */
+    readonly collect: (caller: Caller, instances: readonly InstanceUuid[]) => Answer<OrphansCollected>
+  }
   readonly devices: {
     readonly list: (
       filter: {
@@ -202,6 +221,8 @@ export type Control = {
       page: Page,
     ) => Answer<Listed<DeployableRow>>
     readonly get: (uuid: DeployableUuid) => Answer<DeployableRow>
+    /** How each of these stands in Placement, in their order; null: nothing of it is shown there. */
+    readonly inPlacement: (rows: readonly DeployableRow[]) => Answer<readonly (Standing | null)[]>
     /**
      * Waits for at most `programWaitMs`; `finished` false: still running. Faults: not_found, conflict (not programmable, in use, no
      * image store), unavailable (host), device_failure.
@@ -256,8 +277,8 @@ export type Control = {
   }
   /** How far hardware, records and Placement agree. Faults: conflict (no Placement is configured), not_found (host). */
   readonly drift: {
-    /** In the order of the hosts' names of record; `name` null: all. Writes nothing. */
-    readonly list: (name: HostName | null, page: Page) => Answer<Listed<HostDrift>>
+    /** In the order of the hosts' names of record; `name` null: all. `nova`: with what Nova shows of the servers. Writes nothing. */
+    readonly list: (name: HostName | null, page: Page, nova?: boolean) => Answer<Listed<HostDrift>>
     /** Repairs what Placement shows otherwise. Resolves when each host was looked at. */
     readonly heal: (caller: Caller, name: HostName | null) => Answer<null>
   }

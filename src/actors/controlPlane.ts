@@ -15,11 +15,12 @@ import { createDrift } from './services/drift.ts'
 import { createDevices } from './services/devices.ts'
 import { deciderOf } from './entities.ts'
 import { createHosts } from './services/hosts.ts'
-import { createLiveness } from './services/liveness.ts'
+import { createLiveness, type Liveness } from './services/liveness.ts'
 import { createRetirement } from './services/retirement.ts'
 import { CONTROL_DEFAULTS, type ControlOptions, type Kernel, PACES, type Paces } from './services/kernel.ts'
-import type { ImageCatalogue, Nova } from './neighbours.ts'
+import type { ImageCatalogue, Nova, NovaServers } from './neighbours.ts'
 import { marksFor } from './placement/marks.ts'
+import { createOrphans } from './services/orphans.ts'
 import type { Placement } from './placement/port.ts'
 import type { Journal, Reads } from './runtime/ports.ts'
 import { createProfiles } from './services/profiles.ts'
@@ -41,6 +42,8 @@ export type ControlPlaneParts = {
   readonly ids: Ids
   readonly images: ImageCatalogue
   readonly nova: Nova | null
+  /** Without it, Nova is not asked about servers. */
+  readonly novaServers?: NovaServers | null
   /** Without it, nothing is written to Placement, and nothing is remembered for it. */
   readonly placement?: Placement | null
   /** Without it, reports are not judged by their cloud, and orders are not signed. */
@@ -73,11 +76,28 @@ const defaults = (cluster: Cluster | null) => ({
   tracer: untraced,
   verify: createVerify(cluster?.signer),
   placement: null,
+  novaServers: null,
 })
 
 const regionOver = (journal: Counted, { clock, log, region }: ControlPlaneParts): Region => {
   const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   return openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...region } })
+}
+
+const controlOver = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Omit<Control, 'notReady'> => {
+  const profiles = createProfiles(kernel)
+  const retirement = createRetirement(kernel)
+  return {
+    profiles,
+    arqs: createArqs(kernel, profiles, retirement),
+    devices: createDevices(kernel),
+    deployables: createDeployables(kernel),
+    attributes: createAttributes(kernel),
+    hosts: createHosts(kernel, liveness, retirement),
+    handles: createHandles(kernel, retirement),
+    drift: createDrift(kernel, () => sweeper.placer),
+    orphans: createOrphans(kernel),
+  }
 }
 
 export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
@@ -106,20 +126,9 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   }
   const liveness = createLiveness(kernel)
   const sweeping = (sweeper = createSweeper(kernel, liveness))
-  const profiles = createProfiles(kernel)
-  const retirement = createRetirement(kernel)
   let ready = false
-  const control: Control = {
-    profiles,
-    arqs: createArqs(kernel, profiles, retirement),
-    devices: createDevices(kernel),
-    deployables: createDeployables(kernel),
-    attributes: createAttributes(kernel),
-    hosts: createHosts(kernel, liveness, retirement),
-    handles: createHandles(kernel, retirement),
-    drift: createDrift(kernel, () => sweeping.placer),
-    notReady: () => (ready ? null : 'starting or stopping'),
-  }
+  const notReady = () => (ready ? null : 'starting or stopping')
+  const control: Control = { ...controlOver(kernel, liveness, sweeping), notReady }
   return {
     control,
     adoption: createAdoption(kernel),

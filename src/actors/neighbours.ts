@@ -35,3 +35,15 @@ export type Nova = {
     trace?: string,
   ) => Promise<readonly NovaVerdict[]>
 }
+
+/** What Nova says of a server. `unclear`: nobody knows, since Nova did not answer, or not in a way that counts. */
+export type NovaServer =
+  | { readonly is: 'known'; readonly status: string; readonly node: string | null }
+  | { readonly is: 'unknown' }
+  | { readonly is: 'unclear'; readonly reason: string }
+/** Questions about servers. Never rejects. */
+export type NovaServers = {
+  readonly server: (uuid: InstanceUuid) => Promise<NovaServer>
+  /** Null: this service is shown the servers of all projects. Otherwise why that is not sure: then `unknown` says nothing. */
+  readonly blind: () => Promise<string | null>
+}

@@ -112,6 +112,8 @@ export type PlacementSeen = {
     readonly name: string
     readonly inventories: Readonly<Record<string, unknown>>
     readonly traits: readonly string[]
+    /** The units that each consumer has of it. */
+    readonly allocated: Readonly<Record<string, number>>
   }[]
   /** The requests of this service that changed a provider. `foreign`: it was not ours at that moment; `allocated`: units of it were. */
   readonly writes: readonly {

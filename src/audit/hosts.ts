@@ -3,7 +3,8 @@ import { deployableKey } from '../actors/deployable/decider.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { COMPARISON } from '../actors/deployable/slots.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
-import { kindOf } from '../actors/runtime/memory.ts'
+import type { Host } from '../actors/host/decider.ts'
+import { idOf, kindOf } from '../actors/runtime/memory.ts'
 import { orderOf } from '../actors/reactions.ts'
 import type { HostStep, HostTrace } from './evidence.ts'
 import { type Finding, type History, type Invariant, at, deployablesIn, hostsIn } from './history.ts'
@@ -70,6 +71,13 @@ function* lastDeployables({ entities }: History): Iterable<Deployable> {
   for (const [key, state] of entities()) if (kindOf(key) === 'deployable') yield state as Deployable
 }
 
+/** What such a host has lost is not prepared again until an operator restores it (`services/slots.ts`). */
+const retiredHosts = ({ entities }: History): ReadonlySet<string> => {
+  const names = new Set<string>()
+  for (const [key, state] of entities()) if (kindOf(key) === 'host' && (state as Host).retired) names.add(idOf(key))
+  return names
+}
+
 function* reused({ name, steps }: HostTrace, isClean: (slot: string) => boolean): Iterable<Finding> {
   const holders = new Map<string, string | null>()
   for (const step of steps) {
@@ -125,19 +133,20 @@ const written: Invariant = {
 
 const level: Invariant = {
   name: 'L4',
-  meaning: 'when all is quiet, hosts hold prepared what is held of them, and nothing that is free',
+  meaning: 'when all is quiet, hosts in service hold prepared what is held of them, and no host what is free',
   judge: ({ hosts = [], quiet = false }) => ({
     *end(history) {
       if (!quiet) return
       const prepared = new Map(
         hosts.flatMap(({ name, prepared: slots }) => (slots ? [[name, new Set(slots)] as const] : [])),
       )
+      const retired = retiredHosts(history)
       for (const held of lastDeployables(history)) {
         const there = prepared.get(held.host)
         if (!there || !held.hostWork) continue
         for (const { uuid, state, pending, quarantine } of Object.values(held.handles)) {
           // of one that is in doubt, nobody knows who gave it up; one that its host lost and could not prepare again is marked for an operator
-          const isTold = quarantine?.inDoubt || quarantine?.by === COMPARISON
+          const isTold = quarantine?.inDoubt || quarantine?.by === COMPARISON || retired.has(held.host)
           if (state === 'held' && !pending && !isTold && !there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
           if (state === 'free' && there.has(uuid))

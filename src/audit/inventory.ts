@@ -1,6 +1,6 @@
 /** Invariants of the inventory. */
 import type { Deployable } from '../actors/deployable/state.ts'
-import { type Invariant, at, deployablesIn, inView } from './history.ts'
+import { type Invariant, type Step, at, deployablesIn, inView } from './history.ts'
 
 const provider: Invariant = {
   name: 'I7',
@@ -11,7 +11,8 @@ const provider: Invariant = {
       *step(step) {
         for (const { key, before, after } of deployablesIn(step)) {
           if (owners.get(before.rpUuid) === key) owners.delete(before.rpUuid)
-          if (!after.exists || after.presence === 'retired') continue
+          // one that is no root is bound by the provider of its root
+          if (!after.exists || after.presence === 'retired' || after.tree) continue
           const other = owners.get(after.rpUuid)
           if (other) yield at(step.place, [key, other], `provider ${after.rpUuid} of ${key} is that of ${other}`)
           owners.set(after.rpUuid, key)
@@ -60,17 +61,25 @@ const classed: Invariant = {
   },
 }
 
+const shownIn = ({ handles }: Deployable) => Object.values(handles).filter(({ unseen }) => !unseen)
+/** Deployables below it in its tree that are recorded together with it. */
+const below = ({ uuid }: Deployable, step: Step): readonly Deployable[] =>
+  deployablesIn(step).flatMap(({ events, after }) =>
+    after.tree?.parentUuid === uuid && events.some(({ type }) => type === 'DeployableRecorded')
+      ? [after, ...below(after, step)]
+      : [],
+  )
 const counted: Invariant = {
   name: 'I12',
   meaning:
-    'a deployable has as many accelerators as handles; one that makes handles on demand, at most as many handles',
+    'a deployable has as many accelerators as handles, with those below it; one that makes handles on demand, at most as many handles',
   judge: () => {
     return {
       *step(step) {
         for (const { key, events, after } of deployablesIn(step)) {
           const described = events.some(({ type }) => type === 'DeployableRecorded' || type === 'DeployableDescribed')
           if (!described) continue
-          const shown = Object.values(after.handles).filter(({ unseen }) => !unseen)
+          const shown = [after, ...below(after, step)].flatMap(shownIn)
           const fits = shown.some(({ type }) => type === 'MDEV')
             ? shown.length <= after.numAccelerators
             : shown.length === after.numAccelerators

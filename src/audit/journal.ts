@@ -5,6 +5,7 @@ import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { ENTITIES, remember } from '../actors/entities.ts'
 import { kindOf, recallInto } from '../actors/runtime/memory.ts'
 import { isMark } from '../actors/placement/marks.ts'
+import { recordedPart } from '../actors/recordedPart.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import { snapshotSchemaOf } from '../actors/runtime/snapshots.ts'
 import { type Row, type ViewName, keyOfRow } from '../actors/runtime/views.ts'
@@ -94,8 +95,8 @@ const once: Invariant = {
   }),
 }
 
-/** `sent_at` is left out: the sender of an order sets it directly, so it cannot be folded from the journal. */
-const comparable = (row: object): string => canonicalJson({ ...row, sent_at: undefined })
+const comparable = (view: ViewName, row: object): string =>
+  canonicalJson(recordedPart(view, row as Readonly<Record<string, unknown>>))
 
 const foldedRows = (entity: string, state: unknown) => {
   const decider = ENTITIES[kindOf(entity)]
@@ -106,7 +107,7 @@ type Folded = { readonly entity: string; readonly id: string; readonly text: str
 function* foldedViews({ entities }: History, names: readonly ViewName[]): Iterable<Folded> {
   for (const [entity, state] of entities())
     for (const { view, key, row } of foldedRows(entity, state))
-      if (row && names.includes(view)) yield { entity, id: `${view}/${key}`, text: comparable(row) }
+      if (row && names.includes(view)) yield { entity, id: `${view}/${key}`, text: comparable(view, row) }
 }
 /** Texts are compared by their digest, since those of all rows together are too large to be held. */
 const digestOf = (...texts: readonly string[]): string => hash('sha1', texts.join(' '), 'base64').slice(0, 20)
@@ -129,7 +130,7 @@ const viewsAgree = (history: History, views: NonNullable<Records['views']>): boo
   }
   for (const view of namesOf(views))
     for (const row of foldable(view, views))
-      if (!digests.delete(digestOf(`${view}/${keyOfRow(view, row)}`, comparable(row)))) return false
+      if (!digests.delete(digestOf(`${view}/${keyOfRow(view, row)}`, comparable(view, row)))) return false
   return digests.size === 0
 }
 
@@ -141,13 +142,13 @@ function* viewsDiffer(history: History, views: NonNullable<Records['views']>): I
   for (const { entity, id, text } of foldedViews(history, names)) folds.set(id, { entity, digest: digestOf(text) })
   const foldOf = (id: string, { entity }: Fold): string => {
     const found = foldedRows(entity, history.reached(entity).at(-1)!.state)
-    const { row } = found.findLast((one) => `${one.view}/${one.key}` === id)!
-    return comparable(row!)
+    const { view, row } = found.findLast((one) => `${one.view}/${one.key}` === id)!
+    return comparable(view, row!)
   }
   for (const view of names)
     for (const row of foldable(view, views)) {
       const key = keyOfRow(view, row)
-      const [text, fold] = [comparable(row), folds.get(`${view}/${key}`)]
+      const [text, fold] = [comparable(view, row), folds.get(`${view}/${key}`)]
       folds.delete(`${view}/${key}`)
       if (fold?.digest === digestOf(text)) continue
       const is = fold ? foldOf(`${view}/${key}`, fold) : 'absent'

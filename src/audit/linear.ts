@@ -67,17 +67,21 @@ const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
 }
 
 const GIVES_UP: ReadonlySet<Asked['act']> = new Set([...RELEASES, 'bind'])
-/** `gone`: when rows of the ARQ were lost for the last time; undefined: none were. */
-const afterLoss = (asked: Asked, arq: string, gone: Gone | undefined): readonly HandleOperation[] => {
+/** `gone`: each time that rows of the ARQ were lost. */
+const afterLoss = (asked: Asked, arq: string, gone: readonly Gone[]): readonly HandleOperation[] => {
   const { from, to } = between(asked)
-  if (gone === undefined || (asked.toMs ?? 0) < gone.since || !GIVES_UP.has(asked.act)) return []
+  if (gone.every(({ since }) => (asked.toMs ?? 0) < since) || !GIVES_UP.has(asked.act)) return []
   // who binds it again uses what that gives it
   const until = asked.act === 'bind' ? to : Infinity
   return [{ from, to: until, must: false, apply: (held) => (holderOf(held) === arq ? FREE : null), asked, arq }]
 }
 /** Whether what is shown of the ARQ says who has its handle. */
-const isProof = (asked: Asked, gone: Gone | undefined, boundAgainMs: number): boolean =>
-  gone === undefined || (asked.toMs ?? 0) < gone.since || (asked.fromMs ?? 0) >= boundAgainMs
+const isProof = (asked: Asked, gone: readonly Gone[], binds: readonly Asked[]): boolean =>
+  gone.every(
+    ({ since, until }) =>
+      (asked.toMs ?? 0) < since ||
+      binds.some(({ fromMs = 0, toMs = 0 }) => fromMs >= until && (asked.fromMs ?? 0) >= toMs),
+  )
 
 /** The operations on each handle that a client ever saw as held. */
 export const operationsOf = (
@@ -85,11 +89,12 @@ export const operationsOf = (
   lost: NonNullable<Records['lost']> = [],
 ): ReadonlyMap<string, readonly HandleOperation[]> => {
   const gone = lostArqs(lost)
-  const boundAgain = new Map<string, number>()
-  for (const { act, arqs = [], fromMs = 0, toMs = 0, ...asked } of clients)
-    for (const arq of act === 'bind' && certain({ act, ...asked }) ? arqs : [])
-      if (fromMs >= (gone.get(arq)?.until ?? Infinity))
-        boundAgain.set(arq, Math.min(toMs, boundAgain.get(arq) ?? Infinity))
+  const bindsOf = Map.groupBy(
+    clients
+      .filter((asked) => asked.act === 'bind' && certain(asked))
+      .flatMap((asked) => (asked.arqs ?? []).filter((arq) => gone.has(arq)).map((arq) => ({ arq, asked }))),
+    ({ arq }) => arq,
+  )
   const members = Map.groupBy(
     clients.filter((asked) => asked.act === 'bind' && !refused(asked)),
     ({ instance = '' }) => instance,
@@ -111,13 +116,14 @@ export const operationsOf = (
   return new Map(
     [...holders].map(([handle, arqs]) => [
       handle,
-      [...arqs].flatMap((arq) =>
-        (byArq.get(arq) ?? []).flatMap(({ asked }) => [
-          ...(isProof(asked, gone.get(arq), boundAgain.get(arq) ?? Infinity) ? sightings(asked, handle, arq) : []),
+      [...arqs].flatMap((arq) => {
+        const [times, binds] = [gone.get(arq) ?? [], (bindsOf.get(arq) ?? []).map((one) => one.asked)]
+        return (byArq.get(arq) ?? []).flatMap(({ asked }) => [
+          ...(isProof(asked, times, binds) ? sightings(asked, handle, arq) : []),
           ...changes(asked, arq),
-          ...afterLoss(asked, arq, gone.get(arq)),
-        ]),
-      ),
+          ...afterLoss(asked, arq, times),
+        ])
+      }),
     ]),
   )
 }

@@ -24,16 +24,16 @@ export const excusesOf = (lost: readonly Loss[] = []): Excuses => {
   }
 }
 
-/** The last rows of an ARQ were lost after `since` and before `until`, by the clients' own clock. */
+/** Rows of an ARQ were lost after `since` and before `until`, by the clients' own clock. */
 export type Gone = { readonly since: number; readonly until: number }
-/** Of each ARQ that has lost rows; the latest loss counts. */
-export const lostArqs = (lost: readonly Loss[]): ReadonlyMap<string, Gone> =>
-  new Map(
-    lost.flatMap((loss) => {
-      const gone = { since: loss.goneMs ?? loss.toMs, until: loss.toMs }
-      return [...namedIn(loss)].map((id) => [id, gone] as const)
-    }),
-  )
+/** Of each ARQ that has lost rows: each time. */
+export const lostArqs = (lost: readonly Loss[]): ReadonlyMap<string, readonly Gone[]> => {
+  const times = new Map<string, Gone[]>()
+  for (const loss of lost)
+    for (const id of namedIn(loss))
+      times.set(id, [...(times.get(id) ?? []), { since: loss.goneMs ?? loss.toMs, until: loss.toMs }])
+  return times
+}
 
 /** Whether the entity, of which the journal holds rows up to this version, has none that was written after it lost some. */
 export const untoldSince = (lost: readonly Loss[]): ((key: string, version: number) => boolean) => {

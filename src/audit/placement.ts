@@ -1,9 +1,10 @@
 /** What Placement shows, against what is recorded. */
+import { type Arq, arq } from '../actors/arq/decider.ts'
 import { deployable } from '../actors/deployable/decider.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
 import { type Host, host } from '../actors/host/decider.ts'
 import { FOREIGN_TRAITS, OWNER_TRAIT } from '../actors/placement/names.ts'
-import { type ReserveSilent, type Wanted, wantedOf } from '../actors/placement/wanted.ts'
+import { type Wanted, heldBy, unallocatedOf, wantedOf, withheld } from '../actors/placement/wanted.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import type { PlacementSeen, Proof } from './evidence.ts'
@@ -30,15 +31,28 @@ const ours: Invariant = {
 }
 
 /** All providers that there should be. */
-const allWanted = (history: History, silent: ReserveSilent): readonly Wanted[] => {
+const allWanted = (history: History, { reserveSilent, providers }: PlacementSeen): readonly Wanted[] => {
   const [hosts, byHost] = [new Map<string, Host>(), new Map<string, Deployable[]>()]
+  const instances = new Map<string, string>()
   for (const [key, state] of history.entities()) {
+    if (kindOf(key) === arq.kind) {
+      const { uuid, bond } = state as Arq
+      if (bond) instances.set(uuid, bond.instanceUuid)
+    }
     if (kindOf(key) === host.kind) hosts.set((state as Host).name, state as Host)
     if (kindOf(key) !== deployable.kind) continue
     const held = state as Deployable
     byHost.set(held.host, [...(byHost.get(held.host) ?? []), held])
   }
-  return [...hosts].flatMap(([name, held]) => wantedOf(held, byHost.get(name) ?? [], silent))
+  const allocated = new Map(providers.map((provider) => [provider.uuid, provider.allocated]))
+  const users = (held: Deployable) => heldBy(held).flatMap((uuid) => instances.get(uuid) ?? [])
+  return [...hosts].flatMap(([name, held]) =>
+    (byHost.get(name) ?? []).flatMap((one) =>
+      wantedOf(held, [one], reserveSilent).map((wanted) =>
+        withheld(wanted, unallocatedOf(users(one), allocated.get(wanted.uuid) ?? {})),
+      ),
+    ),
+  )
 }
 
 type Shown = PlacementSeen['providers'][number]
@@ -66,7 +80,7 @@ const inStep: Invariant = {
     *end(history): Generator<Finding> {
       if (!placement || !quiet) return
       const shown = new Map(placement.providers.map((provider) => [provider.uuid, provider]))
-      const wanted = allWanted(history, placement.reserveSilent)
+      const wanted = allWanted(history, placement)
       for (const one of wanted) {
         const provider = shown.get(one.uuid)
         const found = provider ? (isClaimed(provider) ? [] : differences(one, provider)) : ['it does not exist']

@@ -71,16 +71,19 @@ const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefine
         const name = idOf({ topic, id })
         gone.set(name, (gone.get(name) ?? new Set()).add(`${key} ${said({ topic, body: data })}`))
       }
-  const there = new Map<string, string>()
+  const there = new Map<string, FeedRow>()
   for (const one of expectedOf(journal))
-    if (gone.has(idOf(one))) there.set(`${idOf(one)} ${one.key} ${said(one)}`, one.row.position)
+    if (gone.has(idOf(one))) there.set(`${idOf(one)} ${one.key} ${said(one)}`, one.row)
   const isGone = (message: TopicMessage): boolean => {
     const lostWords = gone.get(idOf(message))
     if (!lostWords || message.body === null) return false
     const words = `${message.key} ${said(message)}`
     if (!lostWords.has(words)) return false
-    const position = there.get(`${idOf(message)} ${words}`)
-    return position === undefined || (message.position !== null && message.position !== position)
+    const again = there.get(`${idOf(message)} ${words}`)
+    if (again === undefined) return true
+    // the row that was written again may have the position that the lost one had
+    const { position, time } = message
+    return (position !== null && position !== again.position) || (time !== null && time !== again.at)
   }
   return { ...topics, messages: topics.messages.filter((message) => !isGone(message)) }
 }

@@ -4,14 +4,19 @@ import type { Command } from 'commander'
 import { type Config, loadConfig } from './config/config.ts'
 import { lacks } from './config/programs.ts'
 import { readText } from './config/readText.ts'
+import { inOneLine } from '../text.ts'
 
 /** Adds a command or a family of commands to the program. Modules that a command needs are loaded when it is called. */
 export type Register = (program: Command) => void
 export type Flags = Readonly<Record<string, unknown>>
 
 export const out = (line: string) => void process.stdout.write(`${line}\n`)
+/** Lines may repeat what others have written: names in Placement, texts of files, answers of services. */
+export const outLines = (lines: readonly string[]): void => {
+  for (const line of lines) out(inOneLine(line))
+}
 export const complain = (text: string) => {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${text.split('\n').map(inOneLine).join('\n')}\n`)
   process.exitCode = 1
 }
 

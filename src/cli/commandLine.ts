@@ -12,7 +12,9 @@ import { drift } from './commands/drift.ts'
 import { handles } from './commands/handles.ts'
 import { host } from './commands/host.ts'
 import { hosts } from './commands/hosts.ts'
+import { importCommand } from './commands/import.ts'
 import { migrate } from './commands/migrate.ts'
+import { orphans } from './commands/orphans.ts'
 import { policy } from './commands/policy.ts'
 import { profiles } from './commands/profiles.ts'
 import { start } from './commands/start.ts'
@@ -31,7 +33,9 @@ const COMMANDS: readonly Register[] = [
   devices,
   doctor,
   drift,
+  orphans,
   migrate,
+  importCommand,
   archiveCommand,
   audit,
   tail,

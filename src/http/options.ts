@@ -16,7 +16,7 @@ export type Options = {
    * actor, whose more specific error would otherwise never be sent.
    */
   readonly answerMs: number
-  /** Offer microversion 2.4, which adds UUIDs beside integer ids. */
+  /** Offer microversion 2.4, which adds UUIDs beside integer ids, and how deployables stand in Placement. */
   readonly additiveMicroversion: boolean
   readonly compat: {
     /** Answer 500 to the three client mistakes for which the tests of existing clients expect it. */

@@ -6,6 +6,8 @@ import { DRIFT_KINDS } from '../actors/control.ts'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
 import { STANDINGS } from '../actors/host/decider.ts'
 import { DEEDS, PROVIDER_STATES, TROUBLES } from '../actors/placement/decider.ts'
+import { STANDING_STATES } from '../actors/placement/standing.ts'
+import { RESERVINGS } from '../actors/placement/wanted.ts'
 import { publicKey } from '../fields.ts'
 import { DEVICE_TYPES, HANDLE_TYPES } from '../hardware.ts'
 import { invalid } from './faults.ts'
@@ -83,6 +85,18 @@ export const Device = v.object({
   ...times,
   links,
 })
+const InPlacement = v.object({
+  state: v.picklist(STANDING_STATES),
+  reason: v.nullable(v.string()),
+  since: v.nullable(Time),
+  reserving: v.pipe(v.array(v.picklist(RESERVINGS)), v.description('Why units of it are reserved.')),
+  compared_at: v.pipe(
+    v.nullable(Time),
+    v.description(
+      'When its host was last compared with Placement as a whole, as recorded: of comparisons that find nothing new, one a day is.',
+    ),
+  ),
+})
 export const Deployable = v.object({
   uuid: Uuid,
   parent_id: v.nullable(v.number()),
@@ -98,6 +112,10 @@ export const Deployable = v.object({
   device_uuid: v.pipe(v.optional(Uuid), v.description('From 2.4.')),
   parent_uuid: v.pipe(v.optional(v.nullable(Uuid)), v.description('From 2.4.')),
   root_uuid: v.pipe(v.optional(v.nullable(Uuid)), v.description('From 2.4.')),
+  placement: v.pipe(
+    v.optional(v.nullable(InPlacement)),
+    v.description('From 2.4. How it stands in Placement; null: nothing of it is shown there.'),
+  ),
   ...times,
   links,
 })
@@ -163,12 +181,28 @@ export const HostDrift = v.object({
       repairs: v.pipe(v.array(v.picklist(DEEDS)), v.description('What a pass over the host would do.')),
       state: v.nullable(v.picklist(PROVIDER_STATES)),
       reason: v.nullable(v.string()),
+      reserving: v.pipe(v.array(v.picklist(RESERVINGS)), v.description('Why units of it are reserved.')),
       consumer_uuid: v.nullable(Uuid),
       arqs: v.array(Uuid),
     }),
   ),
 })
 export const Healing = v.object({ dry_run: v.boolean(), drift: v.array(HostDrift) })
+const Orphan = v.object({
+  instance_uuid: Uuid,
+  arqs: v.array(Uuid),
+  hostname: v.nullable(v.string()),
+  project_id: v.nullable(v.string()),
+  changed_at: Time,
+})
+const KeptInstance = v.object({ instance_uuid: Uuid, reason: v.string() })
+export const Orphans = v.object({
+  orphans: v.array(Orphan),
+  unclear: v.pipe(v.array(KeptInstance), v.description('Nova did not say whether it knows them.')),
+  asked: v.number(),
+  next: v.pipe(v.nullable(Uuid), v.description('The marker of the next request; null: there is no more.')),
+})
+export const Collected = v.object({ orphans: v.array(Orphan), kept: v.array(KeptInstance) })
 export const Migration = v.object({
   applied: v.boolean(),
   profiles: v.array(

@@ -1,8 +1,8 @@
 /** What Nova's answer means for each event of a request (rest-api 8.5). Pure. */
 import * as v from 'valibot'
 import type { NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
+import type { NovaAnswer } from './novaCall.ts'
 
-export type NovaAnswer = { readonly status: number; readonly text: string }
 type Judged = Omit<NovaVerdict, 'tag'>
 
 const NOTE_MAX = 300
@@ -26,7 +26,7 @@ const HINTS: Readonly<Record<number, string>> = {
   406: 'Nova does not speak microversion 2.82',
 }
 
-const decoded = (text: string): { readonly value: unknown } | null => {
+export const decoded = (text: string): { readonly value: unknown } | null => {
   try {
     return { value: JSON.parse(text) as unknown }
   } catch {
@@ -41,7 +41,7 @@ export const noteOf = (text: string): string =>
     .trim()
     .slice(0, NOTE_MAX)
 
-const faultText = (text: string): string => {
+export const faultText = (text: string): string => {
   const fault = v.safeParse(Fault, decoded(text)?.value)
   return fault.success
     ? Object.values(fault.output)

@@ -34,8 +34,8 @@ async function* chunksOf(appends: Stream<Append>): AsyncGenerator<readonly Appen
   if (chunk.length > 0) yield chunk
 }
 
-/** Each chunk of journal and view rows is one transaction; the next chunk is built while one is being written. */
-export const bulkLoad = async (database: Database, appends: Stream<Append>): Promise<Loaded> => {
+/** The next chunk is built while one is being written. */
+const loadBy = async (write: Run, appends: Stream<Append>): Promise<Loaded> => {
   let [journalRows, viewRows] = [0, 0]
   let writing: Promise<unknown> = Promise.resolve()
   for await (const chunk of chunksOf(appends)) {
@@ -43,12 +43,24 @@ export const bulkLoad = async (database: Database, appends: Stream<Append>): Pro
     journalRows += chunk.reduce((sum, { rows }) => sum + rows.length, 0)
     viewRows += chunk.reduce((sum, { changes }) => sum + changes.length, 0)
     await writing
-    writing = database.write(statement)
+    writing = write(statement)
     writing.catch(() => undefined)
   }
   await writing
-  await settleDown(database)
   return { journalRows, viewRows }
+}
+
+/** Each chunk of journal and view rows is one transaction. */
+export const bulkLoad = async (database: Database, appends: Stream<Append>): Promise<Loaded> => {
+  const loaded = await loadBy(database.write, appends)
+  await settleDown(database)
+  return loaded
+}
+/** All chunks are one transaction. */
+export const loadWhole = async (database: Database, appends: Stream<Append>): Promise<Loaded> => {
+  const loaded = await database.transaction((run) => loadBy(run, appends))
+  await settleDown(database)
+  return loaded
 }
 
 export const journalEnd = async (database: Database): Promise<Position> => {

@@ -67,6 +67,7 @@ const storeOn = async (
     hints: (database.exclusive ? null : database.hints) ?? noHints,
     cluster: (newKey) => clusterIn(database, newKey),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
+    loadWhole: (appends) => bulk.loadWhole(database, appends),
     journalEnd: () => bulk.journalEnd(database),
     rebuildViews: (fold) => bulk.rebuildViews(database, fold),
     archiveEnded: async (order) => {

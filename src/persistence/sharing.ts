@@ -61,6 +61,8 @@ const OBSERVED_MAX = 500
 const UNCLAIM = `delete from claims where entity in (
     select entity from claims where entity in (select json_array_elements_text($1::json)) order by entity for update)`
 
+const POSTPONE_DUE = `update due set at = $3::bigint where entity = $1 and at = $2::bigint returning entity`
+
 const takeWhere = (compare: string): string => `with picked as (
     select slot, sent_at from pending_orders where sent_at ${compare} $1::bigint
     order by sent_at, slot limit $3::int for update skip locked),
@@ -162,6 +164,8 @@ export const sqlSharing = (database: Calls, monotonic: () => number = () => perf
     saveUnder: async ({ name, epoch }, reader, position) =>
       (await share(named('save_under', SAVE_UNDER, name, epoch, reader, position))).length > 0,
     unclaim: async (entities) => void (await share(named('unclaim', UNCLAIM, JSON.stringify(entities)))),
+    postponeDue: async (entity, at, to) =>
+      (await share(named('postpone_due', POSTPONE_DUE, entity, at, to))).length > 0,
     takeOrders: async (moments, at, limit) => {
       const { at: before, by } = momentOf(moments)
       return listOf<'pending_orders'>(await share(named(...by.take, before, at, limit)))

@@ -36,6 +36,8 @@ export type Store = {
   readonly cluster: (newKey: () => string) => Promise<ClusterIdentity>
   /** Writes whole histories in large statements. Rejects when one conflicts with the existing rows. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
+  /** The same in one transaction: after a failure or the end of the process nothing of it is there. */
+  readonly loadWhole: (appends: Stream<Append>) => Promise<Loaded>
   /** Position of the last row, for a reader that starts after it. No process may write at the same time. */
   readonly journalEnd: () => Promise<Position>
   /** Empties the views and rebuilds them from the journal. No process may write at the same time. */

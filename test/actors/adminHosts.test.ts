@@ -112,6 +112,33 @@ describe('a host that is retired', () => {
 })
 
 describe('a host that is removed', () => {
+  it('is refused with at most three of the handles that are in the way, each with its state', async () => {
+    const world = await open()
+    const binds = [await world.bound(), await world.bound(), await world.bound(), await world.bound()]
+    const inTheWay = async () => {
+      const rows = await world.handles()
+      const by = (arq: string | null) => (arq === null ? '' : ` by accelerator request ${arq}`)
+      return rows.flatMap(({ uuid, state, arq_uuid: arq }) =>
+        state === 'free' ? [] : [`handle ${uuid} is ${state}${by(arq)}`],
+      )
+    }
+    const refusal = async () => {
+      const removed = await world.control.hosts.remove(TENANT, 'h1', WORD, false)
+      return removed.ok || removed.fault.kind !== 'conflict' ? null : removed.fault.reason
+    }
+    const rest = 'retire it and wait until they are given up, or remove it by force'
+    const four = await inTheWay()
+    expect(await refusal()).toBe(`host h1 is in use: ${four.slice(0, 3).join(', ')} and 1 more; ${rest}`)
+    value(await world.control.arqs.unbind(NOVA, binds[0]!.arqs))
+    await world.work()
+    expect(await refusal()).toBe(`host h1 is in use: ${(await inTheWay()).join(', ')}; ${rest}`)
+    // what is being released is in the way as well
+    value(await world.control.arqs.unbind(NOVA, binds[1]!.arqs))
+    const left = await inTheWay()
+    expect(left.filter((one) => one.endsWith('is releasing'))).toHaveLength(1)
+    expect(await refusal()).toBe(`host h1 is in use: ${left.join(', ')}; ${rest}`)
+    await world.work()
+  })
   it('must not be in use; the refusal says by whom', async () => {
     const world = await open()
     const { arq } = await world.bound()

@@ -6,6 +6,7 @@ import type { DeviceCommand, DeviceFacts } from '../../src/actors/device/decider
 import type { HostCommand } from '../../src/actors/host/decider.ts'
 import type { InstanceCommand } from '../../src/actors/instance/messages.ts'
 import { DEEDS, PROVIDER_STATES, TROUBLES } from '../../src/actors/placement/decider.ts'
+import { RESERVINGS } from '../../src/actors/placement/wanted.ts'
 import type { ProfileCommand } from '../../src/actors/profile/decider.ts'
 import { bond, created, handle, id, identity, REQUEST } from './samples.ts'
 
@@ -82,6 +83,7 @@ const deployable = fc.oneof(
     bitstream: images,
     deadline: moments,
     requestId: fc.constant(REQUEST),
+    handle: fc.oneof(fc.constant(undefined), handles),
   }),
   record<DeployableCommand>('Release', { arq: arqs, deadline: moments }),
   record<DeployableCommand>('Answer', {
@@ -223,10 +225,11 @@ const finding = fc.record(
     state: fc.constantFrom(...PROVIDER_STATES),
     reason: fc.option(fc.constant('why')),
     ours: fc.boolean(),
+    reserving: fc.subarray([...RESERVINGS]),
     did: fc.subarray([...DEEDS]),
     gone: fc.constant(true),
   },
-  { requiredKeys: ['uuid', 'name', 'deployable', 'traits', 'state', 'reason', 'ours', 'did'] },
+  { requiredKeys: ['uuid', 'name', 'deployable', 'traits', 'state', 'reason', 'ours', 'reserving', 'did'] },
 )
 const number = fc.integer({ min: 1, max: 4 })
 const placing = fc.oneof(

@@ -29,6 +29,13 @@ describe('a grant', () => {
       .when(grant(OTHER))
       .follows(granted(2, 2, OTHER))
   })
+  it('gives the handle that is named, or none', () => {
+    const named = (n: number) => ({ ...grant(OTHER), handle: handle(n).uuid })
+    given(quiet)
+      .when(named(2))
+      .follows(granted(2, null, OTHER))
+    given(quiet, granted(2, null)).when(named(2)).isRefused(refusedBecause('no free attach handle'))
+  })
   it('is refused when no handle is free', () => {
     given(quiet, granted(1, null), granted(2, null, OTHER))
       .when(grant(id(9)))

@@ -1,9 +1,11 @@
 /** The database comes back without its last rows while controls live on, with memories of these rows. */
 import { describe, expect, it } from 'vitest'
 import { systemIds } from '../../src/clock.ts'
+import { inventoryDigest } from '../../src/wire/message.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { replacedStores } from '../support/replacedStore.ts'
 
+const bootId = systemIds.uuid()
 const GROUPS = [{ 'resources:FPGA': '1' }]
 const opened = async () => {
   const stores = replacedStores()
@@ -64,6 +66,23 @@ describe('a journal that has gone back while controls live on', () => {
     expect(value(await b.control.arqs.get(NOVA, one)).state).toBe('Unbound')
     const [handle] = value(await b.control.handles.list(NOVA, { state: 'held' }, {})).items
     expect(handle).toBeUndefined()
+  })
+  it('lets the inventory of a host be recorded again that is among what was lost', async () => {
+    const { stores, a } = await opened()
+    const shown = { host: 'g', boot: bootId, number: 3, digest: '' }
+    const before = (await stores.rows()).length
+    const devices = await a.discovered('g', { seed: 2, devices: [{ kind: 'gpu', handles: 1 }] })
+    const drivers = [{ driver: 'simulated_driver', status: 'ok' as const, devices }]
+    const report = (number: number) =>
+      ({ type: 'Inventory', host: 'g', bootId, number, observedAt: 1, version: '0', aliases: [], drivers }) as const
+    value(await a.plane.reports.take(report(2), 'second'))
+    const again = { ...shown, digest: inventoryDigest(report(3)) }
+    expect(a.plane.reports.unchanged(again)).toBe(true)
+    await stores.goBack(before)
+    expect(a.plane.reports.unchanged(again)).toBe(false)
+    value(await a.plane.reports.take(report(3), 'third'))
+    expect(value(await a.control.hosts.list({})).items.map(({ name }) => name)).toContain('g')
+    expect(a.plane.reports.unchanged({ ...again, number: 4 })).toBe(true)
   })
   it('does not keep an entity that it has lost', async () => {
     const { stores, a, create } = await opened()

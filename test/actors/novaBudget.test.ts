@@ -68,6 +68,18 @@ describe('a Nova that never answers', () => {
     expect(calls).toHaveLength(CALLS_MAX)
     expect(world.plane.sweeper.nova()).toEqual({ calls: CALLS_MAX, waiting: expect.any(Number) })
   }, 60_000)
+  it.each([
+    ['prepared a slot', { status: 'done' }, 'completed'],
+    ['could not prepare a slot', { status: 'failed', reason: 'broken', final: true }, 'failed'],
+  ] as const)('is called as soon as a host has %s, not with the next sweep', async (_what, result, status) => {
+    const { calls, nova } = heldNova()
+    const world = await opened(nova)
+    const { arq } = await world.bind('dead')
+    await world.pump()
+    await world.answer(world.orders.at(-1)!, result)
+    await until(() => calls.length > 0)
+    expect(calls.flatMap(({ events }) => events.map(({ tag, status: told }) => [tag, told]))).toEqual([[arq, status]])
+  })
   it('does not hold up the end of the process', async () => {
     const { nova } = heldNova()
     const world = await opened(nova)

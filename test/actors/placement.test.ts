@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ControlPlaneParts } from '../../src/actors/controlPlane.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
+import { placement as decider, placementKey } from '../../src/actors/placement/decider.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { handClock } from '../support/lab.ts'
@@ -15,6 +16,8 @@ const TWO: SimulatedPlan = { seed: 1, devices: [...PLAN.devices, { kind: 'gpu', 
 const ROOT = '7d2cd0a4-0f3c-4d0e-8d7f-2f1f1d2b1a01'
 const AUDIT_MS = 60_000
 const OPTIONS = { placementAuditMs: AUDIT_MS, staleAfterMs: 3_600_000, downAfterMs: 7_200_000, missingRounds: 1 }
+
+const NEVER_SILENT = { staleAfterMs: 1e9, downAfterMs: 2e9 }
 
 type World = Awaited<ReturnType<typeof open>>
 const open = async (parts: Partial<ControlPlaneParts> = {}, store?: Store, clock = handClock()) => {
@@ -123,6 +126,152 @@ describe('a host in Placement', () => {
       await rest(world)
       expect((await shown(world))[uuid!]!.inventories).toEqual({ FPGA: record(4, reserved) })
     }
+    await world.plane.stop()
+  })
+
+  test('withholds what is bound without an allocation, and gives it back by itself when there is one or it is unbound', async () => {
+    const world = await begin()
+    const { rp_uuid: uuid } = await placeOf(world)
+    const { control } = world
+    value(await control.profiles.create(NOVA, { name: 'fpga', description: null, groups: [{ 'resources:FPGA': '1' }] }))
+    const bind = async (instanceUuid: string) => {
+      const [arq] = value(await control.arqs.create(NOVA, 'fpga'))
+      value(await control.arqs.bind(NOVA, [{ arq: arq!.uuid, hostname: 'h1', deviceRpUuid: uuid!, instanceUuid }]))
+    }
+    const reserved = async () => (await shown(world))[uuid!]!.inventories
+    const [first, second] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']
+    await bind(first)
+    await bind(second)
+    await rest(world, 2 * AUDIT_MS)
+    expect(await reserved()).toEqual({ FPGA: record(4, 2) })
+    const allocations = { [uuid!]: { resources: { FPGA: 1 } } }
+    const whose = { project_id: 'p', user_id: 'u', consumer_generation: null, consumer_type: 'INSTANCE' }
+    world.ask('PUT', `/allocations/${first}`, { allocations, ...whose })
+    await rest(world, 35_000)
+    expect(await reserved()).toEqual({ FPGA: record(4, 1) })
+    value(await control.arqs.removeByInstance(NOVA, second))
+    await rest(world, 35_000)
+    expect(await reserved()).toEqual({ FPGA: record(4) })
+    await world.plane.stop()
+  })
+
+  test('is counted: passes by how they ended, what they changed, what Placement refused, and the state of hosts', async () => {
+    const world = await open()
+    await world.shows('h1', PLAN)
+    await rest(world)
+    const hosts = async () => [...(await world.kept.reads.tally('due', 'kind'))]
+    expect(await hosts()).toEqual([['placement waiting_for_compute_node', 1]])
+    world.node()
+    await rest(world, 70_000)
+    const { passes, changes, troubles, passMs } = world.plane.sweeper.placer!.counts()
+    expect(passes).toMatchObject({ unreachable: 0, changed: 1, superseded: 0, failed: 0 })
+    expect(passes.waiting_for_compute_node).toBeGreaterThan(1)
+    expect(changes).toMatchObject({ created: 1, traits: 1, inventory: 1, removed: 0 })
+    expect([troubles.refused, troubles.unanswered, passMs]).toEqual([0, 0, expect.any(Number)])
+    expect(await hosts()).toEqual([['placement in_sync', 1]])
+    await rest(world, 3 * AUDIT_MS)
+    const later = world.plane.sweeper.placer!.counts()
+    expect(later.passes).toEqual({ ...passes, unchanged: later.passes.unchanged })
+    expect(later.passes.unchanged).toBeGreaterThan(passes.unchanged)
+    expect(later.changes).toEqual(changes)
+    await world.plane.stop()
+  })
+
+  test.each([
+    ['agrees', async (world: World) => void world.node()],
+    ['has no compute node', async () => {}],
+    [
+      'has units that are bound without an allocation',
+      async (world: World) => {
+        world.node()
+        const groups = [{ 'resources:FPGA': '1' }]
+        value(await world.control.profiles.create(NOVA, { name: 'fpga', description: null, groups }))
+        const [arq] = value(await world.control.arqs.create(NOVA, 'fpga'))
+        const { rp_uuid: deviceRpUuid } = await placeOf(world)
+        const instanceUuid = '11111111-1111-4111-8111-111111111111'
+        value(
+          await world.control.arqs.bind(NOVA, [
+            { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: deviceRpUuid!, instanceUuid },
+          ]),
+        )
+      },
+    ],
+  ])(
+    'that %s is compared again and again, and nothing of it is recorded',
+    async (_, prepare) => {
+      const world = await open({ options: { ...OPTIONS, sweepEveryMs: 5000 } })
+      await world.shows('h1', PLAN)
+      await prepare(world)
+      await rest(world, 2 * AUDIT_MS)
+      const recorded = async () => {
+        const told = await world.plane.region.readCurrent(decider, placementKey('h1'))
+        return told.ok && told.value.version
+      }
+      const compared = () =>
+        Object.values(world.plane.sweeper.placer!.counts().passes).reduce((sum, one) => sum + one, 0)
+      const [version, looks] = [await recorded(), compared()]
+      await rest(world, 20 * AUDIT_MS)
+      expect(await recorded()).toBe(version)
+      expect(compared() - looks).toBeGreaterThan(15)
+      expect(compared() - looks).toBeLessThan(45)
+      await world.plane.stop()
+    },
+    30_000,
+  )
+
+  test('is compared with a record once a day', async () => {
+    const hour = 3_600_000
+    const world = await open({
+      options: { ...OPTIONS, placementAuditMs: hour, sweepEveryMs: 300_000, ...NEVER_SILENT },
+    })
+    world.node()
+    await world.shows('h1', PLAN)
+    await rest(world, hour / 2)
+    const comparedAt = async () => {
+      const told = await world.plane.region.readCurrent(decider, placementKey('h1'))
+      return told.ok ? told.value.state.comparedAt! : 0
+    }
+    const first = await comparedAt()
+    await rest(world, 23 * hour)
+    expect(await comparedAt()).toBe(first)
+    await rest(world, 3 * hour)
+    expect(await comparedAt()).toBeGreaterThanOrEqual(first + 24 * hour)
+    await world.plane.stop()
+  })
+
+  test('is compared at once when Placement answers again for another one', async () => {
+    const cloud = placementInMemory()
+    let away = false
+    const unanswered = { ok: false, trouble: 'unanswered', reason: 'it is away' } as const
+    const named: Placement['named'] = async (name) => (away ? unanswered : cloud.placement.named(name))
+    const world = await open({ placement: { ...cloud.placement, named } })
+    const hosts = Array.from({ length: 12 }, (_, at) => `h${at + 1}`)
+    for (const name of hosts) {
+      cloud.ask('POST', '/resource_providers', { name })
+      await world.shows(name, PLAN)
+    }
+    await rest(world)
+    const inState = async (state: string) =>
+      new Map(await world.kept.reads.tally('due', 'kind')).get(`placement ${state}`)
+    expect(await inState('in_sync')).toBe(hosts.length)
+    away = true
+    await rest(world, 10 * AUDIT_MS)
+    expect(await inState('unreachable')).toBe(hosts.length)
+    away = false
+    while ((await inState('unreachable')) === hosts.length) await rest(world, 250)
+    await rest(world, 4000)
+    expect(await inState('in_sync')).toBe(hosts.length)
+    await world.plane.stop()
+  })
+
+  test('is repaired within the time of one comparison when somebody else has changed it', async () => {
+    const world = await begin()
+    await rest(world, 3 * AUDIT_MS)
+    const { rp_uuid: uuid } = await placeOf(world)
+    world.ask('DELETE', `/resource_providers/${uuid}`)
+    expect(await shown(world)).toEqual({})
+    await rest(world, 1.2 * AUDIT_MS)
+    expect(Object.keys(await shown(world))).toEqual([uuid])
     await world.plane.stop()
   })
 

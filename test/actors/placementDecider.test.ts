@@ -23,6 +23,7 @@ const found = (change: Partial<Finding> = {}): Finding => ({
   traits: ['OWNER_CYBORG'],
   state: 'in_sync',
   reason: null,
+  reserving: [],
   ours: true,
   did: ['created'],
   ...change,
@@ -80,6 +81,7 @@ describe('what a pass finds', () => {
     { traits: ['OWNER_CYBORG', 'CUSTOM_A'] },
     { state: 'pending' },
     { reason: 'why' },
+    { reserving: ['device disabled'] },
     { ours: false },
   ]
   test.each(changes)('is recorded when it differs: %o', (change) =>
@@ -156,7 +158,7 @@ describe('the recorded moments', () => {
   const due = (at: number | null) => ({
     view: 'due',
     key: 'placement/h1',
-    row: at === null ? null : { entity: 'placement/h1', kind: 'placement', at },
+    row: at === null ? null : { entity: 'placement/h1', kind: 'placement in_sync', at },
   })
   const unmarked = { view: 'due', key: markKey('h1'), row: null }
   test('of a pass: its end, and no mark any more', () => expect(rows(begun(1))).toEqual([unmarked, due(100)]))

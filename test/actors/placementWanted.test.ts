@@ -6,7 +6,14 @@ import { deployable } from '../../src/actors/deployable/decider.ts'
 import { type Host, LIVENESS, host } from '../../src/actors/host/decider.ts'
 import { markKey, marksFor } from '../../src/actors/placement/marks.ts'
 import { placementName } from '../../src/actors/placement/names.ts'
-import { RESERVE_SILENT, concernsPlacement, wantedOf } from '../../src/actors/placement/wanted.ts'
+import {
+  RESERVE_SILENT,
+  concernsPlacement,
+  heldBy,
+  unallocatedOf,
+  wantedOf,
+  withheld,
+} from '../../src/actors/placement/wanted.ts'
 import { specOf } from '../spec.ts'
 import { handle, id, recorded } from './samples.ts'
 
@@ -60,6 +67,7 @@ describe('no provider is wanted', () => {
     ['with an empty one', { attributes: [attribute('rc', '')] }],
     ['for what has left', { presence: 'retired' as const }],
     ['for what was never recorded', { exists: false }],
+    ['for one that is no root', { tree: { parentUuid: 'p', parentId: 1, rootUuid: 'p', rootId: 1 } }],
   ])('%s', (_, change) => expect(wantedOf(up, [{ ...card, ...change }], 'down')).toEqual([]))
 })
 
@@ -111,6 +119,29 @@ describe('handles that cannot be given to anybody are reserved', () => {
     expect(wanted({ ...card, numAccelerators: 0, handles: {} })).toMatchObject({ total: 1, reserved: 1 }))
 })
 
+describe('units that are in use without an allocation', () => {
+  test('are counted for each instance', () => {
+    const users = ['i1', 'i1', 'i1', 'i2', 'i3']
+    expect([...unallocatedOf(users, { i1: 1, i3: 1, i4: 9 })]).toEqual([
+      ['i1', 2],
+      ['i2', 1],
+    ])
+    expect([...unallocatedOf(users, { i1: 3, i2: 5, i3: 1 })]).toEqual([])
+  })
+  test('are reserved beside what is reserved anyway, up to the total', () => {
+    const plain = wanted(withHandles({ state: 'quarantined' }))!
+    expect(withheld(plain, new Map())).toBe(plain)
+    expect(withheld(plain, new Map([['i1', 1]]))).toEqual({
+      ...plain,
+      reserved: 2,
+      reasons: ['handles unusable', 'bound without allocation'],
+    })
+    expect(withheld(plain, new Map([['i1', 3]])).reserved).toBe(2)
+  })
+  test('are held by requests: what is released already does not count', () =>
+    expect(heldBy(withHandles({ state: 'held', arq: 'a1' }, { state: 'releasing', arq: null }))).toEqual(['a1']))
+})
+
 describe('a change marks its host', () => {
   const changes: readonly (readonly [string, Deployable])[] = [
     ['presence', { ...card, presence: 'missing' }],
@@ -123,7 +154,7 @@ describe('a change marks its host', () => {
   test.each(changes)('of %s', (_, after) => {
     expect(concernsPlacement(card, after)).toBe(true)
     expect(marksFor(`deployable/${card.uuid}`, card, after, 7)).toEqual([
-      { view: 'due', key: markKey('h1'), row: { entity: 'placement-mark/h1', kind: 'placement', at: 7 } },
+      { view: 'due', key: markKey('h1'), row: { entity: 'placement-mark/h1', kind: 'placement-mark', at: 7 } },
     ])
   })
   test('when it is recorded', () => expect(marksFor('deployable/x', initial, card, 7)).toHaveLength(1))

@@ -83,6 +83,9 @@ const gone = (path: string, held: HeldDevice, missing = 1, isThere = false) => (
   isThere,
 })
 const refuses = (path: string, reason: string) => ({ canonical: canonical(path), reason })
+const partsAt = (...buses: readonly string[]) =>
+  buses.map((bus, at) => ({ ...one.deployables[0]!, name: `n${at + 1}`, handles: [handle({ bus })] }))
+const twins = device('p1', { bus: '01' }, { deployables: partsAt('01', '03') })
 const stub = device('p1', { bus: '01' }, { stub: true })
 const classless = device('p1', { bus: '01' }, { deployables: [{ ...one.deployables[0]!, attributes: [] }] })
 const NO_CLASS = 'deployable p1 needs an attribute rc'
@@ -164,6 +167,13 @@ const unfitting: readonly Case[] = [
     report(ok('a', one, device('p2', { bus: '02' }, {}, 'p1'))),
     [records(one)],
     [refuses('p2', 'deployable name p1 is on this host already')],
+  ],
+  [
+    'two have two names in common: the first is named',
+    hostOf({}),
+    report(ok('a', twins, device('p2', { bus: '02' }, { deployables: partsAt('02', '04') }))),
+    [records(twins)],
+    [refuses('p2', 'deployable name n1 is on this host already')],
   ],
   [
     'a new one has the name of a known one that comes later',

@@ -11,6 +11,10 @@ const TIMES = { resendMs: 10_000, bindDeadlineMs: 120_000, programDeadlineMs: 60
 const AT = 1_000_000
 const released = orderRow(systemIds.uuid(), AT, AT + 600_000)
 
+test('the limits of the pauses', () => {
+  expect([RESEND_MAX_MS, QUIET_MS]).toEqual([60_000, 120_000])
+})
+
 describe('RESEND-1 the pause before the next repeat', () => {
   test.each([
     [0, 10_000],

@@ -263,6 +263,24 @@ describe('what is recorded twice', () => {
     expect(shared.said()).toMatchObject([{ message: 'views.differ', differences: [{ what }] }])
     await shared.stop()
   })
+  it('an entity that changes while it is compared is left for another time (CHECKS-2)', async () => {
+    const { stores, clock, one, arq, log, sweep, stop } = await opened()
+    const store = stores()
+    let changed = 0
+    const page = (async (query) => {
+      if (query.view === 'arqs' && 'uuid' in query.where && changed++ === 0)
+        value(await one.control.arqs.unbind(NOVA, [arq]))
+      return store.reads.page(query)
+    }) as typeof store.reads.page
+    const two = await openPlane({ clock, options, log }, { ...store, reads: { ...store.reads, page } }, 'when told')
+    await clock.pass(60_000)
+    for (let n = 0; n < 8; n++) await sweep(two)
+    expect(changed).toBeGreaterThan(0)
+    expect(two.plane.counts()).toMatchObject({ viewsDiffer: 0, viewsChecked: expect.any(Number) })
+    expect(two.plane.counts().viewsChecked).toBeGreaterThan(0)
+    await two.plane.stop()
+    await stop()
+  })
   it('a handle held for an ARQ that does not hold it is counted and named', async () => {
     const shared = await opened()
     const { one, arq } = shared

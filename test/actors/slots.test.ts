@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { functionOf } from '../../src/attachedFunctions.ts'
+import { RELEASE_FOR_MS } from '../../src/actors/services/kernel.ts'
 import { check } from '../../src/audit/check.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
@@ -235,7 +236,8 @@ describe.each(STORES)('over %s', (_, source) => {
       })
       expect(await w.says(old)).toBe(0)
       value(await w.control.handles.release(NOVA, order.slot, WORD))
-      expect(await w.work()).toMatchObject([{ type: 'ReleaseSlot', slot: order.slot, number: 71 }])
+      const deadline = w.clock.now() + RELEASE_FOR_MS
+      expect(await w.work()).toMatchObject([{ type: 'ReleaseSlot', slot: order.slot, number: 71, deadline }])
       expect(await w.one(order.slot)).toMatchObject({ state: 'free', quarantine: null })
       expect(await w.bound()).toMatchObject({ order: { number: 72 } })
     }),

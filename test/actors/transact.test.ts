@@ -103,6 +103,19 @@ describe('who waits for a change', () => {
     await Promise.all(waits)
     expect(woken).toEqual(['a', 'a', 'b'])
   })
+  it('is woken although another one has given up waiting for the same', async () => {
+    const [clock, world] = [handClock(), openCounters()]
+    const changes = createChanges(world.journal, clock)
+    let woken = false
+    const impatient = changes.next(key('a'), 500)
+    void changes.next(key('a'), 60_000).then(() => (woken = true))
+    await clock.pass(500)
+    await impatient
+    expect(woken).toBe(false)
+    await world.add(1, 'a')
+    await clock.pass(1)
+    expect(woken).toBe(true)
+  })
   it('waits no longer than it asked for', async () => {
     const clock = handClock()
     const changes = createChanges(openCounters().journal, clock)

@@ -33,6 +33,24 @@ it.each([
     [],
   ],
   [
+    'another time at which a host is compared with Placement',
+    { due: { a: { entity: 'placement/a', kind: 'placement in_sync', at: 1 } } },
+    { due: { a: { entity: 'placement/a', kind: 'placement in_sync', at: 2 } } },
+    [],
+  ],
+  [
+    'another time at which something else is due',
+    { due: { a: { entity: 'instance/a', kind: 'instance', at: 1 } } },
+    { due: { a: { entity: 'instance/a', kind: 'instance', at: 2 } } },
+    ['due a differs'],
+  ],
+  [
+    'another kind of due work, which an older release records',
+    { due: { a: { entity: 'instance/a', kind: 'instance', at: 1 } } },
+    { due: { a: { entity: 'instance/a', kind: 'nova', at: 1 } } },
+    [],
+  ],
+  [
     'another time in another view',
     { handles: { a: { sent_at: 1 } } },
     { handles: { a: { sent_at: 2 } } },

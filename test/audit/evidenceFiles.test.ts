@@ -111,6 +111,38 @@ describe('what clients recorded', () => {
   })
 })
 
+describe('each part of what a client recorded', () => {
+  const WHOLE = {
+    act: 'other',
+    from: 0,
+    to: 1,
+    fromMs: 2,
+    toMs: 3,
+    status: null,
+    caller: { projectId: 'p', isAdmin: false, isService: false },
+    arqs: ['a'],
+    instance: 'i',
+    shown: [{ uuid: 'a', state: 'Bound', projectId: null, handle: null }],
+  }
+  const reading = async (one: object) => readClients([file('parts', one)], await readJournal(file('none')), 0)
+  test('is taken as it is', async () => {
+    expect(await reading(WHOLE)).toEqual([WHOLE])
+    const acts = 'create bind unbind remove removeByInstance get list disable enable other'.split(' ')
+    for (const act of acts) expect(await reading({ ...WHOLE, act })).toMatchObject([{ act }])
+  })
+  test.each(Object.keys(WHOLE))('is looked at: %s', async (name) => {
+    await expect(reading({ ...WHOLE, [name]: {} })).rejects.toThrow(`line 1: ${name}`)
+  })
+  test.each(Object.keys(WHOLE.caller))('is looked at: the caller, %s', async (name) => {
+    const caller = { ...WHOLE.caller, [name]: {} }
+    await expect(reading({ ...WHOLE, caller })).rejects.toThrow(`line 1: caller.${name}: `)
+  })
+  test.each(Object.keys(WHOLE.shown[0]!))('is looked at: what was shown, %s', async (name) => {
+    const shown = [{ ...WHOLE.shown[0], [name]: {} }]
+    await expect(reading({ ...WHOLE, shown })).rejects.toThrow(`line 1: shown.0.${name}: `)
+  })
+})
+
 describe('the ledger of a host', () => {
   const HEAD = { ledger: 1, host: 'h1' }
   const FAILED = { status: 'failed', reason: 'no', final: true }

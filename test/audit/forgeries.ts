@@ -1,6 +1,7 @@
 /** Evidence of a whole simulated life, and how it is spoilt: of each invariant at least one violation. */
 import type { Asked, Evidence, TopicMessage } from '../../src/audit/evidence.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
+import { arq } from '../../src/actors/arq/decider.ts'
 import { deployable } from '../../src/actors/deployable/decider.ts'
 import { remember } from '../../src/actors/entities.ts'
 import { host as hostDecider } from '../../src/actors/host/decider.ts'
@@ -122,6 +123,7 @@ const sharedInSight: Forge = (evidence) => {
 const providersOf = (journal: Evidence['journal']): Seen['providers'] => {
   const states = [...Map.groupBy(journal, ({ key }) => key)].map(([key, rows]) => remember(key, rows))
   const deployables = states.flatMap((memory) => memoryOf(deployable, memory)?.state ?? [])
+  const arqs = states.flatMap((memory) => memoryOf(arq, memory)?.state ?? [])
   const hosts = states.flatMap((memory) => memoryOf(hostDecider, memory)?.state ?? [])
   return hosts
     .flatMap((held) =>
@@ -131,13 +133,16 @@ const providersOf = (journal: Evidence['journal']): Seen['providers'] => {
         'never',
       ),
     )
-    .map(({ uuid, name, resourceClass, total, reserved, traits }) => ({
+    .map(({ uuid, name, deployable: of, resourceClass, total, reserved, traits }) => ({
       uuid,
       name,
       inventories: {
         [resourceClass]: { total, reserved, min_unit: 1, max_unit: total, step_size: 1, allocation_ratio: 1 },
       },
       traits,
+      allocated: Object.fromEntries(
+        arqs.flatMap(({ bond }) => (bond?.deployable === of ? [[bond.instanceUuid, total]] : [])),
+      ),
     }))
 }
 type Seen = NonNullable<Evidence['placement']>

@@ -56,6 +56,14 @@ describe('a handle of which rows are lost', () => {
     expect(verdicts([...given, forgotten], [])).toEqual(['impossible'])
     expect(verdicts([...given, forgotten, ...again])).toEqual(['impossible'])
   })
+  it('may be shown again between two losses, each of which took back that the ARQ had given it up', () => {
+    const before = [ask('bind', 1, 'a', 202), shows(3, 'a', 'Bound', HANDLE), ask('unbind', 11, 'a', 202)]
+    const between = [shows(25, 'a', 'Bound', HANDLE), ask('unbind', 31, 'a', 202)]
+    const [first] = lossOf(rowOf('arq/a', 3))
+    const second = { ...first!, fromMs: 30, toMs: 40 }
+    expect(verdicts([...before, ...between], [first!, second])).toEqual(['fits'])
+    expect(verdicts([...before, ...between], [second])).toEqual(['impossible'])
+  })
   it('may be shown again for an ARQ that had given it up', () => {
     const before = [ask('bind', 1, 'a', 202), shows(3, 'a', 'Bound', HANDLE), ask('unbind', 11, 'a', 202)]
     const next = [ask('bind', 13, 'b', 202), shows(15, 'b', 'Bound', HANDLE)]
@@ -131,7 +139,7 @@ describe('messages of lost rows', () => {
   const stored = (row: LostRow, position: string, offset: number): TopicMessage => {
     const [{ topic, key, value }] = reactions({ ...row, position }) as [ReturnType<typeof reactions>[number]]
     const { id: name, type, data } = JSON.parse(value)
-    return { topic, partition: 0, offset, key, id: name, type, position, time: 0, body: data }
+    return { topic, partition: 0, offset, key, id: name, type, position, time: row.at, body: data }
   }
   const topics = (...messages: readonly TopicMessage[]) => ({
     messages,
@@ -196,6 +204,12 @@ describe('messages of lost rows', () => {
     const unplaced = topics({ ...stored(first, '3.0', 0), position: null })
     expect(judged({ journal, topics: { ...unplaced, told: '3.0' }, lost: lossOf(first) })).toEqual([])
     expect(judged({ journal, topics: { ...both, told: '3.0' }, lost: lossOf(first) })).toEqual([])
+    // written again later, at the position that the lost row had
+    const later = [{ ...first, at: 50, position: '5.0' }]
+    const lostOne = topics(stored(first, '5.0', 0))
+    expect(
+      judged({ journal: later, topics: { ...lostOne, told: '5.0' }, lost: lossOf(first) }).map((one) => one.invariant),
+    ).toEqual(['PUBLISHED-1'])
     const early = topics(stored(first, '5.0', 0))
     expect(
       judged({ journal, topics: { ...early, told: '3.0' }, lost: lossOf(first) }).map(({ invariant }) => invariant),

@@ -12,10 +12,11 @@ import { figuresOf, sentence } from '../kill/table.ts'
 import { settle } from './ending.ts'
 import { openFront } from './loadBalancer.ts'
 import { rampage } from './nemesis.ts'
-import { HOSTS, KINDS, type Step } from './plan.ts'
+import { type Use, openUse } from './placementUse.ts'
+import { HOSTS, type Step, kindsOf } from './plan.ts'
 import { type Line, recorded } from './recorded.ts'
 import { type Hung, type Struck, countsOf, judgeRun, outagesOf, servedIn } from './struck.ts'
-import { DEADLINE_MS, SIZE, type World, allReady, openWorld } from './world.ts'
+import { DEADLINE_MS, type Rigs, SIZE, type World, allReady, openWorld } from './world.ts'
 
 type Options = {
   readonly minutes: number
@@ -79,16 +80,18 @@ const drained = async (load: Load): Promise<void> => {
   if (first === 'over') throw new Error(`the load had not ended ${DRAIN_MS} ms after the last fault`)
 }
 
-export const openChaos = async (options: Options, bin: string, rig: string): Promise<Chaos> => {
+export const openChaos = async (options: Options, rigs: Rigs): Promise<Chaos> => {
   const { seed, minutes, binds, clients, say } = options
   const account = { ...newAccount(DEADLINE_MS), graceMs: GRACE_MS }
   const [lines, hung, struck]: [Line[], Hung[], Struck[]] = [[], [], []]
   const nova = await openNova(account, random(seed + 1))
-  const world = await openWorld(bin, rig, nova.url)
+  const world = await openWorld(rigs, nova.url)
+  const kinds = kindsOf(world.openstack !== null)
   const front = openFront(world.controls)
-  const api = recorded(openApi(front.base, front.serving, ANSWER_MS), lines, hung)
+  const api = recorded(openApi(front.base, front.serving, ANSWER_MS, world.openstack?.headers), lines, hung)
   const client: Client = { account, nova, api }
   let doing = 'starting'
+  let use: Use | null = null
   const found: string[] = []
   const begin = (what: string) => {
     doing = what
@@ -106,8 +109,9 @@ export const openChaos = async (options: Options, bin: string, rig: string): Pro
       hostWork: true,
       stuck: { host: '', binds: 0 },
     })
+    if (world.openstack) use = openUse({ lab: world.openstack.lab, account, cloud, random: random(seed + 4) })
     begin('under load')
-    const everyKind = () => [...countsOf(struck).values()].every((count) => count > 0)
+    const everyKind = () => [...countsOf({ struck, kinds }).values()].every((count) => count > 0)
     const scene = { world, account, client, cloud, struck, random: random(seed + 3), accepted: load.accepted, say }
     await rampage(scene, plan, from + minutes * 60_000, everyKind)
     while (load.accepted() < binds && Date.now() < from + minutes * 60_000 + MORE_MS) await sleep(LOOK_MS)
@@ -116,7 +120,7 @@ export const openChaos = async (options: Options, bin: string, rig: string): Pro
     await drained(load)
     account.served.push(...servedIn(outagesOf(struck), from))
     begin('settling')
-    found.push(...(await settle({ world, client, cloud, lines, struck, say })))
+    found.push(...(await settle({ world, client, cloud, lines, struck, use, say })))
   }
   return {
     world,
@@ -129,16 +133,17 @@ export const openChaos = async (options: Options, bin: string, rig: string): Pro
         control: world.controls.find(({ origin }) => origin === one.control)?.name ?? one.control,
       }))
       const accepted = figuresOf(account).accepted
-      return [...found, ...judge(account), ...judgeRun({ struck, hung: named, accepted, wanted: binds })]
+      return [...found, ...judge(account), ...judgeRun({ struck, kinds, hung: named, accepted, wanted: binds })]
     },
     summary: () => {
       const met = struck.reduce((sum, one) => sum + one.inFlight, 0)
-      const kinds = KINDS.map((kind) => `${kind} ${countsOf(struck).get(kind)}`).join(', ')
-      return `chaos: ${sentence(figuresOf(account))}; ${struck.length} faults (${kinds}) with ${met} binds in flight`
+      const counts = [...countsOf({ struck, kinds })].map(([kind, count]) => `${kind} ${count}`).join(', ')
+      return `chaos: ${sentence(figuresOf(account))}; ${struck.length} faults (${counts}) with ${met} binds in flight`
     },
     doing: () => doing,
     close: async () => {
       front.close()
+      await use?.stop()
       await world.close()
       await nova.close()
     },

@@ -13,6 +13,8 @@ import { viewsDiffer } from '../kill/audit.ts'
 import type { Cloud } from '../kill/cloud.ts'
 import { allTold, fillUp, listAll } from '../kill/ending.ts'
 import { type Client, stillSo } from '../kill/life.ts'
+import { judgePlacement, placementSeen } from './placementJudge.ts'
+import type { Use } from './placementUse.ts'
 import { HOSTS } from './plan.ts'
 import type { Line } from './recorded.ts'
 import { tidied } from './rowsLost.ts'
@@ -68,7 +70,8 @@ const auditOnce = async (world: World, lines: readonly Line[], struck: readonly 
     silent,
   )
   const evidence = held(gathered.evidence)
-  const judged = { ...evidence, pauses: outagesOf(struck), ...lostIn(world, evidence) }
+  const placement = world.openstack ? { placement: await placementSeen(world.openstack) } : {}
+  const judged = { ...evidence, pauses: outagesOf(struck), ...lostIn(world, evidence), ...placement }
   return { evidence: judged, violations: [...check(judged).map(lineOf), ...statesDiffer(judged)] }
 }
 
@@ -109,10 +112,12 @@ export type Scene = {
   readonly cloud: Cloud
   readonly lines: readonly Line[]
   readonly struck: readonly Struck[]
+  /** Null: there is no Placement. */
+  readonly use: Use | null
   readonly say: (line: string) => void
 }
 /** Returns the violations found in the records. The account of the client is judged elsewhere. */
-export const settle = async ({ world, client, cloud, lines, struck, say }: Scene): Promise<readonly string[]> => {
+export const settle = async ({ world, client, cloud, lines, struck, use, say }: Scene): Promise<readonly string[]> => {
   const { account, api, nova } = client
   nova.steady()
   await tidied({ world, client, cloud, account, say }, TIDY_MS)
@@ -122,6 +127,8 @@ export const settle = async ({ world, client, cloud, lines, struck, say }: Scene
   for (const life of account.lives) if (life.leaveSentAt === null) await stillSo(client, life)
   account.listedAtEnd = await listAll(api)
   say(`settled: ${filled} binds more filled every place`)
+  const differs = world.openstack && use ? await judgePlacement(world.openstack, client, use) : []
+  if (use) say(`Placement: ${world.openstack?.asked.length} requests, ${differs.length} differences`)
   const { violations, evidence } = await auditSettled(world, lines, struck)
   say(
     `audited: ${evidence.journal.length} rows, ${evidence.topics?.messages.length ?? 0} messages, ` +
@@ -132,5 +139,5 @@ export const settle = async ({ world, client, cloud, lines, struck, say }: Scene
   say(`ownership of ${handles.length} handles judged by the client's record, ${undecided.length} undecided`)
   await ended(world, account)
   const open = undecided.map((handle) => `ownership of handle ${handle} could not be judged`)
-  return [...violations, ...open, ...(await viewsOf(world))]
+  return [...violations, ...differs, ...open, ...(await viewsOf(world))]
 }

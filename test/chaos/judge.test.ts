@@ -19,6 +19,7 @@ const struckOf = (kind: Struck['kind'], more: Partial<Struck> = {}): Struck => (
 })
 const sound = (more: Partial<Run> = {}): Run => ({
   struck: KINDS.map((kind) => struckOf(kind)),
+  kinds: KINDS,
   hung: [],
   accepted: 500,
   wanted: 500,

@@ -7,7 +7,7 @@ import type { Client } from '../kill/life.ts'
 import { inFlight, killActor } from '../kill/actors.ts'
 import type { Random } from '../kill/random.ts'
 import type { Member } from '../support/cluster.ts'
-import { type Fault, type Kind, type Step, inWords } from './plan.ts'
+import { type Fault, type Kind, type Step, inWords, isOfCloud } from './plan.ts'
 import type { Weather } from './proxy.ts'
 import { adopted, tidied } from './rowsLost.ts'
 import type { Struck } from './struck.ts'
@@ -154,7 +154,11 @@ const stepped: Strike = async ({ world }, { byMs }) => {
   return () => {}
 }
 
+const cloudStruck: Strike = async ({ world }, { kind, byMs }) =>
+  isOfCloud(kind) && world.openstack !== null ? world.openstack.strike(kind, byMs) : null
+
 const STRIKES: readonly (readonly [RegExp, Strike])[] = [
+  [/(placement|keystone)$/, cloudStruck],
   [/^kill actor/, actorKilled],
   [/^kill/, killed],
   [/^pause/, paused],

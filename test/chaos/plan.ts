@@ -11,7 +11,21 @@ const WIRES = ['control-database', 'control-broker', 'host-broker'] as const
 const WEATHERS = ['cut', 'silence', 'delay'] as const
 const ACTORS = ['arq', 'instance', 'deployable'] as const
 
+/** Faults of a run that has an OpenStack beside it. */
+export const CLOUD_KINDS = [
+  'kill placement',
+  'pause placement',
+  'cut placement',
+  'silence placement',
+  'refuse placement',
+  'delay placement',
+  'pause keystone',
+  'cut keystone',
+] as const
+export type CloudKind = (typeof CLOUD_KINDS)[number]
+
 export type Kind =
+  | CloudKind
   | `kill ${(typeof PROCESSES)[number]}`
   | `pause ${(typeof PROCESSES)[number]}`
   | `${(typeof WEATHERS)[number]} ${(typeof WIRES)[number]}`
@@ -34,6 +48,10 @@ export const KINDS: readonly Kind[] = [
   ...ACTORS.map((actor) => `kill actor ${actor}` as const),
 ]
 
+/** Those that a run must contain. */
+export const kindsOf = (withCloud: boolean): readonly Kind[] => (withCloud ? [...KINDS, ...CLOUD_KINDS] : KINDS)
+export const isOfCloud = (kind: Kind): kind is CloudKind => (CLOUD_KINDS as readonly Kind[]).includes(kind)
+
 export type Fault = {
   readonly kind: Kind
   /** Target of the fault: a process, the broker or the database. */
@@ -51,6 +69,7 @@ const REST_MS = { from: 800, to: 3000 }
 const MIN_MS = 60_000
 
 const targetOf = (kind: Kind, { pick }: Random): string => {
+  if (isOfCloud(kind)) return kind.endsWith('keystone') ? 'keystone' : 'placement'
   if (kind === 'fill disk') return SMALL_DISK
   if (/control|actor/.test(kind)) return pick(CONTROLS)
   if (/host/.test(kind)) return pick(HOSTS)
@@ -60,6 +79,8 @@ const targetOf = (kind: Kind, { pick }: Random): string => {
 const lengthOf = (kind: Kind, short: boolean, { between }: Random): number => {
   if (kind.startsWith('kill actor') || kind.startsWith('step')) return 0
   if (kind === ALONE) return 1000
+  // clients repeat what nobody can tell them for so long
+  if (kind.endsWith('keystone')) return between(3000, short ? 7000 : 12_000)
   if (kind.startsWith('kill') || kind.startsWith('fail over')) return between(200, short ? 1500 : 6000)
   if (kind.startsWith('pause')) return between(5000, short ? 8000 : 20_000)
   return between(3000, short ? 7000 : 15_000)
@@ -96,12 +117,12 @@ const stepsOf = (faults: readonly Fault[], chance: Random): readonly Step[] => {
 const timeOf = ({ restMs, faults }: Step): number => restMs + Math.max(...faults.map(({ forMs }) => forMs))
 
 /** Rounds that each contain every kind once, for at least the given minutes; the first round is always complete. */
-export const planOf = (seed: number, minutes: number): readonly Step[] => {
+export const planOf = (seed: number, minutes: number, withCloud = false): readonly Step[] => {
   const chance = random(seed)
   const short = minutes <= 5
   const steps: Step[] = []
   for (let [ms, rounds] = [0, 0]; steps.length === 0 || ms < minutes * MIN_MS; rounds++) {
-    const kinds = KINDS.filter((kind) => kind !== ALONE || rounds < LOSSES_MAX)
+    const kinds = kindsOf(withCloud).filter((kind) => kind !== ALONE || rounds < LOSSES_MAX)
     const faults = shuffled(kinds, chance).map((kind) => ({
       kind,
       target: targetOf(kind, chance),

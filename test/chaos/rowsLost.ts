@@ -33,13 +33,13 @@ const stoppedEverywhere = async ({ controls }: World): Promise<boolean> => {
   }
   return false
 }
-const refuses = async ({ controls }: World): Promise<readonly string[]> => {
+const refuses = async ({ controls, openstack }: World): Promise<readonly string[]> => {
   const statuses = await Promise.all(
     controls.map(async ({ name, origin }) => {
       const profile = { name: `stopped-${name}-${Date.now()}`, groups: [{ 'resources:FPGA': '1' }] }
       const { status } = await fetch(`${origin}/v2/device_profiles`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...openstack?.headers },
         body: JSON.stringify([profile]),
       })
       return status === 503 ? [] : [`${name} answers ${status} while writing is stopped`]

@@ -1,6 +1,6 @@
 /** The injected faults, and what must hold for them and for requests at the same time. Pure. */
 import type { Served } from '../kill/account.ts'
-import { KINDS, type Kind } from './plan.ts'
+import type { Kind } from './plan.ts'
 
 /** One injected fault. `to`: when it ended; Infinity while it lasts. */
 export type Struck = {
@@ -16,6 +16,8 @@ export type Struck = {
 export type Hung = { readonly control: string; readonly what: string; readonly from: number; readonly to: number }
 export type Run = {
   readonly struck: readonly Struck[]
+  /** Those that it must contain. */
+  readonly kinds: readonly Kind[]
   readonly hung: readonly Hung[]
   readonly accepted: number
   readonly wanted: number
@@ -42,12 +44,12 @@ export const servedIn = (outages: readonly Served[], from: number): Served[] => 
   return [...served, { from: since, to: Infinity }]
 }
 
-export const countsOf = (struck: readonly Struck[]): ReadonlyMap<Kind, number> =>
-  new Map(KINDS.map((kind) => [kind, struck.filter((one) => one.kind === kind && one.done).length]))
+export const countsOf = ({ struck, kinds }: Pick<Run, 'struck' | 'kinds'>): ReadonlyMap<Kind, number> =>
+  new Map(kinds.map((kind) => [kind, struck.filter((one) => one.kind === kind && one.done).length]))
 
 type Rule = (run: Run) => readonly string[]
-const everyKind: Rule = ({ struck }) =>
-  [...countsOf(struck)].flatMap(([kind, count]) => (count === 0 ? [`"${kind}" did not happen`] : []))
+const everyKind: Rule = (run) =>
+  [...countsOf(run)].flatMap(([kind, count]) => (count === 0 ? [`"${kind}" did not happen`] : []))
 
 const underLoad: Rule = ({ struck }) =>
   struck.flatMap(({ kind, target, inFlight }) =>

@@ -9,6 +9,7 @@ import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
 import { type Behind, type DatabaseCluster, databaseCluster } from './databaseCluster.ts'
 import { freePort } from '../support/port.ts'
 import { type Program, tempFolder } from '../support/program.ts'
+import { type Openstack, openOpenstack } from './openstack.ts'
 import { CONTROLS, HOSTS, SMALL_DISK } from './plan.ts'
 import { type Proxy, openProxy } from './proxy.ts'
 
@@ -29,6 +30,8 @@ export type World = {
   readonly database: DatabaseCluster
   readonly url: () => string
   readonly broker: Broker
+  /** Null: nobody is authenticated, and there is no Placement. */
+  readonly openstack: Openstack | null
   readonly prefix: string
   readonly folder: string
   readonly controls: readonly ControlMember[]
@@ -117,7 +120,13 @@ const noted = <M extends Member>(member: M, lives: { name: string; program: Prog
   },
 })
 
-const openMembers = async (ground: Ground, ports: Ports, database: DatabaseCluster, novaUrl: string) => {
+type Around = {
+  readonly ports: Ports
+  readonly database: DatabaseCluster
+  readonly settings: Readonly<Record<string, string>>
+}
+/** `settings`: more of them, for the controls. */
+const openMembers = async (ground: Ground, { ports, database, settings: more }: Around) => {
   const lives: { name: string; program: Program }[] = []
   const wires = new Map<string, Wires>()
   const controls: ControlMember[] = []
@@ -127,7 +136,7 @@ const openMembers = async (ground: Ground, ports: Ports, database: DatabaseClust
     wires.set(name, { broker: ports.get(name)!.proxy, database: proxy })
     const own = new URL(ground.database)
     own.port = String(proxy.port)
-    const settings = { ...SETTINGS, ACCELERANDO_NOVA_URL: novaUrl }
+    const settings = { ...SETTINGS, ...more }
     controls.push(noted(await controlMember({ ...over(name), database: own.href }, name, settings), lives))
   }
   const hosts = HOSTS.map((name) => {
@@ -165,14 +174,22 @@ export const allReady = async (controls: readonly ControlMember[]): Promise<bool
   return false
 }
 
-export const openWorld = async (bin: string, rig: string, novaUrl: string): Promise<World> => {
+/** Where the programs of the parts are; null: no OpenStack. */
+export type Rigs = { readonly postgres: string; readonly kafka: string; readonly openstack: string | null }
+export const openWorld = async (rigs: Rigs, novaUrl: string): Promise<World> => {
   const folder = tempFolder('chaos')
   const data = join(folder.path, 'hosts')
   const ports = await kafkaPorts()
-  const [database, broker] = await Promise.all([databaseCluster(bin), ownBroker(rig, { settings: listenersOf(ports) })])
+  const [database, broker, openstack] = await Promise.all([
+    databaseCluster(rigs.postgres),
+    ownBroker(rigs.kafka, { settings: listenersOf(ports) }),
+    rigs.openstack === null ? null : openOpenstack(rigs.openstack, folder.path),
+  ])
   const prefix = freshPrefix()
-  const ground: Ground = { database: database.url(), brokers: broker.options.brokers, prefix, folder: data }
-  const members = await openMembers(ground, ports, database, novaUrl)
+  const own = { database: database.url(), brokers: broker.options.brokers, prefix, folder: data }
+  const ground: Ground = openstack === null ? own : { ...own, cloud: openstack.config }
+  const settings = { ACCELERANDO_NOVA_URL: novaUrl, ...openstack?.settings }
+  const members = await openMembers(ground, { ports, database, settings })
   const { controls, hosts, wires } = members
   const small = hosts.find(({ name }) => name === SMALL_DISK)!
   const disk = smallDisk(join(data, SMALL_DISK), () => small.running()?.pid)
@@ -183,7 +200,7 @@ export const openWorld = async (bin: string, rig: string, novaUrl: string): Prom
     const alive = [...controls, ...hosts].filter((member) => member.running() !== null)
     await Promise.allSettled(alive.map((member) => member.end('SIGKILL')))
     for (const { broker: one, database: other } of wires.values()) await Promise.all([one.close(), other?.close()])
-    await Promise.allSettled([database.end(), broker.kill()])
+    await Promise.allSettled([database.end(), broker.kill(), openstack?.close()])
     disk.close()
     folder.remove()
   }
@@ -191,6 +208,7 @@ export const openWorld = async (bin: string, rig: string, novaUrl: string): Prom
     database,
     url: database.url,
     broker,
+    openstack,
     prefix,
     folder: folder.path,
     ...members,

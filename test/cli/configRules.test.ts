@@ -52,6 +52,7 @@ test('each number has its unit and its limits', () => {
     'fake.handles 1 255 count',
     'nova.timeout_seconds 0.05 120 seconds',
     'nova.tell_for_seconds 0 3600 seconds',
+    'nova.collect_orphans_seconds 0 2592000 seconds',
     'placement.audit_seconds 1 604800 seconds',
     'postgres.statement_timeout_seconds 0.1 600 seconds',
     'postgres.readers 1 100 count',

@@ -1,9 +1,10 @@
-/** `accelerando devices scan` as a process, against a recorded PCI bus. */
+/** `accelerando devices scan`, against a recorded PCI bus. */
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { unpackRecording } from '../drivers/recordedHostIo.ts'
-import { runProgram, tempFolder } from '../support/program.ts'
+import { commandHere } from '../support/commandHere.ts'
+import { tempFolder } from '../support/program.ts'
 
 const folder = tempFolder('devices')
 afterAll(folder.remove)
@@ -12,12 +13,12 @@ unpackRecording('odd-host', sysfs)
 const data = join(folder.path, 'data')
 mkdirSync(data)
 
-const scan = async (env: Readonly<Record<string, string>>, ...args: readonly string[]) => {
-  const all = { ACCELERANDO_PCI_SYSFS_ROOT: sysfs, ACCELERANDO_DATA: data, ...env }
-  const program = runProgram({ args: ['devices', 'scan', ...args], env: all })
-  const { code } = await program.exited
-  return { code, out: program.stdout(), err: program.stderr() }
-}
+const scan = (env: Readonly<Record<string, string>>, ...args: readonly string[]) =>
+  commandHere(['devices', 'scan', ...args], {
+    ACCELERANDO_PCI_SYSFS_ROOT: sysfs,
+    ACCELERANDO_DATA: data,
+    ...env,
+  })
 
 test('a table of what is there, and what to do to offer more', async () => {
   const whitelist = { ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: '[{"vendor_id": "dead"}, {"devname": "eth0"}]' }

@@ -12,6 +12,7 @@ const entry = (more: Partial<Entry>): Entry => ({
   repairs: [],
   state: 'in_sync',
   reason: null,
+  reserving: [],
   consumer_uuid: null,
   arqs: [],
   ...more,
@@ -30,15 +31,24 @@ test.each([
     entry({ repairs: ['inventory'], state: 'pending', reason: 'units are in use' }),
     'to do: inventory; then pending: units are in use',
   ],
+  [
+    entry({ repairs: ['inventory'], reserving: ['device disabled', 'handles unusable'] }),
+    'to do: inventory (reserved: device disabled, handles unusable)',
+  ],
   [entry({ state: 'placement_conflict', reason: 'not ours' }), 'placement_conflict: not ours'],
   [entry({ kind: 'hardware', state: null, reason: 'the device is away' }), 'the device is away'],
+  [
+    entry({ kind: 'server', state: null, consumer_uuid: 'i1', arqs: ['a1'], reason: 'elsewhere' }),
+    'bound to instance i1 (a1): elsewhere',
+  ],
+  [entry({ kind: 'nova_device', state: null, reason: 'Nova shows it' }), 'Nova shows it'],
   [
     entry({ kind: 'allocation_without_arq', state: null, consumer_uuid: 'i1' }),
     'allocated to i1, which has no accelerator request on it',
   ],
   [
     entry({ kind: 'arq_without_allocation', state: null, consumer_uuid: 'i1', arqs: ['a1', 'a2'] }),
-    'bound to instance i1 (a1 a2), which has no allocation of it',
+    'bound to instance i1 (a1 a2), which has no allocation of all that is bound',
   ],
 ])('%o', (one, text) => expect(driftLines([host(one)])).toEqual([`h1: board (provider rp1) ${text}`]))
 

@@ -56,7 +56,7 @@ test('without a folder and without an account there are none', async () => {
   const { stores, close } = opened(null, false)
   expect(await stores.catalogue.find(await upload())).toEqual({ found: false, why: 'none' })
   expect(await (await stores.files()).open(await upload(), term)).toEqual({ found: false, why: 'none' })
-  expect(stores.ailing()).toBe(null)
+  expect([stores.ailing(), stores.source()]).toEqual([null, 'absent'])
   await close()
 })
 test('a folder comes before the image service, which is not asked', async () => {
@@ -71,6 +71,7 @@ test('a folder comes before the image service, which is not asked', async () => 
     found: true,
     path: expect.stringContaining(dir),
   })
+  expect(stores.source()).toBe('a folder')
   expect(told()).toEqual([])
   await close()
 })
@@ -79,19 +80,20 @@ test('with an account they come from the image service, which is looked at once'
   await until(() => told().includes('images.reachable'))
   const file = await (await stores.files()).open(await upload(), term)
   expect(file).toMatchObject({ found: true, path: expect.stringContaining(join(folder.path, 'images', 'sha512_')) })
-  expect(stores.ailing()).toBe(null)
+  expect([stores.ailing(), stores.source()]).toEqual([null, 'the image service'])
   await close()
 })
 test('a cloud without an image service: said at the start and for as long as it lasts, once', async () => {
   keystone.services = {}
-  const { stores, close, told, clock, session, log } = opened(null)
-  await until(() => told().includes('images.unreachable'))
-  expect(stores.ailing()).toContain('images: the catalogue has no endpoint of image')
+  const { stores, close, told, clock, session } = opened(null)
+  await until(() => told().includes('images.absent'))
+  expect([stores.ailing(), stores.source()]).toEqual([null, 'absent'])
   expect(ailingOf(session!)).toBe(null)
-  expect(log.said.at(-1)!.detail).toMatchObject({ store: 'glance', reason: expect.stringContaining('image') })
   await clock.pass(60_000)
   await clock.pass(60_000)
-  expect(told()).toEqual(['images.unreachable'])
+  expect(told()).toEqual(['images.absent'])
+  const uuid = await upload()
+  expect(await stores.catalogue.find(uuid)).toMatchObject({ found: false, why: 'unavailable' })
   keystone.services = { image: double.url }
   await close()
 })

@@ -35,14 +35,20 @@ test('the store of a program alone: PostgreSQL where it is named, else the data 
   })
 })
 
-test('an address that is in use is told with what to do; other errors stay as they are', () => {
-  const taken = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' })
-  const told = inWords(taken, { host: 'h', port: 1 })
-  expect(told.message).toBe('h:1 is in use by another program: choose another address with --listen')
-  expect(told.cause).toBe(taken)
+test('an address that is in use is told with the flag that chooses another; other errors stay as they are', () => {
+  const listens = { '--listen': { host: 'h', port: 1 }, '--admin-listen': { host: 'h', port: 2 } }
+  const taken = (port: number) =>
+    Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', address: '10.0.0.1', port })
+  const error = taken(1)
+  const told = inWords(error, listens)
+  expect(told.message).toBe('10.0.0.1:1 is in use by another program: choose another address with --listen')
+  expect(told.cause).toBe(error)
+  expect(inWords(taken(2), listens).message).toBe(
+    '10.0.0.1:2 is in use by another program: choose another address with --admin-listen',
+  )
   const other = Object.assign(new Error('no'), { code: 'EACCES' })
-  expect(inWords(other, { host: 'h', port: 1 })).toBe(other)
-  expect(inWords('plain', { host: 'h', port: 1 })).toEqual(new Error('plain'))
+  expect(inWords(other, listens)).toBe(other)
+  expect(inWords('plain', listens)).toEqual(new Error('plain'))
 })
 
 let admin: HostAdmin | undefined

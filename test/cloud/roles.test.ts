@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embeddedStoreIn } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { runProgram, type Service, startService, tempFolder } from '../support/program.ts'
-import { type Held, limitedCredential, signIn, signInWith } from '../support/signIn.ts'
+import { type Held, giveDomainRole, limitedCredential, signIn, signInWith, trusting } from '../support/signIn.ts'
 import { CLOUD, type RiggedCloud, START_MS, startCloud } from './rig.ts'
 
 const COLUMNS = ['admin', 'manager', 'member', 'reader', 'service', 'other'] as const
@@ -181,6 +181,29 @@ enforce_new_defaults = ${mode === 'new'}
       for (const user of ['system-reader', 'nobody'])
         for (const path of ['/devices', '/device_profiles', '/accelerator_requests'])
           expect([user, path, (await ask(service, 'GET', path, { user })).status]).toEqual([user, path, 403])
+    })
+    test('a token for a domain: 403 everywhere', async () => {
+      const admin = await signIn(cloud.authUrl, 'admin', { project: 'admin' })
+      await giveDomainRole(cloud.authUrl, admin, 'admin', held['alpha-admin']!)
+      const { token } = await signIn(cloud.authUrl, 'alpha-admin', { domain: 'Default' })
+      for (const path of ['/devices', '/device_profiles', '/accelerator_requests'])
+        expect([path, (await ask(service, 'GET', path, { token })).status]).toEqual([path, 403])
+    })
+    test('a token of a trust has the project and the roles that were trusted, and no more', async () => {
+      const [trustor, trustee] = [held['alpha-admin']!, held['beta-member']!]
+      const trust = await trusting(cloud.authUrl, trustor, trustee, 'reader')
+      const { token, projectId } = await signIn(cloud.authUrl, 'beta-member', { trust })
+      expect(projectId).toBe(trustor.projectId)
+      for (const [method, path, body] of Object.values(OPERATIONS).flat() as readonly (readonly [
+        string,
+        string,
+        unknown?,
+      ])[]) {
+        const [trusted, reader] = [{ token }, { user: 'alpha-reader' }].map((who) =>
+          ask(service, method, path, { ...who, body }),
+        )
+        expect([method, path, (await trusted!).status]).toEqual([method, path, (await reader!).status])
+      }
     })
     test('a bind needs a service token: the role on the user is not one', async () => {
       const bare = await ask(service, 'PATCH', '/accelerator_requests', { user: 'nova', body: PATCH })

@@ -1,10 +1,12 @@
-/** The drift catalogue (placement.md 8): each case is made with the API of Placement, and one pass of the reconciler follows. On the double, and on a real Placement. */
+/** The drift catalogue (placement.md 8): each case is made with the API of Placement, and one pass of the reconciler follows. On the double over each store, and on a real Placement. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { ReportedDevice } from '../../src/hardware.ts'
 import { rpUuidOf } from '../../src/rpUuid.ts'
 import { type PlacedHost, placedHost, type Shown } from '../support/placedHost.ts'
 import { customName, type PlacementLab, record, uniqueName } from '../support/placementLab.ts'
 import { NOVA, value } from '../support/plane.ts'
+import { type Source, openTestStore } from '../support/stores.ts'
 
 type Case = readonly [
   name: string,
@@ -19,6 +21,15 @@ const put = async (lab: PlacementLab, path: string, body: unknown) => {
   const { status, body: answer } = await lab.ask('PUT', path, body)
   expect([status, answer]).toEqual([200, expect.anything()])
 }
+
+/** The device with one more trait. */
+const withTrait = (device: ReportedDevice, trait: string): ReportedDevice => ({
+  ...device,
+  deployables: device.deployables.map((one) => ({
+    ...one,
+    attributes: [...one.attributes, { key: 'trait99', value: trait }],
+  })),
+})
 
 /** After the pass Placement shows what it showed before, and nothing is amiss. */
 const MENDED: readonly Case[] = [
@@ -88,29 +99,27 @@ const MENDED: readonly Case[] = [
   ],
 ]
 
-const adopted = async (lab: PlacementLab, change: (uuid: string) => Promise<unknown>) => {
-  const host = await placedHost(lab, { node: false })
+const madeBefore = async (lab: PlacementLab, host: PlacedHost, change: (uuid: string) => Promise<unknown>) => {
   const root = await lab.node(host.host)
   const uuid = rpUuidOf(host.card.name)
   expect(uuid).toBe(host.card.uuid)
   const body = { uuid, name: host.card.name, parent_provider_uuid: root }
   expect((await lab.ask('POST', '/resource_providers', body)).status).toBe(200)
   await change(uuid)
-  return host
 }
 
-export const driftContract = (given: () => PlacementLab): void => {
+export const driftContract = (given: () => PlacementLab, stores: Source = openTestStore): void => {
   let lab: PlacementLab
   const hosts: PlacedHost[] = []
-  const open = async (...parts: Parameters<typeof placedHost> extends [unknown, ...infer Rest] ? Rest : never) => {
-    const host = await placedHost(lab, ...parts)
+  const open = async (more: { readonly node?: boolean } = {}) => {
+    const host = await placedHost(lab, { ...more, stores })
     hosts.push(host)
     return host
   }
   beforeAll(() => {
     lab = given()
   })
-  afterAll(() => Promise.all(hosts.map((host) => host.stop())))
+  afterEach(() => Promise.all(hosts.splice(0).map((host) => host.stop())))
   const rootOf = async ({ root }: PlacedHost) => [
     await lab.placement.inventories(root),
     await lab.placement.traits(root),
@@ -149,8 +158,8 @@ export const driftContract = (given: () => PlacementLab): void => {
         (uuid) => lab.setInventories(uuid, { [FPGA]: { ...record(4), max_unit: HUGE } }),
       ],
     ])('P3 a provider that was created and not recorded is adopted: %s', async (_, change) => {
-      const host = await adopted(lab, change)
-      hosts.push(host)
+      const host = await open({ node: false })
+      await madeBefore(lab, host, change)
       await host.heal()
       expect(await host.now()).toMatchObject({
         inventories: { [FPGA]: record(4) },
@@ -243,6 +252,36 @@ export const driftContract = (given: () => PlacementLab): void => {
       expect([traits.includes(stale), traits.includes(fresh), traits.includes(foreign)]).toEqual([false, true, true])
       await host.inStep()
     })
+    test.each<[string, (functionId: string | null) => readonly (string | null)[]]>([
+      ['another one, after it was programmed', (one) => [one, `${one}_NEXT`]],
+      ['none any more, after the host was booted', (one) => [one, null]],
+    ])('P13 the trait of a function follows what the card is loaded with: %s', async (_, shown) => {
+      const [host, loaded] = [
+        await open(),
+        `CUSTOM_FPGA_FUNCTION_ID_X_${randomUUID().toUpperCase().replaceAll('-', '')}`,
+      ]
+      const plain = (await host.now()).traits
+      for (const one of shown(loaded)) {
+        await host.shows((devices) =>
+          devices.map((device, at) => (at === 0 && one !== null ? withTrait(device, one) : device)),
+        )
+        await host.heal()
+        expect((await host.now()).traits).toEqual([...plain, ...(one === null ? [] : [one])].toSorted())
+        await host.inStep()
+      }
+    })
+    test('P13 the trait of a function that the card is not loaded with is taken away, whoever has set it', async () => {
+      const [host, stale] = [
+        await open(),
+        `CUSTOM_FPGA_FUNCTION_ID_X_${randomUUID().toUpperCase().replaceAll('-', '')}`,
+      ]
+      const before = await host.now()
+      await lab.placement.ensureTrait(stale)
+      await lab.setTraits(host.card.uuid, [...before.traits, stale])
+      await host.heal()
+      expect(await host.now()).toEqual(before)
+      await host.inStep()
+    })
     test('P14 an allocation that no request explains is told, and left alone', async () => {
       const [host, consumer] = [await open(), randomUUID()]
       expect(await lab.allocate(consumer, { [host.card.uuid]: { [FPGA]: 1 } })).toBe(204)
@@ -254,20 +293,39 @@ export const driftContract = (given: () => PlacementLab): void => {
         value: { consumers: { [consumer]: { [FPGA]: 1 } } },
       })
     })
-    test('P15 a bound request without an allocation is told; with one all is well', async () => {
-      const [host, instance] = [await open(), randomUUID()]
-      const name = uniqueName()
-      const groups = [{ 'resources:FPGA': '1' }]
-      value(await host.control.profiles.create(NOVA, { name, description: null, groups }))
-      const [arq] = value(await host.control.arqs.create(NOVA, name))
-      const bind = { arq: arq!.uuid, hostname: host.host, deviceRpUuid: host.card.uuid, instanceUuid: instance }
-      value(await host.control.arqs.bind(NOVA, [bind]))
+    test('P15 the unit of a bound request without an allocation is withheld until there is one, or the request is gone', async () => {
+      const host = await open()
+      const [first, second] = [await host.binds(), await host.binds()]
       await host.heal()
-      expect((await host.drift()).entries).toEqual([
-        expect.objectContaining({ kind: 'arq_without_allocation', consumer: instance, arqs: [arq!.uuid] }),
-      ])
-      expect(await lab.allocate(instance, { [host.card.uuid]: { [FPGA]: 1 } })).toBe(204)
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4, 2) })
+      const missing = ({ instance, arqs }: typeof first) =>
+        expect.objectContaining({ kind: 'arq_without_allocation', consumer: instance, arqs })
+      expect((await host.drift()).entries).toEqual([missing(first), missing(second)])
+      expect(await host.writesDuring(host.heal)).toEqual([])
+      expect(await lab.allocate(first.instance, { [host.card.uuid]: { [FPGA]: 1 } })).toBe(204)
+      await host.heal()
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4, 1) })
+      value(await host.control.arqs.removeByInstance(NOVA, second.instance))
+      await host.heal()
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4) })
       await host.inStep()
+    })
+    test('P15 an instance with fewer units than are bound to it: the others are withheld', async () => {
+      const host = await open()
+      const { instance } = await host.binds(3)
+      expect(await lab.allocate(instance, { [host.card.uuid]: { [FPGA]: 1 } })).toBe(204)
+      await host.heal()
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4, 2) })
+      await lab.release(instance)
+      await host.heal()
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4, 3) })
+    })
+    test('P15 all units that are in use are withheld when the provider was deleted together with the allocations', async () => {
+      const host = await open()
+      await host.binds(4)
+      await lab.placement.remove(host.card.uuid)
+      await host.heal()
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4, 4) })
     })
     test('P16 handles that are withheld are reserved', async () => {
       const host = await open()

@@ -176,7 +176,7 @@ export const glanceContract = (place: () => GlancePlace): void => {
       const { authUrl } = place()
       const admin = await signIn(authUrl, 'admin', { project: 'admin' })
       const { token } = await lab.session.entry('image')
-      const withdraw = () => revoke(authUrl, admin, { token, userId: '' })
+      const withdraw = () => revoke(authUrl, admin, { token, userId: '', projectId: null })
       lab.proxy.inject({ harm: { kind: 'first', run: withdraw }, when: isFile, times: 1 })
       expect(Buffer.compare(contentOf(await opened(lab.files(), uuid)), bytes)).toBe(0)
     })

@@ -117,6 +117,16 @@ export const placementContract = (cloud: () => Cloud): void => {
       expect(await uuids()).toContain(uuid)
       expect(await uuids()).not.toContain(root)
     })
+    test('devices that Nova tracks itself are those with its trait', async () => {
+      const { root, uuid } = await lab.ours()
+      const theirs = await lab.child(root)
+      await lab.setTraits(uuid, ['OWNER_CYBORG'])
+      await lab.setTraits(theirs, ['COMPUTE_MANAGED_PCI_DEVICE'])
+      const told = await placement.ofNova()
+      const uuids = told.ok ? told.value.map((one) => one.uuid) : told
+      expect(uuids).toContain(theirs)
+      expect(uuids).not.toContain(uuid)
+    })
     test('a query key that is unknown, or unknown in that version: 400', async () => {
       const status = async (query: string, version?: string) =>
         (await lab.ask('GET', `/resource_providers?${query}`, undefined, version)).status

@@ -1,11 +1,12 @@
-/** The checks of acceptance (placement.md 12) that are not cases of drift: changes on our side, failures between the two, and what must never be written. On the double, and on a real Placement. */
+/** The checks of acceptance (placement.md 12) that are not cases of drift: changes on our side, failures between the two, and what must never be written. On the double over each store, and on a real Placement. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ReportedDevice } from '../../src/hardware.ts'
 import { type Answer, Unanswered } from '../../src/neighbours/openstack/send.ts'
 import type { Call } from '../../src/neighbours/openstack/session.ts'
 import { PLAN, type PlacedHost, placedHost } from '../support/placedHost.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
+import { type Source, openTestStore } from '../support/stores.ts'
 import { customName, type PlacementLab, record, uniqueName } from '../support/placementLab.ts'
 
 type Deployable = ReportedDevice['deployables'][number]
@@ -32,18 +33,18 @@ const CONFLICT: Answer = {
 }
 const isWrite = ({ method }: Call): boolean => method !== 'GET'
 
-export const placementChecksContract = (given: () => PlacementLab): void => {
+export const placementChecksContract = (given: () => PlacementLab, stores: Source = openTestStore): void => {
   let lab: PlacementLab
   const hosts: PlacedHost[] = []
   const open = async (more: { readonly node?: boolean } = {}) => {
-    const host = await placedHost(lab, more)
+    const host = await placedHost(lab, { ...more, stores })
     hosts.push(host)
     return host
   }
   beforeAll(() => {
     lab = given()
   })
-  afterAll(() => Promise.all(hosts.map((host) => host.stop())))
+  afterEach(() => Promise.all(hosts.splice(0).map((host) => host.stop())))
 
   describe('what is changed here follows in Placement', () => {
     test('T2 a disabled device that shows another number of units is reserved as a whole', async () => {

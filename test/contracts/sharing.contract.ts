@@ -117,6 +117,17 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     expect(await one().acquire(name, 'a', LONG)).toEqual({ epoch: 2 })
   })
 
+  test('leases of different names are given back one by one, and giving back what nobody has does no harm', async () => {
+    const [name, next] = [randomUUID(), randomUUID()]
+    await one().release(name, 'a')
+    for (const each of [name, next]) expect(await one().acquire(each, 'a', LONG)).toEqual({ epoch: 1 })
+    await one().release(name, 'a')
+    await one().release(name, 'a')
+    expect(await one().acquire(next, 'a', LONG)).toEqual({ epoch: 1 })
+    expect(await one().acquire(name, 'a', LONG)).toEqual({ epoch: 2 })
+    expect(await two().acquire(next, 'b', LONG)).toBe(null)
+  })
+
   test('a checkpoint is saved under the epoch, and not by a holder whose lease another took', async () => {
     const [name, reader] = [randomUUID(), randomUUID()]
     const first = (await one().acquire(name, 'a', SHORT))!
@@ -215,6 +226,21 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
       (rows) => rows.length > 0,
     )
     expect(performance.now() - began).toBeGreaterThanOrEqual(395)
+  })
+
+  test('due work is put off, unless it has another moment since, or is gone', async () => {
+    await noDue()
+    const [first, second, third] = await due(3, sample.AT)
+    expect(await one().postponeDue(first!, sample.AT, sample.AT + 500)).toBe(true)
+    expect(await one().postponeDue(first!, sample.AT, sample.AT + 900)).toBe(false)
+    expect(await one().postponeDue(second!, sample.AT, sample.AT + 500)).toBe(false)
+    expect(await one().postponeDue(sample.newKey(), sample.AT, sample.AT + 500)).toBe(false)
+    const found = async (at: number) => (await two().claimDue(['x'], at, 10, SHORT)).map(({ entity }) => entity)
+    expect(await found(sample.AT + 499)).toEqual([second, third])
+    expect(await two().claimDue(['x'], sample.AT + 500, 10, SHORT)).toEqual([
+      { entity: first, kind: 'x', at: sample.AT + 500 },
+    ])
+    await noDue()
   })
 
   test('an order is put off, unless its slot has another order since', async () => {

@@ -50,6 +50,22 @@ export const wholeTablesContract = (open: () => Promise<Opened>): void => {
     await dispose()
   })
 
+  test('loaded as a whole: all of it, or nothing when one of it cannot be', async () => {
+    const { store, dispose } = await open()
+    const rows = Array.from({ length: 5000 }, (_, index) => sample.arqRow({ created_at: sample.AT + index }))
+    const history = rows.map((row) => sample.one(`arq/${row.uuid}`, 1, [sample.arqChange(row)]))
+    const profiles = [{ rows: [], changes: [put('profiles', sample.profileRow('kept'))] }]
+    await store.loadWhole(profiles)
+    // its version exists already, some thousand rows later
+    await expect(store.loadWhole([...history, history[0]!])).rejects.toThrow(/stale|seen|journal/)
+    expect(await store.journalEnd()).toBe('')
+    const dumped: string[] = []
+    for await (const line of store.dumpViews()) dumped.push(line)
+    expect(dumped).toHaveLength(1)
+    expect(await store.loadWhole(history)).toEqual({ journalRows: 5000, viewRows: 5000 })
+    await dispose()
+  })
+
   test('a list goes on from the place of a row that is gone', async () => {
     const { store, dispose } = await open()
     const rows = Array.from({ length: 6 }, (_, index) => sample.arqRow({ created_at: sample.AT + (index >> 1) }))

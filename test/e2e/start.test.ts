@@ -60,7 +60,9 @@ describe('a demo', () => {
     expect(await (await fetch(`${service.origin}/readyz`)).json()).toEqual({ status: 'ready' })
     expect(await (await fetch(`${service.origin}/openapi.json`)).json()).toMatchObject({ openapi: /^3\.1/ })
     expect((await fetch(`${service.origin}/metrics`)).status).toBe(404)
-    expect(await (await fetch(`${service.admin}/readyz`)).json()).toMatchObject({ detail: {} })
+    expect(await (await fetch(`${service.admin}/readyz`)).json()).toMatchObject({
+      detail: { neighbours: { keystone: 'absent', placement: 'absent', nova: 'absent', images: 'absent' } },
+    })
     expect(await (await fetch(`${service.admin}/metrics`)).text()).toContain('accelerando_actors_resident')
   })
   test('has no doors for tests', async () => {

@@ -1,5 +1,6 @@
 /** A short life of a small cloud in which everything happens that a journal can hold. Time and ids are counted, so that it can be repeated. */
 import type { NovaVerdict } from '../../src/actors/neighbours.ts'
+import type { ControlPlaneParts } from '../../src/actors/controlPlane.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import type { Ids } from '../../src/clock.ts'
 import { orderedIds } from '../../src/clock.ts'
@@ -14,11 +15,11 @@ import { catalogueOf } from '../support/images.ts'
 type Devices = Extract<InventoryReport['drivers'][number], { status: 'ok' }>['devices']
 type Result = OrderResult['result']
 
-const HOST = 'compute-1'
-const BOOT = '90000000-0000-4000-8000-000000000001'
-const COMPUTE_NODE = '90000000-0000-4000-8000-0000000000c1'
+export const HOST = 'compute-1'
+export const BOOT = '90000000-0000-4000-8000-000000000001'
+export const COMPUTE_NODE = '90000000-0000-4000-8000-0000000000c1'
 const ORPHAN = '90000000-0000-4000-8000-0000000000c2'
-const IMAGE = '90000000-0000-4000-8000-00000000000a'
+export const IMAGE = '90000000-0000-4000-8000-00000000000a'
 const PLAN: SimulatedPlan = {
   seed: 'golden',
   devices: [
@@ -61,7 +62,7 @@ const novaOf = (known: (instance: string) => boolean) => {
   }
 }
 
-const openCloud = async () => {
+export const openCloud = async (parts: Partial<ControlPlaneParts> = {}) => {
   const clock = handClock()
   const ids = countedIds(clock.now)
   const store = memoryStore({ now: clock.now })
@@ -70,17 +71,18 @@ const openCloud = async () => {
   const images = catalogueOf()
   const placing = placementInMemory()
   const { placement } = placing
-  const world = await openPlane({ clock, ids, nova, images, placement, options: OPTIONS }, store, 'when told')
+  const own = { clock, ids, nova, images, placement, options: OPTIONS }
+  const world = await openPlane({ ...own, ...parts }, store, 'when told')
   const shown = await world.discovered(HOST, PLAN)
   return { ...world, clock, ids, gone, shown, placing }
 }
-type Cloud = Awaited<ReturnType<typeof openCloud>>
+export type Cloud = Awaited<ReturnType<typeof openCloud>>
 
-const shows = async ({ report, clock }: Cloud, devices: Devices) => {
+export const shows = async ({ report, clock }: Cloud, devices: Devices) => {
   await report(HOST, [{ driver: 'simulated_driver', status: 'ok', devices }], BOOT)
   await clock.pass(1)
 }
-const placeOf = async ({ control }: Cloud, rc: string) => {
+export const placeOf = async ({ control }: Pick<Cloud, 'control'>, rc: string) => {
   const places = value(await control.deployables.list({}, {})).items
   const holds = (attributes: unknown) => JSON.stringify(attributes).includes(`"${rc}"`)
   return places.find(({ attributes }) => holds(attributes))!
@@ -104,7 +106,11 @@ const bind = async (cloud: Cloud, profile: string, rc: string) => {
 }
 
 /** Answers what the host was ordered last of this type, once for each, with these results. */
-const answer = async ({ pump, orders, answer: told, clock }: Cloud, type: string, ...results: readonly Result[]) => {
+export const answer = async (
+  { pump, orders, answer: told, clock }: Cloud,
+  type: string,
+  ...results: readonly Result[]
+) => {
   for (const result of results) {
     await pump()
     const order = orders.findLast((one) => one.type === type)!
@@ -113,9 +119,9 @@ const answer = async ({ pump, orders, answer: told, clock }: Cloud, type: string
     await clock.pass(1)
   }
 }
-const DONE: Result = { status: 'done' }
-const AGAIN: Result = { status: 'failed', reason: 'the card does not answer', final: false }
-const NEVER: Result = { status: 'failed', reason: 'the card is on fire', final: true }
+export const DONE: Result = { status: 'done' }
+export const AGAIN: Result = { status: 'failed', reason: 'the card does not answer', final: false }
+export const NEVER: Result = { status: 'failed', reason: 'the card is on fire', final: true }
 
 const profilesAndAttributes = async (cloud: Cloud) => {
   const { control, clock } = cloud
@@ -268,7 +274,8 @@ const placed = async ({ placing, clock, plane }: Cloud) => {
   await plane.sweeper.idle()
 }
 
-export const playScenario = async (): Promise<readonly FeedRow[]> => {
+/** The cloud at the end of that life; who asks for it stops it. */
+export const openLivedCloud = async () => {
   const cloud = await openCloud()
   await shows(cloud, cloud.shown)
   await placed(cloud)
@@ -281,6 +288,11 @@ export const playScenario = async (): Promise<readonly FeedRow[]> => {
   await foreignAnswer(cloud)
   await keys(cloud)
   await adopts(cloud)
+  return cloud
+}
+
+export const playScenario = async (): Promise<readonly FeedRow[]> => {
+  const cloud = await openLivedCloud()
   const rows = await cloud.store.journal.feed('', 10_000)
   await cloud.plane.stop()
   return rows

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { appOver } from './app.ts'
+import { novaServersOf } from '../support/novaServers.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { anyImage, bindBody, freshName, openWorkshop, speaker } from './cloud.ts'
 import type { Sent } from './steps.ts'
@@ -13,7 +14,7 @@ let shop: Shop
 beforeAll(
   async () =>
     void (shop = await openWorkshop({
-      parts: { images: anyImage, placement: placementInMemory().placement },
+      parts: { images: anyImage, placement: placementInMemory().placement, novaServers: novaServersOf().servers },
       hostWork: false,
     })),
 )
@@ -120,6 +121,8 @@ const CASES: Cases = {
   'POST /v2/handles/:uuid/release': async () => [`POST /v2/handles/${await aHandle()}/release`, 200, BECAUSE],
   'GET /v2/drift': () => ['GET /v2/drift', 200],
   'POST /v2/drift/heal': () => ['POST /v2/drift/heal?dry_run=false', 200],
+  'GET /v2/orphans': () => ['GET /v2/orphans', 200],
+  'POST /v2/orphans/collect': () => ['POST /v2/orphans/collect', 200, { body: { instance_uuids: [randomUUID()] } }],
   'POST /v2/accelerator_requests/:uuid/force_unbind': async () => [
     `POST /v2/accelerator_requests/${(await anArq()).uuid}/force_unbind`,
     200,

@@ -126,6 +126,8 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:handle:release': 'A',
     'cyborg:drift:get_all': 'A',
     'cyborg:drift:heal': 'A',
+    'cyborg:orphan:get_all': 'A',
+    'cyborg:orphan:collect': 'A',
   }
 }
 

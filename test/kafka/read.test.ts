@@ -119,6 +119,23 @@ test('one that follows gives what comes, also to partitions that were empty, unt
   expect(readers()).toEqual([])
 })
 
+test('one that follows topics that were empty does not end with the first message', async () => {
+  const topic = 'device.events.v1'
+  lab.broker.topics.make(topic, 2)
+  const told = new AbortController()
+  let ended = false
+  const { heard, read } = begin({ topics: [topic], follow: true, signal: told.signal })
+  void read.then(() => (ended = true))
+  for (const count of [1, 2]) {
+    await publish(say('a', String(count), topic))
+    await until(() => heard.length === count)
+  }
+  await quiet()
+  expect(ended).toBe(false)
+  told.abort()
+  await read
+})
+
 test('one that follows from the end leaves out what was there, and nothing that came since', async () => {
   const told = new AbortController()
   let late = false

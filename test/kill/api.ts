@@ -20,11 +20,12 @@ export type Api = {
   readonly onSend: (listener: (call: OpenCall) => void) => () => void
 }
 
-const answerOf = async (url: string, method: Method, body: unknown, answerMs: number): Promise<Answer> => {
+type Asking = { readonly method: Method; readonly headers: Readonly<Record<string, string>>; readonly answerMs: number }
+const answerOf = async (url: string, { method, headers, answerMs }: Asking, body: unknown): Promise<Answer> => {
   try {
     const response = await fetch(url, {
       method,
-      headers: HEADERS,
+      headers: { ...HEADERS, ...headers },
       signal: AbortSignal.timeout(answerMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
@@ -38,8 +39,13 @@ const answerOf = async (url: string, method: Method, body: unknown, answerMs: nu
   }
 }
 
-/** `base`: asked for at each call. `serving` resolves when the service answers again. */
-export const openApi = (base: () => string, serving: () => Promise<void>, answerMs = ANSWER_MS): Api => {
+/** `base`: asked for at each call. `serving` resolves when the service answers again. `headers`: who is calling. */
+export const openApi = (
+  base: () => string,
+  serving: () => Promise<void>,
+  answerMs = ANSWER_MS,
+  headers: Readonly<Record<string, string>> = {},
+): Api => {
   const open = new Set<OpenCall>()
   const listeners = new Set<(call: OpenCall) => void>()
   return {
@@ -50,7 +56,7 @@ export const openApi = (base: () => string, serving: () => Promise<void>, answer
     },
     call: async (method, path, body, instance) => {
       const call = { method, path, instance: instance ?? null }
-      const answer = answerOf(`${base()}${path}`, method, body, answerMs)
+      const answer = answerOf(`${base()}${path}`, { method, headers, answerMs }, body)
       open.add(call)
       for (const listener of [...listeners]) listener(call)
       return answer.finally(() => open.delete(call))

@@ -162,7 +162,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/actors/deployable/decider.ts',
-    line: "return handles.find((one) => one.state === 'free' && taken.against('free', [one]) === null)",
+    line: "return candidates.find((one) => one.state === 'free' && taken.against('free', [one]) === null)",
     original: "'free'",
     mutated: "''",
     reason: 'as the owner: any name but that of the other owner does; as the state it does not compile',
@@ -204,7 +204,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/audit/topics.ts',
-    line: 'if (gone.has(idOf(one))) there.set(`${idOf(one)} ${one.key} ${said(one)}`, one.row.position)',
+    line: 'if (gone.has(idOf(one))) there.set(`${idOf(one)} ${one.key} ${said(one)}`, one.row)',
     original: 'gone.has(idOf(one))',
     mutated: 'true',
     reason: 'it saves memory: only messages of lost rows are looked up',
@@ -299,6 +299,20 @@ export const EQUIVALENT: readonly Equivalent[] = [
     original: '`shard-${at}`',
     mutated: '``',
     reason: 'the name is for people; an actor without one gets one',
+  },
+  {
+    path: 'src/actors/services/conclude.ts',
+    line: 'if (bond.deployable !== report.deployable) return false',
+    original: 'false',
+    mutated: 'true',
+    reason: 'Nova is looked at once more, and nothing of the instance is due',
+  },
+  {
+    path: 'src/audit/prove.ts',
+    line: 'if (keys.includes(row.key)) last.set(row.key, row)',
+    original: 'keys.includes(row.key)',
+    mutated: 'true',
+    reason: 'it saves memory: only the rows of these keys are asked for',
   },
   {
     path: 'src/actors/services/resend.ts',

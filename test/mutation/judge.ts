@@ -1,9 +1,9 @@
 /** What becomes of one mutant: it does not compile, a test notices it, or the nearest tests all pass. */
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runCommand } from './command.ts'
 import { type Mutant, applied } from './mutants.ts'
-import type { Tests } from './tests.ts'
+import type { Failure, Tests } from './tests.ts'
 import { TYPES_FILE, withText } from './tree.ts'
 
 export type Verdict =
@@ -12,7 +12,6 @@ export type Verdict =
 export type Judge = {
   /** Test files, those first that are the most likely to notice it. */
   readonly nearest: (mutant: Mutant) => readonly string[]
-  readonly tests: Tests
   /** So many test files are run for a mutant, and so long, as measured where they passed. */
   readonly filesMax: number
   readonly budgetMs: number
@@ -20,10 +19,11 @@ export type Judge = {
 }
 
 const TYPES_LIMIT_MS = 300_000
-const compiles = async (tree: string, stop: AbortSignal): Promise<boolean> => {
-  const args: readonly [string, ...string[]] = [process.execPath, 'node_modules/typescript/bin/tsc', '-p', TYPES_FILE]
-  return (await runCommand({ args, folder: tree, limitMs: TYPES_LIMIT_MS, stop })).code === 0
-}
+const compiles = (tree: string, stop: AbortSignal): Promise<boolean> =>
+  new Promise((resolve) => {
+    const args = ['node_modules/typescript/bin/tsc', '-p', TYPES_FILE]
+    execFile(process.execPath, args, { cwd: tree, timeout: TYPES_LIMIT_MS, signal: stop }, (error) => resolve(!error))
+  })
 
 const FIRST_STAGE = 2
 /** The nearest few alone, and then twice as many each time: most mutants are noticed by the first. */
@@ -34,27 +34,30 @@ const stagesOf = (files: readonly string[]): readonly (readonly string[])[] => {
   return stages
 }
 
-const byTests = async (tree: string, mutant: Mutant, judge: Judge): Promise<string | null> => {
-  const { tests, nearest, filesMax, stop } = judge
+type Noticed = Failure & { readonly asked: readonly string[] }
+const byTests = async (mutant: Mutant, tests: Tests, judge: Judge): Promise<Noticed | null> => {
+  const { nearest, filesMax, stop } = judge
   let left = judge.budgetMs
-  for (const stage of stagesOf(nearest(mutant).slice(0, filesMax))) {
-    const files = stage.filter((file) => {
-      const ms = tests.msOf(file)
-      return ms !== null && ms <= left
-    })
+  const usable = nearest(mutant).filter((file) => tests.msOf(file) !== null)
+  for (const stage of stagesOf(usable.slice(0, filesMax))) {
+    const asked = stage.filter((file) => tests.msOf(file)! <= left)
     if (stop.aborted || left <= 0) return null
-    const by = files.length === 0 ? null : await tests.noticedBy(tree, files)
-    if (by !== null) return by
-    for (const file of files) left -= tests.msOf(file) ?? 0
+    const failure = asked.length === 0 ? null : await tests.failureOf(asked, mutant.path)
+    if (failure !== null) return { ...failure, asked }
+    for (const file of asked) left -= tests.msOf(file) ?? 0
   }
   return null
 }
 
-export const judged = (tree: string, mutant: Mutant, judge: Judge): Promise<Verdict> => {
+/** A test that fails also on the unchanged program has noticed nothing: the mutant is judged anew, without it. */
+export const judged = async (tree: string, mutant: Mutant, tests: Tests, judge: Judge): Promise<Verdict> => {
   const file = join(tree, mutant.path)
-  return withText(file, applied(readFileSync(file, 'utf8'), mutant), async () => {
-    if (!(await compiles(tree, judge.stop))) return { mutant, verdict: 'discarded' }
-    const by = await byTests(tree, mutant, judge)
-    return by === null ? { mutant, verdict: 'survived' } : { mutant, verdict: 'noticed', by }
-  })
+  const found = await withText(file, applied(readFileSync(file, 'utf8'), mutant), async () =>
+    (await compiles(tree, judge.stop)) ? byTests(mutant, tests, judge) : ('discarded' as const),
+  )
+  if (found === 'discarded') return { mutant, verdict: 'discarded' }
+  if (found === null) return { mutant, verdict: 'survived' }
+  const doubted = found.file === null ? found.asked : [found.file]
+  if (!(await tests.passAgain(doubted, mutant.path))) return judged(tree, mutant, tests, judge)
+  return { mutant, verdict: 'noticed', by: found.file === null ? found.how : `${found.file}: ${found.how}` }
 }

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isAlive } from '../support/program.ts'
 import { parse } from '../tidy/source.ts'
-import { runCommand } from './command.ts'
-import { EQUIVALENT, isKnown } from './equivalent.ts'
 import { type Mutant, applied, mutantsOf } from './mutants.ts'
 import { mutate, possible } from './mutation.ts'
 import { mentionsIn } from './mentions.ts'
 import { loadersOf, nearestTests } from './nearest.ts'
+import { makeRunner } from './runs.ts'
 import { strataOf } from './sample.ts'
+import { makeTests } from './tests.ts'
+import { makeTrees, withText } from './tree.ts'
 
 const never = new AbortController().signal
 const become = (text: string, kind?: string): readonly string[] =>
@@ -145,32 +146,6 @@ it('a test speaks of a place when it contains rare words that stand there', () =
   expect([...mentions.ofFile('nothing')]).toEqual([])
 })
 
-it('a command that hangs is ended with all that it started', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'accelerando-command-'))
-  const script = `const child = require('node:child_process').spawn('sleep', ['100'], { detached: true, stdio: 'ignore' })
-    console.log(child.pid)
-    setInterval(() => undefined, 1000)`
-  const { late, output } = await runCommand({
-    args: [process.execPath, '-e', script],
-    folder,
-    limitMs: 3000,
-    stop: never,
-  })
-  rmSync(folder, { recursive: true })
-  expect(late).toBe(true)
-  expect(Number(output)).toBeGreaterThan(0)
-  await expect.poll(() => isAlive(Number(output)), { timeout: 10_000 }).toBe(false)
-})
-
-it('each mutant that is said to change nothing is a mutant of the program', () => {
-  const root = fileURLToPath(new URL('../..', import.meta.url))
-  const unknown = EQUIVALENT.filter((one) => {
-    const text = readFileSync(join(root, one.path), 'utf8')
-    return !mutantsOf(one.path, text).some((mutant) => isKnown([one], mutant, text))
-  })
-  expect(unknown).toEqual([])
-})
-
 describe('a mutation test', () => {
   const root = mkdtempSync(join(tmpdir(), 'accelerando-planted-'))
   const put = (path: string, text: string) => writeFileSync(join(root, path), text)
@@ -226,6 +201,53 @@ it('is larger', () => expect([larger(1, 2), larger(2, 1), larger(2, 2)]).toEqual
       'survived 3 > >=',
     ])
     expect(warned).toEqual([])
+  })
+  it(
+    'ends a run that hangs with all that it started, and runs the next in a new process',
+    { timeout: 120_000 },
+    async () => {
+      const trees = makeTrees(root)
+      const tree = trees.copy('hanging')
+      const runner = makeRunner(tree, never)
+      const pidFile = join(tree, 'tmp', 'pid')
+      writeFileSync(
+        join(tree, 'test/hanging.test.ts'),
+        `import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { it } from 'vitest'
+it('hangs', () => {
+  const child = spawn('sleep', ['100'], { detached: true, stdio: 'ignore' })
+  writeFileSync(${JSON.stringify(pidFile)}, String(child.pid))
+  for (;;);
+})
+`,
+      )
+      expect(await runner.run({ files: ['test/hanging.test.ts'], changed: [] }, 15_000)).toMatchObject({ late: true })
+      const pid = Number(readFileSync(pidFile, 'utf8'))
+      expect(pid).toBeGreaterThan(0)
+      await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false)
+      const next = await runner.run({ files: ['test/limits.test.ts'], changed: [] }, 60_000)
+      runner.end()
+      trees.remove()
+      expect(next).toMatchObject({
+        late: false,
+        unhandled: null,
+        files: [{ file: 'test/limits.test.ts', state: 'passed' }],
+      })
+    },
+  )
+  it('forgets a fault that was taken out before it looks at the next', { timeout: 120_000 }, async () => {
+    const trees = makeTrees(root)
+    const tree = trees.copy('again')
+    const tests = makeTests(tree, new Map(), () => undefined, never)
+    const faulty = readFileSync(join(tree, 'src/limits.ts'), 'utf8').replace('count >= max', 'count > max')
+    const noticed = await withText(join(tree, 'src/limits.ts'), faulty, () =>
+      tests.failureOf(['test/limits.test.ts'], 'src/limits.ts'),
+    )
+    const next = await tests.failureOf(['test/limits.test.ts'], 'src/other.ts')
+    tests.end()
+    trees.remove()
+    expect([noticed?.how, next]).toEqual(['is full', null])
   })
   it('does not plant what is known to change nothing', () => {
     const known = {

@@ -8,7 +8,7 @@ import { type Mutant, mutantsOf } from './mutants.ts'
 import { mentionsIn } from './mentions.ts'
 import { loadersOf, nearestTests, testFilter } from './nearest.ts'
 import { type Stratum, strataOf } from './sample.ts'
-import { makeTests } from './tests.ts'
+import { type Tests, type Times, makeTests } from './tests.ts'
 import { makeTrees } from './tree.ts'
 
 export type Wanted = {
@@ -55,6 +55,13 @@ const take = (rooms: readonly Progress[]): readonly [Progress, Mutant] | null =>
 
 /** These come before the files that speak of the place. */
 const NEAREST_FIRST = 2
+/** Quick, and they notice much of what they load: they are asked next. */
+const WIDE: readonly string[] = [
+  'test/golden/present.test.ts',
+  'test/golden/answers.test.ts',
+  'test/cli/livedCloud.test.ts',
+  'test/cli/oneService.test.ts',
+]
 
 /**
  * Never asked, since they would only hold the sample up: they install clients, start whole clouds, wait for databases that are killed, or try the
@@ -88,7 +95,8 @@ const nearestOf = async (root: string): Promise<Judge['nearest']> => {
     const reached = new Set(near)
     // a test that does not load the file can only share words with it by chance
     const speaking = mentions.ofPlace(text, line).filter((file) => reached.has(file))
-    return [...new Set([...near.slice(0, NEAREST_FIRST), ...speaking, ...near])]
+    const wide = WIDE.filter((file) => reached.has(file))
+    return [...new Set([...near.slice(0, NEAREST_FIRST), ...wide, ...speaking, ...near])]
   }
 }
 
@@ -97,7 +105,7 @@ export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {
   const rooms = strataOf(possible(wanted), count, seed).map((room) => ({ ...room, next: 0, counted: 0, running: 0 }))
   const trees = makeTrees(root)
   const verdicts: Verdict[] = []
-  const work = async (tree: string, judge: Judge): Promise<void> => {
+  const work = async (tree: string, tests: Tests, judge: Judge): Promise<void> => {
     for (;;) {
       const taken = stop.aborted ? null : take(rooms)
       if (!taken) {
@@ -107,18 +115,23 @@ export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {
         continue
       }
       const [room, mutant] = taken
-      const verdict = await judged(tree, mutant, judge).finally(() => room.running--)
+      const verdict = await judged(tree, mutant, tests, judge).finally(() => room.running--)
       if (stop.aborted) return
       if (verdict.verdict !== 'discarded') room.counted++
       verdicts.push(verdict)
       note(verdict)
     }
   }
+  const times: Times = new Map()
   try {
-    const tests = makeTests(trees.copy('unchanged'), warn, stop)
-    const judge = { nearest: await nearestOf(root), tests, filesMax, budgetMs, stop }
+    const judge = { nearest: await nearestOf(root), filesMax, budgetMs, stop }
     const copies = Array.from({ length: workers }, (_, n) => trees.copy(`mutated-${n + 1}`))
-    await Promise.all(copies.map((tree) => work(tree, judge)))
+    await Promise.all(
+      copies.map(async (tree) => {
+        const tests = makeTests(tree, times, warn, stop)
+        await work(tree, tests, judge).finally(tests.end)
+      }),
+    )
   } finally {
     trees.remove()
   }

@@ -48,7 +48,7 @@ export const makeTrees = (root: string): Trees => {
       for (const entry of readdirSync(root))
         if (!LEFT_OUT.has(entry)) cpSync(join(root, entry), join(tree, entry), { recursive: true })
       linkPackages(join(root, 'node_modules'), join(tree, 'node_modules'))
-      mkdirSync(join(tree, 'tmp'))
+      mkdirSync(join(tree, 'tmp'), { recursive: true })
       writeFileSync(join(tree, TYPES_FILE), JSON.stringify(TYPES))
       return tree
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NovaEvent } from '../../src/actors/neighbours.ts'
 import { createNova } from '../../src/neighbours/nova.ts'
-import type { NovaOptions } from '../../src/neighbours/nova.ts'
+import type { NovaOptions } from '../../src/neighbours/novaCall.ts'
 import { json, scriptedNova, withCodes } from './scriptedNova.ts'
 import type { ScriptedNova } from './scriptedNova.ts'
 

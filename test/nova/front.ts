@@ -11,6 +11,9 @@ export type Passed = Asked & {
   readonly by: string
   /** Null: the control broke off. */
   readonly status: number | null
+  /** When it came, by the clock of this machine, and how long its answer took. */
+  readonly at: number
+  readonly tookMs: number
 }
 export type Front = {
   readonly passed: () => readonly Passed[]
@@ -51,15 +54,17 @@ export const openFront = async (port: number, origins: () => readonly string[]):
     const body = await bodyOf(asked)
     await before(what)
     const [all, first] = [origins(), turn++]
+    const [at, began] = [Date.now(), performance.now()]
+    const took = () => ({ at, tookMs: performance.now() - began })
     for (let tried = 0; tried < all.length; tried++) {
       const by = all[(first + tried) % all.length]!
       try {
         const { status, headers, body: text } = await answerOf(by, asked, body)
-        passed.push({ ...what, by, status })
+        passed.push({ ...what, by, status, ...took() })
         return void answered.writeHead(status, headers).end(text)
       } catch (error) {
         if (isRefusal(error)) continue
-        passed.push({ ...what, by, status: null })
+        passed.push({ ...what, by, status: null, ...took() })
         break
       }
     }

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { guarded } from '../../infra/cluster/guard.ts'
 import { CLOUD, START_MS, startCloud } from '../cloud/rig.ts'
 import { type Part, needs } from '../support/needs.ts'
 
@@ -22,6 +21,11 @@ export type NovaCloud = {
   readonly image: string
   /** Where the catalogue says that the accelerator API listens. */
   readonly acceleratorPort: number
+  /** The settings of the rig, for programs that find it by them. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Kills the compute; `restart` starts it again. */
+  readonly killCompute: (name: string) => Promise<void>
+  readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -44,18 +48,38 @@ const addresses = (ports: Readonly<Record<string, string | undefined>>) => ({
   acceleratorPort: Number(ports['ACCELERATOR_PORT']),
 })
 
-const SHOWN = ['KEYSTONE_PORT', 'NOVA_PORT', 'PLACEMENT_PORT', 'GLANCE_PORT', 'ACCELERATOR_PORT']
-/** The cloud that `infra/rig/nova/start` has started with the settings in the environment. */
-export const runningCloud = async (rig: string): Promise<NovaCloud> => {
-  const script = `. "$1/settings.sh"; for name in ${SHOWN.join(' ')}; do echo "$name=\${!name}"; done`
-  const { stdout } = await promisify(execFile)('bash', ['-c', script, 'bash', rig])
-  const ports = Object.fromEntries(
+const run = promisify(execFile)
+/** Of the cloud with these settings. */
+const computesOf = (rig: string, env: NodeJS.ProcessEnv) => ({
+  killCompute: async (name: string) => {
+    const script = '. "$1/settings.sh"; read -r pid _ <"$OPENSTACK_RIG_DATA/run/nova-$2.pid"; kill -KILL -- "-$pid"'
+    await run('bash', ['-c', script, 'bash', rig, name], { env })
+  },
+  restart: async () => void (await run(join(rig, 'start'), [], { env, timeout: START_MS })),
+})
+
+/** What the scripts of the rig make of this environment. */
+export const settingsOf = async (
+  rig: string,
+  names: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Readonly<Record<string, string>>> => {
+  const script = `. "$1/settings.sh"; for name in ${names.join(' ')}; do echo "$name=\${!name}"; done`
+  const { stdout } = await run('bash', ['-c', script, 'bash', rig], { env })
+  return Object.fromEntries(
     stdout
       .trim()
       .split('\n')
       .map((line) => line.split('=')),
   )
-  return { ...addresses(ports), stop: async () => undefined }
+}
+
+const SHOWN = ['KEYSTONE_PORT', 'NOVA_PORT', 'PLACEMENT_PORT', 'GLANCE_PORT', 'ACCELERATOR_PORT']
+/** The cloud that `infra/rig/nova/start` has started with the settings in the environment. */
+export const runningCloud = async (rig: string): Promise<NovaCloud> => {
+  const ports = await settingsOf(rig, SHOWN)
+  const env = { ...process.env, NOVA_COMPUTES: String(COMPUTES.length) }
+  return { ...addresses(ports), ...computesOf(rig, env), env: {}, stop: async () => undefined }
 }
 
 /** With `NOVA_RIG=running` a cloud that runs is used and left running, which saves a minute while tests are written. */
@@ -63,13 +87,10 @@ export const startNova = async (rig: string): Promise<NovaCloud> => {
   if (process.env['NOVA_RIG'] === 'running') return runningCloud(rig)
   const ports = ['NETWORK_PORT', 'RABBITMQ_PORT', 'RABBITMQ_DIST_PORT', 'EPMD_PORT']
   const cloud = await startCloud(rig, TOKEN_SECONDS, { ports, env: { NOVA_COMPUTES: String(COMPUTES.length) } })
-  // A run that is killed leaves no services behind.
-  const guard = guarded([['env', `OPENSTACK_RIG_DATA=${cloud.env['OPENSTACK_RIG_DATA']}`, join(rig, 'stop'), '--wipe']])
   return {
     ...addresses(cloud.env),
-    stop: async () => {
-      await cloud.stop()
-      guard.dismiss()
-    },
+    ...computesOf(rig, cloud.env),
+    env: cloud.env,
+    stop: cloud.stop,
   }
 }

@@ -46,6 +46,8 @@ const endAll = async (members: readonly Member[]): Promise<void> => {
 
 export type NovaService = {
   readonly cloud: NovaCloud
+  /** What its programs share. */
+  readonly ground: Ground
   readonly users: Users
   readonly front: Front
   readonly controls: readonly ControlMember[]
@@ -103,7 +105,7 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
     else writeFileSync(join(at, 'faults.json'), JSON.stringify(faults))
   }
   const deployables = () => users.listed<Deployable>('deployables')
-  return { cloud, users, front, controls, fault, deployables, audited, close }
+  return { cloud, ground, users, front, controls, fault, deployables, audited, close }
 }
 
 export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaService> => {

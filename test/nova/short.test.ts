@@ -1,5 +1,6 @@
 /** The short form for `.ci/run`. */
 import { novaSuite } from './suite.ts'
 import { boots } from './boots.ts'
+import { joining } from './joining.ts'
 
-novaSuite(boots)
+novaSuite(boots, joining)

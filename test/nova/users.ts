@@ -153,6 +153,14 @@ export const openUsers = async ({ authUrl, compute, placement, image, accelerato
     },
     /** An action of the owner, such as `reboot`. */
     act: (id: string, action: Json) => ownerOf(id).get(202, 'POST', `${compute}/servers/${id}/action`, action),
+    computes: async () =>
+      (await admin.get(200, 'GET', `${compute}/os-services?binary=nova-compute`))['services'] as readonly {
+        readonly host: string
+        readonly state: 'up' | 'down'
+      }[],
+    /** By an administrator, who asks for the host. */
+    evacuate: (id: string, host: string) =>
+      admin.get(200, 'POST', `${compute}/servers/${id}/action`, { evacuate: { host } }),
     arqsOf: (instance: string) => listed<ShownArq>(`accelerator_requests?instance=${instance}`, 'arqs'),
     /** Allocated units of the server by provider. */
     allocationsOf: async (instance: string) => {

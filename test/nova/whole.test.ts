@@ -1,8 +1,13 @@
 /** All cases: `npm run e2e:nova`. */
 import { boots } from './boots.ts'
+import { evacuation } from './evacuation.ts'
 import { events } from './events.ts'
+import { joining } from './joining.ts'
 import { lives } from './lives.ts'
+import { share } from './share.ts'
+import { servers } from './servers.ts'
+import { moving } from './moving.ts'
 import { novaSuite } from './suite.ts'
 import { troubles } from './troubles.ts'
 
-novaSuite(events, boots, lives, troubles)
+novaSuite(events, servers, boots, share, lives, troubles, joining, moving, evacuation)

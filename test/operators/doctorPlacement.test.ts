@@ -44,6 +44,31 @@ test('a Placement that is well: the version, and how many providers are ours', a
     { check: 'placement', verdict: 'ok', says: 'it answers, in version 1.39; 1 provider of this service' },
   ])
 })
+test('devices that Nova shows below the same compute node', async () => {
+  await start()
+  const lab = placementLab(sessionOptions(keystone.authUrl))
+  const [root, elsewhere] = [await lab.node('compute1'), await lab.node('compute2')]
+  const provider = async (parent: string, name: string, trait: string) =>
+    lab.setTraits(await lab.child(parent, name), [trait])
+  await provider(root, 'c1_0000:af:00.0', 'OWNER_CYBORG')
+  await provider(root, 'c1_0000:bf:00.0', 'OWNER_CYBORG')
+  await provider(root, 'compute1_0000:AF:00.0', 'COMPUTE_MANAGED_PCI_DEVICE')
+  await provider(elsewhere, 'compute2_0000:BF:00.0', 'COMPUTE_MANAGED_PCI_DEVICE')
+  await lab.close()
+  const [well, overlap] = await said()
+  expect(well).toMatchObject({ verdict: 'ok' })
+  expect(overlap).toEqual({
+    check: 'overlap with nova',
+    verdict: 'problem',
+    says: '1 device shown by Nova as well: c1_0000:af:00.0',
+    advice: expect.stringContaining('accelerando drift'),
+  })
+})
+test('a Placement that has never heard of such devices', async () => {
+  const { model } = await start()
+  model.state.traits.delete('COMPUTE_MANAGED_PCI_DEVICE')
+  expect(await said()).toMatchObject([{ check: 'placement', verdict: 'ok' }])
+})
 test('an account without the role', async () => {
   await start()
   const member = { username: 'alpha-member', project: 'alpha' }

@@ -1,7 +1,10 @@
 /** How commands show who they are: with the variables of OpenStack's own command line. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { signIn } from '../../src/cli/operators/signIn.ts'
 import { type KeystoneDouble, keystoneDouble } from '../neighbours/openstack/keystoneDouble.ts'
@@ -62,6 +65,45 @@ describe('signing in', () => {
     ['OS_PROJECT_NAME', 'that is not enough to sign in'],
   ])('without %s says what is wanted', async (name, text) => {
     await expect(signIn({ ...user(), [name]: undefined })).rejects.toThrow(text)
+  })
+  test('each variable says what it stands for', async () => {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      void text(request).then((body) => {
+        asked.push(body)
+        response.writeHead(401).end()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const where = { OS_AUTH_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+    const who = { OS_USERNAME: 'the user', OS_PASSWORD: 'the password', OS_PROJECT_NAME: 'the project' }
+    const domains = { OS_USER_DOMAIN_NAME: 'of users', OS_PROJECT_DOMAIN_NAME: 'of projects' }
+    const credential = { OS_APPLICATION_CREDENTIAL_ID: 'the id', OS_APPLICATION_CREDENTIAL_SECRET: 'the secret' }
+    for (const given of [who, { ...who, ...domains }, credential])
+      await expect(signIn({ ...where, ...given })).rejects.toThrow('it refuses the credentials')
+    server.close()
+    const user = (of: string) => ({ name: 'the user', domain: { name: of }, password: 'the password' })
+    const bodies = asked.map((one) => (JSON.parse(one) as { readonly auth: object }).auth)
+    expect(bodies).toMatchObject([
+      { identity: { password: { user: user('Default') } }, scope: { project: { domain: { name: 'Default' } } } },
+      { identity: { password: { user: user('of users') } }, scope: { project: { domain: { name: 'of projects' } } } },
+      { identity: { application_credential: { id: 'the id', secret: 'the secret' } } },
+    ])
+    await expect(signIn({ ...where, ...who, OS_CACERT: join(folder, 'none.pem') })).rejects.toThrow(/ENOENT.*none\.pem/)
+  })
+  test('an entry is looked for where the command line of OpenStack looks for it', async () => {
+    const home = process.env['HOME']
+    process.env['HOME'] = folder
+    try {
+      await expect(signIn({ OS_CLOUD: 'mine' })).rejects.toThrow(
+        `OS_CLOUD: none of clouds.yaml, ${folder}/.config/openstack/clouds.yaml, /etc/openstack/clouds.yaml can be read`,
+      )
+      mkdirSync(join(folder, '.config/openstack'), { recursive: true })
+      copyFileSync(clouds, join(folder, '.config/openstack/clouds.yaml'))
+      expect(await signIn({ OS_CLOUD: 'mine' })).toEqual(ENTERED)
+    } finally {
+      process.env['HOME'] = home
+    }
   })
   test('a file that is not there, and a cloud that is not in it, are named', async () => {
     await expect(signIn({ OS_CLOUD: 'mine', OS_CLIENT_CONFIG_FILE: join(folder, 'none.yaml') })).rejects.toThrow(

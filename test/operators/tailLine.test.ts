@@ -76,11 +76,7 @@ test.each<readonly [string, TopicMessage, string]>([
     message({ type: 'PrepareSlot', number: 3, slot: 's', host: 'h' }, { topic: 'host.orders.v1', position: null }),
     `${AT}  k  PrepareSlot number=3 slot=s host=h`,
   ],
-  [
-    'a message without a time',
-    message({ type: 'T' }, { time: null, position: null }),
-    '1970-01-01T00:00:00.000Z  k  T',
-  ],
+  ['a message without a time', message({ type: 'T' }, { time: null, position: null }), 'without a time  k  T'],
   [
     'a cause without a name',
     message({ type: 'T', cause: { requestId: 'req-2' } }, { position: null }),
@@ -100,5 +96,29 @@ test('what came to the broker a second after its decision is marked as late', ()
   expect(tailLine(given, TIME + 999)).toBe(`${AT}  k  T`)
   expect(tailLine(given, TIME + 1000)).toBe(`${AT}  k  T  (1.0 s late)`)
   expect(tailLine(given, null)).toBe(`${AT}  k  T`)
-  expect(tailLine({ ...given, time: null }, TIME)).toBe('1970-01-01T00:00:00.000Z  k  T')
+  expect(tailLine({ ...given, time: null }, TIME)).toBe('without a time  k  T')
 })
+
+/** Whoever may write to a topic may write anything: `tail` shows it, goes on, and leaves the terminal alone. */
+const ODD = { toString: 1, valueOf: 2 }
+test.each<readonly [string, TopicMessage, string]>([
+  ['a time that is none', message({ type: 'T' }, { time: Number.NaN }), 'without a time  k  T  @12.3'],
+  ['a time beyond all dates', message({ type: 'T' }, { time: 1e17 }), 'without a time  k  T  @12.3'],
+  ['objects in the place of names', message({ type: ODD }), `${AT}  k  {"toString":1,"valueOf":2}  @12.3`],
+  [
+    'objects in the place of an event and of its cause',
+    message({ entity: ODD, event: { type: ODD }, cause: { by: ODD, requestId: [ODD] } }),
+    `${AT}  {"toString":1,"valueOf":2}  {"toString":1,"valueOf":2}  by {"toString":1,"valueOf":2} [{"toString":1,"valueOf":2}]  @12.3`,
+  ],
+  ['a number in the place of a body', message(5), `${AT}  k  undefined  @12.3`],
+  [
+    'a dead letter of nothing',
+    message({ topic: ODD, reason: '\u001B[31m' }, { topic: 'dead-letters.v1' }),
+    `${AT}  k  from {"toString":1,"valueOf":2}:  [31m  @12.3`,
+  ],
+  [
+    'sequences that move the cursor, clear the screen, or turn the text around',
+    message({ type: '\u001B[2J\u202Eabc', reason: 'a\r\nb\u2028c\u009Bd' }, { key: '\u0007k' }),
+    `${AT}   k   [2J abc reason=a b c d  @12.3`,
+  ],
+])('shows %s', (_what, given, line) => expect(tailLine(given, null)).toBe(line))

@@ -6,7 +6,7 @@ import { play } from './simulate.ts'
 const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['signatures unchecked', ['S5 disk', 'L4', 'L5'], 7],
   ['fence off', ['S1', 'S3', 'S9', 'S12', 'S13', 'I1', 'I2'], 1],
-  ['numbers forgotten', ['S5', 'S12'], 2],
+  ['numbers forgotten', ['S5', 'S5 disk', 'S12'], 2],
   ['append torn', ['I1', 'I2', 'I4', 'I5', 'I15', 'S13', 'S16'], 10],
   ['relay without checkpoint', ['PUBLISHED-1'], 2],
   ['relay without epoch', ['SHARING-2'], 5],
@@ -16,6 +16,7 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['incarnation off', ['INCARNATION-2', 'S1 clients'], 18],
   ['ownership off', ['S11'], 1],
   ['generation ignored', ['SETTLE-3'], 1],
+  ['revocation ignored', ['TOKENS-1'], 1],
 ]
 /** Each change of the code changes the random sequence of a seed, so more seeds are tried. */
 const SEEDS_MAX = 60

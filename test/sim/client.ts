@@ -1,6 +1,7 @@
 /** Clients of the API, which record each request and its answer. */
 import type { Asked } from '../../src/audit/evidence.ts'
 import type { Process } from './control.ts'
+import type { SimKeystone } from './keystone.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 
@@ -24,6 +25,8 @@ type Ports = {
   readonly schedule: Schedule
   readonly random: Random
   readonly processes: readonly Process[]
+  /** Null: clients say who they are, and are believed. */
+  readonly keystone: SimKeystone | null
   readonly committed: () => number
   readonly onLoss: (listener: (place: number) => void) => void
   readonly say: (line: string) => void
@@ -48,11 +51,22 @@ const headersOf = ({ project, role, service }: Who): Record<string, string> => (
   'X-User-Id': `user-of-${project}`,
   'X-Project-Id': project,
   'X-Roles': role,
-  'OpenStack-API-Version': 'accelerator 2.2',
   ...(service ? { 'X-Service-Roles': 'service' } : {}),
 })
+const VERSION = { 'OpenStack-API-Version': 'accelerator 2.2' }
+/** A client whose token is refused signs in anew, so often. */
+const SIGN_INS = 3
 
-export const openClient = ({ schedule, random, processes, committed, onLoss, say, complain }: Ports): Client => {
+export const openClient = ({
+  schedule,
+  random,
+  processes,
+  keystone,
+  committed,
+  onLoss,
+  say,
+  complain,
+}: Ports): Client => {
   const life = schedule.life('clients')
   const asked: Asked[] = []
   /** Requests without an answer so far. */
@@ -65,15 +79,33 @@ export const openClient = ({ schedule, random, processes, committed, onLoss, say
   })
   let sent = 0
 
-  const send = async (who: Who, line: string, body: unknown): Promise<Reply> => {
+  const sendWith = async (headers: Readonly<Record<string, string>>, line: string, body: unknown): Promise<Reply> => {
     const open = processes.filter((process) => process.up())
     if (open.length === 0) return { status: null, json: null }
     const { promise, resolve } = Promise.withResolvers<Reply>()
     const lost = (): void => resolve({ status: null, json: null })
     const cancel = schedule.after(life, PATIENCE_MS, lost)
-    random.pick(open).request(life, line, headersOf(who), body).then(resolve, lost)
+    random
+      .pick(open)
+      .request(life, line, { ...VERSION, ...headers }, body)
+      .then(resolve, lost)
     const reply = await promise
     cancel()
+    return reply
+  }
+  const send = async (who: Who, line: string, body: unknown): Promise<Reply> => {
+    if (keystone === null) return sendWith(headersOf(who), line, body)
+    let reply: Reply = { status: null, json: null }
+    for (let left = SIGN_INS; left > 0; left--) {
+      const [shown, sentMs] = [keystone.headersOf(who), schedule.elapsed()]
+      reply = await sendWith(shown, line, body)
+      const { status } = reply
+      if (status === null) return reply
+      const stoodMs = Math.max(...processes.map((process) => process.stoodMs()))
+      const wrong = keystone.judge(shown, { sentMs, status, stoodMs })
+      if (wrong !== null) complain(`${line}: ${wrong}`, 'TOKENS-1')
+      if (status !== 401) return reply
+    }
     return reply
   }
   const ask: Client['ask'] = async (who, act, line, body, about = {}) => {

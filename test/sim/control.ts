@@ -6,8 +6,13 @@ import type { Ids } from '../../src/clock.ts'
 import { type System, openSystem } from '../../src/cli/programs/system.ts'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
+import { tokenIdentity } from '../../src/http/tokenIdentity.ts'
+import { createPlacement } from '../../src/neighbours/openstack/placement.ts'
+import { createSession } from '../../src/neighbours/openstack/session.ts'
+import { createTokens } from '../../src/neighbours/openstack/tokens.ts'
 import type { Log } from '../../src/log.ts'
 import { CLOUD_KEY, verifierOf } from './forger.ts'
+import { CACHE, type SimKeystone } from './keystone.ts'
 import { imagesOf } from './images.ts'
 import type { Bite } from './lies.ts'
 import { type SimPlacement, lyingPlacement } from './placement.ts'
@@ -27,6 +32,8 @@ export type Process = {
   readonly hold: () => void
   readonly resume: () => void
   readonly stands: () => boolean
+  /** When it stood still for the last time, ms of the schedule; -Infinity: never. */
+  readonly stoodMs: () => number
   /** Rejects when the process dies, or is not there. */
   readonly request: (
     asker: Life,
@@ -49,6 +56,8 @@ type Ports = {
   readonly network: () => Network
   readonly nova: SimNova
   readonly placement: SimPlacement | null
+  /** Null: callers say who they are, and are believed. */
+  readonly keystone: SimKeystone | null
   readonly bite: Bite | null
   readonly log: Log
   readonly say: (line: string) => void
@@ -58,19 +67,35 @@ type Running = { readonly system: System; readonly app: Hono }
 /** Longer intervals than in a real process, since every seed simulates many minutes. */
 const CONTROL = { placementAuditMs: 60_000, sweepEveryMs: 2000, staleAfterMs: 30_000, programWaitMs: 3000 }
 
+/** Who says who is calling, and the Placement of the cloud, as this process reaches them. */
+const cloudOf = ({ keystone, placement, bite, log }: Ports, life: Life, clock: ReturnType<Schedule['clockOf']>) => {
+  if (keystone === null) return { identify: noauth, placement: placement && placement.seenBy(life) }
+  const send = keystone.seenBy(life, placement ? { placement: placement.reach(life) } : {})
+  const session = createSession({ options: keystone.session, send, clock, log })
+  const cache = bite === 'revocation ignored' ? { ...CACHE, cacheMs: 3_600_000 } : CACHE
+  const tokens = createTokens({ session, cache, clock, log })
+  const { authUrl } = keystone.session
+  return {
+    identify: tokenIdentity(tokens, { authUrl, serviceType: 'accelerator', serviceTokenRoles: ['service'] }),
+    placement: placement && createPlacement(session),
+  }
+}
+
 export const openProcess = (ports: Ports): Process => {
-  const { name, schedule, random, ids, skewMs, store, nova, placement, bite, log, say } = ports
+  const { name, schedule, random, ids, skewMs, store, nova, bite, log, say } = ports
   const delayMs = (): number => (random.chance(0.3) ? random.below(10) : 0)
   let life: Life = { ...schedule.life(name), alive: false }
   let running: Running | null = null
+  let stoodMs = -Infinity
 
   const begin = async (mine: Life): Promise<void> => {
     const clock = schedule.clockOf(mine, skewMs)
+    const { identify, placement } = cloudOf(ports, mine, clock)
     const system = await openSystem({
       store: store.seenBy(mine),
       images: imagesOf(),
       nova: nova.seenBy(mine),
-      placement: placement && lyingPlacement(bite, placement.seenBy(mine)),
+      placement: placement && lyingPlacement(bite, placement),
       log,
       clock,
       ids,
@@ -78,7 +103,7 @@ export const openProcess = (ports: Ports): Process => {
       control: CONTROL,
       verify: verifierOf(bite, CLOUD_KEY),
     })
-    const app = createApp({ control: system.plane.control, identify: noauth, log, ids, clock })
+    const app = createApp({ control: system.plane.control, identify, log, ids, clock })
     if (mine.alive) running = { system, app }
     say(`${name}: ready`)
   }
@@ -115,8 +140,15 @@ export const openProcess = (ports: Ports): Process => {
       void running?.system.plane.region.stop()
       running = null
     },
-    hold: () => schedule.hold(life),
-    resume: () => schedule.resume(life),
+    hold: () => {
+      stoodMs = Infinity
+      schedule.hold(life)
+    },
+    resume: () => {
+      if (stoodMs === Infinity) stoodMs = schedule.elapsed()
+      schedule.resume(life)
+    },
+    stoodMs: () => stoodMs,
     stands: () => life.parked !== null,
     request: (asker, line, headers, body) => {
       const text = body === undefined ? undefined : JSON.stringify(body)

@@ -9,6 +9,8 @@ import type { Life, Schedule } from './schedule.ts'
 /** Rows that were committed, and that the server that took over does not have. */
 export type Loss = {
   readonly rows: readonly FeedRow[]
+  /** Those of which a writer had been told by then that they are stored: the same may be written again later. */
+  readonly acknowledged: readonly string[]
   /** How many rows were left. */
   readonly place: number
   /** Since when the server did not follow, and when it took over; ms since the start of the simulation. */
@@ -27,11 +29,9 @@ export type Session = {
   readonly ask: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
 /** Rows that their writer was told are stored, that are gone, and that nothing names as lost. */
-export const unnamed = ({ custody, losses, acknowledged }: DatabaseServer): readonly string[] => {
+export const unnamed = ({ custody, losses }: Pick<DatabaseServer, 'custody' | 'losses'>): readonly string[] => {
   const found = custody.found()
-  return losses
-    .flatMap(({ rows }) => rows.map((row) => rowId(row, row.commandId)))
-    .filter((id) => acknowledged.has(id) && !found.has(id))
+  return losses.flatMap((loss) => loss.acknowledged).filter((id) => !found.has(id))
 }
 
 const HANDLE = /"(?:handle|slot)":"([^"]+)"/g
@@ -128,7 +128,9 @@ export const databaseServer = ({ schedule, memories, rows, delayMs, bite, say }:
       const [promote, place, fromMs] = [memories.standby(), rows().length, schedule.elapsed()]
       return () => {
         const gone = promote()
-        const loss = { rows: gone, place, fromMs, toMs: schedule.elapsed() }
+        const ids = gone.map((row) => rowId(row, row.commandId))
+        const known = ids.filter((id) => server.acknowledged.delete(id))
+        const loss = { rows: gone, acknowledged: known, place, fromMs, toMs: schedule.elapsed() }
         say(`store: a standby takes over and lacks ${gone.length} rows; ${place} are left`)
         lost.push(loss)
         for (const listener of listeners) listener(place)

@@ -164,19 +164,28 @@ const novaMoody: Fault = (stage) => {
   say(`fault: nova is ${nova.mood} for ${ms} ms`)
   later(stage, ms, () => (nova.mood = 'well'))
 }
-const placementMoody: Fault = (stage) => {
-  const { placement, random, say } = stage
-  if (placement === null) return
-  const ms = random.between(5000, 120_000)
-  placement.mood = random.pick(['away', 'deaf', 'slow', 'torn'] as const)
-  say(`fault: placement is ${placement.mood} for ${ms} ms`)
-  later(stage, ms, () => (placement.mood = 'well'))
-}
+/** A neighbour that this cloud may not have fares badly for a while. */
+const moody =
+  (name: 'placement' | 'keystone', longestMs: number): Fault =>
+  (stage) => {
+    const { random, say, [name]: neighbour } = stage
+    if (neighbour === null) return
+    const ms = random.between(5000, longestMs)
+    neighbour.mood = random.pick(['away', 'deaf', 'slow', 'torn'] as const)
+    say(`fault: ${name} is ${neighbour.mood} for ${ms} ms`)
+    later(stage, ms, () => (neighbour.mood = 'well'))
+  }
 /** Operators and Nova change what is ours in Placement. */
 const placementMeddled: Fault = (stage) => {
   const { placement, random } = stage
   for (let left = placement ? random.between(1, 6) : 0; left > 0; left--)
     later(stage, random.below(20_000), () => placement?.meddle())
+}
+/** Tokens of clients and of this service end before their time. */
+const tokensRevoked: Fault = (stage) => {
+  const { keystone, random } = stage
+  for (let left = keystone ? random.between(1, 8) : 0; left > 0; left--)
+    later(stage, random.below(30_000), () => keystone?.revoke())
 }
 /** No host is heard of for so long that all of them are recorded as silent at once. No deadline waits for that: there is no pause. */
 const fleetSilent: Fault = (stage) => {
@@ -288,8 +297,10 @@ const FAULTS: readonly Fault[] = [
   allDies,
   novaMoody,
   novaMoody,
-  placementMoody,
+  moody('placement', 120_000),
   placementMeddled,
+  moody('keystone', 60_000),
+  tokensRevoked,
   fleetSilent,
   clockJumps,
   devicesFail,
@@ -300,13 +311,28 @@ const FAULTS: readonly Fault[] = [
   unplugged,
 ]
 /** What fails more often than anything else, for a bug that shows in nothing else. */
-export type Favourite = 'loss' | 'placement'
-const FAVOURITES: Readonly<Record<Favourite, Fault>> = { loss: comesBackWithLess, placement: placementMeddled }
+export type Favourite = 'loss' | 'placement' | 'keystone'
+const FAVOURITES: Readonly<Record<Favourite, Fault>> = {
+  loss: comesBackWithLess,
+  placement: placementMeddled,
+  keystone: tokensRevoked,
+}
 export const strike = (stage: Stage, favourite: Favourite | null): void =>
   (favourite && stage.random.chance(0.4) ? FAVOURITES[favourite] : stage.random.pick(FAULTS))(stage)
 
 /** Ends all faults: all processes run, and no call is disturbed. */
-export const mend = ({ processes, machines, network, schedule, snare, store, nova, placement, say }: Stage): void => {
+export const mend = ({
+  processes,
+  machines,
+  network,
+  schedule,
+  snare,
+  store,
+  nova,
+  placement,
+  keystone,
+  say,
+}: Stage): void => {
   say('all is mended')
   for (const life of [store.server.life(), network().life]) schedule.resume(life)
   store.server.readOnly = false
@@ -317,6 +343,7 @@ export const mend = ({ processes, machines, network, schedule, snare, store, nov
   Object.assign(store.faults, { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 })
   nova.mood = 'well'
   if (placement) placement.mood = 'well'
+  if (keystone) keystone.mood = 'well'
   network().unrest = 0
   for (const machine of machines) {
     machine.hurt((faults) =>

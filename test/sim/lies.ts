@@ -16,13 +16,16 @@ export const BITES = [
   'incarnation off',
   'ownership off',
   'generation ignored',
+  'revocation ignored',
 ] as const
 export type Bite = (typeof BITES)[number]
 /** Bugs that have an effect only in a cloud with Placement. */
 export const needsPlacement = (bite: Bite | null): boolean => bite === 'ownership off' || bite === 'generation ignored'
+/** Bugs that have an effect only where callers need tokens. */
+export const needsKeystone = (bite: Bite | null): boolean => bite === 'revocation ignored'
 /** Bugs that have an effect only with several processes. */
 export const needsSeveral = (bite: Bite | null): boolean =>
-  bite !== null && BITES.indexOf(bite) >= 4 && !needsPlacement(bite)
+  bite !== null && BITES.indexOf(bite) >= 4 && !needsPlacement(bite) && !needsKeystone(bite)
 
 /** Bugs that have an effect only when the database comes back without its last rows. */
 export const needsLoss = (bite: Bite | null): boolean => bite === 'chain off' || bite === 'incarnation off'

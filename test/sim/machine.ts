@@ -7,7 +7,7 @@ import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDrive
 import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { noFaults, type InjectedFaults, injectedFaultsPath } from '../../src/drivers/simulated/injectedFaults.ts'
 import { type Host, startHost } from '../../src/host/host.ts'
-import type { Entry } from '../../src/host/entry.ts'
+import { type Entry, handleKey } from '../../src/host/entry.ts'
 import type { Log } from '../../src/log.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { readReport } from '../../src/wire/message.ts'
@@ -24,6 +24,8 @@ import type { Tap } from './tap.ts'
 
 export type Machine = {
   readonly name: string
+  /** How many it shows while none is unplugged. */
+  readonly devices: number
   readonly up: () => boolean
   readonly start: () => void
   readonly crash: (fate: Fate) => void
@@ -92,10 +94,21 @@ const openTrace = () => {
       steps.push({ did: 'told', slot: message.value.body.slot, number: message.value.body.number })
     }
   }
-  /** By which order: 0 when the ledger on disk knows of none that asks for it. */
-  const did = (step: 'prepare' | 'release' | 'program', fits: (entry: Entry) => boolean): void => {
-    const entry = [...noted.values()].find((one) => one.state === 'in-hand' && fits(one))
-    steps.push({ did: step, slot: entry?.slot ?? 'unknown', number: entry?.number ?? 0 })
+  /**
+   * By which order: 0 when the ledger on disk knows of none that asks for it. A release also covers other slots of the same hardware, whose
+   * orders have numbers of their own.
+   */
+  const did = (
+    step: 'prepare' | 'release' | 'program',
+    of: string,
+    fits: (entry: Entry) => boolean,
+    covers: (entry: Entry) => boolean = () => false,
+  ): void => {
+    const inHand = [...noted.values()].filter(({ state }) => state === 'in-hand')
+    const own = inHand.find(fits)
+    const covering = own ?? inHand.find(covers)
+    const slot = own?.slot ?? (covering ? `${of} with ${covering.slot}` : of)
+    steps.push({ did: step, slot, number: covering?.number ?? 0 })
   }
   return { steps, strangers, written, sent, did, forget: () => noted.clear() }
 }
@@ -110,16 +123,23 @@ type Step = <Value>(work: () => Promise<Value>) => Promise<Value>
 const watched = (driver: SimulatedDriver, { did }: ReturnType<typeof openTrace>, step: Step): SimulatedDriver => ({
   ...driver,
   prepare: (io, slot, signal) => {
-    did('prepare', (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot')
+    did('prepare', slot.uuid, (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot')
     return step(() => driver.prepare(io, slot, signal))
   },
   release: (io, slot, signal) => {
-    did('release', (entry) => entry.slot === slot.uuid && entry.type === 'ReleaseSlot')
+    did(
+      'release',
+      slot.uuid,
+      (entry) => entry.slot === slot.uuid && entry.type === 'ReleaseSlot',
+      (entry) =>
+        entry.deployable === slot.deployable && entry.handle === handleKey(slot) && entry.type === 'ReleaseSlot',
+    )
     return step(() => driver.release(io, slot, signal))
   },
   program: (io, deployable, image, signal) => {
     did(
       'program',
+      deployable,
       (entry) => entry.deployable === deployable && (entry.type === 'Program' || entry.type === 'PrepareSlot'),
     )
     return step(() => driver.program(io, deployable, image, signal))
@@ -192,6 +212,7 @@ export const openMachine = (ports: Ports): Machine => {
     })
   return {
     name,
+    devices: plan.devices.length,
     up: () => life.alive,
     hurt: (change) => [faults, driver.control.faults].forEach(change),
     start: () => {

@@ -6,14 +6,14 @@ import { CONTROL_DEFAULTS } from '../../src/actors/services/kernel.ts'
 import { createPlacement } from '../../src/neighbours/openstack/placement.ts'
 import { placementModel } from '../neighbours/openstack/placement/model.ts'
 import { type HeldProvider, holdersOf } from '../neighbours/openstack/placement/state.ts'
+import type { Mood, Reach } from './keystone.ts'
 import { type Bite } from './lies.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 
-export type PlacementMood = 'well' | 'away' | 'deaf' | 'slow' | 'torn'
 export type SimPlacement = {
-  /** `away`: nobody is reached; `deaf`: does what is asked, and its answer is often lost; `slow`: takes seconds; `torn`: answers 500 now and then. */
-  mood: PlacementMood
+  mood: Mood
+  readonly reach: (life: Life) => Reach
   readonly seenBy: (life: Life) => Placement
   /** An operator, or Nova, changes a provider of ours. */
   readonly meddle: () => void
@@ -121,23 +121,31 @@ export const simPlacement = ({ schedule, random, hosts, say }: Ports): SimPlacem
   const placement: SimPlacement = {
     mood: 'well',
     meddle,
-    seenBy: (life) =>
-      createPlacement({
-        call: async ({ method, path, headers, body }) => {
-          if (placement.mood === 'away') throw new Error('no answer in time')
-          const version = headers?.['openstack-api-version']
-          const told = await schedule.across(
-            life,
-            server,
-            () => random.below(placement.mood === 'slow' ? 4000 : 20),
-            async () => answer(method, path, version, body),
-          )
-          if (placement.mood === 'deaf' && random.chance(0.5)) throw new Error('no answer in time')
-          return told
-        },
-      }),
+    reach:
+      (life) =>
+      async ({ method, path, headers, body }) => {
+        if (placement.mood === 'away') throw new Error('no answer in time')
+        const told = await schedule.across(
+          life,
+          server,
+          () => random.below(placement.mood === 'slow' ? 4000 : 20),
+          async () => answer(method, path, headers['openstack-api-version'], body),
+        )
+        if (placement.mood === 'deaf' && random.chance(0.5)) throw new Error('no answer in time')
+        return told
+      },
+    seenBy: (life) => {
+      const reach = placement.reach(life)
+      return createPlacement({ call: ({ headers = {}, ...rest }) => reach({ headers, ...rest }) })
+    },
     seen: () => ({
       providers: [...providers.values()].map(({ uuid, name, inventories, traits }) => ({
+        allocated: Object.fromEntries(
+          holdersOf(model.state, uuid).map(([consumer, , amounts]) => [
+            consumer,
+            Object.values(amounts).reduce((sum, units) => sum + units, 0),
+          ]),
+        ),
         uuid,
         name,
         inventories: Object.fromEntries(inventories),

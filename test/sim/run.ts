@@ -34,6 +34,8 @@ if (values.plant !== undefined && planted === null)
  */
 const PLAYS_OF_WORKER = 400
 const YOUNG_MB = 64
+/** Who waits for many seeds is told how far it is each time so many were played. */
+const PLAYED_NOTED = 500
 
 const brief = ({ story: _story, evidence: _evidence, ...rest }: Played): Brief => rest
 const describe = ({ seed, violations }: Brief): string =>
@@ -77,6 +79,7 @@ const many = async (played: Brief[], first: number, count: number, jobs: number)
   const seeds = Array.from({ length: count }, (_, at) => first + at)
   await shared(seeds, jobs, (one: Brief) => {
     played.push(one)
+    if (played.length % PLAYED_NOTED === 0) console.error(`${played.length} of ${count} seeds`)
     if (one.violations.length > 0) console.log(describe(one))
   })
 }

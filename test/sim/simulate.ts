@@ -3,10 +3,11 @@ import { check } from '../../src/audit/check.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 import { doubtful, unnamed } from './databaseServer.ts'
 import { type Favourite, mend, strike } from './faults.ts'
-import { type Bite, needsLoss, needsPlacement } from './lies.ts'
+import { type Bite, needsKeystone, needsLoss, needsPlacement } from './lies.ts'
 import { poisoned, silence } from './hardships.ts'
 import { interventionSession } from './operators.ts'
 import { recordedTwice } from './returning.ts'
+import { unrecorded } from './shown.ts'
 import { falseDifferences } from './slots.ts'
 import {
   ADMIN,
@@ -39,7 +40,8 @@ const FAULTS = 12
 const NOVAS = 5
 /** Longer than a bind's deadline, Nova's patience and the retries of a release. */
 const SETTLE_MS = 350_000
-const CLEAR_MS = 40_000
+// units that were withheld for requests that are gone have to be free again by then (L3)
+const CLEAR_MS = 70_000
 
 type Load = { readonly tools: Tools; faults: number; readonly ended: Promise<unknown> }
 
@@ -75,6 +77,7 @@ const startLoad = (world: World, seed: number): Load => {
 
 const favouriteOf = (bite: Bite | null): Favourite | null => {
   if (needsLoss(bite)) return 'loss'
+  if (needsKeystone(bite)) return 'keystone'
   return needsPlacement(bite) ? 'placement' : null
 }
 
@@ -151,6 +154,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
       ...check(last),
       ...recordedTwice(last),
       ...falseDifferences(last, altered),
+      ...unrecorded(last, new Map(stage.machines.map(({ name, devices }) => [name, devices]))),
     ]
     const seen = new Set<string>()
     const distinct = violations.filter(

@@ -1,5 +1,6 @@
 /** What faults work on: the parts of a world. */
 import type { Process } from './control.ts'
+import type { SimKeystone } from './keystone.ts'
 import type { Machine } from './machine.ts'
 import type { Network } from './network.ts'
 import type { SimNova } from './nova.ts'
@@ -25,6 +26,8 @@ export type Stage = {
   readonly nova: SimNova
   /** Null: this cloud has none. */
   readonly placement: SimPlacement | null
+  /** Null: callers need no token. */
+  readonly keystone: SimKeystone | null
   readonly now: () => number
   readonly pauses: Pause[]
   /** Until then every process runs on: the database is about to lose rows, or has lost some that only they can name. */

@@ -51,6 +51,16 @@ const REFUSED: Verdict = { refused: { kind: 'invalid', field: 'devices.model', r
 const isUnrecordable = ({ rows }: Append): boolean =>
   rows.some(({ key, events }) => key.startsWith('device/') && JSON.stringify(events).includes(UNRECORDABLE))
 
+/** What a process sent before its end is carried out by what its clock had shown, not by an endless one. */
+const untilItsEnd = (monotonic: () => number): (() => number) => {
+  let last = 0
+  return () => {
+    const now = monotonic()
+    if (Number.isFinite(now)) last = now
+    return last
+  }
+}
+
 export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, complain }: Ports): SimStore => {
   const open = memoryStores({ exclusive, now: schedule.elapsed })
   const store = open()
@@ -112,7 +122,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
 
   const seenBy = (life: Life, adopting = false): Store => {
     // who adopts does not have the database to itself, and ends nobody's claims
-    const own = adopting ? store : open(schedule.clockOf(life).monotonic)
+    const own = adopting ? store : open(untilItsEnd(schedule.clockOf(life).monotonic))
     const session = server.sessionOf(life)
     const { ask } = session
     /** As the ports promise. */
@@ -200,6 +210,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
         },
         claimDue: (kinds, now, limit, forMs) => change(() => sharing.claimDue(kinds, now, limit, forMs)),
         unclaim: (claimed) => change(() => sharing.unclaim(claimed)),
+        postponeDue: (entity, at, to) => change(() => sharing.postponeDue(entity, at, to)),
         takeOrders: (before, at, limit) => change(() => sharing.takeOrders(before, at, limit)),
         postponeOrders: (orders) => change(() => sharing.postponeOrders(orders)),
         noteSeen: (hosts) => change(() => sharing.noteSeen(hosts)),

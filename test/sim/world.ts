@@ -8,6 +8,7 @@ import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import type { Log } from '../../src/log.ts'
 import { type Client, openClient } from './client.ts'
 import { openProcess } from './control.ts'
+import { simKeystone } from './keystone.ts'
 import { openMachine } from './machine.ts'
 import { type Network, openNetwork } from './network.ts'
 import { simNova } from './nova.ts'
@@ -17,7 +18,7 @@ import { openSchedule } from './schedule.ts'
 import { openSnare } from './snare.ts'
 import type { Pause, Stage } from './stage.ts'
 import { openTap, type Tap } from './tap.ts'
-import { type Bite, needsPlacement, needsSeveral } from './lies.ts'
+import { type Bite, needsKeystone, needsPlacement, needsSeveral } from './lies.ts'
 import { simStore } from './store.ts'
 
 export type World = {
@@ -40,6 +41,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'SHARING-3': 'what one process claimed, no other gets until the claim is over',
   'INCARNATION-2': 'what the database had acknowledged and has lost is found, and listed for the operator',
   'SETTLE-3': 'traits that others have set on our providers stay',
+  'TOKENS-1': 'a good token is taken, and one that has ended is not, as soon as nobody may remember it',
   L6: 'what is bound to a dead host can be deleted',
   L7: 'what is poisoned delays others by a bounded time at most',
 }
@@ -123,6 +125,11 @@ export const openWorld = (
     needsPlacement(bite) || (!calm && fates.chance(0.4))
       ? simPlacement({ schedule, random: chance.fork('placement'), hosts: plans.map((_, at) => `h${at + 1}`), say })
       : null
+  const tokens = chance.fork('keystone')
+  const keystone =
+    needsKeystone(bite) || (!calm && tokens.chance(0.35))
+      ? simKeystone({ schedule, random: tokens, skewMs: tokens.between(-SKEW_MS, SKEW_MS), say })
+      : null
   const open = (generation: number): Network =>
     openNetwork({ schedule, random: chance.fork(`bus ${generation}`), snare, tap, calm, generation })
   const networks = [open(0)]
@@ -134,7 +141,17 @@ export const openWorld = (
   const skewMs = (): number => (calm ? 0 : fates.between(-SKEW_MS, SKEW_MS))
   const shared = { schedule, ids, network, log: logTo(say), say }
   const processes = Array.from({ length: count }, (_, at) => `control-${at + 1}`).map((name) =>
-    openProcess({ ...shared, name, random: chance.fork(name), skewMs: skewMs(), store, nova, placement, bite }),
+    openProcess({
+      ...shared,
+      name,
+      random: chance.fork(name),
+      skewMs: skewMs(),
+      store,
+      nova,
+      placement,
+      keystone,
+      bite,
+    }),
   )
   const machines = plans.map((devices, at) =>
     openMachine({
@@ -152,6 +169,7 @@ export const openWorld = (
     schedule,
     random: chance.fork('client'),
     processes,
+    keystone,
     committed: store.committed,
     onLoss,
     say,
@@ -183,6 +201,7 @@ export const openWorld = (
     snare,
     nova,
     placement,
+    keystone,
     now: clock.now,
     pauses,
     witnessesUntilMs: 0,

@@ -42,6 +42,26 @@ const withEnvironment = async <Value>(env: NodeJS.ProcessEnv, work: () => Promis
   }
 }
 
+const LISTENED: readonly (readonly [NodeJS.EventEmitter, string])[] = [
+  [process, 'SIGINT'],
+  [process, 'SIGTERM'],
+  [process.stdout, 'error'],
+]
+/** A command that ends leaves these to the end of its process. */
+const withoutListeners = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+  const before = LISTENED.map(([emitter, event]) => new Set(emitter.rawListeners(event)))
+  try {
+    return await work()
+  } finally {
+    const added = LISTENED.flatMap(([emitter, event], at) =>
+      (emitter.rawListeners(event) as (() => void)[])
+        .filter((listener) => !before[at]!.has(listener))
+        .map((listener) => [emitter, event, listener] as const),
+    )
+    for (const [emitter, event, listener] of added) emitter.removeListener(event, listener)
+  }
+}
+
 /** What commander itself refuses ends with the code that the program would have ended with. */
 export const commandHere = async (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> => {
   let ended = 0
@@ -50,7 +70,7 @@ export const commandHere = async (args: readonly string[], env: NodeJS.ProcessEn
   process.exitCode = undefined
   const { stdout: out, stderr: err } = await withEnvironment(env, () =>
     gathering(async () => {
-      await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
+      await withoutListeners(() => program.parseAsync(args, { from: 'user' })).catch((error: unknown) => {
         if (!(error instanceof CommanderError)) throw error
         ended = error.exitCode
       })

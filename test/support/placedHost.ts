@@ -1,4 +1,5 @@
-/** A host whose inventory is shown in a Placement, real or double: a control plane over a store in memory, the compute node that Nova made, and the means to change either side. */
+/** A host whose inventory is shown in a Placement, real or double: a control plane over a store, the compute node that Nova made, and the means to change either side. */
+import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import type { HostDrift } from '../../src/actors/control.ts'
 import type { Inventories } from '../../src/actors/placement/port.ts'
@@ -6,6 +7,7 @@ import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
 import { type PlacementLab, uniqueName } from './placementLab.ts'
 import { NOVA, openPlane, value } from './plane.ts'
+import { type Source, openTestStore } from './stores.ts'
 
 /** Nothing happens by itself: the host is looked at when a change has marked it, or when the test says so. */
 const OPTIONS = { placementAuditMs: 86_400_000, staleAfterMs: 86_400_000, downAfterMs: 172_800_000, missingRounds: 1 }
@@ -27,11 +29,16 @@ type Edit = (devices: readonly ReportedDevice[]) => readonly ReportedDevice[]
 
 export const placedHost = async (
   lab: PlacementLab,
-  { plan = PLAN, node = true }: { readonly plan?: SimulatedPlan; readonly node?: boolean } = {},
+  {
+    plan = PLAN,
+    node = true,
+    stores = openTestStore,
+  }: { readonly plan?: SimulatedPlan; readonly node?: boolean; readonly stores?: Source } = {},
 ) => {
   const host = uniqueName()
   const root = node ? await lab.node(host) : null
-  const world = await openPlane({ placement: lab.placement, options: OPTIONS })
+  const store = await stores(Date.now)
+  const world = await openPlane({ placement: lab.placement, options: OPTIONS }, store)
   const { control, plane, report, discovered } = world
   const devices = async (shown: SimulatedPlan) => discovered(host, shown)
   /** Reports what the host shows, changed by `edit`. */
@@ -84,9 +91,27 @@ export const placedHost = async (
       await work()
       return lab.asked.slice(before).filter((line) => !line.startsWith('GET '))
     },
+    /** Binds so many units of the first card to a new instance, without an allocation. */
+    binds: async (units = 1) => {
+      const [name, instance] = [uniqueName(), randomUUID()]
+      const groups = [{ 'resources:FPGA': String(units) }]
+      value(await control.profiles.create(NOVA, { name, description: null, groups }))
+      const arqs = value(await control.arqs.create(NOVA, name)).map(({ uuid }) => uuid)
+      const at = { hostname: host, deviceRpUuid: card.uuid, instanceUuid: instance }
+      value(
+        await control.arqs.bind(
+          NOVA,
+          arqs.map((arq) => ({ arq, ...at })),
+        ),
+      )
+      return { instance, arqs }
+    },
     disable: async () => value(await control.devices.setStatus(NOVA, card.device, 'maintaining')),
     enable: async () => value(await control.devices.setStatus(NOVA, card.device, 'enabled')),
-    stop: () => plane.stop(),
+    stop: async () => {
+      await plane.stop()
+      await store.close()
+    },
   }
 }
 export type PlacedHost = Awaited<ReturnType<typeof placedHost>>

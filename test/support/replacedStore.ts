@@ -10,11 +10,13 @@ const ROWS_MAX = 100_000
 export const replacedStores = () => {
   let open = memoryStores({ exclusive: false })
   let current = open()
+  let incarnation = 1
   const rows = (): Promise<readonly FeedRow[]> => current.journal.feed('', ROWS_MAX)
   const goBack = async (count: number) => {
     const kept = (await rows()).slice(0, count)
     open = memoryStores({ exclusive: false })
     current = open()
+    incarnation++
     await current.bulkLoad(kept.map((row) => ({ rows: [row], changes: [] })))
     await current.rebuildViews(rebuild)
   }
@@ -28,6 +30,9 @@ export const replacedStores = () => {
     saveCheckpoint: (reader, position) => current.journal.saveCheckpoint(reader, position),
     onAppended: (listener) => current.journal.onAppended(listener),
     exclusive: false,
+    get incarnation() {
+      return incarnation
+    },
     close: async () => {},
   })
   const store = (): Store => ({

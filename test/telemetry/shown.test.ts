@@ -39,6 +39,7 @@ const COUNTS = {
   slotDifferences: { unexplained: 8, lost: 9, in_use: 10 },
   viewsChecked: 11,
   unboundDeleted: 12,
+  orphansDeleted: 42,
   viewsDiffer: 13,
   orphans: 14,
 }
@@ -98,6 +99,7 @@ test('of a control', async () => {
       "slot_differences_total kind=in_use 10",
       "views_checked_total 11",
       "arqs_unbound_deleted_total 12",
+      "arqs_orphaned_deleted_total 42",
       "views_differing_total 13",
       "orphan_handles_total 14",
       "actors_resident 15",

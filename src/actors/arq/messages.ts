@@ -35,7 +35,8 @@ export type ArqCommand =
   | {
       readonly type: 'Create'
       readonly uuid: ArqUuid
-      readonly projectId: ProjectId
+      /** Null: of an import, where upstream did not know it. */
+      readonly projectId: ProjectId | null
       readonly profileUuid: ProfileUuid
       readonly profileName: string
       readonly groupId: number
@@ -53,7 +54,7 @@ export type ArqEvent =
   | {
       readonly type: 'ArqCreated'
       readonly uuid: ArqUuid
-      readonly projectId: ProjectId
+      readonly projectId: ProjectId | null
       readonly profileUuid: ProfileUuid
       readonly profileName: string
       readonly groupId: number

@@ -1,5 +1,5 @@
 /** A deployable: grants its handles, each to one ARQ, and numbers the orders for its host. */
-import type { ArqUuid, AttributeUuid } from '../../identifiers.ts'
+import type { ArqUuid, AttributeUuid, HandleUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { openClaims } from '../../attachedFunctions.ts'
 import { careOf, forced } from './handleAdmin.ts'
@@ -34,14 +34,14 @@ const loading = (held: Deployable): boolean =>
 
 const grant = (
   held: Deployable,
-  { arq, bitstream, deadline, requestId, trace }: Extract<DeployableCommand, { type: 'Grant' }>,
+  { arq, bitstream, deadline, requestId, trace, handle: wanted }: Extract<DeployableCommand, { type: 'Grant' }>,
 ): Decision<DeployableEvent> => {
   const why = usable(held)
   if (why) return conflict(held, why)
   const load = bitstream === held.bitstreamId ? null : bitstream
   if (load && !held.programmable) return conflict(held, 'it cannot be programmed')
   if (load && busy(held)) return conflict(held, 'another request uses it, so it cannot be programmed now')
-  const handle = freeHandle(held)
+  const handle = freeHandle(held, wanted)
   if (!handle) return conflict(held, 'no free attach handle')
   const order =
     held.hostWork || load
@@ -51,12 +51,13 @@ const grant = (
 }
 
 /** One whose PCI function is in nobody's hands, not even as a part of another function (data-model R7). */
-const freeHandle = (held: Deployable): SlotHandle | undefined => {
+const freeHandle = (held: Deployable, wanted?: HandleUuid): SlotHandle | undefined => {
   const handles = Object.values(held.handles)
   const taken = openClaims()
   // only then can two handles of a deployable attach the same hardware
   if (handles.some(({ physfn, unseen }) => physfn !== undefined || unseen)) taken.add('taken', takenHandles(held))
-  return handles.find((one) => one.state === 'free' && taken.against('free', [one]) === null)
+  const candidates = wanted === undefined ? handles : handles.filter(({ uuid }) => uuid === wanted)
+  return candidates.find((one) => one.state === 'free' && taken.against('free', [one]) === null)
 }
 
 /** The handle that the ARQ holds or, if none, the one it gave up and the host could not release. */

@@ -43,16 +43,25 @@ export type Description = {
   readonly attributes: readonly Attribute[]
   readonly handles: readonly KnownHandle[]
 }
+/** Where a deployable is in the tree of its device (data-model R1); a root has none. Only imports know of trees so far. */
+export type Tree = {
+  readonly parentUuid: DeployableUuid
+  readonly parentId: number
+  readonly rootUuid: DeployableUuid
+  readonly rootId: number
+}
 export type Identity = {
   readonly uuid: DeployableUuid
   /** Integer id, as REST shows it to attributes. */
   readonly id: number
   readonly name: string
+  /** Its own or, of one that is no root, that of its root. */
   readonly rpUuid: ResourceProviderUuid
   readonly deviceUuid: DeviceUuid
   readonly deviceId: number
   readonly host: HostName
   readonly vendor: string
+  readonly tree?: Tree
 }
 export type Presence = 'present' | 'missing' | 'retired'
 export const DEVICE_STATUSES = ['enabled', 'maintaining'] as const
@@ -78,6 +87,8 @@ export type DeployableCommand =
       readonly deadline: number
       readonly requestId: string
       readonly trace?: string | undefined
+      /** This one and no other: an import records who has what already. */
+      readonly handle?: HandleUuid | undefined
     }
   | {
       readonly type: 'Release'

@@ -26,6 +26,8 @@ export type Differences = {
   readonly differences: readonly Difference[]
   /** Prepared slots that are of no handle of this host, nor of the same hardware as one. */
   readonly unknown: readonly PreparedSlot[]
+  /** An order is under way: when it has ended, the same slots may differ. */
+  readonly undecided: boolean
 }
 type Place = { readonly held: Deployable; readonly handle: SlotHandle }
 
@@ -125,6 +127,7 @@ export const slotDifferences = (slots: Slots, deployables: readonly Deployable[]
   return {
     differences: [...shown.flatMap(({ found }) => found), ...lost],
     unknown: shown.flatMap(({ slot, known }) => (known ? [] : [slot])),
+    undecided: places.some(({ handle }) => handle.pending !== null),
   }
 }
 

@@ -5,7 +5,9 @@
 import type { DeployableUuid, EntityKey, HostName, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { type ViewChange, drop, put } from '../runtime/views.ts'
-import { PLACEMENT_DUE, markKey } from './marks.ts'
+import { dueKindOf, hostStateOf } from './hostState.ts'
+import { markKey } from './marks.ts'
+import type { Reserving } from './wanted.ts'
 
 /** How a provider stands to what is wanted (placement 9.3). */
 export const PROVIDER_STATES = ['in_sync', 'pending', 'placement_conflict'] as const
@@ -26,6 +28,8 @@ export type Found = {
   readonly traits: readonly string[]
   readonly state: ProviderState
   readonly reason: string | null
+  /** Why units of it are reserved, or all of them. */
+  readonly reserving: readonly Reserving[]
   /** It is ours: created or adopted. */
   readonly ours: boolean
 }
@@ -46,6 +50,8 @@ export type PlacementRecord = {
   readonly failures: number
   /** When the last pass ended. */
   readonly endedAt: number | null
+  /** When the last pass ended that could compare everything. */
+  readonly comparedAt: number | null
   readonly nextAt: number | null
 }
 export type PlacementCommand =
@@ -89,6 +95,7 @@ const initial: PlacementRecord = {
   passes: 0,
   failures: 0,
   endedAt: null,
+  comparedAt: null,
   nextAt: null,
 }
 
@@ -96,7 +103,18 @@ const FOUND = ['name', 'deployable', 'state', 'reason', 'ours'] as const
 const isKnown = (held: HeldProvider | undefined, found: Finding): boolean =>
   held !== undefined &&
   FOUND.every((field) => held[field] === found[field]) &&
-  held.traits.join() === found.traits.join()
+  held.traits.join() === found.traits.join() &&
+  held.reserving.join() === found.reserving.join()
+
+/** Whether all of this is recorded already: nothing was done, and everything is as it was found before. Pure. */
+export const isNothingNew = (
+  { root, providers, trouble }: Pick<PlacementRecord, 'root' | 'providers' | 'trouble'>,
+  found: { readonly root: string | null; readonly findings: readonly Finding[]; readonly trouble: Trouble | null },
+): boolean =>
+  (found.root === null || found.root === root) &&
+  found.findings.every((one) => one.did.length === 0 && !one.gone && isKnown(providers[one.uuid], one)) &&
+  trouble?.state === found.trouble?.state &&
+  trouble?.reason === found.trouble?.reason
 
 const eventsOf = ({ providers }: PlacementRecord, finding: Finding): readonly PlacementEvent[] => {
   const { did, gone, ...provider } = finding
@@ -164,6 +182,7 @@ const evolve = (record: PlacementRecord, event: PlacementEvent, at: number): Pla
         nextAt: event.nextAt,
         failures: event.failed ? record.failures + 1 : 0,
         endedAt: at,
+        comparedAt: record.trouble ? record.comparedAt : at,
       }
     case 'TroubleFound':
       return { ...record, trouble: { ...event.trouble, since: at } }
@@ -187,9 +206,11 @@ const dueAt = ({ pass, nextAt }: PlacementRecord): number | null => (pass ? pass
 const rows = (before: PlacementRecord, after: PlacementRecord): readonly ViewChange[] => {
   const entity = placementKey(after.host)
   const [was, is] = [dueAt(before), dueAt(after)]
+  const [former, kind] = [dueKindOf(hostStateOf(before)), dueKindOf(hostStateOf(after))]
   const begun = before.passes === after.passes ? [] : [drop('due', markKey(after.host))]
-  if (was === is) return begun
-  return [...begun, is === null ? drop('due', entity) : put('due', { entity, kind: PLACEMENT_DUE, at: is })]
+  if (was === is && former === kind) return begun
+  if (is !== null) return [...begun, put('due', { entity, kind, at: is })]
+  return was === null ? begun : [...begun, drop('due', entity)]
 }
 
 export const placement: Decider<PlacementRecord, PlacementCommand, PlacementEvent, 'placement'> = {

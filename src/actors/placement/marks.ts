@@ -10,11 +10,12 @@ import { deployable } from '../deployable/decider.ts'
 import { type Host, host } from '../host/decider.ts'
 import { kindOf } from '../runtime/memory.ts'
 import { type ViewChange, put } from '../runtime/views.ts'
+import { HOST_STATES, dueKindOf } from './hostState.ts'
 import { concernsPlacement } from './wanted.ts'
 
-/** The kind of the rows of `due` that this service works on, both of marks and of recorded moments. */
-export const PLACEMENT_DUE = 'placement'
 const MARK = 'placement-mark'
+/** The kinds of the rows of `due` that this service works on: marks, and recorded moments by the state of their host. */
+export const PLACEMENT_DUE: readonly string[] = [MARK, ...HOST_STATES.map(dueKindOf)]
 export const markKey = (name: HostName): EntityKey => `${MARK}/${name}`
 /** A mark is no entity: it has no journal. */
 export const isMark = (key: EntityKey): boolean => kindOf(key) === MARK
@@ -35,8 +36,7 @@ const CONCERNS: ReadonlyMap<string, (before: never, after: never) => HostName | 
   [host.kind, hostConcern],
 ])
 
-export const markOf = (name: HostName, at: number): ViewChange =>
-  put('due', { entity: markKey(name), kind: PLACEMENT_DUE, at })
+export const markOf = (name: HostName, at: number): ViewChange => put('due', { entity: markKey(name), kind: MARK, at })
 
 /** Pure: what an append has to mark because this entity has changed. */
 export const marksFor = (key: EntityKey, before: unknown, after: unknown, at: number): readonly ViewChange[] => {

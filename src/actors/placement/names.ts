@@ -5,6 +5,8 @@ import type { Group } from '../arq/messages.ts'
 export const OWNER_TRAIT = 'OWNER_CYBORG'
 /** Whoever is marked so belongs to Nova: it is never written, whatever its UUID and name (placement 6.1). */
 export const FOREIGN_TRAITS: readonly string[] = ['OWNER_NOVA', 'COMPUTE_MANAGED_PCI_DEVICE']
+/** A trait of this form tells what a card is loaded with, whoever has set it: it is true only if the host reads it from the card (P13). */
+export const isFunctionTrait = (trait: string): boolean => trait.startsWith('CUSTOM_FPGA_FUNCTION_ID_')
 const NAME_MAX = 255
 
 /** Upper case; every other character than A-Z, 0-9 and _ becomes _. */

@@ -22,24 +22,26 @@ export type InventoryRecord = {
 export type Inventories = Readonly<Record<string, InventoryRecord>>
 
 /** Why Placement did not do it. */
-export type PlacementTrouble =
+export const PLACEMENT_TROUBLES = [
   /** Somebody changed the provider meanwhile (`placement.concurrent_update`). */
-  | 'stale'
+  'stale',
   /** Allocations stand against it. */
-  | 'inUse'
-  | 'hasChildren'
+  'inUse',
+  'hasChildren',
   /** The name or the UUID exists. */
-  | 'duplicate'
+  'duplicate',
   /** No such provider. */
-  | 'gone'
+  'gone',
   /** A trait or class that Placement does not know. */
-  | 'unknownName'
+  'unknownName',
   /** Placement will not accept this: any other answer of 400 to 499. */
-  | 'refused'
+  'refused',
   /** 401 and 403: our account lacks rights. */
-  | 'denied'
+  'denied',
   /** No answer, one that cannot be read, or 5xx: it may or may not have been done. */
-  | 'unanswered'
+  'unanswered',
+] as const
+export type PlacementTrouble = (typeof PLACEMENT_TROUBLES)[number]
 export type PlacementFault = { readonly ok: false; readonly trouble: PlacementTrouble; readonly reason: string }
 export type Told<Value> = { readonly ok: true; readonly value: Value } | PlacementFault
 
@@ -52,6 +54,8 @@ export type Placement = {
   readonly tree: (root: string) => Promise<Told<readonly Provider[]>>
   /** All providers with the trait `OWNER_CYBORG`. */
   readonly owned: () => Promise<Told<readonly Provider[]>>
+  /** All providers of PCI devices that Nova tracks itself: with the trait `COMPUTE_MANAGED_PCI_DEVICE`. */
+  readonly ofNova: () => Promise<Told<readonly Provider[]>>
   /** Of the tree that contains this provider, those with the trait `OWNER_CYBORG`. */
   readonly ownedIn: (root: string) => Promise<Told<readonly Provider[]>>
   readonly create: (it: {

@@ -2,9 +2,17 @@
 import { type Backoff, backoffMs } from '../../waiting.ts'
 import { sha256 } from '../../wire/canonical.ts'
 import type { PlacementRecord, Trouble } from './decider.ts'
+import { hostStateOf } from './hostState.ts'
 
-const UNREACHABLE: Backoff = { firstMs: 1000, maxMs: 60_000 }
+/** While Placement cannot be reached, a look costs it nothing. */
+const TROUBLED: Readonly<Record<Trouble['state'], Backoff>> = {
+  unreachable: { firstMs: 1000, maxMs: 30_000 },
+  waiting_for_compute_node: { firstMs: 1000, maxMs: 60_000 },
+}
 const UNFINISHED: Backoff = { firstMs: 10_000, maxMs: 300_000 }
+
+/** Units that are withheld because of a missing allocation are given back soon after the request is gone, or the allocation is there. */
+const WITHHELD_MS = 30_000
 
 /** Hosts are looked at in turn, not all at once: after 0.9 to 1.1 of the period, by their names. */
 const spread = (periodMs: number, { host, passes }: PlacementRecord): number =>
@@ -12,6 +20,30 @@ const spread = (periodMs: number, { host, passes }: PlacementRecord): number =>
 
 export const isUnfinished = ({ providers }: PlacementRecord): boolean =>
   Object.values(providers).some(({ state }) => state === 'pending')
+
+/** A comparison that finds nothing new is recorded once in this time, so that the journal does not grow by it. */
+export const RECORDED_EVERY_MS = 86_400_000
+
+/** As long again as it has lasted already. */
+const asLongAgain = (since: number, now: number, { firstMs, maxMs }: Backoff): number =>
+  now + Math.min(maxMs, Math.max(firstMs, now - since))
+
+/**
+ * When a host is compared next after a comparison that found nothing new, and is not recorded; ms since the epoch. Null: it has to be recorded,
+ * because the last record is too old, or says that a pass is under way.
+ */
+export const nextUnrecordedAt = (
+  record: PlacementRecord,
+  { now, auditEveryMs }: { readonly now: number; readonly auditEveryMs: number },
+): number | null => {
+  const { pass, endedAt, trouble, providers } = record
+  if (pass !== null || endedAt === null || now - endedAt >= RECORDED_EVERY_MS || now < endedAt) return null
+  const audit = now + spread(auditEveryMs, record)
+  if (trouble) return Math.min(audit, asLongAgain(trouble.since, now, TROUBLED[trouble.state]))
+  const unfinished = Object.values(providers).flatMap(({ state, since }) => (state === 'pending' ? [since] : []))
+  if (unfinished.length > 0) return Math.min(audit, asLongAgain(Math.max(...unfinished), now, UNFINISHED))
+  return hostStateOf(record) === 'withheld' ? Math.min(audit, now + WITHHELD_MS) : audit
+}
 
 /** ms since the epoch; null: there is nothing left to look after. `wanted`: the number of providers that there should be. */
 export const nextPassAt = (
@@ -21,7 +53,8 @@ export const nextPassAt = (
 ): number | null => {
   const audit = now + spread(auditEveryMs, record)
   const soon = (backoff: Backoff) => Math.min(audit, now + backoffMs(backoff, record.failures + 1))
-  if (trouble) return soon(UNREACHABLE)
+  if (trouble) return soon(TROUBLED[trouble.state])
   if (isUnfinished(record)) return soon(UNFINISHED)
+  if (hostStateOf(record) === 'withheld') return Math.min(audit, now + WITHHELD_MS)
   return wanted === 0 && Object.keys(record.providers).length === 0 ? null : audit
 }

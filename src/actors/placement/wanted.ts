@@ -1,5 +1,5 @@
 /** What Placement should show of a host: one provider for each deployable with a resource class. A pure function of what is recorded (placement 7, 9.1). */
-import type { DeployableUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import type { ArqUuid, DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Deployable, attributeOf, traitsOf } from '../deployable/state.ts'
 import type { Host, Liveness } from '../host/decider.ts'
 import { OWNER_TRAIT, placementName } from './names.ts'
@@ -10,13 +10,16 @@ export const RESERVE_SILENT = ['never', 'stale', 'down'] as const
 export type ReserveSilent = (typeof RESERVE_SILENT)[number]
 
 /** Why units of a provider are reserved. */
-export type Reserving =
-  | 'device disabled'
-  | 'device missing'
-  | 'being programmed'
-  | 'host retired'
-  | 'host silent'
-  | 'handles unusable'
+export const RESERVINGS = [
+  'device disabled',
+  'device missing',
+  'being programmed',
+  'host retired',
+  'host silent',
+  'handles unusable',
+  'bound without allocation',
+] as const
+export type Reserving = (typeof RESERVINGS)[number]
 export type Wanted = {
   readonly uuid: ResourceProviderUuid
   readonly name: string
@@ -66,6 +69,8 @@ const wholeReasons = (held: Deployable, host: Host, silent: ReserveSilent): read
 const wantedFor = (held: Deployable, host: Host, silent: ReserveSilent): readonly Wanted[] => {
   const resourceClass = attributeOf(held, RESOURCE_CLASS)
   if (!held.exists || held.presence === 'retired' || resourceClass === null || resourceClass === '') return []
+  // only a root has a provider (R4)
+  if (held.tree) return []
   const [total, whole, unusable] = [totalOf(held), wholeReasons(held, host, silent), unusableIn(held)]
   return [
     {
@@ -83,6 +88,29 @@ const wantedFor = (held: Deployable, host: Host, silent: ReserveSilent): readonl
 
 export const wantedOf = (host: Host, deployables: readonly Deployable[], silent: ReserveSilent): readonly Wanted[] =>
   deployables.flatMap((held) => wantedFor(held, host, silent))
+
+/** The accelerator requests that hold units of it. */
+export const heldBy = ({ handles }: Deployable): readonly ArqUuid[] =>
+  Object.values(handles).flatMap(({ state, arq }) => (state === 'held' && arq !== null ? [arq] : []))
+/**
+ * The units that instances use and have no allocation of: Placement would give them to somebody else (P15). `users`: the instance of each
+ * bound request. `allocated`: units by consumer.
+ */
+export const unallocatedOf = (
+  users: readonly InstanceUuid[],
+  allocated: Readonly<Record<string, number>>,
+): ReadonlyMap<InstanceUuid, number> => {
+  const used = Map.groupBy(users, (instance) => instance)
+  const lacking = [...used].map(([instance, all]) => [instance, all.length - (allocated[instance] ?? 0)] as const)
+  return new Map(lacking.filter(([, units]) => units > 0))
+}
+/** With these units reserved as well: they are in use, but nobody has an allocation of them. */
+export const withheld = (wanted: Wanted, unallocated: ReturnType<typeof unallocatedOf>): Wanted => {
+  if (unallocated.size === 0) return wanted
+  const units = [...unallocated.values()].reduce((sum, some) => sum + some, 0)
+  const reserved = Math.min(wanted.total, wanted.reserved + units)
+  return { ...wanted, reserved, reasons: [...wanted.reasons, 'bound without allocation'] }
+}
 
 /** Whether a change of a deployable may change what is wanted. Quick: it is asked with every grant and release. */
 export const concernsPlacement = (before: Deployable, after: Deployable): boolean =>

@@ -44,9 +44,12 @@ export const counted = (
   ...journal,
   monotonic,
   marks,
-  // exclusiveness may end, so it is asked each time
+  // both may change, so they are asked for each time
   get exclusive() {
     return journal.exclusive
+  },
+  get incarnation() {
+    return journal.incarnation ?? 0
   },
   counts,
 })

@@ -25,6 +25,8 @@ export type Counts = {
   orphans: number
   /** Accelerator requests that were deleted because nobody had bound them for too long. */
   unboundDeleted: number
+  /** Accelerator requests that were deleted because Nova does not know their server any more. */
+  orphansDeleted: number
   /** Slots that a host had prepared differently from the journal: handles that were withheld for it, and those that were prepared again. */
   readonly slotDifferences: Record<SlotDifference, number>
   /** Reports that were not taken because of who sent them. */
@@ -49,6 +51,7 @@ export const noCounts = (): Counts => ({
   viewsDiffer: 0,
   orphans: 0,
   unboundDeleted: 0,
+  orphansDeleted: 0,
   slotDifferences: { unexplained: 0, lost: 0, in_use: 0 },
   refusedReports: noRefusals(),
 })

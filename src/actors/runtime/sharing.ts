@@ -42,6 +42,11 @@ export type Sharing = {
   ) => Promise<readonly Row<'due'>[]>
   /** Ends claims early, so that an entity that is due again soon need not wait for the claim to expire. */
   readonly unclaim: (entities: readonly EntityKey[]) => Promise<void>
+  /**
+   * Moves the moment of a row of `due` that nobody has changed since it was claimed. Nothing of it is recorded: whoever makes the views anew finds
+   * the recorded moment again. False: the row has another moment by now, or is gone.
+   */
+  readonly postponeDue: (entity: EntityKey, at: number, to: number) => Promise<boolean>
   /** Orders that were sent at these moments, oldest first and as they were; marked as sent `at` in the same step. */
   readonly takeOrders: (moments: DueAt, at: number, limit: number) => Promise<readonly Row<'pending_orders'>[]>
   /** Marks these orders as sent at another time, unless the slot has a newer order or none. */

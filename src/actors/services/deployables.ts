@@ -1,6 +1,6 @@
 /** The deployables and attributes part of the control port. */
 import type { AttributeUuid, DeployableUuid, HostName, ImageUuid } from '../../identifiers.ts'
-import { type Fault, type Outcome, refuse } from '../../fault.ts'
+import { type Fault, type Outcome, allOf, done, refuse } from '../../fault.ts'
 import type { AttributeRow, Caller, Control, DeployableRow } from '../control.ts'
 import { given } from './devices.ts'
 import { host, hostKey } from '../host/decider.ts'
@@ -11,6 +11,8 @@ import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { DeployableCommand } from '../deployable/messages.ts'
 import { attributeRow, deployableRow } from '../deployable/rows.ts'
 import type { Deployable } from '../deployable/state.ts'
+import { placement, placementKey } from '../placement/decider.ts'
+import { standingOf } from '../placement/standing.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'deployable', id })
 /** This process does not notice a result that another control records, so the deployable is read again after this long. */
@@ -96,6 +98,17 @@ const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
   }
 }
 
+const createInPlacement =
+  ({ region, placement: port }: Kernel): Control['deployables']['inPlacement'] =>
+  async (rows) => {
+    if (port === null) return done(rows.map(() => null))
+    const names = [...new Set(rows.map(({ hostname }) => hostname))]
+    const read = await allOf(names.map((name) => region.readCurrent(placement, placementKey(name))))
+    if (!read.ok) return read
+    const records = new Map(names.map((name, at) => [name, read.value[at]!.state]))
+    return done(rows.map((row) => standingOf(records.get(row.hostname)!, row)))
+  }
+
 export const createDeployables = (kernel: Kernel): Control['deployables'] => {
   const read = createRead(kernel)
   return {
@@ -109,6 +122,7 @@ export const createDeployables = (kernel: Kernel): Control['deployables'] => {
       const held = await read(uuid)
       return held.ok ? { ok: true, value: deployableRow(held.value) } : held
     },
+    inPlacement: createInPlacement(kernel),
     program: createProgram(kernel),
   }
 }

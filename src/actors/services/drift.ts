@@ -2,16 +2,23 @@
  * How far hardware, records, Placement and allocations agree, host by host. Reads only: the pass that would repair Placement is run against
  * a port that notes what it would write.
  */
-import type { ArqUuid, HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import type { HostName } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import type { Control, DriftEntry, HostDrift, Listed, Page } from '../control.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { Finding } from '../placement/decider.ts'
-import type { Placement, Told } from '../placement/port.ts'
+import type { Placement, Provider, Told } from '../placement/port.ts'
+import { unallocatedOf } from '../placement/wanted.ts'
+import type { NovaServers } from '../neighbours.ts'
+import { driftEntry } from './driftEntry.ts'
+import { novaEntries } from './driftOfNova.ts'
+import { serverEntries } from './driftOfServers.ts'
 import type { Kernel } from './kernel.ts'
+import { seeingServers } from './orphans.ts'
+import { dryPass } from './placementDryPass.ts'
 import { type Facts, factsOf } from './placementFacts.ts'
-import { unwritten } from './placementFence.ts'
-import { pass, unreachable } from './placementPass.ts'
+import { unreachable } from './placementPass.ts'
+import { allocatedOn } from './placementUnits.ts'
 import type { Placer } from './placer.ts'
 
 const NOT_CONFIGURED = refuse({
@@ -21,71 +28,30 @@ const NOT_CONFIGURED = refuse({
 /** So many hosts are compared at once. */
 const HOSTS_AT_ONCE = 8
 
-type Bound = { readonly arq: ArqUuid; readonly instance: InstanceUuid }
-/** What holds units of a deployable, as recorded. */
-const boundOn = async (
-  { readers }: Kernel,
-  name: HostName,
-): Promise<Outcome<ReadonlyMap<string, readonly Bound[]>>> => {
-  const handles = await readers.list('handles', { hostname: name, state: 'held' }, {})
-  if (!handles.ok) return handles
-  const arqs = handles.value.items.flatMap(({ arq_uuid: arq }) => arq ?? [])
-  const listed = arqs.length === 0 ? done({ items: [], next: null }) : await readers.list('arqs', { uuid: arqs }, {})
-  if (!listed.ok) return listed
-  const bound = listed.value.items.flatMap(({ uuid, instance_uuid: instance, device_rp_uuid: provider }) =>
-    instance === null || provider === null ? [] : [{ arq: uuid, instance, provider }],
-  )
-  return done(Map.groupBy(bound, ({ provider }) => provider))
+const placementEntry = (found: Finding): readonly DriftEntry[] => {
+  const { uuid: provider, name, deployable: of, did, state, reason, reserving, gone } = found
+  if (did.length === 0 && state === 'in_sync' && !gone) return []
+  return [driftEntry({ kind: 'provider', provider, name, deployable: of }, { repairs: did, state, reason, reserving })]
 }
-
-const placementEntry = ({ uuid, name, deployable: of, did, state, reason, gone }: Finding): readonly DriftEntry[] =>
-  did.length === 0 && state === 'in_sync' && !gone
-    ? []
-    : [
-        {
-          kind: 'provider',
-          provider: uuid,
-          name,
-          deployable: of,
-          repairs: did,
-          state,
-          reason,
-          consumer: null,
-          arqs: [],
-        },
-      ]
-
-const about = (provider: ResourceProviderUuid, name: string, of: string | null) => ({
-  provider,
-  name,
-  deployable: of,
-  repairs: [],
-  state: null,
-  reason: null,
-})
 
 /** P14 and P15: allocations without accelerator request, and bound requests without allocation. */
 const allocationEntries = async (
   port: Placement,
-  { task }: Facts,
-  bound: ReadonlyMap<string, readonly Bound[]>,
+  { task: { wanted, bound } }: Facts,
 ): Promise<Told<readonly DriftEntry[]>> => {
   const entries: DriftEntry[] = []
-  for (const { uuid, name, deployable: of } of task.wanted) {
-    const told = await port.allocations(uuid)
-    const consumers = told.ok ? Object.keys(told.value.consumers) : []
-    if (!told.ok && told.trouble !== 'gone') return told
-    const held = Map.groupBy(bound.get(uuid) ?? [], ({ instance }) => instance)
-    for (const consumer of consumers.filter((one) => !held.has(one)))
-      entries.push({ ...about(uuid, name, of), kind: 'allocation_without_arq', consumer, arqs: [] })
-    for (const [instance, arqs] of held)
-      if (!consumers.includes(instance))
-        entries.push({
-          ...about(uuid, name, of),
-          kind: 'arq_without_allocation',
-          consumer: instance,
-          arqs: arqs.map(({ arq }) => arq),
-        })
+  for (const { uuid: provider, name, deployable: of } of wanted) {
+    const told = await allocatedOn(port, provider)
+    if (!told.ok) return told
+    const about = { provider, name, deployable: of }
+    const users = bound.get(provider) ?? []
+    const instances = users.map(({ instance }) => instance)
+    for (const consumer of Object.keys(told.value).filter((one) => !instances.includes(one)))
+      entries.push(driftEntry({ ...about, kind: 'allocation_without_arq' }, { consumer }))
+    for (const consumer of unallocatedOf(instances, told.value).keys()) {
+      const arqs = users.filter(({ instance }) => instance === consumer).map(({ arq }) => arq)
+      entries.push(driftEntry({ ...about, kind: 'arq_without_allocation' }, { consumer, arqs }))
+    }
   }
   return { ok: true, value: entries }
 }
@@ -104,39 +70,45 @@ const hardwareEntries = ({ uuid, name, rpUuid, presence, handles }: Deployable):
     ...(missing + unseen > 0 ? [`the host does not show ${missing + unseen} of its attach handles`] : []),
     ...(withheld > 0 ? [`${withheld} of its attach handles are in quarantine`] : []),
   ]
-  return reasons.length === 0
-    ? []
-    : [{ ...about(rpUuid, name, uuid), kind: 'hardware', reason: reasons.join('; '), consumer: null, arqs: [] }]
+  if (reasons.length === 0) return []
+  return [driftEntry({ kind: 'hardware', provider: rpUuid, name, deployable: uuid }, { reason: reasons.join('; ') })]
 }
 
-const compare = async (kernel: Kernel, port: Placement, name: HostName): Promise<Outcome<HostDrift>> => {
+const NOT_ASKED = { entries: [], trouble: null }
+
+const compare = async (
+  kernel: Kernel,
+  port: Placement,
+  servers: NovaServers | null,
+  name: HostName,
+): Promise<Outcome<HostDrift>> => {
   const facts = await factsOf(kernel, name)
   if (!facts.ok) return facts
-  const bound = await boundOn(kernel, name)
-  if (!bound.ok) return bound
   const { task, record, deployables } = facts.value
-  const findings: Finding[] = []
-  const yes = async () => true
-  const passed = await pass(
-    {
-      placement: unwritten(port),
-      clock: kernel.clock,
-      names: new Set(),
-      found: async (finding) => (findings.push(finding), true),
-      rooted: yes,
-      isUnchanged: () => false,
-      agreed: () => {},
-    },
-    task,
-  )
-  const allocations = typeof passed === 'string' ? await allocationEntries(port, facts.value, bound.value) : null
-  const entries = [
-    ...deployables.flatMap(hardwareEntries),
-    ...findings.flatMap(placementEntry),
-    ...(allocations?.ok ? allocations.value : []),
+  let tree: readonly Provider[] = []
+  const read: Placement['tree'] = async (root) => {
+    const told = await port.tree(root)
+    if (told.ok) tree = told.value
+    return told
+  }
+  const whole = { isUnchanged: () => false, agreed: () => {} }
+  const passed = await dryPass({ placement: { ...port, tree: read }, clock: kernel.clock, ...whole }, task)
+  const more: readonly (() => Promise<Told<readonly DriftEntry[]>>)[] = [
+    () => novaEntries(port, facts.value, tree),
+    () => allocationEntries(port, facts.value),
   ]
-  const unread = allocations && !allocations.ok ? unreachable(allocations) : null
-  const trouble = typeof passed === 'string' ? unread : passed
+  const entries = [...deployables.flatMap(hardwareEntries), ...passed.findings.flatMap(placementEntry)]
+  let { trouble } = passed
+  for (const look of more) {
+    if (trouble !== null) break
+    const told = await look()
+    if (told.ok) entries.push(...told.value)
+    else trouble = unreachable(told)
+  }
+  const shown = servers === null ? done(NOT_ASKED) : await serverEntries(kernel, servers, facts.value)
+  if (!shown.ok) return shown
+  entries.push(...shown.value.entries)
+  trouble ??= shown.value.trouble
   return done({ host: name, root: record.root, checkedAt: record.endedAt, trouble, entries })
 }
 
@@ -163,11 +135,13 @@ export const createDrift = (kernel: Kernel, placer: () => Placer | null): Contro
       return refuse({ kind: 'not_found', resource: 'host', id: name })
     return done({ items: listed.value.items.map((row) => row.name), next: listed.value.next })
   }
-  const list: Control['drift']['list'] = async (name, page) => {
+  const list: Control['drift']['list'] = async (name, page, nova = false) => {
     if (port === null) return NOT_CONFIGURED
+    const asked = nova ? await seeingServers(kernel) : done(null)
+    if (!asked.ok) return asked
     const names = await hostsIn(name, page)
     if (!names.ok) return names
-    const compared = await forEach(names.value.items, (one) => compare(kernel, port, one))
+    const compared = await forEach(names.value.items, (one) => compare(kernel, port, asked.value, one))
     return compared.ok ? done({ items: compared.value, next: names.value.next }) : compared
   }
   return {

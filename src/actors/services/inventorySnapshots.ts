@@ -2,12 +2,14 @@
  * The last inventory that this process took of each host: one that shows nothing new is recognised by its digests. A cache; reports without changes
  * are known only here.
  *
- * INVENTORY-SNAPSHOT-1 an inventory is known when it was recorded as a whole, from the same signer, and nothing of the host was recorded since;
+ * INVENTORY-SNAPSHOT-1 an inventory is known when it was recorded as a whole, from the same signer, and nothing of the host was recorded since, in
+ *    the same incarnation of the journal: another server may lack what was recorded;
  * INVENTORY-SNAPSHOT-2 what is prepared is known when it agreed with the journal, until an order of the host ends, and for `COMPARED_FOR_MS` at most.
  */
 import type { BootId, HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
+import type { Journal } from '../runtime/ports.ts'
 import { slotsDigest } from '../../wire/slots.ts'
 import type { Liveness } from './liveness.ts'
 
@@ -20,6 +22,8 @@ export type InventorySnapshot = {
   readonly changedAt: number | null
   /** The key that it was signed with; null: none. */
   readonly signer: string | null
+  /** Of the journal, before anything of it was recorded. */
+  readonly incarnation: number
 }
 /** `slots` null: the host does not say what is prepared on it. */
 export type Shown = Pick<InventorySnapshot, 'boot' | 'number' | 'digest' | 'signer'> & {
@@ -34,14 +38,25 @@ type Known = InventorySnapshot & {
 const COMPARED_FOR_MS = 600_000
 const HOSTS_MAX = 100_000
 
-export const createInventorySnapshots = (clock: Clock, liveness: Pick<Liveness, 'changedAt'>) => {
+export const createInventorySnapshots = (
+  { clock, journal }: { readonly clock: Clock; readonly journal: Pick<Journal, 'incarnation'> },
+  liveness: Pick<Liveness, 'changedAt'>,
+) => {
   const known = new Map<HostName, Known>()
+  const incarnation = (): number => journal.incarnation ?? 0
+  /** What is known of the host, unless it may be lost, or something of the host was recorded since. */
+  const current = (host: HostName): Known | undefined => {
+    const last = known.get(host)
+    const holds = last?.incarnation === incarnation() && last.changedAt === liveness.changedAt(host)
+    return holds ? last : undefined
+  }
   const remember = (host: HostName, one: Known): void => {
     if (known.size < HOSTS_MAX || known.has(host)) known.set(host, one)
   }
   const agrees = ({ slots }: Known, digest: string | null): boolean =>
     digest === null || (slots !== null && slots.digest === digest && clock.monotonic() - slots.at < COMPARED_FOR_MS)
   return {
+    incarnation,
     /** A later report of the same start was taken. */
     isOld: ({ host, bootId, number }: InventoryReport): boolean => {
       const last = known.get(host)
@@ -49,14 +64,13 @@ export const createInventorySnapshots = (clock: Clock, liveness: Pick<Liveness, 
     },
     /** The last one came from this signer, and the host has not changed since. */
     isFrom: (host: HostName, signer: string | null): boolean => {
-      const last = known.get(host)
-      return last !== undefined && last.signer === signer && last.changedAt === liveness.changedAt(host)
+      const last = current(host)
+      return last !== undefined && last.signer === signer
     },
     isKnown: ({ host, boot, number, digest, signer, slots = null }: Shown): boolean => {
-      const last = known.get(host)
+      const last = current(host)
       if (last?.signer !== signer) return false
       if (!last.complete || last.boot !== boot || last.digest !== digest || !agrees(last, slots)) return false
-      if (last.changedAt !== liveness.changedAt(host)) return false
       // a report in between was taken by another process and may have differed
       if (number > last.number + 1) return false
       remember(host, { ...last, number: Math.max(number, last.number) })

@@ -9,7 +9,7 @@ import type { Caller } from '../control.ts'
 import type { Enrollment } from '../host/enrollment.ts'
 import type { Changes } from '../runtime/changes.ts'
 import type { Counts } from '../runtime/counts.ts'
-import type { ImageCatalogue, Nova } from '../neighbours.ts'
+import type { ImageCatalogue, Nova, NovaServers } from '../neighbours.ts'
 import type { Cause, Journal, Reads } from '../runtime/ports.ts'
 import type { Readers } from './readers.ts'
 import type { Placement } from '../placement/port.ts'
@@ -41,6 +41,8 @@ export type ControlOptions = {
   readonly timelineKeptMs: number
   /** A request that was not bound for this long is deleted; 0: never (rest-api 8.1). */
   readonly unboundTtlMs: number
+  /** Requests of servers that Nova has not known for this long are deleted; 0: never. */
+  readonly collectOrphansMs: number
   /** So many accelerator requests may a project have; 0: any number. */
   readonly arqsPerProject: number
   /** Who accepts the key of a new host: the first report that is signed with it, or an operator. */
@@ -62,6 +64,7 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   missingRounds: 2,
   timelineKeptMs: 7 * 24 * 3_600_000,
   unboundTtlMs: 0,
+  collectOrphansMs: 0,
   arqsPerProject: 0,
   enrollment: 'first-use',
   placementAuditMs: 600_000,
@@ -105,6 +108,8 @@ export type Kernel = {
   readonly images: ImageCatalogue
   /** Null: no Nova is configured; that is recorded as such. */
   readonly nova: Nova | null
+  /** Null: no Nova can be asked about servers. */
+  readonly novaServers: NovaServers | null
   /** Null: no Placement is configured; nothing is marked for it. */
   readonly placement: Placement | null
   /** Null: reports are not judged by their cloud, and orders are not signed. */

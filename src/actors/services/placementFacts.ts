@@ -8,6 +8,7 @@ import { type PlacementRecord, placement, placementKey } from '../placement/deci
 import { wantedOf } from '../placement/wanted.ts'
 import type { Kernel } from './kernel.ts'
 import type { Task } from './placementPass.ts'
+import { boundOn } from './placementUnits.ts'
 
 export type Facts = {
   readonly task: Task
@@ -16,7 +17,8 @@ export type Facts = {
 }
 
 /** Read from the journal, so that everything is in it that was recorded before this call. */
-export const factsOf = async ({ region, options }: Kernel, name: HostName): Promise<Outcome<Facts>> => {
+export const factsOf = async (kernel: Kernel, name: HostName): Promise<Outcome<Facts>> => {
+  const { region, options } = kernel
   const [known, recorded] = await Promise.all([
     region.readCurrent(host, hostKey(name)),
     region.readCurrent(placement, placementKey(name)),
@@ -28,6 +30,9 @@ export const factsOf = async ({ region, options }: Kernel, name: HostName): Prom
   const all = await allOf(uuids.map((uuid) => region.readCurrent(deployable, deployableKey(uuid))))
   if (!all.ok) return all
   const shown = all.value.map(({ state }) => state)
+  const bound = await boundOn(kernel, shown)
+  if (!bound.ok) return bound
   const wanted = wantedOf(held, shown, options.reserveSilent)
-  return done({ task: { host: name, aliases: held.aliases, wanted, held: record }, record, deployables: shown })
+  const task = { host: name, aliases: held.aliases, wanted, bound: bound.value, held: record }
+  return done({ task, record, deployables: shown })
 }

@@ -3,18 +3,22 @@
  *
  * LOOK-1 one pass at a time works on a host: it is recorded at its beginning with an end that it moves on as it proceeds, and nothing is
  *    written to Placement when that may be over;
- * LOOK-2 Placement is called between appends, never within a decision: nothing that is recorded waits for Placement.
+ * LOOK-2 Placement is called between appends, never within a decision: nothing that is recorded waits for Placement;
+ * LOOK-3 a comparison that comes with time, not with a change, is made without a record first. Where it finds nothing new, only the moment of the
+ *    next one is moved.
  */
 import type { HostName } from '../../identifiers.ts'
-import { type Outcome, done } from '../../fault.ts'
-import { canonicalJson } from '../../wire/canonical.ts'
+import { type Outcome, type Refused, done } from '../../fault.ts'
 import { type Finding, type PlacementCommand, type Trouble, placement, placementKey } from '../placement/decider.ts'
-import type { Placement, Provider } from '../placement/port.ts'
+import type { PassOutcome, PlacementCounts } from '../placement/counts.ts'
+import type { Placement } from '../placement/port.ts'
 import { isUnfinished, nextPassAt } from '../placement/schedule.ts'
-import type { Wanted } from '../placement/wanted.ts'
 import type { Draft } from '../runtime/draft.ts'
 import { type Kernel, newWork } from './kernel.ts'
+import { createAgreements } from './placementAgreements.ts'
+import { createComparison } from './placementComparison.ts'
 import { type Facts, factsOf } from './placementFacts.ts'
+import { countedPort } from './placementCounted.ts'
 import { fenced } from './placementFence.ts'
 import { pass } from './placementPass.ts'
 
@@ -24,24 +28,8 @@ const PASS_MS = 60_000
 const CALL_MS = 20_000
 /** Findings are recorded together, so many at once. */
 const FINDINGS_MAX = 20
-/** Every so many passes each provider is read, also those that do not seem to have changed. */
-const WHOLE_EVERY = 6
-const AGREED_MAX = 100_000
 const CAUSE = { by: 'placement' } as const
 const UNREADABLE: Trouble = { state: 'unreachable', reason: 'what is recorded of the host cannot be read' }
-
-/** Which providers agreed with what was wanted when they had that generation. */
-const createAgreements = () => {
-  const agreed = new Map<string, string>()
-  const mark = (wanted: Wanted, { generation }: Provider) => `${generation} ${canonicalJson(wanted)}`
-  return {
-    holds: (wanted: Wanted, provider: Provider): boolean => agreed.get(wanted.uuid) === mark(wanted, provider),
-    note: (wanted: Wanted, provider: Provider): void => {
-      if (agreed.size >= AGREED_MAX) agreed.clear()
-      agreed.set(wanted.uuid, mark(wanted, provider))
-    },
-  }
-}
 
 const tell = async <Value>(kernel: Kernel, name: HostName, plan: (draft: Draft) => Value) =>
   kernel.region.tell(placementKey(name), newWork(kernel, CAUSE, plan))
@@ -55,6 +43,7 @@ const command = (kernel: Kernel, name: HostName, given: PlacementCommand) =>
 const createClaim = (kernel: Kernel, name: HostName, number: number) => {
   const { clock } = kernel
   const findings: Finding[] = []
+  let changed = false
   let until = clock.monotonic() + PASS_MS
   const find = (): PlacementCommand => ({
     type: 'Find',
@@ -70,11 +59,19 @@ const createClaim = (kernel: Kernel, name: HostName, number: number) => {
   }
   return {
     find: () => (findings.length === 0 ? null : find()),
-    found: async (finding: Finding) => findings.push(finding) < FINDINGS_MAX || flush(),
+    found: async (finding: Finding) => {
+      changed ||= finding.did.length > 0
+      return findings.push(finding) < FINDINGS_MAX || flush()
+    },
+    hasChanged: () => changed,
     mayCall: async () => clock.monotonic() < until - CALL_MS || flush(),
   }
 }
 type Claim = ReturnType<typeof createClaim>
+type Looked = readonly [PassOutcome, Outcome<boolean>]
+const SUPERSEDED: Looked = ['superseded', done(false)]
+/** What is recorded of the pass was refused, or could not be written. */
+const failedBy = (refused: Refused): Looked => (refused.fault.kind === 'conflict' ? SUPERSEDED : ['failed', refused])
 
 type Ending = { readonly number: number; readonly trouble: Trouble | null; readonly wanted: number }
 const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, trouble, wanted }: Ending) => {
@@ -93,53 +90,89 @@ const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, troub
   return told
 }
 
-/** Resolves when the pass has ended; false: another one is under way, or has begun meanwhile. */
-export type Look = (name: HostName) => Promise<Outcome<boolean>>
+export type Look = {
+  /** Repairs what differs. Resolves when the pass has ended; false: another one is under way, or has begun meanwhile. */
+  readonly pass: (name: HostName) => Promise<Outcome<boolean>>
+  /**
+   * Compares only. True: nothing was found that is not recorded, and the row of due work with the moment `at` was moved to that of the next
+   * comparison. False: a pass is needed.
+   */
+  readonly compare: (name: HostName, at: number) => Promise<boolean>
+}
 
-export const createLook = (kernel: Kernel, port: Placement): Look => {
+const noteFound = (
+  log: Kernel['log'],
+  { changes }: PlacementCounts,
+  host: HostName,
+  { did, uuid: provider, state, reason, reserving }: Finding,
+): void => {
+  for (const deed of did) changes[deed]++
+  if (did.length > 0) log.info({ host, provider, did, state, reason, reserving }, 'placement.changed')
+  if (state === 'placement_conflict') log.warn({ host, provider, reason }, 'placement.conflict')
+}
+
+const countPass = (counts: PlacementCounts, outcome: PassOutcome, ms: number): void => {
+  counts.passes[outcome]++
+  counts.passMs += ms
+}
+
+export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCounts): Look => {
   const { journal, clock, log } = kernel
-  const agreements = createAgreements()
-  const names = new Set<string>()
+  const asked = countedPort(port, counts)
+  const [agreements, names] = [createAgreements(), new Set<string>()]
+  const compare = createComparison(kernel, asked, agreements)
 
-  const note = (name: HostName, { did, uuid, state, reason }: Finding) => {
-    if (did.length > 0) log.info({ host: name, provider: uuid, did, state, reason }, 'placement.changed')
-    if (state === 'placement_conflict') log.warn({ host: name, provider: uuid, reason }, 'placement.conflict')
-  }
   const run = (name: HostName, number: number, claim: Claim, { task, record }: Facts) =>
     pass(
       {
-        placement: fenced(port, claim.mayCall),
+        placement: fenced(asked, claim.mayCall),
         clock,
         names,
-        found: (finding) => {
-          note(name, finding)
-          return claim.found(finding)
-        },
+        found: (finding) => (noteFound(log, counts, name, finding), claim.found(finding)),
         rooted: async ({ uuid }) =>
           uuid === record.root || (await command(kernel, name, { type: 'FindRoot', number, root: uuid })).ok,
-        isUnchanged: (wanted, provider) => record.passes % WHOLE_EVERY !== 0 && agreements.holds(wanted, provider),
+        isUnchanged: agreements.holds,
         agreed: agreements.note,
       },
       task,
     )
 
-  return async (name) => {
+  /** How it ended, and what is answered. */
+  const look = async (name: HostName): Promise<Looked> => {
     const at = clock.now()
-    const alone = journal.exclusive
-    const begun = await command(kernel, name, { type: 'Begin', host: name, at, until: at + PASS_MS, alone })
-    if (!begun.ok) return begun.fault.kind === 'conflict' ? done(false) : begun
+    const begin = { type: 'Begin', host: name, at, until: at + PASS_MS, alone: journal.exclusive } as const
+    const begun = await command(kernel, name, begin)
+    if (!begun.ok) return failedBy(begun)
     const number = begun.value?.pass?.number
-    if (number === undefined) return done(false)
+    if (number === undefined) return SUPERSEDED
     const claim = createClaim(kernel, name, number)
     const facts = await factsOf(kernel, name)
     if (!facts.ok) {
       await end(kernel, name, claim, { number, trouble: UNREADABLE, wanted: 0 })
-      return facts
+      return ['failed', facts]
     }
     const passed = await run(name, number, claim, facts.value)
-    if (passed === 'superseded') return done(false)
+    if (passed === 'superseded') return SUPERSEDED
     const trouble = passed === 'done' ? null : passed
-    const ended = await end(kernel, name, claim, { number, trouble, wanted: facts.value.task.wanted.length })
-    return ended.ok || ended.fault.kind === 'conflict' ? done(ended.ok) : ended
+    const { record, task } = facts.value
+    const ended = await end(kernel, name, claim, { number, trouble, wanted: task.wanted.length })
+    if (!ended.ok) return failedBy(ended)
+    if (record.trouble?.state === 'unreachable' && trouble?.state !== 'unreachable') counts.recovered++
+    return [trouble?.state ?? (claim.hasChanged() ? 'changed' : 'unchanged'), done(true)]
+  }
+  const count = (outcome: PassOutcome, since: number) => countPass(counts, outcome, clock.monotonic() - since)
+  return {
+    pass: async (name) => {
+      const since = clock.monotonic()
+      const [outcome, looked] = await look(name)
+      count(outcome, since)
+      return looked
+    },
+    compare: async (name, at) => {
+      const since = clock.monotonic()
+      const outcome = await compare(name, at)
+      if (outcome !== null) count(outcome, since)
+      return outcome !== null
+    },
   }
 }

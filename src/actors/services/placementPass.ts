@@ -8,15 +8,18 @@
 import type { HostName } from '../../identifiers.ts'
 import type { Finding, PlacementRecord, Trouble } from '../placement/decider.ts'
 import type { PlacementFault, Provider, Told } from '../placement/port.ts'
-import type { Wanted } from '../placement/wanted.ts'
+import { type Wanted, unallocatedOf, withheld } from '../placement/wanted.ts'
 import { takeBack } from './placementRemoval.ts'
 import { type Tools, settle } from './placementSettle.ts'
+import { type BoundBy, allocatedOn } from './placementUnits.ts'
 
 export type Task = {
   readonly host: HostName
   /** The other names under which Nova may know it. */
   readonly aliases: readonly HostName[]
   readonly wanted: readonly Wanted[]
+  /** Read before Placement is: an instance has its allocation before its requests are bound. */
+  readonly bound: BoundBy
   readonly held: Pick<PlacementRecord, 'root' | 'providers'>
 }
 export type PassTools = Pick<Tools, 'placement' | 'clock' | 'names'> & {
@@ -75,8 +78,21 @@ const takeAllBack = async (tools: PassTools, task: Task, own: readonly Provider[
   return 'done'
 }
 
+/** With the units reserved that are bound without an allocation (P15). Only where something is bound, Placement is asked. */
+const wantedNow = async ({ placement }: PassTools, { bound }: Task, wanted: Wanted): Promise<Told<Wanted>> => {
+  const users = bound.get(wanted.uuid)
+  if (users === undefined) return { ok: true, value: wanted }
+  const allocated = await allocatedOn(placement, wanted.uuid)
+  if (!allocated.ok) return allocated
+  const instances = users.map(({ instance }) => instance)
+  return { ok: true, value: withheld(wanted, unallocatedOf(instances, allocated.value)) }
+}
+
 const settleAll = async (tools: PassTools, task: Task, at: Pick<Tools, 'root' | 'tree'>): Promise<Passed> => {
-  for (const wanted of task.wanted) {
+  for (const plain of task.wanted) {
+    const now = await wantedNow(tools, task, plain)
+    if (!now.ok) return unreachable(now)
+    const wanted = now.value
     const [provider, held] = [at.tree.get(wanted.uuid), task.held.providers[wanted.uuid]]
     const stands = provider?.parent === at.root.uuid && provider.name === wanted.name
     if (provider && stands && held?.state === 'in_sync' && tools.isUnchanged(wanted, provider)) continue

@@ -18,6 +18,7 @@ const finding = (unwanted: Unwanted, state: Finding['state'], reason: string, di
   traits: unwanted.traits,
   state,
   reason,
+  reserving: [],
   ours: state !== 'placement_conflict',
   did,
 })

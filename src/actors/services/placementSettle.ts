@@ -4,14 +4,15 @@
  *
  * SETTLE-1 what is equal is not written: each write of an inventory disturbs the claims of Nova;
  * SETTLE-2 a provider that is not known to be ours is written only if it is ours by its UUID, name and content (placement 6.1);
- * SETTLE-3 traits of others on our provider stay; only those that this service has set are taken away.
+ * SETTLE-3 traits of others on our provider stay; only those that this service has set are taken away, and names of functions that the card
+ *    is not loaded with.
  */
 import { type Backoff, backoffMs, pause } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
 import type { Deed, Finding, HeldProvider } from '../placement/decider.ts'
-import { FOREIGN_TRAITS, OWNER_TRAIT } from '../placement/names.ts'
+import { FOREIGN_TRAITS, OWNER_TRAIT, isFunctionTrait } from '../placement/names.ts'
 import type { Inventories, Placement, PlacementFault, Provider, Told } from '../placement/port.ts'
 import { type Wanted, inventoriesOf } from '../placement/wanted.ts'
 
@@ -56,12 +57,13 @@ const isAdoptable = (
 ): boolean =>
   rpUuidOf(name) === uuid &&
   (traits.includes(OWNER_TRAIT) ||
-    (traits.every((trait) => wanted.includes(trait)) &&
+    (traits.every((trait) => wanted.includes(trait) || isFunctionTrait(trait)) &&
       Object.keys(inventories).every((each) => each === resourceClass)))
 
 const traitsFor = (wanted: Wanted, held: HeldProvider | undefined, present: readonly string[]): readonly string[] => {
   const former = new Set(held?.traits)
-  return [...new Set([...present.filter((trait) => !former.has(trait)), ...wanted.traits])].toSorted()
+  const others = present.filter((trait) => !former.has(trait) && !isFunctionTrait(trait))
+  return [...new Set([...others, ...wanted.traits])].toSorted()
 }
 
 type Progress = {
@@ -82,6 +84,7 @@ const finding = ({ wanted, held, did, ours }: Progress, state: Finding['state'],
       : [...new Set([...(held?.traits ?? []), ...(ours ? wanted.traits : [])])].toSorted(),
   state,
   reason,
+  reserving: state === 'placement_conflict' ? [] : wanted.reasons,
   ours,
   did: [...did],
 })
@@ -146,16 +149,16 @@ const place = async (
   provider: Provider,
   content: Content,
 ): Promise<PlacementFault | Finding | null> => {
-  const { wanted, held } = progress
+  const { wanted } = progress
   const foreign = foreignTraitIn(content.traits)
   if (foreign !== undefined)
     return conflict(progress, `the provider ${provider.uuid} carries ${foreign}: it belongs to Nova`)
   if (!progress.ours) {
-    if (held?.ours !== true && provider.root !== root.uuid)
+    if (provider.root !== root.uuid)
       return conflict(progress, `the provider ${provider.uuid} stands below another compute node, ${provider.root}`)
-    if (held?.ours !== true && (provider.name !== wanted.name || !isAdoptable(wanted, content)))
+    if (provider.name !== wanted.name || !isAdoptable(wanted, content))
       return conflict(progress, `the provider ${provider.uuid} (${provider.name}) exists and is not known to be ours`)
-    if (held?.ours !== true) progress.did.push('adopted')
+    progress.did.push('adopted')
     progress.ours = true
   }
   const [renamed, moved] = [provider.name !== wanted.name, provider.parent !== root.uuid]

@@ -6,9 +6,11 @@ import type { EntityKey, HostName } from '../../identifiers.ts'
 import { type Outcome, isUndecided } from '../../fault.ts'
 import { textOf } from '../../errorText.ts'
 import { endedWithin } from '../../waiting.ts'
-import { PLACEMENT_DUE } from '../placement/marks.ts'
+import { PLACEMENT_DUE, isMark } from '../placement/marks.ts'
+import { type PlacementCounts, noPlacementCounts } from '../placement/counts.ts'
 import type { Placement } from '../placement/port.ts'
 import { idOf } from '../runtime/memory.ts'
+import type { Read } from '../runtime/region.ts'
 import type { Kernel } from './kernel.ts'
 import type { Worker } from './lanes.ts'
 import { createLook } from './placementLook.ts'
@@ -21,19 +23,27 @@ const STOP_MS = 3000
 export type Placer = Worker & {
   /** Looks at this host now. Resolves when the pass has ended; false: another process works on it. */
   readonly now: (name: HostName) => Promise<Outcome<boolean>>
+  readonly counts: () => PlacementCounts
+}
+
+const emptied = async (inHand: ReadonlyMap<HostName, Promise<unknown>>): Promise<void> => {
+  while (inHand.size > 0) await Promise.allSettled(inHand.values())
 }
 
 export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
   const { clock, log } = kernel
-  const look = createLook(kernel, port)
-  const waiting = new Set<HostName>()
+  const counts = noPlacementCounts()
+  const look = createLook(kernel, port, counts)
+  /** With the moment of the row that led to the host, when it is a comparison that comes with time. */
+  const waiting = new Map<HostName, number | null>()
   const inHand = new Map<HostName, Promise<unknown>>()
   let stopped = false
 
   /** What fails is found again by its recorded moment. */
-  const attempt = async (name: HostName): Promise<void> => {
+  const attempt = async (name: HostName, at: number | null): Promise<void> => {
     try {
-      const looked = await look(name)
+      if (at !== null && (await look.compare(name, at))) return
+      const looked = await look.pass(name)
       if (!looked.ok && !isUndecided(looked.fault)) log.warn({ host: name, fault: looked.fault }, 'placement.refused')
     } catch (error) {
       log.error({ host: name, error: textOf(error) }, 'placement.failed')
@@ -47,35 +57,33 @@ export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
     inHand.set(name, work.then(over, over))
   }
   const next = (): void => {
-    for (const name of waiting) {
+    for (const [name, at] of waiting) {
       if (stopped || inHand.size >= LOOKS_MAX) return
       waiting.delete(name)
-      hold(name, attempt(name))
+      hold(name, attempt(name, at))
     }
   }
-  const ended = async () => {
-    while (inHand.size > 0) await Promise.allSettled(inHand.values())
-  }
   return {
-    kinds: [PLACEMENT_DUE],
+    kinds: PLACEMENT_DUE,
     moment: clock.now,
     room: () => WAITING_MAX - waiting.size,
-    begin: (entity: EntityKey) => {
+    begin: (entity: EntityKey, _read: Read, at?: number) => {
       const name = idOf(entity)
       if (stopped || inHand.has(name) || waiting.has(name) || waiting.size >= WAITING_MAX) return
-      waiting.add(name)
+      waiting.set(name, isMark(entity) ? null : (at ?? null))
       next()
     },
+    counts: () => structuredClone(counts),
     isInHand: (entity) => inHand.has(idOf(entity)) || waiting.has(idOf(entity)),
-    ended,
+    ended: () => emptied(inHand),
     stop: async () => {
       stopped = true
       waiting.clear()
-      await endedWithin(clock, STOP_MS, ended())
+      await endedWithin(clock, STOP_MS, emptied(inHand))
     },
     now: async (name) => {
       for (let busy = inHand.get(name); busy; busy = inHand.get(name)) await busy
-      const looked = look(name)
+      const looked = look.pass(name)
       hold(name, looked)
       return looked
     },

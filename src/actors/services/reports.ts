@@ -113,7 +113,7 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
 
 export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
   const slots = createSlotComparison(kernel)
-  const snapshots = createInventorySnapshots(kernel.clock, liveness)
+  const snapshots = createInventorySnapshots(kernel, liveness)
   const judgeSender = createJudgeSender(kernel, liveness)
   const takeInventory = async (
     report: InventoryReport,
@@ -123,21 +123,25 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
     const { host, bootId: boot, number } = report
     if (snapshots.isOld(report)) return { ok: true, value: null }
     const digest = inventoryDigest(report)
-    const changedAt = liveness.changedAt(host)
+    const before = { changedAt: liveness.changedAt(host), incarnation: snapshots.incarnation() }
     const recorded = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
     if (!recorded.ok) return recorded
     const answered = report.ledger === 'new' ? await answerLedger(kernel, report) : null
     if (answered && !answered.ok) return answered
     if (recorded.value === 'old') return { ok: true, value: null }
-    const snapshot = { boot, number, digest, complete: recorded.value === 'complete', changedAt, signer }
+    const snapshot = { boot, number, digest, complete: recorded.value === 'complete', signer, ...before }
     await snapshots.take(report, snapshot, () => slots.compare(report))
     return { ok: true, value: null }
   }
-  const takeOrderResult = (report: OrderResult, messageId: string): Promise<Outcome<null>> => {
-    snapshots.orderEnded(report.host)
+  const takeOrderResult = async (report: OrderResult, messageId: string): Promise<Outcome<null>> => {
     const span = kernel.tracer.part('consumer', 'result taken', report.trace)
     const take = (trace: string | undefined) => takeResult(kernel, { ...report, ...traceField(trace) }, messageId)
-    return inSpan(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
+    try {
+      return await inSpan(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
+    } finally {
+      // not before: slots that were compared while the result was being recorded agreed with what was recorded before it
+      snapshots.orderEnded(report.host)
+    }
   }
   return {
     admit: createAdmit(kernel),

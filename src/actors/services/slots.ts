@@ -21,7 +21,7 @@ import { type Kernel, newWork } from './kernel.ts'
 import { createHolders } from './retirement.ts'
 
 export type SlotComparison = {
-  /** Compares the report of the present start of a host. True: nothing differs, and the same again need not be compared. */
+  /** Compares the report of the present start of a host. True: nothing differs and no order is under way, so the same again need not be compared. */
   readonly compare: (report: InventoryReport) => Promise<boolean>
 }
 
@@ -112,23 +112,18 @@ export const createSlotComparison = (kernel: Kernel): SlotComparison => {
     if (!present.ok) return false
     // one that an operator took out of service is not repaired
     if (present.value.state.bootId !== bootId || present.value.state.retired) return false
-    for (const read of [region.readCached, region.readCurrent]) {
-      const places = await createHolders(kernel, read)(name)
-      if (!places.ok) return false
-      const { differences, unknown } = slotDifferences(slots, places.value)
-      const used = usedByOthers(slots, places.value)
-      const agrees = differences.length + used.length === 0
-      // what is cached may be out of date
-      if ((!agrees || unknown.length > 0) && read === region.readCached) continue
-      const lasting = foreignUse(name, used)
-      if (agrees && unknown.length === 0) return true
-      if (unknown.length > 0)
-        log.warn({ host: name, slots: unknown.slice(0, 10), count: unknown.length }, 'slots.unknown')
-      for (const one of lasting.slice(0, AT_ONCE_MAX)) await act(kernel, name, one)
-      if (differences.length === 0) return agrees
-      if (!(await answered(report, differences))) await ask(report, differences.slice(0, AT_ONCE_MAX))
-    }
-    return false
+    // what this process remembers may be older than the report: another one may have taken the results of this host
+    const places = await createHolders(kernel)(name)
+    if (!places.ok) return false
+    const { differences, unknown, undecided } = slotDifferences(slots, places.value)
+    const used = usedByOthers(slots, places.value)
+    const lasting = foreignUse(name, used)
+    if (unknown.length > 0)
+      log.warn({ host: name, slots: unknown.slice(0, 10), count: unknown.length }, 'slots.unknown')
+    for (const one of lasting.slice(0, AT_ONCE_MAX)) await act(kernel, name, one)
+    if (differences.length > 0 && !(await answered(report, differences)))
+      await ask(report, differences.slice(0, AT_ONCE_MAX))
+    return !undecided && differences.length + used.length + unknown.length === 0
   }
   return {
     compare: async (report) => {

@@ -21,6 +21,7 @@ import type { Kernel } from './kernel.ts'
 import { createLane, deadlineWorker } from './lanes.ts'
 import type { Liveness } from './liveness.ts'
 import { type Notifier, createNotifier } from './notifier.ts'
+import { createOrphanRound } from './orphanRound.ts'
 import { createPlacementWatch } from './placementWatch.ts'
 import { createNamingRound } from './profileNames.ts'
 import { type Placer, createPlacer } from './placer.ts'
@@ -47,6 +48,14 @@ const SLOW_ROUNDS = 8
 /** Work that is looked for again and again, every so many rounds. */
 type Round = { readonly every: number; readonly work: () => Promise<unknown> }
 
+/** What no deadline leads to: it is looked for. */
+const slowWork = (kernel: Kernel, placer: Placer | null): readonly Round['work'][] => [
+  createViewChecks(kernel).now,
+  createUnboundTtl(kernel).now,
+  createOrphanRound(kernel),
+  ...(placer ? [createPlacementWatch(kernel, placer).round, createNamingRound(kernel)] : []),
+]
+
 export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const { clock, journal, region, options, log } = kernel
   const notifier = createNotifier(kernel)
@@ -54,8 +63,6 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
   const workers = [deadlineWorker(kernel), notifier, ...(placer ? [placer] : [])]
   const lanes = workers.map((worker) => createLane(kernel, worker))
   const resend = createResend(kernel)
-  const checks = createViewChecks(kernel)
-  const unbound = createUnboundTtl(kernel)
   let [stopped, rounds] = [false, 0]
   const timers = new Map<Round, Cancel>()
 
@@ -65,14 +72,7 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
     { every: 1, work: liveness.note },
     { every: SLOW_ROUNDS, work: async () => region.passivate() },
     { every: SLOW_ROUNDS, work: liveness.sweep },
-    { every: SLOW_ROUNDS, work: checks.now },
-    { every: SLOW_ROUNDS, work: unbound.now },
-    ...(placer
-      ? [
-          { every: SLOW_ROUNDS, work: createPlacementWatch(kernel, placer).round },
-          { every: SLOW_ROUNDS, work: createNamingRound(kernel) },
-        ]
-      : []),
+    ...slowWork(kernel, placer).map((work) => ({ every: SLOW_ROUNDS, work })),
   ]
   const loop = async (round: Round) => {
     await round.work().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.round'))

@@ -1,5 +1,5 @@
 /** Unbind and removal: the ARQ leaves at once, its handle goes back to the deployable, which finishes the release with its host. */
-import type { ArqUuid, EntityKey } from '../../identifiers.ts'
+import type { ArqUuid, EntityKey, InstanceUuid } from '../../identifiers.ts'
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../arq/decider.ts'
 import type { Caller, Control } from '../control.ts'
@@ -9,7 +9,7 @@ import { instance, instanceKey } from '../instance/decider.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
 import type { Read } from '../runtime/region.ts'
 import { transact } from '../runtime/transact.ts'
-import { type Kernel, RELEASE_FOR_MS, causeOf } from './kernel.ts'
+import { type Kernel, type Origin, RELEASE_FOR_MS, causeOf } from './kernel.ts'
 
 type UnbindCommand = 'Unbind' | 'Remove'
 export const missingArq = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
@@ -56,14 +56,14 @@ type Guard = (held: Arq, uuid: ArqUuid) => Fault | null
 /** All of them leave in one append, or none does. */
 const unbindAll = (
   kernel: Kernel,
-  caller: Caller,
+  origin: Origin,
   uuids: readonly ArqUuid[],
   type: UnbindCommand,
   guard: Guard,
 ): Promise<Outcome<null>> =>
   transact(kernel, {
     subject: 'who holds the accelerator requests',
-    cause: causeOf(caller),
+    cause: origin,
     guess: async (attempt) => {
       const { readCached, readCurrent } = kernel.region
       const states = await readAll(attempt === 0 ? readCached : readCurrent, uuids)
@@ -78,7 +78,7 @@ const unbindAll = (
         if (fault) draft.refuse(fault)
       }
       if (held.some(([, one]) => partners(one).some((key) => !keys.includes(key)))) return MOVED
-      for (const [uuid, one] of held) if (!gone(one)) unbindOne(draft, uuid, type, caller.trace)
+      for (const [uuid, one] of held) if (!gone(one)) unbindOne(draft, uuid, type, origin.trace)
       return null
     },
   })
@@ -88,7 +88,7 @@ const createUnbindByUuid =
   async (caller, uuids) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'unbinding accelerator requests' })
     const guard: Guard = (held, uuid) => (gone(held) ? missingArq(uuid).fault : null)
-    return unbindAll(kernel, caller, [...new Set(uuids)], 'Unbind', guard)
+    return unbindAll(kernel, causeOf(caller), [...new Set(uuids)], 'Unbind', guard)
   }
 
 const createRemove =
@@ -103,7 +103,7 @@ const createRemove =
         ? { kind: 'service_token', action: 'deleting a bound accelerator request' }
         : null
     if (known.length > 0) {
-      const removed = await unbindAll(kernel, caller, known, 'Remove', needsService)
+      const removed = await unbindAll(kernel, causeOf(caller), known, 'Remove', needsService)
       if (!removed.ok) return removed
     }
     const unknown = wanted.filter((uuid) => !known.includes(uuid))
@@ -143,3 +143,20 @@ export const createUnbind = (kernel: Kernel): Pick<Control['arqs'], 'unbind' | '
   remove: createRemove(kernel),
   removeByInstance: createRemoveByInstance(kernel),
 })
+
+/** As they were at a moment: of one that has another instance, or has changed since, nothing is deleted. */
+type Unchanged = { readonly instance: InstanceUuid; readonly arqs: readonly ArqUuid[]; readonly before: number }
+
+/** Deletes requests of an instance for which Nova will not ask any more. Faults: conflict (one has changed). */
+export const removeUnchanged = (
+  kernel: Kernel,
+  cause: Origin,
+  { instance: uuid, arqs, before }: Unchanged,
+): Promise<Outcome<null>> => {
+  const guard: Guard = (held) => {
+    if (gone(held)) return null
+    const isSame = held.bond?.instanceUuid === uuid && (held.updatedAt ?? held.createdAt) <= before
+    return isSame ? null : { kind: 'conflict', reason: 'its accelerator requests have changed meanwhile' }
+  }
+  return unbindAll(kernel, cause, arqs, 'Remove', guard)
+}

@@ -18,6 +18,7 @@ import { type Memory, blank, recallInto } from '../runtime/memory.ts'
 import type { PageQuery, Reads } from '../runtime/ports.ts'
 import { isMark } from '../placement/marks.ts'
 import { profileKey } from '../profile/decider.ts'
+import { recordedPart } from '../recordedPart.ts'
 import { VIEWS, type ViewName, keyOfRow } from '../runtime/views.ts'
 
 type Cells = Readonly<Record<string, unknown>>
@@ -41,12 +42,9 @@ const HELD = 50
 const ROWS_MAX = 1000
 const LEASE = 'checks'
 
-/**
- * What of a row is not compared: the time an order was last sent is not in the journal, and a release before 0.3.0 that runs beside
- * this one records other kinds of due work.
- */
-const UNCOMPARED: Partial<Readonly<Record<ViewName, Cells>>> = { pending_orders: { sent_at: 0 }, due: { kind: '' } }
-const compared = (view: ViewName, row: Cells): string => canonicalJson({ ...row, ...UNCOMPARED[view] })
+/** A release before 0.3.0 that runs beside this one records other kinds of due work. */
+const compared = (view: ViewName, row: Cells): string =>
+  canonicalJson({ ...recordedPart(view, row), ...(view === 'due' && { kind: '' }) })
 
 export type Difference = {
   readonly view: ViewName

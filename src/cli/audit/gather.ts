@@ -12,7 +12,7 @@ import { readClients, readHost, readJournal, readTopicFile } from './files.ts'
 import { type Block, rowsIn } from './packed.ts'
 import { readStore } from './storeReader.ts'
 import { SNAPSHOTS_BLOCK, type Table } from './storeTables.ts'
-import { gatherTopics, journalOf } from './topics.ts'
+import { gatherTopics, journalOf, wholeEntities } from './topics.ts'
 import type { Config } from '../config/config.ts'
 
 export type AuditOptions = {
@@ -97,16 +97,18 @@ const read = async (
   log: Log,
 ): Promise<{ readonly main: Read; readonly topics: Lying | null }> => {
   const source = options.file === null ? sourceOf(options) : null
-  const main = options.file === null ? source && (await fromStore(source)) : await fromFile(options.file)
+  const stored = options.file === null ? source && (await fromStore(source)) : await fromFile(options.file)
   const topics = options.file === null || options.topicFile !== null ? await topicsOf(options, log) : null
-  if (main) return { main, topics }
+  if (stored) return { main: stored, topics }
   if (!topics) throw new Error('nothing to read: name --database, --data, --kafka or --file')
   if (topics.cut.size > 0)
     throw new Error(
       `${[...topics.cut].join(', ')}: the oldest messages are gone, so the topics alone do not tell the whole journal; name --database too`,
     )
-  const journal = journalOf(topics.messages)
-  return { main: { journal, lost: [], now: Date.now(), source: 'facts on the topics', marks: UNKNOWN }, topics }
+  const messages = wholeEntities(topics.messages)
+  const journal = journalOf(messages)
+  const main = { journal, lost: [], now: Date.now(), source: 'facts on the topics', marks: UNKNOWN }
+  return { main, topics: { ...topics, messages } }
 }
 
 const declared = ({ command: commandId, ...row }: DeclaredRow): Declared => ({ ...row, commandId, cause: {} })

@@ -1,6 +1,7 @@
 /** Formats the result of an audit as text. Pure. */
 import type { Proof, Violation } from '../../audit/evidence.ts'
 import type { Figures } from './figures.ts'
+import { visibleJson } from '../../text.ts'
 
 export type Verdict = {
   readonly sources: readonly string[]
@@ -23,10 +24,10 @@ const LINE: { readonly [Of in Proof['of']]: (proof: Extract<Proof, { readonly of
   topic: ({ topic, partition, offset, key, id, position }) =>
     `topic ${topic}/${partition}@${offset} key ${key} id ${id ?? '-'} position ${position ?? '-'}`,
   view: ({ view, key }) => `view ${view} ${key}`,
-  host: ({ host, step }) => `host ${host}${step === null ? '' : ` ${JSON.stringify(step)}`}`,
-  client: ({ asked }) => `client ${JSON.stringify(asked)}`,
-  placement: ({ uuid, seen }) => `placement ${uuid} ${JSON.stringify(seen)}`,
-  nova: ({ heard }) => `nova ${JSON.stringify(heard)}`,
+  host: ({ host, step }) => `host ${host}${step === null ? '' : ` ${visibleJson(step)}`}`,
+  client: ({ asked }) => `client ${visibleJson(asked)}`,
+  placement: ({ uuid, seen }) => `placement ${uuid} ${visibleJson(seen)}`,
+  nova: ({ heard }) => `nova ${visibleJson(heard)}`,
 }
 const lineOf = (proof: Proof): string => (LINE[proof.of] as (proof: Proof) => string)(proof)
 

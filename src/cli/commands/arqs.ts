@@ -2,6 +2,7 @@
 import { type Api, type ApiFlags, addApiFlags, apiOf, fieldsOf, show, tableOf } from '../operators/api.ts'
 import type { Arq, Timeline } from '../operators/apiShapes.ts'
 import { type Register, withPlainErrors } from '../command.ts'
+import { visibleJson } from '../../text.ts'
 
 const fields = (arq: Arq): readonly string[] =>
   fieldsOf({
@@ -24,7 +25,7 @@ const stepLines = ({ steps }: Timeline): readonly string[] =>
       took,
       cause,
       Object.entries(detail)
-        .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .map(([name, value]) => `${name}=${typeof value === 'string' ? value : visibleJson(value)}`)
         .join(' '),
     ]),
   )

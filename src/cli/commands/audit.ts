@@ -2,10 +2,11 @@
  * `accelerando audit`: checks every invariant over the journal, the topics, the ledgers of hosts, and the records of
  * clients.
  */
-import { type Flags, type Register, configured, out } from '../command.ts'
+import { type Flags, type Register, configured, out, outLines } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
+import { visibleJson } from '../../text.ts'
 
 const AUDIT_FLAGS: readonly Key[] = ['database', 'data', 'kafka.brokers', 'kafka.prefix', 'config', 'log.level']
 /** Exit codes for scripts: 0 clean, 1 violations, 2 the evidence could not be read. */
@@ -63,8 +64,8 @@ const run = async (flags: Flags, given: Given): Promise<void> => {
   const [{ audit }, { auditLines }] = await Promise.all([import('../audit/audit.ts'), import('../audit/text.ts')])
   const verdict = await audit(options, given.write ?? null, await openLog(config.log))
   process.exitCode = verdict.violations.length === 0 ? CLEAN : VIOLATED
-  if (given.json) return out(JSON.stringify(verdict))
-  for (const line of auditLines(verdict)) out(line)
+  if (given.json) return out(visibleJson(verdict))
+  outLines(auditLines(verdict))
 }
 
 export const audit: Register = (program) => {

@@ -2,7 +2,7 @@
 import { type Flags, type Register, configured, lacking, out, withPlainErrors } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
-import { untilEnded } from '../programs/untilEnded.ts'
+import { listensOf, untilEnded } from '../programs/untilEnded.ts'
 
 export const control: Register = (program) => {
   addFlags(
@@ -16,7 +16,7 @@ export const control: Register = (program) => {
       if (!config || lacking('control', config)) return
       const log = await openLog(config.log)
       const { database, kafka } = config
-      await untilEnded(log, config.listen, async () => {
+      await untilEnded(log, listensOf(config), async () => {
         const { startControl } = await import('../programs/control.ts')
         const running = await startControl({ ...config, database: database!, kafka: kafka! }, log)
         out(`ready ${running.base}`)

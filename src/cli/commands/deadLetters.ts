@@ -2,8 +2,9 @@
 import type { Command } from 'commander'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { silent } from '../../log.ts'
-import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
+import { visibleJson } from '../../text.ts'
 
 type List = Flags & { readonly json?: true; readonly since?: string; readonly limit: string; readonly topic?: string }
 type Retry = Flags & { readonly all?: true; readonly topic?: string }
@@ -36,8 +37,8 @@ const list = async ({ json, since, limit, topic, ...flags }: List) => {
   if (kafka === null) return
   const { letterLines, listLetters } = await import('../operators/deadLetters.ts')
   const letters = await listLetters(kafka, silent, listed)
-  if (json) return out(JSON.stringify(letters))
-  for (const letter of letters) for (const line of letterLines(letter)) out(line)
+  if (json) return out(visibleJson(letters))
+  outLines(letters.flatMap(letterLines))
   out(letters.length === 0 ? 'there are none' : `${letters.length} shown`)
 }
 

@@ -1,10 +1,10 @@
 /** `accelerando devices`: shows the devices on the PCI bus of this machine. */
-import { join } from 'node:path'
-import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { tableOf } from '../operators/api.ts'
 import type { ScannedDevice } from '../../drivers/pci/scan.ts'
+import { visibleJson } from '../../text.ts'
 
 const HEADS = ['ADDRESS', 'VENDOR:PRODUCT', 'CLASS', 'OFFERED', 'WHITELIST ENTRY THAT OFFERS IT']
 
@@ -13,7 +13,7 @@ const rowOf = (device: ScannedDevice) => [
   `${device.vendor_id}:${device.product_id}`,
   `${device.class} ${device.class_name}`,
   device.offered ? 'yes' : `no: ${device.reason}`,
-  device.whitelist_entry && JSON.stringify(device.whitelist_entry),
+  device.whitelist_entry && visibleJson(device.whitelist_entry),
 ]
 
 /** Instructions for offering more devices, printed below the table. */
@@ -25,22 +25,14 @@ const advice = (example: string | null): readonly string[] => [
 ]
 
 const scan = async (config: Config) => {
-  const [{ realHostIo }, { scannedDevices, seenFunctions }, { readWhitelist }, { exampleSetting }] = await Promise.all([
-    import('../../drivers/hostIo.ts'),
+  const [{ pciHere }, { scannedDevices }, { exampleSetting }] = await Promise.all([
+    import('../pciHere.ts'),
     import('../../drivers/pci/scan.ts'),
-    import('../../drivers/pci/whitelist.ts'),
     import('../../drivers/pci/whitelistHint.ts'),
   ])
-  const { name } = config.host
-  const stateDir = join(config.data, 'hosts', name, 'drivers')
-  const host = realHostIo({ hostname: name, stateDir, warn: () => undefined })
-  // A scan only reads, so nothing is ever written here.
-  const io = { ...host, write: async () => undefined }
-  const reading = readWhitelist(config.drivers.pci?.whitelist)
-  const entries = reading.ok ? reading.entries : []
-  const seen = await seenFunctions(io, config.drivers.pci?.sysfsRoot ?? '/sys', entries)
-  const driverEnabled = config.enabledDrivers.includes('pci_driver')
-  const devices = scannedDevices(seen, { driverEnabled, whitelistSet: entries.length > 0 })
+  const { driverEnabled, whitelist, look } = pciHere(config)
+  const seen = await look()
+  const devices = scannedDevices(seen, { driverEnabled, whitelistSet: whitelist.length > 0 })
   return { devices, example: exampleSetting(seen.flatMap(({ found, entry }) => (entry === null ? [found] : []))) }
 }
 
@@ -58,9 +50,9 @@ export const devices: Register = (program) => {
         const config = configured(flags)
         if (!config) return
         const found = await scan(config)
-        if (flags.json) return out(JSON.stringify({ devices: found.devices }, null, 2))
-        for (const line of tableOf(HEADS, found.devices.map(rowOf))) out(line)
-        if (found.devices.some(({ offered }) => !offered)) for (const line of advice(found.example)) out(line)
+        if (flags.json) return out(visibleJson({ devices: found.devices }, 2))
+        outLines(tableOf(HEADS, found.devices.map(rowOf)))
+        if (found.devices.some(({ offered }) => !offered)) outLines(advice(found.example))
       }),
     )
 }

@@ -1,9 +1,15 @@
 /** `accelerando doctor`. */
 import { systemClock } from '../../clock.ts'
-import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
+import { visibleJson } from '../../text.ts'
 
-type Given = Flags & { readonly api?: string; readonly json?: true; readonly mend?: true }
+type Given = Flags & {
+  readonly api?: string
+  readonly json?: true
+  readonly mend?: true
+  readonly novaConf: readonly string[]
+}
 
 const urlOf = (api: string | undefined): string | null => {
   if (api === undefined) return null
@@ -11,6 +17,8 @@ const urlOf = (api: string | undefined): string | null => {
     throw new Error(`--api: must be an http or https URL (is ${api})`)
   return api
 }
+
+const andOneMore = (path: string, before: readonly string[]): readonly string[] => [...before, path]
 
 export const doctor: Register = (program) => {
   addFlags(
@@ -22,6 +30,12 @@ export const doctor: Register = (program) => {
     PROGRAM_FLAGS.doctor,
   )
     .option('--api <URL>', 'also check whether the control process at this address is ready')
+    .option(
+      '--nova-conf <PATH>',
+      "on a host: a file of Nova's configuration, or a folder of them; may be repeated. Finds PCI devices that are offered here and by Nova",
+      andOneMore,
+      [],
+    )
     .option('--mend', 'delete consumer groups that are no longer used')
     .option('--json', 'one JSON value instead of lines')
     .action(
@@ -29,12 +43,14 @@ export const doctor: Register = (program) => {
         const config = configured(given)
         if (!config) return
         const api = urlOf(given.api)
-        if ([config.database, config.kafka, config.keystone, api].every((place) => place === null))
-          throw new Error('nothing to look at: name --database, --kafka or --api')
+        const { novaConf } = given
+        const places = [config.database, config.kafka, config.keystone, api]
+        if (novaConf.length === 0 && places.every((place) => place === null))
+          throw new Error('nothing to look at: name --database, --kafka, --api or --nova-conf')
         const { examine, hasProblems, reportLines } = await import('../doctor/doctor.ts')
-        const findings = await examine({ ...config, api, mend: given.mend === true, clock: systemClock })
-        if (given.json) out(JSON.stringify(findings))
-        else for (const line of reportLines(findings)) out(line)
+        const findings = await examine({ ...config, api, novaConf, mend: given.mend === true, clock: systemClock })
+        if (given.json) out(visibleJson(findings))
+        else outLines(reportLines(findings))
         if (hasProblems(findings)) process.exitCode = 1
       }),
     )

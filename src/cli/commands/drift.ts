@@ -5,7 +5,7 @@ import type { HostDrift } from '../operators/apiShapes.ts'
 import { driftLines } from '../operators/driftLines.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
-type Asked = ApiFlags & { readonly host?: string; readonly apply?: true }
+type Asked = ApiFlags & { readonly host?: string; readonly apply?: true; readonly nova?: true }
 type Answered = { readonly drift: readonly HostDrift[] }
 
 const query = (args: Readonly<Record<string, string | undefined>>): string => {
@@ -16,10 +16,15 @@ const query = (args: Readonly<Record<string, string | undefined>>): string => {
 export const drift: Register = (program) => {
   const family = addApiFlags(
     program.command('drift').description('What differs between hardware, records and Placement. Changes nothing.'),
-  ).option('--host <NAME>', 'only this host')
+  )
+    .option('--host <NAME>', 'only this host')
+    .option('--nova', 'also ask Nova about each server that has accelerators')
   family.action(
     withPlainErrors(async (flags: Asked) => {
-      const json = await apiOf(flags)<Answered>('GET', `/drift${query({ host: flags.host })}`)
+      const json = await apiOf(flags)<Answered>(
+        'GET',
+        `/drift${query({ host: flags.host, nova: flags.nova && 'true' })}`,
+      )
       show(flags, json, () => driftLines(json.drift))
     }),
   )

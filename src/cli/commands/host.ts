@@ -13,7 +13,7 @@ export const host: Register = (program) => {
       const config = configured(flags)
       if (!config || lacking('host', config)) return
       const log = await openLog(config.log)
-      await untilEnded(log, config.adminListen, async () => {
+      await untilEnded(log, { '--admin-listen': config.adminListen }, async () => {
         const { startHostProgram } = await import('../programs/host.ts')
         const running = await startHostProgram({ ...config, kafka: config.kafka! }, log)
         out(`ready ${running.name}`)

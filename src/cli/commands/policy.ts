@@ -1,8 +1,9 @@
 /** `accelerando policy show`: who may do what under the configuration that is in force. */
-import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 import { policyTable } from '../operators/policyTable.ts'
 import { tableOf } from '../operators/api.ts'
+import { visibleJson } from '../../text.ts'
 
 type Given = Flags & { readonly as?: string; readonly json?: true }
 
@@ -23,14 +24,14 @@ export const policy: Register = (program) => {
         const config = configured(flags)
         if (!config) return
         const { heads, rows } = policyTable(config.http.policy, as)
-        if (json) return out(JSON.stringify(rows))
+        if (json) return out(visibleJson(rows))
         const yes = (allowed: boolean): string => (allowed ? 'yes' : '-')
         const cells = rows.map(({ operation, allowed, rule }) => [
           operation,
           ...heads.map((head) => yes(allowed[head]!)),
           rule,
         ])
-        for (const line of tableOf(['OPERATION', ...heads.map((head) => head.toUpperCase()), 'RULE'], cells)) out(line)
+        outLines(tableOf(['OPERATION', ...heads.map((head) => head.toUpperCase()), 'RULE'], cells))
       }),
     )
 }

@@ -34,7 +34,7 @@ const rebuildViews: Register = (program) => {
       const config = configured(flags)
       if (!config) return
       const { rebuildStore } = await import('../store/stopped.ts')
-      await rebuildStore(config, out)
+      await rebuildStore(config, await openLog(config.log), out)
     }),
   )
 }

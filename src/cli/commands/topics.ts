@@ -2,8 +2,9 @@
 import type { Command } from 'commander'
 import type { TopicReport } from '../../bus/kafka/topics.ts'
 import { silent } from '../../log.ts'
-import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
+import { visibleJson } from '../../text.ts'
 
 /** One line for each topic, one line below it for each difference, and the advice once at the end. */
 export const topicLines = (reports: readonly TopicReport[]): readonly string[] => {
@@ -27,8 +28,8 @@ const act = (how: (given: Given) => { readonly apply?: boolean; readonly dryRun?
     if (config.kafka === null) throw new Error('kafka.brokers is not set: name them with --kafka')
     const { createTopics } = await import('../../bus/kafka/topics.ts')
     const reports = await createTopics(config.kafka, config.topics, silent, how(given))
-    if (given.json) out(JSON.stringify(reports))
-    else for (const line of topicLines(reports)) out(line)
+    if (given.json) out(visibleJson(reports))
+    else outLines(topicLines(reports))
     if (reports.some(({ state }) => state === 'missing' || state === 'differs')) process.exitCode = 1
   })
 

@@ -20,6 +20,15 @@ export const NEIGHBOURS = {
   'nova.tell_for_seconds': row('control.tellForMs', k.seconds(0, 3600), inSeconds(CONTROL.tellForMs), {
     about: 'Events to Nova are sent again for this long after the bind was accepted.',
   }),
+  'nova.collect_orphans_seconds': row(
+    'control.collectOrphansMs',
+    k.seconds(0, 30 * 86_400),
+    inSeconds(CONTROL.collectOrphansMs),
+    {
+      about:
+        'Accelerator requests of servers that Nova has not known for this long, at least 60 seconds, are deleted. 0: never; see accelerando orphans.',
+    },
+  ),
   'nova.headers': row(
     'nova.headers',
     k.headers,

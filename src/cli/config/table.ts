@@ -121,7 +121,7 @@ const API = {
       'each of them has this limit.',
   }),
   'api.additive_microversion': row('http.additiveMicroversion', k.toggle, HTTP.additiveMicroversion, {
-    about: 'Offer microversion 2.4, which shows UUIDs beside integer ids.',
+    about: 'Offer microversion 2.4, which shows UUIDs beside integer ids, and how deployables stand in Placement.',
   }),
   'compat.tempest_server_faults': row('compat.tempestServerFaults', k.toggle, HTTP.compat.tempestServerFaults, {
     about: 'Answer 500 to the three client mistakes for which tests of existing clients expect it.',

@@ -14,13 +14,29 @@ import { counted, judgeAll } from './check.ts'
 import { DATABASE_CHECKS } from './database.ts'
 import { judgeImages, lookAtImages } from './images.ts'
 import { KAFKA_CHECKS } from './kafka.ts'
+import { pciHere } from '../pciHere.ts'
+import { examineOverlap } from './novaConf.ts'
 import { API_CHECKS, askFor, lookAtPlacement, NOVA_CHECKS, PLACEMENT_CHECKS } from './neighbours.ts'
 import { WORK_CHECKS } from './work.ts'
 
 export type DoctorOptions = Pick<
   Config,
-  'database' | 'kafka' | 'topics' | 'nova' | 'control' | 'images' | 'keystone' | 'glance'
+  | 'database'
+  | 'kafka'
+  | 'topics'
+  | 'nova'
+  | 'control'
+  | 'images'
+  | 'keystone'
+  | 'glance'
+  | 'placement'
+  | 'host'
+  | 'data'
+  | 'drivers'
+  | 'enabledDrivers'
 > & {
+  /** Files and folders of the configuration of Nova on this machine. None: it is not compared. */
+  readonly novaConf: readonly string[]
   /** Address of a control process. Null: it is not checked. */
   readonly api: string | null
   /** Delete consumer groups that are no longer used. */
@@ -84,12 +100,17 @@ const ofApi = async (api: string, { clock }: DoctorOptions): Promise<readonly Fi
   judgeAll(API_CHECKS, await askFor(`${api.replace(/\/+$/, '')}/readyz`, clock))
 const ofNova = async (url: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
   judgeAll(NOVA_CHECKS, await askFor(url, clock))
-const ofPlacement = async (keystone: KeystoneOptions, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
-  judgeAll(PLACEMENT_CHECKS, await lookAtPlacement(keystone, clock))
+const ofPlacement = async (keystone: KeystoneOptions, { placement, clock }: DoctorOptions) =>
+  placement.enabled ? judgeAll(PLACEMENT_CHECKS, await lookAtPlacement(keystone, clock)) : []
 
 const ofImages = async (keystone: KeystoneOptions, { glance, images, clock }: DoctorOptions) =>
   // a folder takes the place of the image service
   images === null ? [judgeImages(await lookAtImages(keystone, glance, clock))] : []
+
+const ofOverlap = (options: DoctorOptions) =>
+  orUnreachable('overlap with nova', 'run this on the host, as a user who may read its PCI bus (pci.sysfs_root)', () =>
+    examineOverlap(pciHere(options), options.novaConf),
+  )
 
 /** A system that is not configured is not checked. */
 const orNothing = async <Place>(
@@ -107,6 +128,7 @@ export const examine = async (options: DoctorOptions): Promise<readonly Finding[
     orNothing(nova?.url ?? null, options, ofNova),
     orNothing(keystone, options, ofPlacement),
     orNothing(keystone, options, ofImages),
+    options.novaConf.length === 0 ? [] : ofOverlap(options),
   ])
   return parts.flat()
 }

@@ -1,31 +1,47 @@
 /** Checks the image service: whether it can be reached, and whether this service may read images there. */
 import type { Clock } from '../../clock.ts'
-import type { NoImage } from '../../images.ts'
+import { textOf } from '../../errorText.ts'
+import { type NoImage, noImage } from '../../images.ts'
 import { silent } from '../../log.ts'
-import { createGlance, type GlanceOptions } from '../../neighbours/images/glance.ts'
+import { createGlance, type GlanceOptions, IMAGE_SERVICE } from '../../neighbours/images/glance.ts'
+import { NotInCatalogue } from '../../neighbours/openstack/send.ts'
 import { closer } from '../closer.ts'
 import type { KeystoneOptions } from '../config/keystone.ts'
 import { openSession } from '../programs/session.ts'
-import { type Finding, ok, problem } from './check.ts'
+import { type Finding, ok, problem, warning } from './check.ts'
 
-/** Null: it answers, and lets this service read. */
+/** Null: it answers, and lets this service read. `absent`: the cloud has none. */
 export const lookAtImages = async (
   keystone: KeystoneOptions,
   glance: GlanceOptions,
   clock: Clock,
-): Promise<NoImage | null> => {
+): Promise<NoImage | 'absent' | null> => {
   const open = closer(silent)
   const session = openSession({ keystone, clock, log: silent, open })
-  const found = session && (await createGlance(session, glance).look())
-  await open.close()
-  return found
+  try {
+    await session?.entry(IMAGE_SERVICE)
+    return session && (await createGlance(session, glance).look())
+  } catch (error) {
+    if (error instanceof NotInCatalogue) return 'absent'
+    return noImage('unavailable', textOf(error))
+  } finally {
+    await open.close()
+  }
 }
 
 const ADVICE =
   'check the image service, its endpoint in the catalogue (keystone_authtoken.interfaces, region_name), and the account in keystone_authtoken; ' +
   'or name a folder with the option images. Without either nothing can be programmed'
 
-export const judgeImages = (found: NoImage | null): Finding => {
+export const judgeImages = (found: NoImage | 'absent' | null): Finding => {
+  if (found === 'absent')
+    return {
+      check: 'images',
+      ...warning(
+        'the catalogue has no image service where this service looks: binds of profiles that name a bitstream or a function are refused',
+        'nothing, if no profile does; otherwise check keystone_authtoken.interfaces and region_name, or name a folder with the option images',
+      ),
+    }
   if (found === null) return { check: 'images', ...ok('the image service answers, and lets this service read') }
   const judged =
     found.why === 'forbidden'

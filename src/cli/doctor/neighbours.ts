@@ -1,5 +1,6 @@
 /** Checks of the services that answer over HTTP: the API of a control process, Nova, and Placement with the account of this service. */
-import type { PlacementTrouble, Told } from '../../actors/placement/port.ts'
+import { ofNova } from '../../actors/placement/ofNova.ts'
+import type { PlacementTrouble, Provider, Told } from '../../actors/placement/port.ts'
 import { messageOf } from '../../errorText.ts'
 import type { Clock } from '../../clock.ts'
 import { silent } from '../../log.ts'
@@ -9,7 +10,7 @@ import { createSession } from '../../neighbours/openstack/session.ts'
 import { ask } from '../ask.ts'
 import type { KeystoneOptions } from '../config/keystone.ts'
 import type { Check } from './check.ts'
-import { counted, ok, problem, span, warning } from './check.ts'
+import { counted, listed, ok, problem, span, warning } from './check.ts'
 
 export type Answer = {
   readonly url: string
@@ -76,8 +77,10 @@ const nova: Check<Answer> = {
 
 export type PlacementFacts = {
   readonly version: Told<string>
-  /** How many providers are ours. Only an administrator or a service may ask. */
-  readonly owned: Told<number>
+  /** The providers that are ours. Only an administrator or a service may ask. */
+  readonly owned: Told<readonly Provider[]>
+  /** Those of PCI devices that Nova tracks itself. */
+  readonly ofNova: Told<readonly Provider[]>
 }
 /** Signs in as the service does. */
 export const lookAtPlacement = async (
@@ -88,8 +91,9 @@ export const lookAtPlacement = async (
   try {
     const session = createSession({ options, send: sender.send, clock, log: silent })
     const version = await versionOf(session)
-    const owned = version.ok ? await createPlacement(session).owned() : version
-    return { version, owned: owned.ok ? { ok: true, value: owned.value.length } : owned }
+    const port = createPlacement(session)
+    const owned = version.ok ? await port.owned() : version
+    return { version, owned, ofNova: owned.ok ? await port.ofNova() : owned }
   } finally {
     await sender.close()
   }
@@ -103,7 +107,7 @@ const placement: Check<PlacementFacts> = {
   name: 'placement',
   judge: ({ version, owned }) => {
     if (version.ok && owned.ok)
-      return ok(`it answers, in version ${version.value}; ${counted(owned.value, 'provider')} of this service`)
+      return ok(`it answers, in version ${version.value}; ${counted(owned.value.length, 'provider')} of this service`)
     const fault = version.ok ? owned : version
     if (fault.ok) return null
     const advice = 'check the credentials, the endpoint in the service catalogue, and that Placement runs'
@@ -111,6 +115,25 @@ const placement: Check<PlacementFacts> = {
   },
 }
 
+/** Of the same compute node and with the same function in its name; drift sees more, since it knows the attach handles. */
+const overlap: Check<PlacementFacts> = {
+  name: 'overlap with nova',
+  judge: ({ owned, ofNova: told }) => {
+    // an older os-traits does not know the trait: then no Nova uses it
+    if (!owned.ok || (!told.ok && told.trouble === 'unknownName')) return null
+    if (!told.ok) return problem(`devices of Nova cannot be read: ${told.reason}`, PLACEMENT_ADVICE.denied!)
+    const place = (provider: Provider) => `${provider.root} ${ofNova(provider)?.function}`
+    const theirs = new Set(told.value.map(place))
+    const both = owned.value.filter((provider) => ofNova(provider) !== null && theirs.has(place(provider)))
+    return both.length === 0
+      ? null
+      : problem(
+          `${counted(both.length, 'device')} shown by Nova as well: ${listed(both.map(({ name }) => name))}`,
+          'offer each in one place (accelerando drift names all): take it out of pci.passthrough_whitelist here, or out of [pci] device_spec there',
+        )
+  },
+}
+
 export const API_CHECKS: readonly Check<Answer>[] = [ready, clock]
 export const NOVA_CHECKS: readonly Check<Answer>[] = [nova]
-export const PLACEMENT_CHECKS: readonly Check<PlacementFacts>[] = [placement]
+export const PLACEMENT_CHECKS: readonly Check<PlacementFacts>[] = [placement, overlap]

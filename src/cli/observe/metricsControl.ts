@@ -4,6 +4,11 @@
  */
 import { REFUSALS } from '../../actors/runtime/refusals.ts'
 import { STANDINGS } from '../../actors/host/decider.ts'
+import { PASS_OUTCOMES } from '../../actors/placement/counts.ts'
+import { PLACEMENT_TROUBLES } from '../../actors/placement/port.ts'
+import { DEEDS } from '../../actors/placement/decider.ts'
+import { HOST_STATES, dueKindOf } from '../../actors/placement/hostState.ts'
+import type { Placer } from '../../actors/services/placer.ts'
 import type { ControlPlane } from '../../actors/controlPlane.ts'
 import { type Counts, SLOT_DIFFERENCES } from '../../actors/runtime/counts.ts'
 import type { Bus } from '../../bus/port.ts'
@@ -75,6 +80,22 @@ export const showBus = (meter: Meter, { state, lag }: BusInsight): void => {
   })
 }
 
+const showPlacement = (meter: Meter, { counts }: Pick<Placer, 'counts'>, { reads }: Shown['store']): void => {
+  const due = reading(meter, 'placement', () => reads.tally('due', 'kind'))
+  meter.show('placement_passes_total', () =>
+    PASS_OUTCOMES.map((outcome) => [{ outcome }, counts().passes[outcome]] as const),
+  )
+  meter.show('placement_pass_seconds_total', () => counts().passMs / 1000)
+  meter.show('placement_changes_total', () => DEEDS.map((change) => [{ change }, counts().changes[change]] as const))
+  meter.show('placement_troubles_total', () =>
+    PLACEMENT_TROUBLES.map((trouble) => [{ trouble }, counts().troubles[trouble]] as const),
+  )
+  meter.show('placement_hosts', async () => {
+    const found = await due()
+    return found && HOST_STATES.map((state) => [{ state }, found.get(dueKindOf(state)) ?? 0] as const)
+  })
+}
+
 const beginAtZero = (meter: Meter): void => {
   for (const [name, series] of Object.entries(AT_ZERO))
     for (const labels of series) meter.count(name as keyof typeof AT_ZERO, labels as never, 0)
@@ -104,6 +125,7 @@ const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
   )
   meter.show('views_checked_total', () => counts().viewsChecked)
   meter.show('arqs_unbound_deleted_total', () => counts().unboundDeleted)
+  meter.show('arqs_orphaned_deleted_total', () => counts().orphansDeleted)
   meter.show('views_differing_total', () => counts().viewsDiffer)
   meter.show('orphan_handles_total', () => counts().orphans)
 }
@@ -127,5 +149,6 @@ export const showSystem = (meter: Meter, { plane, relay, inbox, bus, store }: Sh
     Object.entries(inbox.counts()).map(([outcome, messages]) => [{ outcome }, messages] as const),
   )
   showDatabase(meter, store)
+  if (plane.sweeper.placer) showPlacement(meter, plane.sweeper.placer, store)
   if ('state' in bus) showBus(meter, bus as BusInsight & typeof bus)
 }

@@ -111,11 +111,28 @@ export const CONTROL_METRICS = {
   ),
   refusals_checked_total: counter('Refusals decided from memory, by whether the journal confirmed them.', 'outcome'),
   views_checked_total: counter('Entities whose view rows were compared with their journal.'),
+  arqs_orphaned_deleted_total: counter(
+    'Accelerator requests that were deleted because Nova does not know their server any more.',
+  ),
   arqs_unbound_deleted_total: counter(
     'Accelerator requests that were deleted because nobody had bound them for arq.unbound_ttl.',
   ),
   views_differing_total: counter('Entities whose view rows were found to differ from their journal.'),
   orphan_handles_total: counter('Handles found held for an accelerator request that does not hold them.'),
+  placement_passes_total: counter('Passes over a host in Placement, by how they ended.', 'outcome'),
+  placement_pass_seconds_total: counter('Time of all passes over hosts in Placement.'),
+  placement_changes_total: counter(
+    'What passes changed in Placement, by kind; inventory, traits: one write each.',
+    'change',
+  ),
+  placement_troubles_total: counter(
+    'Answers of Placement to passes that were no success, by what they mean; gone, duplicate and stale are part of the work.',
+    'trouble',
+  ),
+  placement_hosts: gauge(
+    'Hosts by the worst that is recorded of them in Placement; one that is compared for the first time is not counted.',
+    'state',
+  ),
   scrape_failures_total: counter(
     'Reads for this page that failed or took too long, so that the last known values are shown.',
     'read',

@@ -2,8 +2,9 @@
 import type { Command } from 'commander'
 import * as v from 'valibot'
 import { ask } from '../ask.ts'
-import { out } from '../command.ts'
+import { out, outLines } from '../command.ts'
 import { type Entry, HOW_TO_SIGN_IN, signIn } from './signIn.ts'
+import { visibleJson } from '../../text.ts'
 
 type Json = Readonly<Record<string, unknown>>
 /** The document is not judged: a command of an older release shows what it knows of the answer of a newer API. */
@@ -82,6 +83,6 @@ export const fieldsOf = (fields: Readonly<Record<string, Cell>>): readonly strin
   tableOf(['field', 'value'], Object.entries(fields)).slice(1)
 
 export const show = (flags: ApiFlags, json: unknown, lines: () => readonly string[]): void => {
-  if (flags.json) out(JSON.stringify(json, null, 2))
-  else for (const line of lines()) out(line)
+  if (flags.json) out(visibleJson(json, 2))
+  else outLines(lines())
 }

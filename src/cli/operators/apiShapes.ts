@@ -4,6 +4,8 @@ import type { DeepReadonly } from '../../deepReadonly.ts'
 import type * as schemas from '../../http/schemas.ts'
 
 type Document<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>
+export type Collected = Document<typeof schemas.Collected>
+export type Orphans = Document<typeof schemas.Orphans>
 export type Arq = Document<typeof schemas.Arq>
 export type Handle = Document<typeof schemas.Handle>
 export type HandleDetail = Document<typeof schemas.HandleDetail>

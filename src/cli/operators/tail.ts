@@ -10,6 +10,7 @@ import { type SnapshotSource, followJournal } from '../../persistence/follow.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import { messageOf } from '../audit/topics.ts'
 import { tailLine } from './tailLine.ts'
+import { visibleJson } from '../../text.ts'
 
 export type TailOptions = {
   /** Null: all topics that carry facts. */
@@ -88,7 +89,7 @@ const shower = ({ arq, since, json }: TailOptions, out: (line: string, position:
     const { position } = message
     const old = since !== null && position !== null && !comesBefore(since, position)
     if (old || repeated(message)) return
-    out(json ? JSON.stringify(message) : tailLine(message, storedAt), position)
+    out(json ? visibleJson(message) : tailLine(message, storedAt), position)
   }
 }
 

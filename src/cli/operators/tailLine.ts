@@ -42,6 +42,12 @@ const details = (fields: Fields): string =>
       : `${name}=${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text}`
   }).join(' ')
 
+/** A message may come from anybody who may write to a topic. */
+const word = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+const when = (time: number | null): string =>
+  time === null || Number.isNaN(new Date(time).getTime()) ? 'without a time' : new Date(time).toISOString()
+
 /** The subject of a message: entity and event for a fact, the row for a state, the type for an order or a report. */
 const content = ({ topic, key, body }: TopicMessage): readonly [string, string] => {
   if (body === null) return [key, 'is gone']
@@ -49,22 +55,24 @@ const content = ({ topic, key, body }: TopicMessage): readonly [string, string] 
   if (event) {
     const { type: happened, ...fields } = event as Fields
     // Fields that belong together in an event are shown together.
-    return [String(entity), `${String(happened)} ${details({ ...(fields['bond'] as Fields | undefined), ...fields })}`]
+    return [word(entity), `${word(happened)} ${details({ ...(fields['bond'] as Fields | undefined), ...fields })}`]
   }
   if (state)
     return [
-      String(entity),
-      `is ${String((state as Fields)['state'] ?? (state as Fields)['status'] ?? (state as Fields)['liveness'])}`,
+      word(entity),
+      `is ${word((state as Fields)['state'] ?? (state as Fields)['status'] ?? (state as Fields)['liveness'])}`,
     ]
-  if (topic.startsWith('dead-letters')) return [key, `from ${String(rest['topic'])}: ${String(rest['reason'])}`]
-  return [key, `${String(type)} ${details(rest)}`]
+  if (topic.startsWith('dead-letters')) return [key, `from ${word(rest['topic'])}: ${word(rest['reason'])}`]
+  return [key, `${word(type)} ${details(rest)}`]
 }
 const causeOf = ({ body }: TopicMessage): string => {
   const { by, requestId } = ((body as Fields | null)?.['cause'] ?? {}) as {
-    readonly by?: string
-    readonly requestId?: string
+    readonly by?: unknown
+    readonly requestId?: unknown
   }
-  return [by === undefined ? '' : `by ${by}`, requestId ?? ''].filter(Boolean).join(' ')
+  return [by === undefined ? '' : `by ${word(by)}`, requestId === undefined ? '' : word(requestId)]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** `storedAt`: when the broker stored it. Null: the message comes from the journal itself. */
@@ -73,7 +81,7 @@ export const tailLine = (message: TopicMessage, storedAt: number | null): string
   const [who, what] = content(message)
   const lateMs = storedAt === null || time === null ? 0 : storedAt - time
   const parts = [
-    new Date(time ?? 0).toISOString(),
+    when(time),
     who,
     what.trim(),
     causeOf(message),

@@ -5,6 +5,7 @@ import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import type { Config } from '../config/config.ts'
 import { type Listening, listen } from './listen.ts'
+import type { Neighbours } from './neighbours.ts'
 import type { Meter } from '../observe/metrics.ts'
 import { showSystem } from '../observe/metricsControl.ts'
 import { showHosts } from '../observe/metricsHost.ts'
@@ -20,6 +21,7 @@ type AdminParts = {
   /** Why the service cannot work, or works only in part. Null: no problem is known. */
   readonly notReady?: () => string | null
   readonly degraded?: () => string | null
+  readonly neighbours: () => Neighbours
 }
 
 /** Only under ACCELERANDO_TEST_DOORS. */
@@ -49,6 +51,7 @@ export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
   const { config, meter, store, system, hosts, log, notReady = nothing, degraded = nothing } = parts
   showSystem(meter, { ...system, store })
   if (hosts.length > 0) showHosts(meter, hosts)
+  log.info(parts.neighbours(), 'neighbours')
   const readiness = () => ({
     notReady: notReady() ?? system.plane.control.notReady(),
     degraded: degraded(),
@@ -57,6 +60,7 @@ export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
       inbox: system.inbox.counts(),
       actors: system.plane.region.residents().length,
       hosts: hosts.map(({ name, bootId }) => ({ name, bootId })),
+      neighbours: parts.neighbours(),
     },
   })
   const app = adminApp({ metrics: meter.registry, readiness, ...(config.testDoors ? { doors: doorsOf(system) } : {}) })

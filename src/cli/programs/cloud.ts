@@ -1,5 +1,5 @@
 /** The cloud that the service is a part of: its session there, who says who is calling, and whom the end of a bind is told. */
-import type { Nova } from '../../actors/neighbours.ts'
+import type { Nova, NovaServers } from '../../actors/neighbours.ts'
 import type { Placement } from '../../actors/placement/port.ts'
 import type { Clock } from '../../clock.ts'
 import type { Identify } from '../../http/identity.ts'
@@ -7,6 +7,7 @@ import { noauth } from '../../http/identity.ts'
 import { tokenIdentity } from '../../http/tokenIdentity.ts'
 import type { Log } from '../../log.ts'
 import { createNova, novaInCatalogue } from '../../neighbours/nova.ts'
+import { createNovaServers, novaServersInCatalogue } from '../../neighbours/novaServers.ts'
 import { createPlacement } from '../../neighbours/openstack/placement.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
 import { createTokens } from '../../neighbours/openstack/tokens.ts'
@@ -18,6 +19,8 @@ export type Cloud = {
   readonly identify: Identify
   /** Null: nobody is told. */
   readonly nova: Nova | null
+  /** Null: there is no Nova to ask about servers. */
+  readonly novaServers: NovaServers | null
   /** Null: nothing is written to Placement. */
   readonly placement: Placement | null
   /** Null: the service has no account in a cloud. */
@@ -38,15 +41,17 @@ type Parts = {
 export const openCloud = ({ config: { auth, keystone, http, nova, placement }, clock, log, open }: Parts): Cloud => {
   const { url, ...rest } = nova
   const configured = url === null ? null : createNova({ ...rest, url })
+  const asked = url === null ? null : createNovaServers({ ...rest, url })
   const session = openSession({ keystone, clock, log, open })
   const ailing = () => session && ailingOf(session)
   if (auth !== 'keystone' || keystone === null || session === null)
-    return { identify: noauth, nova: configured, placement: null, session, ailing }
+    return { identify: noauth, nova: configured, novaServers: asked, placement: null, session, ailing }
   const tokens = createTokens({ session, cache: keystone.cache, clock, log })
   const { serviceTokenRoles } = http
   return {
     identify: tokenIdentity(tokens, { authUrl: keystone.challengeUrl, serviceType: SERVICE_TYPE, serviceTokenRoles }),
     nova: configured ?? novaInCatalogue(session, nova),
+    novaServers: asked ?? novaServersInCatalogue(session, nova),
     placement: placement.enabled ? createPlacement(session) : null,
     session,
     ailing,

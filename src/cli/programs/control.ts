@@ -24,6 +24,7 @@ import type { Config } from '../config/config.ts'
 import { openDatabase } from './database.ts'
 import { watch } from './health.ts'
 import { openImages } from './images.ts'
+import { neighboursOf } from './neighbours.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
 import { listen, urlOf } from './listen.ts'
 import { type Running, endAtOnce } from './start.ts'
@@ -68,6 +69,7 @@ const openPlane = async (
     store,
     images,
     nova: cloud.nova,
+    novaServers: cloud.novaServers,
     placement: cloud.placement,
     log,
     clock,
@@ -127,6 +129,7 @@ const serve = async (opened: Opened): Promise<Running> => {
     log,
     notReady,
     degraded: () => link.ailing() ?? cloud.ailing() ?? images.ailing(),
+    neighbours: () => neighboursOf(cloud, images),
   })
   open.add(() => admin.close(0))
   const ids = idsBy(clock)

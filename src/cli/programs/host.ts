@@ -73,7 +73,10 @@ const admin = async (config: HostConfig, { meter }: Watching, open: Closer, { no
 }
 
 /** A host without images does all other work, so it is ready. */
-const lackingIn = ({ ailing }: ImageStores) => (ailing() === null ? {} : { degraded: ailing() })
+const imagesIn = ({ ailing, source }: ImageStores) => ({
+  images: ailing() ?? source(),
+  ...(ailing() !== null && { degraded: ailing() }),
+})
 
 export const startHostProgram = async (given: HostConfig, log: Log): Promise<RunningHost> => {
   const open = closer(log)
@@ -83,7 +86,7 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
   const clock = shifted(systemClock, config.clockOffsetMs)
   try {
     const drivers = driversOf(config)
-    const folder = await openHostFolder(config.data, name)
+    const folder = await openHostFolder(config.data, name, log)
     open.add(folder.release)
     const watching = await openWatching('accelerando-host', log, open)
     const bus = observedBus(kafkaBus({ options: kafka, clock: systemClock, log, stopTimeoutMs: STOP_MS }), watching)
@@ -96,7 +99,7 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     const boot = { bootId: null as string | null }
     let doubled: () => string | null = () => null
     const notReady = () => link.ailing() ?? doubled()
-    const url = await admin(config, watching, open, { notReady, detail: () => ({ ...boot, ...lackingIn(stores) }) })
+    const url = await admin(config, watching, open, { notReady, detail: () => ({ ...boot, ...imagesIn(stores) }) })
     const parts = { config, bus: patient(bus, link), images: await stores.files(), log, clock, watching }
     const host = await startHostIn(parts, name, config.data, drivers)
     open.add(host.stop, HOST_STOP_MS)

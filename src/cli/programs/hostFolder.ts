@@ -1,9 +1,11 @@
 /** The folder of a host program. Only one process may use it at a time, and it always belongs to the same host. */
 import { codeOf, messageOf } from '../../errorText.ts'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { type FolderLock, lockFolder } from '../../persistence/folderLock.ts'
+import type { Log } from '../../log.ts'
+import { makeDataFolder } from './dataFolder.ts'
 import { StartProblem } from './startProblem.ts'
 
 const FILE = 'host.json'
@@ -26,8 +28,8 @@ const locked = async (folder: string): Promise<FolderLock> => {
 }
 
 /** A ledger records the state of one host's devices and must not be used for another host. */
-export const openHostFolder = async (folder: string, name: string): Promise<FolderLock> => {
-  mkdirSync(folder, { recursive: true })
+export const openHostFolder = async (folder: string, name: string, log: Log): Promise<FolderLock> => {
+  await makeDataFolder(folder, log)
   const lock = await locked(folder)
   const path = join(folder, FILE)
   try {

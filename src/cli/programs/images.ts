@@ -13,12 +13,14 @@ import type { Session } from '../../neighbours/openstack/session.ts'
 import type { Closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 
+export type ImageSource = 'absent' | 'a folder' | 'the image service'
 export type ImageStores = {
   readonly catalogue: ImageCatalogue
   /** With a cache in the data folder, where images come from Glance. */
   readonly files: () => Promise<ImageFiles>
-  /** Why images cannot be had at present; null: no reason is known. */
+  /** Why images cannot be had at present; null: no reason is known, or the cloud has none. */
   readonly ailing: () => string | null
+  readonly source: () => ImageSource
 }
 type Parts = {
   readonly config: Pick<Config, 'images' | 'glance' | 'data'>
@@ -36,15 +38,17 @@ const PAUSES = { firstMs: 500, maxMs: 15_000 }
 /** Says at the start, and when it changes, whether images can be had. */
 const looking = (glance: Glance, { clock, log, open }: Parts): void => {
   let cancel: Cancel = () => {}
-  let [stopped, wasWell] = [false, null as boolean | null]
+  let [stopped, last] = [false, null as 'reachable' | 'unreachable' | 'absent' | null]
   const tell = (reason: string | null): void => {
-    if (wasWell === (reason === null)) return
-    wasWell = reason === null
-    if (reason === null) log.info({ store: 'glance' }, 'images.reachable')
-    else log.warn({ store: 'glance', reason }, 'images.unreachable')
+    const found = glance.isAbsent() ? 'absent' : 'reachable'
+    const now = reason === null ? found : 'unreachable'
+    if (last === now) return
+    last = now
+    if (reason !== null) log.warn({ store: 'glance', reason }, 'images.unreachable')
+    else log.info({ store: 'glance' }, `images.${now}`)
   }
   const look = async (): Promise<void> => {
-    if (wasWell !== true || glance.ailing() !== null) await glance.look()
+    if (last !== 'reachable' || glance.ailing() !== null) await glance.look()
     if (stopped) return
     tell(glance.ailing())
     cancel = clock.after(LOOK_MS, () => void look())
@@ -64,6 +68,7 @@ export const openImages = (parts: Parts): ImageStores => {
       catalogue: folderCatalogue(folder, log),
       files: async () => folderFiles(folder, log),
       ailing: () => null,
+      source: () => (folder === null ? 'absent' : 'a folder'),
     }
   const glance = createGlance(session, options)
   looking(glance, parts)
@@ -76,5 +81,6 @@ export const openImages = (parts: Parts): ImageStores => {
       return createGlanceFiles({ glance, cache, options: { ...options, pauses: PAUSES }, clock, log })
     },
     ailing: () => (glance.ailing() === null ? null : `images: ${glance.ailing()}`),
+    source: () => (glance.isAbsent() ? 'absent' : 'the image service'),
   }
 }

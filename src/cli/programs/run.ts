@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import { start } from './start.ts'
 import { runTour } from './tour.ts'
 import { openTourNova } from './tourNova.ts'
-import { ended, inWords, untilEnded } from './untilEnded.ts'
+import { ended, inWords, listensOf, untilEnded } from './untilEnded.ts'
 
 type Out = (line: string) => void
 
@@ -26,7 +26,7 @@ export const hints = (base: string, config: Config): readonly string[] => [
 ]
 
 const serve = (config: Config, log: Log, out: Out) =>
-  untilEnded(log, config.listen, async () => {
+  untilEnded(log, listensOf(config), async () => {
     const running = await start(config, log)
     out(`ready ${running.base}`)
     for (const line of hints(running.base, config)) out(line)
@@ -39,7 +39,7 @@ const tour = async (config: Config, log: Log, out: Out) => {
     { ...config, nova: { url: nova.url, timeoutMs: 5000, headers: {}, tokenFile: null } },
     log,
   ).catch((error: unknown) => {
-    throw inWords(error, config.listen)
+    throw inWords(error, listensOf(config))
   })
   const well = await runTour({ base: running.base, heard: nova.heard, say: out })
   await ended(running.stop)

@@ -15,11 +15,38 @@ type Parts = {
   readonly open: Pick<Closer, 'add'>
 }
 
+/** As long as the longest pause of a circuit. */
+const ASKED_AGAIN_MS = 15_000
+/**
+ * Asks services that count as unreachable again. Without it a program that needs one no more, because another program does its work, would go on
+ * saying that it does not answer.
+ */
+const askAgain = (session: Session, { clock, open }: Pick<Parts, 'clock' | 'open'>): void => {
+  let [stopped, cancel] = [false, () => {}]
+  const one = (service: string): Promise<unknown> =>
+    service === 'identity' ? session.ask('/') : session.call({ service, method: 'GET', path: '/' })
+  const round = async (): Promise<void> => {
+    // what they say is noted by the session
+    await Promise.allSettled(Object.keys(session.ailing()).map(one))
+    if (!stopped) next()
+  }
+  const next = () => {
+    cancel = clock.after(ASKED_AGAIN_MS, () => void round())
+  }
+  next()
+  open.add(() => {
+    stopped = true
+    cancel()
+  })
+}
+
 export const openSession = ({ keystone, clock, log, open }: Parts): Session | null => {
   if (keystone === null) return null
   const { send, agent, close } = createSender(keystone.ca)
   open.add(close)
-  return createSession({ options: keystone.session, send, stream: createStream(agent), clock, log })
+  const session = createSession({ options: keystone.session, send, stream: createStream(agent), clock, log })
+  askAgain(session, { clock, open })
+  return session
 }
 export const ailingOf = (session: Session): string | null =>
   Object.entries(session.ailing())

@@ -14,9 +14,11 @@ import { openAdmin } from './admin.ts'
 import { openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
+import { makeDataFolder } from './dataFolder.ts'
 import { demoHosts } from './demo.ts'
 import { type HostParts, localDrivers, startLocalHost, startSimulatedHosts } from './hosts.ts'
 import { openImages } from './images.ts'
+import { neighboursOf } from './neighbours.ts'
 import { type Listening, listen, urlOf } from './listen.ts'
 import { StartProblem } from './startProblem.ts'
 import { openSystem } from './system.ts'
@@ -95,19 +97,20 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
   if (!local.ok) throw new StartProblem(local.problems.join('\n'))
   const open = closer(log)
   try {
+    await makeDataFolder(config.data, log)
     await mkdir(join(config.data, 'hosts'), { recursive: true })
     const store = await openStore(storeConfig(config))
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
     const cloud = openCloud({ config, clock: systemClock, log, open })
-    const { nova, placement, session } = cloud
+    const { nova, novaServers, placement, session } = cloud
     const stores = openImages({ config, session, clock: systemClock, log, open })
     const images = stores.catalogue
     const watching = await openWatching('accelerando', log, open)
     const { meter } = watching
     const { control, region, archive } = config
     const options = { control, region, archiveEndedMs: archive.endedMs }
-    const system = await openSystem({ store, images, nova, placement, log, watching, ...options })
+    const system = await openSystem({ store, images, nova, novaServers, placement, log, watching, ...options })
     open.add(system.stop)
     const parts = { config, bus: system.bus, images: await stores.files(), log, watching }
     const simulated = await startDemo(parts, open, (hosts) => recorded(system.plane.control, hosts, log))
@@ -125,6 +128,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
       hosts,
       log,
       degraded: () => cloud.ailing() ?? stores.ailing(),
+      neighbours: () => neighboursOf(cloud, stores),
     })
     open.add(() => admin.close(GRACE_MS))
     log.info(

@@ -1,7 +1,7 @@
 /** The whole system in one process, without listeners: store, bus, relay, inbox, control plane, hosts. */
 import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.ts'
 import type { ControlOptions, Paces } from '../../actors/services/kernel.ts'
-import type { ImageCatalogue, Nova } from '../../actors/neighbours.ts'
+import type { ImageCatalogue, Nova, NovaServers } from '../../actors/neighbours.ts'
 import { createLatest } from '../../actors/latest.ts'
 import { isUrgent, reactions } from '../../actors/reactions.ts'
 import type { Placement } from '../../actors/placement/port.ts'
@@ -24,6 +24,8 @@ export type SystemParts = {
   readonly store: Store
   readonly images: ImageCatalogue
   readonly nova: Nova | null
+  /** Absent or null: Nova is not asked about servers. */
+  readonly novaServers?: NovaServers | null
   /** Absent or null: nothing is written to Placement. */
   readonly placement?: Placement | null
   readonly log: Log
@@ -48,8 +50,15 @@ export type System = {
   readonly stop: () => Promise<void>
 }
 
+const neighboursOf = ({ images, nova, novaServers = null, placement = null }: SystemParts) => ({
+  images,
+  nova,
+  novaServers,
+  placement,
+})
+
 export const openSystem = async (parts: SystemParts): Promise<System> => {
-  const { store, images, nova, log, clock = systemClock, ids = systemIds } = parts
+  const { store, log, clock = systemClock, ids = systemIds } = parts
   const { meter, tracer = untraced } = parts.watching ?? {}
   const bus = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
   const { id, privateKey } = await store.cluster(newPrivateKey)
@@ -59,9 +68,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     sharing: store.sharing,
     clock,
     ids,
-    images,
-    nova,
-    placement: parts.placement ?? null,
+    ...neighboursOf(parts),
     publish: resending(bus.publish, meter),
     cluster: { id, signer: signerFrom(privateKey) },
     ...(parts.verify ? { verify: parts.verify } : {}),

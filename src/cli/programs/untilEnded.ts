@@ -2,6 +2,7 @@
 import { codeOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { complain } from '../command.ts'
+import type { Config } from '../config/config.ts'
 import type { Address } from '../config/kinds.ts'
 
 type Running = { readonly stop: () => Promise<void> }
@@ -23,10 +24,20 @@ export const ended = async (stop: () => Promise<void>): Promise<void> => {
   clearTimeout(late)
 }
 
-/** The error for an address that is in use says what to do about it. */
-export const inWords = (error: unknown, { host, port }: Address): Error => {
+/** The addresses on which a program listens, by the flag that sets them. */
+export type Listens = Readonly<Partial<Record<'--listen' | '--admin-listen', Address>>>
+
+export const listensOf = ({ listen, adminListen }: Pick<Config, 'listen' | 'adminListen'>): Listens => ({
+  '--listen': listen,
+  '--admin-listen': adminListen,
+})
+
+/** The error for an address that is in use says which flag chooses another one. */
+export const inWords = (error: unknown, listens: Listens): Error => {
   if (codeOf(error) !== 'EADDRINUSE') return error instanceof Error ? error : new Error(String(error))
-  const text = `${host}:${port} is in use by another program: choose another address with --listen`
+  const { address, port } = error as { readonly address?: string; readonly port?: number }
+  const flags = Object.entries(listens).flatMap(([flag, one]) => (one.port === port ? [flag] : []))
+  const text = `${address}:${port} is in use by another program: choose another address with ${flags.join(' or ')}`
   return new Error(text, { cause: error })
 }
 
@@ -34,10 +45,10 @@ export const inWords = (error: unknown, { host, port }: Address): Error => {
  * A program that cannot start prints the reason and exits, whatever it has opened by then. A program that is stopped
  * while it starts exits, too.
  */
-export const untilEnded = async (log: Log, listen: Address, begin: () => Promise<Running>): Promise<never> => {
+export const untilEnded = async (log: Log, listens: Listens, begin: () => Promise<Running>): Promise<never> => {
   const signal = untilSignal()
   const started = begin().catch((error: unknown) => {
-    complain(inWords(error, listen).message)
+    complain(inWords(error, listens).message)
     return process.exit(1)
   })
   const running = await Promise.race([started, signal])

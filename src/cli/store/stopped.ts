@@ -2,13 +2,13 @@
  * Work on a store that no service uses. The lock of the data folder proves that; for PostgreSQL the operator confirms
  * it.
  */
-import { mkdir } from 'node:fs/promises'
 import { rebuild } from '../../actors/entities.ts'
 import type { Log } from '../../log.ts'
 import { openStore } from '../../persistence/open.ts'
 import type { Config } from '../config/config.ts'
 import { seed } from './seed.ts'
 import type { SeedSize } from './seedGround.ts'
+import { makeDataFolder } from '../programs/dataFolder.ts'
 import { storeConfig } from '../programs/start.ts'
 
 type Out = (line: string) => void
@@ -26,11 +26,12 @@ const sizeOf = (given: Given): SeedSize => {
   return size
 }
 
-const withStore = async <Value>(
+export const withStore = async <Value>(
   config: Config,
+  log: Log,
   work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<Value>,
 ): Promise<Value> => {
-  await mkdir(config.data, { recursive: true })
+  await makeDataFolder(config.data, log)
   const store = await openStore(storeConfig(config))
   try {
     return await work(store)
@@ -44,12 +45,12 @@ const seconds = (began: number) => `${((performance.now() - began) / 1000).toFix
 export const seedStore = async (config: Config, given: Given, log: Log, out: Out): Promise<void> => {
   const size = sizeOf(given)
   const began = performance.now()
-  const { bound, added, rows } = await withStore(config, (store) => seed(store, size, log))
+  const { bound, added, rows } = await withStore(config, log, (store) => seed(store, size, log))
   out(`seeded: ${bound} bound ARQs (${added} added), ${rows} journal rows, ${seconds(began)}`)
 }
 
-export const rebuildStore = async (config: Config, out: Out): Promise<void> => {
+export const rebuildStore = async (config: Config, log: Log, out: Out): Promise<void> => {
   const began = performance.now()
-  const { journalRows, viewRows } = await withStore(config, (store) => store.rebuildViews(rebuild))
+  const { journalRows, viewRows } = await withStore(config, log, (store) => store.rebuildViews(rebuild))
   out(`rebuilt: ${viewRows} view rows from ${journalRows} journal rows, ${seconds(began)}`)
 }

@@ -23,10 +23,14 @@ const listed = async (io: HostIo, folder: string): Promise<readonly string[]> =>
   }
 }
 
+const typesFolder = (folder: string): string => `${folder}/mdev_supported_types`
+/** The types of mediated device that the function can be divided into now. */
+export const mediatedTypes = (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<readonly string[]> =>
+  listed(io, typesFolder(`${pciFolder(sysfsRoot)}/${formatPciAddress(address)}`))
+
 const mediatedOf = async (io: HostIo, folder: string): Promise<string | null> => {
-  const types = `${folder}/mdev_supported_types`
-  for (const type of await listed(io, types)) {
-    const [first] = await listed(io, `${types}/${type}/devices`)
+  for (const type of await listed(io, typesFolder(folder))) {
+    const [first] = await listed(io, `${typesFolder(folder)}/${type}/devices`)
     if (first !== undefined) return `mediated device ${first}`
   }
   return null

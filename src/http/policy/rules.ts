@@ -68,5 +68,7 @@ export const OPERATION_RULES = {
   'cyborg:handle:release': ADMIN,
   'cyborg:drift:get_all': ADMIN,
   'cyborg:drift:heal': ADMIN,
+  'cyborg:orphan:get_all': ADMIN,
+  'cyborg:orphan:collect': ADMIN,
 } as const satisfies Record<string, OperationRule>
 export type RuleName = keyof typeof OPERATION_RULES

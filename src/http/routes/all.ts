@@ -7,6 +7,7 @@ import { driftRoutes } from './drift.ts'
 import { handleRoutes } from './handles.ts'
 import { hostRoutes } from './hosts.ts'
 import { migrationRoutes } from './profileMigration.ts'
+import { orphanRoutes } from './orphans.ts'
 import { profileRoutes } from './profiles.ts'
 import { rootRoutes } from './root.ts'
 import type { Route } from '../route.ts'
@@ -21,5 +22,6 @@ export const ROUTES: readonly Route[] = [
   ...hostRoutes,
   ...handleRoutes,
   ...driftRoutes,
+  ...orphanRoutes,
   ...migrationRoutes,
 ]

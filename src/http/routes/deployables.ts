@@ -1,11 +1,12 @@
 /** Deployables: the parts of a device that can be attached to instances or programmed. */
-import type { DeployableRow } from '../../actors/control.ts'
+import type { Control, DeployableRow, Listed } from '../../actors/control.ts'
+import { type Outcome, done } from '../../fault.ts'
 import { filtersOver, withFilters } from '../filters.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
 import { program } from './program.ts'
 import { integer, text, uuid } from '../query.ts'
-import { bookmark, self, times } from '../render.ts'
+import { bookmark, self, time, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Answered, Call, Route } from '../route.ts'
 import { invalid } from '../faults.ts'
@@ -14,7 +15,45 @@ import { SINCE } from '../versions.ts'
 
 const UUIDS = { uuid: { resource: 'deployable', otherwise: 'invalid' } } as const
 
-const deployableBody = (row: DeployableRow, minor: number, base: string) => ({
+type Shown = DeployableRow & { readonly placement: Placed }
+type Placed = Extract<
+  Awaited<ReturnType<Control['deployables']['inPlacement']>>,
+  { readonly ok: true }
+>['value'][number]
+
+type Asking = { readonly control: Control; readonly minor: number }
+
+/** With how they stand in Placement, for those who asked for a version that shows it. */
+const shown = async (
+  { control, minor }: Asking,
+  rows: readonly DeployableRow[],
+): Promise<Outcome<readonly Shown[]>> => {
+  if (minor < SINCE.uuids) return done(rows.map((row) => ({ ...row, placement: null })))
+  const placed = await control.deployables.inPlacement(rows)
+  return placed.ok ? done(rows.map((row, at) => ({ ...row, placement: placed.value[at] ?? null }))) : placed
+}
+const shownIn = async (
+  call: Asking,
+  reading: Promise<Outcome<Listed<DeployableRow>>>,
+): Promise<Outcome<Listed<Shown>>> => {
+  const listed = await reading
+  if (!listed.ok) return listed
+  const items = await shown(call, listed.value.items)
+  return items.ok ? done({ items: items.value, next: listed.value.next }) : items
+}
+const shownOne = async (call: Asking, row: DeployableRow): Promise<Outcome<Shown>> => {
+  const all = await shown(call, [row])
+  return all.ok ? done(all.value[0]!) : all
+}
+
+const placementBody = (placed: NonNullable<Placed>) => ({
+  state: placed.state,
+  reason: placed.reason,
+  since: placed.since === null ? null : time(placed.since),
+  reserving: placed.reserving,
+  compared_at: placed.comparedAt === null ? null : time(placed.comparedAt),
+})
+const deployableBody = (row: Shown, minor: number, base: string) => ({
   uuid: row.uuid,
   parent_id: row.parent_id,
   root_id: row.root_id,
@@ -30,6 +69,7 @@ const deployableBody = (row: DeployableRow, minor: number, base: string) => ({
     device_uuid: row.device_uuid,
     parent_uuid: row.parent_uuid,
     root_uuid: row.root_uuid,
+    placement: row.placement && placementBody(row.placement),
   }),
   ...times(row),
   links: [self(base, 'deployables', row.uuid), bookmark(base, 'deployables', row.uuid)],
@@ -60,14 +100,18 @@ const list = route({
       ...(deviceUuid && { deviceUuid }),
       ...(rpUuid && { rpUuid }),
     }
-    return answerList((page) => control.deployables.list(filter, page), pageOf(asked.query), {
-      key: 'deployables',
-      collection: 'deployables',
-      base,
-      pairs,
-      item: (row) => deployableBody(row, minor, base),
-      markerOf: (row) => row.uuid,
-    })
+    return answerList(
+      (page) => shownIn({ control, minor }, control.deployables.list(filter, page)),
+      pageOf(asked.query),
+      {
+        key: 'deployables',
+        collection: 'deployables',
+        base,
+        pairs,
+        item: (row) => deployableBody(row, minor, base),
+        markerOf: (row) => row.uuid,
+      },
+    )
   },
 })
 
@@ -77,8 +121,11 @@ const one = route({
   rule: 'cyborg:deployable:get_one',
   uuids: UUIDS,
   docs: { summary: 'One deployable.', answers: { 200: schemas.Deployable }, refusals: [404] },
-  handle: ({ control, params, minor, base }) =>
-    answer(control.deployables.get(params.uuid), 200, (row) => deployableBody(row, minor, base)),
+  handle: async ({ control, params, minor, base }) => {
+    const known = await control.deployables.get(params.uuid)
+    if (!known.ok) return known
+    return answer(shownOne({ control, minor }, known.value), 200, (row) => deployableBody(row, minor, base))
+  },
 })
 
 /**
@@ -90,7 +137,8 @@ const load = async ({ control, caller, params, body, minor, base }: Call<{}, str
   if (again !== undefined && again !== deployable) return invalid('uuid', 'the path names two different deployables')
   const outcome = await control.deployables.program(caller, deployable!, body)
   if (!outcome.ok) return outcome
-  return reply(outcome.value.finished ? 200 : 202, deployableBody(outcome.value.deployable, minor, base))
+  const row = await shownOne({ control, minor }, outcome.value.deployable)
+  return row.ok ? reply(outcome.value.finished ? 200 : 202, deployableBody(row.value, minor, base)) : row
 }
 
 /** Each spelling of the path is used by some client. */

@@ -8,7 +8,18 @@ import { reply, route } from '../route.ts'
 import type { Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 
-const entryBody = ({ kind, provider, name, deployable, repairs, state, reason, consumer, arqs }: DriftEntry) => ({
+const entryBody = ({
+  kind,
+  provider,
+  name,
+  deployable,
+  repairs,
+  state,
+  reason,
+  reserving,
+  consumer,
+  arqs,
+}: DriftEntry) => ({
   kind,
   provider_uuid: provider,
   name,
@@ -16,6 +27,7 @@ const entryBody = ({ kind, provider, name, deployable, repairs, state, reason, c
   repairs,
   state,
   reason,
+  reserving,
   consumer_uuid: consumer,
   arqs,
 })
@@ -33,7 +45,11 @@ const list = route({
   method: 'GET',
   path: '/v2/drift',
   rule: 'cyborg:drift:get_all',
-  query: { ...namedPageArgs(['created_at', 'name']), host: HOST },
+  query: {
+    ...namedPageArgs(['created_at', 'name']),
+    host: HOST,
+    nova: flag('Also ask Nova about each server that has accelerators.'),
+  },
   waits: true,
   docs: {
     summary:
@@ -42,7 +58,7 @@ const list = route({
     refusals: [404, 409],
   },
   handle: ({ control, query, base, pairs }) =>
-    answerList((page) => control.drift.list(query.host ?? null, page), pageOf(query), {
+    answerList((page) => control.drift.list(query.host ?? null, page, query.nova ?? false), pageOf(query), {
       key: 'drift',
       collection: 'drift',
       base,

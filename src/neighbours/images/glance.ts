@@ -4,7 +4,7 @@ import type { ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
 import { textOf } from '../../errorText.ts'
 import type { ImageUuid } from '../../identifiers.ts'
 import { type Image, type ImageProblem, type NoImage, noImage } from '../../images.ts'
-import type { Answer } from '../openstack/send.ts'
+import { type Answer, NotInCatalogue } from '../openstack/send.ts'
 import type { Session } from '../openstack/session.ts'
 import { bitstreamIn, SEARCHED, TAG } from './metadata.ts'
 
@@ -21,11 +21,13 @@ export type Glance = ImageCatalogue & {
   readonly bytes: (image: ImageUuid, from: number, signal: AbortSignal) => Promise<Bytes | NoImage | null>
   /** Whether Glance answers and lets this service read; null: it does. */
   readonly look: () => Promise<NoImage | null>
-  /** Why it could not be asked the last time; null: it could. */
+  /** Why it could not be asked the last time; null: it could, or there is none. */
   readonly ailing: () => string | null
+  /** The catalogue had none the last time it was looked for. */
+  readonly isAbsent: () => boolean
 }
 
-const SERVICE = 'image'
+export const IMAGE_SERVICE = 'image'
 const PAGE = 100
 const PAGES_MAX = 20
 const LIST = v.object({ images: v.pipe(v.array(v.unknown()), v.maxLength(1000)), next: v.optional(v.string()) })
@@ -57,9 +59,9 @@ const startOf = (range: string | undefined): number => Number(/^bytes (\d{1,15})
 
 /** Asks Glance, and remembers whether it could be asked. */
 const createAsking = (session: Session, timeoutMs: number) => {
-  let ailing: string | null = null
+  let [ailing, isAbsent]: [string | null, boolean] = [null, false]
   /** The catalogue has the address with or without the version. */
-  const base = async (): Promise<string> => ((await session.entry(SERVICE)).url.endsWith('/v2') ? '' : '/v2')
+  const base = async (): Promise<string> => ((await session.entry(IMAGE_SERVICE)).url.endsWith('/v2') ? '' : '/v2')
   const reached = async <Got extends { readonly status: number }>(
     path: string,
     ask: (path: string) => Promise<Got>,
@@ -67,19 +69,22 @@ const createAsking = (session: Session, timeoutMs: number) => {
     try {
       const answer = await ask(`${await base()}${path}`)
       ailing = answer.status >= 500 || answer.status === 401 ? `it answers ${answer.status}` : null
+      isAbsent = false
       return answer
     } catch (error) {
-      ailing = textOf(error)
-      return noImage('unavailable', ailing)
+      const reason = textOf(error)
+      isAbsent = error instanceof NotInCatalogue
+      ailing = isAbsent ? null : reason
+      return noImage('unavailable', reason)
     }
   }
   const get = async (path: string): Promise<Answer | NoImage> => {
     const answer = await reached(path, (whole) =>
-      session.call({ service: SERVICE, method: 'GET', path: whole, timeoutMs }),
+      session.call({ service: IMAGE_SERVICE, method: 'GET', path: whole, timeoutMs }),
     )
     return 'found' in answer || answer.status === 200 ? answer : problemOf(answer.status)
   }
-  return { reached, get, ailing: () => ailing }
+  return { reached, get, ailing: () => ailing, isAbsent: () => isAbsent }
 }
 type Get = ReturnType<typeof createAsking>['get']
 
@@ -114,7 +119,7 @@ const searchWith =
   }
 
 export const createGlance = (session: Session, { timeoutMs, idleMs }: GlanceOptions): Glance => {
-  const { reached, get, ailing } = createAsking(session, timeoutMs)
+  const { reached, get, ailing, isAbsent } = createAsking(session, timeoutMs)
   return {
     search: searchWith(get),
     find: async (uuid) => {
@@ -124,7 +129,7 @@ export const createGlance = (session: Session, { timeoutMs, idleMs }: GlanceOpti
     bytes: async (uuid, from, signal) => {
       const headers = from > 0 ? { range: `bytes=${from}-` } : {}
       const answer = await reached(`/images/${encodeURIComponent(uuid)}/file`, (path) =>
-        session.read({ service: SERVICE, path, headers, timeoutMs, idleMs, signal }),
+        session.read({ service: IMAGE_SERVICE, path, headers, timeoutMs, idleMs, signal }),
       )
       if ('found' in answer) return answer
       const { status, body } = answer
@@ -139,5 +144,6 @@ export const createGlance = (session: Session, { timeoutMs, idleMs }: GlanceOpti
       return 'found' in answer ? answer : null
     },
     ailing,
+    isAbsent,
   }
 }

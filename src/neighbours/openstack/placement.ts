@@ -114,6 +114,7 @@ export const createPlacement = (session: Pick<Session, 'call'>): Placement => {
     provider: (uuid) => told(PROVIDER, { method: 'GET', path: of(uuid) }),
     tree: (root) => list(`in_tree=${segment(root)}`),
     owned: () => list('required=OWNER_CYBORG'),
+    ofNova: () => list('required=COMPUTE_MANAGED_PCI_DEVICE'),
     ownedIn: (root) => list(`in_tree=${segment(root)}&required=OWNER_CYBORG`),
     create: ({ uuid, name, parent }) =>
       told(PROVIDER, {

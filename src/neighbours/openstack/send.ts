@@ -36,6 +36,8 @@ export class Unanswered extends Error {
 
 /** It was not even tried, for a reason that was told before. */
 export class NotAsked extends Unanswered {}
+/** The cloud has no such service, or shows none in this region with these interfaces. */
+export class NotInCatalogue extends Unanswered {}
 
 const ANSWER_MAX = 16 * 1024 * 1024
 

@@ -13,7 +13,7 @@ import type { Log } from '../../log.ts'
 import { type Catalog, endpointIn, readToken, remainingMs } from './answers.ts'
 import { type Circuit, createCircuit } from './circuit.ts'
 import { authRequest, type Credentials } from './credentials.ts'
-import { type Answer, type Request, NotAsked, type Send, Unanswered } from './send.ts'
+import { type Answer, type Request, NotAsked, NotInCatalogue, type Send, Unanswered } from './send.ts'
 import type { Stream, Streamed, StreamRequest } from './stream.ts'
 
 export type SessionOptions = {
@@ -114,7 +114,7 @@ const urlIn =
     const url = endpointIn(catalog, { type: service, interfaces, region })
     if (url !== null) return url
     const where = `${interfaces.join(' or ')}${region === null ? '' : ` in the region ${region}`}`
-    throw new Unanswered(`the catalogue has no endpoint of ${service} with the interface ${where}`)
+    throw new NotInCatalogue(`the catalogue has no endpoint of ${service} with the interface ${where}`)
   }
 
 type Asked = Pick<Request, 'method' | 'headers'>

@@ -150,6 +150,16 @@ const bulkLoad = async (kept: Kept, appends: Stream<Append>): Promise<Loaded> =>
   return { journalRows, viewRows }
 }
 
+const loadWhole = async (kept: Kept, appends: Stream<Append>): Promise<Loaded> => {
+  const putBack = standbyOf(kept, commandOf)
+  try {
+    return await bulkLoad(kept, appends)
+  } catch (error) {
+    putBack()
+    throw error
+  }
+}
+
 const rebuildViews = async ({ log, byKey, tables }: Kept, fold: Fold): Promise<Loaded> => {
   const changes = [...byKey.keys()].toSorted().flatMap((key) => fold(key, byKey.get(key)!))
   tables.clear()
@@ -194,6 +204,7 @@ export const memoryStores = (options: MemoryOptions = {}): Memories => {
       isStopped: async () => false,
       cluster: async (newKey) => ({ id, privateKey: (privateKey ??= newKey()) }),
       bulkLoad: (appends) => bulkLoad(kept, appends),
+      loadWhole: (appends) => loadWhole(kept, appends),
       journalEnd: async () => kept.log.at(-1)?.position ?? '',
       rebuildViews: (fold) => rebuildViews(kept, fold),
       archiveEnded: (order) => archiveMemory(kept, order),

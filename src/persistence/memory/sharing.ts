@@ -64,7 +64,7 @@ const isWithin = (moments: DueAt, at: number): boolean =>
 const workOn = (
   { tables, work }: Shared,
   monotonic: () => number,
-): Pick<Sharing, 'claimDue' | 'unclaim' | 'takeOrders' | 'postponeOrders'> => {
+): Pick<Sharing, 'claimDue' | 'unclaim' | 'postponeDue' | 'takeOrders' | 'postponeOrders'> => {
   const { claims } = work
   const observer = createObserver(monotonic)
   const free = (entity: EntityKey): boolean => {
@@ -81,6 +81,12 @@ const workOn = (
     },
     unclaim: async (entities) => {
       for (const entity of entities) claims.delete(entity)
+    },
+    postponeDue: async (entity, at, to) => {
+      const row = tables.row('due', entity) as Row<'due'> | undefined
+      if (row?.at !== at) return false
+      tables.write([{ view: 'due', key: entity, row: { ...row, at: to } }])
+      return true
     },
     takeOrders: async (moments, at, limit) => {
       const rows = inOrder(tables, 'pending_orders', 'sent_at').filter(({ sent_at: sent }) => isWithin(moments, sent))

@@ -1,9 +1,10 @@
 /** PostgreSQL over the network: a small pool of sessions for reads, and one session for writes. */
-import { Client, Pool, types } from 'pg'
+import { Client, types } from 'pg'
 import type { ClientConfig } from 'pg'
 import { type Log, silent } from '../../log.ts'
 import { PLANNER } from '../planner.ts'
 import { postgresHints } from './hints.ts'
+import { createPool } from './pool.ts'
 import { again, runOn } from './run.ts'
 import type { Presence, Prove } from './session.ts'
 import { writerSession } from './session.ts'
@@ -24,9 +25,12 @@ export type PostgresOptions = {
 }
 
 const INT8 = 20
+const READERS = 4
 /** Connections for leases and claims. */
 const SHARERS = 2
 
+/** The longest wait for a connection that is being opened. */
+const CONNECT_MS = 5_000
 /** The longest wait for a lock. After it nothing is written, and the caller is told to retry. */
 const LOCK_MS = 3_000
 /**
@@ -51,8 +55,7 @@ export const clientConfig = (url: string, timeoutMs: number): ClientConfig => ({
   application_name: 'accelerando',
   keepAlive: true,
   keepAliveInitialDelayMillis: 5_000,
-  // limits both opening a connection and waiting for a free one of the pool
-  connectionTimeoutMillis: 5_000,
+  connectionTimeoutMillis: CONNECT_MS,
   statement_timeout: timeoutMs,
   // If the server has not even cancelled the statement by then, the connection is considered dead.
   query_timeout: timeoutMs + 2_000,
@@ -90,35 +93,22 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
   const timeoutMs = options.statementTimeoutMs ?? 5_000
   const given = clientConfig(options.url, timeoutMs)
   const config = options.adopting ? { ...given, options: `${given.options} -c accelerando.adopting=on` } : given
-  const open = (max: number): Pool => {
-    const made = new Pool({ ...config, max, idleTimeoutMillis: 30_000 })
-    // The pool replaces a connection that fails while idle at the next query.
-    made.on('error', () => undefined)
-    return made
-  }
-  const openPools = () => ({ readers: open(options.readers ?? 4), sharers: open(SHARERS) })
-  let pools = openPools()
-  const ending = new Set<Promise<unknown>>()
-  const end = ({ readers, sharers }: typeof pools): Promise<unknown> => {
-    const ended = Promise.all([readers.end(), sharers.end()]).finally(() => void ending.delete(ended))
-    ending.add(ended)
-    return ended
-  }
+  const readers = createPool({ ...config, max: options.readers ?? READERS }, timeoutMs)
+  const sharers = createPool({ ...config, max: SHARERS }, timeoutMs)
   let closing = false
   /** With a new writer session all sessions are new: none may go on with a server that the writer has left. */
   const prove = async (run: Run): Promise<void> => {
     await options.prove?.(run)
     // its sessions are ended by then
     if (closing) return
-    const before = pools
-    pools = openPools()
-    void end(before)
+    readers.replace()
+    sharers.replace()
   }
   const hints = postgresHints(given, options.log ?? silent)
   const writer = writerSession(config, options.presence, prove)
   const close = async (): Promise<void> => {
     closing = true
-    await Promise.all([writer.close(), hints.close(), end(pools), ...ending])
+    await Promise.all([writer.close(), hints.close(), readers.end(), sharers.end()])
   }
   await writer.ready().catch(async (cause: unknown) => {
     await close()
@@ -136,9 +126,9 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
       return writer.undisturbed()
     },
     lost: writer.displaced,
-    read: again((statement) => runOn(pools.readers)(statement)),
+    read: again(readers.run),
     write: writer.run,
-    share: (statement) => runOn(pools.sharers)(statement),
+    share: sharers.run,
     settled: writer.settled,
     incarnation: writer.sessions,
     hints,

@@ -157,6 +157,9 @@ const prepared = (
 })
 const marked = (by: string) =>
   deployable('d1', { type: 'HandleQuarantined', handle: 'h1', until: 'released', by, reason: 'r' })
+const leaving = deployable('d1', released('h1', 'a1', order('h1', 1)))
+const care = (how: 'retired' | 'restored', host = 'host1') =>
+  entry(`host/${host}`, { type: 'LivenessSet', liveness: 'alive', by: 'op', care: how })
 const without = onHost(null, 'slot h1 is held and not prepared', ['deployable/d1'])
 const still = onHost(null, 'slot h1 is free and still prepared', ['deployable/d1'])
 const level: readonly Case[] = [
@@ -165,14 +168,13 @@ const level: readonly Case[] = [
   ['L4', 'what is free is prepared', prepared(['h1'], of(board)), [still]],
   ['L4', 'it was held before', prepared(['h1'], of(board, held(), deployable('d1', released()))), [still]],
   ['L4', 'what is held waits for its order', prepared([], of(board, held(order('h1', 1)))), []],
-  [
-    'L4',
-    'what is being released is prepared',
-    prepared(['h1'], of(board, held(), deployable('d1', released('h1', 'a1', order('h1', 1))))),
-    [],
-  ],
+  ['L4', 'what is being released is prepared', prepared(['h1'], of(board, held(), leaving)), []],
   ['L4', 'its host could not prepare it again', prepared([], of(board, held(), marked(COMPARISON))), []],
   ['L4', 'an operator has marked it', prepared([], of(board, held(), marked('op'))), [without]],
+  ['L4', 'its host is retired', prepared([], of(board, held(), care('retired'))), []],
+  ['L4', 'its retired host has what is free', prepared(['h1'], of(board, care('retired'))), [still]],
+  ['L4', 'its host is back', prepared([], of(board, held(), care('retired'), care('restored'))), [without]],
+  ['L4', 'another host is retired', prepared([], of(board, held(), care('retired', 'host2'))), [without]],
   ['L4', 'nobody looked', prepared(null, of(board, held())), []],
   ['L4', 'another host was looked at', prepared([], of(board, held()), { name: 'host2' }), []],
   [

@@ -8,6 +8,7 @@ import { canonicalJson } from '../../../src/wire/canonical.ts'
 import {
   type Case,
   type Entry,
+  accepted,
   arq,
   bindStarted,
   board,
@@ -17,6 +18,7 @@ import {
   described,
   granted,
   here,
+  instance,
   journalOf,
   of,
   order,
@@ -78,6 +80,16 @@ const forgot = (key: string, is: object, fold: object): Finding => ({
   found: `the memory of ${key} is ${canonicalJson(is)}, its fold is ${canonicalJson(fold)}`,
   keys: [key],
 })
+/** A host that was compared with Placement, and an instance whose bind has a deadline. */
+const compared = entry('placement/h1', { type: 'PassBegun', host: 'h1', number: 1, until: 7 })
+const accepting = instance('i1', accepted())
+const dueOf = (row: Entry) =>
+  rebuild(row.key, journalOf(row)).find(({ view, row: is }) => view === 'due' && is !== null)?.row
+/** The row of due work of this entity has another moment. */
+const dueAt = (row: Entry, at: number): Partial<Evidence> => ({
+  ...of(row),
+  views: { due: [{ ...dueOf(row), at }] as never },
+})
 const early = remember('deployable/d1', journalOf(board))
 const OWN = snapshotSchemaOf('deployable/d1')
 const snapshot = (n: number, frozen: object, schema = OWN): Partial<Evidence> => ({
@@ -102,6 +114,19 @@ const replay: readonly Case[] = [
     'when an order was sent is not folded',
     views({ pending_orders: rowsOf('pending_orders').map((row) => ({ ...row, sent_at: 77 })) }),
     [],
+  ],
+  ['S13', 'to when a comparison with Placement was put off is not folded', dueAt(compared, 99), []],
+  [
+    'S13',
+    'when a bind has to end is folded',
+    dueAt(accepting, 99),
+    [
+      {
+        found: `view: due/instance/i1 is ${canonicalJson({ ...dueOf(accepting), at: 99 })}, its fold is ${canonicalJson(dueOf(accepting)!)}`,
+        keys: ['instance/i1'],
+        proof: [{ of: 'view', view: 'due', key: 'instance/i1' }],
+      },
+    ],
   ],
   [
     'S13',
@@ -174,9 +199,11 @@ const inTree = (uuid: string, line: string): Finding => ({
   keys: [],
   proof: [{ of: 'view', view: 'deployables', key: uuid }],
 })
+const below = (parentUuid: string) => ({ parentUuid, parentId: 2, rootUuid: 'd1', rootId: 2 })
 const provider: readonly Case[] = [
   ['I7', 'each has its own', of(board, of2({}, { rpUuid: 'rp2' })), []],
   ['I7', 'two have one', of(board, of2()), [taken(2)]],
+  ['I7', 'one below another is bound by its provider', of(board, of2({}, { tree: below('d1') })), []],
   ['I7', 'one that changes keeps its own', of(board, deployable('d1', granted())), []],
   ['I7', 'one has it after the other was retired', of(board, deployable('d1', retires), of2()), []],
   [
@@ -284,6 +311,14 @@ const has = (place: number, accelerators: number, handles: number) =>
   here(place, ['deployable/d1'], `deployable/d1 has ${accelerators} accelerators and ${handles} handles`)
 const again = (handles: readonly string[], numAccelerators: number) =>
   deployable('d1', { type: 'DeployableDescribed', description: described(handles, { numAccelerators }) })
+const part = (uuid: string, parent: string, handles: readonly string[], more: object = {}) =>
+  deployable(
+    uuid,
+    recorded(
+      { description: described(handles, { numAccelerators: handles.length, ...more }) },
+      { uuid, rpUuid: 'rp1', tree: below(parent) },
+    ),
+  )
 const counted: readonly Case[] = [
   [
     'I12',
@@ -300,6 +335,19 @@ const counted: readonly Case[] = [
   ['I12', 'some of the handles are on demand', of(counts(['h1', mdev('h2')], 3)), []],
   ['I12', 'a handle that is not shown any more does not count', of(board, again(['h2'], 1)), []],
   ['I12', 'a later description does not fit', of(board, again(['h2'], 2)), [has(2, 2, 1)]],
+  [
+    'I12',
+    'the handles of all that is below it are counted',
+    of([counts(['h1'], 4), part('d2', 'd1', ['h2'], { numAccelerators: 3 }), part('d3', 'd2', ['h3', 'h4'])]),
+    [],
+  ],
+  ['I12', 'too few below it', of([counts(['h1'], 4), part('d2', 'd1', ['h2', 'h3'])]), [has(2, 4, 3)]],
+  [
+    'I12',
+    'what is below it and only changes does not count',
+    of(part('d2', 'd1', ['h2']), [counts(['h1'], 1), deployable('d2', { type: 'StatusSet', status: 'maintaining' })]),
+    [],
+  ],
   ['I12', 'it is found once', of(counts(['h1'], 2), deployable('d1', granted())), [has(1, 2, 1)]],
 ]
 

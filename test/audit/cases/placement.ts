@@ -1,7 +1,7 @@
 /** A case for each condition of the invariants of `src/audit/placement.ts`. */
 import type { PlacementSeen } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
-import { type Case, board, entry, of } from './scene.ts'
+import { type Append, type Case, arq, bindStarted, board, created, deployable, entry, granted, of } from './scene.ts'
 
 type Provider = PlacementSeen['providers'][number]
 type Write = PlacementSeen['writes'][number]
@@ -18,10 +18,16 @@ const shown = (more: Partial<Provider> = {}): Provider => ({
   name: 'board',
   inventories: { FPGA: inventory },
   traits: ['OWNER_CYBORG'],
+  allocated: {},
   ...more,
 })
-const seen = (providers: readonly Provider[], writes: readonly Write[] = [], quiet = true) => ({
-  ...of(host, board),
+const seen = (
+  providers: readonly Provider[],
+  writes: readonly Write[] = [],
+  quiet = true,
+  ...more: readonly Append[]
+) => ({
+  ...of(host, board, ...more),
   quiet,
   placement: { providers, writes, reserveSilent: 'down' as const },
 })
@@ -40,6 +46,9 @@ const removed = written({ what: 'DELETE', allocated: true })
 
 const less = shown({ inventories: { FPGA: { ...inventory, total: 1 } } })
 const renamed = shown({ name: 'other' })
+const bound: readonly Append[] = [created('a1'), [arq('a1', bindStarted()), deployable('d1', granted())]]
+const withheld = shown({ inventories: { FPGA: { ...inventory, reserved: 1 } } })
+const allocated = shown({ allocated: { i1: 1 } })
 const bare = shown({ traits: [] })
 const stray = shown({ uuid: 'rp9', name: 'stray' })
 
@@ -68,6 +77,23 @@ export const placementCases: readonly Case[] = [
     'its inventory differs',
     seen([less]),
     found(less, `of board: its inventory is ${JSON.stringify(less.inventories)}, not FPGA 2 with 0 reserved`),
+  ],
+  ['L3', 'what is bound has its allocation', seen([allocated], [], true, ...bound), []],
+  ['L3', 'what is bound without an allocation is withheld', seen([withheld], [], true, ...bound), []],
+  [
+    'L3',
+    'what is bound without an allocation can be had by others',
+    seen([shown()], [], true, ...bound),
+    found(shown(), `of board: its inventory is ${JSON.stringify(shown().inventories)}, not FPGA 2 with 1 reserved`),
+  ],
+  [
+    'L3',
+    'the allocation of another is none',
+    seen([shown({ allocated: { i2: 1 } })], [], true, ...bound),
+    found(
+      shown({ allocated: { i2: 1 } }),
+      `of board: its inventory is ${JSON.stringify(shown().inventories)}, not FPGA 2 with 1 reserved`,
+    ),
   ],
   ['L3', 'somebody else has claimed it', seen([shown({ name: 'other', traits: ['OWNER_CYBORG', 'OWNER_NOVA'] })]), []],
   [

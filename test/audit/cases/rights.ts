@@ -82,6 +82,7 @@ const walled: readonly Case[] = [
   ['S10', 'a tenant removes', asking(2, { ...withoutToken('bind'), act: 'remove' }), []],
   ['S10', 'services change what is bound', until(5), []],
   ['S10', '`seed` fills a store', of(created('a1'), by('seed', arq('a1', bindStarted()))), []],
+  ['S10', '`import` fills a store', of(created('a1'), by('import', arq('a1', bindStarted()))), []],
   [
     'S10',
     'a tenant is recorded as binding',

@@ -1,5 +1,6 @@
 /** Drift and its repair, and the checks of acceptance, on the double without sockets; `test/cloud` runs the same on a real Placement. */
 import { driftContract } from '../../contracts/drift.contract.ts'
+import { driftOfNovaContract } from '../../contracts/driftOfNova.contract.ts'
 import { placementChecksContract } from '../../contracts/placementChecks.contract.ts'
 import { placementLabOn } from '../../support/placementLab.ts'
 import { placementModel } from './placement/model.ts'
@@ -7,4 +8,5 @@ import { modelSession } from './placement/session.ts'
 
 const lab = () => placementLabOn(modelSession(placementModel()))
 driftContract(lab)
+driftOfNovaContract(lab)
 placementChecksContract(lab)

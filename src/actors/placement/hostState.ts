@@ -1,0 +1,36 @@
+/** What the state of a whole host in Placement is: the worst of what is recorded of it. Also the kinds of its rows of due work, so that hosts are counted by state. Pure. */
+import type { Reserving } from './wanted.ts'
+
+/** From the worst to the best. `withheld`: units are reserved because they are in use without an allocation. */
+export const HOST_STATES = [
+  'unreachable',
+  'waiting_for_compute_node',
+  'placement_conflict',
+  'pending',
+  'withheld',
+  'in_sync',
+] as const
+export type HostState = (typeof HOST_STATES)[number]
+
+type Recorded = {
+  readonly trouble: { readonly state: 'unreachable' | 'waiting_for_compute_node' } | null
+  readonly providers: Readonly<
+    Record<
+      string,
+      {
+        readonly state: 'in_sync' | 'pending' | 'placement_conflict'
+        readonly reserving: readonly Reserving[]
+      }
+    >
+  >
+}
+export const hostStateOf = ({ trouble, providers }: Recorded): HostState => {
+  if (trouble) return trouble.state
+  const all = Object.values(providers)
+  const found = all.flatMap(({ state, reserving }): readonly HostState[] =>
+    state === 'in_sync' && reserving.includes('bound without allocation') ? ['withheld'] : [state],
+  )
+  return HOST_STATES.find((state) => found.includes(state)) ?? 'in_sync'
+}
+
+export const dueKindOf = (state: HostState): string => `placement ${state}`

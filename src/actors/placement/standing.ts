@@ -1,0 +1,36 @@
+/** How one deployable stands in Placement, as far as recorded (placement 9.3). Pure. */
+import { type PlacementRecord, PROVIDER_STATES, TROUBLES } from './decider.ts'
+import type { Reserving } from './wanted.ts'
+
+export const STANDING_STATES = [...PROVIDER_STATES, ...TROUBLES] as const
+export type Standing = {
+  readonly state: (typeof STANDING_STATES)[number]
+  readonly reason: string | null
+  /** Since when it is so, ms since the epoch; null: it was not compared yet. */
+  readonly since: number | null
+  readonly reserving: readonly Reserving[]
+  /** When its host was last compared with Placement as a whole. */
+  readonly comparedAt: number | null
+}
+
+const hasClass = (attributes: unknown): boolean =>
+  Array.isArray(attributes) &&
+  attributes.some((each: unknown) => typeof each === 'object' && each !== null && 'rc' in each)
+
+/** Null: nothing of it is to be shown, as it has no resource class. */
+export const standingOf = (
+  { providers, trouble, comparedAt }: PlacementRecord,
+  { rp_uuid: uuid, attributes }: { readonly rp_uuid: string | null; readonly attributes: unknown },
+): Standing | null => {
+  const held = uuid === null ? undefined : providers[uuid]
+  if (held === undefined && !hasClass(attributes)) return null
+  const { state, reason, since, reserving } = held ?? {
+    state: 'pending',
+    reason: 'not compared with Placement yet',
+    since: null,
+    reserving: [],
+  }
+  return trouble
+    ? { state: trouble.state, reason: trouble.reason, since: trouble.since, reserving, comparedAt }
+    : { state, reason, since, reserving, comparedAt }
+}

@@ -1,0 +1,30 @@
+/** A Placement whose answers are counted when they are no success, by what they mean. */
+import type { PlacementCounts } from '../placement/counts.ts'
+import type { Placement, Told } from '../placement/port.ts'
+
+export const countedPort = (port: Placement, { troubles }: Pick<PlacementCounts, 'troubles'>): Placement => {
+  const counted =
+    <Arguments extends readonly unknown[], Value>(call: (...given: Arguments) => Promise<Told<Value>>) =>
+    async (...given: Arguments): Promise<Told<Value>> => {
+      const told = await call(...given)
+      if (!told.ok) troubles[told.trouble]++
+      return told
+    }
+  return {
+    ...port,
+    named: counted(port.named),
+    provider: counted(port.provider),
+    tree: counted(port.tree),
+    ownedIn: counted(port.ownedIn),
+    create: counted(port.create),
+    update: counted(port.update),
+    remove: counted(port.remove),
+    inventories: counted(port.inventories),
+    setInventories: counted(port.setInventories),
+    traits: counted(port.traits),
+    setTraits: counted(port.setTraits),
+    allocations: counted(port.allocations),
+    ensureTrait: counted(port.ensureTrait),
+    ensureClass: counted(port.ensureClass),
+  }
+}

@@ -1,0 +1,33 @@
+/** A pass over a host that writes nothing: what it would find and do (placement 9.2). */
+import type { Finding, Trouble } from '../placement/decider.ts'
+import { unwritten } from './placementFence.ts'
+import { type PassTools, type Task, pass } from './placementPass.ts'
+
+export type DryPass = {
+  readonly findings: readonly Finding[]
+  /** The compute node's provider; null: there is none, or nobody could tell. */
+  readonly root: string | null
+  /** What kept it from comparing everything. */
+  readonly trouble: Trouble | null
+}
+
+export const dryPass = async (
+  { placement, clock, isUnchanged, agreed }: Pick<PassTools, 'placement' | 'clock' | 'isUnchanged' | 'agreed'>,
+  task: Task,
+): Promise<DryPass> => {
+  const findings: Finding[] = []
+  let root: string | null = null
+  const passed = await pass(
+    {
+      placement: unwritten(placement),
+      clock,
+      names: new Set(),
+      found: async (finding) => (findings.push(finding), true),
+      rooted: async ({ uuid }) => ((root = uuid), true),
+      isUnchanged,
+      agreed,
+    },
+    task,
+  )
+  return { findings, root, trouble: typeof passed === 'string' ? null : passed }
+}

@@ -1,0 +1,137 @@
+/** The devices of upstream with what belongs to each, put together from the tables. Nothing is chosen yet. */
+import { DEVICE_TYPES } from '../../hardware.ts'
+import { canonicalInfo } from '../../pci.ts'
+import { ownValue } from '../../record.ts'
+import { rpUuidOf } from '../../rpUuid.ts'
+import type { KnownHandle } from '../deployable/messages.ts'
+import { canonicalHandle } from '../inventory/digest.ts'
+import type { Notes } from './notes.ts'
+import { attachingIn, uuidIn } from './readable.ts'
+import type { AttributeRow, DeployableRow, DeviceRow, HandleRow, UpstreamRow, UpstreamTables } from './rows.ts'
+
+/** An attach handle that can be read. */
+export type Slot = { readonly row: HandleRow; readonly known: KnownHandle }
+/** A deployable with its handles and attributes. */
+export type Unit = {
+  readonly row: DeployableRow
+  readonly uuid: string
+  readonly rpUuid: string
+  readonly slots: readonly Slot[]
+  readonly attributes: readonly AttributeRow[]
+}
+export type Card = {
+  readonly row: DeviceRow
+  readonly uuid: string
+  readonly host: string
+  /** Text of its control path as upstream has it; null: it has none. */
+  readonly controlPath: string | null
+  readonly units: readonly Unit[]
+}
+
+export const canonicalOf = ({ controlPath }: Card): string | null =>
+  controlPath === null ? null : canonicalInfo(controlPath)
+
+/** Devices of which a guest may use what cannot be read: an attach handle that is used and whose row is gone or broken. */
+export const doubtfulCards = (tables: UpstreamTables, cards: readonly Card[]): ReadonlySet<number> => {
+  const live = boundHandles(tables)
+  const [handles, read] = [new Map(tables.attach_handles.map((row) => [row.id, row])), new Set<number>()]
+  for (const { units } of cards) for (const { slots } of units) for (const { row } of slots) read.add(row.id)
+  const broken = tables.attach_handles.filter(({ id, inUse }) => !read.has(id) && (inUse || live.has(id)))
+  const lost = tables.extended_accelerator_requests.filter(
+    ({ state, handleId }) => state === 'Bound' && (handleId === null || !handles.has(handleId)),
+  )
+  const parts = new Set([...broken, ...lost].map(({ deployableId }) => deployableId))
+  const ids = cards.filter(({ units }) => units.some(({ row }) => parts.has(row.id))).map(({ row }) => row.id)
+  return new Set(ids)
+}
+
+/** The attach handles that requests are bound to, by id. */
+export const boundHandles = ({ extended_accelerator_requests: arqs }: UpstreamTables): ReadonlySet<number> =>
+  new Set(arqs.flatMap(({ state, handleId }) => (state === 'Bound' && handleId !== null ? [handleId] : [])))
+
+const slotOf = (row: HandleRow, notes: Notes): readonly Slot[] => {
+  const [uuid, attaching] = [uuidIn(row.uuid), attachingIn(row)]
+  if (uuid === null || attaching === null) {
+    notes.leftOut(
+      'attach_handles',
+      row,
+      'value',
+      uuid === null ? 'uuid is no UUID' : 'attach_info or type is no known one',
+    )
+    return []
+  }
+  return [{ row, known: { uuid, ...attaching, canonical: canonicalHandle(attaching) } }]
+}
+
+const unitOf = (
+  row: DeployableRow,
+  notes: Notes,
+  rows: { readonly handles: readonly HandleRow[]; readonly attributes: readonly AttributeRow[] },
+): readonly Unit[] => {
+  const uuid = uuidIn(row.uuid)
+  if (uuid === null || row.name === '') {
+    notes.leftOut('deployables', row, 'value', uuid === null ? 'uuid is no UUID' : 'it has no name')
+    return []
+  }
+  const { attributes } = rows
+  const rpUuid = uuidIn(row.rpUuid) ?? rpUuidOf(row.name)
+  return [{ row, uuid, rpUuid, slots: rows.handles.flatMap((handle) => slotOf(handle, notes)), attributes }]
+}
+
+/** What upstream added after 24e13c6, as clients of the merged model know it. */
+const LATER_TYPES: Readonly<Record<string, (typeof DEVICE_TYPES)[number]>> = { MDEV: 'GPU', PCI: 'GPU', NVME: 'SSD' }
+const isType = (text: string): boolean => DEVICE_TYPES.some((type) => type === text)
+const typed = (row: DeviceRow, notes: Notes): DeviceRow => {
+  const type = ownValue(LATER_TYPES, row.type)
+  if (type === undefined) return row
+  notes.repaired('devices', row, 'type', `its type is ${type} instead of ${row.type}`)
+  return { ...row, type }
+}
+const faultOf = ({ uuid, type, hostname }: DeviceRow): string | null => {
+  if (uuidIn(uuid) === null) return 'uuid is no UUID'
+  if (!isType(type)) return `type '${type}' is none of ${DEVICE_TYPES.join(', ')}`
+  return hostname === '' ? 'it has no hostname' : null
+}
+
+const by = <Row extends UpstreamRow>(rows: readonly Row[], owner: (row: Row) => number) => {
+  const grouped = Map.groupBy(rows, owner)
+  return (id: number): readonly Row[] => grouped.get(id) ?? []
+}
+/** Rows whose owner is not there; foreign keys forbid them, unless somebody switched them off. */
+const orphans = <Row extends UpstreamRow>(
+  rows: readonly Row[],
+  owner: (row: Row) => number,
+  owners: readonly UpstreamRow[],
+) => {
+  const known = new Set(owners.map(({ id }) => id))
+  return rows.filter((row) => !known.has(owner(row)))
+}
+
+export const cardsIn = (tables: UpstreamTables, notes: Notes): readonly Card[] => {
+  const { devices, deployables, attach_handles: handles, attributes, controlpath_ids: paths } = tables
+  const pathsOf = by(paths, ({ deviceId }) => deviceId)
+  const deployablesOf = by(deployables, ({ deviceId }) => deviceId)
+  const handlesOf = by(handles, ({ deployableId }) => deployableId)
+  const attributesOf = by(attributes, ({ deployableId }) => deployableId)
+  for (const row of orphans(deployables, ({ deviceId }) => deviceId, devices))
+    notes.leftOut('deployables', row, 'orphan', `device ${row.deviceId} does not exist`)
+  for (const row of orphans(handles, ({ deployableId }) => deployableId, deployables))
+    notes.leftOut('attach_handles', row, 'orphan', `deployable ${row.deployableId} does not exist`)
+  for (const row of orphans(attributes, ({ deployableId }) => deployableId, deployables))
+    notes.leftOut('attributes', row, 'orphan', `deployable ${row.deployableId} does not exist`)
+  return devices.flatMap((given): Card[] => {
+    const row = typed(given, notes)
+    const fault = faultOf(row)
+    if (fault !== null) {
+      notes.leftOut('devices', row, 'value', fault)
+      return []
+    }
+    const [path, ...others] = pathsOf(row.id)
+    for (const other of others)
+      notes.leftOut('controlpath_ids', other, 'W17', `device ${row.uuid} is known by control path ${path!.id}`)
+    const units = deployablesOf(row.id).flatMap((one) =>
+      unitOf(one, notes, { handles: handlesOf(one.id), attributes: attributesOf(one.id) }),
+    )
+    return [{ row, uuid: uuidIn(row.uuid)!, host: row.hostname, controlPath: path?.info ?? null, units }]
+  })
+}

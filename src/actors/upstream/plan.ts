@@ -1,0 +1,105 @@
+/** What an import makes of a database of upstream Cyborg: everything that will be recorded, and a note on everything that changes. Pure. */
+import type { Group } from '../arq/messages.ts'
+import type { ProfileFacts } from '../profile/decider.ts'
+import { boundHandles, cardsIn, doubtfulCards } from './cards.ts'
+import { type PlannedDevice, planDevice, planRetired } from './inventoryPlan.ts'
+import { keep } from './kept.ts'
+import { type Note, type Notes, openNotes } from './notes.ts'
+import { cleaned, groupsIn, uuidIn } from './readable.ts'
+import { type Fate, type Judged, type Withheld, judgeRequests } from './requests.ts'
+import type { ProfileRow, UpstreamTables } from './rows.ts'
+
+export type PlannedProfile = { readonly facts: ProfileFacts; readonly createdAt: number | null }
+export type PlannedArq = {
+  readonly uuid: string
+  readonly projectId: string | null
+  readonly profileUuid: string
+  readonly profileName: string
+  readonly groupId: number
+  readonly group: Group
+  readonly createdAt: number | null
+  readonly updatedAt: number | null
+  readonly fate: Fate
+}
+export type Plan = {
+  readonly profiles: readonly PlannedProfile[]
+  readonly devices: readonly PlannedDevice[]
+  readonly arqs: readonly PlannedArq[]
+  readonly withheld: readonly Withheld[]
+  readonly notes: readonly Note[]
+}
+
+/** A profile as its requests know it; `facts` null: it is not taken over. */
+type KnownProfile = { readonly uuid: string; readonly name: string; readonly facts: ProfileFacts | null }
+
+const profileOf = (row: ProfileRow, taken: Set<string>, notes: Notes): KnownProfile => {
+  const [uuid, groups] = [uuidIn(row.uuid), groupsIn(row.json)]
+  const { name, description } = row
+  const fault =
+    uuid === null
+      ? 'uuid is no UUID'
+      : groups === null
+        ? 'profile_json cannot be read: its requests keep an empty group'
+        : name === '' || taken.has(name)
+          ? `the name '${name}' is empty or taken`
+          : null
+  if (fault !== null) notes.leftOut('device_profiles', row, 'value', fault)
+  else taken.add(name)
+  return {
+    uuid: uuid ?? row.uuid,
+    name,
+    facts: fault === null ? { uuid: uuid!, name, description, groups: groups! } : null,
+  }
+}
+
+const arqOf = ({ row, uuid, fate }: Judged, profile: KnownProfile, notes: Notes): PlannedArq => {
+  if (row.projectId === null)
+    notes.repaired(
+      'extended_accelerator_requests',
+      row,
+      'value',
+      'its project is not known: only administrators and services see it',
+    )
+  const { projectId, groupId, createdAt, updatedAt } = row
+  const group = profile.facts?.groups[groupId] ?? {}
+  const of = { profileUuid: profile.uuid, profileName: profile.name, groupId, group }
+  return { uuid, projectId, ...of, createdAt, updatedAt, fate }
+}
+
+export const planImport = (given: UpstreamTables): Plan => {
+  const notes = openNotes()
+  const tables = cleaned(given, notes)
+  const live = boundHandles(tables)
+  const cards = cardsIn(tables, notes)
+  const kept = keep(cards, live, notes)
+  const uses = { live, doubtful: doubtfulCards(tables, cards) }
+  const devices = kept.cards.map((card) => planDevice(card, uses, notes))
+  const retired = kept.retired.map(planRetired)
+  const providers = new Map(
+    devices.flatMap(({ deployables }) =>
+      deployables.map(({ identity }) => [identity.uuid as string, identity.rpUuid as string] as const),
+    ),
+  )
+  const names = new Set<string>()
+  const profiles = new Map(tables.device_profiles.map((row) => [row.id, profileOf(row, names, notes)]))
+  const { arqs, withheld } = judgeRequests(
+    {
+      arqs: tables.extended_accelerator_requests,
+      handles: tables.attach_handles,
+      kept,
+      providers,
+      hasProfile: ({ profileId }) => uuidIn(profiles.get(profileId)?.uuid ?? null) !== null,
+    },
+    notes,
+  )
+  return {
+    profiles: tables.device_profiles.flatMap(({ id, createdAt }) => {
+      const { facts } = profiles.get(id)!
+      return facts ? [{ facts, createdAt }] : []
+    }),
+    devices: [...devices, ...retired],
+    arqs: arqs.map((one) => arqOf(one, profiles.get(one.row.profileId)!, notes)),
+    withheld,
+    notes: notes.all(),
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * What becomes of the accelerator requests of upstream (data-model 13). Pure.
+ *
+ * REQUEST-1 a request that is bound stays bound, with the same attach handle; of several on one handle, the first that was bound;
+ * REQUEST-2 one that is not bound and not free of its instance has failed, and stays with its instance so that Nova's DELETE for that
+ *   instance reaches it; beside a request of the same instance that is bound it is unbound, because an instance has one bind;
+ * REQUEST-3 nothing that a request may have used is free: an attach handle that is in use and that nobody has is withheld.
+ */
+import { functionOf } from '../../attachedFunctions.ts'
+import type { Bond } from '../arq/messages.ts'
+import type { Kept, Place } from './kept.ts'
+import type { Notes, Rule } from './notes.ts'
+import { uuidIn } from './readable.ts'
+import type { ArqRow, HandleRow } from './rows.ts'
+
+export type Fate =
+  | { readonly is: 'initial' | 'unbound' }
+  | { readonly is: 'bound'; readonly bond: Bond }
+  | { readonly is: 'failed'; readonly bond: Bond; readonly reason: string }
+export type Judged = { readonly row: ArqRow; readonly uuid: string; readonly fate: Fate }
+/** A handle that nobody gets before an operator releases it. `inDoubt`: a request has it, and another one may use it too. */
+export type Withheld = {
+  readonly deployable: string
+  readonly handle: string
+  readonly reason: string
+  readonly inDoubt: boolean
+}
+export type Requests = { readonly arqs: readonly Judged[]; readonly withheld: readonly Withheld[] }
+
+const TABLE = 'extended_accelerator_requests'
+type Judging = {
+  readonly kept: Kept
+  readonly notes: Notes
+  readonly first: ReadonlyMap<number | string, Place>
+  /** Who has an attach handle, or its hardware, by the handle's UUID and by host and function. */
+  readonly holders: Map<string, ArqRow>
+  readonly withheld: Map<string, Withheld>
+}
+
+const withhold = ({ withheld }: Judging, { unit, slot }: Place, reason: string, inDoubt = false): void => {
+  const { uuid } = slot.known
+  if (!withheld.has(uuid)) withheld.set(uuid, { deployable: unit.uuid, handle: uuid, reason, inDoubt })
+}
+const bondOn = ({ card, unit, slot }: Place, row: ArqRow, instanceUuid: string, root: string): Bond => ({
+  hostname: row.hostname || card.host,
+  deviceRpUuid: root,
+  instanceUuid,
+  deployable: unit.uuid,
+  host: card.host,
+  handle: { uuid: slot.known.uuid, type: slot.known.type, info: slot.known.info },
+  order: null,
+})
+
+/** The first attach handle of each deployable, by its id upstream and by its provider. */
+const firstPlaces = ({ cards }: Kept): ReadonlyMap<number | string, Place> => {
+  const first = new Map<number | string, Place>()
+  for (const { card, unit } of cards.flatMap((one) => one.units.map((unit) => ({ card: one, unit })))) {
+    const slot = unit.slots[0]
+    if (!slot) continue
+    for (const key of [unit.row.id, unit.rpUuid]) if (!first.has(key)) first.set(key, { card, unit, slot })
+  }
+  return first
+}
+/** An attach handle of the deployable that the request asked for: what it failed to get. */
+const askedOf = ({ first }: Judging, { deployableId, rpUuid }: ArqRow): Place | null =>
+  first.get(deployableId ?? uuidIn(rpUuid) ?? '') ?? null
+
+type Providers = ReadonlyMap<string, string>
+const failed = (judging: Judging, providers: Providers, row: ArqRow, rule: Rule | null, reason: string): Fate => {
+  const { kept, notes } = judging
+  const own = row.handleId === null ? null : kept.placeOf(row.handleId)
+  const place = own ?? askedOf(judging, row)
+  const instance = uuidIn(row.instanceUuid)
+  if (rule !== null) notes.repaired(TABLE, row, rule, `BindFailed: ${reason}`)
+  if (place && instance !== null)
+    return { is: 'failed', reason, bond: bondOn(place, row, instance, providers.get(place.unit.uuid)!) }
+  notes.repaired(
+    TABLE,
+    row,
+    'ended bind',
+    `Unbound: ${instance === null ? 'it names no instance' : 'what it asked for is not there'}`,
+  )
+  return { is: 'unbound' }
+}
+
+const hardwareOf = ({ card, slot }: Place): string => `${card.host} ${functionOf(slot.known)}`
+
+const bound = (judging: Judging, providers: Providers, row: ArqRow): Fate => {
+  const { kept, notes, holders } = judging
+  const place = row.handleId === null ? null : kept.placeOf(row.handleId)
+  const instance = uuidIn(row.instanceUuid)
+  if (!place)
+    return failed(
+      judging,
+      providers,
+      row,
+      'handle lost',
+      `attach handle ${row.handleId ?? ''} does not exist or cannot be read`,
+    )
+  const [uuid, hardware] = [place.slot.known.uuid, hardwareOf(place)]
+  const other = holders.get(uuid) ?? holders.get(hardware)
+  if (other) {
+    const reason = `attach handle ${uuid} belongs to ${other.uuid}, which was bound to it before`
+    const mine = kept.placeOf(other.handleId!)!
+    withhold(judging, mine, `upstream bound it to ${other.uuid} and to ${row.uuid}: both guests may use it`, true)
+    return failed(judging, providers, row, 'two holders', reason)
+  }
+  if (instance === null) {
+    notes.repaired(TABLE, row, 'no instance', 'Unbound: it is Bound and names no instance')
+    withhold(judging, place, `${row.uuid} was bound to it for no known instance`)
+    return { is: 'unbound' }
+  }
+  if (!place.slot.row.inUse)
+    notes.repaired(TABLE, row, 'W7', `it keeps attach handle ${uuid}, which the table says is free`)
+  if (place.slot.row.id !== row.handleId)
+    notes.repaired(TABLE, row, 'W17', `it goes over to attach handle ${uuid}, which attaches the same`)
+  holders.set(uuid, row)
+  holders.set(hardware, row)
+  return { is: 'bound', bond: bondOn(place, row, instance, providers.get(place.unit.uuid)!) }
+}
+
+const FAILED: Readonly<Record<string, { readonly rule: Rule | null; readonly reason: string }>> = {
+  BindStarted: { rule: 'W1', reason: 'upstream never finished this bind' },
+  BindFailed: { rule: null, reason: 'it failed upstream' },
+}
+const judge = (judging: Judging, providers: Providers, row: ArqRow): Fate | null => {
+  const how = FAILED[row.state]
+  if (how) return failed(judging, providers, row, how.rule, how.reason)
+  switch (row.state) {
+    case 'Initial':
+      return { is: 'initial' }
+    case 'Unbound':
+      return { is: 'unbound' }
+    case 'Bound':
+      return bound(judging, providers, row)
+    case 'Deleting':
+      judging.notes.leftOut(TABLE, row, 'deleting', 'it was being deleted')
+      return null
+    default:
+      judging.notes.leftOut(TABLE, row, 'value', `state '${row.state}' is not known`)
+      return null
+  }
+}
+
+/** An instance has one bind: what failed beside what is bound leaves it. */
+const oneBind = (arqs: readonly Judged[], notes: Notes): readonly Judged[] => {
+  const withBound = new Set(arqs.flatMap(({ fate }) => (fate.is === 'bound' ? [fate.bond.instanceUuid] : [])))
+  return arqs.map((one) => {
+    if (one.fate.is !== 'failed' || !withBound.has(one.fate.bond.instanceUuid)) return one
+    notes.repaired(TABLE, one.row, 'ended bind', 'Unbound: another request of its instance is bound')
+    return { ...one, fate: { is: 'unbound' } }
+  })
+}
+
+/** REQUEST-3. */
+const leaked = (judging: Judging, handles: readonly HandleRow[], arqs: readonly ArqRow[]): void => {
+  const named = new Map(arqs.flatMap((row) => (row.handleId === null ? [] : [[row.handleId, row] as const])))
+  for (const row of handles) {
+    const place = row.inUse ? judging.kept.placeOf(row.id) : null
+    if (!place || judging.holders.has(place.slot.known.uuid)) continue
+    const arq = named.get(row.id)
+    const [rule, reason] = arq
+      ? (['W9', `upstream gave it to ${arq.uuid}, which is not bound`] as const)
+      : (['W3', 'upstream marked it as in use, and no request has it'] as const)
+    judging.notes.repaired('attach_handles', row, rule, `quarantined: ${reason}`)
+    withhold(judging, place, `${rule}: ${reason}`)
+  }
+}
+
+const since = ({ updatedAt, createdAt }: ArqRow): number => updatedAt ?? createdAt ?? 0
+
+type Given = {
+  readonly arqs: readonly ArqRow[]
+  readonly handles: readonly HandleRow[]
+  readonly kept: Kept
+  /** The provider that each deployable is bound by, by its UUID. */
+  readonly providers: Providers
+  /** Whether the profile of a request is there. */
+  readonly hasProfile: (row: ArqRow) => boolean
+}
+export const judgeRequests = ({ arqs, handles, kept, providers, hasProfile }: Given, notes: Notes): Requests => {
+  const judging: Judging = { kept, notes, first: firstPlaces(kept), holders: new Map(), withheld: new Map() }
+  const fates = new Map<number, Fate>()
+  for (const row of arqs.toSorted((one, other) => since(one) - since(other) || one.id - other.id)) {
+    if (uuidIn(row.uuid) === null) notes.leftOut(TABLE, row, 'value', 'uuid is no UUID')
+    else if (!hasProfile(row)) notes.leftOut(TABLE, row, 'orphan', `device profile ${row.profileId} does not exist`)
+    else {
+      const fate = judge(judging, providers, row)
+      if (fate) fates.set(row.id, fate)
+    }
+  }
+  leaked(judging, handles, arqs)
+  const judged = arqs.flatMap((row): Judged[] => {
+    const fate = fates.get(row.id)
+    return fate ? [{ row, uuid: uuidIn(row.uuid)!, fate }] : []
+  })
+  return { arqs: oneBind(judged, notes), withheld: [...judging.withheld.values()] }
+}

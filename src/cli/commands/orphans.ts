@@ -1,0 +1,66 @@
+/** `accelerando orphans`: accelerator requests of servers that Nova does not know, and `orphans collect`, which deletes them. */
+import type { Command } from 'commander'
+import { type Api, type ApiFlags, addApiFlags, apiOf, show } from '../operators/api.ts'
+import type { Collected, Orphans } from '../operators/apiShapes.ts'
+import { collectedLines, orphanLines } from '../operators/orphanLines.ts'
+import { type Register, withPlainErrors } from '../command.ts'
+
+type Asked = ApiFlags & { readonly apply?: true }
+type Found = Pick<Orphans, 'orphans' | 'unclear' | 'asked'>
+
+/** So many instances are named in one request. */
+const AT_ONCE = 100
+
+/** All pages as one. */
+const found = async (api: Api): Promise<Found> => {
+  const pages: Orphans[] = []
+  for (let query: string | null = ''; query !== null;) {
+    const page: Orphans = await api<Orphans>('GET', `/orphans${query}`)
+    pages.push(page)
+    query = page.next === null ? null : `?marker=${page.next}`
+  }
+  return {
+    orphans: pages.flatMap(({ orphans }) => orphans),
+    unclear: pages.flatMap(({ unclear }) => unclear),
+    asked: pages.reduce((sum, { asked }) => sum + asked, 0),
+  }
+}
+
+const collected = async (api: Api, instances: readonly string[]): Promise<Collected> => {
+  const parts: Collected[] = []
+  for (let at = 0; at < instances.length; at += AT_ONCE)
+    parts.push(await api<Collected>('POST', '/orphans/collect', { instance_uuids: instances.slice(at, at + AT_ONCE) }))
+  return { orphans: parts.flatMap(({ orphans }) => orphans), kept: parts.flatMap(({ kept }) => kept) }
+}
+
+export const orphans: Register = (program) => {
+  const family = addApiFlags(
+    program
+      .command('orphans')
+      .description('The accelerator requests of servers that Nova does not know any more. Deletes nothing.'),
+  )
+  family.action(
+    withPlainErrors(async (flags: Asked) => {
+      const json = await found(apiOf(flags))
+      show(flags, json, () => orphanLines(json))
+    }),
+  )
+  addApiFlags(
+    family
+      .command('collect')
+      .description('Deletes them, after Nova has been asked twice more: their attach handles are released.'),
+  )
+    .option('--apply', 'do it; without this flag the command only says what would be deleted')
+    .action(
+      withPlainErrors(async (_flags: Asked, command: Command) => {
+        // the options that both commands have are read by the one named first
+        const asked = command.optsWithGlobals<Asked>()
+        const api = apiOf(asked)
+        const before = await found(api)
+        if (!asked.apply) return show(asked, before, () => orphanLines(before))
+        const instances = before.orphans.map(({ instance_uuid: one }) => one)
+        const json = await collected(api, [...new Set(instances)])
+        show(asked, json, () => collectedLines(json))
+      }),
+    )
+}

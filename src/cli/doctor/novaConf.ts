@@ -1,0 +1,34 @@
+/** Checks that no PCI device is offered here and taken by the compute service of Nova on the same machine: both would give it to a guest. */
+import { readConfFiles } from '../novaConf/files.ts'
+import { novaDevicesIn } from '../novaConf/novaDevices.ts'
+import type { ConfProblem } from '../oslo/osloFile.ts'
+import { type Compared, compareWithNova } from '../novaConf/overlap.ts'
+import { settingsOf } from '../oslo/settings.ts'
+import type { PciHere } from '../pciHere.ts'
+import { counted, type Finding, ok, problem } from './check.ts'
+
+const CHECK = 'overlap with nova'
+const ONE_PLACE = "offer it in one place: take it out of pci.passthrough_whitelist here, or out of Nova's configuration"
+const READ_ALL = 'correct it; the comparison is not complete without it'
+
+const problemOf = ({ at, rule }: ConfProblem): Finding => ({ check: CHECK, ...problem(`${at}: ${rule}`, READ_ALL) })
+
+export const judgeOverlap = ({ overlaps, offered, taken }: Compared): readonly Finding[] =>
+  overlaps.length === 0
+    ? [{ check: CHECK, ...ok(`${counted(offered, 'PCI function')} offered here, ${taken} by Nova, none by both`) }]
+    : overlaps.map(({ address, ids, how }) => ({
+        check: CHECK,
+        ...problem(`${address} (${ids}) is offered here, and ${how}`, ONE_PLACE),
+      }))
+
+const NOTHING_HERE = ok('this machine offers no PCI function: pci.passthrough_whitelist is empty, or pci_driver is off')
+
+/** `paths`: files and folders of Nova's configuration. */
+export const examineOverlap = async (here: PciHere, paths: readonly string[]): Promise<readonly Finding[]> => {
+  const { files, problems } = readConfFiles(paths)
+  const nova = novaDevicesIn(settingsOf(files))
+  const unread = [...problems, ...nova.problems].map(problemOf)
+  if (!here.driverEnabled || here.whitelist.length === 0) return [...unread, { check: CHECK, ...NOTHING_HERE }]
+  const compared = await compareWithNova({ ...here, seen: await here.look() }, nova)
+  return [...unread, ...judgeOverlap(compared)]
+}

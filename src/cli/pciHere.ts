@@ -1,0 +1,31 @@
+/** The PCI functions of this machine, with what the whitelist of the configuration says of each. */
+import { join } from 'node:path'
+import type { HostIo } from '../drivers/driver.ts'
+import { realHostIo } from '../drivers/hostIo.ts'
+import { type SeenFunction, seenFunctions } from '../drivers/pci/scan.ts'
+import { readWhitelist, type WhitelistEntry } from '../drivers/pci/whitelist.ts'
+import type { Config } from './config/config.ts'
+
+export type PciHere = {
+  readonly io: HostIo
+  readonly sysfsRoot: string
+  readonly driverEnabled: boolean
+  readonly whitelist: readonly WhitelistEntry[]
+  readonly look: () => Promise<readonly SeenFunction[]>
+}
+
+export const pciHere = ({
+  host: { name },
+  data,
+  drivers,
+  enabledDrivers,
+}: Pick<Config, 'host' | 'data' | 'drivers' | 'enabledDrivers'>): PciHere => {
+  const stateDir = join(data, 'hosts', name, 'drivers')
+  // This only reads, so nothing is ever written here.
+  const io = { ...realHostIo({ hostname: name, stateDir, warn: () => undefined }), write: async () => undefined }
+  const sysfsRoot = drivers.pci?.sysfsRoot ?? '/sys'
+  const reading = readWhitelist(drivers.pci?.whitelist)
+  const whitelist = reading.ok ? reading.entries : []
+  const look = () => seenFunctions(io, sysfsRoot, whitelist)
+  return { io, sysfsRoot, driverEnabled: enabledDrivers.includes('pci_driver'), whitelist, look }
+}

@@ -1,0 +1,29 @@
+/** The folder of a program: it holds a private key and a ledger, so it should belong to the user of the program alone. */
+import { mkdir, stat } from 'node:fs/promises'
+import { messageOf } from '../../errorText.ts'
+import type { Log } from '../../log.ts'
+import { StartProblem } from './startProblem.ts'
+
+const OTHERS_MAY_WRITE = 0o002
+
+/** Why somebody else could replace what is in the folder; null: only its user could. */
+export const exposureOf = (
+  { uid, mode }: { readonly uid: number; readonly mode: number },
+  user: number | undefined,
+): string | null => {
+  if ((mode & OTHERS_MAY_WRITE) !== 0) return 'everybody on this machine may write to it'
+  return user === undefined || uid === user ? null : `it belongs to another user (${uid})`
+}
+
+export const makeDataFolder = async (folder: string, log: Log): Promise<void> => {
+  try {
+    await mkdir(folder, { recursive: true })
+    const exposure = exposureOf(await stat(folder), process.getuid?.())
+    if (exposure !== null) log.warn({ folder, reason: exposure }, 'data.folderExposed')
+  } catch (error) {
+    throw new StartProblem(
+      `data: ${folder} is no folder that this program may write to (${messageOf(error)}); name another one by --data`,
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,20 @@
+/** What of the cloud this program uses: in the log at its start, and in the detail of readiness. */
+import type { Cloud } from './cloud.ts'
+import type { ImageStores } from './images.ts'
+
+/** `absent`: not configured, or the catalogue has none; `in use`; otherwise why it does not answer. Images: where they come from. */
+export type Neighbours = Readonly<Record<'keystone' | 'placement' | 'nova' | 'images', string>>
+
+export const neighboursOf = (
+  { session, placement, nova }: Pick<Cloud, 'session' | 'placement' | 'nova'>,
+  images: Pick<ImageStores, 'ailing' | 'source'>,
+): Neighbours => {
+  const ailing = session?.ailing() ?? {}
+  const said = (used: unknown, service: string): string => (used === null ? 'absent' : (ailing[service] ?? 'in use'))
+  return {
+    keystone: said(session, 'identity'),
+    placement: said(placement, 'placement'),
+    nova: said(nova, 'compute'),
+    images: images.ailing() ?? images.source(),
+  }
+}

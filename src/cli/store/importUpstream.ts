@@ -1,0 +1,83 @@
+/**
+ * `accelerando import`: what an upstream database becomes, and with `--apply` the record of it in an empty store. All of it is
+ * written in one transaction: a process that ends before leaves the store empty.
+ */
+import { recordsOf } from '../../actors/upstream/appends.ts'
+import { type Plan, planImport } from '../../actors/upstream/plan.ts'
+import { systemClock, systemIds } from '../../clock.ts'
+import { type UpstreamAddress, readAddress } from '../../neighbours/upstream/address.ts'
+import { readUpstream } from '../../neighbours/upstream/read.ts'
+import type { Log } from '../../log.ts'
+import type { Store } from '../../persistence/store.ts'
+import { visibleJson } from '../../text.ts'
+import type { Config } from '../config/config.ts'
+import { readText } from '../config/readText.ts'
+import { counted } from '../doctor/check.ts'
+import { readOslo } from '../oslo/osloFile.ts'
+import { settingsOf } from '../oslo/settings.ts'
+import { importLines, summaryOf } from './importText.ts'
+import { withStore } from './stopped.ts'
+
+export type ImportGiven = {
+  readonly from?: string | undefined
+  readonly fromFile?: string | undefined
+  readonly apply?: true | undefined
+  readonly json?: true | undefined
+}
+
+export const FROM_VARIABLE = 'ACCELERANDO_IMPORT_FROM'
+/** A file may hold the URL alone, or be upstream's own configuration. */
+const urlInFile = (path: string): string => {
+  const text = readText(path)
+  const connection = settingsOf([readOslo(text, path).assignments]).last([['database', 'connection']])
+  return (connection?.value ?? text).trim()
+}
+
+const SOURCES = `--from, --from-file or ${FROM_VARIABLE}`
+/** Throws with a text for the operator, which never holds the URL. */
+export const addressOf = ({ from, fromFile }: ImportGiven, env: NodeJS.ProcessEnv): UpstreamAddress => {
+  const told = env[FROM_VARIABLE]
+  const given = [
+    ...(from === undefined ? [] : [['--from', from] as const]),
+    ...(fromFile === undefined ? [] : [['--from-file', urlInFile(fromFile)] as const]),
+    ...(told === undefined || told === '' || from !== undefined || fromFile !== undefined
+      ? []
+      : [[FROM_VARIABLE, told] as const]),
+  ]
+  const [first, second] = given
+  if (first === undefined) throw new Error(`name upstream's database with ${SOURCES}`)
+  if (second !== undefined) throw new Error('--from and --from-file name the same thing: leave one out')
+  const reading = readAddress(first[1])
+  if (!reading.ok) throw new Error(`${first[0]}: ${reading.problem}`)
+  return reading.address
+}
+
+const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((all, one) => all + one, 0)
+/** Two inventories cannot be merged, and whoever used the store before may be known to hosts and to Nova. */
+const expectEmpty = async ({ journalEnd, reads }: Store): Promise<void> => {
+  if ((await journalEnd()) === '') return
+  const [devices, arqs] = await Promise.all([reads.tally('devices', 'hostname'), reads.tally('arqs', 'state')])
+  throw new Error(
+    `the target was used before: it holds ${counted(sum(devices), 'device')} and ${counted(sum(arqs), 'accelerator request')} now. ` +
+      'Nothing was written. Import into an empty database',
+  )
+}
+
+export const recordImport = async (store: Store, plan: Plan): Promise<number> => {
+  await expectEmpty(store)
+  const { journalRows } = await store.loadWhole(recordsOf(plan, systemIds, systemClock.now()))
+  return journalRows
+}
+
+export type ImportParts = { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly out: (line: string) => void }
+export const importUpstream = async (
+  config: Config,
+  given: ImportGiven,
+  { env, log, out }: ImportParts,
+): Promise<void> => {
+  const plan = planImport(await readUpstream(addressOf(given, env)))
+  const rows = given.apply ? await withStore(config, log, (store) => recordImport(store, plan)) : null
+  if (given.json) return out(visibleJson({ ...summaryOf(plan), notes: plan.notes, written: rows }))
+  for (const line of importLines(plan)) out(line)
+  out(rows === null ? 'nothing was written: --apply writes it' : `imported: ${rows} journal rows`)
+}

@@ -1,0 +1,62 @@
+/** The address of upstream's database, as its own configuration writes it: `mysql+pymysql://user:password@host/cyborg?charset=utf8`. */
+
+export type MysqlAddress = {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+  /** Path of a Unix socket; null: TCP. */
+  readonly socket: string | null
+  /** File with the certificates that the server's one is proved by; null: no TLS. */
+  readonly ca: string | null
+}
+export type UpstreamAddress =
+  | { readonly kind: 'mysql'; readonly at: MysqlAddress }
+  | { readonly kind: 'postgres'; readonly url: string }
+export type AddressReading =
+  | { readonly ok: true; readonly address: UpstreamAddress }
+  | { readonly ok: false; readonly problem: string }
+
+const MYSQL = /^(mysql|mariadb)(\+\w+)?:$/
+const POSTGRES = /^postgres(ql)?(\+\w+)?:$/
+const MYSQL_PORT = 3306
+
+const no = (problem: string): AddressReading => ({ ok: false, problem })
+
+const mysqlOf = ({ hostname, port, username, password, pathname, searchParams }: URL): AddressReading => {
+  // what is left out here would be a connection that is less safe than the one that was asked for
+  const unknown = [...searchParams.keys()].find((name) => name.startsWith('ssl') && name !== 'ssl_ca')
+  if (unknown !== undefined) return no(`parameter ${unknown} is not known; ssl_ca is`)
+  return {
+    ok: true,
+    address: {
+      kind: 'mysql',
+      at: {
+        host: hostname.replace(/^\[(.*)\]$/, '$1'),
+        port: port === '' ? MYSQL_PORT : Number(port),
+        user: decodeURIComponent(username),
+        password: decodeURIComponent(password),
+        database: decodeURIComponent(pathname.slice(1)),
+        socket: searchParams.get('unix_socket'),
+        ca: searchParams.get('ssl_ca'),
+      },
+    },
+  }
+}
+
+/** Nothing of the text is repeated in a problem: it holds a password. */
+export const readAddress = (text: string): AddressReading => {
+  const url = URL.parse(text)
+  if (url === null) return no('it is no URL')
+  if (url.pathname.length < 2) return no('it names no database')
+  try {
+    if (MYSQL.test(url.protocol)) return mysqlOf(url)
+  } catch {
+    return no('it holds a % that is no escape')
+  }
+  // the name of upstream's driver means nothing here
+  if (POSTGRES.test(url.protocol))
+    return { ok: true, address: { kind: 'postgres', url: text.replace(/^[^:]*/, 'postgresql') } }
+  return no('it must begin with mysql://, mariadb:// or postgresql://, with or without a +driver')
+}

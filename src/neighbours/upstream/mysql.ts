@@ -1,0 +1,45 @@
+/** Upstream's database on MariaDB or MySQL. */
+import { readFileSync } from 'node:fs'
+import { type Connection, createConnection } from 'mysql2/promise'
+import type { MysqlAddress } from './address.ts'
+import { CONNECT_MS, QUERY_MS, type TextRow, type UpstreamSource } from './source.ts'
+
+/** One snapshot for all pages, and no write whatever happens. */
+const BEGIN = [
+  'set session transaction isolation level repeatable read',
+  'start transaction with consistent snapshot, read only',
+]
+
+const connect = ({ host, port, user, password, database, socket, ca }: MysqlAddress): Promise<Connection> =>
+  createConnection({
+    ...(socket === null ? { host, port } : { socketPath: socket }),
+    user,
+    password,
+    database,
+    connectTimeout: CONNECT_MS,
+    charset: 'utf8mb4',
+    ...(ca === null ? {} : { ssl: { ca: readFileSync(ca) } }),
+    // no number, date or JSON is decoded by the driver
+    typeCast: (field) => field.string(),
+  })
+
+export const openMysql = async (address: MysqlAddress): Promise<UpstreamSource> => {
+  const connection = await connect(address)
+  // a connection that breaks rejects the query that uses it
+  connection.on('error', () => undefined)
+  const run = async (sql: string, values: readonly number[] = []): Promise<readonly TextRow[]> => {
+    const [rows] = await connection.query({ sql, timeout: QUERY_MS, values: [...values] })
+    return Array.isArray(rows) ? (rows as readonly TextRow[]) : []
+  }
+  const close = async () => connection.destroy()
+  try {
+    for (const statement of BEGIN) await run(statement)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    page: (table, after, limit) => run(`select * from \`${table}\` where id > ? order by id limit ?`, [after, limit]),
+    close,
+  }
+}

@@ -1,0 +1,75 @@
+/** A database that is not there when a program starts: what is waited for, how long, and what is said. */
+import { expect, test } from 'vitest'
+import type { Clock } from '../../src/clock.ts'
+import { openDatabase } from '../../src/cli/programs/database.ts'
+import { memoryLog, until } from '../support/lab.ts'
+import { describeWith } from '../support/needs.ts'
+import { freePort } from '../support/port.ts'
+import { databaseOn, postgresServer, sqlOnce } from '../support/postgres.ts'
+
+const LIMIT_MS = 20_000
+const optionsOf = (url: string) => ({ url, statementTimeoutMs: 5000, readers: 1 })
+/** Notes the pauses, and ends one when the test says what time it is then. */
+const pausingClock = () => {
+  const pauses: number[] = []
+  let [at, goOn] = [0, () => {}]
+  const clock: Clock = {
+    now: () => at,
+    monotonic: () => at,
+    after: (ms, run) => {
+      pauses.push(ms)
+      goOn = run
+      return () => undefined
+    },
+  }
+  const go = (now: number): void => {
+    at = now
+    goOn()
+  }
+  return { clock, pauses, go }
+}
+const opening = (url: string) => {
+  const [{ clock, pauses, go }, log] = [pausingClock(), memoryLog()]
+  const seen: { error: unknown } = { error: null }
+  const work = openDatabase(optionsOf(url), clock, log)
+  work.catch((error: unknown) => (seen.error = error))
+  const paused = (count: number) => until(() => pauses.length === count, `pause ${count}`, LIMIT_MS)
+  return { pauses, go, log, seen, work, paused }
+}
+
+test('nobody answers: it is tried every half second for thirty seconds', async () => {
+  const port = await freePort()
+  const { pauses, go, log, seen, paused } = opening(`postgres://127.0.0.1:${port}/x`)
+  await paused(1)
+  go(29_999)
+  await paused(2)
+  go(30_000)
+  await until(() => seen.error !== null, 'the end', LIMIT_MS)
+  const reason = `connect ECONNREFUSED 127.0.0.1:${port}`
+  expect(String(seen.error)).toBe(`Error: database: cannot be used: ${reason}`)
+  expect(pauses).toEqual([500, 500])
+  expect(log.said).toEqual(pauses.map(() => ({ level: 'warn', detail: { reason }, message: 'database.notThereYet' })))
+})
+
+describeWith('postgres', 'a database', (bin) => {
+  test('that takes no connections yet is waited for, and one that is not there is not', async () => {
+    const server = await postgresServer(bin)
+    const { url, drop } = await databaseOn(server)
+    const name = new URL(url).pathname.slice(1)
+    const absent = opening(`${server}/nowhere`)
+    await expect(absent.work).rejects.toThrow('database: cannot be used: database "nowhere" does not exist')
+    expect(absent.log.said).toEqual([])
+    await sqlOnce(
+      `${server}/postgres`,
+      `alter role postgres in database ${name} set default_transaction_read_only = on`,
+    )
+    const { go, log, work, paused } = opening(url)
+    await paused(1)
+    expect(log.said[0]!.message).toBe('database.notThereYet')
+    await sqlOnce(`${server}/postgres`, `alter role postgres in database ${name} reset all`)
+    go(500)
+    await (await work).close()
+    expect(log.said).toHaveLength(1)
+    await drop()
+  })
+})

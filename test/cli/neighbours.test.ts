@@ -1,0 +1,38 @@
+/** What is said of the services of a cloud at the start and in the detail of readiness. */
+import { expect, test } from 'vitest'
+import { neighboursOf } from '../../src/cli/programs/neighbours.ts'
+import type { Cloud } from '../../src/cli/programs/cloud.ts'
+
+type Given = Parameters<typeof neighboursOf>
+const session = (ailing: Readonly<Record<string, string>>) => ({ ailing: () => ailing }) as Cloud['session']
+const [placement, nova] = [{} as Cloud['placement'], {} as Cloud['nova']]
+const images = (ailing: string | null): Given[1] => ({ ailing: () => ailing, source: () => 'the image service' })
+
+test.each<readonly [string, Given[0], Given[1], readonly string[]]>([
+  [
+    'without a cloud',
+    { session: null, placement: null, nova: null },
+    { ailing: () => null, source: () => 'absent' },
+    ['absent', 'absent', 'absent', 'absent'],
+  ],
+  [
+    'with all of it',
+    { session: session({}), placement, nova },
+    images(null),
+    ['in use', 'in use', 'in use', 'the image service'],
+  ],
+  [
+    'with a Nova by its address, and nothing else',
+    { session: null, placement: null, nova },
+    { ailing: () => null, source: () => 'a folder' },
+    ['absent', 'absent', 'in use', 'a folder'],
+  ],
+  [
+    'with services that do not answer',
+    { session: session({ identity: 'late', placement: 'broken', compute: 'gone' }), placement, nova },
+    images('images: it answers 500'),
+    ['late', 'broken', 'gone', 'images: it answers 500'],
+  ],
+])('%s', (_, cloud, stores, [keystone, ofPlacement, ofNova, ofImages]) =>
+  expect(neighboursOf(cloud, stores)).toEqual({ keystone, placement: ofPlacement, nova: ofNova, images: ofImages }),
+)

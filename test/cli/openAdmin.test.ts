@@ -1,0 +1,89 @@
+/** The admin listener of a control: where it listens, what it says of readiness, and what it opens for tests. */
+import { afterEach, expect, test } from 'vitest'
+import { openMeter } from '../../src/cli/observe/metrics.ts'
+import { openAdmin } from '../../src/cli/programs/admin.ts'
+import { type Listening, urlOf } from '../../src/cli/programs/listen.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryLog } from '../support/lab.ts'
+
+const NEIGHBOURS = { keystone: 'absent', placement: 'absent', nova: 'absent', images: 'absent' }
+let open: Listening[] = []
+afterEach(async () => {
+  await Promise.all(open.map(({ close }) => close(0)))
+  open = []
+})
+
+type Given = {
+  readonly port?: number
+  readonly chosen?: boolean
+  readonly testDoors?: boolean
+  readonly control?: string | null
+  readonly notReady?: () => string | null
+  readonly degraded?: () => string | null
+}
+const opened = async ({ port = 0, chosen = true, testDoors = false, control = null, ...more }: Given = {}) => {
+  const log = memoryLog()
+  const system = {
+    plane: {
+      counts: () => ({}),
+      region: { kill: (key: string) => key === 'arq/a', residents: () => ['arq/a'], counts: () => ({}) },
+      sweeper: { nova: () => ({}) },
+      control: { notReady: () => control },
+    },
+    relay: { state: () => ({ active: true }) },
+    inbox: { counts: () => ({ taken: 3 }) },
+    bus: {},
+  }
+  const listening = await openAdmin({
+    config: { adminListen: { host: '127.0.0.1', port, chosen }, testDoors } as never,
+    meter: openMeter(),
+    store: memoryStore(),
+    system: system as never,
+    hosts: [],
+    log,
+    neighbours: () => NEIGHBOURS,
+    ...more,
+  })
+  open.push(listening)
+  const asked = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(`${urlOf(listening)}${path}`, init)
+    return [answer.status, await answer.json()]
+  }
+  return { log, listening, asked }
+}
+
+const DETAIL = { relay: { active: true }, inbox: { taken: 3 }, actors: 1, hosts: [], neighbours: NEIGHBOURS }
+test('it is ready unless somebody says why not, and degraded where it works in part', async () => {
+  const well = await opened()
+  expect(await well.asked('/readyz')).toEqual([200, { status: 'ready', detail: DETAIL }])
+  expect(well.log.said).toEqual([{ level: 'info', detail: NEIGHBOURS, message: 'neighbours' }])
+  const degraded = () => 'kafka: away'
+  const part = await opened({ degraded })
+  expect(await part.asked('/readyz')).toEqual([200, { status: 'degraded', reason: 'kafka: away', detail: DETAIL }])
+  const stopping = await opened({ degraded, control: 'the journal is stopped', notReady: () => 'stopping' })
+  expect(await stopping.asked('/readyz')).toEqual([503, { status: 'not ready', reason: 'stopping', detail: DETAIL }])
+  const stopped = await opened({ control: 'the journal is stopped', notReady: () => null })
+  expect((await stopped.asked('/readyz'))[1]).toMatchObject({ reason: 'the journal is stopped' })
+})
+
+test('there are doors only for tests', async () => {
+  const closed = await opened()
+  const kill = (key: string) => ({ method: 'POST', body: JSON.stringify({ key }) })
+  expect((await closed.asked('/doors/residents', { method: 'POST' }))[0]).toBe(404)
+  const { asked } = await opened({ testDoors: true })
+  expect(await asked('/doors/residents', { method: 'POST' })).toEqual([200, { result: ['arq/a'] }])
+  expect(await asked('/doors/kill-actor', kill('arq/a'))).toEqual([200, { result: { killed: true } }])
+  expect(await asked('/doors/kill-actor', kill('arq/b'))).toEqual([200, { result: { killed: false } }])
+})
+
+test('a default address that is taken is not insisted on, one that was chosen is', async () => {
+  const { listening } = await opened()
+  const { log, listening: other } = await opened({ port: listening.port, chosen: false })
+  expect(other.port).not.toBe(listening.port)
+  expect(log.said[1]).toMatchObject({
+    level: 'warn',
+    detail: { host: '127.0.0.1', port: listening.port },
+    message: 'the default admin address is taken, any free port is used',
+  })
+  await expect(opened({ port: listening.port })).rejects.toThrow('EADDRINUSE')
+})

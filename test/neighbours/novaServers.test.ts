@@ -1,0 +1,70 @@
+/** What Nova says of servers: the contract on the double, and answers that say nothing. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createNovaServers, serverIn } from '../../src/neighbours/novaServers.ts'
+import { novaServersContract } from '../contracts/novaServers.contract.ts'
+import { novaServersDouble } from './novaServersDouble.ts'
+
+describe('the double', () => {
+  let lab: Awaited<ReturnType<typeof novaServersDouble>>
+  beforeAll(async () => void (lab = await novaServersDouble()))
+  afterAll(() => lab.close())
+  novaServersContract(() => lab)
+})
+
+const ID = '5eed0000-0000-4000-8000-00000000000a'
+const gone = (message: string) => ({ itemNotFound: { code: 404, message } })
+const read = (status: number, body: unknown) =>
+  serverIn(ID, { status, text: typeof body === 'string' ? body : JSON.stringify(body) })
+
+test.each<readonly [status: number, body: unknown]>([
+  [404, ''],
+  [404, '<html>not here</html>'],
+  [404, gone('The resource could not be found.')],
+  [404, gone('Instance 5eed0000-0000-4000-8000-00000000000b could not be found.')],
+  [404, { error: { code: 404, message: `Instance ${ID} could not be found.` } }],
+  [200, ''],
+  [200, {}],
+  [200, { server: { id: '5eed0000-0000-4000-8000-00000000000b', status: 'ACTIVE' } }],
+  [200, { server: { id: ID } }],
+  [204, ''],
+  [301, ''],
+  [401, gone(`Instance ${ID} could not be found.`)],
+  [403, { forbidden: { code: 403, message: 'no' } }],
+  [410, gone(`Instance ${ID} could not be found.`)],
+  [500, { computeFault: { code: 500, message: 'Cell is not responding' } }],
+  [503, ''],
+])('%i %o says nothing', (status, body) => {
+  expect(read(status, body)).toMatchObject({
+    is: 'unclear',
+    reason: expect.stringContaining(`Nova answered ${status}`),
+  })
+})
+test('only the 404 of Nova about this very server counts, in any spelling of its UUID', () => {
+  expect(read(404, gone(`Instance ${ID.toUpperCase()} could not be found.`))).toEqual({ is: 'unknown' })
+})
+test.each([
+  ['a node', { 'OS-EXT-SRV-ATTR:hypervisor_hostname': 'n1' }, 'n1'],
+  ['no node', { 'OS-EXT-SRV-ATTR:hypervisor_hostname': null }, null],
+  ['an empty one', { 'OS-EXT-SRV-ATTR:hypervisor_hostname': '' }, null],
+  ['none that is shown', {}, null],
+])('a server with %s is known', (_, more, node) => {
+  expect(read(200, { server: { id: ID.toUpperCase(), status: 'SHELVED_OFFLOADED', ...more } })).toEqual({
+    is: 'known',
+    status: 'SHELVED_OFFLOADED',
+    node,
+  })
+})
+test('nobody answers', async () => {
+  const nova = createNovaServers({ url: 'http://127.0.0.1:1/v2.1', timeoutMs: 1000 })
+  const silent = expect.stringContaining('Nova does not answer')
+  expect(await nova.server(ID)).toEqual({ is: 'unclear', reason: silent })
+  expect(await nova.blind()).toEqual(silent)
+})
+test.each([
+  ['an answer that is no list', 200, '{}'],
+  ['an error', 500, '{"computeFault": {"message": "no"}}'],
+])('%s to the question about all servers', async (_, status, text) => {
+  const fetch = async () => new Response(text, { status })
+  const nova = createNovaServers({ url: 'http://nova', timeoutMs: 1000, fetch })
+  expect(await nova.blind()).toContain(`Nova answered ${status}`)
+})

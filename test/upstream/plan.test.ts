@@ -1,0 +1,64 @@
+/** What an import makes of each damage of an upstream database, and that what it records breaks no invariant (C12). */
+import { describe, expect, test } from 'vitest'
+import { arq, arqKey } from '../../src/actors/arq/decider.ts'
+import { planImport } from '../../src/actors/upstream/plan.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { openPlane, value } from '../support/plane.ts'
+import { CASES, type Case } from './cases.ts'
+import { NOW, importInto, violationsIn } from './recorded.ts'
+import { uuidOf } from './scenario.ts'
+import { ARQS, WHOLE } from './whole.ts'
+
+/** What the whole database adds up to, kind by kind. */
+const ALL: Case = [
+  'all of it in one database',
+  WHOLE,
+  [
+    'left out value attach_handles 16',
+    'repaired type devices 24',
+    'repaired W14 devices 11',
+    'repaired W17 devices 13',
+    'repaired W12 devices 10',
+    'repaired W12 devices 9',
+    'repaired W11 deployables 8',
+    'left out W17 attributes 141',
+    'repaired W23 attributes 142',
+    'repaired W21 deployables 14',
+    'repaired handle lost devices 15',
+    'repaired handle lost devices 16',
+    'repaired count deployables 16',
+    'repaired no driver devices 23',
+    'repaired cleaning devices 24',
+    'left out value device_profiles 2',
+    'repaired W7 extended_accelerator_requests 4',
+    'repaired two holders extended_accelerator_requests 6',
+    'repaired W1 extended_accelerator_requests 7',
+    'repaired handle lost extended_accelerator_requests 15',
+    'repaired handle lost extended_accelerator_requests 16',
+    'repaired ended bind extended_accelerator_requests 16',
+    'left out deleting extended_accelerator_requests 32',
+    'repaired W3 attach_handles 3',
+    'repaired W9 attach_handles 7',
+    'repaired value extended_accelerator_requests 33',
+  ],
+  Object.entries(ARQS).map(([id, state]) => `${id} ${state}`),
+]
+describe.each([...CASES, ALL])('%s', (_, tables, notes, arqs) => {
+  test('every change has a note', () => {
+    const said = planImport(tables).notes.map(({ outcome, rule, table, id }) => `${outcome} ${rule} ${table} ${id}`)
+    expect(said).toEqual(notes)
+  })
+  test('it is recorded, and no invariant is broken', async () => {
+    const store = memoryStore({ now: () => NOW })
+    await importInto(store, tables)
+    expect(await violationsIn(store)).toEqual([])
+    const { plane } = await openPlane({}, store)
+    const states = await Promise.all(
+      tables.extended_accelerator_requests.map(async ({ id }) => {
+        const { status } = value(await plane.region.readCurrent(arq, arqKey(uuidOf('arq', id)))).state
+        return status === 'Absent' ? [] : [`${id} ${status}`]
+      }),
+    )
+    expect(states.flat()).toEqual(arqs)
+  })
+})
