@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { ownServer } from '../support/postgresOwn.ts'
 import { tempFolder } from '../support/program.ts'
 import { insertsOf } from '../upstream/insert.ts'
 import { WHOLE } from '../upstream/whole.ts'
@@ -38,7 +38,13 @@ const fill = async (url: string): Promise<void> => {
 
 describeWith('postgres', 'an upstream database', (bin) => {
   test('is shown, imported once, and not a second time', LIMIT, async () => {
-    const [upstream, target, empty] = [await freshDatabase(bin), await freshDatabase(bin), await freshDatabase(bin)]
+    // of its own: an open transaction of another test on the same server would leave the last rows unsettled
+    const server = await ownServer(bin)
+    const [upstream, target, empty] = [
+      await server.freshDatabase(),
+      await server.freshDatabase(),
+      await server.freshDatabase(),
+    ]
     const file = join(folder.path, 'cyborg.conf')
     writeFileSync(file, `[database]\nmysql_engine = InnoDB\nconnection = ${upstream.url}\n`)
     const bare = join(folder.path, 'url')
@@ -59,7 +65,7 @@ describeWith('postgres', 'an upstream database', (bin) => {
       await run('audit --stopped')
       await run('rebuild-views')
     } finally {
-      for (const { drop } of [upstream, target, empty]) await drop()
+      await server.end()
     }
     await expect(text()).toMatchFileSnapshot('golden/importOnce.txt')
   })
