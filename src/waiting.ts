@@ -1,5 +1,5 @@
 /** Waiting, in one place: each wait has a limit, can be cut short, and runs on the clock that is handed in. */
-import type { Clock } from './clock.ts'
+import type { Cancel, Clock } from './clock.ts'
 
 type Timer = Pick<Clock, 'after'>
 
@@ -67,6 +67,32 @@ export const createPauses = (clock: Timer): Pauses => {
       stopped = true
       wake()
     },
+  }
+}
+
+/**
+ * Does the work again and again, each time `everyMs` after the last time ended, until it is stopped. The first time is at once, or after
+ * `firstMs`. Work under way is not waited for; it can ask whether it was stopped meanwhile. The work must not reject.
+ */
+export const repeatedly = (
+  clock: Timer,
+  { everyMs, firstMs }: { readonly everyMs: number; readonly firstMs?: number },
+  work: (isStopped: () => boolean) => Promise<void>,
+): Cancel => {
+  let stopped = false
+  let cancel: Cancel = () => {}
+  const once = async (): Promise<void> => {
+    await work(() => stopped)
+    if (!stopped) rest(everyMs)
+  }
+  const rest = (ms: number): void => {
+    cancel = clock.after(ms, () => void once())
+  }
+  if (firstMs === undefined) void once()
+  else rest(firstMs)
+  return () => {
+    stopped = true
+    cancel()
   }
 }
 

@@ -46,6 +46,8 @@ test('an address that is in use is told with the flag that chooses another; othe
   expect(inWords(taken(2), listens).message).toBe(
     '10.0.0.1:2 is in use by another program: choose another address with --admin-listen',
   )
+  const foreign = taken(3)
+  expect(inWords(foreign, listens)).toBe(foreign)
   const other = Object.assign(new Error('no'), { code: 'EACCES' })
   expect(inWords(other, listens)).toBe(other)
   expect(inWords('plain', listens)).toEqual(new Error('plain'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { keyedMutex } from '../../src/keyedMutex.ts'
-import { backoffMs, bounded, createPauses, endedWithin, pause } from '../../src/waiting.ts'
+import { backoffMs, bounded, createPauses, endedWithin, pause, repeatedly } from '../../src/waiting.ts'
 import { handClock, quiet } from '../support/lab.ts'
 
 const never = () => new Promise<never>(() => {})
@@ -42,6 +42,39 @@ describe('a pause', () => {
     abort.abort('told to')
     expect(await stateOf(paused)).toBe('failed told to')
     expect(await stateOf(pause(clock, 50, abort.signal))).toBe('failed told to')
+  })
+})
+
+describe('repeated work', () => {
+  it('is done at once or after its first pause, and again when the last time has ended, until it is stopped', async () => {
+    const clock = handClock()
+    const done: string[] = []
+    let end = () => {}
+    const slow = repeatedly(clock, { everyMs: 50 }, async (isStopped) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      end = resolve
+      done.push('begun')
+      await promise
+      done.push(isStopped() ? 'ended after the stop' : 'ended')
+    })
+    const late = repeatedly(clock, { everyMs: 50, firstMs: 20 }, async () => void done.push('late'))
+    expect(done).toEqual(['begun'])
+    await clock.pass(20)
+    expect(done.splice(0)).toEqual(['begun', 'late'])
+    late()
+    await clock.pass(200)
+    expect(done).toEqual([])
+    end()
+    await quiet()
+    await clock.pass(49)
+    expect(done).toEqual(['ended'])
+    await clock.pass(1)
+    expect(done.splice(0)).toEqual(['ended', 'begun'])
+    slow()
+    end()
+    await quiet()
+    await clock.pass(200)
+    expect(done).toEqual(['ended after the stop'])
   })
 })
 

@@ -13,7 +13,6 @@ import { type HeldDevice, type Host, type HostCommand, host, hostKey, isKnown } 
 import { takeOut } from '../inventory/carryOut.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
 import type { Cause } from '../runtime/ports.ts'
-import type { Read } from '../runtime/region.ts'
 import { transact } from '../runtime/transact.ts'
 import { type Kernel, causeOf } from './kernel.ts'
 
@@ -119,13 +118,13 @@ export const createRetirement = (kernel: Kernel) => {
 }
 export type Retirement = ReturnType<typeof createRetirement>
 
-/** The deployables of this host, with who holds what on them: now, or as far as this process knows. */
+/** The deployables of this host, with who holds what on them now. */
 export const createHolders =
-  ({ region }: Kernel, look: Read = region.readCurrent) =>
+  ({ region }: Kernel) =>
   async (name: HostName): Promise<Outcome<readonly Deployable[]>> => {
-    const read = await look(host, hostKey(name))
+    const read = await region.readCurrent(host, hostKey(name))
     if (!read.ok) return read
-    const parts = await Promise.all(partsOf(read.value.state).map((key) => look(deployable, key)))
+    const parts = await Promise.all(partsOf(read.value.state).map((key) => region.readCurrent(deployable, key)))
     const refused = parts.find((one) => !one.ok)
     if (refused && !refused.ok) return refused
     return { ok: true, value: parts.flatMap((one) => (one.ok ? [one.value.state] : [])) }

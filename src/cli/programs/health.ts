@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
+import { repeatedly } from '../../waiting.ts'
 
 export type Health = {
   /** Null: it answers. Otherwise a short reason. */
@@ -25,32 +26,28 @@ type Watched = {
 const inWords = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!
 
 export const watch = ({ name, look, everyMs, lateMs, clock, log }: Watched): Health => {
-  let [stopped, reason] = [false, null as string | null]
-  let cancel = () => {}
+  let reason: string | null = null
   const found = (now: string | null): void => {
-    if (stopped) return
     if (reason === null && now !== null) log.warn({ reason: now }, `${name}.away`)
     if (reason !== null && now === null) log.info({}, `${name}.back`)
     reason = now
   }
-  const once = async (): Promise<void> => {
-    const late = clock.after(lateMs, () => found(`no answer within ${lateMs} ms`))
+  const stop = repeatedly(clock, { everyMs }, async (isStopped) => {
+    const tell = (now: string | null): void => {
+      if (!isStopped()) found(now)
+    }
+    const late = clock.after(lateMs, () => tell(`no answer within ${lateMs} ms`))
     try {
       await look()
-      found(null)
+      tell(null)
     } catch (error) {
-      found(inWords(error))
+      tell(inWords(error))
     } finally {
       late()
     }
-    if (!stopped) cancel = clock.after(everyMs, () => void once())
-  }
-  void once()
+  })
   return {
     ailing: () => (reason === null ? null : `${name}: ${reason}`),
-    stop: () => {
-      stopped = true
-      cancel()
-    },
+    stop,
   }
 }

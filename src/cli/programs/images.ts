@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ImageCatalogue } from '../../actors/neighbours.ts'
-import type { Cancel, Clock } from '../../clock.ts'
+import type { Clock } from '../../clock.ts'
 import type { ImageFiles } from '../../images.ts'
 import type { Log } from '../../log.ts'
 import { createImageCache } from '../../neighbours/images/cache.ts'
@@ -10,6 +10,7 @@ import { folderCatalogue, folderFiles } from '../../neighbours/images/folder.ts'
 import { createGlance, type Glance } from '../../neighbours/images/glance.ts'
 import { createGlanceFiles } from '../../neighbours/images/glanceFiles.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
+import { repeatedly } from '../../waiting.ts'
 import type { Closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 
@@ -37,8 +38,7 @@ const PAUSES = { firstMs: 500, maxMs: 15_000 }
 
 /** Says at the start, and when it changes, whether images can be had. */
 const looking = (glance: Glance, { clock, log, open }: Parts): void => {
-  let cancel: Cancel = () => {}
-  let [stopped, last] = [false, null as 'reachable' | 'unreachable' | 'absent' | null]
+  let last: 'reachable' | 'unreachable' | 'absent' | null = null
   const tell = (reason: string | null): void => {
     const found = glance.isAbsent() ? 'absent' : 'reachable'
     const now = reason === null ? found : 'unreachable'
@@ -47,17 +47,11 @@ const looking = (glance: Glance, { clock, log, open }: Parts): void => {
     if (reason !== null) log.warn({ store: 'glance', reason }, 'images.unreachable')
     else log.info({ store: 'glance' }, `images.${now}`)
   }
-  const look = async (): Promise<void> => {
+  const stop = repeatedly(clock, { everyMs: LOOK_MS }, async (isStopped) => {
     if (last !== 'reachable' || glance.ailing() !== null) await glance.look()
-    if (stopped) return
-    tell(glance.ailing())
-    cancel = clock.after(LOOK_MS, () => void look())
-  }
-  open.add(async () => {
-    stopped = true
-    cancel()
+    if (!isStopped()) tell(glance.ailing())
   })
-  void look()
+  open.add(stop)
 }
 
 export const openImages = (parts: Parts): ImageStores => {

@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
 import { createSession, type Session } from '../../neighbours/openstack/session.ts'
 import { createStream } from '../../neighbours/openstack/stream.ts'
+import { repeatedly } from '../../waiting.ts'
 import type { Closer } from '../closer.ts'
 import type { KeystoneOptions } from '../config/keystone.ts'
 
@@ -22,22 +23,13 @@ const ASKED_AGAIN_MS = 15_000
  * saying that it does not answer.
  */
 const askAgain = (session: Session, { clock, open }: Pick<Parts, 'clock' | 'open'>): void => {
-  let [stopped, cancel] = [false, () => {}]
   const one = (service: string): Promise<unknown> =>
     service === 'identity' ? session.ask('/') : session.call({ service, method: 'GET', path: '/' })
-  const round = async (): Promise<void> => {
+  const stop = repeatedly(clock, { everyMs: ASKED_AGAIN_MS, firstMs: ASKED_AGAIN_MS }, async () => {
     // what they say is noted by the session
     await Promise.allSettled(Object.keys(session.ailing()).map(one))
-    if (!stopped) next()
-  }
-  const next = () => {
-    cancel = clock.after(ASKED_AGAIN_MS, () => void round())
-  }
-  next()
-  open.add(() => {
-    stopped = true
-    cancel()
   })
+  open.add(stop)
 }
 
 export const openSession = ({ keystone, clock, log, open }: Parts): Session | null => {

@@ -32,11 +32,13 @@ export const listensOf = ({ listen, adminListen }: Pick<Config, 'listen' | 'admi
   '--admin-listen': adminListen,
 })
 
-/** The error for an address that is in use says which flag chooses another one. */
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
+/** The error for an address of ours that is in use says which flag chooses another one. */
 export const inWords = (error: unknown, listens: Listens): Error => {
-  if (codeOf(error) !== 'EADDRINUSE') return error instanceof Error ? error : new Error(String(error))
+  if (codeOf(error) !== 'EADDRINUSE') return asError(error)
   const { address, port } = error as { readonly address?: string; readonly port?: number }
   const flags = Object.entries(listens).flatMap(([flag, one]) => (one.port === port ? [flag] : []))
+  if (flags.length === 0) return asError(error)
   const text = `${address}:${port} is in use by another program: choose another address with ${flags.join(' or ')}`
   return new Error(text, { cause: error })
 }

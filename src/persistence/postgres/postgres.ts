@@ -12,7 +12,7 @@ import type { Database, Run } from '../sql.ts'
 
 export type PostgresOptions = {
   readonly url: string
-  /** Longer than any of our statements takes, shorter than a caller waits. Default 5 s. `session` derives the other time-outs from it. */
+  /** Longer than any of our statements takes, shorter than a caller waits. Default 5 s. `session` derives the other time-outs from it; a read waits as long for a free connection. */
   readonly statementTimeoutMs?: number
   /** Connections for reads, default 4. There are two more for leases and claims, one for hints, and one for writes. */
   readonly readers?: number
