@@ -12,7 +12,7 @@ import { figuresOf, sentence } from '../kill/table.ts'
 import { settle } from './ending.ts'
 import { openFront } from './loadBalancer.ts'
 import { rampage } from './nemesis.ts'
-import { type Use, openUse } from './placementUse.ts'
+import { type PlacementUse, openPlacementUse } from './placementUse.ts'
 import { HOSTS, type Step, kindsOf } from './plan.ts'
 import { type Line, recorded } from './recorded.ts'
 import { type Hung, type Struck, countsOf, judgeRun, outagesOf, servedIn } from './struck.ts'
@@ -91,7 +91,7 @@ export const openChaos = async (options: Options, rigs: Rigs): Promise<Chaos> =>
   const api = recorded(openApi(front.base, front.serving, ANSWER_MS, world.openstack?.headers), lines, hung)
   const client: Client = { account, nova, api }
   let doing = 'starting'
-  let use: Use | null = null
+  let use: PlacementUse | null = null
   const found: string[] = []
   const begin = (what: string) => {
     doing = what
@@ -109,7 +109,7 @@ export const openChaos = async (options: Options, rigs: Rigs): Promise<Chaos> =>
       hostWork: true,
       stuck: { host: '', binds: 0 },
     })
-    if (world.openstack) use = openUse({ lab: world.openstack.lab, account, cloud, random: random(seed + 4) })
+    if (world.openstack) use = openPlacementUse({ lab: world.openstack.lab, account, cloud, random: random(seed + 4) })
     begin('under load')
     const everyKind = () => [...countsOf({ struck, kinds }).values()].every((count) => count > 0)
     const scene = { world, account, client, cloud, struck, random: random(seed + 3), accepted: load.accepted, say }

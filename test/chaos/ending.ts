@@ -14,7 +14,7 @@ import type { Cloud } from '../kill/cloud.ts'
 import { allTold, fillUp, listAll } from '../kill/ending.ts'
 import { type Client, stillSo } from '../kill/life.ts'
 import { judgePlacement, placementSeen } from './placementJudge.ts'
-import type { Use } from './placementUse.ts'
+import type { PlacementUse } from './placementUse.ts'
 import { HOSTS } from './plan.ts'
 import type { Line } from './recorded.ts'
 import { tidied } from './rowsLost.ts'
@@ -113,7 +113,7 @@ export type Scene = {
   readonly lines: readonly Line[]
   readonly struck: readonly Struck[]
   /** Null: there is no Placement. */
-  readonly use: Use | null
+  readonly use: PlacementUse | null
   readonly say: (line: string) => void
 }
 /** Returns the violations found in the records. The account of the client is judged elsewhere. */

@@ -6,7 +6,7 @@ import { type Client, insist } from '../kill/life.ts'
 import { type Shown, providersSeen, shownOf, writesSeen } from '../support/placementSeen.ts'
 import type { Openstack } from './openstack.ts'
 import { HOSTS } from './plan.ts'
-import type { Use } from './placementUse.ts'
+import type { PlacementUse } from './placementUse.ts'
 
 /** A pass of a control that was killed is over after 60 s, by a clock that is up to 10 s wrong; and what L3 gives. */
 const IN_STEP_MS = 150_000
@@ -61,7 +61,7 @@ export const placementSeen = async ({ lab, foreign, asked }: Openstack): Promise
 export const judgePlacement = async (
   { lab, foreign, asked }: Openstack,
   client: Client,
-  use: Use,
+  use: PlacementUse,
 ): Promise<readonly string[]> => {
   await use.stop()
   const kept = await use.releaseGone()

@@ -5,7 +5,7 @@ import type { Cloud } from '../kill/cloud.ts'
 import type { Random } from '../kill/random.ts'
 import type { PlacementLab } from '../support/placementLab.ts'
 
-export type Use = {
+export type PlacementUse = {
   /** No more changes. */
   readonly stop: () => Promise<void>
   /** Ends the allocations of instances that are gone, as Nova does. Resolves to those that could not be ended. */
@@ -23,7 +23,7 @@ const RELEASE_MS = 60_000
 const isBound = ({ arqs, seen, leaveSentAt }: Life): boolean =>
   leaveSentAt === null && seen.size === arqs.length && [...seen.values()].every(({ state }) => state === 'Bound')
 
-export const openUse = ({ lab, account, cloud, random }: Parts): Use => {
+export const openPlacementUse = ({ lab, account, cloud, random }: Parts): PlacementUse => {
   let over = false
   /** By instance; also where nobody knows whether Placement did it. */
   const allocated = new Map<string, Life>()
@@ -41,7 +41,7 @@ export const openUse = ({ lab, account, cloud, random }: Parts): Use => {
     const status = await lab.release(instance)
     if (status === 204 || status === 404) allocated.delete(instance)
   }
-  const deeds: readonly (() => Promise<unknown>)[] = [
+  const changes: readonly (() => Promise<unknown>)[] = [
     allocate,
     async () => Promise.all(gone().map(release)),
     allocate,
@@ -53,7 +53,7 @@ export const openUse = ({ lab, account, cloud, random }: Parts): Use => {
   const work = async (): Promise<void> => {
     for (let turn = 0; !over; turn++) {
       // while Placement is away nothing comes of it
-      await deeds[turn % deeds.length]!().catch(() => null)
+      await changes[turn % changes.length]!().catch(() => null)
       await sleep(EVERY_MS)
     }
   }

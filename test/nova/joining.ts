@@ -5,9 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../support/port.ts'
 import { runProgram, tempFolder } from '../support/program.ts'
 import { blocksIn, filledIn, shell } from './commands.ts'
-import { CONFIG, DOCUMENT, type Operator, PASSWORD, openOperator, registerService } from './operator.ts'
+import { CONFIG, DOCUMENT, type Operator, PASSWORD, openOperator, registerService, untilReady } from './operator.ts'
 import type { NovaService } from './service.ts'
-import { until } from './users.ts'
 
 /** The account of the service beside that of the running one. */
 const ACCOUNT = 'cyborg-joining'
@@ -62,12 +61,7 @@ export const joining = (given: () => NovaService): void => {
     const settings = { ACCELERANDO_KAFKA_PREFIX: ground.prefix, ACCELERANDO_ADMIN_LISTEN: adminListen }
     const control = runProgram({ args, env: settings })
     try {
-      const ready = () =>
-        fetch(`http://${adminListen}/readyz`).then(
-          ({ status }) => status,
-          () => null,
-        )
-      await until(ready, (status) => status === 200)
+      await untilReady(adminListen)
     } finally {
       expect((await control.end('SIGTERM')).code).toBe(0)
     }

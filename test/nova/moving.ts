@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type UpstreamDatabase, mariadbWith } from '../cloud/upstreamDatabase.ts'
 import { freshPrefix } from '../support/kafka.ts'
-import { needs } from '../support/needs.ts'
 import { freePort } from '../support/port.ts'
 import { type Database, databaseOn } from '../support/postgres.ts'
 import { type Program, runProgram, tempFolder } from '../support/program.ts'
@@ -16,7 +15,7 @@ import { signIn } from '../support/signIn.ts'
 import { arqRow, boundRow, nameOf, profiles, simple, tablesOf, uuidOf } from '../upstream/scenario.ts'
 import { tidied } from './boots.ts'
 import { blocksIn, filledIn, shell } from './commands.ts'
-import { CONFIG, DOCUMENT, type Operator, PASSWORD, openOperator, registerService } from './operator.ts'
+import { CONFIG, DOCUMENT, type Operator, PASSWORD, openOperator, registerService, untilReady } from './operator.ts'
 import { type UpstreamPlaces, upstreamPlaces } from './upstreamPlaces.ts'
 import type { NovaService } from './service.ts'
 import { openUsers, until } from './users.ts'
@@ -93,14 +92,14 @@ const opened = async (
   const server = (await users.boot(await users.flavor({ 'resources:FPGA': '1' }))).id
   const upstream = await mariadbWith(tables(server))
   atEnd(upstream.end)
-  const used = ids.map((id) => simple(id, CARDS[id as keyof typeof CARDS]).deployables![0]!)
+  const deployables = ids.map((id) => simple(id, CARDS[id as keyof typeof CARDS]).deployables![0]!)
   const places = await upstreamPlaces(
     cloud,
     HOST,
-    used.map(({ name, rpUuid }) => ({ name, uuid: rpUuid! })),
+    deployables.map(({ name, rpUuid }) => ({ name, uuid: rpUuid! })),
   )
   atEnd(places.remove)
-  await places.allocate(server, used[0]!.rpUuid!)
+  await places.allocate(server, deployables[0]!.rpUuid!)
   const database = await databaseOn(ground.database.slice(0, ground.database.lastIndexOf('/')))
   atEnd(database.drop)
   const [listen, adminListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
@@ -133,7 +132,8 @@ const opened = async (
   }
 }
 
-const known = (text: string, own: Moved['own']): string =>
+/** The text with what is here instead of what the document shows. */
+const withOwn = (text: string, own: Moved['own']): string =>
   filledIn(text, Object.fromEntries(Object.entries(own).filter(([shown]) => text.includes(shown))))
 
 export const moving = (given: () => NovaService): void => {
@@ -143,7 +143,7 @@ export const moving = (given: () => NovaService): void => {
   let moved: Moved
   let blocks: readonly string[]
   /** The commands of a block; the folder they run in is the operator's home. */
-  const run = (block: number) => shell(`cd "$HOME"\n${known(blocks[block]!, moved.own)}`, moved.env)
+  const run = (block: number) => shell(`cd "$HOME"\n${withOwn(blocks[block]!, moved.own)}`, moved.env)
   const begun = (command: string, more: Readonly<Record<string, string>> = {}): Program => {
     const settings = Object.entries({ ...moved.env, ...more }).filter(([name]) => name.startsWith('ACCELERANDO_'))
     const env = Object.fromEntries(settings) as Record<string, string>
@@ -154,7 +154,6 @@ export const moving = (given: () => NovaService): void => {
 
   beforeAll(async () => {
     service = given()
-    expect(needs('pip').lacking).toBeUndefined()
     blocks = blocksIn(DOCUMENT, SECTION)
     moved = await opened(service, folder.path, (end) => ends.push(end))
   }, RUN_MS)
@@ -188,13 +187,8 @@ export const moving = (given: () => NovaService): void => {
     async () => {
       const [, starts] = blocksIn(DOCUMENT, '3. The controls')
       const start = starts!.split('\n').find((line) => line.startsWith('accelerando control'))!
-      begun(known(start, moved.own))
-      const ready = () =>
-        fetch(`http://${moved.env['ACCELERANDO_ADMIN_LISTEN']}/readyz`).then(
-          ({ status }) => status,
-          () => null,
-        )
-      await until(ready, (status) => status === 200)
+      begun(withOwn(start, moved.own))
+      await untilReady(moved.env['ACCELERANDO_ADMIN_LISTEN']!)
       await registerService(moved.env, moved.control)
       expect(await shell('openstack accelerator arq list', moved.env)).toMatch(
         new RegExp(`${uuidOf('arq', USED)}.*Bound`),
@@ -207,7 +201,7 @@ export const moving = (given: () => NovaService): void => {
     const [start] = blocksIn(DOCUMENT, '4. The hosts')
     // beside the control on this machine: in a cloud it has its own
     const listen = { ACCELERANDO_ADMIN_LISTEN: `127.0.0.1:${await freePort()}` }
-    await begun(known(start!.replace('compute-1', HOST), moved.own), listen).said(new RegExp(`^ready ${HOST}$`, 'm'))
+    await begun(withOwn(start!.replace('compute-1', HOST), moved.own), listen).said(new RegExp(`^ready ${HOST}$`, 'm'))
     const up = () => shell('accelerando hosts list', moved.env)
     await until(up, (said) => new RegExp(`${HOST} +up`).test(said))
     await until(moved.places.offered, (offered) => offered.join() === nameOf(CARDS[FREE]))

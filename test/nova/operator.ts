@@ -6,6 +6,7 @@ import { freePort } from '../support/port.ts'
 import { blocksIn, filledIn, shell } from './commands.ts'
 import { NOVA_RIG, settingsOf } from './rig.ts'
 import type { NovaService } from './service.ts'
+import { until } from './users.ts'
 
 export const DOCUMENT = 'docs/operators/joining.md'
 export const PASSWORD = 'rig-secret'
@@ -59,6 +60,16 @@ export const openOperator = async (
     return config
   }
   return { env, novaConf: join(settings['OPENSTACK_RIG_DATA']!, 'etc/nova.conf'), configure }
+}
+
+/** Resolves when a control whose admin listener is there answers that it is ready. */
+export const untilReady = async (adminListen: string): Promise<void> => {
+  const status = () =>
+    fetch(`http://${adminListen}/readyz`).then(
+      (answer) => answer.status,
+      () => null,
+    )
+  await until(status, (now) => now === 200)
 }
 
 const OTHERS_OUT =
