@@ -59,7 +59,7 @@ const read = async (run: Run, wishes: readonly Wish[]): Promise<readonly Recalle
 }
 
 const NOTHING: Recalled = { snapshot: null, rows: [] }
-const idOf = ({ key, after, last = '' }: Wish): string => `${after} ${last} ${key}`
+const idOf = ({ key, after, last }: Wish): string => `${after} ${last?.commandId} ${last?.at} ${key}`
 
 const answerAll = async (database: Database, calls: readonly Call[]): Promise<void> => {
   const asked = new Map(calls.flatMap((call) => call.wishes.map((wish) => [idOf(wish), wish] as const)))

@@ -7,8 +7,9 @@ import { prepared } from './prepared.ts'
 import type { Statement } from './sql.ts'
 
 const JOURNAL = { pos: 'int', key: 'text', version: 'int', command: 'uuid', data: 'json', at: 'bigint', cause: 'json' }
-/** Not stored: the command of the row that the new one follows. */
-const FOLLOWS = { follows: 'uuid' }
+/** Not stored: the row that the new one follows, by its command and the moment it was decided. */
+const FOLLOWS = { follows: 'uuid', follows_at: 'bigint' }
+const followed = ({ follows }: JournalRow) => ({ follows: follows?.commandId ?? null, follows_at: follows?.at ?? null })
 
 export const quoted = (name: string): string => `"${name}"`
 const quotedAll = (names: readonly string[], prefix = ''): string =>
@@ -50,7 +51,7 @@ const journalCells = (row: JournalRow, index: number): Cells => ({
   data: row.events,
   at: row.at,
   cause: row.cause,
-  follows: row.follows ?? null,
+  ...followed(row),
 })
 
 /** Journal rows as a parameter: `pos` counts them in the order given, and they are sorted in lock order. */
@@ -74,7 +75,9 @@ const holds = (condition: string): string =>
 const BEGAN = `((select a.version from journal_archive a where a.key = r.key and a.version = 1) is not null)`
 
 /** The row before it exists, and is the one that its writer remembers. */
-const FOLLOWED = holds('j.version = r.version - 1 and (r.follows is null or j.command = r.follows)')
+const FOLLOWED = holds(
+  'j.version = r.version - 1 and (r.follows is null or j.command = r.follows) and (r.follows_at is null or j.at = r.follows_at)',
+)
 
 const journalInsert = (fenced: boolean): string => {
   const names = Object.keys(JOURNAL)
@@ -168,12 +171,12 @@ export const insertStatement = (view: ViewName, rows: readonly Cells[]): Stateme
 /** Finds the appends (by index) that are already in the journal (`seen`), and those that do not follow its last version (`stale`). */
 export const siftStatement = (appends: readonly Append[]): Statement => {
   const rows = appends.flatMap((append, a) =>
-    append.rows.map(({ key, version, commandId, follows = null }) => ({
+    append.rows.map((row) => ({
       a,
-      key,
-      version,
-      command: commandId,
-      follows,
+      key: row.key,
+      version: row.version,
+      command: row.commandId,
+      ...followed(row),
     })),
   )
   const text = `select a, bool_or(seen) as seen from (

@@ -3,17 +3,18 @@ import { snapshotSchemaOf } from '../actors/runtime/snapshots.ts'
 import type { Wish } from '../actors/runtime/ports.ts'
 import type { Statement } from './sql.ts'
 
-const commandIn = (table: string): string =>
-  `(select t.command from ${table} t where t.key = w.key and t.version = w.after)`
+/** Not written with `exists`, for which the planner may hash the whole journal first. */
+const lackedBy = (table: string): string =>
+  `(select t.version from ${table} t where t.key = w.key and t.version = w.after
+    and t.command = w.last and (w.last_at is null or t.at = w.last_at)) is null`
 /** Neither the journal nor its archive holds the row that is known as the last. */
-const VOID = `w.last is not null and ${commandIn('journal')} is distinct from w.last
-  and ${commandIn('journal_archive')} is distinct from w.last`
+const VOID = `w.last is not null and ${lackedBy('journal')} and ${lackedBy('journal_archive')}`
 
 /**
  * Before the rows of a key come, both without a command: a row of version 0 when what was known of it is void, and the snapshot.
  */
 const TAILS = `with v as (select w.i, w.key, w.after, w.schema, ${VOID} as void
-    from json_to_recordset($1::json) w(i int, key text, after int, last uuid, schema int)),
+    from json_to_recordset($1::json) w(i int, key text, after int, last uuid, last_at bigint, schema int)),
   k as (select v.i, v.key, v.void, v.after, s.version, s.memory
     from (select i, key, void, schema, case when void then 0 else after end as after from v) v
     left join snapshots s on s.entity = v.key and s.version > v.after and s.schema = v.schema)
@@ -32,7 +33,14 @@ export const tailStatement = (wishes: readonly Wish[]): Statement => ({
   text: TAILS,
   params: [
     JSON.stringify(
-      wishes.map(({ key, after, last = null }, i) => ({ i, key, after, last, schema: snapshotSchemaOf(key) })),
+      wishes.map(({ key, after, last }, i) => ({
+        i,
+        key,
+        after,
+        last: last?.commandId ?? null,
+        last_at: last?.at ?? null,
+        schema: snapshotSchemaOf(key),
+      })),
     ),
   ],
   name: 'tails',

@@ -56,12 +56,22 @@ export const simPlacement = ({ schedule, random, hosts, say }: Ports): SimPlacem
   }
   const isForeign = ({ traits, parent }: HeldProvider): boolean =>
     parent === null || FOREIGN_TRAITS.some((trait) => traits.has(trait))
-  const note = (method: string, path: string): void => {
-    const uuid = /^\/resource_providers\/([^/?]+)/.exec(path)?.[1]
+  /** Whether it was foreign when its traits were last read. */
+  const shownForeign = new Map<string, boolean>()
+  /**
+   * The write as it counts if it is carried out. Placement checks no generation when a provider is renamed, moved or deleted: there somebody may claim
+   * it between the read and the write, and all that can be asked is that what was read was not foreign.
+   */
+  const writeOf = (method: string, path: string): PlacementSeen['writes'][number] | null => {
+    const [, uuid, part] = /^\/resource_providers\/([^/?]+)(\/[^?]*)?/.exec(path) ?? []
     const provider = uuid === undefined ? undefined : providers.get(uuid)
-    if (provider === undefined || method === 'GET') return
-    const allocated = holdersOf(model.state, provider.uuid).length > 0
-    writes.push({ uuid: provider.uuid, what: method, foreign: isForeign(provider), allocated })
+    if (provider === undefined) return null
+    if (method === 'GET') {
+      if (part === '/traits') shownForeign.set(provider.uuid, isForeign(provider))
+      return null
+    }
+    const foreign = (part === undefined ? shownForeign.get(provider.uuid) : null) ?? isForeign(provider)
+    return { uuid: provider.uuid, what: method, foreign, allocated: holdersOf(model.state, provider.uuid).length > 0 }
   }
   const ours = (): readonly HeldProvider[] => [...providers.values()].filter(({ traits }) => traits.has(OWNER_TRAIT))
 
@@ -103,9 +113,10 @@ export const simPlacement = ({ schedule, random, hosts, say }: Ports): SimPlacem
   }
   const answer = (method: string, path: string, version: string | undefined, text: string | undefined) => {
     if (placement.mood === 'torn' && random.chance(0.2)) return { status: 500, headers: {}, text: '{}' }
-    note(method, path)
+    const written = writeOf(method, path)
     const body = text === undefined ? undefined : (JSON.parse(text) as unknown)
     const reply = model.handle({ method, path, version, body })
+    if (written && reply.status < 300) writes.push(written)
     for (const uuid of set.keys()) if (!providers.has(uuid)) set.delete(uuid)
     // somebody else is quicker than the write that follows
     const uuid = method === 'GET' ? /^\/resource_providers\/([^/]+)\/traits$/.exec(path)?.[1] : undefined

@@ -2,7 +2,7 @@
 import type { EntityKey } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
 import type { Event, Kind } from './decider.ts'
-import { type AnyDecider, type Loan, type Memory, fold, freeze, lastCommand } from './memory.ts'
+import { type AnyDecider, type Loan, type Memory, fold, freeze, lastRow } from './memory.ts'
 import type { Append, Cause, JournalRow } from './ports.ts'
 import { snapshotSchemaOf } from './snapshots.ts'
 import { type ViewChange, put } from './views.ts'
@@ -94,9 +94,9 @@ export const toAppend = (
     if (events.length === 0) continue
     const before = loan.get(key)!
     const version = before.version + 1
-    const follows = lastCommand(before)
+    const follows = lastRow(before)
     rows.push({ key, version, commandId, events, at, cause, ...(follows === undefined ? {} : { follows }) })
-    const memory: Memory = { key, state, version, recent: [...before.recent.slice(-31), commandId] }
+    const memory: Memory = { key, state, version, recent: [...before.recent.slice(-31), commandId], at }
     after.set(key, memory)
     changes.push(...decider.rows(before.state, state))
     if (marks) changes.push(...marks(key, before.state, state, at))

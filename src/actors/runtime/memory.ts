@@ -1,7 +1,7 @@
 /** What an actor remembers: a cache of its journal, immutable, so that lending it is sharing a reference. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Decider, Event, Kind } from './decider.ts'
-import type { JournalRow, Recalled, Wish } from './ports.ts'
+import type { JournalRow, Recalled, RowMark, Wish } from './ports.ts'
 
 export type Memory<State = unknown> = {
   readonly key: EntityKey
@@ -9,6 +9,8 @@ export type Memory<State = unknown> = {
   readonly version: number
   /** The last command ids, so that a repeated command is answered and not carried out again. */
   readonly recent: readonly string[]
+  /** When the row of its version was decided. Null: there is none, or it is not known. */
+  readonly at: number | null
   /** Assumed to be new without having read the journal, or in doubt (REGION-5): only the fence, or a read, can tell. */
   readonly unread?: true
 }
@@ -23,6 +25,7 @@ export const blank = (key: EntityKey, decider: AnyDecider): Memory => ({
   state: decider.initial,
   version: 0,
   recent: [],
+  at: null,
 })
 export const unread = (key: EntityKey, decider: AnyDecider): Memory => ({ ...blank(key, decider), unread: true })
 
@@ -38,14 +41,17 @@ export const absorb = (decider: AnyDecider, memory: Memory, row: JournalRow): Me
         state: fold(decider, memory.state, row.events, row.at),
         version: row.version,
         recent: [...memory.recent.slice(1 - RECENT_MAX), row.commandId],
+        at: row.at,
       }
 
-/** The command of the row at its version; undefined: there is none, or it is not known. */
-export const lastCommand = ({ version, recent }: Memory): string | undefined =>
-  version > 0 ? recent.at(-1) : undefined
+/** The row of its version; undefined: there is none, or it is not known. */
+export const lastRow = ({ version, recent, at }: Memory): RowMark | undefined => {
+  const commandId = recent.at(-1)
+  return version > 0 && commandId !== undefined ? { commandId, at } : undefined
+}
 /** What a memory asks the journal for. */
 export const wishOf = (memory: Memory): Wish => {
-  const last = lastCommand(memory)
+  const last = lastRow(memory)
   return { key: memory.key, after: memory.version, ...(last === undefined ? {} : { last }) }
 }
 
@@ -58,11 +64,12 @@ export const recallInto = (decider: AnyDecider, memory: Memory, recalled: Recall
   return recalled.rows.reduce((reached, row) => absorb(decider, reached, row), from)
 }
 
-type Frozen = { readonly state: unknown; readonly recent: readonly string[] }
-export const freeze = (memory: Memory): Frozen => ({ state: memory.state, recent: memory.recent })
+/** `at` is not in the snapshots of release 0.2.0. */
+type Frozen = { readonly state: unknown; readonly recent: readonly string[]; readonly at?: number | null }
+export const freeze = ({ state, recent, at }: Memory): Frozen => ({ state, recent, at })
 const thaw = (key: EntityKey, { version, memory }: NonNullable<Recalled['snapshot']>): Memory => {
-  const { state, recent } = memory as Frozen
-  return { key, version, state, recent }
+  const { state, recent, at = null } = memory as Frozen
+  return { key, version, state, recent, at }
 }
 
 export const kindOf = (key: EntityKey): string => key.slice(0, key.indexOf('/'))

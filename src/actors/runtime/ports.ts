@@ -14,15 +14,20 @@ export type JournalRow = {
   readonly commandId: string
   readonly events: readonly Event[]
   /**
-   * The command of the row before it (version - 1) as the writer remembers it. The journal accepts the row only onto that very one, so
+   * The row before it (version - 1) as the writer remembers it. The journal accepts the row only onto that very one, so
    * a writer whose memory is not what the journal holds is refused as stale. Absent: any row of that version will do. Not stored.
    */
-  readonly follows?: string
+  readonly follows?: RowMark
   /** When it was decided, ms since the epoch. */
   readonly at: number
   /** What caused it: request id, actor, order; for the timeline and the trace. */
   readonly cause: Cause
 }
+/**
+ * By what a process knows a row again. The command alone would not do: a report or a result that its host sends again is recorded a second time
+ * where the first row was lost, under the same command and with another content. `at` null: not known, as in snapshots of release 0.2.0.
+ */
+export type RowMark = { readonly commandId: string; readonly at: number | null }
 /** `trace`: its `traceparent`, when the trace is recorded. */
 export type Cause = { readonly requestId?: string; readonly by?: string; readonly trace?: string }
 
@@ -60,11 +65,11 @@ export type Verdict =
    */
   | { readonly refused: Extract<Fault, { readonly kind: 'invalid' | 'broken' }> }
 
-/** What a caller knows of an entity: `after` is its last version, `last` the command of that row. */
-export type Wish = { readonly key: EntityKey; readonly after: number; readonly last?: string }
+/** What a caller knows of an entity: `after` is its last version, `last` the row of that version. */
+export type Wish = { readonly key: EntityKey; readonly after: number; readonly last?: RowMark }
 export type Recalled = {
   /**
-   * The journal holds no row of version `after` and command `last`: it has gone back since that was known, or went another way. What
+   * The journal holds no row of version `after` that is `last`: it has gone back since that was known, or went another way. What
    * was known is void; `snapshot` and `rows` are the whole entity.
    */
   readonly void?: true

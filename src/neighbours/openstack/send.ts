@@ -41,11 +41,23 @@ export class NotInCatalogue extends Unanswered {}
 
 const ANSWER_MAX = 16 * 1024 * 1024
 
+/** OpenSSL's codes for a certificate that leads to no CA that is trusted. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+
 /** Aborted, a request rejects with the reason of its signal; otherwise the cause says more than the error, at least by its code. */
 export const reasonOf = (error: unknown, timeoutMs: number): string => {
   if (!(error instanceof Error)) return textOf(error)
   if (isLate(error)) return `no answer within ${timeoutMs} ms`
   const cause = error.cause instanceof Error ? error.cause : error
+  const code = codeOf(cause)
+  if (code !== undefined && UNTRUSTED.has(code))
+    return `its certificate is not signed by a CA that is trusted here (keystone_authtoken.cafile): ${code}`
   return textOf(cause) || codeOf(cause) || error.message || error.name
 }
 const isLate = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'

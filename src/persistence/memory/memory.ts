@@ -7,6 +7,7 @@ import type {
   JournalRow,
   Reads,
   Recalled,
+  RowMark,
   Verdict,
   Wish,
 } from '../../actors/runtime/ports.ts'
@@ -35,6 +36,8 @@ export type MemoryOptions = {
   /** Awaited before each read of the journal. If it rejects, the read fails. */
   readonly beforeRead?: () => Promise<void>
 }
+const isRow = (row: JournalRow | undefined, { commandId, at }: RowMark): boolean =>
+  row?.commandId === commandId && (at === null || row.at === at)
 const commandOf = ({ key, commandId }: JournalRow): string => `${key} ${commandId}`
 
 const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append): Verdict => {
@@ -43,7 +46,7 @@ const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append
   for (const { key, version, follows } of rows) {
     const expected = next.get(key) ?? (byKey.get(key)?.at(-1)?.version ?? 0) + 1
     if (version !== expected) return 'stale'
-    if (follows !== undefined && !next.has(key) && follows !== byKey.get(key)?.at(-1)?.commandId) return 'stale'
+    if (follows !== undefined && !next.has(key) && !isRow(byKey.get(key)?.at(-1), follows)) return 'stale'
     next.set(key, version + 1)
   }
   const refused = misfitOf({ rows, changes })
@@ -64,7 +67,7 @@ const write = ({ log, byKey, commands, tables }: Kept, { rows, changes }: Append
 
 const tail = ({ byKey, tables }: Kept, { key, after: known, last }: Wish): Recalled => {
   const all = byKey.get(key) ?? []
-  const isVoid = last !== undefined && all[known - 1]?.commandId !== last
+  const isVoid = last !== undefined && !isRow(all[known - 1], last)
   const after = isVoid ? 0 : known
   const kept = tables.row('snapshots', key) as Row<'snapshots'> | undefined
   const snapshot =

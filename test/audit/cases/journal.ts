@@ -170,8 +170,20 @@ const replay: readonly Case[] = [
   [
     'S13',
     'a snapshot of the end is what the journal folds to',
+    snapshot(3, { state: memory.state, recent: memory.recent, at: memory.at }),
+    [],
+  ],
+  [
+    'S13',
+    'a snapshot of the end, which does not say when its last row was decided',
     snapshot(3, { state: memory.state, recent: memory.recent }),
     [],
+  ],
+  [
+    'S13',
+    'a snapshot whose last row was decided at another time',
+    snapshot(3, { state: memory.state, recent: memory.recent, at: memory.at! + 1 }),
+    [{ ...stale, found: stale.found.replace('at 1 ', 'at 3 ') }],
   ],
   ['S13', 'a snapshot is of another state', snapshot(1, { state: memory.state, recent: memory.recent }), [stale]],
   ['S13', 'a snapshot of another release is not read', snapshot(1, { of: 'another' }, OWN - 1), []],

@@ -1,28 +1,23 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer as httpServer, type RequestListener } from 'node:http'
-import { createServer as httpsServer } from 'node:https'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createSender, type Request, Unanswered } from '../../../src/neighbours/openstack/send.ts'
-import { describeWith, type Found, type Part } from '../../support/needs.ts'
+import { describeWith } from '../../support/needs.ts'
+import { certificates, OPENSSL, tlsFront } from '../../support/tls.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
-type Tls = { readonly key: string; readonly cert: string }
-const serve = async (answer: RequestListener, tls?: Tls): Promise<string> => {
-  const server = tls ? httpsServer(tls, answer) : httpServer(answer)
+const serve = async (answer: RequestListener): Promise<string> => {
+  const server = createServer(answer)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closing.push(() => {
     server.closeAllConnections()
     server.close()
   })
-  return `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 const sender = (ca: string | null = null) => {
   const made = createSender(ca)
@@ -83,35 +78,16 @@ describe('a request', () => {
   })
 })
 
-const OPENSSL: Part = {
-  name: 'openssl',
-  installable: true,
-  find: (): Found => {
-    try {
-      const program = 'openssl'
-      execFileSync(program, ['version'], { stdio: 'ignore' })
-      return { at: program }
-    } catch {
-      return { lacking: 'no openssl in PATH' }
-    }
-  },
-}
 describeWith(OPENSSL, 'over TLS', (openssl) => {
-  const folder = mkdtempSync(join(tmpdir(), 'accelerando-tls-'))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const made = (): Tls => {
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1']
-    execFileSync(openssl, ['req', '-x509', '-newkey', 'ed25519', '-nodes', '-keyout', key, '-out', cert, ...subject], {
-      stdio: 'ignore',
-    })
-    const read = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
-    rmSync(folder, { recursive: true })
-    return read
-  }
   test('a neighbour is believed whose certificate the configured CA has signed, and no other', async () => {
-    const tls = made()
-    const url = await serve((_, response) => response.end('well'), tls)
-    expect((await sender(tls.cert)(get(url))).text).toBe('well')
-    expect((await refusal(sender()(get(url)))).message).toMatch(/self.signed certificate/)
+    const tls = certificates(openssl)
+    const front = await tlsFront(await serve((_, response) => response.end('well')), tls)
+    closing.push(front.close)
+    expect((await sender(tls.ca)(get(front.url))).text).toBe('well')
+    const untrusted = 'its certificate is not signed by a CA that is trusted here (keystone_authtoken.cafile): '
+    expect((await refusal(sender()(get(front.url)))).message).toBe(`${untrusted}UNABLE_TO_VERIFY_LEAF_SIGNATURE`)
+    expect((await refusal(sender(certificates(openssl).ca)(get(front.url)))).message).toContain(untrusted)
+    const elsewhere = front.url.replace('127.0.0.1', 'localhost')
+    expect((await refusal(sender(tls.ca)(get(elsewhere)))).message).toContain('does not match')
   })
 })
