@@ -55,7 +55,13 @@ export type HostStep =
       /** For which ARQ the slot is prepared from now on; null: for none. Absent: as before, or not known. */
       readonly preparedFor?: string | null
     }
-  | { readonly did: 'prepare' | 'release' | 'program' | 'told'; readonly slot: string; readonly number: number }
+  | {
+      readonly did: 'prepare' | 'release' | 'program' | 'told'
+      readonly slot: string
+      readonly number: number
+      /** Of a programming: the other slots of the deployable that its hardware held prepared. Absent: none, or not known. */
+      readonly beside?: readonly string[]
+    }
 export type HostTrace = {
   readonly name: string
   readonly steps: readonly HostStep[]

@@ -15,11 +15,23 @@ export const onHost = (host: string, step: HostStep | null, line: string, keys: 
   proof: [{ of: 'host', host, step }],
 })
 
+function* programmedBeside({ name, steps }: HostTrace): Iterable<Finding> {
+  for (const step of steps)
+    if (step.did === 'program' && step.beside !== undefined && step.beside.length > 0)
+      yield onHost(
+        name,
+        step,
+        `program of ${step.slot} by order ${step.number}, while slot ${step.beside.join(', ')} was prepared`,
+      )
+}
+
 const fenced: Invariant = {
   name: 'S5',
-  meaning: 'a host does nothing for an order that is older than the newest it has noted for the slot',
+  meaning:
+    'a host does nothing for an order that is older than the newest it has noted for the slot, and programs nothing while another slot of it is prepared',
   judge: ({ hosts = [] }) => ({
     *end() {
+      for (const host of hosts) yield* programmedBeside(host)
       for (const { name, steps } of hosts) {
         const highest = new Map<string, number>()
         for (const step of steps) {

@@ -46,8 +46,17 @@ const shown = async ({ look }: Tools, { driver, deployable }: Order) => {
 const called = (tools: Tools, { driver, trace }: Order, call: string, work: () => Promise<void>): Promise<void> =>
   inSpan(tools.tracer.part('internal', `driver ${call}`, trace, { 'accelerando.driver': driver }), work)
 
-const program = async (tools: Tools, driver: Driver, order: Order, image: string, term: ImageTerm): Promise<void> => {
+type Terms = ImageTerm & {
+  /** Why the deployable must not be programmed now; null: it may. */
+  readonly keptAsIs: () => string | null
+  /** Other slots that a release covers. */
+  readonly also: readonly Slot[]
+}
+
+const program = async (tools: Tools, driver: Driver, order: Order, image: string, term: Terms): Promise<void> => {
   if (driver.program === undefined) throw new Final(`the driver ${driver.name} cannot program`)
+  const kept = term.keptAsIs()
+  if (kept !== null) throw new Final(kept)
   const { signal } = term
   const { path, close } = await openImage(tools, image, term)
   try {
@@ -58,14 +67,9 @@ const program = async (tools: Tools, driver: Driver, order: Order, image: string
   }
 }
 
-type Terms = ImageTerm & {
-  /** Other slots that a release covers. */
-  readonly also: readonly Slot[]
-}
-
 /** `withinMs`: nobody waits for the result any longer. */
-export const carryOut = async (tools: Tools, order: Order, { also, ...term }: Terms): Promise<OrderOutcome> => {
-  const { signal } = term
+export const carryOut = async (tools: Tools, order: Order, term: Terms): Promise<OrderOutcome> => {
+  const { signal, also } = term
   const driver = tools.drivers.get(order.driver)
   if (driver === undefined) throw new Final(`the driver ${order.driver} is not enabled on this host`)
   signal.throwIfAborted()

@@ -5,7 +5,8 @@
  *   release, because the driver would release the function of the first slot;
  * FENCE-2 a physical function and its virtual functions are the same hardware; which ones are, the latest discovery says;
  * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done;
- * FENCE-4 a release may name slots of the same hardware that the journal does not know: they are released with it.
+ * FENCE-4 a release may name slots of the same hardware that the journal does not know: they are released with it;
+ * FENCE-5 a deployable is not programmed while another slot of it is prepared, whose guest would lose its function.
  */
 import { functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'
@@ -47,6 +48,14 @@ export class Fence {
       if (!also.includes(entry.slot)) return refusal(own, functionOf(attachingOf(entry)!), entry)
     return null
   }
+  /** Why the deployable must not be programmed by the order; null: it may (FENCE-5). */
+  againstProgramming({ deployable, slot: own }: Order): string | null {
+    for (const slots of this.#prepared.values())
+      for (const { slot, number, arq, deployable: its } of slots.values())
+        if (its === deployable && slot !== own)
+          return `deployable ${deployable} is not programmed: its slot ${slot} is prepared${ofRequest(arq)} since order ${number}`
+    return null
+  }
   /** The slots with the same hardware that the release names besides its own: nobody knows them any more (FENCE-4). */
   releasedWith(order: Order, shares: Shares): readonly Entry[] {
     if (order.type !== 'ReleaseSlot' || order.also === undefined) return []
@@ -61,8 +70,8 @@ export class Fence {
   }
 }
 
+const ofRequest = (arq: string | undefined): string => (arq === undefined ? '' : ` of accelerator request ${arq}`)
 const refusal = (own: string, taken: string, { slot, number, arq }: Entry): string => {
   const what = own === taken ? `function ${own}` : `${taken}, which is the same hardware as ${own},`
-  const whose = arq === undefined ? '' : ` of accelerator request ${arq}`
-  return `${what} is prepared for slot ${slot}${whose} since order ${number}, and is not given to a second slot`
+  return `${what} is prepared for slot ${slot}${ofRequest(arq)} since order ${number}, and is not given to a second slot`
 }

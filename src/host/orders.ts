@@ -238,7 +238,7 @@ export class Orders {
   }
   async #inTurn(run: Run, leave: () => void): Promise<OrderOutcome> {
     const { order, abort, dueAt } = run
-    const { clock, tools, limits, changed } = this.#options
+    const { clock, tools, limits, changed, ledger } = this.#options
     const limitMs = this.#limitMs(order)
     const cancel = clock.after(limitMs, () => abort.abort(new Error(`took longer than ${limitMs} ms`)))
     const letGo = (): void => {
@@ -249,11 +249,12 @@ export class Orders {
     const programs = order.type === 'Program' || (order.type === 'PrepareSlot' && order.bitstream !== undefined)
     const also = this.#releasedWith(order)
     const withinMs = dueAt - clock.monotonic()
-    const deed = carryOut(tools, order, { signal: abort.signal, withinMs, also: also.flatMap(slotIn) })
+    const keptAsIs = () => ledger.fence.againstProgramming(order)
+    const deed = carryOut(tools, order, { signal: abort.signal, withinMs, also: also.flatMap(slotIn), keptAsIs })
     deed.then(letGo, letGo)
     try {
       const outcome = await this.#orGivenUp(deed, abort.signal, limits.graceMs)
-      await Promise.all(also.map((entry) => this.#options.ledger.write({ ...entry, prepared: false })))
+      await Promise.all(also.map((entry) => ledger.write({ ...entry, prepared: false })))
       return outcome
     } finally {
       if (programs || order.type === 'Probe') changed()

@@ -1,7 +1,7 @@
 /** FENCE: a physical function is prepared for one slot at a time, whatever the control believes. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
-import { openHostLab, type HostLab } from '../support/hostLab.ts'
+import { IMAGE, openHostLab, type HostLab } from '../support/hostLab.ts'
 import { quiet } from '../support/lab.ts'
 
 const SECOND = 'b0a79999-0000-4000-8000-00000000000b'
@@ -138,5 +138,36 @@ describe('FENCE-2 a physical function and its virtual functions', () => {
   })
   test('and the physical function while one of its virtual functions is prepared', async () => {
     expect(await attempts('1', '0')).toEqual(['PrepareSlot b done', 'PrepareSlot c failed'])
+  })
+})
+
+describe('FENCE-5 a deployable', () => {
+  test('is not programmed while a slot of it is prepared, by no order', async () => {
+    await lab.boot()
+    const first = lab.order('PrepareSlot', 1)
+    await lab.send(first, lab.order('Program', 2, { image: IMAGE }))
+    expect(outcomes()).toEqual(['PrepareSlot 0 done', 'Program 0 failed'])
+    const reason = `is not programmed: its slot ${first.slot} is prepared of accelerator request`
+    expect(lastReason()).toMatchObject({ final: true, reason: expect.stringContaining(reason) })
+    await lab.send(lab.order('PrepareSlot', 3, { unit: 1, bitstream: IMAGE }))
+    expect(lastReason()).toMatchObject({ final: true, reason: expect.stringContaining('is not programmed') })
+    expect((await lab.effects()).loaded).toEqual({})
+    // another deployable is, and this one once nothing of it is prepared
+    await lab.send(lab.order('Program', 1, { image: IMAGE, device: 1 }), lab.order('ReleaseSlot', 4))
+    await lab.send(lab.order('Program', 5, { image: IMAGE }))
+    expect(outcomes().slice(-3).toSorted()).toEqual(['Program 0 done', 'Program 0 done', 'ReleaseSlot 0 done'])
+    expect(Object.keys((await lab.effects()).loaded)).toHaveLength(2)
+  })
+  test('is programmed for the slot itself that was prepared before the kill, and needs no programming for a second slot', async () => {
+    const host = await lab.boot()
+    lab.driver.control.faults.delayMs = 1000
+    await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE }))
+    await lab.kill(host)
+    await lab.boot()
+    lab.driver.control.faults.delayMs = 0
+    await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE }))
+    await lab.send(lab.order('PrepareSlot', 2, { bitstream: IMAGE, unit: 1 }))
+    await lab.clock.pass(5000)
+    expect(outcomes().slice(-2)).toEqual(['PrepareSlot 0 done', 'PrepareSlot 0 done'])
   })
 })

@@ -2,7 +2,7 @@
 import type { HostStep, HostTrace } from '../../src/audit/evidence.ts'
 import type { Ids } from '../../src/clock.ts'
 import type { HostIo } from '../../src/drivers/driver.ts'
-import { effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts'
+import { type Effects, effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts'
 import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { noFaults, type InjectedFaults, injectedFaultsPath } from '../../src/drivers/simulated/injectedFaults.ts'
@@ -68,6 +68,13 @@ const DRIVER = 'simulated_driver'
 const AGAIN_MS = 1000
 const STATE_DIR = '/state'
 
+type Attribution = {
+  /** Whether the order is for another slot and covers this one too. */
+  readonly covers?: (entry: Entry) => boolean
+  /** The other slots of the deployable that the hardware holds prepared. */
+  readonly besides?: (slot: string) => readonly string[]
+}
+
 /** Records what the ledger on disk says about each slot, and what was done on the hardware. */
 const openTrace = () => {
   /** Of these no order was ever given. */
@@ -94,6 +101,11 @@ const openTrace = () => {
       steps.push({ did: 'told', slot: message.value.body.slot, number: message.value.body.number })
     }
   }
+  /** In this start. */
+  const wasDone = (step: string, { slot, number }: Entry): boolean =>
+    steps
+      .slice(steps.findLastIndex(({ did }) => did === 'started'))
+      .some((one) => one.did === step && 'slot' in one && one.slot === slot && one.number === number)
   /**
    * By which order: 0 when the ledger on disk knows of none that asks for it. A release also covers other slots of the same hardware, whose
    * orders have numbers of their own.
@@ -102,13 +114,15 @@ const openTrace = () => {
     step: 'prepare' | 'release' | 'program',
     of: string,
     fits: (entry: Entry) => boolean,
-    covers: (entry: Entry) => boolean = () => false,
+    { covers = () => false, besides = () => [] }: Attribution = {},
   ): void => {
     const inHand = [...noted.values()].filter(({ state }) => state === 'in-hand')
-    const own = inHand.find(fits)
+    // of two that fit, the one for which it was not done yet
+    const own = inHand.find((entry) => fits(entry) && !wasDone(step, entry)) ?? inHand.find(fits)
     const covering = own ?? inHand.find(covers)
     const slot = own?.slot ?? (covering ? `${of} with ${covering.slot}` : of)
-    steps.push({ did: step, slot, number: covering?.number ?? 0 })
+    const others = besides(slot)
+    steps.push({ did: step, slot, number: covering?.number ?? 0, ...(others.length > 0 && { beside: others }) })
   }
   return { steps, strangers, written, sent, did, forget: () => noted.clear() }
 }
@@ -120,20 +134,23 @@ const withoutSlot = (text: string | null, slot: string): string => {
 }
 
 type Step = <Value>(work: () => Promise<Value>) => Promise<Value>
-const watched = (driver: SimulatedDriver, { did }: ReturnType<typeof openTrace>, step: Step): SimulatedDriver => ({
+type Watch = {
+  readonly trace: ReturnType<typeof openTrace>
+  /** What the hardware holds now. */
+  readonly effects: () => Effects
+  readonly step: Step
+}
+const watched = (driver: SimulatedDriver, { trace: { did }, effects, step }: Watch): SimulatedDriver => ({
   ...driver,
   prepare: (io, slot, signal) => {
     did('prepare', slot.uuid, (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot')
     return step(() => driver.prepare(io, slot, signal))
   },
   release: (io, slot, signal) => {
-    did(
-      'release',
-      slot.uuid,
-      (entry) => entry.slot === slot.uuid && entry.type === 'ReleaseSlot',
-      (entry) =>
+    did('release', slot.uuid, (entry) => entry.slot === slot.uuid && entry.type === 'ReleaseSlot', {
+      covers: (entry) =>
         entry.deployable === slot.deployable && entry.handle === handleKey(slot) && entry.type === 'ReleaseSlot',
-    )
+    })
     return step(() => driver.release(io, slot, signal))
   },
   program: (io, deployable, image, signal) => {
@@ -141,6 +158,12 @@ const watched = (driver: SimulatedDriver, { did }: ReturnType<typeof openTrace>,
       'program',
       deployable,
       (entry) => entry.deployable === deployable && (entry.type === 'Program' || entry.type === 'PrepareSlot'),
+      {
+        besides: (own) =>
+          Object.entries(effects().prepared).flatMap(([slot, held]) =>
+            held.deployable === deployable && slot !== own ? [slot] : [],
+          ),
+      },
     )
     return step(() => driver.program(io, deployable, image, signal))
   },
@@ -191,7 +214,13 @@ export const openMachine = (ports: Ports): Machine => {
           return bus.publish(batch)
         },
       },
-      drivers: [watched(driver, trace, (work) => ports.tap.pass(mine, 'driver', work))],
+      drivers: [
+        watched(driver, {
+          trace,
+          effects: () => readEffects(tree.kept()[effects] ?? null),
+          step: (work) => ports.tap.pass(mine, 'driver', work),
+        }),
+      ],
       io,
       disk: disk.usedBy(mine),
       clock: schedule.clockOf(mine, skewMs),

@@ -1,4 +1,6 @@
-/** A case for each condition of I17: what two requests hold is not the same hardware. */
+/** A case for each condition of I17: what two requests hold is not the same hardware; and of the part of S5 that forbids to program it under a guest. */
+import type { HostStep } from '../../../src/audit/evidence.ts'
+import { onHost, trace } from './hosts.ts'
 import { type Case, deployable, described, granted, here, of, order, recorded, released } from './scene.ts'
 
 const address = (fn: number) => ({ domain: '0000', bus: '18', device: '00', function: String(fn) })
@@ -12,7 +14,19 @@ const found = (place: number, uuid: string, handle: string, other: string) => [
 ]
 const both = [deployable('d1', granted()), deployable('d2', granted('h2', 'a2'))] as const
 
+const programmedBeside = (beside: readonly string[]): HostStep => ({ did: 'program', slot: 'h1', number: 2, beside })
+const programmings: readonly Case[] = [
+  ['S5', 'nothing else of it is prepared', trace(programmedBeside([])), []],
+  [
+    'S5',
+    'another slot of it is prepared',
+    trace(programmedBeside(['h2', 'h3'])),
+    [onHost(programmedBeside(['h2', 'h3']), 'program of h1 by order 2, while slot h2, h3 was prepared')],
+  ],
+]
+
 export const hardwareCases: readonly Case[] = [
+  ...programmings,
   ['I17', 'two functions', of(of1(whole), of2('host1', { uuid: 'h2', info: address(1) }), ...both), []],
   [
     'I17',
