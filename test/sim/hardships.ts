@@ -90,8 +90,9 @@ const bindMs = async ({ stage }: World, tools: Tools): Promise<number | null> =>
   if (!begun || !ok(begun.reply)) return null
   for (;;) {
     const seen = await look(tools, begun.bind)
+    // 409: it failed (decision 0063); any other error says nothing
     const states = ok(seen) ? (seen.json.arqs as { state: string }[]).map(({ state }) => state) : ['BindStarted']
-    if (!states.includes('BindStarted')) return stage.schedule.elapsed() - from
+    if (seen.status === 409 || !states.includes('BindStarted')) return stage.schedule.elapsed() - from
     await tools.client.sleep(250)
   }
 }
