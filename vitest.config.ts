@@ -27,7 +27,8 @@ export const EXCLUDE = [
   '**/node_modules/**',
 ]
 /** The mutation test asks these as well: they are the nearest to some commands. */
-const LATER = process.env['MUTATION_FOLDER'] === undefined ? LONG : []
+const { MUTATION_FOLDER, MUTATION_HITS } = process.env
+const LATER = MUTATION_FOLDER === undefined || MUTATION_HITS !== undefined ? LONG : []
 /** It declares the tests of other files once more, over another store. */
 const APART = ['test/http/overPglite.test.ts']
 
@@ -41,6 +42,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'apart', include: APART } },
     ],
+    setupFiles: MUTATION_HITS === undefined ? [] : ['test/mutation/hits.setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 10_000,

@@ -2,6 +2,7 @@
 import { join, matchesGlob } from 'node:path'
 import { GENERATED } from '../tidy/rules.ts'
 import { readFolder } from '../tidy/source.ts'
+import { type Covers, recordCoverage } from './coverage.ts'
 import { type Equivalent, isKnown } from './equivalent.ts'
 import { type Judge, type Verdict, judged } from './judge.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
@@ -20,6 +21,8 @@ export type Wanted = {
   readonly workers: number
   readonly filesMax: number
   readonly budgetMs: number
+  /** All tests are run once before, to know which of them run what. */
+  readonly coverage: boolean
   readonly equivalent: readonly Equivalent[]
   readonly note: (verdict: Verdict) => void
   readonly warn: (line: string) => void
@@ -76,7 +79,7 @@ const NOT_ASKED = [
 ]
 
 type Config = { readonly INCLUDE: readonly string[]; readonly EXCLUDE: readonly string[] }
-const nearestOf = async (root: string): Promise<Judge['nearest']> => {
+const nearestOf = async (root: string, covers: Covers): Promise<Judge['nearest']> => {
   const { INCLUDE: include, EXCLUDE: exclude } = (await import(join(root, 'vitest.config.ts'))) as Config
   const sources = ['src', 'test', 'bin', 'infra'].flatMap((folder) => {
     try {
@@ -89,14 +92,16 @@ const nearestOf = async (root: string): Promise<Judge['nearest']> => {
   const isTest = testFilter(include, [...exclude, ...NOT_ASKED])
   const texts = new Map(sources.map(({ path, text }) => [path, text]))
   const mentions = mentionsIn(new Map([...texts].filter(([path]) => isTest(path))))
-  return ({ path, line }) => {
+  return (mutant) => {
+    const { path, line } = mutant
     const text = texts.get(path) ?? ''
     const near = nearestTests(loaders, path, isTest, mentions.ofFile(text))
     const reached = new Set(near)
     // a test that does not load the file can only share words with it by chance
     const speaking = mentions.ofPlace(text, line).filter((file) => reached.has(file))
     const wide = WIDE.filter((file) => reached.has(file))
-    return [...new Set([...near.slice(0, NEAREST_FIRST), ...wide, ...speaking, ...near])]
+    const files = [...new Set([...near.slice(0, NEAREST_FIRST), ...wide, ...speaking, ...near])]
+    return files.filter((file) => covers(file, mutant))
   }
 }
 
@@ -124,7 +129,8 @@ export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {
   }
   const times: Times = new Map()
   try {
-    const judge = { nearest: await nearestOf(root), filesMax, budgetMs, stop }
+    const covers = wanted.coverage ? await recordCoverage(trees.copy('recorded'), stop) : () => true
+    const judge = { nearest: await nearestOf(root, covers), filesMax, budgetMs, stop }
     const copies = Array.from({ length: workers }, (_, n) => trees.copy(`mutated-${n + 1}`))
     await Promise.all(
       copies.map(async (tree) => {

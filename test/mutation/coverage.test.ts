@@ -1,0 +1,80 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordCoverage } from './coverage.ts'
+import { type Mutant, mutantsOf } from './mutants.ts'
+import { innermost, probed } from './probes.ts'
+import { makeTrees } from './tree.ts'
+
+describe('functions that note that they run', () => {
+  it.each([
+    ['const f = () => 1', 'const f = () => (globalThis.__hit?.(5),1)'],
+    ['const f = () => ({ a: 1 })', 'const f = () => (globalThis.__hit?.(5),({ a: 1 }))'],
+    ['function f() {}', 'function f() {globalThis.__hit?.(5);}'],
+    [
+      'const f = async (a = () => 2) => { go() }',
+      'const f = async (a = () => (globalThis.__hit?.(6),2)) => {globalThis.__hit?.(5); go() }',
+    ],
+    ['const f = () => () => 1', 'const f = () => (globalThis.__hit?.(5),() => (globalThis.__hit?.(6),1))'],
+    ['class A { b() { return 1 } }', 'class A { b() {globalThis.__hit?.(5); return 1 } }'],
+    ['type T = () => void', 'type T = () => void'],
+  ])('%s', (text, expected) => expect(probed('a.ts', text, 5).text).toBe(expected))
+  it('are known by the innermost one around a place', () => {
+    const text = 'const f = () => () => 1; const g = 2'
+    const { functions } = probed('a.ts', text, 0)
+    expect(['() => ()', '1', 'g'].map((part) => innermost(functions, text.indexOf(part)))).toEqual([0, 1, -1])
+  })
+})
+
+describe('a recording', () => {
+  const root = mkdtempSync(join(tmpdir(), 'accelerando-recorded-'))
+  const put = (path: string, text: string) => writeFileSync(join(root, path), text)
+  const setup = fileURLToPath(new URL('hits.setup.ts', import.meta.url))
+  const source = `export const one = () => 1
+export const two = () => 2
+export const three = () => 3
+export const four = 4
+`
+  beforeAll(() => {
+    for (const folder of ['src', 'test']) mkdirSync(join(root, folder))
+    symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(root, 'node_modules'))
+    put('package.json', '{ "type": "module" }')
+    put(
+      'vitest.config.ts',
+      `export default { test: { include: ['test/*.test.ts'], isolate: false, maxWorkers: 1, setupFiles: [${JSON.stringify(setup)}] } }`,
+    )
+    put('src/numbers.ts', source)
+    put('src/program.ts', `import { three } from './numbers.ts'\nif (three() !== 3) process.exit(1)\n`)
+    put(
+      'test/one.test.ts',
+      `import { expect, it } from 'vitest'\nimport { one } from '../src/numbers.ts'\nit('is 1', () => expect(one()).toBe(1))\n`,
+    )
+    put(
+      'test/two.test.ts',
+      `import { execFileSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { two } from '../src/numbers.ts'
+it('is 2', () => expect(two()).toBe(2))
+it('is run', () => void execFileSync(process.execPath, ['src/program.ts']))
+`,
+    )
+  })
+  afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+  it(
+    'tells of each test file which functions it runs, in programs that it starts as well',
+    { timeout: 120_000 },
+    async () => {
+      const trees = makeTrees(root)
+      const covers = await recordCoverage(trees.copy('recorded'), new AbortController().signal)
+      trees.remove()
+      const mutants = mutantsOf('src/numbers.ts', source).filter(({ kind }) => kind === 'constant')
+      const runs = (test: string) => mutants.filter((mutant: Mutant) => covers(test, mutant)).map(({ line }) => line)
+      expect(runs('test/one.test.ts')).toEqual([1, 4])
+      expect(runs('test/two.test.ts')).toEqual([2, 3, 4])
+      expect(runs('test/unknown.test.ts')).toEqual([1, 2, 3, 4])
+    },
+  )
+})
