@@ -50,6 +50,7 @@ export const codedTrouble = (image: ImageUuid, problem: NoImage): string =>
 
 /** `close`: the file is no longer used, and may leave. */
 export type ImageFile = { readonly found: true; readonly path: string; readonly close: () => void }
+/** `withinMs`: after so long nobody waits for the result. */
 export type ImageTerm = { readonly withinMs: number; readonly signal: AbortSignal }
 /** The bytes of images. */
 export type ImageFiles = {

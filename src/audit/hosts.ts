@@ -21,14 +21,14 @@ function* programmedBeside({ name, steps }: HostTrace): Iterable<Finding> {
       yield onHost(
         name,
         step,
-        `program of ${step.slot} by order ${step.number}, while slot ${step.beside.join(', ')} was prepared`,
+        `program of ${step.slot} by order ${step.number}, while prepared: ${step.beside.join(', ')}`,
       )
 }
 
 const fenced: Invariant = {
   name: 'S5',
   meaning:
-    'a host does nothing for an order that is older than the newest it has noted for the slot, and programs nothing while another slot of it is prepared',
+    'a host does nothing for an order that is older than the newest it has noted for the slot, and programs no deployable of which another slot is prepared',
   judge: ({ hosts = [] }) => ({
     *end() {
       for (const host of hosts) yield* programmedBeside(host)

@@ -1,6 +1,7 @@
 /** Carries out an order through its driver. Throws what went wrong; `Final` means that trying again cannot help. */
 import { type ImageFile, type ImageFiles, type ImageTerm, codedTrouble, isFinal } from '../images.ts'
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
+import type { ReportedHandle } from '../hardware.ts'
 import { type Tracer, inSpan } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Section } from './sections.ts'
@@ -47,19 +48,26 @@ const called = (tools: Tools, { driver, trace }: Order, call: string, work: () =
   inSpan(tools.tracer.part('internal', `driver ${call}`, trace, { 'accelerando.driver': driver }), work)
 
 type Terms = ImageTerm & {
-  /** Why the deployable must not be programmed now; null: it may. */
-  readonly keptAsIs: () => string | null
+  /** Why the deployable that shows these handles must not be programmed now; null: it may. Absent: nothing is prepared on this host. */
+  readonly refusalToProgram?: ((handles: readonly ReportedHandle[]) => string | null) | undefined
   /** Other slots that a release covers. */
   readonly also: readonly Slot[]
 }
 
+/** FENCE-5: by what the deployable shows now. One that is not shown is left to the driver. */
+const refuseUnderGuest = async (tools: Tools, order: Order, { refusalToProgram }: Terms): Promise<void> => {
+  if (refusalToProgram === undefined) return
+  const now = await shown(tools, order)
+  const refusal = now?.hostWork ? refusalToProgram(now.handles) : null
+  if (refusal !== null) throw new Final(refusal)
+}
+
 const program = async (tools: Tools, driver: Driver, order: Order, image: string, term: Terms): Promise<void> => {
   if (driver.program === undefined) throw new Final(`the driver ${driver.name} cannot program`)
-  const kept = term.keptAsIs()
-  if (kept !== null) throw new Final(kept)
   const { signal } = term
   const { path, close } = await openImage(tools, image, term)
   try {
+    await refuseUnderGuest(tools, order, term)
     signal.throwIfAborted()
     await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal))
   } finally {
@@ -67,7 +75,6 @@ const program = async (tools: Tools, driver: Driver, order: Order, image: string
   }
 }
 
-/** `withinMs`: nobody waits for the result any longer. */
 export const carryOut = async (tools: Tools, order: Order, term: Terms): Promise<OrderOutcome> => {
   const { signal, also } = term
   const driver = tools.drivers.get(order.driver)

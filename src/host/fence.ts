@@ -6,14 +6,18 @@
  * FENCE-2 a physical function and its virtual functions are the same hardware; which ones are, the latest discovery says;
  * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done;
  * FENCE-4 a release may name slots of the same hardware that the journal does not know: they are released with it;
- * FENCE-5 a deployable is not programmed while another slot of it is prepared, whose guest would lose its function.
+ * FENCE-5 a deployable that needs work on the host is not programmed while a function that it shows is prepared for another slot: the guest would
+ *   lose it. Slots of the others are prepared only to program them, and never released, so their entries say nothing.
  */
-import { functionOf } from '../attachedFunctions.ts'
+import { type Attaching, functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'
 import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
 
 /** The other hardware that a function shares: its physical function, or its virtual functions. */
 export type Shares = (own: string) => readonly string[]
+
+/** A handle as it is shown. */
+type Shown = Pick<Attaching, 'type' | 'info'>
 
 export class Fence {
   /** Function -> the entries of its prepared slots; more than one only in ledgers of releases that had no fence. */
@@ -48,13 +52,16 @@ export class Fence {
       if (!also.includes(entry.slot)) return refusal(own, functionOf(attachingOf(entry)!), entry)
     return null
   }
-  /** Why the deployable must not be programmed by the order; null: it may (FENCE-5). */
-  againstProgramming({ deployable, slot: own }: Order): string | null {
-    for (const slots of this.#prepared.values())
-      for (const { slot, number, arq, deployable: its } of slots.values())
-        if (its === deployable && slot !== own)
-          return `deployable ${deployable} is not programmed: its slot ${slot} is prepared${ofRequest(arq)} since order ${number}`
-    return null
+  /** Nothing is prepared. */
+  get isOpen(): boolean {
+    return this.#prepared.size === 0
+  }
+  /** Why the deployable that shows these functions must not be programmed by the order; null: it may (FENCE-5). */
+  againstProgramming({ deployable, slot }: Order, handles: readonly Shown[], shares: Shares): string | null {
+    const [entry] = handles.flatMap((handle) => this.#preparedOf(functionOf(handle), shares, slot))
+    if (entry === undefined) return null
+    const whose = entry.arq === undefined ? '' : ` for accelerator request ${entry.arq}`
+    return `deployable ${deployable} is not programmed: its slot ${entry.slot} is prepared${whose} since order ${entry.number}`
   }
   /** The slots with the same hardware that the release names besides its own: nobody knows them any more (FENCE-4). */
   releasedWith(order: Order, shares: Shares): readonly Entry[] {
@@ -63,15 +70,18 @@ export class Fence {
     return this.#others(order, shares).filter(({ slot }) => also.includes(slot))
   }
   #others(order: Extract<Order, { readonly handle: unknown }>, shares: Shares): readonly Entry[] {
-    const own = functionOf(order.handle)
+    return this.#preparedOf(functionOf(order.handle), shares, order.slot)
+  }
+  /** The slots with this hardware that may be prepared, but for that one. */
+  #preparedOf(own: string, shares: Shares, but: string): readonly Entry[] {
     return [own, ...shares(own)]
       .flatMap((one) => [...(this.#prepared.get(one)?.values() ?? [])])
-      .filter(({ slot }) => slot !== order.slot)
+      .filter(({ slot }) => slot !== but)
   }
 }
 
-const ofRequest = (arq: string | undefined): string => (arq === undefined ? '' : ` of accelerator request ${arq}`)
 const refusal = (own: string, taken: string, { slot, number, arq }: Entry): string => {
   const what = own === taken ? `function ${own}` : `${taken}, which is the same hardware as ${own},`
-  return `${what} is prepared for slot ${slot}${ofRequest(arq)} since order ${number}, and is not given to a second slot`
+  const whose = arq === undefined ? '' : ` of accelerator request ${arq}`
+  return `${what} is prepared for slot ${slot}${whose} since order ${number}, and is not given to a second slot`
 }

@@ -14,6 +14,7 @@ import type { Cancel, Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
 import { type Span, type Tracer, traceField } from '../trace.ts'
+import type { ReportedHandle } from '../hardware.ts'
 import type { Order } from '../wire/orders.ts'
 import type { OrderOutcome, Tools } from './executeOrder.ts'
 import { carryOut, Final } from './executeOrder.ts'
@@ -238,7 +239,7 @@ export class Orders {
   }
   async #inTurn(run: Run, leave: () => void): Promise<OrderOutcome> {
     const { order, abort, dueAt } = run
-    const { clock, tools, limits, changed, ledger } = this.#options
+    const { clock, tools, limits, changed, ledger, shares } = this.#options
     const limitMs = this.#limitMs(order)
     const cancel = clock.after(limitMs, () => abort.abort(new Error(`took longer than ${limitMs} ms`)))
     const letGo = (): void => {
@@ -249,8 +250,12 @@ export class Orders {
     const programs = order.type === 'Program' || (order.type === 'PrepareSlot' && order.bitstream !== undefined)
     const also = this.#releasedWith(order)
     const withinMs = dueAt - clock.monotonic()
-    const keptAsIs = () => ledger.fence.againstProgramming(order)
-    const deed = carryOut(tools, order, { signal: abort.signal, withinMs, also: also.flatMap(slotIn), keptAsIs })
+    const { fence } = ledger
+    const refusalToProgram = fence.isOpen
+      ? undefined
+      : (handles: readonly ReportedHandle[]) => fence.againstProgramming(order, handles, shares)
+    const term = { signal: abort.signal, withinMs, also: also.flatMap(slotIn), refusalToProgram }
+    const deed = carryOut(tools, order, term)
     deed.then(letGo, letGo)
     try {
       const outcome = await this.#orGivenUp(deed, abort.signal, limits.graceMs)

@@ -147,7 +147,7 @@ describe('FENCE-5 a deployable', () => {
     const first = lab.order('PrepareSlot', 1)
     await lab.send(first, lab.order('Program', 2, { image: IMAGE }))
     expect(outcomes()).toEqual(['PrepareSlot 0 done', 'Program 0 failed'])
-    const reason = `is not programmed: its slot ${first.slot} is prepared of accelerator request`
+    const reason = `is not programmed: its slot ${first.slot} is prepared for accelerator request`
     expect(lastReason()).toMatchObject({ final: true, reason: expect.stringContaining(reason) })
     await lab.send(lab.order('PrepareSlot', 3, { unit: 1, bitstream: IMAGE }))
     expect(lastReason()).toMatchObject({ final: true, reason: expect.stringContaining('is not programmed') })
@@ -157,6 +157,27 @@ describe('FENCE-5 a deployable', () => {
     await lab.send(lab.order('Program', 5, { image: IMAGE }))
     expect(outcomes().slice(-3).toSorted()).toEqual(['Program 0 done', 'Program 0 done', 'ReleaseSlot 0 done'])
     expect(Object.keys((await lab.effects()).loaded)).toHaveLength(2)
+  })
+  test('is programmed where its slots are never prepared for a guest, or show no function that is', async () => {
+    const bare = lab.driver
+    const discover: Driver['discover'] = async (io) => {
+      const devices = await bare.discover(io)
+      return devices.map((device) => ({
+        ...device,
+        deployables: device.deployables.map((one) => ({ ...one, ...shown })),
+      }))
+    }
+    let shown: object = { hostWork: false }
+    await lab.boot({ drivers: [{ ...bare, discover }] })
+    await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE }))
+    await lab.send(lab.order('Program', 2))
+    expect(outcomes()).toEqual(['PrepareSlot 0 done', 'Program 0 done'])
+    shown = {}
+    await lab.send(lab.order('Program', 3))
+    expect(outcomes().at(-1)).toBe('Program 0 failed')
+    shown = { handles: [] }
+    await lab.send(lab.order('Program', 4))
+    expect(outcomes().at(-1)).toBe('Program 0 done')
   })
   test('is programmed for the slot itself that was prepared before the kill, and needs no programming for a second slot', async () => {
     const host = await lab.boot()

@@ -24,7 +24,7 @@ export type JournalRow = {
   readonly cause: Cause
 }
 /**
- * By what a process knows a row again. The command alone would not do: a report or a result that its host sends again is recorded a second time
+ * Identifies a row that a process remembers. The command alone would not do: a report or a result that its host sends again is recorded a second time
  * where the first row was lost, under the same command and with another content. `at` null: not known, as in snapshots of release 0.2.0.
  */
 export type RowMark = { readonly commandId: string; readonly at: number | null }

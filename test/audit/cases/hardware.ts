@@ -21,7 +21,7 @@ const programmings: readonly Case[] = [
     'S5',
     'another slot of it is prepared',
     trace(programmedBeside(['h2', 'h3'])),
-    [onHost(programmedBeside(['h2', 'h3']), 'program of h1 by order 2, while slot h2, h3 was prepared')],
+    [onHost(programmedBeside(['h2', 'h3']), 'program of h1 by order 2, while prepared: h2, h3')],
   ],
 ]
 
