@@ -44,6 +44,12 @@ const shown = async ({ look }: Tools, { driver, deployable }: Order) => {
   return all.find(({ name }) => name === deployable) ?? null
 }
 
+const shownFor = async (tools: Tools, order: Order) => {
+  const now = await shown(tools, order)
+  if (now === null) throw new Error(`the driver ${order.driver} does not show ${order.deployable}`)
+  return now
+}
+
 const called = (tools: Tools, { driver, trace }: Order, call: string, work: () => Promise<void>): Promise<void> =>
   inSpan(tools.tracer.part('internal', `driver ${call}`, trace, { 'accelerando.driver': driver }), work)
 
@@ -54,11 +60,11 @@ type Terms = ImageTerm & {
   readonly also: readonly Slot[]
 }
 
-/** FENCE-5: by what the deployable shows now. One that is not shown is left to the driver. */
+/** FENCE-5: by what the deployable shows now. */
 const refuseUnderGuest = async (tools: Tools, order: Order, { refusalToProgram }: Terms): Promise<void> => {
   if (refusalToProgram === undefined) return
-  const now = await shown(tools, order)
-  const refusal = now?.hostWork ? refusalToProgram(now.handles) : null
+  const now = await shownFor(tools, order)
+  const refusal = now.hostWork ? refusalToProgram(now.handles) : null
   if (refusal !== null) throw new Final(refusal)
 }
 
@@ -98,8 +104,7 @@ export const carryOut = async (tools: Tools, order: Order, term: Terms): Promise
       await program(tools, driver, order, order.image, term)
       return { changed: true, bitstreamId: order.image }
     case 'Probe': {
-      const found = await shown(tools, order)
-      if (found === null) throw new Error(`the driver ${order.driver} does not show ${order.deployable}`)
+      const found = await shownFor(tools, order)
       return { changed: true, ...(found.bitstreamId === undefined ? {} : { bitstreamId: found.bitstreamId }) }
     }
   }

@@ -175,8 +175,11 @@ describe('FENCE-5 a deployable', () => {
     shown = {}
     await lab.send(lab.order('Program', 3))
     expect(outcomes().at(-1)).toBe('Program 0 failed')
-    shown = { handles: [] }
+    shown = { name: 'another' }
     await lab.send(lab.order('Program', 4))
+    expect(lastReason()).toMatchObject({ final: false, reason: expect.stringContaining('does not show') })
+    shown = { handles: [] }
+    await lab.send(lab.order('Program', 5))
     expect(outcomes().at(-1)).toBe('Program 0 done')
   })
   test('is programmed for the slot itself that was prepared before the kill, and needs no programming for a second slot', async () => {
