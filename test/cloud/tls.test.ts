@@ -56,7 +56,8 @@ describeWith(PART, 'a cloud over TLS', (rig) => {
     }
     authUrl = await front(cloud.authUrl)
     const { endpoints } = (await keystone('GET', '/endpoints')) as { readonly endpoints: readonly Endpoint[] }
-    for (const { id, url } of endpoints.filter((endpoint) => !UNUSED.test(endpoint.url)))
+    // Placement and Glance themselves look for Keystone in the catalogue, and do not know this CA
+    for (const { id, url } of endpoints.filter((one) => one.url !== cloud.authUrl && !UNUSED.test(one.url)))
       await keystone('PATCH', `/endpoints/${id}`, { endpoint: { url: await front(url) } })
   }, START_MS)
   afterAll(async () => {
