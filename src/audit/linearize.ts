@@ -24,8 +24,8 @@ const LOOKS_MAX = 200_000
 
 type Node<State> = {
   readonly state: State
-  readonly done: ReadonlySet<number>
-  readonly hash: bigint
+  /** Those taken that could otherwise still come. What is over is left out: whether it was taken makes no difference any more. */
+  readonly done: readonly number[]
   readonly left: number
   /** The next operation cannot take effect earlier than this. */
   readonly moment: number
@@ -41,7 +41,11 @@ const marks = (count: number): readonly bigint[] => {
 }
 
 /** The operations that may come next: those that start before the earliest end of all pending operations that must take effect. */
-const nextOf = <State>(sorted: readonly Operation<State>[], { done, moment }: Node<State>): readonly number[] => {
+const nextOf = <State>(
+  sorted: readonly Operation<State>[],
+  { done: taken, moment }: Node<State>,
+): readonly number[] => {
+  const done = new Set(taken)
   let limit = Infinity
   const open: number[] = []
   for (const [index, { from, to, must }] of sorted.entries()) {
@@ -87,7 +91,7 @@ export const linearize = <State extends string>(
   const mark = marks(sorted.length)
   const seen = new Set<string>()
   const open: Node<State>[] = [
-    { state: initial, done: new Set(), hash: 0n, left: sorted.filter(({ must }) => must).length, moment: -Infinity },
+    { state: initial, done: [], left: sorted.filter(({ must }) => must).length, moment: -Infinity },
   ]
   let best = open[0]!
   for (let looks = 0; open.length > 0; looks++) {
@@ -97,16 +101,18 @@ export const linearize = <State extends string>(
     if (node.left < best.left) best = node
     for (const { index, state } of branchesOf(sorted, node).toReversed()) {
       const { from, must, repeats = false } = sorted[index]!
-      const hash = repeats ? node.hash : node.hash ^ mark[index]!
-      const key = `${hash} ${state} ${Math.max(node.moment, from)}`
+      const moment = Math.max(node.moment, from)
+      const taken = repeats ? node.done : [...node.done, index]
+      const done = taken.filter((one) => sorted[one]!.to >= moment)
+      const hash = done.reduce((all, one) => all ^ mark[one]!, 0n)
+      const key = `${hash} ${state} ${moment}`
       if (seen.has(key)) continue
       seen.add(key)
       open.push({
         state,
-        done: repeats ? node.done : new Set([...node.done, index]),
-        hash,
+        done,
         left: node.left - Number(must),
-        moment: Math.max(node.moment, from),
+        moment,
       })
     }
   }

@@ -246,6 +246,16 @@ describe('a search for an order', () => {
     const bits = Array.from({ length: 18 }, (_, n) => bit(n))
     expect(linearize([...bits, step(0, 1, 'x', 'x')], '0'.repeat(18)).verdict).toBe('undecided')
   })
+  it('does not try again what is over, in a long row of steps that may or may not have been', () => {
+    const windows = Array.from({ length: 40 }, (_, n) => [
+      step(10 * n, 10 * n + 2, 's', 't', { must: false }),
+      step(10 * n + 1, 10 * n + 3, 't', 's', { must: false }),
+      step(10 * n + 5, 10 * n + 6, 's', 's', { sees: true }),
+    ]).flat()
+    const last = step(500, 501, 't', 't')
+    expect(linearize(windows, 's').verdict).toBe('fits')
+    expect(linearize([...windows, last], 's')).toEqual({ verdict: 'impossible', stuck: [last] })
+  })
   it('names what cannot come next in the longest order', () => {
     const [first, second, third] = [step(0, 1, 's', 't'), step(2, 3, 't', 'u'), step(4, 9, 's', 'x')]
     const idle = step(4, 9, 'q', 'q', { must: false })
