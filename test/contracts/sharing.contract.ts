@@ -298,6 +298,11 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     const [a, b] = [randomUUID(), randomUUID()]
     await one().noteSeen([a, b])
     const before = await two().silences()
+    // the store counts in ms
+    await until(
+      () => two().silences(),
+      (found) => found.get(b)!.ms >= 5,
+    )
     await two().noteSeen([b])
     const after = await one().silences()
     expect(after.get(a)!.mark).toBe(before.get(a)!.mark)
