@@ -28,7 +28,7 @@ function* programmedBeside({ name, steps }: HostTrace): Iterable<Finding> {
 const fenced: Invariant = {
   name: 'S5',
   meaning:
-    'a host does nothing for an order that is older than the newest it has noted for the slot, and programs no deployable of which another slot is prepared',
+    'a host does nothing for an order that is older than the newest it has noted for the slot, and programs no deployable of which another slot is prepared for a guest',
   judge: ({ hosts = [] }) => ({
     *end() {
       for (const host of hosts) yield* programmedBeside(host)

@@ -43,7 +43,7 @@ const readHits = (folder: string): ReadonlyMap<string, ReadonlySet<number>> => {
 
 /** A test may fail in it: all that counts is what has run. */
 const runTests = (tree: string, folder: string, stop: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
+  new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], {
       cwd: tree,
       env: {
@@ -56,7 +56,7 @@ const runTests = (tree: string, folder: string, stop: AbortSignal): Promise<void
       signal: stop,
       killSignal: 'SIGKILL',
     })
-    child.once('error', () => resolve())
+    child.once('error', (error) => (stop.aborted ? resolve() : reject(error)))
     child.once('exit', () => resolve())
   })
 
@@ -68,6 +68,7 @@ export const recordCoverage = async (tree: string, stop: AbortSignal): Promise<C
   await runTests(tree, folder, stop)
   endAll(tree)
   const hits = readHits(folder)
+  if (hits.size === 0 && !stop.aborted) throw new Error(`no test file was recorded in ${folder}`)
   return (test, { path, start }) => {
     const [own, known] = [hits.get(test), numbered.get(path)]
     const at = known === undefined ? -1 : innermost(known.functions, start)
