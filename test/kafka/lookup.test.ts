@@ -34,6 +34,33 @@ test('counts of partitions, ends and committed offsets are read by partition', a
   })
 })
 
+const leaderless = (lasting: number) => {
+  let left = lasting
+  lab.broker.on('ListOffsets', async (_request, answer) => {
+    const all = await answer()
+    if (left-- <= 0) return all
+    const errorCode = ERRORS.NOT_LEADER_FOR_PARTITION
+    const topics = all.topics.map(({ topic, partitions: each }) => ({
+      topic,
+      partitions: each.map((partition) => ({ ...partition, errorCode })),
+    }))
+    return { ...all, topics }
+  })
+}
+const ends = () => ask().asking((_admin, questions) => questions.ends(REPORTS))
+
+test('a partition whose leader is not known yet is asked about again', async () => {
+  leaderless(2)
+  expect((await ends()).size).toBe(4)
+})
+
+test('a partition that never gets a leader is a failure in the end', async () => {
+  leaderless(Infinity)
+  expect((await failure(ends())).message).toBe(
+    `Kafka at ${lab.broker.address} failed: This server is not the leader for that topic-partition`,
+  )
+})
+
 test('the connection is closed afterwards, whatever came of it', async () => {
   await partitions()
   await until(() => lab.broker.connections === 0)

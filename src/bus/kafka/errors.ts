@@ -34,6 +34,9 @@ export const isRefused = (error: unknown): boolean =>
   )
 export const isMissingTopic = (error: unknown): boolean =>
   chain(error).some(({ type }) => type === 'UNKNOWN_TOPIC_OR_PARTITION')
+/** Of a partition that has just been made or moved: other brokers, and this one a moment later, know who leads it. */
+const LEADER_UNKNOWN: ReadonlySet<unknown> = new Set(['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE'])
+export const isLeaderUnknown = (error: unknown): boolean => chain(error).some(({ type }) => LEADER_UNKNOWN.has(type))
 /** Answers of a broker about the messages themselves: the same messages are refused each time. */
 const NEVER_TAKEN: ReadonlySet<unknown> = new Set([
   'MESSAGE_TOO_LARGE',

@@ -4,9 +4,21 @@ import type { Log } from '../../log.ts'
 import { kafkaClient } from './client.ts'
 import { clusterOf, topicsOf } from './metadata.ts'
 import type { KafkaOptions } from './options.ts'
-import { isMissingTopic, isOfClient, isRefused, Misconfigured, missingTopic, reasonOf } from './errors.ts'
+import { systemClock } from '../../clock.ts'
+import { backoffMs, pause } from '../../waiting.ts'
+import {
+  isLeaderUnknown,
+  isMissingTopic,
+  isOfClient,
+  isRefused,
+  Misconfigured,
+  missingTopic,
+  reasonOf,
+} from './errors.ts'
 
 const RETRY = { retries: 3, initialRetryTime: 100, maxRetryTime: 500 }
+/** kafkajs gives up at once on a partition whose leader its broker does not know yet, and keeps what it knew: a new connection asks anew. */
+const LEADER = { tries: 6, firstMs: 200, maxMs: 2000 }
 
 export type Questions = {
   /** The number of partitions of the topic. */
@@ -18,7 +30,10 @@ export type Questions = {
   readonly committed: (group: string, topic: string) => Promise<ReadonlyMap<number, number | null>>
 }
 export type Lookup = {
-  /** Opens a connection for `work`. Errors of kafkajs become messages for operators; errors that `work` itself throws are not changed. */
+  /**
+   * Opens a connection for `work`, and another one for the whole of it when a partition has no known leader yet: it must be fit to be done twice.
+   * Errors of kafkajs become messages for operators; errors that `work` itself throws are not changed.
+   */
   readonly asking: <T>(work: (admin: Admin, questions: Questions) => Promise<T>) => Promise<T>
 }
 
@@ -52,7 +67,7 @@ export const lookup = (options: KafkaOptions, log: Log): Lookup => {
       return new Misconfigured(`${at} refuses user ${sasl?.username ?? '(none)'}: ${reason}`, { cause })
     return new Error(`${at} ${connected ? 'failed' : 'cannot be reached'}: ${reason}`, { cause })
   }
-  const asking: Lookup['asking'] = async (work) => {
+  const askOnce = async <T>(work: (admin: Admin, questions: Questions) => Promise<T>): Promise<T> => {
     const admin = kafkaClient(options, log, RETRY).admin()
     let connected = false
     try {
@@ -64,6 +79,15 @@ export const lookup = (options: KafkaOptions, log: Log): Lookup => {
     } finally {
       void admin.disconnect().catch(() => undefined)
     }
+  }
+  const asking: Lookup['asking'] = async (work) => {
+    for (let failures = 1; ; failures++)
+      try {
+        return await askOnce(work)
+      } catch (error) {
+        if (failures === LEADER.tries || !isLeaderUnknown(error)) throw error
+        await pause(systemClock, backoffMs(LEADER, failures))
+      }
   }
   return { asking }
 }
