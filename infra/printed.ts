@@ -7,6 +7,7 @@ import { openapi } from '../src/http/openapi.ts'
 import { ROUTES } from '../src/http/routes/all.ts'
 import { asyncapi } from '../src/wire/asyncapi.ts'
 import { commandsPage } from './commandsPage.ts'
+import { driversPage } from './driversPage.ts'
 import { consolePage, dashboard, metricsPage } from './observe/print.ts'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -38,6 +39,7 @@ export const printed = async (): Promise<readonly Printed[]> => [
   { path: 'commands.md', text: commandsPage() },
   { path: 'accelerando.sample.toml', text: sampleFile() },
   { path: '../../docs/configuration.md', text: manualPage() },
+  { path: '../../docs/drivers.md', text: driversPage() },
   json('../observe/dashboard.json', dashboard()),
   { path: '../observe/consoles/accelerando.html', text: consolePage() },
   { path: '../../docs/metrics.md', text: metricsPage() },

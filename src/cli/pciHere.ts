@@ -14,15 +14,18 @@ export type PciHere = {
   readonly look: () => Promise<readonly SeenFunction[]>
 }
 
-export const pciHere = ({
-  host: { name },
-  data,
-  drivers,
-  enabledDrivers,
-}: Pick<Config, 'host' | 'data' | 'drivers' | 'enabledDrivers'>): PciHere => {
-  const stateDir = join(data, 'hosts', name, 'drivers')
-  // This only reads, so nothing is ever written here.
-  const io = { ...realHostIo({ hostname: name, stateDir, warn: () => undefined }), write: async () => undefined }
+/** This machine, of which nothing is changed. */
+export const ioHere = ({ name, data }: { readonly name: string; readonly data: string }): HostIo => ({
+  ...realHostIo({ hostname: name, stateDir: join(data, 'hosts', name, 'drivers'), warn: () => undefined }),
+  write: async () => undefined,
+})
+
+/** `given`: another host in its place. */
+export const pciHere = (
+  { host: { name }, data, drivers, enabledDrivers }: Pick<Config, 'host' | 'data' | 'drivers' | 'enabledDrivers'>,
+  given?: HostIo,
+): PciHere => {
+  const io = given ?? ioHere({ name, data })
   const sysfsRoot = drivers.pci?.sysfsRoot ?? '/sys'
   const reading = readWhitelist(drivers.pci?.whitelist)
   const whitelist = reading.ok ? reading.entries : []

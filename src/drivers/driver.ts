@@ -16,6 +16,9 @@ export type Slot = {
 /** Hardware that the kernel shows in use; `by`: what uses it, in words. */
 export type InUse = Pick<Slot, 'type' | 'info'> & { readonly by: string }
 
+/** Hardware of a driver's kind that it does not offer now, and why, in words. */
+export type LeftOut = { readonly address: string; readonly reason: string }
+
 /** The environment of a driver: names, options, and its only access to files and programs. */
 export type HostIo = {
   /** The host's name (CONF.host); the first part of deployable names. */
@@ -31,7 +34,13 @@ export type HostIo = {
    * files are written.
    */
   readonly write: (path: string, text: string) => Promise<void>
-  readonly run: (program: string, args: readonly string[], timeoutMs: number) => Promise<string>
+  /** The first bytes of a file, at most so many; rejects like `read`. For files that are no text, or large. */
+  readonly head: (path: string, bytes: number) => Promise<Uint8Array>
+  /**
+   * What a program prints. Rejects with its name and its complaint when it fails, prints too much, or has not ended in time or when the signal is
+   * aborted; then it is killed with its children.
+   */
+  readonly run: (program: string, args: readonly string[], timeoutMs: number, signal?: AbortSignal) => Promise<string>
   readonly warn: (event: string, detail: Readonly<Record<string, unknown>>) => void
   /** The folder in which this driver may keep files of its own. */
   readonly stateDir: string
@@ -55,4 +64,11 @@ export type Driver = {
    * driver cannot tell.
    */
   readonly inUse?: (io: HostIo) => Promise<readonly InUse[]>
+  /**
+   * Makes again what `prepare` made and a restart of the machine undid. The host calls it when it starts, before any order. What cannot be made is
+   * logged. Absent: nothing of this driver is undone.
+   */
+  readonly restore?: (io: HostIo, signal: AbortSignal) => Promise<void>
+  /** Absent: this driver offers all hardware of its kind. */
+  readonly leftOut?: (io: HostIo) => Promise<readonly LeftOut[]>
 }

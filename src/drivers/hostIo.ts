@@ -2,11 +2,11 @@
  * Access to the files and programs of the real host, with size limits. This is the only file of this folder that
  * touches them.
  */
-import { codeOf } from '../errorText.ts'
-import { execFile } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, readlink, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
+import { codeOf, messageOf } from '../errorText.ts'
 import type { HostIo } from './driver.ts'
 import { oneAtATime } from './files.ts'
 
@@ -45,6 +45,21 @@ const readBounded = async (path: string, maxBytes: number): Promise<string> => {
   }
 }
 
+/** Reads on until it has enough or the file ends: one read may give less. */
+const readHead = async (path: string, bytes: number): Promise<Uint8Array> => {
+  const file = await open(path)
+  try {
+    const buffer = Buffer.alloc(bytes)
+    for (let at = 0; ;) {
+      const { bytesRead } = await file.read(buffer, at, bytes - at)
+      at += bytesRead
+      if (bytesRead === 0 || at === bytes) return buffer.subarray(0, at)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
 const linkTarget = async (path: string): Promise<string | null> => {
   try {
     return await readlink(path)
@@ -67,16 +82,71 @@ const replaceFile = async (path: string, text: string): Promise<void> => {
   await rename(`${path}.tmp`, path)
 }
 
-const runBounded = (program: string, args: readonly string[], timeout: number, maxBuffer: number): Promise<string> =>
-  new Promise((done, fail) => {
-    execFile(program, args, { timeout, maxBuffer, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
-      if (error === null) return done(stdout)
-      const reason = error.killed
-        ? `no end within ${timeout} ms or too much output`
-        : stderr.trim().slice(0, 500) || error.message
-      fail(new Error(`${basename(program)}: ${reason}`))
-    })
+type RunLimits = {
+  readonly timeoutMs: number
+  /** Of standard output and standard error each. */
+  readonly maxBytes: number
+  readonly signal?: AbortSignal | undefined
+}
+const COMPLAINT_MAX = 500
+
+/** The program is the leader of a process group of its own, so that its children end with it. */
+const killAll = ({ pid }: ChildProcess): void => {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // the group has ended already
+  }
+}
+
+const gathered = (stream: NodeJS.ReadableStream, maxBytes: number, tooMuch: () => void): (() => string) => {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > maxBytes) tooMuch()
+    else chunks.push(chunk)
   })
+  return () => Buffer.concat(chunks).toString('utf8')
+}
+
+/**
+ * What the program prints on standard output. Rejects with the name of the program and its complaint when it does not end well, or within its
+ * limits; then it and its children are killed.
+ */
+const runBounded = (program: string, args: readonly string[], limits: RunLimits): Promise<string> => {
+  const { timeoutMs, maxBytes, signal } = limits
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const failed = (reason: string) => reject(new Error(`${basename(program)}: ${reason}`))
+  if (signal?.aborted) {
+    failed('was not begun, because its time is over')
+    return promise
+  }
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const stop = (reason: string) => {
+    failed(reason)
+    killAll(child)
+    // a process that left the group may keep the other end open
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }
+  const timer = setTimeout(() => stop(`no end within ${timeoutMs} ms`), timeoutMs)
+  const aborted = () => stop('was stopped, because its time is over')
+  signal?.addEventListener('abort', aborted, { once: true })
+  const out = gathered(child.stdout, maxBytes, () => stop(`more than ${maxBytes} bytes of output`))
+  const complaint = gathered(child.stderr, maxBytes, () => stop(`more than ${maxBytes} bytes of output`))
+  child.on('error', (error) => failed(messageOf(error)))
+  child.on('close', (code, by) => {
+    if (code === 0) return resolve(out())
+    const said = complaint().trim().slice(0, COMPLAINT_MAX)
+    failed(said || (by === null ? `exit status ${code}` : `killed by ${by}`))
+  })
+  return promise.finally(() => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', aborted)
+  })
+}
 
 /**
  * The host interface for this machine. Files below `stateDir` are replaced as a whole and missing folders are created;
@@ -100,6 +170,8 @@ export const realHostIo = ({
     link: linkTarget,
     write: (path, text) =>
       resolve(path).startsWith(own) ? inTurn(() => replaceFile(path, text)) : writeFile(path, text, { flag: EXISTING }),
-    run: (program, args, timeoutMs) => runBounded(program, args, timeoutMs, outputMaxBytes),
+    run: (program, args, timeoutMs, signal) =>
+      runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal }),
+    head: readHead,
   }
 }

@@ -1,13 +1,27 @@
 /** The drivers by entry-point name, as `enabled_drivers` lists them. */
+import { cardDriver, type CardOptions } from './cards/cardDriver.ts'
+import { CARD_KINDS } from './cards/cardKinds.ts'
+import { type KnownCard, lookupIn } from './cards/knownCards.ts'
+import { type MappingReading, readMapping } from './cards/nicMappings.ts'
+import { nicKind, qatKind, sriovDriver } from './cards/sriovDriver.ts'
 import type { Driver } from './driver.ts'
+import { intelFpgaDriver } from './fpga/intelFpga.ts'
+import { nvidiaDriver } from './nvidia/nvidiaDriver.ts'
+import { readVgpuOptions, type VgpuOptions } from './nvidia/vgpuOptions.ts'
 import { type FakeOptions, fakeDriver } from './simulated/fake.ts'
 import { pciDriver } from './pci/pciDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
 import { type Problem, readWhitelist } from './pci/whitelist.ts'
+import { spdkDriver } from './spdk.ts'
 
 export type DriverOptions = {
   /** `whitelist` as given in the configuration: JSON text, decoded JSON, or a list of texts. */
   readonly pci?: { readonly whitelist?: unknown; readonly sysfsRoot?: string; readonly check?: boolean }
+  /** The operator's rows of the table of known cards. */
+  readonly cards?: readonly KnownCard[]
+  readonly gpu?: VgpuOptions & { readonly withoutVfs: boolean }
+  /** Items of the form `name:interface|interface`. */
+  readonly nic?: { readonly networks: readonly string[]; readonly functions: readonly string[] }
   readonly fake?: FakeOptions
   /** Needed by `simulated_driver`. */
   readonly simulated?: SimulatedPlan
@@ -26,35 +40,64 @@ const made = (field: string, make: () => Driver): DriverReading => {
     throw error
   }
 }
+const driver = (one: Driver): DriverReading => ({ ok: true, driver: one })
+const cardOptions = ({ pci: { sysfsRoot = '/sys', check = false } = {}, cards }: DriverOptions): CardOptions => ({
+  sysfsRoot,
+  check,
+  known: lookupIn(cards),
+})
 
 const pci: Maker = ({ pci: given = {} }) => {
   const { whitelist: text, ...rest } = given
   const reading = readWhitelist(text)
-  return reading.ok ? { ok: true, driver: pciDriver({ whitelist: reading.entries, ...rest }) } : reading
+  return reading.ok ? driver(pciDriver({ whitelist: reading.entries, ...rest })) : reading
 }
 const fake: Maker = ({ fake: given }) => made('fake', () => fakeDriver(given))
 const simulated: Maker = ({ simulated: plan }) =>
   plan
     ? made('simulated', () => simulatedDriver(plan))
     : { ok: false, problems: [{ field: 'simulated', rule: 'simulated_driver needs a plan of devices' }] }
+const nvidia: Maker = (options) => {
+  const { gpu: { withoutVfs, ...vgpu } = { types: [], addresses: {}, withoutVfs: false } } = options
+  const reading = readVgpuOptions(vgpu)
+  return reading.ok ? driver(nvidiaDriver({ ...cardOptions(options), withoutVfs, typeAt: reading.typeAt })) : reading
+}
+const problemsOf = (reading: MappingReading): readonly Problem[] => (reading.ok ? [] : reading.problems)
+const nic: Maker = (options) => {
+  const { networks: physical, functions: named } = options.nic ?? { networks: [], functions: [] }
+  const networks = readMapping(physical, 'nic_devices.physical_device_mappings')
+  const functions = readMapping(named, 'nic_devices.function_device_mappings')
+  if (!networks.ok || !functions.ok) return { ok: false, problems: [...problemsOf(networks), ...problemsOf(functions)] }
+  const kind = nicKind({ networks: networks.mapping, functions: functions.mapping })
+  return driver(sriovDriver(kind, cardOptions(options)))
+}
 
-const MAKERS: Readonly<Record<string, Maker>> = { pci_driver: pci, fake_driver: fake, simulated_driver: simulated }
+const MAKERS: Readonly<Record<string, Maker>> = {
+  pci_driver: pci,
+  nvidia_gpu_driver: nvidia,
+  intel_fpga_driver: (options) => driver(intelFpgaDriver(cardOptions(options))),
+  intel_nic_driver: nic,
+  intel_qat_driver: (options) => driver(sriovDriver(qatKind, cardOptions(options))),
+  ...Object.fromEntries(
+    CARD_KINDS.map((kind): [string, Maker] => [
+      kind.driver,
+      (options) => driver(cardDriver(kind, cardOptions(options))),
+    ]),
+  ),
+  nvmf_spdk_driver: () => driver(spdkDriver()),
+  fake_driver: fake,
+  simulated_driver: simulated,
+}
 
 /** Supported entry-point names. */
 export const DRIVER_NAMES: readonly string[] = Object.keys(MAKERS)
+/** Those that look at hardware. */
+export const HARDWARE_DRIVERS: readonly string[] = DRIVER_NAMES.filter(
+  (name) => !['fake_driver', 'simulated_driver'].includes(name),
+)
 
 /** Entry-point names that existing configurations may contain but this release does not support. */
-export const LATER_DRIVER_NAMES: readonly string[] = [
-  'intel_fpga_driver',
-  'inspur_fpga_driver',
-  'xilinx_fpga_driver',
-  'nvmf_spdk_driver',
-  'nvidia_gpu_driver',
-  'huawei_ascend_driver',
-  'intel_qat_driver',
-  'intel_nic_driver',
-  'inspur_nvme_ssd_driver',
-]
+export const LATER_DRIVER_NAMES: readonly string[] = ['xilinx_fpga_driver']
 
 /** The driver with that entry-point name, or all problems that prevent its creation. */
 export const driverByName = (name: string, options: DriverOptions = {}): DriverReading => {

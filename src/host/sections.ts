@@ -32,6 +32,7 @@ export class Watch {
   readonly #seen = Promise.withResolvers<void>()
   #last: Promise<unknown> = Promise.resolve()
   #overdue = false
+  #restored = false
 
   constructor(driver: Driver, io: HostIo, clock: Clock, limitMs: number) {
     this.#driver = driver
@@ -69,11 +70,13 @@ export class Watch {
   async #bounded(): Promise<Section> {
     if (this.#overdue) return failure(this.name, 'the discovery before this one has not ended yet')
     const { promise, resolve } = Promise.withResolvers<Section>()
+    const giveUp = new AbortController()
     const cancel = this.#clock.after(this.#limitMs, () => {
       this.#overdue = true
+      giveUp.abort(new Error(`no end within ${this.#limitMs} ms`))
       resolve(failure(this.name, `did not answer within ${this.#limitMs} ms`))
     })
-    void this.#section().then((section) => {
+    void this.#section(giveUp.signal).then((section) => {
       this.#overdue = false
       resolve(section)
     })
@@ -82,8 +85,11 @@ export class Watch {
     this.#seen.resolve()
     return section
   }
-  async #section(): Promise<Section> {
+  /** What a restart of the machine undid is made again before the first discovery, for which orders wait. */
+  async #section(signal: AbortSignal): Promise<Section> {
     try {
+      if (!this.#restored) await this.#driver.restore?.(this.#io, signal)
+      this.#restored = true
       return checked(this.name, await this.#driver.discover(this.#io))
     } catch (error) {
       return failure(this.name, textOf(error) || 'failed without a reason')

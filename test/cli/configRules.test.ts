@@ -101,6 +101,24 @@ describe('a rule over several options', () => {
       { 'pci.passthrough_whitelist': '[{"vendor_id": "xyz"}]' },
       [expect.stringMatching(/^pci\.passthrough_whitelist: \[0\]\.vendor_id must /)],
     ],
+    [
+      { 'gpu_devices.enabled_vgpu_types': 'nvidia-1', 'gpu_devices.device_addresses': '{"nvidia-1": ["x"]}' },
+      ["gpu_devices.device_addresses: nvidia-1 must hold addresses like 0000:af:00.0, holds 'x'"],
+    ],
+    [
+      { 'gpu_devices.enabled_vgpu_types': 'nvidia-1' },
+      ['gpu_devices.device_addresses: must have addresses for the enabled type nvidia-1'],
+    ],
+    [
+      { 'nic_devices.physical_device_mappings': 'net:eth0,eth1' },
+      ["nic_devices.physical_device_mappings: [1] must be 'name:interface|interface', each interface once, is 'eth1'"],
+    ],
+    [
+      { 'nic_devices.function_device_mappings': 'a:eth0,a:eth1' },
+      [
+        "nic_devices.function_device_mappings: [1] must be 'name:interface|interface', each interface once, is 'a:eth1'",
+      ],
+    ],
   ])('%j', (env, expected) => expect(problems(env)).toEqual(expected))
 
   test.each<[string, Readonly<Record<string, string>>, string?]>([

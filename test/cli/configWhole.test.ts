@@ -7,6 +7,7 @@ const FILES: Readonly<Record<string, string>> = {
   'policy.yaml': '"cyborg:arq:create": "role:member"',
   'kafka.pem': '-----BEGIN CERTIFICATE----- of Kafka',
   'cloud.pem': '-----BEGIN CERTIFICATE----- of the cloud',
+  'cards.yaml': '[{ vendor: 1af4, device: "1044", type: AICHIP, name: Example NPU }]',
   'clouds.yaml': 'clouds: { mycloud: { auth: { project_name: from-clouds }, region_name: from-clouds } }',
 }
 const load = (env: Readonly<Record<string, string>>) =>
@@ -30,6 +31,8 @@ const GIVEN: Partial<Record<Key, string>> = {
   'nova.headers': '{"x-a": "b"}',
   'pci.passthrough_whitelist': '[{"vendor_id": "1af4"}]',
   'host.name': 'named',
+  'cards.id_table': 'cards.yaml',
+  'gpu_devices.enabled_vgpu_types': 'nvidia-223',
 }
 const textOf = (value: unknown): string => {
   if (Array.isArray(value)) return value.map(textOf).join(',')

@@ -1,5 +1,5 @@
-/** `accelerando devices scan`, against a recorded PCI bus. */
-import { mkdirSync, readdirSync } from 'node:fs'
+/** `accelerando devices scan` and `record`, against recorded hosts on a disk. */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { unpackRecording } from '../drivers/recordedHostIo.ts'
@@ -24,7 +24,8 @@ test('a table of what is there, and what to do to offer more', async () => {
   const whitelist = { ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: '[{"vendor_id": "dead"}, {"devname": "eth0"}]' }
   const { code, out, err } = await scan(whitelist)
   expect([code, err]).toEqual([0, ''])
-  const lines = out.split('\n')
+  const at = out.indexOf('All PCI functions of this machine:\n')
+  const lines = out.slice(at).split('\n').slice(1)
   expect(lines[0]).toMatch(/^ADDRESS +VENDOR:PRODUCT +CLASS +OFFERED +WHITELIST ENTRY THAT OFFERS IT$/)
   expect(lines.find((line) => line.startsWith('0000:0a:00.0'))).toMatch(/ dead:\S{4} .* yes +-$/)
   expect(lines.find((line) => line.startsWith('0000:00:03.0'))).toMatch(/ yes +-$/)
@@ -33,8 +34,10 @@ test('a table of what is there, and what to do to offer more', async () => {
   )
   expect(lines.slice(6)).toEqual([
     '',
-    expect.stringMatching(/^To offer a device, add its entry to pci\.passthrough_whitelist\./),
-    expect.stringMatching(/^Never offer a device that this machine needs itself/),
+    expect.stringMatching(/^To offer what a driver finds, add the driver to enabled_drivers\./),
+    expect.stringMatching(
+      /^takes every device of its vendor and product. Never offer a device that this machine needs/,
+    ),
     ...(out.includes('ACCELERANDO_')
       ? ['', expect.stringMatching(/^ {2}ACCELERANDO_PCI_PASSTHROUGH_WHITELIST='\[/)]
       : []),
@@ -62,4 +65,87 @@ test('a machine without a PCI bus is told in one sentence', async () => {
   const { code, out, err } = await scan({ ACCELERANDO_PCI_SYSFS_ROOT: join(folder.path, 'nothing') })
   expect([code, out]).toEqual([1, ''])
   expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining('nothing/bus/pci/devices')])
+})
+
+const mixed = join(folder.path, 'mixed')
+unpackRecording('mixed-host', mixed)
+const ENABLED = { ACCELERANDO_PCI_SYSFS_ROOT: mixed, ACCELERANDO_ENABLED_DRIVERS: 'nvidia_gpu_driver,intel_nic_driver' }
+
+test('what each driver finds, what Placement would be told, and what is left out', async () => {
+  const { code, out } = await scan(ENABLED)
+  expect(code).toBe(0)
+  const line = (start: string) => out.split('\n').find((one) => one.startsWith(start))
+  expect(line('DRIVER')).toMatch(/^DRIVER +DEVICE +TYPE +MODEL +UNITS +CLASS +TRAITS$/)
+  expect(out).toMatch(/^nvidia_gpu_driver +0000:af:00\.0 +GPU +T4 +1 +PGPU +CUSTOM_NVIDIA_1EB8 CUSTOM_GPU_NVIDIA_T4$/m)
+  expect(out).toMatch(/^huawei_ascend_driver \(not enabled\) +0000:81:00\.0 +AICHIP /m)
+  // a control would refuse the physical function beside its virtual one, so it is not shown as offered
+  expect(out).not.toMatch(/^nvidia_gpu_driver +0000:3b:00\.0 +GPU/m)
+  expect(out).toMatch(
+    /^nvidia_gpu_driver +0000:3b:00\.0 +virtual functions of physical function 0000:3b:00\.0 are attached already$/m,
+  )
+  expect(out).toMatch(/^intel_nic_driver +0000:18:00\.0 +its virtual functions are offered instead$/m)
+})
+
+test('the same as JSON', async () => {
+  const { out } = await scan(ENABLED, '--json')
+  const { drivers } = JSON.parse(out) as {
+    drivers: readonly { driver: string; enabled: boolean; devices: readonly object[] }[]
+  }
+  const nic = drivers.find(({ driver }) => driver === 'intel_nic_driver')!
+  expect(nic.enabled).toBe(true)
+  expect(nic.devices).toContainEqual({
+    address: '0000:18:00.0',
+    type: 'NIC',
+    vendor: '0x8086',
+    model: 'miss_model_info',
+    usable: true,
+    deployables: [
+      {
+        name: expect.stringMatching(/_0000:18:02\.0$/),
+        attach_handles: [{ type: 'PCI', info: { bus: '18', device: '02', domain: '0000', function: '0' } }],
+        bitstream_id: null,
+        placement: {
+          provider: expect.stringMatching(/_0000:18:02\.0$/),
+          resource_class: 'CUSTOM_NIC',
+          total: 1,
+          traits: ['CUSTOM_VF', 'OWNER_CYBORG'],
+        },
+      },
+    ],
+  })
+})
+
+test('a driver that fails is named with its reason, and the others are shown', async () => {
+  const types = join(mixed, 'devices/pci0000:af/0000:af:00.0/mdev_supported_types')
+  mkdirSync(join(types, 'nvidia-1'), { recursive: true })
+  writeFileSync(join(types, 'nvidia-1/available_instances'), 'many')
+  const { code, out } = await scan({
+    ...ENABLED,
+    ACCELERANDO_GPU_DEVICES_ENABLED_VGPU_TYPES: 'nvidia-1',
+    ACCELERANDO_GPU_DEVICES_DEVICE_ADDRESSES: '{"nvidia-1": ["0000:af:00.0"]}',
+  })
+  rmSync(types, { recursive: true })
+  expect(code).toBe(0)
+  expect(out.split('\n')[0]).toMatch(/^nvidia_gpu_driver failed: .*available_instances: must be a number, is 'many'$/)
+  expect(out).toMatch(/^intel_nic_driver +0000:18:02\.0 +NIC /m)
+})
+
+test('a recorded host shows elsewhere what it showed here', async () => {
+  const recording = join(folder.path, 'recording')
+  const record = (...args: readonly string[]) =>
+    commandHere(['devices', 'record', ...args], { ...ENABLED, ACCELERANDO_DATA: data })
+  const made = await record(recording)
+  expect([made.code, made.err]).toEqual([0, ''])
+  expect(made.out).toBe(`recorded in ${recording}: look through it before you send it to anybody\n`)
+  const here = await scan(ENABLED, '--json')
+  const there = await scan(ENABLED, '--json', '--from', recording)
+  expect(there.err).toBe('')
+  expect(JSON.parse(there.out)).toEqual(JSON.parse(here.out))
+  const again = await record(recording)
+  expect([again.code, again.err]).toEqual([1, `${recording}: must be a new or empty folder\n`])
+  const nothing = await scan(ENABLED, '--from', data)
+  expect([nothing.code, nothing.err]).toEqual([
+    1,
+    `${join(data, 'commands.json')}: is no recording of a host, which accelerando devices record makes\n`,
+  ])
 })

@@ -4,7 +4,10 @@ import { simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { mixedCloud, sizedCloud } from '../../src/drivers/simulated/cloud.ts'
 import { readWhitelist } from '../../src/drivers/pci/whitelist.ts'
 import { driverContract } from './driver.contract.ts'
-import { recordedHost } from './recordedHostIo.ts'
+import { type DriverOptions, driverByName, HARDWARE_DRIVERS } from '../../src/drivers/index.ts'
+import { type Programs, recordedHost, recordedHostIo } from './recordedHostIo.ts'
+import { withMdevKernel } from './mdevKernel.ts'
+import { dflTree, gbs, INTEL, opaeTree, vgpuTree } from './trees.ts'
 
 const everything = readWhitelist('{}')
 const whitelist = everything.ok ? everything.entries : []
@@ -30,4 +33,34 @@ for (const { hostname, plan } of clouds)
   driverContract(`simulated_driver on ${hostname} of seed ${plan.seed} with ${plan.devices.length} devices`, () => ({
     driver: simulatedDriver(plan),
     io: recordedHost('pci-sim', hostname),
+  }))
+
+const driverOf = (name: string, options: DriverOptions = {}) => {
+  const reading = driverByName(name, options)
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
+  return reading.driver
+}
+const check = { pci: { check: true } }
+/** The other drivers of hardware have hosts of their own below, or none at all. */
+const NO_CORPUS = ['pci_driver', 'nvmf_spdk_driver', 'intel_fpga_driver']
+for (const name of HARDWARE_DRIVERS.filter((one) => !NO_CORPUS.includes(one)))
+  driverContract(`${name} on mixed-host`, () => ({ driver: driverOf(name, check), io: recordedHost('mixed-host') }))
+
+const VGPU = '0000:af:00.0'
+driverContract('nvidia_gpu_driver with vGPUs', () => {
+  const io = recordedHostIo({ sys: vgpuTree() })
+  const gpu = { types: ['nvidia-223'], addresses: { 'nvidia-223': [VGPU] }, withoutVfs: false }
+  return { driver: driverOf('nvidia_gpu_driver', { gpu }), io: withMdevKernel(io, io.tree, [VGPU]) }
+})
+
+const images = { 'design-one.gbs': gbs(INTEL.region, [INTEL.function]) }
+/** The image holds the function that the cards of these hosts show anyway. */
+const programs: Programs = { '/usr/bin/fpgaconf': () => '' }
+for (const [title, tree] of [
+  ['the OPAE kernel driver', opaeTree],
+  ['the driver of the kernel', dflTree],
+] as const)
+  driverContract(`intel_fpga_driver with ${title}`, () => ({
+    driver: driverOf('intel_fpga_driver'),
+    io: recordedHostIo({ sys: tree(), images }, 'compute1', '/state', programs),
   }))

@@ -22,6 +22,8 @@ const deployablesOf = async (driver: Driver, io: RecordedHost): Promise<readonly
 export const driverContract = (
   title: string,
   make: () => { readonly driver: Driver; readonly io: RecordedHost },
+  /** What the host of `make` has on purpose. */
+  { image = '/images/design-one.gbs' }: { readonly image?: string } = {},
 ): void => {
   describe(`${title} keeps the driver contract`, () => {
     test('shows devices, and the same ones twice, byte for byte', async () => {
@@ -117,7 +119,7 @@ export const driverContract = (
     test('programs what it calls programmable, shows what is loaded, and refuses the rest', async () => {
       const { driver, io } = make()
       for (const { name, programmable } of await deployablesOf(driver, io)) {
-        const program = driver.program?.(io, name, '/images/design-one.gbs', never)
+        const program = driver.program?.(io, name, image, never)
         if (programmable) await program
         else if (program) await expect(program).rejects.toThrow(`${name} cannot be programmed`)
       }

@@ -29,6 +29,14 @@ const real = (limits: { readMaxBytes?: number; outputMaxBytes?: number } = {}): 
   writeFileSync(join(root, 'dir/sub/file'), 'three\n')
   return { root, ...realHostIo({ hostname: 'here', stateDir: join(root, 'state'), warn: () => {}, ...limits }) }
 }
+/** A child that was killed is a zombie until its parent looks. */
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
 const recorded = (): HostIo & { readonly root: string } => ({
   root: '',
   ...recordedHostIo(
@@ -90,6 +98,14 @@ describe.each([
     await expect(write(`${stateDir}-2/file`, 'x')).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
+  test('reads the beginning of a file, whatever its length', async () => {
+    const { root, head } = make()
+    const text = async (path: string, bytes: number) => Buffer.from(await head(`${root}/${path}`, bytes)).toString()
+    expect(await text('dir/a', 2)).toBe('on')
+    expect(await text('dir/link/file', 100)).toBe('three\n')
+    await expect(head(`${root}/dir/none`, 1)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
   test('says which program is not there', async () => {
     const { run } = make()
     await expect(run('no-such-program', [], 1000)).rejects.toThrow('no-such-program')
@@ -113,6 +129,28 @@ describe('the limits of the real host', () => {
   test('a program that does not end is killed', async () => {
     const { run } = real()
     await expect(run('sleep', ['60'], 50)).rejects.toThrow('sleep: no end within 50 ms')
+  })
+
+  test('a program is killed together with its children', async () => {
+    const { run, root } = real()
+    const file = join(root, 'child')
+    await expect(run('sh', ['-c', `sleep 60 & echo $! > ${file}; wait`], 300)).rejects.toThrow(
+      'sh: no end within 300 ms',
+    )
+    const child = Number(readFileSync(file, 'utf8'))
+    await expect.poll(() => isAlive(child)).toBe(false)
+  })
+
+  test('a program whose caller has given up is killed, or not begun', async () => {
+    const { run } = real()
+    await expect(run('sleep', ['60'], 60_000, AbortSignal.timeout(50))).rejects.toThrow('sleep: was stopped')
+    await expect(run('sleep', ['60'], 60_000, AbortSignal.abort())).rejects.toThrow('sleep: was not begun')
+  })
+
+  test('a program that fails without a complaint is told by its exit status', async () => {
+    const { run } = real()
+    await expect(run('false', [], 5000)).rejects.toThrow('false: exit status 1')
+    await expect(run('sh', ['-c', 'kill -9 $$'], 5000)).rejects.toThrow('sh: killed by SIGKILL')
   })
 
   test('a program that does not stop talking is stopped', async () => {

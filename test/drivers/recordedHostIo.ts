@@ -11,6 +11,8 @@ export type RecordedHost = HostIo & {
   readonly warnings: { readonly event: string; readonly detail: Readonly<Record<string, unknown>> }[]
   /** What lies under `stateDir`, by path. */
   readonly kept: () => Readonly<Record<string, string>>
+  /** The very folder that the host reads, to be changed behind its back. */
+  readonly tree: (path: string) => Tree
   /** Takes something out of the machine. */
   readonly remove: (path: string) => void
 }
@@ -56,7 +58,15 @@ const makeFolders = (root: Tree, path: string): void => {
   for (const part of posix.dirname(path).split('/').filter(Boolean)) folder = (folder[part] ??= {}) as Tree
 }
 
-export const recordedHostIo = (recording: Tree, hostname = 'compute1', stateDir = '/state'): RecordedHost => {
+/** Programs of the host, by path: what one prints, and what it changes in the tree. */
+export type Programs = Readonly<Record<string, (args: readonly string[], root: Tree) => string>>
+
+export const recordedHostIo = (
+  recording: Tree,
+  hostname = 'compute1',
+  stateDir = '/state',
+  programs: Programs = {},
+): RecordedHost => {
   const root = structuredClone(recording)
   const warnings: RecordedHost['warnings'] = []
   const kept = (folder: string): Record<string, string> =>
@@ -71,6 +81,7 @@ export const recordedHostIo = (recording: Tree, hostname = 'compute1', stateDir 
     stateDir,
     warnings,
     kept: () => (Object.hasOwn(root, posix.normalize(stateDir).slice(1)) ? kept(stateDir) : {}),
+    tree: (path) => nodeAt(root, path, true) as Tree,
     remove: (path) => {
       const { parent, name } = follow(root, path, false)
       delete parent[name]
@@ -100,7 +111,14 @@ export const recordedHostIo = (recording: Tree, hostname = 'compute1', stateDir 
       const { parent, name } = follow(root, path, true)
       parent[name] = text
     },
-    run: async (program) => {
+    head: async (path, bytes) => {
+      const node = nodeAt(root, path, true)
+      if (typeof node !== 'string') throw failure('EISDIR', path)
+      return Buffer.from(node, 'latin1').subarray(0, bytes)
+    },
+    run: async (program, args) => {
+      const made = programs[program]
+      if (made !== undefined) return made(args, root)
       throw failure('ENOENT', program)
     },
     warn: (event, detail) => void warnings.push({ event, detail }),

@@ -186,3 +186,32 @@ test('orders wait for the first look at their driver, not at others', async () =
   await quiet()
   expect(lab.results()).toHaveLength(2)
 })
+
+describe('a driver that makes again what a restart of the machine undid', () => {
+  const restoring = (calls: string[], fails = 0) => {
+    let left = fails
+    return {
+      ...named('making_driver', async () => {
+        calls.push('discover')
+        return []
+      }),
+      restore: async () => {
+        calls.push('restore')
+        if (left-- > 0) throw new Error('not yet')
+      },
+    }
+  }
+  test('does so once, before it is looked at and before any order', async () => {
+    const calls: string[] = []
+    const host = await lab.boot({ drivers: [restoring(calls)] })
+    await host.reportNow()
+    expect(calls).toEqual(['restore', 'discover', 'discover'])
+  })
+  test('and again when it could not, with the reason in the report until then', async () => {
+    const calls: string[] = []
+    const host = await lab.boot({ drivers: [restoring(calls, 1)] })
+    expect(lab.inventories()[0]!.drivers).toEqual([{ driver: 'making_driver', status: 'failed', error: 'not yet' }])
+    await host.reportNow()
+    expect(calls).toEqual(['restore', 'restore', 'discover'])
+  })
+})

@@ -16,6 +16,8 @@ import type { HeldDevice, Host } from '../host/decider.ts'
 import { digestOf } from './digest.ts'
 import { NO_HANDLES, type RecordedHandles, type Rivalry, attachedBy, isVirtual, openRivalry, unfit } from './rivalry.ts'
 
+/** What a report says of the hardware. */
+type Report = Pick<InventoryReport, 'drivers'>
 export type Shown = {
   readonly canonical: string
   readonly driver: string
@@ -58,7 +60,7 @@ type Sorted = {
   readonly refused: readonly Refused[]
 }
 
-const entriesOf = (report: InventoryReport): readonly Entry[] =>
+const entriesOf = (report: Report): readonly Entry[] =>
   report.drivers.flatMap((section) =>
     section.status === 'ok'
       ? section.devices.map((device) => ({
@@ -102,7 +104,7 @@ const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry): Placed 
   return { placed: new Set(placed.values()), refused, rivals }
 }
 
-const sort = (host: Host, report: InventoryReport, handles: RecordedHandles): Sorted => {
+const sort = (host: Host, report: Report, handles: RecordedHandles): Sorted => {
   const all = entriesOf(report)
   const entries = all.filter(({ device }) => !device.stub)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
@@ -137,7 +139,7 @@ const takenOut = (host: Host): Agreement => ({
 })
 
 /** `handles`: needed when the report brings something new or is refused in part; without them only what it says itself is compared. */
-export const reconcile = (host: Host, report: InventoryReport, handles: RecordedHandles = NO_HANDLES): Agreement => {
+export const reconcile = (host: Host, report: Report, handles: RecordedHandles = NO_HANDLES): Agreement => {
   if (host.retired) return takenOut(host)
   const { shown, excused, standsBack, attached, refused } = sort(host, report, handles)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))

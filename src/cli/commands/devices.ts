@@ -1,58 +1,87 @@
-/** `accelerando devices`: shows the devices on the PCI bus of this machine. */
+/** `accelerando devices`: shows the hardware of this machine, and records it. */
 import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
-import { tableOf } from '../operators/api.ts'
-import type { ScannedDevice } from '../../drivers/pci/scan.ts'
+import type { HostIo } from '../../drivers/driver.ts'
 import { visibleJson } from '../../text.ts'
 
-const HEADS = ['ADDRESS', 'VENDOR:PRODUCT', 'CLASS', 'OFFERED', 'WHITELIST ENTRY THAT OFFERS IT']
+/** For people at a terminal: which driver is looking now. */
+const begins = (driver: string): void => {
+  if (process.stderr.isTTY) process.stderr.write(`looking with ${driver}\n`)
+}
 
-const rowOf = (device: ScannedDevice) => [
-  device.address,
-  `${device.vendor_id}:${device.product_id}`,
-  `${device.class} ${device.class_name}`,
-  device.offered ? 'yes' : `no: ${device.reason}`,
-  device.whitelist_entry && visibleJson(device.whitelist_entry),
-]
+const hostOf = async (config: Config, from: string | undefined): Promise<HostIo> => {
+  const [{ ioHere }, { recordedHostIn }] = await Promise.all([
+    import('../pciHere.ts'),
+    import('../hardware/recordingFolder.ts'),
+  ])
+  const here = ioHere({ name: config.host.name, data: config.data })
+  return from === undefined ? here : recordedHostIn(from, here)
+}
 
-/** Instructions for offering more devices, printed below the table. */
-const advice = (example: string | null): readonly string[] => [
-  '',
-  'To offer a device, add its entry to pci.passthrough_whitelist. An entry takes every device of its vendor and product.',
-  'Never offer a device that this machine needs itself: bridges, its own disks and network.',
-  ...(example === null ? [] : ['', `  ${example}`]),
-]
-
-const scan = async (config: Config) => {
-  const [{ pciHere }, { scannedDevices }, { exampleSetting }] = await Promise.all([
+const scan = async (config: Config, io: HostIo) => {
+  const [{ pciHere }, { scannedDevices }, { exampleSetting }, { surveyHost }] = await Promise.all([
     import('../pciHere.ts'),
     import('../../drivers/pci/scan.ts'),
     import('../../drivers/pci/whitelistHint.ts'),
+    import('../hardware/survey.ts'),
   ])
-  const { driverEnabled, whitelist, look } = pciHere(config)
+  const { driverEnabled, whitelist, look } = pciHere(config, io)
   const seen = await look()
-  const devices = scannedDevices(seen, { driverEnabled, whitelistSet: whitelist.length > 0 })
-  return { devices, example: exampleSetting(seen.flatMap(({ found, entry }) => (entry === null ? [found] : []))) }
+  const { drivers: options, enabledDrivers } = config
+  return {
+    drivers: await surveyHost({ io, options, enabledDrivers, begins }),
+    devices: scannedDevices(seen, { driverEnabled, whitelistSet: whitelist.length > 0 }),
+    example: exampleSetting(seen.flatMap(({ found, entry }) => (entry === null ? [found] : []))),
+  }
+}
+
+const record = async (config: Config, folder: string) => {
+  const [{ recorder }, { writeRecording }] = await Promise.all([
+    import('../../drivers/recording.ts'),
+    import('../hardware/recordingFolder.ts'),
+  ])
+  const { io, recording } = recorder(await hostOf(config, undefined))
+  await scan(config, io)
+  await writeRecording(folder, recording())
 }
 
 export const devices: Register = (program) => {
-  const family = program.command('devices').description('The PCI devices of this machine.')
+  const family = program.command('devices').description('The hardware of this machine, without any service.')
   addFlags(
     family
       .command('scan')
-      .description('Shows each PCI device of this machine, whether the whitelist offers it, and what would offer it.'),
+      .description(
+        'Shows what each driver finds on this machine, what Placement would be told of it, what is left out and why, and all PCI functions.',
+      ),
     PROGRAM_FLAGS.scan,
   )
-    .option('--json', 'one JSON value instead of a table')
+    .option('--json', 'one JSON value instead of tables')
+    .option('--from <DIR>', 'a recorded host instead of this machine')
     .action(
-      withPlainErrors(async (flags: Flags & { readonly json?: true }) => {
+      withPlainErrors(async (flags: Flags & { readonly json?: true; readonly from?: string }) => {
         const config = configured(flags)
         if (!config) return
-        const found = await scan(config)
-        if (flags.json) return out(visibleJson({ devices: found.devices }, 2))
-        outLines(tableOf(HEADS, found.devices.map(rowOf)))
-        if (found.devices.some(({ offered }) => !offered)) outLines(advice(found.example))
+        const { scanJson, scanLines } = await import('../hardware/surveyText.ts')
+        const found = await scan(config, await hostOf(config, flags.from))
+        if (flags.json) return out(visibleJson(scanJson(found), 2))
+        outLines(scanLines(found))
       }),
     )
+  addFlags(
+    family
+      .command('record')
+      .argument('<DIR>', 'a new or empty folder')
+      .description(
+        'Writes what the drivers read of this machine to a folder, without serial numbers: to be sent to others, who replay it with devices scan --from.',
+      ),
+    PROGRAM_FLAGS.scan,
+  ).action(
+    withPlainErrors(async (folder: string, flags: Flags) => {
+      const config = configured(flags)
+      if (!config) return
+      await record(config, folder)
+      outLines([`recorded in ${folder}: look through it before you send it to anybody`])
+    }),
+  )
 }

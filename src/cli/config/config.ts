@@ -3,10 +3,12 @@
  * the default. The result is either the complete list of problems or the validated options of each part of the program.
  */
 import { messageOf } from '../../errorText.ts'
+import type { KnownCard } from '../../drivers/cards/knownCards.ts'
 import type { DriverOptions } from '../../drivers/index.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
 import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
+import { readCardsFile } from './cardsFile.ts'
 import { kafkaOf } from './cluster.ts'
 import { type CloudEntry, cloudEntryIn, type KeystoneOptions, keystoneOf } from './keystone.ts'
 import { gather, problem } from './gather.ts'
@@ -72,6 +74,7 @@ type Files = {
   readonly rules: Record<string, string>
   readonly kafkaCa: string | null
   readonly keystone: KeystoneOptions | null
+  readonly cards: readonly KnownCard[]
 }
 
 const configOf = (
@@ -83,6 +86,9 @@ const configOf = (
     policy,
     host,
     pci,
+    cards: _cards,
+    gpu,
+    nic,
     fake,
     nova,
     postgres,
@@ -93,7 +99,7 @@ const configOf = (
   }: Sections,
   chosen: (key: Key) => boolean,
   osHostname: string,
-  { rules, kafkaCa, keystone }: Files,
+  { rules, kafkaCa, keystone, cards }: Files,
 ): Config => ({
   ...rest,
   ...program,
@@ -111,7 +117,7 @@ const configOf = (
   },
   nova,
   host: { ...host, name: host.name ?? safeHostName(osHostname) },
-  drivers: { pci, fake },
+  drivers: { pci, cards, gpu, nic, fake },
   kafka: kafkaOf(kafka, kafkaCa),
   keystone,
 })
@@ -155,6 +161,12 @@ const certificatesIn = (text: string) => ({
 })
 const certificatesOf = (gathered: Gathered, sources: ConfigSources) =>
   inFileOf<string | null>('kafka.ca_file', null, gathered, sources, certificatesIn)
+
+const cardsOf = (gathered: Gathered, sources: ConfigSources) =>
+  inFileOf<readonly KnownCard[]>('cards.id_table', [], gathered, sources, (text) => {
+    const { cards, problems } = readCardsFile(text)
+    return { value: cards, problems }
+  })
 
 /** What is set overrides the entry of the `clouds.yaml`. */
 const keystoneIn = (gathered: Gathered, sources: ConfigSources) => {
@@ -200,10 +212,11 @@ export const loadConfig = (sources: ConfigSources & { readonly osHostname: strin
   const policy = policyOf(gathered, sources)
   const certificates = certificatesOf(gathered, sources)
   const keystone = keystoneIn(gathered, sources)
-  const read = [policy, certificates, keystone].flatMap((one) => one.problems)
+  const cards = cardsOf(gathered, sources)
+  const read = [policy, certificates, keystone, cards].flatMap((one) => one.problems)
   const problems = [...gathered.problems, ...between(gathered), ...read]
   if (problems.length > 0) return { ok: false, problems }
   const chosen = (key: Key) => gathered.originOf(key) !== undefined
-  const files = { rules: policy.value, kafkaCa: certificates.value, keystone: keystone.value }
+  const files = { rules: policy.value, kafkaCa: certificates.value, keystone: keystone.value, cards: cards.value }
   return { ok: true, config: configOf(gathered.sections, chosen, sources.osHostname, files) }
 }

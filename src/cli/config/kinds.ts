@@ -165,6 +165,33 @@ export const names: Kind<readonly string[]> = {
   form: 'list of names',
 }
 
+const MAPPINGS_RULE = 'must be a list of texts like name:interface|interface; as text, with commas between them'
+/** Each item is validated by the parser of the mappings. */
+export const mappings: Kind<readonly string[]> = {
+  schema: v.pipe(
+    v.array(v.pipe(v.string(MAPPINGS_RULE), v.maxLength(1000, MAPPINGS_RULE)), MAPPINGS_RULE),
+    v.maxLength(1000, MAPPINGS_RULE),
+  ),
+  toValue: same,
+  fromText: listed,
+  form: 'list of mappings',
+}
+
+const LISTS_RULE = 'must be a table of lists of texts; as text, a JSON object'
+export const namedLists: Kind<Readonly<Record<string, readonly string[]>>> = {
+  schema: v.record(
+    v.string(LISTS_RULE),
+    v.pipe(
+      v.array(v.pipe(v.string(LISTS_RULE), v.maxLength(255, LISTS_RULE)), LISTS_RULE),
+      v.maxLength(1000, LISTS_RULE),
+    ),
+    LISTS_RULE,
+  ),
+  toValue: same,
+  fromText: decoded,
+  form: 'table of lists',
+}
+
 const HEADERS_RULE = 'must be a table of header names and texts; as text, a JSON object'
 export const headers: Kind<Readonly<Record<string, string>>> = {
   schema: v.record(

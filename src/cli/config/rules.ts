@@ -20,12 +20,20 @@ const whitelistProblems = ({ pci }: Sections): readonly string[] => {
   return reading.ok ? [] : reading.problems.map(({ field, rule }) => `${field.replace(/^\./, '')} ${rule}`.trim())
 }
 
-/** The problems of the enabled drivers. The whitelist is left out here because it has a rule of its own. */
+/** The problems of the enabled drivers. Options that have rules of their own are left out here. */
 const driverProblems = ({ program, fake }: Sections): readonly string[] =>
   program.enabledDrivers.flatMap((name) => {
     const reading = driverByName(name, { fake, pci: {} })
     return reading.ok ? [] : reading.problems.map(({ rule }) => rule)
   })
+/** Also while their drivers are not enabled: what is configured must be right. */
+const cardProblems = (key: Key, { gpu, nic }: Sections): readonly string[] =>
+  ['nvidia_gpu_driver', 'intel_nic_driver'].flatMap((name) => {
+    const reading = driverByName(name, { gpu, nic })
+    const own = reading.ok ? [] : reading.problems.filter(({ field }) => field.startsWith(key))
+    return own.map(({ field, rule }) => `${field.slice(key.length).replace(/^\./, '')} ${rule}`.trim())
+  })
+const ofCards = (key: Key): Rule => ({ keys: [key], broken: (sections) => cardProblems(key, sections) })
 
 const below = (low: Key, high: Key): Rule => ({
   keys: [low, high],
@@ -80,6 +88,10 @@ export const RULES: readonly Rule[] = [
     },
   },
   { keys: ['pci.passthrough_whitelist'], broken: whitelistProblems },
+  ofCards('gpu_devices.enabled_vgpu_types'),
+  ofCards('gpu_devices.device_addresses'),
+  ofCards('nic_devices.physical_device_mappings'),
+  ofCards('nic_devices.function_device_mappings'),
   { keys: ['enabled_drivers', 'fake.devices', 'fake.handles'], broken: driverProblems },
 ]
 

@@ -50,6 +50,14 @@ export type Sections = {
     readonly heartbeatEveryMs: number
   }
   readonly pci: { readonly whitelist: unknown; readonly sysfsRoot: string; readonly check: boolean }
+  /** The file with the operator's rows of the table of known cards. */
+  readonly cards: { readonly table: string | null }
+  readonly gpu: {
+    readonly types: readonly string[]
+    readonly addresses: Readonly<Record<string, readonly string[]>>
+    readonly withoutVfs: boolean
+  }
+  readonly nic: { readonly networks: readonly string[]; readonly functions: readonly string[] }
   readonly fake: { readonly devices: number; readonly handles: number; readonly hostWork: boolean }
   readonly nova: {
     readonly url: string | null

@@ -12,6 +12,7 @@ import type { Row } from './row.ts'
 import type { Path, Sections } from './sections.ts'
 import { CLUSTER } from './cluster.ts'
 import { GLANCE } from './glance.ts'
+import { HARDWARE } from './hardware.ts'
 import { KEYSTONE } from './keystone.ts'
 import { NEIGHBOURS } from './neighbours.ts'
 
@@ -216,17 +217,6 @@ const HOSTS = {
       'Who accepts the key that a new host signs its reports with. first-use: its first signed report. approve: an operator, with ' +
       'accelerando hosts approve; until then nothing of the host is recorded but that it waits. Every `control` must have the same value.',
   }),
-  'pci.passthrough_whitelist': optional('pci.whitelist', k.whitelist, {
-    about: 'Which PCI functions pci_driver may offer: tables with vendor_id, product_id, address, devname or mode.',
-    example: [{ vendor_id: '1af4', product_id: '1041' }],
-  }),
-  'pci.sysfs_root': row('pci.sysfsRoot', k.folder, '/sys', { about: 'Where sysfs is mounted.' }),
-  'pci.check': row('pci.check', k.toggle, false, {
-    about: 'Every bind first checks that the device is still present.',
-  }),
-  'fake.devices': row('fake.devices', k.count(1, 244), 1, { about: 'Devices that fake_driver reports.' }),
-  'fake.handles': row('fake.handles', k.count(1, 255), 16, { about: 'Attach handles of each of them.' }),
-  'fake.host_work': row('fake.hostWork', k.toggle, false, { about: 'Binding one of them needs work on the host.' }),
 }
 
 export const OPTIONS = {
@@ -234,6 +224,7 @@ export const OPTIONS = {
   ...API,
   ...CONVERSATIONS,
   ...HOSTS,
+  ...HARDWARE,
   ...NEIGHBOURS,
   ...KEYSTONE,
   ...GLANCE,

@@ -1,13 +1,14 @@
 /** `pci_driver`: offers whitelisted PCI functions, read from sysfs and passed through to a guest as a whole. */
 import type { HostName } from '../../identifiers.ts'
-import type { Driver, HostIo, InUse } from '../driver.ts'
+import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
-import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../pci.ts'
+import { formatPciAddress, pciJson } from '../../pci.ts'
+import { VENDOR_NAMES } from '../vendors.ts'
 import { spacedJson } from '../../spacedJson.ts'
-import { pciUser } from './inUse.ts'
+import { passedHandle, passThrough } from './passThrough.ts'
 import { type SeenFunction, seenFunctions } from './scan.ts'
-import { isPresent, type PciFunction, readPciFunctions } from './sysfs.ts'
+import { type PciFunction, readPciFunctions } from './sysfs.ts'
 import type { WhitelistEntry } from './whitelist.ts'
 import { whitelistHint } from './whitelistHint.ts'
 
@@ -23,17 +24,12 @@ export type PciDriverOptions = {
   readonly check?: boolean
 }
 
-const VENDOR_NAMES: Readonly<Record<string, string>> = {
-  '10de': 'NVIDIA',
-  '102b': 'MATROX',
-  '8086': 'INTEL',
-  '1bd4': 'INSPUR',
-  '10ee': 'XILINX',
-  '19e5': 'HUAWEI',
-}
+/** Only these vendors have a name in what this driver reports, whatever names other drivers know. */
+const NAMED = ['10de', '102b', '8086', '1bd4', '10ee', '19e5']
+const nameOf = (vendor: string): string | undefined => (NAMED.includes(vendor) ? VENDOR_NAMES[vendor] : undefined)
 
 const traitsOf = ({ vendor, product }: PciFunction, more: readonly string[]): readonly string[] => {
-  const name = VENDOR_NAMES[vendor]
+  const name = nameOf(vendor)
   return [
     'OWNER_CYBORG',
     ...(name ? [traitName('CUSTOM_PCI', name)] : []),
@@ -56,20 +52,19 @@ const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry,
     {
       name: deployableName(hostname, formatPciAddress(found.address)),
       numAccelerators: 1,
-      driverName: VENDOR_NAMES[found.vendor] ?? found.vendor.toUpperCase(),
+      driverName: nameOf(found.vendor) ?? found.vendor.toUpperCase(),
       attributes: attributesOf(entry.resourceClass ?? 'CUSTOM_PCI', traitsOf(found, entry.traits)),
-      handles: [
-        {
-          type: 'PCI',
-          info: pciInfo(found.address),
-          ...(found.physfn ? { physfn: formatPciAddress(found.physfn) } : {}),
-        },
-      ],
+      handles: [passedHandle(found)],
       hostWork: check || entry.check,
       programmable: false,
     },
   ],
 })
+
+const functionsLeftOut = (seen: readonly SeenFunction[]): readonly LeftOut[] =>
+  seen.flatMap(({ found, leftOut }) =>
+    leftOut === null ? [] : [{ address: formatPciAddress(found.address), reason: leftOut }],
+  )
 
 /**
  * The driver configured by `[pci] passthrough_whitelist`. Without entries it reports nothing and logs once how many
@@ -78,7 +73,7 @@ const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry,
 export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciDriverOptions): Driver => {
   let hinted = false
   let told = '[]'
-  let offered: readonly PciAddress[] = []
+  const through = passThrough(sysfsRoot)
 
   const hint = async (io: HostIo) => {
     if (hinted) return
@@ -94,9 +89,7 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
 
   /** Logged once, and again when it changes. */
   const tellLeftOut = (io: HostIo, seen: readonly SeenFunction[]) => {
-    const functions = seen.flatMap(({ found, leftOut }) =>
-      leftOut === null ? [] : [{ address: formatPciAddress(found.address), reason: leftOut }],
-    )
+    const functions = functionsLeftOut(seen)
     const text = JSON.stringify(functions)
     if (text !== told && functions.length > 0) io.warn('pci_functions_left_out', { functions })
     told = text
@@ -111,27 +104,15 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
       }
       const seen = await seenFunctions(io, sysfsRoot, whitelist)
       tellLeftOut(io, seen)
-      offered = seen.flatMap(({ found, entry, leftOut }) => (entry && leftOut === null ? [found.address] : []))
+      through.offer(seen.flatMap(({ found, entry, leftOut }) => (entry && leftOut === null ? [found.address] : [])))
       return seen.flatMap(({ found, entry, leftOut }) =>
         entry && leftOut === null ? [reported(io.hostname, found, entry, check)] : [],
       )
     },
-    prepare: async (io, slot, signal) => {
-      signal.throwIfAborted()
-      const address = pciAddressOf(slot.info)
-      if (slot.type !== 'PCI' || address === null) throw new Error(`slot ${slot.uuid}: info must be a PCI address`)
-      if (!(await isPresent(io, sysfsRoot, address)))
-        throw new Error(`slot ${slot.uuid}: no PCI device ${formatPciAddress(address)} on ${io.hostname}`)
-    },
-    // A bind changes nothing on the host, so there is nothing to undo.
-    release: async () => {},
-    inUse: async (io) => {
-      const used: InUse[] = []
-      for (const address of offered) {
-        const by = await pciUser(io, sysfsRoot, address)
-        if (by !== null) used.push({ type: 'PCI', info: pciInfo(address), by })
-      }
-      return used
-    },
+    leftOut: async (io) =>
+      whitelist.length === 0 ? [] : functionsLeftOut(await seenFunctions(io, sysfsRoot, whitelist)),
+    prepare: through.prepare,
+    release: through.release,
+    inUse: through.inUse,
   }
 }

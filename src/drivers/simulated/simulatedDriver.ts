@@ -21,7 +21,7 @@ export type Control = {
   readonly unplug: (device: number) => void
   readonly replug: (device: number) => void
 }
-export type SimulatedDriver = Required<Driver> & { readonly control: Control }
+export type SimulatedDriver = Required<Omit<Driver, 'leftOut' | 'restore'>> & { readonly control: Control }
 
 export type DriverPlan = {
   readonly name: string

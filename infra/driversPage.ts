@@ -1,0 +1,65 @@
+/** The page about drivers and the cards that they know, printed from the code. */
+import { KNOWN_CARDS } from '../src/drivers/cards/knownCards.ts'
+import { DRIVER_FACTS } from '../src/drivers/catalogue.ts'
+import { DRIVER_NAMES } from '../src/drivers/index.ts'
+import { VENDOR_NAMES } from '../src/drivers/vendors.ts'
+
+const cell = (text: string): string => text.replaceAll('|', '\\|')
+const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`
+
+const INTRODUCTION = `# Drivers
+
+A host program looks at its machine with the drivers in \`enabled_drivers\`. Without any service, this prints what each of them finds, what Placement would be
+told of it, and what is left out and why:
+
+    accelerando devices scan
+
+\`accelerando devices record DIR\` writes what the drivers read of the machine to a folder, without serial numbers, and \`accelerando devices scan --from DIR\` shows the
+recorded machine anywhere else. Every provider in Placement has the trait \`OWNER_CYBORG\` beside those that are named here. All decisions are made by numbers (PCI
+ids and classes); names come from the \`pci.ids\` of the host, where it has one, and are for people only.
+
+**None of these drivers was ever run on its real card.** The last column says on what they were tried.
+
+`
+
+const OPERATORS = `
+## Cards that the drivers do not know
+
+An operator adds cards in a file that \`cards.id_table\` names, in YAML or JSON. A row replaces the row of the table with the same ids:
+
+    - vendor: 1af4            # four hex digits
+      device: '1044'
+      type: AICHIP            # GPU, FPGA, AICHIP, QAT, NIC or SSD
+      name: Example NPU
+      family: example         # optional: a trait CUSTOM_AICHIP_<vendor>_EXAMPLE
+      rc: CUSTOM_NPU          # optional: the resource class
+      traits: [CUSTOM_FAST]   # optional: further traits
+      class: '12'             # optional: the first digits of the PCI class
+      driver: id_table_driver # optional: or huawei_ascend_driver, intel_qat_driver, intel_nic_driver, intel_fpga_driver
+
+\`id_table_driver\` offers every card of the table below that has it in the last column, and those of the file. A virtual function is offered instead of its
+physical function; which of both a machine has is decided by whoever makes virtual functions.
+`
+
+export const driversPage = (): string =>
+  [
+    INTRODUCTION,
+    row(['driver', 'hardware', 'type', 'resource class', 'traits', 'attach handles', 'programming', 'tried on']),
+    row(Array<string>(8).fill('---')),
+    ...DRIVER_NAMES.map((name) => {
+      const { hardware, type, resourceClass, traits, handles, programming, tried } = DRIVER_FACTS[name]!
+      return row([`\`${name}\``, hardware, type, resourceClass, traits, handles, programming, tried])
+    }),
+    OPERATORS,
+    '## Cards that are known by their ids',
+    '',
+    row(['ids', 'vendor', 'card', 'type', 'driver']),
+    row(Array<string>(5).fill('---')),
+    ...KNOWN_CARDS.map(({ vendor, product, lastProduct, name, type, driver }) => {
+      const ids = product === lastProduct ? product : `${product} to ${lastProduct}`
+      return row([`\`${vendor}:${ids}\``, VENDOR_NAMES[vendor] ?? vendor, name, type, `\`${driver}\``])
+    }),
+    '',
+  ]
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')

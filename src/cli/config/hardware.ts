@@ -1,0 +1,50 @@
+/** The options for the drivers: what of this machine's hardware they offer, and how. */
+import * as k from './kinds.ts'
+import { optional, row } from './row.ts'
+
+export const HARDWARE = {
+  'pci.passthrough_whitelist': optional('pci.whitelist', k.whitelist, {
+    about: 'Which PCI functions pci_driver may offer: tables with vendor_id, product_id, address, devname or mode.',
+    example: [{ vendor_id: '1af4', product_id: '1041' }],
+  }),
+  'pci.sysfs_root': row('pci.sysfsRoot', k.folder, '/sys', { about: 'Where sysfs is mounted.' }),
+  'pci.check': row('pci.check', k.toggle, false, {
+    about: 'Every bind first checks that the device is still present.',
+  }),
+  'fake.devices': row('fake.devices', k.count(1, 244), 1, { about: 'Devices that fake_driver reports.' }),
+  'fake.handles': row('fake.handles', k.count(1, 255), 16, { about: 'Attach handles of each of them.' }),
+  'fake.host_work': row('fake.hostWork', k.toggle, false, { about: 'Binding one of them needs work on the host.' }),
+  'cards.id_table': optional('cards.table', k.file, {
+    about:
+      'Cards beside those that the drivers know by their PCI ids, in JSON or YAML: a list with vendor, device, type and name, and if wanted class, family, rc, ' +
+      'traits, vf_of and driver (id_table_driver unless it says another one).',
+    example: '/etc/accelerando/cards.yaml',
+  }),
+  'gpu_devices.enabled_vgpu_types': row('gpu.types', k.names, [], {
+    about:
+      'Types of vGPU that nvidia_gpu_driver makes, such as nvidia-223. Each needs its functions in gpu_devices.device_addresses.',
+  }),
+  'gpu_devices.device_addresses': row(
+    'gpu.addresses',
+    k.namedLists,
+    {},
+    {
+      about:
+        'For each type, the PCI addresses of the functions that are divided into vGPUs of it. Other systems have a section [vgpu_TYPE] with device_addresses ' +
+        'for each type.',
+      example: { 'nvidia-223': ['0000:af:00.0'] },
+    },
+  ),
+  'gpu_devices.filter_sriov_vfs': row('gpu.withoutVfs', k.toggle, false, {
+    about: 'Virtual functions are not offered as whole GPUs by nvidia_gpu_driver.',
+  }),
+  'nic_devices.physical_device_mappings': row('nic.networks', k.mappings, [], {
+    about:
+      'Physical networks of the network cards that intel_nic_driver offers, by the interface of the physical function: network:interface|interface.',
+    example: ['physnet1:ens1f0|ens1f1'],
+  }),
+  'nic_devices.function_device_mappings': row('nic.functions', k.mappings, [], {
+    about: 'Names of functions that such cards have, which become traits: function:interface|interface.',
+    example: ['GTPv1:ens1f0'],
+  }),
+}

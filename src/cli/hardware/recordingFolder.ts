@@ -1,0 +1,83 @@
+/** A recording of a host as a folder: `root` holds its files, `commands.json` what programs printed. */
+import { mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
+import { basename, join, sep } from 'node:path'
+import * as v from 'valibot'
+import { codeOf } from '../../errorText.ts'
+import type { HostIo } from '../../drivers/driver.ts'
+import type { Recording, Tree } from '../../drivers/recording.ts'
+
+const ROOT = 'root'
+const COMMANDS = 'commands.json'
+
+const unpack = async (tree: Tree, into: string): Promise<void> => {
+  await mkdir(into, { recursive: true })
+  for (const [name, node] of Object.entries(tree)) {
+    const path = join(into, name)
+    if (typeof node === 'string') await writeFile(path, node)
+    else if (typeof node['->'] === 'string') await symlink(node['->'], path)
+    else await unpack(node, path)
+  }
+}
+
+/** Throws when the folder is there already and holds anything. */
+export const writeRecording = async (folder: string, { tree, runs }: Recording): Promise<void> => {
+  await mkdir(folder, { recursive: true })
+  if ((await readdir(folder)).length > 0) throw new Error(`${folder}: must be a new or empty folder`)
+  await unpack(tree, join(folder, ROOT))
+  await writeFile(join(folder, COMMANDS), `${JSON.stringify(runs, null, 2)}\n`)
+}
+
+const Runs = v.array(
+  v.object({
+    program: v.string(),
+    args: v.array(v.string()),
+    output: v.nullable(v.string()),
+    error: v.nullable(v.string()),
+  }),
+)
+const runsIn = async (folder: string): Promise<v.InferOutput<typeof Runs>> => {
+  const path = join(folder, COMMANDS)
+  try {
+    return v.parse(v.pipe(v.string(), v.parseJson(), Runs), await readFile(path, 'utf8'))
+  } catch (error) {
+    throw new Error(`${path}: is no recording of a host, which accelerando devices record makes`, { cause: error })
+  }
+}
+const missing = (path: string): Error => Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' })
+
+/** The recorded host in the place of `io`, whose limits hold. Links that lead out of the recording lead nowhere. */
+export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo> => {
+  const runs = await runsIn(folder)
+  const root = await realpath(join(folder, ROOT)).catch(() => {
+    throw new Error(`${folder}: has no folder ${ROOT}, and is no recording of a host`)
+  })
+  const inside = async (path: string): Promise<string> => {
+    const real = await realpath(join(root, path)).catch((error: unknown) => {
+      throw codeOf(error) === 'ENOENT' ? missing(path) : error
+    })
+    if (real !== root && !real.startsWith(root + sep)) throw missing(path)
+    return real
+  }
+  return {
+    ...io,
+    read: async (path) => io.read(await inside(path)),
+    head: async (path, bytes) => io.head(await inside(path), bytes),
+    list: async (path) => io.list(await inside(path)),
+    link: async (path) => {
+      try {
+        const parent = await inside(join(path, '..'))
+        return await io.link(join(parent, basename(path)))
+      } catch {
+        return null
+      }
+    },
+    write: async () => undefined,
+    run: async (program, args) => {
+      const run = runs.find((one) => one.program === program && JSON.stringify(one.args) === JSON.stringify(args))
+      if (run === undefined)
+        throw new Error(`${basename(program)}: was not called with these arguments when the host was recorded`)
+      if (run.output === null) throw new Error(run.error ?? 'failed')
+      return run.output
+    },
+  }
+}

@@ -1,0 +1,85 @@
+/** What the drivers find on a host, and what would become of it: without any service, and without changing anything. */
+import { reconcile } from '../../actors/inventory/reconcile.ts'
+import { host as hostDecider } from '../../actors/host/decider.ts'
+import { systemClock } from '../../clock.ts'
+import type { Driver, HostIo, LeftOut } from '../../drivers/driver.ts'
+import { type DriverOptions, driverByName, HARDWARE_DRIVERS } from '../../drivers/index.ts'
+import type { ReportedDevice } from '../../hardware.ts'
+import { type Section, Watch } from '../../host/sections.ts'
+import { canonicalInfo, formatPciAddress, pciAddressOf } from '../../pci.ts'
+import { jsonIn } from '../../jsonText.ts'
+
+export type SurveyedDriver = {
+  readonly driver: string
+  readonly enabled: boolean
+  /** Null: it did not fail. */
+  readonly error: string | null
+  readonly devices: readonly ReportedDevice[]
+  readonly leftOut: readonly LeftOut[]
+}
+export type SurveyWhat = {
+  readonly io: HostIo
+  readonly options: DriverOptions
+  readonly enabledDrivers: readonly string[]
+  /** Told when a driver begins. */
+  readonly begins?: (driver: string) => void
+}
+/** As long as a host program lets a driver look. */
+const LIMIT_MS = 30_000
+
+const leftOutBy = async (driver: Driver, io: HostIo): Promise<readonly LeftOut[]> => {
+  try {
+    return (await driver.leftOut?.(io)) ?? []
+  } catch {
+    // the same failure is told of the devices
+    return []
+  }
+}
+
+const surveyedBy = async (
+  name: string,
+  { io, options, enabledDrivers, begins }: SurveyWhat,
+): Promise<SurveyedDriver> => {
+  begins?.(name)
+  const enabled = enabledDrivers.includes(name)
+  const reading = driverByName(name, options)
+  if (!reading.ok) {
+    const error = reading.problems.map(({ field, rule }) => `${field}: ${rule}`).join('; ')
+    return { driver: name, enabled, error, devices: [], leftOut: [] }
+  }
+  const section: Section = await new Watch(reading.driver, io, systemClock, LIMIT_MS).look()
+  if (section.status !== 'ok') return { driver: name, enabled, error: section.error, devices: [], leftOut: [] }
+  return { driver: name, enabled, error: null, devices: section.devices, leftOut: await leftOutBy(reading.driver, io) }
+}
+
+/** The address of a device, from its control path. */
+export const addressOf = ({ controlPath }: ReportedDevice): string => {
+  const address = pciAddressOf(jsonIn(controlPath.info))
+  return address === null ? controlPath.info : formatPciAddress(address)
+}
+
+/** With what a control would refuse of the enabled drivers together: each rules by the same code that takes reports. */
+const withRefusals = (all: readonly SurveyedDriver[]): readonly SurveyedDriver[] => {
+  const enabled = all.filter((one) => one.enabled && one.error === null)
+  const drivers = enabled.map(({ driver, devices }) => ({ driver, status: 'ok' as const, devices: [...devices] }))
+  const { steps, refused } = reconcile(hostDecider.initial, { drivers })
+  const recorded = new Set(
+    steps.flatMap((step) => (step.do === 'record' ? [`${step.shown.driver} ${step.shown.canonical}`] : [])),
+  )
+  const isKept = (driver: string, device: ReportedDevice): boolean =>
+    device.stub === true || recorded.has(`${driver} ${canonicalInfo(device.controlPath.info)}`)
+  const reasonOf = (device: ReportedDevice): string =>
+    refused.find(({ canonical }) => canonical === canonicalInfo(device.controlPath.info))?.reason ?? 'it is refused'
+  return all.map((one) => {
+    if (!enabled.includes(one)) return one
+    const lost = one.devices.filter((device) => !isKept(one.driver, device))
+    const refusals = lost.map((device) => ({ address: addressOf(device), reason: reasonOf(device) }))
+    const devices = one.devices.filter((device) => isKept(one.driver, device))
+    return { ...one, devices, leftOut: [...one.leftOut, ...refusals] }
+  })
+}
+
+export const surveyHost = async (what: SurveyWhat): Promise<readonly SurveyedDriver[]> => {
+  const names = [...new Set([...HARDWARE_DRIVERS, ...what.enabledDrivers])]
+  return withRefusals(await Promise.all(names.map((name) => surveyedBy(name, what))))
+}

@@ -1,0 +1,108 @@
+/** What `accelerando devices scan` prints of what the drivers find. Pure. */
+import type { ScannedDevice } from '../../drivers/pci/scan.ts'
+import type { ReportedDevice } from '../../hardware.ts'
+import { visibleJson } from '../../text.ts'
+import { tableOf } from '../operators/api.ts'
+import { addressOf, type SurveyedDriver } from './survey.ts'
+
+type Deployable = ReportedDevice['deployables'][number]
+const valuesOf = ({ attributes }: Deployable, prefix: string): readonly string[] =>
+  attributes.filter(({ key }) => key.startsWith(prefix)).map(({ value }) => value)
+const OWNER = 'OWNER_CYBORG'
+
+/** What Placement would be told of a deployable. */
+export const providerOf = (one: Deployable) => ({
+  provider: one.name,
+  resource_class: valuesOf(one, 'rc')[0] ?? null,
+  total: one.numAccelerators,
+  // every provider gets this trait, whether its driver reports it or not
+  traits: [...new Set([...valuesOf(one, 'trait'), OWNER])],
+})
+
+const FOUND = ['DRIVER', 'DEVICE', 'TYPE', 'MODEL', 'UNITS', 'CLASS', 'TRAITS']
+const foundRows = ({ driver, enabled, devices }: SurveyedDriver): readonly (readonly string[])[] =>
+  devices.flatMap((device) =>
+    device.deployables.map((one) => {
+      const { resource_class: resourceClass, total, traits } = providerOf(one)
+      const shown = device.stub ? 'not usable yet' : String(total)
+      const address = one.name.slice(one.name.indexOf('_') + 1)
+      return [
+        enabled ? driver : `${driver} (not enabled)`,
+        address || addressOf(device),
+        device.type,
+        device.model,
+        shown,
+        resourceClass ?? '-',
+        traits.filter((trait) => trait !== OWNER).join(' ') || '-',
+      ]
+    }),
+  )
+const LEFT_OUT = ['DRIVER', 'DEVICE', 'LEFT OUT BECAUSE']
+const OTHERS = ['ADDRESS', 'VENDOR:PRODUCT', 'CLASS', 'OFFERED', 'WHITELIST ENTRY THAT OFFERS IT']
+const otherRow = (device: ScannedDevice) => [
+  device.address,
+  `${device.vendor_id}:${device.product_id}`,
+  `${device.class} ${device.class_name}`,
+  device.offered ? 'yes' : `no: ${device.reason}`,
+  device.whitelist_entry && visibleJson(device.whitelist_entry),
+]
+
+/** Instructions for offering more devices, printed below the table. */
+const advice = (example: string | null): readonly string[] => [
+  'To offer what a driver finds, add the driver to enabled_drivers. To offer any other device, add its entry to pci.passthrough_whitelist; an entry',
+  'takes every device of its vendor and product. Never offer a device that this machine needs itself: bridges, its own disks and network.',
+  ...(example === null ? [] : ['', `  ${example}`]),
+]
+
+export type Scan = {
+  readonly drivers: readonly SurveyedDriver[]
+  /** All PCI functions of the host, as the whitelist sees them. */
+  readonly devices: readonly ScannedDevice[]
+  readonly example: string | null
+}
+
+const section = (
+  title: string,
+  heads: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): readonly string[] => (rows.length === 0 ? [] : [title, ...tableOf(heads, rows), ''])
+
+export const scanLines = ({ drivers, devices, example }: Scan): readonly string[] => {
+  const failed = drivers.flatMap(({ driver, error, enabled }) =>
+    error === null ? [] : [`${driver}${enabled ? '' : ' (not enabled)'} failed: ${error}`],
+  )
+  const found = drivers.flatMap(foundRows)
+  const left = drivers.flatMap(({ driver, leftOut }) => leftOut.map(({ address, reason }) => [driver, address, reason]))
+  return [
+    ...(failed.length > 0 ? [...failed, ''] : []),
+    ...(found.length > 0
+      ? section('What the drivers find:', FOUND, found)
+      : ['No driver finds anything that it could offer.', '']),
+    ...section('What they leave out:', LEFT_OUT, left),
+    ...section('All PCI functions of this machine:', OTHERS, devices.map(otherRow)),
+    ...advice(example),
+  ]
+}
+
+export const scanJson = ({ drivers, devices }: Scan) => ({
+  drivers: drivers.map(({ driver, enabled, error, devices: found, leftOut }) => ({
+    driver,
+    enabled,
+    error,
+    devices: found.map((device) => ({
+      address: addressOf(device),
+      type: device.type,
+      vendor: device.vendor,
+      model: device.model,
+      usable: device.stub !== true,
+      deployables: device.deployables.map((one) => ({
+        name: one.name,
+        attach_handles: one.handles.map(({ type, info }) => ({ type, info })),
+        bitstream_id: one.bitstreamId ?? null,
+        placement: providerOf(one),
+      })),
+    })),
+    left_out: leftOut,
+  })),
+  devices,
+})

@@ -1,0 +1,87 @@
+/** A driver of cards that consist of one PCI function each and are handed to a guest as a whole. What it offers is data (`cardKinds.ts`). */
+import type { ReportedDevice } from '../../hardware.ts'
+import type { HostName } from '../../identifiers.ts'
+import { formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
+import type { Driver, HostIo, LeftOut } from '../driver.ts'
+import { attributesOf, deployableName } from '../names.ts'
+import { passedHandle, passThrough } from '../pci/passThrough.ts'
+import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
+import type { CardKind, Offer } from './cardKinds.ts'
+import { driveUser } from './drivesInUse.ts'
+import type { Lookup } from './knownCards.ts'
+import { pciNames } from './pciNames.ts'
+
+export type CardOptions = {
+  readonly sysfsRoot: string
+  /** Every bind first checks that the device is still present. */
+  readonly check: boolean
+  readonly known: Lookup
+  /** Virtual functions are not offered. */
+  readonly withoutVfs?: boolean
+  /** Functions that this driver leaves to another one. */
+  readonly skip?: (address: PciAddress) => boolean
+}
+type Candidate = { readonly found: PciFunction; readonly offer: Offer; readonly leftOut: string | null }
+/** A report's limit for models. */
+const MODEL_MAX = 255
+
+const reported = (hostname: HostName, { found, offer }: Candidate, model: string, check: boolean): ReportedDevice => ({
+  type: offer.type,
+  vendor: found.vendor,
+  model: model.slice(0, MODEL_MAX).toWellFormed(),
+  stdBoardInfo: offer.stdBoardInfo,
+  vendorBoardInfo: offer.vendorBoardInfo,
+  controlPath: { type: 'PCI', info: pciJson(found.address) },
+  deployables: [
+    {
+      name: deployableName(hostname, formatPciAddress(found.address)),
+      numAccelerators: 1,
+      driverName: offer.driverName,
+      attributes: attributesOf(offer.resourceClass, offer.traits),
+      handles: [passedHandle(found)],
+      hostWork: check,
+      programmable: false,
+    },
+  ],
+})
+
+type CardDriver = Driver & Required<Pick<Driver, 'leftOut' | 'inUse'>>
+
+export const cardDriver = (
+  kind: CardKind,
+  { sysfsRoot, check, known, withoutVfs = false, skip }: CardOptions,
+): CardDriver => {
+  const through = passThrough(sysfsRoot)
+  const namesOf = pciNames((ids) => known(ids)?.name ?? null)
+
+  const reasonAgainst = async (io: HostIo, found: PciFunction): Promise<string | null> => {
+    if (withoutVfs && found.physfn !== null) return 'it is a virtual function, and gpu_devices.filter_sriov_vfs is set'
+    return kind.refusesDrives ? driveUser(io, sysfsRoot, found.address) : null
+  }
+  const candidates = async (io: HostIo): Promise<readonly Candidate[]> => {
+    const seen: Candidate[] = []
+    for (const found of await readPciFunctions(io, sysfsRoot)) {
+      const offer = kind.offer(found, known(found))
+      if (offer !== null && !skip?.(found.address)) seen.push({ found, offer, leftOut: await reasonAgainst(io, found) })
+    }
+    return seen
+  }
+
+  return {
+    name: kind.driver,
+    discover: async (io) => {
+      const offered = (await candidates(io)).filter(({ leftOut }) => leftOut === null)
+      const functions = offered.map(({ found }) => found)
+      const nameOf = await namesOf(io, functions)
+      through.offer(functions.map(({ address }) => address))
+      return offered.map((one) => reported(io.hostname, one, nameOf(one.found), check))
+    },
+    leftOut: async (io) =>
+      (await candidates(io)).flatMap(({ found, leftOut }): readonly LeftOut[] =>
+        leftOut === null ? [] : [{ address: formatPciAddress(found.address), reason: leftOut }],
+      ),
+    prepare: through.prepare,
+    release: through.release,
+    inUse: through.inUse,
+  }
+}

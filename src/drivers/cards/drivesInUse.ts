@@ -1,0 +1,77 @@
+/** Whether the host itself uses an NVMe drive, so that no guest may have it. */
+import { codeOf } from '../../errorText.ts'
+import { type PciAddress, formatPciAddress } from '../../pci.ts'
+import type { HostIo } from '../driver.ts'
+import { readIfThere } from '../files.ts'
+import { pciFolder } from '../pci/sysfs.ts'
+
+/** Empty where there is no such folder. */
+const listed = async (io: HostIo, folder: string): Promise<readonly string[]> => {
+  try {
+    return await io.list(folder)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
+    throw error
+  }
+}
+
+export type Used = {
+  /** Device numbers, `major:minor`, of mounted file systems. */
+  readonly numbers: ReadonlySet<string>
+  /** Names below `/dev` that are mounted or used for swapping. */
+  readonly names: ReadonlySet<string>
+}
+const DEV = '/dev/'
+const devName = (path: string | undefined): readonly string[] => (path?.startsWith(DEV) ? [path.slice(DEV.length)] : [])
+
+/** Pure. What the kernel's `mountinfo` and `swaps` name. A line of another form names nothing. */
+export const usedIn = (mountinfo: string, swaps: string): Used => {
+  const mounts = mountinfo.split('\n').map((line) => line.split(' - '))
+  return {
+    numbers: new Set(mounts.flatMap(([mount = '']) => mount.split(' ').slice(2, 3))),
+    names: new Set([
+      ...mounts.flatMap(([, source = '']) => devName(source.split(' ')[1])),
+      ...swaps.split('\n').flatMap((line) => devName(line.split(/\s/, 1)[0])),
+    ]),
+  }
+}
+
+/** Of the first process, which sees what the machine has mounted even where this program has a view of its own. */
+const MOUNTS = ['/proc/1/mountinfo', '/proc/self/mountinfo']
+const mountsOf = async (io: HostIo): Promise<string> => {
+  for (const path of MOUNTS) {
+    const text = await readIfThere(io, path).catch(() => null)
+    if (text !== null) return text
+  }
+  throw new Error(`${MOUNTS.join(', ')}: cannot be read, so nobody knows which drives the host uses`)
+}
+
+type Block = { readonly name: string; readonly folder: string }
+/** The namespaces of the controller and their partitions: `nvme0n1`, `nvme0n1p1`. With multipath they are named `nvme0c0n1` here. */
+const blocksOf = async (io: HostIo, controller: string): Promise<readonly Block[]> => {
+  const blocks: Block[] = []
+  for (const name of await listed(io, controller)) {
+    if (!/^nvme\d+(?:c\d+)?n\d+$/.test(name)) continue
+    const folder = `${controller}/${name}`
+    blocks.push({ name: name.replace(/c\d+(?=n)/, ''), folder })
+    for (const part of await listed(io, folder))
+      if (part.startsWith(name)) blocks.push({ name: part, folder: `${folder}/${part}` })
+  }
+  return blocks
+}
+
+/** Why the host uses the drive, in words; null: it does not. */
+export const driveUser = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<string | null> => {
+  const folder = `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}/nvme`
+  const controllers = await listed(io, folder)
+  if (controllers.length === 0) return null
+  const used = usedIn(await mountsOf(io), (await readIfThere(io, '/proc/swaps')) ?? '')
+  for (const controller of controllers)
+    for (const { name, folder: block } of await blocksOf(io, `${folder}/${controller}`)) {
+      const number = (await readIfThere(io, `${block}/dev`))?.trim() ?? ''
+      if (used.names.has(name) || used.numbers.has(number)) return `${name} is mounted or used for swapping`
+      const [holder] = await listed(io, `${block}/holders`)
+      if (holder !== undefined) return `${name} is part of ${holder}`
+    }
+  return null
+}

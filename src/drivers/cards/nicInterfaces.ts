@@ -1,0 +1,38 @@
+/**
+ * The network interfaces of a PCI function. They vanish when a guest takes the function over, and that must not change what is reported of it: what was
+ * found once is kept in a file.
+ */
+import { codeOf } from '../../errorText.ts'
+import { formatPciAddress, type PciAddress } from '../../pci.ts'
+import type { HostIo } from '../driver.ts'
+import { readJsonObject } from '../files.ts'
+import { pciFolder } from '../pci/sysfs.ts'
+
+const listed = async (io: HostIo, sysfsRoot: string, address: string): Promise<readonly string[]> => {
+  try {
+    return await io.list(`${pciFolder(sysfsRoot)}/${address}/net`)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+const namesIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : []
+
+/** By canonical address of the function, as they are now or were last. */
+export const interfacesOf = async (
+  io: HostIo,
+  sysfsRoot: string,
+  functions: readonly PciAddress[],
+): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const file = `${io.stateDir}/nic_interfaces.json`
+  const kept = (await readJsonObject(io, file)) ?? {}
+  const found = new Map<string, readonly string[]>()
+  for (const address of functions.map(formatPciAddress)) {
+    const now = await listed(io, sysfsRoot, address)
+    found.set(address, now.length > 0 ? now : namesIn(kept[address]))
+  }
+  const text = JSON.stringify(Object.fromEntries([...found].filter(([, names]) => names.length > 0)))
+  if (text !== JSON.stringify(kept)) await io.write(file, text)
+  return found
+}

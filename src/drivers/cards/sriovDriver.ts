@@ -1,0 +1,149 @@
+/**
+ * Drivers of Intel's network cards and QAT devices (drivers.md 3.5 and 3.6): a device is a physical function; its deployables are its virtual
+ * functions, or the function itself where it has none.
+ */
+import type { DeviceType, ReportedDeployable, ReportedDevice } from '../../hardware.ts'
+import type { HostName } from '../../identifiers.ts'
+import { comparePci, formatPciAddress, pciJson } from '../../pci.ts'
+import { spacedJson } from '../../spacedJson.ts'
+import type { Driver, HostIo, LeftOut } from '../driver.ts'
+import { attributesOf, deployableName, traitName } from '../names.ts'
+import { passedHandle, passThrough } from '../pci/passThrough.ts'
+import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
+import { resourceClassOf } from './cardKinds.ts'
+import type { KnownCard, Lookup } from './knownCards.ts'
+import { interfacesOf } from './nicInterfaces.ts'
+import { type Mappings, mappedTo } from './nicMappings.ts'
+
+export type SriovOptions = {
+  readonly sysfsRoot: string
+  readonly check: boolean
+  readonly known: Lookup
+}
+export type SriovKind = {
+  readonly driver: string
+  readonly type: DeviceType
+  /** Traits besides those that the kind of function and the row of the table give. */
+  readonly traits: (pf: PciFunction, known: KnownCard) => readonly string[]
+  /** Network interfaces are looked up and mapped. Null: no. */
+  readonly mappings: Mappings | null
+}
+
+type Card = { readonly pf: PciFunction; readonly known: KnownCard; readonly functions: readonly PciFunction[] }
+
+/** The cards of the driver, with the functions that are offered of each: its virtual functions, or itself. */
+const cardsIn = (functions: readonly PciFunction[], driver: string, known: Lookup): readonly Card[] =>
+  functions.flatMap((pf) => {
+    const row = known(pf)
+    if (row?.driver !== driver || pf.physfn !== null || row.vfOf !== null || !pf.class.startsWith(row.pciClass))
+      return []
+    const own = formatPciAddress(pf.address)
+    const vfs = functions
+      .filter(({ physfn }) => physfn !== null && formatPciAddress(physfn) === own)
+      .toSorted((one, other) => comparePci(one.address, other.address))
+    return [{ pf, known: row, functions: vfs.length > 0 ? vfs : [pf] }]
+  })
+
+type Mapped = { readonly function: string | null; readonly network: string | null }
+const UNMAPPED: Mapped = { function: null, network: null }
+
+const deployableOf = (
+  hostname: HostName,
+  found: PciFunction,
+  { pf, known }: Card,
+  mapped: Mapped,
+  { kind, check }: { readonly kind: SriovKind; readonly check: boolean },
+): ReportedDeployable => {
+  const handle = passedHandle(found)
+  const { network } = mapped
+  // Neutron's ports name the network; Nova reads it from the handle
+  const info = network === null ? handle.info : { ...handle.info, physical_network: network }
+  const traits = [
+    ...kind.traits(pf, known),
+    found.physfn === null ? 'CUSTOM_PF' : 'CUSTOM_VF',
+    ...[mapped.function, network].flatMap((name) => (name === null ? [] : [traitName('CUSTOM', name)])),
+    ...known.traits,
+  ]
+  return {
+    name: deployableName(hostname, formatPciAddress(found.address)),
+    numAccelerators: 1,
+    driverName: 'intel',
+    attributes: attributesOf(resourceClassOf(kind.type, known), traits),
+    handles: [{ ...handle, info }],
+    hostWork: check,
+    programmable: false,
+  }
+}
+
+const deviceOf = (card: Card, type: DeviceType, deployables: readonly ReportedDeployable[]): ReportedDevice => ({
+  type,
+  vendor: `0x${card.pf.vendor}`,
+  model: 'miss_model_info',
+  stdBoardInfo: spacedJson({ product_id: `0x${card.pf.product}` }),
+  vendorBoardInfo: 'miss_vb_info',
+  controlPath: { type: 'PCI', info: pciJson(card.pf.address) },
+  deployables,
+})
+
+export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovOptions): Driver => {
+  const through = passThrough(sysfsRoot)
+  const cardsOf = async (io: HostIo) => cardsIn(await readPciFunctions(io, sysfsRoot), kind.driver, known)
+  /** By address. A virtual function is mapped as its physical function is: only that has an interface while a guest holds the other. */
+  const mapped = async (io: HostIo, cards: readonly Card[]): Promise<(pf: PciFunction) => Mapped> => {
+    const { mappings } = kind
+    if (mappings === null || (mappings.networks.size === 0 && mappings.functions.size === 0)) return () => UNMAPPED
+    const found = await interfacesOf(
+      io,
+      sysfsRoot,
+      cards.map(({ pf }) => pf.address),
+    )
+    return ({ address }) => {
+      const interfaces = found.get(formatPciAddress(address)) ?? []
+      return { function: mappedTo(mappings.functions, interfaces), network: mappedTo(mappings.networks, interfaces) }
+    }
+  }
+  return {
+    name: kind.driver,
+    discover: async (io) => {
+      const cards = await cardsOf(io)
+      through.offer(cards.flatMap(({ functions }) => functions.map(({ address }) => address)))
+      const mappedOf = await mapped(io, cards)
+      return cards.map((card) => {
+        const names = mappedOf(card.pf)
+        const deployables = card.functions.map((found) =>
+          deployableOf(io.hostname, found, card, names, { kind, check }),
+        )
+        return deviceOf(card, kind.type, deployables)
+      })
+    },
+    leftOut: async (io) =>
+      (await cardsOf(io)).flatMap(({ pf, functions }): readonly LeftOut[] =>
+        functions.includes(pf)
+          ? []
+          : [{ address: formatPciAddress(pf.address), reason: 'its virtual functions are offered instead' }],
+      ),
+    prepare: through.prepare,
+    release: through.release,
+    inUse: through.inUse,
+  }
+}
+
+/** `intel_nic_driver`. */
+export const nicKind = (mappings: Mappings): SriovKind => ({
+  driver: 'intel_nic_driver',
+  type: 'NIC',
+  traits: () => [],
+  mappings,
+})
+/** `intel_qat_driver`. Upstream reports no trait at all. */
+export const qatKind: SriovKind = {
+  driver: 'intel_qat_driver',
+  type: 'QAT',
+  traits: ({ product }, { family }) => [
+    'OWNER_CYBORG',
+    'CUSTOM_QAT_INTEL',
+    traitName('CUSTOM_QAT_PRODUCT_ID', product),
+    ...(family === null ? [] : [traitName('CUSTOM_QAT_INTEL', family)]),
+  ],
+  mappings: null,
+}

@@ -1,0 +1,185 @@
+/**
+ * `intel_fpga_driver` (drivers.md 3.2): Intel's FPGA cards. The card is a device with one deployable; its attach handles are the virtual functions,
+ * or the physical one where there are none. `fpgaconf` programs its region.
+ *
+ * INTEL-1 an image is written only when its header names the type of the card's region;
+ * INTEL-2 programming has succeeded when the card itself then shows the functions that the image holds; the exit status alone proves nothing;
+ * INTEL-3 before the card is written the driver forgets what was loaded, so that an interrupted programming leaves an unknown state.
+ */
+import type { ReportedDevice } from '../../hardware.ts'
+import type { HostName } from '../../identifiers.ts'
+import { comparePci, formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
+import { spacedJson } from '../../spacedJson.ts'
+import type { KnownCard, Lookup } from '../cards/knownCards.ts'
+import type { Driver, HostIo } from '../driver.ts'
+import { attributesOf, deployableName, traitName } from '../names.ts'
+import { passedHandle, passThrough } from '../pci/passThrough.ts'
+import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
+import { GBS_HEAD_BYTES, readGbs } from './gbs.ts'
+import { type FpgaPart, readFpgaPart } from './intelSysfs.ts'
+import { imageIdOf, loadedImages } from './loadedImages.ts'
+
+export type IntelFpgaOptions = {
+  readonly sysfsRoot: string
+  readonly known: Lookup
+  /** The program of the OPAE SDK. */
+  readonly fpgaconf?: string
+}
+const NAME = 'intel_fpga_driver'
+const FPGACONF = '/usr/bin/fpgaconf'
+/** The caller's deadline ends a programming earlier. */
+const PROGRAM_MS = 600_000
+
+type Card = {
+  readonly pf: PciFunction
+  readonly known: KnownCard | null
+  readonly vfs: readonly PciFunction[]
+  readonly own: FpgaPart
+  /** Of all functions of the card. */
+  readonly functions: readonly string[]
+}
+
+const isCard = (found: PciFunction, known: KnownCard | null, part: FpgaPart): boolean =>
+  found.physfn === null && found.vendor === '8086' && (known?.driver === NAME ? known.vfOf === null : part.served)
+
+/** By the table, and what the kernel's FPGA driver serves although the table does not know it. */
+const cardsOf = async (io: HostIo, { sysfsRoot, known }: IntelFpgaOptions): Promise<readonly Card[]> => {
+  const all = await readPciFunctions(io, sysfsRoot)
+  const cards: Card[] = []
+  for (const pf of all) {
+    const own = await readFpgaPart(io, sysfsRoot, pf.address)
+    if (!isCard(pf, known(pf), own)) continue
+    const address = formatPciAddress(pf.address)
+    const vfs = all.filter(({ physfn }) => physfn !== null && formatPciAddress(physfn) === address)
+    const parts = await Promise.all(vfs.map((vf) => readFpgaPart(io, sysfsRoot, vf.address)))
+    const functions = [...new Set([own, ...parts].flatMap((part) => part.functions))].toSorted()
+    cards.push({
+      pf,
+      known: known(pf),
+      vfs: vfs.toSorted((one, other) => comparePci(one.address, other.address)),
+      own,
+      functions,
+    })
+  }
+  return cards
+}
+
+/** What the card shows of what is loaded: functions, in the types of region that the shell has. */
+const showsOf = ({ own, functions }: Card): string => `${own.regions.join(',')}/${functions.join(',')}`
+
+const traitsOf = ({ known, own, functions }: Card): readonly string[] =>
+  own.served
+    ? [
+        'CUSTOM_FPGA_INTEL',
+        ...(known?.family ? [traitName('CUSTOM_FPGA_INTEL', known.family)] : []),
+        ...functions.map((id) => traitName('CUSTOM_FPGA_FUNCTION_ID_INTEL', id)),
+        ...own.regions.map((id) => traitName('CUSTOM_FPGA_REGION_INTEL', id)),
+        ...(known?.traits ?? []),
+      ]
+    : []
+
+const nameOf = (hostname: HostName, { pf }: Card): string => deployableName(hostname, formatPciAddress(pf.address))
+
+const reported = (hostname: HostName, card: Card, bitstreamId: string | undefined): ReportedDevice => {
+  const { pf, vfs, known, own } = card
+  const attached = vfs.length > 0 ? vfs : [pf]
+  return {
+    type: 'FPGA',
+    vendor: `0x${pf.vendor}`,
+    model: 'miss_model_info',
+    stdBoardInfo: spacedJson({ product_id: `0x${pf.product}` }),
+    vendorBoardInfo: 'miss_vb_info',
+    controlPath: { type: 'PCI', info: pciJson(pf.address) },
+    deployables: [
+      {
+        name: nameOf(hostname, card),
+        numAccelerators: attached.length,
+        driverName: 'intel',
+        attributes: attributesOf(known?.resourceClass ?? 'FPGA', traitsOf(card)),
+        handles: attached.map(passedHandle),
+        // the host must know under which guests a region must not be written
+        hostWork: true,
+        programmable: true,
+        ...(bitstreamId === undefined ? {} : { bitstreamId }),
+      },
+    ],
+    ...(own.served ? {} : { stub: true }),
+  }
+}
+
+const fpgaconfArgs = (card: Card, all: readonly Card[], image: string): readonly string[] => {
+  const { domain, bus, device, function: fn } = card.pf.address
+  const same = ({ pf: { address } }: Card) =>
+    address.bus === bus && address.device === device && address.function === fn
+  // older releases of the program do not know segments, so it is given only where it tells two cards apart
+  const segment = Number.parseInt(domain, 16) !== 0 || all.filter(same).length > 1 ? ['--segment', `0x${domain}`] : []
+  return [...segment, '--bus', `0x${bus}`, '--device', `0x${device}`, '--function', `0x${fn}`, image]
+}
+
+export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
+  const { sysfsRoot, fpgaconf = FPGACONF } = options
+  const through = passThrough(sysfsRoot)
+  const images = loadedImages(NAME)
+
+  const cardNamed = async (
+    io: HostIo,
+    deployable: string,
+  ): Promise<{ readonly card: Card; readonly all: readonly Card[] }> => {
+    const all = await cardsOf(io, options)
+    const card = all.find((one) => nameOf(io.hostname, one) === deployable)
+    if (card === undefined) throw new Error(`${io.hostname} has no ${deployable}`)
+    if (!card.own.served)
+      throw new Error(`${deployable}: no FPGA driver of the kernel serves ${formatPciAddress(card.pf.address)}`)
+    return { card, all }
+  }
+
+  return {
+    name: NAME,
+    discover: async (io) => {
+      const cards = await cardsOf(io, options)
+      const imageOf = await images.read(io)
+      through.offer(
+        cards.flatMap(({ pf, vfs }): readonly PciAddress[] =>
+          (vfs.length > 0 ? vfs : [pf]).map(({ address }) => address),
+        ),
+      )
+      return cards.map((card) => reported(io.hostname, card, imageOf(nameOf(io.hostname, card), showsOf(card))))
+    },
+    leftOut: async (io) =>
+      (await cardsOf(io, options)).flatMap(({ pf, vfs, own }) => {
+        const address = formatPciAddress(pf.address)
+        if (!own.served) return [{ address, reason: 'no FPGA driver of the kernel serves it' }]
+        return vfs.length > 0 ? [{ address, reason: 'its virtual functions are offered instead' }] : []
+      }),
+    prepare: through.prepare,
+    release: through.release,
+    inUse: through.inUse,
+    program: async (io, deployable, imagePath, signal) => {
+      signal.throwIfAborted()
+      const { card, all } = await cardNamed(io, deployable)
+      const { region, functions } = headerOf(await io.head(imagePath, GBS_HEAD_BYTES), imagePath)
+      if (!card.own.regions.includes(region))
+        throw new Error(
+          `${imagePath} is made for a region of type ${region}, and ${deployable} has ${card.own.regions.join(', ') || 'none'}`,
+        )
+      signal.throwIfAborted()
+      await images.forget(io, deployable)
+      await io.run(fpgaconf, fpgaconfArgs(card, all, imagePath), PROGRAM_MS, signal)
+      const after = (await cardNamed(io, deployable)).card
+      const missing = functions.filter((id) => !after.functions.includes(id))
+      if (missing.length > 0)
+        throw new Error(
+          `${deployable} does not show function ${missing.join(', ')} of ${imagePath} after programming, but ${after.functions.join(', ') || 'none'}`,
+        )
+      await images.note(io, deployable, imageIdOf(imagePath), showsOf(after))
+    },
+  }
+}
+
+const headerOf = (head: Uint8Array, imagePath: string): ReturnType<typeof readGbs> => {
+  try {
+    return readGbs(head)
+  } catch (error) {
+    throw new Error(`${imagePath}: ${(error as Error).message}`, { cause: error })
+  }
+}

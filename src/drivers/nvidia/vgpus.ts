@@ -1,0 +1,154 @@
+/** The vGPUs of a host: which functions are divided, and making and removing single vGPUs. */
+import { formatPciAddress, parsePciAddress, pciAddressOf, type PciAddress } from '../../pci.ts'
+import { textOf } from '../../errorText.ts'
+import { NVIDIA_KIND } from '../cards/cardKinds.ts'
+import type { Lookup } from '../cards/knownCards.ts'
+import type { HostIo, InUse, LeftOut, Slot } from '../driver.ts'
+import { presentFunction } from '../pci/passThrough.ts'
+import { readPciFunctions } from '../pci/sysfs.ts'
+import { divisionOf, setVfioType, vfioId, vfioTypeNow } from './division.ts'
+import { type Made, type MadeDevices, madeFile, withMade, withoutMade } from './madeDevices.ts'
+import { createMdev, mdevsOf, removeMdev } from './mdevFolder.ts'
+import { handlesOf, type Vgpu } from './vgpuReport.ts'
+
+export type VgpusOptions = {
+  readonly sysfsRoot: string
+  readonly known: Lookup
+  /** The type of vGPU by canonical address (`readVgpuOptions`). */
+  readonly typeAt: ReadonlyMap<string, string>
+}
+type Asked = { readonly address: PciAddress; readonly type: string; readonly mark: string }
+
+const mineAt = ({ made }: MadeDevices, address: string, type: string): ReadonlyMap<string, Made> =>
+  new Map(Object.entries(made).filter(([, one]) => one.address === address && one.type === type))
+/** Only mediated devices have a mark. */
+const isMdev = ({ mark }: Made): boolean => mark !== ''
+const addressIn = ({ address }: Made): PciAddress => {
+  const read = parsePciAddress(address)
+  if (read === null) throw new Error(`${address}: is no PCI address`)
+  return read
+}
+
+export class Vgpus {
+  readonly #options: VgpusOptions
+  readonly #file = madeFile(NVIDIA_KIND.driver)
+
+  constructor(options: VgpusOptions) {
+    this.#options = options
+  }
+
+  readonly isDivided = (address: PciAddress): boolean => this.#options.typeAt.has(formatPciAddress(address))
+
+  /** The divided functions of the host. Remembers what their types are called. */
+  async look(io: HostIo): Promise<readonly Vgpu[]> {
+    const { sysfsRoot, known, typeAt } = this.#options
+    const state = await this.#file.read(io)
+    const names = new Map(Object.entries(state.names))
+    const vgpus: Vgpu[] = []
+    for (const found of await readPciFunctions(io, sysfsRoot)) {
+      const address = formatPciAddress(found.address)
+      const [type, offer] = [typeAt.get(address), NVIDIA_KIND.offer(found, known(found))]
+      if (type === undefined || offer === null) continue
+      const division = await divisionOf(io, sysfsRoot, found.address, type)
+      const said = division.how === 'mdev' ? division.type.name : division.how === 'vfio' ? division.name : null
+      if (said !== null) names.set(type, said)
+      vgpus.push({ found, offer, type, division, name: names.get(type) ?? type, mine: mineAt(state, address, type) })
+    }
+    if (names.size > 0) await this.#file.change(io, ({ made }) => ({ made, names: Object.fromEntries(names) }))
+    return vgpus
+  }
+
+  /** What a slot of a vGPU asks for; null: it is a slot of a whole GPU. */
+  askedFor(slot: Slot): Asked | null {
+    const address = pciAddressOf(slot.info)
+    if (address === null) throw new Error(`slot ${slot.uuid}: info must hold a PCI address`)
+    const { asked_type: asked = '', vgpu_mark: mark = '' } = slot.info
+    if (slot.type !== 'MDEV') {
+      const type = this.#options.typeAt.get(formatPciAddress(address))
+      return type === undefined ? null : { address, type, mark: '' }
+    }
+    if (!/^[\w.-]{1,100}$/.test(asked) || mark === '')
+      throw new Error(`slot ${slot.uuid}: info must name asked_type and vgpu_mark`)
+    return { address, type: asked, mark }
+  }
+
+  async prepare(io: HostIo, slot: Slot, { address, type, mark }: Asked): Promise<void> {
+    // whatever the type of the slot, its function must be there
+    await presentFunction(io, this.#options.sysfsRoot, { ...slot, type: 'PCI', info: { ...address } })
+    const one: Made = { address: formatPciAddress(address), type, mark }
+    await this.#file.change(io, (before) => withMade(before, slot.uuid, one))
+    try {
+      await this.#make(io, slot.uuid, one)
+    } catch (error) {
+      if (!(await this.#isMade(io, slot.uuid, one)))
+        await this.#file.change(io, (before) => withoutMade(before, slot.uuid))
+      throw error
+    }
+  }
+
+  /** Removes only what was made for this slot: the function may be another one's by now. */
+  async release(io: HostIo, slot: Slot): Promise<void> {
+    const { sysfsRoot } = this.#options
+    const one = (await this.#file.read(io)).made[slot.uuid]
+    const asked = slot.type === 'MDEV' ? this.askedFor(slot) : null
+    if (asked !== null) await removeMdev(io, sysfsRoot, asked.address, asked.type, slot.uuid)
+    else if (one !== undefined && (await this.#isMade(io, slot.uuid, one)))
+      await setVfioType(io, sysfsRoot, addressIn(one), null)
+    if (one !== undefined) await this.#file.change(io, (before) => withoutMade(before, slot.uuid))
+  }
+
+  /** Makes again what this driver had made. What cannot be made is logged. */
+  async restore(io: HostIo, signal: AbortSignal): Promise<void> {
+    for (const [uuid, one] of Object.entries((await this.#file.read(io)).made)) {
+      signal.throwIfAborted()
+      try {
+        await this.#make(io, uuid, one)
+      } catch (error) {
+        io.warn('vgpu_not_restored', { uuid, address: one.address, type: one.type, reason: textOf(error) })
+      }
+    }
+  }
+
+  async #make(io: HostIo, uuid: string, one: Made): Promise<void> {
+    const { sysfsRoot } = this.#options
+    const address = addressIn(one)
+    if (isMdev(one)) return createMdev(io, sysfsRoot, address, one.type, uuid)
+    const now = await vfioTypeNow(io, sysfsRoot, address)
+    if (now === vfioId(one.type)) return
+    if (now !== null) throw new Error(`${one.address} is a vGPU of type ${now} already, and not of ${one.type}`)
+    await setVfioType(io, sysfsRoot, address, one.type)
+  }
+  async #isMade(io: HostIo, uuid: string, one: Made): Promise<boolean> {
+    const { sysfsRoot } = this.#options
+    return isMdev(one)
+      ? (await mdevsOf(io, sysfsRoot, addressIn(one), one.type)).includes(uuid)
+      : (await vfioTypeNow(io, sysfsRoot, addressIn(one))) === vfioId(one.type)
+  }
+}
+
+/** Divided functions that cannot be used, and vGPUs that nobody knows. Pure. */
+export const vgpusLeftOut = (vgpus: readonly Vgpu[]): readonly LeftOut[] =>
+  vgpus.flatMap(({ found, division, mine }): readonly LeftOut[] => {
+    const address = formatPciAddress(found.address)
+    if (division.how === 'not') return [{ address, reason: division.reason }]
+    const foreign = division.how === 'mdev' ? division.type.made.filter((uuid) => !mine.has(uuid)) : []
+    return foreign.map((uuid) => ({
+      address,
+      reason: `mediated device ${uuid} was made by somebody else, or is a leftover`,
+    }))
+  })
+
+/** What exists of this driver's own: of what others made, nobody knows which attach handle it takes. Pure. */
+export const vgpusInUse = (vgpus: readonly Vgpu[]): readonly InUse[] =>
+  vgpus.flatMap((vgpu) => {
+    const { division, mine } = vgpu
+    const handles = handlesOf(vgpu)
+    if (division.how === 'vfio' && division.isMade)
+      return handles.map(({ type, info }) => ({ type, info, by: 'its vGPU exists' }))
+    const made = division.how === 'mdev' ? division.type.made : []
+    return [...mine].flatMap(([uuid, { mark }]) =>
+      handles
+        .filter(({ info }) => made.includes(uuid) && info['vgpu_mark'] === mark)
+        .map(({ type, info }) => ({ type, info, by: `mediated device ${uuid}` })),
+    )
+  })

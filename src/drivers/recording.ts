@@ -1,0 +1,161 @@
+/**
+ * Records what drivers read of a host, so that it can be looked at elsewhere: files, folders, links and what programs printed. Serial numbers and the
+ * like are removed. What no driver asked for is not recorded.
+ */
+import { posix } from 'node:path'
+import { codeOf, textOf } from '../errorText.ts'
+import type { HostIo } from './driver.ts'
+
+/** Folders are objects, files texts, and links `{"->": target}`. */
+export type Tree = { [name: string]: Tree | string }
+export type RecordedRun = {
+  readonly program: string
+  readonly args: readonly string[]
+  /** What it printed, or why it failed. */
+  readonly output: string | null
+  readonly error: string | null
+}
+export type Recording = { readonly tree: Tree; readonly runs: readonly RecordedRun[] }
+
+/** Files whose content names a single piece of hardware or a person's data. */
+const SECRET_FILES = /^(?:serial|serial_number|unique_id|wwid|nguid|eui|uuid|vpd|board_serial|product_uuid)$/
+const REMOVED = 'removed'
+/** The place and the options of a mount say what a machine is used for; the number and the device are what drivers need. */
+const plainMount = (line: string): string => {
+  const [mount = '', source = ''] = line.split(' - ')
+  const [id, parent, number] = mount.split(' ')
+  const [type, device = ''] = source.split(' ')
+  return number === undefined
+    ? ''
+    : `${id} ${parent} ${number} / /${REMOVED} rw - ${type} ${device.startsWith('/dev/') ? device : 'none'} rw`
+}
+/** Pure. A file's text without what must not leave the host. */
+export const withoutSecrets = (path: string, text: string): string => {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  if (SECRET_FILES.test(name)) return `${REMOVED}\n`
+  if (name === 'mountinfo') return text.split('\n').map(plainMount).join('\n')
+  return text
+}
+/** Pure. What a program printed, without serial numbers and UUIDs of hardware. */
+export const outputWithoutSecrets = (text: string): string =>
+  text
+    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, REMOVED)
+    .replaceAll(/(serial[^:=\n"]*["']?\s*[:=]\s*["']?)[^\s"',]+/gi, `$1${REMOVED}`)
+
+const HOPS_MAX = 40
+type Place = { readonly folder: Tree; readonly name: string; readonly path: string }
+
+/** Where the link at the path leads, relative to its folder: also where it was absolute, so that it stays within the recording. */
+const relativeTarget = (path: string, target: string): string =>
+  posix.relative(posix.dirname(path), posix.resolve(posix.dirname(path), target)) || '.'
+const folderAt = (parent: Tree, name: string): Tree => {
+  const known = parent[name]
+  return typeof known === 'object' && typeof known['->'] !== 'string' ? known : (parent[name] = {})
+}
+
+/** The recorded tree, grown by what drivers ask for. */
+class Growing {
+  readonly root: Tree = {}
+  readonly #io: HostIo
+  /** Paths as drivers name them that are recorded already; several drivers ask for the same. */
+  readonly #noted = new Set<string>()
+  readonly #links = new Map<string, Promise<string | null>>()
+
+  constructor(io: HostIo) {
+    this.#io = io
+  }
+  /** What lies in the driver's own folder is nothing of the machine. */
+  #isNew(what: string, path: string): boolean {
+    return !path.startsWith(`${this.#io.stateDir}/`) && this.#noted.size < this.#noted.add(`${what} ${path}`).size
+  }
+  #linkAt(path: string): Promise<string | null> {
+    const asked = this.#links.get(path) ?? this.#io.link(path)
+    this.#links.set(path, asked)
+    return asked
+  }
+  /** The place of a path without links in it. Records the links on the way; the last part is followed only when told so. */
+  async #place(path: string, last: boolean): Promise<Place> {
+    let parts = posix.normalize(path).split('/').filter(Boolean)
+    let [folder, at, hops] = [this.root, 0, 0]
+    for (; at < parts.length; at++) {
+      const [name, end] = [parts[at]!, at === parts.length - 1]
+      const own = `/${parts.slice(0, at + 1).join('/')}`
+      const target = last || !end ? await this.#linkAt(own) : null
+      if (target !== null && hops++ < HOPS_MAX) {
+        folder[name] = { '->': relativeTarget(own, target) }
+        const absolute = posix.resolve(posix.dirname(own), target)
+        parts = [...absolute.split('/').filter(Boolean), ...parts.slice(at + 1)]
+        ;[folder, at] = [this.root, -1]
+      } else if (!end) folder = folderAt(folder, name)
+    }
+    return { folder, name: parts.at(-1) ?? '', path: `/${parts.join('/')}` }
+  }
+  async #isFolder(path: string): Promise<boolean> {
+    try {
+      await this.#io.list(path)
+      return true
+    } catch (error) {
+      return codeOf(error) !== 'ENOTDIR' && codeOf(error) !== 'ENOENT'
+    }
+  }
+  async #noteChild(folder: Tree, path: string): Promise<void> {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    if (Object.hasOwn(folder, name)) return
+    const target = await this.#linkAt(path)
+    if (target !== null) folder[name] = { '->': relativeTarget(path, target) }
+    else folder[name] = (await this.#isFolder(path)) ? {} : ''
+  }
+
+  async noteText(path: string, text: string): Promise<void> {
+    if (!this.#isNew('read', path)) return
+    const { folder, name } = await this.#place(path, true)
+    folder[name] = withoutSecrets(path, text)
+  }
+  async noteList(path: string, names: readonly string[]): Promise<void> {
+    if (!this.#isNew('list', path)) return
+    const { folder, name, path: real } = await this.#place(path, true)
+    const own = name === '' ? folder : folderAt(folder, name)
+    for (const child of names) await this.#noteChild(own, `${real === '/' ? '' : real}/${child}`)
+  }
+  async noteLink(path: string): Promise<void> {
+    if (!this.#isNew('link', path)) return
+    const { folder, path: real } = await this.#place(path, false)
+    await this.#noteChild(folder, real)
+  }
+}
+
+/** Wraps the access to a host, which is not changed. `recording` is complete when the drivers are done. */
+export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording: () => Recording } => {
+  const growing = new Growing(io)
+  const runs: RecordedRun[] = []
+  const recording: HostIo = {
+    ...io,
+    read: async (path) => {
+      const text = await io.read(path)
+      await growing.noteText(path, text)
+      return text
+    },
+    list: async (path) => {
+      const names = await io.list(path)
+      await growing.noteList(path, names)
+      return names
+    },
+    link: async (path) => {
+      const target = await io.link(path)
+      if (target !== null) await growing.noteLink(path)
+      return target
+    },
+    write: async () => undefined,
+    run: async (program, args, timeoutMs, signal) => {
+      try {
+        const output = await io.run(program, args, timeoutMs, signal)
+        runs.push({ program, args, output: outputWithoutSecrets(output), error: null })
+        return output
+      } catch (error) {
+        runs.push({ program, args, output: null, error: outputWithoutSecrets(textOf(error)) })
+        throw error
+      }
+    },
+  }
+  return { io: recording, recording: () => ({ tree: growing.root, runs }) }
+}

@@ -1,0 +1,216 @@
+/** `intel_fpga_driver`: what it shows (drivers.md 3.2), and programming that is verified on the card. */
+import { describe, expect, test } from 'vitest'
+import fc from 'fast-check'
+import { intelFpgaDriver } from '../../src/drivers/fpga/intelFpga.ts'
+import { readGbs } from '../../src/drivers/fpga/gbs.ts'
+import { lookupIn } from '../../src/drivers/cards/knownCards.ts'
+import { never } from './driver.contract.ts'
+import { type Programs, type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
+import { dflTree, gbs, INTEL, opaeTree } from './trees.ts'
+
+const NEW_FUNCTION = '00112233445566778899aabbccddeeff'
+const OTHER_REGION = 'f'.repeat(32)
+const IMAGES: Tree = {
+  'design.gbs': gbs(INTEL.region, [NEW_FUNCTION]),
+  'elsewhere.gbs': gbs(OTHER_REGION, [NEW_FUNCTION]),
+  'none.bin': 'something else altogether, which is long enough',
+}
+const driver = () => intelFpgaDriver({ sysfsRoot: '/sys', known: lookupIn() })
+/** What `fpgaconf` was called with. */
+type Calls = (readonly string[])[]
+
+/** `loads`: what the card shows afterwards. */
+const fpgaconf =
+  (calls: Calls, loads: string | Error): Programs[string] =>
+  (args, root) => {
+    calls.push(args)
+    if (loads instanceof Error) throw loads
+    const sys = (root as { sys: { devices: Tree } }).sys.devices
+    const ports = [
+      ((sys['pci0000:be'] as Tree)['0000:be:00.0'] as { fpga: { 'intel-fpga-dev.1': { 'intel-fpga-port.2': Tree } } })
+        .fpga['intel-fpga-dev.1']['intel-fpga-port.2'],
+    ]
+    for (const port of ports) port['afu_id'] = `${loads}\n`
+    return ''
+  }
+const open = (loads: string | Error = NEW_FUNCTION) => {
+  const calls: Calls = []
+  const programs = { '/usr/bin/fpgaconf': fpgaconf(calls, loads) }
+  return {
+    calls,
+    io: recordedHostIo({ sys: opaeTree(), images: IMAGES }, 'compute1', '/state', programs),
+    driver: driver(),
+  }
+}
+const NAME = 'compute1_0000:be:00.0'
+const shown = async ({ io, driver: one }: { readonly io: RecordedHost; readonly driver: ReturnType<typeof driver> }) =>
+  (await one.discover(io)).flatMap(({ deployables }) => deployables).find(({ name }) => name === NAME)!
+
+describe('what it shows', () => {
+  test('the sample: a card with a virtual function, and one without', async () => {
+    const devices = await driver().discover(recordedHostIo({ sys: opaeTree() }))
+    const traits = [
+      'CUSTOM_FPGA_INTEL',
+      'CUSTOM_FPGA_INTEL_PAC_ARRIA10',
+      `CUSTOM_FPGA_FUNCTION_ID_INTEL_${INTEL.function.toUpperCase()}`,
+      `CUSTOM_FPGA_REGION_INTEL_${INTEL.region.toUpperCase()}`,
+    ]
+    expect(devices).toEqual(
+      [
+        { bus: '5e', fn: '1', physfn: '0000:5e:00.0' },
+        { bus: 'be', fn: '0' },
+      ].map(({ bus, fn, ...more }) => ({
+        type: 'FPGA',
+        vendor: '0x8086',
+        model: 'miss_model_info',
+        stdBoardInfo: '{"product_id": "0x09c4"}',
+        vendorBoardInfo: 'miss_vb_info',
+        controlPath: {
+          type: 'PCI',
+          info: `{"bus": "${bus}", "device": "00", "domain": "0000", "function": "0"}`,
+        },
+        deployables: [
+          {
+            name: `compute1_0000:${bus}:00.0`,
+            numAccelerators: 1,
+            driverName: 'intel',
+            attributes: [{ key: 'rc', value: 'FPGA' }, ...traits.map((value, n) => ({ key: `trait${n}`, value }))],
+            handles: [{ type: 'PCI', info: { bus, device: '00', domain: '0000', function: fn }, ...more }],
+            hostWork: true,
+            programmable: true,
+          },
+        ],
+      })),
+    )
+  })
+
+  test('a card of the driver that is part of the kernel', async () => {
+    const [device] = await driver().discover(recordedHostIo({ sys: dflTree() }))
+    expect(device!.deployables[0]!.attributes.map(({ value }) => value)).toEqual([
+      'FPGA',
+      'CUSTOM_FPGA_INTEL',
+      'CUSTOM_FPGA_INTEL_PAC_D5005',
+      `CUSTOM_FPGA_FUNCTION_ID_INTEL_${INTEL.function.toUpperCase()}`,
+      `CUSTOM_FPGA_REGION_INTEL_${INTEL.region.toUpperCase()}`,
+    ])
+  })
+
+  test('a card that no kernel driver serves is not usable yet, and has no traits', async () => {
+    const io = recordedHostIo({ sys: opaeTree() })
+    io.remove('/sys/devices/pci0000:be/0000:be:00.0/fpga')
+    const device = (await driver().discover(io))[1]!
+    expect([device.stub, device.deployables[0]!.attributes]).toEqual([true, [{ key: 'rc', value: 'FPGA' }]])
+    expect(await driver().leftOut!(io)).toContainEqual({
+      address: '0000:be:00.0',
+      reason: 'no FPGA driver of the kernel serves it',
+    })
+  })
+})
+
+describe('programming', () => {
+  test('calls the program of the card as it always was called, and shows what it did', async () => {
+    const host = open()
+    await host.driver.program!(host.io, NAME, '/images/design.gbs', never)
+    expect(host.calls).toEqual([['--bus', '0xbe', '--device', '0x00', '--function', '0x0', '/images/design.gbs']])
+    const { bitstreamId, attributes } = await shown(host)
+    expect(bitstreamId).toBe('design')
+    expect(attributes.map(({ value }) => value)).toContain(
+      `CUSTOM_FPGA_FUNCTION_ID_INTEL_${NEW_FUNCTION.toUpperCase()}`,
+    )
+    // a new start of the program knows it too
+    expect((await shown({ ...host, driver: driver() })).bitstreamId).toBe('design')
+  })
+
+  test('when the card shows something else later, what is loaded is not known any more', async () => {
+    const host = open()
+    await host.driver.program!(host.io, NAME, '/images/design.gbs', never)
+    host.io.tree('/sys/bus/pci/devices/0000:be:00.0/fpga/intel-fpga-dev.1/intel-fpga-port.2')['afu_id'] =
+      `${INTEL.function}\n`
+    expect(await shown(host)).not.toHaveProperty('bitstreamId')
+  })
+
+  test('an exit status alone proves nothing: the card must show the function', async () => {
+    const host = open(INTEL.function)
+    await expect(host.driver.program!(host.io, NAME, '/images/design.gbs', never)).rejects.toThrow(
+      `${NAME} does not show function ${NEW_FUNCTION} of /images/design.gbs after programming, but ${INTEL.function}`,
+    )
+    expect(await shown(host)).not.toHaveProperty('bitstreamId')
+  })
+
+  test('a failure leaves an unknown state, also of a card that was programmed before', async () => {
+    const host = open()
+    await host.driver.program!(host.io, NAME, '/images/design.gbs', never)
+    const failing = recordedHostIo({}, 'compute1')
+    const io = {
+      ...host.io,
+      run: async () => Promise.reject(new Error('fpgaconf: no such card')),
+      head: host.io.head,
+      warn: failing.warn,
+    }
+    await expect(host.driver.program!(io, NAME, '/images/design.gbs', never)).rejects.toThrow('fpgaconf: no such card')
+    expect(await shown(host)).not.toHaveProperty('bitstreamId')
+  })
+
+  test.each([
+    ['elsewhere.gbs', `is made for a region of type ${OTHER_REGION}, and ${NAME} has ${INTEL.region}`],
+    ['none.bin', 'is no Intel FPGA bitstream (GBS)'],
+  ])('%s is refused before the card is touched', async (image, reason) => {
+    const host = open()
+    await expect(host.driver.program!(host.io, NAME, `/images/${image}`, never)).rejects.toThrow(reason)
+    expect(host.calls).toEqual([])
+  })
+
+  test('a card that is not there, or is not served, is refused', async () => {
+    const host = open()
+    await expect(host.driver.program!(host.io, 'compute1_none', '/images/design.gbs', never)).rejects.toThrow(
+      'compute1 has no compute1_none',
+    )
+    host.io.remove('/sys/devices/pci0000:be/0000:be:00.0/fpga')
+    await expect(host.driver.program!(host.io, NAME, '/images/design.gbs', never)).rejects.toThrow(
+      `${NAME}: no FPGA driver of the kernel serves 0000:be:00.0`,
+    )
+    expect(host.calls).toEqual([])
+  })
+
+  test('where two cards differ by their segment alone, it is given', async () => {
+    const sys = opaeTree() as { bus: { pci: { devices: Tree } }; devices: Tree }
+    const other = structuredClone((sys.devices['pci0000:be'] as Tree)['0000:be:00.0']) as Tree
+    sys.devices['pci0001:be'] = { '0001:be:00.0': other }
+    sys.bus.pci.devices['0001:be:00.0'] = { '->': '../../../devices/pci0001:be/0001:be:00.0' }
+    const calls: Calls = []
+    const io = recordedHostIo({ sys, images: IMAGES }, 'compute1', '/state', {
+      '/usr/bin/fpgaconf': fpgaconf(calls, NEW_FUNCTION),
+    })
+    await driver().program!(io, NAME, '/images/design.gbs', never)
+    expect(calls[0]!.slice(0, 2)).toEqual(['--segment', '0x0000'])
+  })
+})
+
+describe('the header of a bitstream', () => {
+  const bytes = (text: string) => Buffer.from(text, 'latin1')
+  test('is read', () =>
+    expect(readGbs(bytes(gbs(INTEL.region, [NEW_FUNCTION, INTEL.function])))).toEqual({
+      region: INTEL.region,
+      functions: [NEW_FUNCTION, INTEL.function],
+    }))
+  test('anything else has a reason', () => {
+    const whole = bytes(gbs(INTEL.region, [NEW_FUNCTION]))
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.uint8Array({ maxLength: 200 }),
+          fc.nat({ max: whole.length - 1 }).map((length) => whole.subarray(0, length)),
+          fc.tuple(fc.nat({ max: whole.length - 1 }), fc.nat({ max: 255 })).map(([at, value]) => whole.with(at, value)),
+        ),
+        (head) => {
+          try {
+            const { region, functions } = readGbs(head)
+            for (const id of [region, ...functions]) expect(id).toMatch(/^[0-9a-f]{32}$/)
+          } catch (error) {
+            expect((error as Error).message).toMatch(/^(is no Intel|its header)/)
+          }
+        },
+      ),
+    )
+  })
+})
