@@ -17,6 +17,8 @@ export const ReportedHandle = v.object({
   info: v.record(text(100), text(1000)),
   /** Of an SR-IOV virtual function: the address of its physical function, as `dddd:bb:dd.f`. Hosts before release 0.3.0 do not say it. */
   physfn: v.optional(name(100)),
+  /** Handles of a deployable with the same number are one accelerator, and are given together. Hosts before release 0.3.0 do not say it. */
+  set: v.optional(count),
 })
 export const ReportedDeployable = v.object({
   // `<host>_...`; a name longer than Placement accepts (200) refuses its device, not the whole report

@@ -5,6 +5,7 @@ import { deployableKey } from '../actors/deployable/decider.ts'
 import { functionOf } from '../attachedFunctions.ts'
 import type { Deployable, SlotHandle } from '../actors/deployable/state.ts'
 import { idOf } from '../actors/runtime/memory.ts'
+import { countUnits, unitsOf } from '../actors/deployable/units.ts'
 import { type Invariant, type World, arqsIn, at, deployablesIn, devicesIn, holds, inView } from './history.ts'
 
 const heldBy = (deployable: Deployable): readonly SlotHandle[] =>
@@ -39,8 +40,9 @@ const capacity: Invariant = {
       *step(step) {
         for (const { events, key, after } of deployablesIn(step)) {
           const granted = events.some(({ type }) => type === 'Granted')
-          if (granted && heldBy(after).length > after.numAccelerators)
-            yield at(step.place, [key], `${key} gave ${heldBy(after).length} of ${after.numAccelerators}`)
+          const given = granted ? countUnits(after, 'some', ({ state }) => state === 'held') : 0
+          if (given > after.numAccelerators)
+            yield at(step.place, [key], `${key} gave ${given} of ${after.numAccelerators}`)
         }
       },
     }
@@ -133,10 +135,16 @@ const backReference: Invariant = {
 
 const together: Invariant = {
   name: 'I6',
-  meaning: 'a grant is one handle of the deployable that is granted',
+  meaning:
+    'a grant is one handle of the deployable that is granted, and the handles of one accelerator are of one instance',
   judge: () => {
     return {
-      *step(step, _, before) {
+      *step(step, world, before) {
+        for (const { key, events, after } of deployablesIn(step))
+          if (events.some(({ type }) => type === 'Granted'))
+            for (const unit of unitsOf(heldBy(after)))
+              if (new Set(unit.map(({ arq }) => arq && world.arq(arq).bond?.instanceUuid)).size > 1)
+                yield at(step.place, [key], `${key} gave the handles of one accelerator to several instances`)
         for (const { key, after, before: was } of arqsIn(step)) {
           if (!after.bond || was.bond) continue
           const { deployable, handle } = after.bond

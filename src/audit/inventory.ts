@@ -1,5 +1,6 @@
 /** Invariants of the inventory. */
 import type { Deployable } from '../actors/deployable/state.ts'
+import { unitsOf } from '../actors/deployable/units.ts'
 import { type Invariant, type Step, at, deployablesIn, inView } from './history.ts'
 
 const provider: Invariant = {
@@ -61,7 +62,9 @@ const classed: Invariant = {
   },
 }
 
-const shownIn = ({ handles }: Deployable) => Object.values(handles).filter(({ unseen }) => !unseen)
+/** One handle of each accelerator. */
+const shownIn = ({ handles }: Deployable) =>
+  unitsOf(Object.values(handles).filter(({ unseen }) => !unseen)).map(([first]) => first!)
 /** Deployables below it in its tree that are recorded together with it. */
 const below = ({ uuid }: Deployable, step: Step): readonly Deployable[] =>
   deployablesIn(step).flatMap(({ events, after }) =>

@@ -39,6 +39,18 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
       'with `fpgaconf`, only an image whose header names the region; done when the card shows the functions of the image',
     tried: `${RECORDED}; a program in the place of \`fpgaconf\``,
   },
+  xilinx_fpga_driver: {
+    hardware: 'AMD / Xilinx Alveo cards: the management and the user function of a card are one accelerator',
+    type: 'FPGA',
+    resourceClass: '`FPGA`',
+    traits:
+      '`CUSTOM_FPGA_XILINX`, `CUSTOM_FPGA_PRODUCT_ID_<product>`, `CUSTOM_FPGA_XILINX_<family>`, `CUSTOM_FPGA_FUNCTION_ID_XILINX_<uuid of the image>`',
+    handles:
+      'two PCI, given together to the two accelerator requests of a group with `trait:CUSTOM_FPGA_XILINX=required`',
+    programming:
+      'the user partition, with `xrt-smi` or `xbutil`; done when the card shows the UUID of the image. The shell is never written',
+    tried: `${RECORDED}; a program in the place of \`xbutil\``,
+  },
   intel_nic_driver: {
     hardware: 'Intel network cards of the 700 and 800 series',
     type: 'NIC',

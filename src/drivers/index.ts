@@ -6,6 +6,7 @@ import { type MappingReading, readMapping } from './cards/nicMappings.ts'
 import { nicKind, qatKind, sriovDriver } from './cards/sriovDriver.ts'
 import type { Driver } from './driver.ts'
 import { intelFpgaDriver } from './fpga/intelFpga.ts'
+import { xilinxFpgaDriver } from './fpga/xilinxFpga.ts'
 import { nvidiaDriver } from './nvidia/nvidiaDriver.ts'
 import { readVgpuOptions, type VgpuOptions } from './nvidia/vgpuOptions.ts'
 import { type FakeOptions, fakeDriver } from './simulated/fake.ts'
@@ -76,6 +77,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   pci_driver: pci,
   nvidia_gpu_driver: nvidia,
   intel_fpga_driver: (options) => driver(intelFpgaDriver(cardOptions(options))),
+  xilinx_fpga_driver: (options) => driver(xilinxFpgaDriver(cardOptions(options))),
   intel_nic_driver: nic,
   intel_qat_driver: (options) => driver(sriovDriver(qatKind, cardOptions(options))),
   ...Object.fromEntries(
@@ -96,16 +98,10 @@ export const HARDWARE_DRIVERS: readonly string[] = DRIVER_NAMES.filter(
   (name) => !['fake_driver', 'simulated_driver'].includes(name),
 )
 
-/** Entry-point names that existing configurations may contain but this release does not support. */
-export const LATER_DRIVER_NAMES: readonly string[] = ['xilinx_fpga_driver']
-
 /** The driver with that entry-point name, or all problems that prevent its creation. */
 export const driverByName = (name: string, options: DriverOptions = {}): DriverReading => {
   const make = Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined
   if (make) return make(options)
-  const known = `this release has ${DRIVER_NAMES.join(', ')}`
-  const rule = LATER_DRIVER_NAMES.includes(name)
-    ? `${name} comes in a later release; ${known}`
-    : `unknown driver '${name}'; ${known}`
+  const rule = `unknown driver '${name}'; this release has ${DRIVER_NAMES.join(', ')}`
   return { ok: false, problems: [{ field: 'enabled_drivers', rule }] }
 }

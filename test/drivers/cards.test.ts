@@ -64,6 +64,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   // no FPGA driver of the kernel serves the card of the corpus
   intel_fpga_driver: ['5e:00.0 FPGA FPGA  -> PCI 5e:00.1'],
+  xilinx_fpga_driver: [
+    ['65', '5000', 'U200'],
+    ['67', '50B4', 'V80'],
+  ].map(
+    ([bus, product, family]) =>
+      `${bus}:00.0 FPGA FPGA CUSTOM_FPGA_XILINX CUSTOM_FPGA_PRODUCT_ID_${product} CUSTOM_FPGA_XILINX_${family} -> PCI ${bus}:00.0, PCI ${bus}:00.1`,
+  ),
   id_table_driver: [
     ['61:00.0', 'GPU', 'PGPU', 'AMD', '74A1', 'MI300X'],
     ['61:00.2', 'GPU', 'PGPU', 'AMD', '74B5', 'MI300X'],

@@ -7,7 +7,7 @@ import { driverContract } from './driver.contract.ts'
 import { type DriverOptions, driverByName, HARDWARE_DRIVERS } from '../../src/drivers/index.ts'
 import { type Programs, recordedHost, recordedHostIo } from './recordedHostIo.ts'
 import { withMdevKernel } from './mdevKernel.ts'
-import { dflTree, gbs, INTEL, opaeTree, vgpuTree } from './trees.ts'
+import { alveoTree, dflTree, gbs, INTEL, opaeTree, vgpuTree, xclbin } from './trees.ts'
 
 const everything = readWhitelist('{}')
 const whitelist = everything.ok ? everything.entries : []
@@ -42,7 +42,7 @@ const driverOf = (name: string, options: DriverOptions = {}) => {
 }
 const check = { pci: { check: true } }
 /** The other drivers of hardware have hosts of their own below, or none at all. */
-const NO_CORPUS = ['pci_driver', 'nvmf_spdk_driver', 'intel_fpga_driver']
+const NO_CORPUS = ['pci_driver', 'nvmf_spdk_driver', 'intel_fpga_driver', 'xilinx_fpga_driver']
 for (const name of HARDWARE_DRIVERS.filter((one) => !NO_CORPUS.includes(one)))
   driverContract(`${name} on mixed-host`, () => ({ driver: driverOf(name, check), io: recordedHost('mixed-host') }))
 
@@ -64,3 +64,16 @@ for (const [title, tree] of [
     driver: driverOf('intel_fpga_driver'),
     io: recordedHostIo({ sys: tree(), images }, 'compute1', '/state', programs),
   }))
+
+const UUID = '862c7020-a250-293e-3203-6f19956669e5'
+driverContract('xilinx_fpga_driver', () => {
+  const sys = alveoTree()
+  const opt = { xilinx: { xrt: { bin: { xbutil: '' } } } }
+  const io = recordedHostIo({ sys, opt, images: { 'design-one.gbs': xclbin(UUID) } }, 'compute1', '/state', {
+    '/opt/xilinx/xrt/bin/xbutil': (args) => {
+      io.tree(`/sys/bus/pci/devices/${args[2]!}`)['xclbinuuid'] = UUID
+      return ''
+    },
+  })
+  return { driver: driverOf('xilinx_fpga_driver'), io }
+})

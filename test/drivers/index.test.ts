@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { DRIVER_NAMES, driverByName, LATER_DRIVER_NAMES } from '../../src/drivers/index.ts'
+import { DRIVER_NAMES, driverByName } from '../../src/drivers/index.ts'
 
 test('the names are those that configurations of other systems have, and a few more', () => {
-  expect([...DRIVER_NAMES, ...LATER_DRIVER_NAMES].toSorted()).toEqual(
+  expect(DRIVER_NAMES.toSorted()).toEqual(
     [
       // drivers.md 1.2
       'intel_fpga_driver',
@@ -29,18 +29,6 @@ describe('a driver by its entry-point name', () => {
     const reading = driverByName(name, { simulated: { seed: 1, devices: [] } })
     expect(reading).toMatchObject({ ok: true, driver: { name } })
   })
-
-  test.each(LATER_DRIVER_NAMES)('%s is known and not yet there', (name) =>
-    expect(driverByName(name)).toEqual({
-      ok: false,
-      problems: [
-        {
-          field: 'enabled_drivers',
-          rule: `${name} comes in a later release; this release has ${DRIVER_NAMES.join(', ')}`,
-        },
-      ],
-    }),
-  )
 
   test.each(['', 'nvidia', 'toString', '__proto__'])("'%s' is unknown", (name) =>
     expect(driverByName(name)).toEqual({

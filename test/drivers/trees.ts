@@ -141,3 +141,24 @@ export const gbs = (region: string, functions: readonly string[]): string => {
     Buffer.from(json),
   ]).toString('latin1')
 }
+
+/** The sample of drivers.md 3.4. */
+export const alveoTree = (): Tree =>
+  pciTree({
+    '0000:3b:00.0': { vendor: '10ee', device: '5000', class: '120000' },
+    '0000:3b:00.1': { vendor: '10ee', device: '5001', class: '120000', more: { xclbinuuid: '' } },
+    '0000:66:00.0': { vendor: '10ee', device: '5020', class: '120000' },
+    '0000:66:00.1': { vendor: '10ee', device: '5021', class: '120000' },
+    '0000:68:00.0': { vendor: '10ee', device: '9038', class: '058000' },
+  })
+
+/** The beginning of an image with that UUID, as a text of one byte a character. */
+export const xclbin = (uuid: string): string => {
+  const bytes = Buffer.alloc(456 + 40)
+  bytes.write('xclbin2\0')
+  bytes.writeInt32LE(-1, 8)
+  bytes.fill(0xff, 12, 40)
+  bytes.write('xilinx_u200_gen3x16_xdma_2_202110_1', 352)
+  bytes.write(uuid.replaceAll('-', ''), 416, 'hex')
+  return bytes.toString('latin1')
+}

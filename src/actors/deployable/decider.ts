@@ -8,6 +8,7 @@ import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
 import { compared, lost } from './slots.ts'
+import { type Mates, handleFor, partOf } from './units.ts'
 import {
   type Deployable,
   type SlotHandle,
@@ -23,26 +24,43 @@ const RESOURCE = 'deployable'
 const conflict = (held: Deployable, why: string) =>
   refuse({ kind: 'conflict', reason: `deployable ${held.name}: ${why}` })
 
-const usable = (held: Deployable): string | null => {
+const usable = (held: Deployable, bitstream: string | null, mates: Mates): string | null => {
   if (held.status === 'maintaining') return 'its device is in maintenance'
   if (held.presence !== 'present') return `its device is ${held.presence}`
-  return held.program || loading(held) ? 'it is being programmed' : null
+  return held.program || loading(held, bitstream, mates) ? 'it is being programmed' : null
 }
-/** While a preparation that programs an image is under way, the region may not be granted to others (Q6). */
-const loading = (held: Deployable): boolean =>
-  Object.values(held.handles).some(({ pending }) => pending?.type === 'PrepareSlot' && pending.bitstream !== undefined)
+/** While a preparation that programs an image is under way, the region may not be granted to others (Q6). Mates share it: the host loads an image once. */
+const loading = (held: Deployable, bitstream: string | null, mates: Mates): boolean =>
+  Object.values(held.handles).some(
+    ({ pending, arq }) =>
+      pending?.type === 'PrepareSlot' &&
+      pending.bitstream !== undefined &&
+      !(pending.bitstream === bitstream && arq !== null && mates.includes(arq)),
+  )
 
 const grant = (
   held: Deployable,
-  { arq, bitstream, deadline, requestId, trace, handle: wanted }: Extract<DeployableCommand, { type: 'Grant' }>,
+  {
+    arq,
+    bitstream,
+    deadline,
+    requestId,
+    trace,
+    handle: wanted,
+    mates = [arq],
+  }: Extract<DeployableCommand, { type: 'Grant' }>,
 ): Decision<DeployableEvent> => {
-  const why = usable(held)
+  const why = usable(held, bitstream, mates)
   if (why) return conflict(held, why)
   const load = bitstream === held.bitstreamId ? null : bitstream
   if (load && !held.programmable) return conflict(held, 'it cannot be programmed')
-  if (load && busy(held)) return conflict(held, 'another request uses it, so it cannot be programmed now')
-  const handle = freeHandle(held, wanted)
-  if (!handle) return conflict(held, 'no free attach handle')
+  if (load && busy(held, mates)) return conflict(held, 'another request uses it, so it cannot be programmed now')
+  const found = freeHandle(held, mates, wanted)
+  if (!found) return conflict(held, 'no free attach handle')
+  // what is imported was given before, whole or in part
+  const part = wanted === undefined ? partOf(found.unit, mates) : null
+  if (part !== null) return conflict(held, part)
+  const { handle } = found
   const order =
     held.hostWork || load
       ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, trace, bitstream: load })
@@ -51,13 +69,15 @@ const grant = (
 }
 
 /** One whose PCI function is in nobody's hands, not even as a part of another function (data-model R7). */
-const freeHandle = (held: Deployable, wanted?: HandleUuid): SlotHandle | undefined => {
+const freeHandle = (held: Deployable, mates: Mates, wanted?: HandleUuid): ReturnType<typeof handleFor> => {
   const handles = Object.values(held.handles)
   const taken = openClaims()
   // only then can two handles of a deployable attach the same hardware
   if (handles.some(({ physfn, unseen }) => physfn !== undefined || unseen)) taken.add('taken', takenHandles(held))
-  const candidates = wanted === undefined ? handles : handles.filter(({ uuid }) => uuid === wanted)
-  return candidates.find((one) => one.state === 'free' && taken.against('free', [one]) === null)
+  const isFree = (one: SlotHandle): boolean => one.state === 'free' && taken.against('free', [one]) === null
+  if (wanted === undefined) return handleFor(handles, mates, isFree)
+  const handle = handles.find(({ uuid }) => uuid === wanted)
+  return handle && isFree(handle) ? { handle, unit: [handle] } : undefined
 }
 
 /** The handle that the ARQ holds or, if none, the one it gave up and the host could not release. */

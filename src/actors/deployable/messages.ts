@@ -31,6 +31,8 @@ export type KnownHandle = {
   readonly canonical: string
   /** Of an SR-IOV virtual function: the address of its physical function, `dddd:bb:dd.f`. */
   readonly physfn?: string
+  /** Handles with the same number are one accelerator (`units.ts`). */
+  readonly set?: number
 }
 /** What the driver reports of it; each changed report replaces all of it. */
 export type Description = {
@@ -89,6 +91,8 @@ export type DeployableCommand =
       readonly trace?: string | undefined
       /** This one and no other: an import records who has what already. */
       readonly handle?: HandleUuid | undefined
+      /** All requests that are bound to this deployable together with this one, itself included; without them it is alone. */
+      readonly mates?: readonly ArqUuid[] | undefined
     }
   | {
       readonly type: 'Release'

@@ -1,5 +1,5 @@
 /** The state of a deployable, and how each event changes it. */
-import type { HandleUuid } from '../../identifiers.ts'
+import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
 import type { DeployableEvent, Description, KnownHandle } from './messages.ts'
 import { type Deployable, type SlotHandle, initial } from './shape.ts'
 import { type HandleMove, next } from './states.ts'
@@ -20,7 +20,7 @@ const fresh = (handle: KnownHandle): SlotHandle => ({
 /** A handle that is in the report again. A handle that an ARQ holds keeps its state until it is given up. */
 const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle => {
   if (!old) return fresh(shown)
-  const { physfn: _, ...kept } = old
+  const { physfn: _, set: _was, ...kept } = old
   return { ...kept, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state }
 }
 const unseen = (old: SlotHandle): SlotHandle => ({
@@ -212,9 +212,13 @@ export const attributeOf = (held: Deployable, key: string): string | null =>
   held.attributes.find((attribute) => attribute.key === key)?.value ?? null
 export const traitsOf = (held: Deployable): ReadonlySet<string> =>
   new Set(held.attributes.filter(({ key }) => key.startsWith('trait')).map(({ value }) => value))
-export const busy = (held: Deployable): boolean =>
+/** `but`: what these requests hold does not count. */
+export const busy = (held: Deployable, but: readonly ArqUuid[] = []): boolean =>
   Object.values(held.handles).some(
-    ({ state, pending }) => state === 'held' || state === 'releasing' || (state === 'quarantined' && pending !== null),
+    ({ state, pending, arq }) =>
+      (state === 'held' && !(arq !== null && but.includes(arq))) ||
+      state === 'releasing' ||
+      (state === 'quarantined' && pending !== null),
   )
 
 /** A release that has failed for good is tried again after this long, because the cause may be over. */

@@ -41,7 +41,8 @@ export const descriptionOf = (
     })),
     handles: reported.handles.map((handle) => {
       const canonical = canonicalHandle(handle)
-      return { uuid: known.get(canonical) ?? take(), ...attachingOf(handle), canonical }
+      const set = handle.set === undefined ? {} : { set: handle.set }
+      return { uuid: known.get(canonical) ?? take(), ...attachingOf(handle), ...set, canonical }
     }),
   }
 }
@@ -50,7 +51,9 @@ export const descriptionOf = (
 const essence = (said: Description) =>
   canonicalJson({
     ...said,
-    handles: said.handles.map(({ uuid, canonical, physfn = '' }) => `${uuid} ${canonical} ${physfn}`).toSorted(),
+    handles: said.handles
+      .map(({ uuid, canonical, physfn = '', set = '' }) => `${uuid} ${canonical} ${physfn} ${set}`)
+      .toSorted(),
   })
 
 /** Whether the report changes nothing, so that nothing is written (C1). */

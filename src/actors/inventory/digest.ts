@@ -7,7 +7,9 @@ import type { ReportedDevice, ReportedHandle } from '../../hardware.ts'
 export const canonicalHandle = ({ type, info }: ReportedHandle): string => `${type}:${canonicalInfo(info)}`
 
 const wholeHandle = (handle: ReportedHandle): string =>
-  canonicalHandle(handle) + (handle.physfn === undefined ? '' : ` of ${handle.physfn}`)
+  canonicalHandle(handle) +
+  (handle.physfn === undefined ? '' : ` of ${handle.physfn}`) +
+  (handle.set === undefined ? '' : ` in ${handle.set}`)
 
 /** Text that contains JSON is compared by its content. */
 const meant = (text: string | null): unknown => (text === null ? null : (jsonIn(text) ?? text))

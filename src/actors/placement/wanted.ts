@@ -1,6 +1,7 @@
 /** What Placement should show of a host: one provider for each deployable with a resource class. A pure function of what is recorded (placement 7, 9.1). */
 import type { ArqUuid, DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Deployable, attributeOf, traitsOf } from '../deployable/state.ts'
+import { countUnits, unitsOf } from '../deployable/units.ts'
 import type { Host, Liveness } from '../host/decider.ts'
 import { OWNER_TRAIT, placementName } from './names.ts'
 import type { Inventories } from './port.ts'
@@ -42,14 +43,18 @@ export const inventoriesOf = ({
 })
 
 const RESOURCE_CLASS = 'rc'
-const handlesIn = ({ handles }: Deployable, states: readonly string[]): number =>
-  Object.values(handles).filter(({ state }) => states.includes(state)).length
 
 /** Placement takes no total below 1. What requests hold is never cut off, also when the device has fewer handles than before. */
-const totalOf = (held: Deployable): number => Math.max(1, held.numAccelerators, handlesIn(held, ['held']))
+const totalOf = (held: Deployable): number =>
+  Math.max(
+    1,
+    held.numAccelerators,
+    countUnits(held, 'some', ({ state }) => state === 'held'),
+  )
 /** A handle that is being released counts as usable: it is free in a moment, and each write disturbs the claims of Nova. */
+const USABLE: ReadonlySet<string> = new Set(['free', 'held', 'releasing'])
 const unusableIn = (held: Deployable): number =>
-  Math.max(0, totalOf(held) - handlesIn(held, ['free', 'held', 'releasing']))
+  Math.max(0, totalOf(held) - countUnits(held, 'every', ({ state }) => USABLE.has(state)))
 
 /** Whether a host of this liveness counts as silent. */
 const SILENT: Readonly<Record<ReserveSilent, readonly Liveness[]>> = {
@@ -89,9 +94,11 @@ const wantedFor = (held: Deployable, host: Host, silent: ReserveSilent): readonl
 export const wantedOf = (host: Host, deployables: readonly Deployable[], silent: ReserveSilent): readonly Wanted[] =>
   deployables.flatMap((held) => wantedFor(held, host, silent))
 
-/** The accelerator requests that hold units of it. */
+/** The accelerator requests that hold units of it, one for each unit. */
 export const heldBy = ({ handles }: Deployable): readonly ArqUuid[] =>
-  Object.values(handles).flatMap(({ state, arq }) => (state === 'held' && arq !== null ? [arq] : []))
+  unitsOf(Object.values(handles)).flatMap((unit) =>
+    unit.flatMap(({ state, arq }) => (state === 'held' && arq !== null ? [arq] : [])).slice(0, 1),
+  )
 /**
  * The units that instances use and have no allocation of: Placement would give them to somebody else (P15). `users`: the instance of each
  * bound request. `allocated`: units by consumer.

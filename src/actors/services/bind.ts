@@ -81,7 +81,12 @@ const lacksImage = (draft: Draft, one: Target, searches: ImageSearches): boolean
   return search !== null && searches.resultOf(search) === null
 }
 
-const grant = (draft: Draft, one: Target, { deadline, requestId, trace }: Terms, searches: ImageSearches): Part => {
+const grant = (
+  draft: Draft,
+  one: Target,
+  { deadline, requestId, trace, targets }: Terms & { readonly targets: readonly Target[] },
+  searches: ImageSearches,
+): Part => {
   const held = check(draft, one)
   const key = deployableKey(one.deployable)
   const image = imageFor(draft, held, one, searches)
@@ -92,6 +97,7 @@ const grant = (draft: Draft, one: Target, { deadline, requestId, trace }: Terms,
     deadline,
     requestId,
     trace,
+    mates: targets.filter((each) => each.deployable === one.deployable).map((each) => each.arq),
   })
   if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
   const target = draft.state(deployable, key)
@@ -134,7 +140,7 @@ const accept =
         field: 'instance_uuid',
         rule: `instance ${uuid} already has accelerator requests`,
       })
-    const parts = targets.map((one) => grant(draft, one, terms, searches))
+    const parts = targets.map((one) => grant(draft, one, { ...terms, targets }, searches))
     const { hostname } = targets[0]!
     const events = draft.decide(instance, key, {
       type: 'Bind',

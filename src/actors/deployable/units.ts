@@ -1,0 +1,56 @@
+/**
+ * Attach handles that are given together. A card may need several functions in one guest: such handles have the same set number, and are one
+ * accelerator. A handle without a number is an accelerator of its own. Pure.
+ *
+ * UNIT-1 the handles of a unit are held by accelerator requests of one instance;
+ * UNIT-2 a unit is granted only when none of its handles is in use, quarantined or missing;
+ * UNIT-3 it is granted whole: whoever asks for a part of it is refused.
+ */
+import type { ArqUuid } from '../../identifiers.ts'
+import type { SlotHandle } from './shape.ts'
+
+type Test = (handle: SlotHandle) => boolean
+const hasSets = (handles: readonly SlotHandle[]): boolean => handles.some(({ set }) => set !== undefined)
+
+/** In the order of the handles. */
+export const unitsOf = (handles: readonly SlotHandle[]): readonly (readonly SlotHandle[])[] =>
+  hasSets(handles) ? [...Map.groupBy(handles, ({ set, uuid }) => set ?? uuid).values()] : handles.map((one) => [one])
+
+/** How many units have a handle, or only handles, for which the test is true. Quick where each handle is a unit: it is asked with every grant. */
+export const countUnits = (
+  { handles }: { readonly handles: Readonly<Record<string, SlotHandle>> },
+  how: 'some' | 'every',
+  test: Test,
+): number => {
+  const all = Object.values(handles)
+  return hasSets(all) ? unitsOf(all).filter((unit) => unit[how](test)).length : all.filter(test).length
+}
+
+/** Accelerator requests that are bound to a deployable together, in one request of Nova's. */
+export type Mates = readonly ArqUuid[]
+
+/** The handle that the next of these requests gets; undefined: there is none. `isFree`: it can be granted. */
+export const handleFor = (
+  handles: readonly SlotHandle[],
+  mates: Mates,
+  isFree: Test,
+): { readonly handle: SlotHandle; readonly unit: readonly SlotHandle[] } | undefined => {
+  if (!hasSets(handles)) {
+    const handle = handles.find(isFree)
+    return handle && { handle, unit: [handle] }
+  }
+  const units = unitsOf(handles)
+  const isTheirs = ({ state, arq }: SlotHandle) => state === 'held' && arq !== null && mates.includes(arq)
+  const begun = units.find(
+    (one) => one.some(isTheirs) && one.some(isFree) && one.every((each) => isTheirs(each) || isFree(each)),
+  )
+  const unit = begun ?? units.find((one) => one.every(isFree))
+  const handle = unit?.find(isFree)
+  return unit && handle ? { handle, unit } : undefined
+}
+
+/** Why the requests do not fit the unit, in words; null: they take whole units. */
+export const partOf = (unit: readonly SlotHandle[], mates: Mates): string | null =>
+  mates.length % unit.length === 0
+    ? null
+    : `it is given as a whole: its ${unit.length} functions need ${unit.length} accelerator requests of one instance, not ${mates.length}`

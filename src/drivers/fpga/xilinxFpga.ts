@@ -1,0 +1,179 @@
+/**
+ * `xilinx_fpga_driver` (drivers.md 3.4): Alveo cards, which show a management function and a user function. Both belong to one accelerator and are given to a
+ * guest together. The user partition is programmed through the user function; the shell is left alone.
+ *
+ * XILINX-1 programming has succeeded when the card itself then shows the UUID of the image;
+ * XILINX-2 before the card is written the driver forgets what was loaded, so that an interrupted programming leaves an unknown state.
+ */
+import { codeOf, textOf } from '../../errorText.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
+import type { HostName } from '../../identifiers.ts'
+import { formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
+import { spacedJson } from '../../spacedJson.ts'
+import type { KnownCard, Lookup } from '../cards/knownCards.ts'
+import { pciNames } from '../cards/pciNames.ts'
+import type { Driver, HostIo } from '../driver.ts'
+import { readIfThere } from '../files.ts'
+import { attributesOf, deployableName, traitName } from '../names.ts'
+import { passedHandle, passThrough } from '../pci/passThrough.ts'
+import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
+import { imageIdOf, loadedImages } from './loadedImages.ts'
+import { imageUuid, readXclbin, XCLBIN_HEAD_BYTES } from './xclbin.ts'
+
+export type XilinxFpgaOptions = { readonly sysfsRoot: string; readonly known: Lookup }
+
+const NAME = 'xilinx_fpga_driver'
+const VENDOR = '10ee'
+const ACCELERATOR = '1200'
+/** The program of XRT, by its name since 2025 and the one before. */
+const TOOLS = { folder: '/opt/xilinx/xrt/bin', names: ['xrt-smi', 'xbutil'] }
+/** The caller's deadline ends a programming earlier. */
+const PROGRAM_MS = 600_000
+const MODEL_MAX = 255
+
+type Card = {
+  /** The management function, or the only one. */
+  readonly first: PciFunction
+  readonly functions: readonly PciFunction[]
+  readonly known: KnownCard | null
+  /** In factory recovery state: nothing can be done with it. */
+  readonly isGolden: boolean
+  /** The UUID of the image that the user function shows; null: none, or it is not served by its kernel driver. */
+  readonly shows: string | null
+}
+
+const slotOf = ({ address }: PciFunction): string => formatPciAddress({ ...address, function: '0' })
+/** The function through which the user partition is programmed. */
+const userOf = ({ functions }: Card): PciFunction => functions.at(-1)!
+
+const shownImage = async (io: HostIo, sysfsRoot: string, { address }: PciFunction): Promise<string | null> => {
+  const text = await readIfThere(io, `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}/xclbinuuid`)
+  return text === null ? null : imageUuid(text)
+}
+
+const cardsOf = async (io: HostIo, { sysfsRoot, known }: XilinxFpgaOptions): Promise<readonly Card[]> => {
+  const all = (await readPciFunctions(io, sysfsRoot)).filter(
+    (one) => one.vendor === VENDOR && one.class.startsWith(ACCELERATOR) && one.physfn === null,
+  )
+  const cards: Card[] = []
+  for (const functions of Map.groupBy(all, slotOf).values()) {
+    const [first] = functions as [PciFunction, ...PciFunction[]]
+    const row = known(first)
+    const isGolden = row?.driver === NAME && row.name.endsWith('golden image')
+    cards.push({ first, functions, known: row, isGolden, shows: await shownImage(io, sysfsRoot, functions.at(-1)!) })
+  }
+  return cards
+}
+
+const nameOf = (hostname: HostName, { first }: Card): string =>
+  deployableName(hostname, formatPciAddress(first.address))
+
+const deployableOf = (hostname: HostName, card: Card, bitstreamId: string | undefined): ReportedDeployable => {
+  const { first, functions, known, isGolden, shows } = card
+  const traits = [
+    'CUSTOM_FPGA_XILINX',
+    traitName('CUSTOM_FPGA_PRODUCT_ID', first.product),
+    ...(known?.family ? [traitName('CUSTOM_FPGA_XILINX', known.family)] : []),
+    ...(shows === null ? [] : [traitName('CUSTOM_FPGA_FUNCTION_ID_XILINX', shows.replaceAll('-', '_'))]),
+    ...(known?.traits ?? []),
+  ]
+  const together = functions.length > 1 ? { set: 0 } : {}
+  return {
+    name: nameOf(hostname, card),
+    numAccelerators: 1,
+    driverName: 'XILINX',
+    attributes: [
+      ...attributesOf(known?.resourceClass ?? 'FPGA', traits),
+      ...(isGolden ? [{ key: 'state', value: 'golden' }] : []),
+    ],
+    handles: functions.map((one) => ({ ...passedHandle(one), ...together })),
+    // the host must know under which guests a card must not be written
+    hostWork: true,
+    programmable: !isGolden,
+    ...(bitstreamId === undefined ? {} : { bitstreamId }),
+  }
+}
+
+const deviceOf = (card: Card, model: string, one: ReportedDeployable): ReportedDevice => ({
+  type: 'FPGA',
+  vendor: VENDOR,
+  model: model.slice(0, MODEL_MAX).toWellFormed(),
+  stdBoardInfo: spacedJson({ product_id: card.first.product, controller: 'Processing accelerators' }),
+  vendorBoardInfo: spacedJson({ vendor_info: 'fpga_vb_info' }),
+  controlPath: { type: 'PCI', info: pciJson(card.first.address) },
+  deployables: [one],
+  ...(card.isGolden ? { stub: true } : {}),
+})
+
+/** Throws when XRT is not installed. */
+const toolOf = async (io: HostIo): Promise<string> => {
+  const there = await io.list(TOOLS.folder).catch((error: unknown): readonly string[] => {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  })
+  const name = TOOLS.names.find((one) => there.includes(one))
+  if (name === undefined) throw new Error(`${TOOLS.folder}: has none of ${TOOLS.names.join(', ')}; is XRT installed?`)
+  return `${TOOLS.folder}/${name}`
+}
+
+const headerOf = async (io: HostIo, imagePath: string): Promise<ReturnType<typeof readXclbin>> => {
+  try {
+    return readXclbin(await io.head(imagePath, XCLBIN_HEAD_BYTES))
+  } catch (error) {
+    throw new Error(`${imagePath}: ${textOf(error)}`, { cause: error })
+  }
+}
+
+export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
+  const { sysfsRoot, known } = options
+  const through = passThrough(sysfsRoot)
+  const images = loadedImages(NAME)
+  const namesOf = pciNames((ids) => known(ids)?.name ?? null)
+  const cardNamed = async (io: HostIo, deployable: string): Promise<Card> => {
+    const card = (await cardsOf(io, options)).find((one) => nameOf(io.hostname, one) === deployable)
+    if (card === undefined) throw new Error(`${io.hostname} has no ${deployable}`)
+    if (card.isGolden) throw new Error(`${deployable} cannot be programmed: it shows its factory image`)
+    return card
+  }
+  return {
+    name: NAME,
+    discover: async (io) => {
+      const cards = await cardsOf(io, options)
+      const modelOf = await namesOf(
+        io,
+        cards.map(({ first }) => first),
+      )
+      const imageOf = await images.read(io)
+      through.offer(cards.flatMap(({ functions }): readonly PciAddress[] => functions.map(({ address }) => address)))
+      return cards.map((card) => {
+        const loaded = imageOf(nameOf(io.hostname, card), card.shows ?? '')
+        return deviceOf(card, modelOf(card.first), deployableOf(io.hostname, card, loaded))
+      })
+    },
+    leftOut: async (io) =>
+      (await cardsOf(io, options)).flatMap(({ first, isGolden }) =>
+        isGolden
+          ? [{ address: formatPciAddress(first.address), reason: 'it shows its factory image: it needs a shell' }]
+          : [],
+      ),
+    prepare: through.prepare,
+    release: through.release,
+    inUse: through.inUse,
+    program: async (io, deployable, imagePath, signal) => {
+      signal.throwIfAborted()
+      const card = await cardNamed(io, deployable)
+      const { uuid } = await headerOf(io, imagePath)
+      const tool = await toolOf(io)
+      signal.throwIfAborted()
+      await images.forget(io, deployable)
+      const args = ['program', '--device', formatPciAddress(userOf(card).address), '--user', imagePath]
+      await io.run(tool, args, PROGRAM_MS, signal)
+      const { shows } = await cardNamed(io, deployable)
+      if (shows !== uuid)
+        throw new Error(
+          `${deployable} does not show image ${uuid} of ${imagePath} after programming, but ${shows ?? 'none'}`,
+        )
+      await images.note(io, deployable, imageIdOf(imagePath), uuid)
+    },
+  }
+}

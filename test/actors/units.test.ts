@@ -1,0 +1,259 @@
+/** Cards of which several functions are one accelerator (C11, I6): the whole card is given to one instance, or nothing of it. */
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import type { ReportedHandle } from '../../src/hardware.ts'
+import { countUnits, handleFor, unitsOf } from '../../src/actors/deployable/units.ts'
+import { type Deployable, type SlotHandle, initial } from '../../src/actors/deployable/state.ts'
+import { wantedOf } from '../../src/actors/placement/wanted.ts'
+import { host as hostDecider } from '../../src/actors/host/decider.ts'
+import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
+import { card, inventoryOf, part, slot } from './cards.ts'
+import { expectRebuilt } from './rebuilt.ts'
+
+const IMAGE = '90000000-0000-4000-8000-00000000000a'
+const PAIR = { 'trait:CUSTOM_FPGA_XILINX': 'required' }
+const attributes = [
+  { key: 'rc', value: 'FPGA' },
+  { key: 'trait0', value: 'CUSTOM_FPGA_XILINX' },
+]
+/** A card with so many accelerators, each of two functions. */
+const pairs = (bus: number, count = 1, more: Partial<ReturnType<typeof part>> = {}) => {
+  const handles = Array.from({ length: 2 * count }, (_, fn): ReportedHandle => {
+    return { type: 'PCI', info: slot(bus, fn), set: fn >> 1 }
+  })
+  return card(bus, {
+    deployables: [part(`h1_${bus}`, { numAccelerators: count, attributes, handles, ...more })],
+  })
+}
+
+describe('a card of two functions', () => {
+  let world: Awaited<ReturnType<typeof openPlane>>
+  let seen: ReturnType<typeof inventoryOf>
+  beforeEach(async () => {
+    world = await openPlane()
+    seen = inventoryOf(world)
+    const profiles = {
+      pair: { ...PAIR, 'resources:FPGA': '1' },
+      half: { 'resources:FPGA': '1' },
+    }
+    for (const [name, group] of Object.entries(profiles))
+      value(await world.control.profiles.create(NOVA, { name, description: null, groups: [group] }))
+  })
+  afterEach(async () => {
+    await expectRebuilt(world.store)
+    await world.plane.stop()
+  })
+
+  const requests = async (profile: string) =>
+    value(await world.control.arqs.create(TENANT, profile)).map(({ uuid }) => uuid)
+  const providerOf = async (name: string) => (await seen.deployables()).find((one) => one.name === name)!.rp_uuid!
+  const bind = async (
+    arqs: readonly string[],
+    names: readonly string[],
+    instanceUuid: string = crypto.randomUUID(),
+  ) => {
+    const providers = await Promise.all(names.map(providerOf))
+    const bindings = arqs.map((arq, n) => ({
+      arq,
+      hostname: 'h1',
+      deviceRpUuid: providers[n % providers.length]!,
+      instanceUuid,
+    }))
+    return world.control.arqs.bind(NOVA, bindings)
+  }
+  /** The numbers of the functions that they have. */
+  const functionsOf = async (arqs: readonly string[]) => {
+    const handles = await seen.handles()
+    const textOf = (arq: string) => handles.find(({ arq_uuid }) => arq_uuid === arq)?.canonical ?? ''
+    return arqs.map((arq) => /"function":"(\d)"/.exec(textOf(arq))?.[1])
+  }
+  const taken = async () => (await seen.handles()).filter(({ state }) => state !== 'free').length
+  const AS_A_WHOLE = 'it is given as a whole: its 2 functions need 2 accelerator requests of one instance, not 1'
+
+  it('is given to the two requests of one group', async () => {
+    await seen.shows(pairs(1))
+    const arqs = await requests('pair')
+    expect(arqs).toHaveLength(2)
+    expect(await bind(arqs, ['h1_1'])).toMatchObject({ ok: true })
+    expect(await functionsOf(arqs)).toEqual(['0', '1'])
+  })
+
+  it('is not given in part: one request gets nothing, and the reason says what is missing', async () => {
+    await seen.shows(pairs(1))
+    expect(await bind(await requests('half'), ['h1_1'])).toMatchObject({
+      ok: false,
+      fault: { kind: 'conflict', reason: `deployable h1_1: ${AS_A_WHOLE}` },
+    })
+    expect(await taken()).toBe(0)
+  })
+
+  it('is not mixed with another card', async () => {
+    await seen.shows(pairs(1), pairs(2))
+    expect(await bind(await requests('pair'), ['h1_1', 'h1_2'])).toMatchObject({
+      ok: false,
+      fault: { reason: `deployable h1_1: ${AS_A_WHOLE}` },
+    })
+    expect(await taken()).toBe(0)
+  })
+
+  it('of which one function is withheld gives nothing', async () => {
+    await seen.shows(pairs(1))
+    const handle = (await seen.handles())[1]!.uuid
+    value(await world.control.handles.quarantine(NOVA, handle, { by: 'operator', reason: 'looked at' }))
+    const arqs = await requests('pair')
+    expect(await bind(arqs, ['h1_1'])).toMatchObject({
+      ok: false,
+      fault: { reason: 'deployable h1_1: no free attach handle' },
+    })
+    value(await world.control.handles.release(NOVA, handle, { by: 'operator', reason: 'fine' }))
+    expect(await bind(arqs, ['h1_1'])).toMatchObject({ ok: true })
+  })
+
+  it('whose one function is still being released gives nothing until both are free', async () => {
+    await seen.shows(pairs(1))
+    const [first, second] = [await requests('pair'), await requests('pair')]
+    const instance = crypto.randomUUID()
+    value(await bind(first, ['h1_1'], instance))
+    value(await world.control.arqs.remove(NOVA, [first[0]!]))
+    expect(await taken()).toBe(1)
+    expect(await bind(second, ['h1_1'])).toMatchObject({ ok: false })
+    value(await world.control.arqs.remove(NOVA, [first[1]!]))
+    expect(await bind(second, ['h1_1'])).toMatchObject({ ok: true })
+  })
+
+  it('with two accelerators gives each instance one, and both to one that asks for both', async () => {
+    await seen.shows(pairs(1, 2))
+    const [first, second] = [await requests('pair'), await requests('pair')]
+    value(await bind(first, ['h1_1']))
+    value(await bind(second, ['h1_1']))
+    expect(await functionsOf([...first, ...second])).toEqual(['0', '1', '2', '3'])
+    value(await world.control.arqs.remove(NOVA, [...first, ...second]))
+    const all = [...(await requests('pair')), ...(await requests('pair'))]
+    value(await bind(all, ['h1_1']))
+    expect(await functionsOf(all)).toEqual(['0', '1', '2', '3'])
+  })
+
+  it('keeps its attach handles when their numbers are reported later, as by a host that was upgraded', async () => {
+    const [{ handles }] = [pairs(1).deployables[0]!]
+    await seen.shows(pairs(1, 1, { numAccelerators: 2, handles: handles.map(({ set: _, ...one }) => one) }))
+    const before = (await seen.handles()).map(({ uuid }) => uuid)
+    await seen.shows(pairs(1))
+    expect((await seen.handles()).map(({ uuid }) => uuid)).toEqual(before)
+    expect(await bind(await requests('half'), ['h1_1'])).toMatchObject({ ok: false })
+    expect(await bind(await requests('pair'), ['h1_1'])).toMatchObject({ ok: true })
+  })
+
+  it('whose requests want the same image is programmed for both, and for nobody else meanwhile', async () => {
+    await world.plane.stop()
+    world = await openPlane({}, undefined, 'when told')
+    seen = inventoryOf(world)
+    const groups = [{ ...PAIR, 'resources:FPGA': '1', 'accel:bitstream_id': IMAGE }]
+    value(await world.control.profiles.create(NOVA, { name: 'loaded', description: null, groups }))
+    await seen.shows(pairs(1, 2, { hostWork: true }))
+    const [first, second] = [await requests('loaded'), await requests('loaded')]
+    expect(await bind(first, ['h1_1'])).toMatchObject({ ok: true })
+    expect(await bind(second, ['h1_1'])).toMatchObject({
+      ok: false,
+      fault: { reason: 'deployable h1_1: it is being programmed' },
+    })
+    await world.pump()
+    expect(world.orders).toMatchObject(
+      [0, 1].map((n) => ({
+        type: 'PrepareSlot',
+        arq: first[n],
+        bitstream: IMAGE,
+      })),
+    )
+  })
+})
+
+const handle = (
+  uuid: string,
+  set: number | undefined,
+  state: SlotHandle['state'] = 'free',
+  arq: string | null = null,
+): SlotHandle => ({
+  uuid,
+  type: 'PCI',
+  info: {},
+  canonical: uuid,
+  ...(set === undefined ? {} : { set }),
+  state,
+  arq,
+  pending: null,
+  pendingSince: 0,
+  lastArq: null,
+  attempts: 0,
+  unseen: false,
+})
+
+describe('units', () => {
+  const isFree = ({ state }: SlotHandle) => state === 'free'
+  test('handles without a number are units of their own, also beside those with one', () => {
+    const all = [handle('a', undefined), handle('b', 0), handle('c', undefined), handle('d', 0)]
+    expect(unitsOf(all).map((unit) => unit.map(({ uuid }) => uuid))).toEqual([['a'], ['b', 'd'], ['c']])
+  })
+
+  test('are counted by all of their handles, or by any', () => {
+    const handles = { a: handle('a', 0, 'held'), b: handle('b', 0), c: handle('c', 1), d: handle('d', 1) }
+    expect([countUnits({ handles }, 'some', isFree), countUnits({ handles }, 'every', isFree)]).toEqual([2, 1])
+    const plain = { a: handle('a', undefined), b: handle('b', undefined, 'held') }
+    expect([countUnits({ handles: plain }, 'some', isFree), countUnits({ handles: plain }, 'every', isFree)]).toEqual([
+      1, 1,
+    ])
+  })
+
+  test('are what Placement is told of', () => {
+    const handles = [handle('a', 0), handle('b', 0), handle('c', 1, 'held', 'x'), handle('d', 1, 'held', 'y')]
+    const held: Deployable = {
+      ...initial,
+      exists: true,
+      uuid: 'd',
+      name: 'd',
+      numAccelerators: 2,
+      attributes: [{ uuid: 'u', key: 'rc', value: 'FPGA', origin: 'driver', createdAt: 0 }],
+      handles: Object.fromEntries(handles.map((one) => [one.uuid, one])),
+    }
+    const told = (all: Deployable['handles']) => wantedOf(hostDecider.initial, [{ ...held, handles: all }], 'never')[0]
+    expect(told(held.handles)).toMatchObject({ total: 2, reserved: 0 })
+    expect(told({ ...held.handles, a: handle('a', 0, 'quarantined') })).toMatchObject({ total: 2, reserved: 1 })
+  })
+
+  test('whatever is held and given up, two instances never share one, and none is given in part', () => {
+    const SIZE = 2
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(
+          fc.record({ give: fc.boolean(), instance: fc.nat(5), units: fc.integer({ min: 1, max: 2 }), of: fc.nat(7) }),
+          { maxLength: 40 },
+        ),
+        (count, steps) => {
+          const handles = Array.from({ length: SIZE * count }, (_, n) => handle(`h${n}`, Math.floor(n / SIZE)))
+          let names = 0
+          for (const { give, instance, units, of } of steps) {
+            if (!give) {
+              const one = of % handles.length
+              handles[one] = handle(handles[one]!.uuid, handles[one]!.set)
+              continue
+            }
+            const mates = Array.from({ length: units * SIZE }, () => `${instance}.${names++}`)
+            const before = handles.slice()
+            for (const arq of mates) {
+              const found = handleFor(handles, mates, isFree)
+              if (!found) {
+                handles.splice(0, handles.length, ...before)
+                break
+              }
+              handles[handles.indexOf(found.handle)] = { ...found.handle, state: 'held', arq }
+            }
+          }
+          for (const unit of unitsOf(handles))
+            expect(
+              new Set(unit.flatMap(({ arq }) => (arq === null ? [] : [arq.split('.')[0]]))).size,
+            ).toBeLessThanOrEqual(1)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,161 @@
+/** `xilinx_fpga_driver`: what it shows (drivers.md 3.4), and programming that is verified on the card. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { lookupIn } from '../../src/drivers/cards/knownCards.ts'
+import { xilinxFpgaDriver } from '../../src/drivers/fpga/xilinxFpga.ts'
+import { readXclbin } from '../../src/drivers/fpga/xclbin.ts'
+import { never } from './driver.contract.ts'
+import { type Programs, recordedHostIo, type Tree } from './recordedHostIo.ts'
+import { alveoTree, xclbin } from './trees.ts'
+
+const UUID = '862c7020-a250-293e-3203-6f19956669e5'
+const NAME = 'compute1_0000:3b:00.0'
+const driver = () => xilinxFpgaDriver({ sysfsRoot: '/sys', known: lookupIn() })
+const TOOL = '/opt/xilinx/xrt/bin/xbutil'
+
+const open = (shows: string | null = UUID, tools: Tree = { xbutil: '' }) => {
+  const calls: (readonly string[])[] = []
+  const tool: Programs[string] = (args, root) => {
+    calls.push(args)
+    const { sys } = root as { sys: { devices: Tree } }
+    const user = (sys.devices['pci0000:3b'] as Tree)['0000:3b:00.1'] as Tree
+    if (shows !== null) user['xclbinuuid'] = `${shows}\n`
+    return ''
+  }
+  const images = { 'design.xclbin': xclbin(UUID), 'other.bin': 'no image at all' }
+  const tree = { sys: alveoTree(), images, opt: { xilinx: { xrt: { bin: tools } } } }
+  const programs = { [TOOL]: tool, '/opt/xilinx/xrt/bin/xrt-smi': tool }
+  return { calls, driver: driver(), io: recordedHostIo(tree, 'compute1', '/state', programs) }
+}
+const shown = async ({ io, driver: one }: Pick<ReturnType<typeof open>, 'io' | 'driver'>) =>
+  (await one.discover(io))[0]!.deployables[0]!
+
+describe('what it shows', () => {
+  test('the sample: two cards with two functions each; what is no accelerator is left alone', async () => {
+    const devices = await driver().discover(recordedHostIo({ sys: alveoTree() }))
+    const function_ = (bus: string, fn: string) => ({
+      type: 'PCI',
+      info: { bus, device: '00', domain: '0000', function: fn },
+      set: 0,
+    })
+    expect(devices).toEqual(
+      [
+        { bus: '3b', product: '5000', family: 'U200' },
+        { bus: '66', product: '5020', family: 'U50' },
+      ].map(({ bus, product, family }) => ({
+        type: 'FPGA',
+        vendor: '10ee',
+        model: family,
+        stdBoardInfo: `{"product_id": "${product}", "controller": "Processing accelerators"}`,
+        vendorBoardInfo: '{"vendor_info": "fpga_vb_info"}',
+        controlPath: { type: 'PCI', info: `{"bus": "${bus}", "device": "00", "domain": "0000", "function": "0"}` },
+        deployables: [
+          {
+            name: `compute1_0000:${bus}:00.0`,
+            numAccelerators: 1,
+            driverName: 'XILINX',
+            attributes: [
+              { key: 'rc', value: 'FPGA' },
+              { key: 'trait0', value: 'CUSTOM_FPGA_XILINX' },
+              { key: 'trait1', value: `CUSTOM_FPGA_PRODUCT_ID_${product}` },
+              { key: 'trait2', value: `CUSTOM_FPGA_XILINX_${family}` },
+            ],
+            handles: [function_(bus, '0'), function_(bus, '1')],
+            hostWork: true,
+            programmable: true,
+          },
+        ],
+      })),
+    )
+  })
+
+  test('a card that shows its factory image is not usable, and says so', async () => {
+    const io = recordedHostIo({ sys: alveoTree() })
+    io.tree('/sys/devices/pci0000:66/0000:66:00.0')['device'] = '0xd020\n'
+    const device = (await driver().discover(io))[1]!
+    expect([device.stub, device.deployables[0]!.programmable]).toEqual([true, false])
+    expect(device.deployables[0]!.attributes.at(-1)).toEqual({ key: 'state', value: 'golden' })
+    expect(await driver().leftOut!(io)).toEqual([
+      { address: '0000:66:00.0', reason: 'it shows its factory image: it needs a shell' },
+    ])
+  })
+})
+
+describe('programming', () => {
+  test('writes the user partition through the user function, and shows what is loaded', async () => {
+    const host = open()
+    await host.driver.program!(host.io, NAME, '/images/design.xclbin', never)
+    expect(host.calls).toEqual([['program', '--device', '0000:3b:00.1', '--user', '/images/design.xclbin']])
+    const { bitstreamId, attributes } = await shown(host)
+    expect(bitstreamId).toBe('design')
+    expect(attributes.map(({ value }) => value)).toContain(
+      `CUSTOM_FPGA_FUNCTION_ID_XILINX_${UUID.toUpperCase().replaceAll('-', '_')}`,
+    )
+    expect((await shown({ ...host, driver: driver() })).bitstreamId).toBe('design')
+  })
+
+  test.each([
+    ['nothing', null, 'none'],
+    ['another image', '11111111-2222-4333-8444-555555555555', '11111111-2222-4333-8444-555555555555'],
+    ['the UUID of nothing', '00000000-0000-0000-0000-000000000000', 'none'],
+  ])('has failed when the card shows %s afterwards', async (_what, shows, said) => {
+    const host = open(shows)
+    await expect(host.driver.program!(host.io, NAME, '/images/design.xclbin', never)).rejects.toThrow(
+      `${NAME} does not show image ${UUID} of /images/design.xclbin after programming, but ${said}`,
+    )
+    expect(await shown(host)).not.toHaveProperty('bitstreamId')
+  })
+
+  test('takes the newer name of the program where it is there', async () => {
+    const host = open(UUID, { 'xrt-smi': '', xbutil: '' })
+    await host.driver.program!(
+      { ...host.io, run: async (program) => (host.calls.push([program]), '') },
+      NAME,
+      '/images/design.xclbin',
+      never,
+    ).catch(() => undefined)
+    expect(host.calls).toEqual([['/opt/xilinx/xrt/bin/xrt-smi']])
+  })
+
+  test.each([
+    ['/images/other.bin', NAME, '/images/other.bin: is no xclbin'],
+    ['/images/none', NAME, 'ENOENT'],
+    ['/images/design.xclbin', 'compute1_none', 'compute1 has no compute1_none'],
+  ])('%s into %s is refused before the card is touched', async (image, name, reason) => {
+    const host = open()
+    await expect(host.driver.program!(host.io, name, image, never)).rejects.toThrow(reason)
+    expect(host.calls).toEqual([])
+  })
+
+  test('without XRT it is refused', async () => {
+    const host = open(UUID, {})
+    await expect(host.driver.program!(host.io, NAME, '/images/design.xclbin', never)).rejects.toThrow(
+      '/opt/xilinx/xrt/bin: has none of xrt-smi, xbutil; is XRT installed?',
+    )
+  })
+})
+
+describe('the header of an image', () => {
+  const bytes = (text: string) => Buffer.from(text, 'latin1')
+  test('is read', () =>
+    expect(readXclbin(bytes(xclbin(UUID)))).toEqual({ uuid: UUID, platform: 'xilinx_u200_gen3x16_xdma_2_202110_1' }))
+  test('anything else has a reason', () => {
+    const whole = bytes(xclbin(UUID))
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.uint8Array({ maxLength: 600 }),
+          fc.nat({ max: whole.length - 1 }).map((length) => whole.subarray(0, length)),
+          fc.tuple(fc.nat({ max: whole.length - 1 }), fc.nat({ max: 255 })).map(([at, value]) => whole.with(at, value)),
+        ),
+        (head) => {
+          try {
+            expect(readXclbin(head).uuid).toMatch(/^[0-9a-f-]{36}$/)
+          } catch (error) {
+            expect((error as Error).message).toMatch(/^(is no xclbin|its header)/)
+          }
+        },
+      ),
+    )
+  })
+})
