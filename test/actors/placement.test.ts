@@ -367,3 +367,28 @@ describe('a service that dies', () => {
     },
   )
 })
+
+test('many hosts are compared at the same time, but not more than eight, and every one of them in the end', async () => {
+  let inHand = 0
+  const seen = new Set<string>()
+  const gate = Promise.withResolvers<void>()
+  const cloud = placementInMemory()
+  const placement: Placement = {
+    ...cloud.placement,
+    named: async (name) => {
+      seen.add(name)
+      inHand++
+      await gate.promise
+      inHand--
+      return cloud.placement.named(name)
+    },
+  }
+  const world = await open({ placement, options: { ...OPTIONS, ...NEVER_SILENT } })
+  for (let n = 0; n < 30; n++) await world.shows(`many-${n}`, PLAN)
+  await world.clock.pass(5000)
+  expect(inHand).toBe(8)
+  gate.resolve()
+  await rest(world, 5000)
+  expect([seen.size, inHand]).toEqual([30, 0])
+  await world.plane.stop()
+})

@@ -255,6 +255,16 @@ describe('LEDGER-5 pruning', () => {
   })
 })
 
+test('LEDGER-5 what the hardware still shows is remembered, however long it is quiet', async () => {
+  const lab = await openHostLab()
+  await lab.boot({ options: { ledgerKeepMs: 1000 } })
+  const shown = lab.order('ReleaseSlot', 1, { device: 1 })
+  await lab.send(lab.order('ReleaseSlot', 1), shown)
+  lab.driver.control.unplug(0)
+  await lab.clock.pass(200_000)
+  expect((await lab.ledger()).map(({ slot }) => slot)).toEqual([shown.slot])
+})
+
 test('ORDERS-1 ORDERS-2 ORDERS-3 what follows for the next order', () => {
   fc.assert(
     fc.property(fc.nat(5), fc.nat(5), fc.boolean(), fc.boolean(), (last, next, done, running) => {

@@ -62,12 +62,14 @@ const inPages = async (query = '') => {
 
 describe('a list that is longer than a portion', () => {
   test.each(['', '&sort_key=uuid&sort_dir=desc'])('is the text that one document would be%s', async (query) => {
-    const { app } = appOf()
+    const { app, broken } = appOf()
     const response = await app.request(`${PATH}?${query.slice(1)}`)
     expect(response.headers.get('content-type')).toBe('application/json')
+    expect(broken()).toEqual([])
     const arqs = await inPages(query)
     expect(arqs).toHaveLength(COUNT)
     expect((await response.text()) === JSON.stringify({ arqs })).toBe(true)
+    expect(broken()).toEqual([])
   })
   test('links to the next page when more is left than was asked for', async () => {
     const { app } = appOf()

@@ -11,6 +11,8 @@ export type Place = {
   readonly rc: string
   readonly device: string
   readonly programmable: boolean
+  /** Its accelerators consist of two functions. */
+  readonly paired: boolean
 }
 export type Tools = {
   readonly client: Client
@@ -32,6 +34,7 @@ export type Bind = {
 export const ADMIN: Who = { project: 'admin-project', role: 'admin', service: false }
 export const PROJECTS = ['project-1', 'project-2'] as const
 const FAST = 'fast'
+const PAIRED = 'trait:CUSTOM_FPGA_XILINX'
 /** Profile name -> what each of its groups asks for. */
 export const PROFILES: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {
   gpu: [{ 'resources:PGPU': '1' }],
@@ -41,6 +44,8 @@ export const PROFILES: Readonly<Record<string, readonly Readonly<Record<string, 
   mixed: [{ 'resources:FPGA': '1' }, { 'resources:PGPU': '1' }],
   // no device has it, and operators rename it
   [FAST]: [{ 'resources:CUSTOM_NIC': '1', 'trait:CUSTOM_FAST': 'required' }],
+  pair: [{ 'resources:FPGA': '1', [PAIRED]: 'required' }],
+  'loaded-pair': [{ 'resources:FPGA': '1', [PAIRED]: 'required', 'accel:bitstream_id': IMAGES[0] }],
   loaded: [{ 'resources:FPGA': '1', 'accel:bitstream_id': IMAGES[0] }],
 }
 
@@ -58,8 +63,10 @@ const classOf = (group: Readonly<Record<string, string>>): string =>
     .slice(RC.length)
 
 /** The place that Placement would choose; now and then a different one. */
-const placeFor = ({ random, places }: Tools, rc: string): Place | null => {
-  const fitting = random.chance(0.97) ? places.filter((place) => place.rc === rc) : places
+const placeFor = ({ random, places }: Tools, rc: string, paired: boolean): Place | null => {
+  const fitting = random.chance(0.97)
+    ? places.filter((place) => place.rc === rc && (place.paired === paired || random.chance(0.05)))
+    : places
   return fitting.length > 0 ? random.pick(fitting) : null
 }
 
@@ -73,8 +80,11 @@ const patchOf = (
   const near = new Map<string, Place | null>()
   const body: Record<string, object[]> = {}
   for (const arq of arqs) {
-    const rc = classOf(PROFILES[profile]![arq.device_profile_group_id]!)
-    const place = random.chance(0.5) ? (near.get(rc) ?? placeFor(tools, rc)) : placeFor(tools, rc)
+    const group = PROFILES[profile]![arq.device_profile_group_id]!
+    const [rc, paired] = [classOf(group), PAIRED in group]
+    const another = () => placeFor(tools, rc, paired)
+    // Placement names one provider for the whole group
+    const place = random.chance(paired ? 0.95 : 0.5) ? (near.get(rc) ?? another()) : another()
     if (!place) return null
     near.set(rc, place)
     const hostname = random.chance(0.1) ? `${place.host}.example.org` : place.host
@@ -269,7 +279,8 @@ export const survey = async ({ client, places }: Tools): Promise<void> => {
     const rc = attributes.find((one) => one['rc'])?.['rc'] ?? ''
     const type = rc === 'PGPU' ? 'GPU' : rc === 'FPGA' ? 'FPGA' : 'NIC'
     const device = devices.find((one) => one.hostname === host && one.type === type)?.uuid ?? devices[0]!.uuid
-    return { uuid: part.uuid, host, rp: part.rp_uuid, rc, device, programmable: rc === 'FPGA' }
+    const paired = attributes.some((one) => Object.values(one).includes('CUSTOM_FPGA_XILINX'))
+    return { uuid: part.uuid, host, rp: part.rp_uuid, rc, device, programmable: rc === 'FPGA', paired }
   })
   places.splice(0, places.length, ...found)
 }

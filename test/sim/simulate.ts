@@ -63,7 +63,7 @@ const startLoad = (world: World, seed: number): Load => {
   const tools = toolsOf('operator')
   const sessions = async (): Promise<void> => {
     for (const name of Object.keys(PROFILES)) await ensureProfile(tools, name)
-    while (places.length < 7) {
+    while (places.length < 8) {
       await client.sleep(500)
       await survey(tools)
     }

@@ -62,6 +62,7 @@ const PLANS: readonly SimulatedPlan['devices'][] = [
   [
     { kind: 'fpga', handles: 3 },
     { kind: 'nic', handles: 2 },
+    { kind: 'fpga', handles: 2, functions: 2 },
   ],
 ]
 

@@ -13,6 +13,8 @@ export type SimulatedDevice = {
   readonly kind: Kind
   /** Number of units: 1 is the card itself, more are its virtual functions. */
   readonly handles: number
+  /** How many functions a unit consists of, which are given together. Default: 1. Two are those of an Alveo card. */
+  readonly functions?: number
   /** Overrides the default of its kind: fpga and nic need work on the host at bind, the others do not. */
   readonly hostWork?: boolean
 }
@@ -29,6 +31,8 @@ export type SimulatedPlan = {
 
 /** The limits of a report. */
 const LIMITS = { devices: 1000, handles: 4096 }
+
+const PAIRED = 'XILINX'
 
 /** Simulated cards use PCI domains from `acc0` on, where no real card is expected. */
 const FIRST_DOMAIN = 0xacc0
@@ -47,7 +51,8 @@ type Card = {
   readonly model: Model
   readonly serial: string
   readonly address: PciAddress
-  readonly units: readonly PciAddress[]
+  /** The functions of each unit. */
+  readonly units: readonly (readonly PciAddress[])[]
 }
 
 /** FNV-1a hash: derives choices from a seed, with the same result on every machine. */
@@ -64,22 +69,32 @@ const cardsOf = ({ seed, devices }: SimulatedPlan): readonly Card[] => {
   let next = 0
   return devices.map((planned, at) => {
     const first = next
-    const { models } = FACTS[planned.kind]
-    const units = planned.handles === 1 ? [first] : Array.from({ length: planned.handles }, (_, n) => first + 1 + n)
-    next += Math.ceil((planned.handles + 1) / FUNCTIONS_OF_A_BUS) * FUNCTIONS_OF_A_BUS
+    const { functions = 1, handles } = planned
+    // only Alveo cards have units of several functions
+    const models = FACTS[planned.kind].models.filter(({ vendorName }) => functions === 1 || vendorName === PAIRED)
+    const all = functions * handles
+    const units = all === 1 || handles === 1 ? first : first + 1
+    next += Math.ceil((all + 1) / FUNCTIONS_OF_A_BUS) * FUNCTIONS_OF_A_BUS
     return {
       planned,
       model: models[hash(`${seed}/${at}/model`) % models.length] as Model,
       serial: hexText(hash(`${seed}/${at}/serial`), 8).toUpperCase(),
       address: functionAt(first),
-      units: units.map(functionAt),
+      units: Array.from({ length: handles }, (_, unit) =>
+        Array.from({ length: functions }, (__, n) => functionAt(units + unit * functions + n)),
+      ),
     }
   })
 }
 
-const traitsOf = ({ type }: KindFacts, { vendor, product, vendorName, family }: Model): readonly string[] => [
+const traitsOf = (
+  { type }: KindFacts,
+  { vendor, product, vendorName, family }: Model,
+  functions: number,
+): readonly string[] => [
   'OWNER_CYBORG',
-  traitName('CUSTOM', type, vendorName),
+  // a group that requires this trait of Alveo cards gets two accelerator requests for each of its units
+  ...(vendorName === PAIRED && functions === 1 ? [] : [traitName('CUSTOM', type, vendorName)]),
   traitName('CUSTOM', type, 'PRODUCT_ID', product),
   traitName('CUSTOM', type, vendorName, family),
   // The form that profiles for NVIDIA cards have always used.
@@ -101,8 +116,14 @@ const reported = (hostname: HostName, card: Card, hostWorkOfAll: boolean | undef
         name: deployableName(hostname, formatPciAddress(address)),
         numAccelerators: units.length,
         driverName: 'simulated',
-        attributes: attributesOf(facts.resourceClass, traitsOf(facts, model)),
-        handles: units.map((unit) => ({ type: 'PCI', info: pciInfo(unit) })),
+        attributes: attributesOf(facts.resourceClass, traitsOf(facts, model, planned.functions ?? 1)),
+        handles: units.flatMap((functions, set) =>
+          functions.map((one) => ({
+            type: 'PCI' as const,
+            info: pciInfo(one),
+            ...(functions.length > 1 ? { set } : {}),
+          })),
+        ),
         hostWork: planned.hostWork ?? hostWorkOfAll ?? facts.hostWork,
         programmable: facts.programmable,
       },
@@ -112,10 +133,14 @@ const reported = (hostname: HostName, card: Card, hostWorkOfAll: boolean | undef
 
 const check = ({ devices }: SimulatedPlan): void => {
   if (devices.length > LIMITS.devices) throw new RangeError(`devices: must not be more than ${LIMITS.devices}`)
-  for (const [at, { kind, handles }] of devices.entries()) {
+  for (const [at, { kind, handles, functions = 1 }] of devices.entries()) {
     if (!KINDS.includes(kind)) throw new RangeError(`devices[${at}].kind: must be one of ${KINDS.join(', ')}`)
     if (!Number.isInteger(handles) || handles < 1 || handles > LIMITS.handles)
       throw new RangeError(`devices[${at}].handles: must be a whole number from 1 to ${LIMITS.handles}`)
+    if (![1, 2].includes(functions) || (functions === 2 && (kind !== 'fpga' || 2 * handles > LIMITS.handles)))
+      throw new RangeError(
+        `devices[${at}].functions: must be 1, or 2 for an fpga with at most ${LIMITS.handles / 2} handles`,
+      )
   }
 }
 

@@ -230,7 +230,27 @@ const backReference: readonly Case[] = [
 
 const notOf = (place: number, handle: string, of = 'd1') =>
   here(place, ['arq/a1', `deployable/${of}`], `arq/a1 was given ${handle}, which is not of deployable ${of}`)
+/** A card of which both handles are one accelerator. */
+const pair = deployable(
+  'd1',
+  recorded({
+    description: described(
+      ['h1', 'h2'].map((uuid) => ({ uuid, set: 0 })),
+      { numAccelerators: 1 },
+    ),
+  }),
+)
+const both = (instanceUuid: string) => [
+  [takes('a1'), deployable('d1', granted())],
+  [arq('a2', bindStarted('h2', { instanceUuid })), deployable('d1', granted('h2', 'a2'))],
+]
+const shared = [here(6, ['deployable/d1'], 'deployable/d1 gave the handles of one accelerator to several instances')]
 const together: readonly Case[] = [
+  ['I6', 'one instance has both handles of an accelerator', of(card, pair, ...both('i1')), []],
+  ['I6', 'two instances have one handle each', of(card, pair, ...both('i2')), shared],
+  ['I6', 'they have the handles of two accelerators', of(card, board, ...both('i2')), []],
+  ['S2', 'both handles of an accelerator count as one', of(card, pair, ...both('i1')), []],
+  ['I12', 'both handles of an accelerator count as one', of(card, pair), []],
   ['I6', 'it is of the deployable', of(...ground, binding), []],
   ['I6', 'it is not', of(...ground, takes('a1', 'h9')), [notOf(5, 'h9')]],
   ['I6', 'it is only since the append that gave it', of(card, [board, takes('a1')]), [notOf(3, 'h1')]],
