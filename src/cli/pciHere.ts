@@ -1,5 +1,6 @@
 /** The PCI functions of this machine, with what the whitelist of the configuration says of each. */
 import { join } from 'node:path'
+import type { DriverOptions } from '../drivers/index.ts'
 import type { HostIo } from '../drivers/driver.ts'
 import { realHostIo } from '../drivers/hostIo.ts'
 import { type SeenFunction, seenFunctions } from '../drivers/pci/scan.ts'
@@ -10,6 +11,8 @@ export type PciHere = {
   readonly io: HostIo
   readonly sysfsRoot: string
   readonly driverEnabled: boolean
+  readonly options: DriverOptions
+  readonly enabledDrivers: readonly string[]
   readonly whitelist: readonly WhitelistEntry[]
   readonly look: () => Promise<readonly SeenFunction[]>
 }
@@ -30,5 +33,6 @@ export const pciHere = (
   const reading = readWhitelist(drivers.pci?.whitelist)
   const whitelist = reading.ok ? reading.entries : []
   const look = () => seenFunctions(io, sysfsRoot, whitelist)
-  return { io, sysfsRoot, driverEnabled: enabledDrivers.includes('pci_driver'), whitelist, look }
+  const driverEnabled = enabledDrivers.includes('pci_driver')
+  return { io, sysfsRoot, driverEnabled, options: drivers, enabledDrivers, whitelist, look }
 }

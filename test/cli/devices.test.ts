@@ -149,3 +149,19 @@ test('a recorded host shows elsewhere what it showed here', async () => {
     `${join(data, 'commands.json')}: is no recording of a host, which accelerando devices record makes\n`,
   ])
 })
+
+test('doctor --hardware judges what the enabled drivers find, and whether it can be passed on', async () => {
+  const doctor = (env: Readonly<Record<string, string>>) =>
+    commandHere(['doctor', '--hardware', '--json'], { ...ENABLED, ACCELERANDO_DATA: data, ...env })
+  const { code, out } = await doctor({})
+  expect(code).toBe(1)
+  const findings = JSON.parse(out) as readonly { says: string; verdict: string }[]
+  expect(findings.slice(0, 3)).toMatchObject([
+    { check: 'hardware', verdict: 'ok', says: 'nvidia_gpu_driver finds 7 devices' },
+    { check: 'hardware', verdict: 'ok', says: 'intel_nic_driver finds 2 devices' },
+    { check: 'hardware', verdict: 'problem', says: expect.stringMatching(/^IOMMU: off/) },
+  ])
+  const blind = await doctor({ ACCELERANDO_PCI_SYSFS_ROOT: join(folder.path, 'nothing') })
+  expect(blind.code).toBe(1)
+  expect(JSON.parse(blind.out)).toMatchObject([{ check: 'hardware', verdict: 'problem' }])
+})

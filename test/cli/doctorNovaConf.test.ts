@@ -63,7 +63,7 @@ test('says so when no device is offered twice, or none at all', async () => {
     0,
     { check: CHECK, verdict: 'ok', says: '7 PCI functions offered here, 0 by Nova, none by both' },
   ])
-  const nothing = 'this machine offers no PCI function: pci.passthrough_whitelist is empty, or pci_driver is off'
+  const nothing = 'this machine offers no PCI function: none of its enabled drivers finds one that it may offer'
   expect(await says([conf], null)).toEqual([0, { check: CHECK, verdict: 'ok', says: nothing }])
 })
 

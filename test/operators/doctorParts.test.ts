@@ -22,7 +22,14 @@ const looksAt = async (env: Readonly<Record<string, string>>) => {
   }
   const loaded = loadConfig({ flags: {}, env: { ...account, ...env }, readFile: () => '', osHostname: 'h' })
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
-  const found = await examine({ ...loaded.config, api: null, novaConf: [], mend: false, clock: systemClock })
+  const found = await examine({
+    ...loaded.config,
+    api: null,
+    novaConf: [],
+    hardware: false,
+    mend: false,
+    clock: systemClock,
+  })
   return found.map(({ check, verdict }) => `${check}: ${verdict}`)
 }
 

@@ -20,17 +20,22 @@ const hostOf = async (config: Config, from: string | undefined): Promise<HostIo>
 }
 
 const scan = async (config: Config, io: HostIo) => {
-  const [{ pciHere }, { scannedDevices }, { exampleSetting }, { surveyHost }] = await Promise.all([
-    import('../pciHere.ts'),
-    import('../../drivers/pci/scan.ts'),
-    import('../../drivers/pci/whitelistHint.ts'),
-    import('../hardware/survey.ts'),
-  ])
-  const { driverEnabled, whitelist, look } = pciHere(config, io)
+  const [{ pciHere }, { scannedDevices }, { exampleSetting }, { offeredBy, surveyHost }, { passableHere }] =
+    await Promise.all([
+      import('../pciHere.ts'),
+      import('../../drivers/pci/scan.ts'),
+      import('../../drivers/pci/whitelistHint.ts'),
+      import('../hardware/survey.ts'),
+      import('../../drivers/passable.ts'),
+    ])
+  const { driverEnabled, whitelist, look, sysfsRoot } = pciHere(config, io)
   const seen = await look()
   const { drivers: options, enabledDrivers } = config
+  const drivers = await surveyHost({ io, options, enabledDrivers, begins })
+  const functions = seen.map(({ found }) => found)
   return {
-    drivers: await surveyHost({ io, options, enabledDrivers, begins }),
+    drivers,
+    passable: await passableHere(io, sysfsRoot, offeredBy(drivers), functions),
     devices: scannedDevices(seen, { driverEnabled, whitelistSet: whitelist.length > 0 }),
     example: exampleSetting(seen.flatMap(({ found, entry }) => (entry === null ? [found] : []))),
   }

@@ -9,6 +9,7 @@ type Given = Flags & {
   readonly json?: true
   readonly mend?: true
   readonly novaConf: readonly string[]
+  readonly hardware?: true
 }
 
 const urlOf = (api: string | undefined): string | null => {
@@ -36,6 +37,7 @@ export const doctor: Register = (program) => {
       andOneMore,
       [],
     )
+    .option('--hardware', 'on a host: whether the devices that its drivers find can be passed on to guests')
     .option('--mend', 'delete consumer groups that are no longer used')
     .option('--json', 'one JSON value instead of lines')
     .action(
@@ -45,10 +47,12 @@ export const doctor: Register = (program) => {
         const api = urlOf(given.api)
         const { novaConf } = given
         const places = [config.database, config.kafka, config.keystone, api]
-        if (novaConf.length === 0 && places.every((place) => place === null))
-          throw new Error('nothing to look at: name --database, --kafka, --api or --nova-conf')
+        const hardware = given.hardware === true
+        if (!hardware && novaConf.length === 0 && places.every((place) => place === null))
+          throw new Error('nothing to look at: name --database, --kafka, --api, --nova-conf or --hardware')
         const { examine, hasProblems, reportLines } = await import('../doctor/doctor.ts')
-        const findings = await examine({ ...config, api, novaConf, mend: given.mend === true, clock: systemClock })
+        const mend = given.mend === true
+        const findings = await examine({ ...config, api, novaConf, hardware, mend, clock: systemClock })
         if (given.json) out(visibleJson(findings))
         else outLines(reportLines(findings))
         if (hasProblems(findings)) process.exitCode = 1

@@ -15,6 +15,7 @@ import { DATABASE_CHECKS } from './database.ts'
 import { judgeImages, lookAtImages } from './images.ts'
 import { KAFKA_CHECKS } from './kafka.ts'
 import { pciHere } from '../pciHere.ts'
+import { examineHardware } from './hardware.ts'
 import { examineOverlap } from './novaConf.ts'
 import { API_CHECKS, askFor, lookAtPlacement, NOVA_CHECKS, PLACEMENT_CHECKS } from './neighbours.ts'
 import { WORK_CHECKS } from './work.ts'
@@ -37,6 +38,8 @@ export type DoctorOptions = Pick<
 > & {
   /** Files and folders of the configuration of Nova on this machine. None: it is not compared. */
   readonly novaConf: readonly string[]
+  /** Whether the hardware of this machine is looked at. */
+  readonly hardware: boolean
   /** Address of a control process. Null: it is not checked. */
   readonly api: string | null
   /** Delete consumer groups that are no longer used. */
@@ -112,6 +115,11 @@ const ofOverlap = (options: DoctorOptions) =>
     examineOverlap(pciHere(options), options.novaConf),
   )
 
+const ofHardware = (options: DoctorOptions) =>
+  orUnreachable('hardware', 'run this on the host, as a user who may read its PCI bus (pci.sysfs_root)', () =>
+    examineHardware(pciHere(options)),
+  )
+
 /** A system that is not configured is not checked. */
 const orNothing = async <Place>(
   place: Place | null,
@@ -129,6 +137,7 @@ export const examine = async (options: DoctorOptions): Promise<readonly Finding[
     orNothing(keystone, options, ofPlacement),
     orNothing(keystone, options, ofImages),
     options.novaConf.length === 0 ? [] : ofOverlap(options),
+    options.hardware ? ofHardware(options) : [],
   ])
   return parts.flat()
 }

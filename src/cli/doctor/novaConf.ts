@@ -4,11 +4,13 @@ import { novaDevicesIn } from '../novaConf/novaDevices.ts'
 import type { ConfProblem } from '../oslo/osloFile.ts'
 import { type Compared, compareWithNova } from '../novaConf/overlap.ts'
 import { settingsOf } from '../oslo/settings.ts'
+import { offeredBy, surveyHost } from '../hardware/survey.ts'
 import type { PciHere } from '../pciHere.ts'
 import { counted, type Finding, ok, problem } from './check.ts'
 
 const CHECK = 'overlap with nova'
 const ONE_PLACE = "offer it in one place: take it out of pci.passthrough_whitelist here, or out of Nova's configuration"
+const COMPLETE = 'the comparison is not complete without it; accelerando devices scan shows more'
 const READ_ALL = 'correct it; the comparison is not complete without it'
 
 const problemOf = ({ at, rule }: ConfProblem): Finding => ({ check: CHECK, ...problem(`${at}: ${rule}`, READ_ALL) })
@@ -21,14 +23,19 @@ export const judgeOverlap = ({ overlaps, offered, taken }: Compared): readonly F
         ...problem(`${address} (${ids}) is offered here, and ${how}`, ONE_PLACE),
       }))
 
-const NOTHING_HERE = ok('this machine offers no PCI function: pci.passthrough_whitelist is empty, or pci_driver is off')
+const NOTHING_HERE = ok('this machine offers no PCI function: none of its enabled drivers finds one that it may offer')
 
 /** `paths`: files and folders of Nova's configuration. */
 export const examineOverlap = async (here: PciHere, paths: readonly string[]): Promise<readonly Finding[]> => {
   const { files, problems } = readConfFiles(paths)
   const nova = novaDevicesIn(settingsOf(files))
   const unread = [...problems, ...nova.problems].map(problemOf)
-  if (!here.driverEnabled || here.whitelist.length === 0) return [...unread, { check: CHECK, ...NOTHING_HERE }]
-  const compared = await compareWithNova({ ...here, seen: await here.look() }, nova)
-  return [...unread, ...judgeOverlap(compared)]
+  const drivers = await surveyHost({ io: here.io, options: here.options, enabledDrivers: here.enabledDrivers }, false)
+  const failed = drivers.flatMap(({ driver, error }) =>
+    error === null ? [] : [{ check: CHECK, ...problem(`${driver} failed: ${error}`, COMPLETE) }],
+  )
+  const offered = offeredBy(drivers)
+  if (offered.size === 0 && failed.length === 0) return [...unread, { check: CHECK, ...NOTHING_HERE }]
+  const compared = await compareWithNova({ ...here, seen: await here.look(), offered }, nova)
+  return [...unread, ...failed, ...judgeOverlap(compared)]
 }

@@ -79,7 +79,22 @@ const withRefusals = (all: readonly SurveyedDriver[]): readonly SurveyedDriver[]
   })
 }
 
-export const surveyHost = async (what: SurveyWhat): Promise<readonly SurveyedDriver[]> => {
-  const names = [...new Set([...HARDWARE_DRIVERS, ...what.enabledDrivers])]
+/** The addresses of the functions that enabled drivers offer, whole or divided. */
+export const offeredBy = (drivers: readonly SurveyedDriver[]): ReadonlySet<string> =>
+  new Set(
+    drivers
+      .filter(({ enabled }) => enabled)
+      .flatMap(({ devices }) => devices)
+      .flatMap(({ deployables }) => deployables)
+      .flatMap(({ handles }) => handles)
+      .flatMap(({ type, info }) => {
+        const address = type === 'TEST_PCI' ? null : pciAddressOf(info)
+        return address === null ? [] : [formatPciAddress(address)]
+      }),
+  )
+
+/** `all`: also the drivers of hardware that are not enabled. */
+export const surveyHost = async (what: SurveyWhat, all = true): Promise<readonly SurveyedDriver[]> => {
+  const names = [...new Set([...(all ? HARDWARE_DRIVERS : []), ...what.enabledDrivers])]
   return withRefusals(await Promise.all(names.map((name) => surveyedBy(name, what))))
 }

@@ -1,5 +1,6 @@
 /** What `accelerando devices scan` prints of what the drivers find. Pure. */
 import type { ScannedDevice } from '../../drivers/pci/scan.ts'
+import type { Passable } from '../../drivers/passable.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { visibleJson } from '../../text.ts'
 import { tableOf } from '../operators/api.ts'
@@ -56,6 +57,7 @@ const advice = (example: string | null): readonly string[] => [
 
 export type Scan = {
   readonly drivers: readonly SurveyedDriver[]
+  readonly passable: readonly Passable[]
   /** All PCI functions of the host, as the whitelist sees them. */
   readonly devices: readonly ScannedDevice[]
   readonly example: string | null
@@ -67,7 +69,10 @@ const section = (
   rows: readonly (readonly (string | null)[])[],
 ): readonly string[] => (rows.length === 0 ? [] : [title, ...tableOf(heads, rows), ''])
 
-export const scanLines = ({ drivers, devices, example }: Scan): readonly string[] => {
+const PASSABLE = ['', 'ABOUT', 'PASSING DEVICES ON TO GUESTS', 'WHAT TO DO']
+const passableRow = ({ verdict, about, says, advice }: Passable) => [verdict, about, says, advice ?? '-']
+
+export const scanLines = ({ drivers, devices, example, passable }: Scan): readonly string[] => {
   const failed = drivers.flatMap(({ driver, error, enabled }) =>
     error === null ? [] : [`${driver}${enabled ? '' : ' (not enabled)'} failed: ${error}`],
   )
@@ -79,12 +84,13 @@ export const scanLines = ({ drivers, devices, example }: Scan): readonly string[
       ? section('What the drivers find:', FOUND, found)
       : ['No driver finds anything that it could offer.', '']),
     ...section('What they leave out:', LEFT_OUT, left),
+    ...section('Whether this machine can pass devices on to guests:', PASSABLE, passable.map(passableRow)),
     ...section('All PCI functions of this machine:', OTHERS, devices.map(otherRow)),
     ...advice(example),
   ]
 }
 
-export const scanJson = ({ drivers, devices }: Scan) => ({
+export const scanJson = ({ drivers, devices, passable }: Scan) => ({
   drivers: drivers.map(({ driver, enabled, error, devices: found, leftOut }) => ({
     driver,
     enabled,
@@ -104,5 +110,6 @@ export const scanJson = ({ drivers, devices }: Scan) => ({
     })),
     left_out: leftOut,
   })),
+  passing_on: passable,
   devices,
 })

@@ -40,7 +40,13 @@ const passedThrough = ({ address, physfn }: PciFunction, taken: ReadonlyMap<stri
     : null
 }
 
-export type Machine = { readonly io: HostIo; readonly sysfsRoot: string; readonly seen: readonly SeenFunction[] }
+export type Machine = {
+  readonly io: HostIo
+  readonly sysfsRoot: string
+  readonly seen: readonly Pick<SeenFunction, 'found'>[]
+  /** The addresses of the functions that are offered here. */
+  readonly offered: ReadonlySet<string>
+}
 
 const divided = async (
   { io, sysfsRoot }: Machine,
@@ -65,7 +71,7 @@ export const compareWithNova = async (machine: Machine, nova: NovaDevices): Prom
     return spec ? [{ found, spec }] : []
   })
   const byAddress = new Map(taken.map((one) => [formatPciAddress(one.found.address), one]))
-  const offered = seen.filter(({ entry, leftOut }) => entry !== null && leftOut === null)
+  const offered = seen.filter(({ found }) => machine.offered.has(formatPciAddress(found.address)))
   const overlaps: Overlap[] = []
   for (const { found } of offered) {
     const how = passedThrough(found, byAddress) ?? (await divided(machine, found.address, nova))

@@ -5,18 +5,26 @@ import { novaDevicesIn } from '../../../src/cli/novaConf/novaDevices.ts'
 import { readOslo } from '../../../src/cli/oslo/osloFile.ts'
 import { settingsOf } from '../../../src/cli/oslo/settings.ts'
 import { seenFunctions } from '../../../src/drivers/pci/scan.ts'
+import { formatPciAddress } from '../../../src/pci.ts'
 import { readWhitelist } from '../../../src/drivers/pci/whitelist.ts'
 import { recordedHost, recordedHostIo } from '../../drivers/recordedHostIo.ts'
 
 const novaOf = (conf: string) => novaDevicesIn(settingsOf([readOslo(conf, 'nova.conf').assignments]))
 const EVERYTHING = {}
 
+const offeredIn = (seen: Awaited<ReturnType<typeof seenFunctions>>): ReadonlySet<string> =>
+  new Set(
+    seen.flatMap(({ found, entry, leftOut }) =>
+      entry !== null && leftOut === null ? [formatPciAddress(found.address)] : [],
+    ),
+  )
+
 const compared = async (conf: string, whitelist: unknown = EVERYTHING, recording = 'mixed-host') => {
   const reading = readWhitelist(whitelist)
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
   const io = { ...recordedHost(recording), write: async () => undefined }
   const seen = await seenFunctions(io, '/sys', reading.entries)
-  return compareWithNova({ io, sysfsRoot: '/sys', seen }, novaOf(conf))
+  return compareWithNova({ io, sysfsRoot: '/sys', seen, offered: offeredIn(seen) }, novaOf(conf))
 }
 const addressesFor = async (spec: string, whitelist?: unknown, recording?: string) => {
   const { overlaps } = await compared(`[pci]\ndevice_spec = ${spec}`, whitelist, recording)
@@ -112,7 +120,7 @@ const mdevs = async (conf: string) => {
   const reading = readWhitelist(EVERYTHING)
   const io = recordedHostIo(MDEV_TREE)
   const seen = await seenFunctions(io, '/sys', reading.ok ? reading.entries : [])
-  const { overlaps } = await compareWithNova({ io, sysfsRoot: '/sys', seen }, novaOf(conf))
+  const { overlaps } = await compareWithNova({ io, sysfsRoot: '/sys', seen, offered: offeredIn(seen) }, novaOf(conf))
   return overlaps.map(({ address, how }) => `${address} ${how}`)
 }
 

@@ -1,0 +1,146 @@
+/**
+ * Whether this machine can pass functions on to guests: what operators ask first when a server with an accelerator does not start. Reads only what the kernel
+ * says; nothing is changed.
+ */
+import { codeOf } from '../errorText.ts'
+import { formatPciAddress } from '../pci.ts'
+import type { HostIo } from './driver.ts'
+import { readIfThere } from './files.ts'
+import { pciFolder, type PciFunction } from './pci/sysfs.ts'
+
+export type Passable = {
+  readonly verdict: 'ok' | 'warning' | 'problem'
+  /** What was looked at: a function's address, or a part of the machine. */
+  readonly about: string
+  readonly says: string
+  /** What to do; null where nothing is wrong. */
+  readonly advice: string | null
+}
+
+const BRIDGE = '06'
+const VFIO = 'vfio-pci'
+const fine = (about: string, says: string): Passable => ({ verdict: 'ok', about, says, advice: null })
+
+const listed = async (io: HostIo, folder: string): Promise<readonly string[]> => {
+  try {
+    return await io.list(folder)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+const iommu = async (io: HostIo, sysfsRoot: string): Promise<Passable> => {
+  const groups = await listed(io, `${sysfsRoot}/kernel/iommu_groups`)
+  if (groups.length > 0) return fine('IOMMU', `on, with ${groups.length} groups`)
+  const line = (await readIfThere(io, '/proc/cmdline')) ?? ''
+  const off = /\b(?:(?:intel|amd)_)?iommu=off\b/.exec(line)
+  const intel = ((await readIfThere(io, '/proc/cpuinfo')) ?? '').includes('GenuineIntel')
+  return {
+    verdict: 'problem',
+    about: 'IOMMU',
+    says: `off${off ? `, by the kernel's parameter ${off[0]}` : ''}: no device can be given to a guest`,
+    advice: off
+      ? `take ${off[0]} out of the kernel's parameters`
+      : `enable ${intel ? 'VT-d' : 'the IOMMU (AMD-Vi, VT-d or SMMU)'} in the firmware${intel ? " and add intel_iommu=on to the kernel's parameters" : ''}`,
+  }
+}
+
+const vfio = async (io: HostIo, sysfsRoot: string): Promise<Passable> =>
+  (await listed(io, `${sysfsRoot}/bus/pci/drivers`)).includes(VFIO)
+    ? fine(VFIO, 'loaded')
+    : {
+        verdict: 'warning',
+        about: VFIO,
+        says: 'not loaded',
+        advice: 'modprobe vfio-pci; libvirt loads it itself where the module is installed',
+      }
+
+/** Pages that are set aside, by size in kB. */
+const hugePages = async (io: HostIo, sysfsRoot: string): Promise<Passable> => {
+  const folder = `${sysfsRoot}/kernel/mm/hugepages`
+  const sizes: string[] = []
+  for (const name of await listed(io, folder)) {
+    const count = Number.parseInt((await readIfThere(io, `${folder}/${name}/nr_hugepages`)) ?? '0', 10)
+    if (count > 0) sizes.push(`${count} of ${name.replace(/^hugepages-/, '')}`)
+  }
+  return sizes.length > 0
+    ? fine('huge pages', sizes.join(', '))
+    : {
+        verdict: 'warning',
+        about: 'huge pages',
+        says: 'none are set aside: servers whose flavor has hw:mem_page_size=large do not start here',
+        advice: 'set vm.nr_hugepages if such flavors are used, otherwise leave it',
+      }
+}
+
+/** Functions that are handed on together: they share what isolates devices from each other. */
+const groupOf = async (io: HostIo, sysfsRoot: string, address: string): Promise<string | null> =>
+  (await io.link(`${pciFolder(sysfsRoot)}/${address}/iommu_group`))?.split('/').at(-1) ?? null
+
+const whoDrives = ({ driver }: PciFunction): string =>
+  driver === null ? 'no kernel driver' : `the kernel driver ${driver}`
+
+/** `offered`: the addresses that drivers offer; `all`: the functions of the machine. */
+const functionsPassable = async (
+  io: HostIo,
+  sysfsRoot: string,
+  offered: ReadonlySet<string>,
+  all: readonly PciFunction[],
+): Promise<readonly Passable[]> => {
+  const groups = new Map<string, PciFunction[]>()
+  const own = new Map<string, string>()
+  for (const found of all) {
+    const address = formatPciAddress(found.address)
+    const group = await groupOf(io, sysfsRoot, address)
+    if (group === null) continue
+    own.set(address, group)
+    groups.set(group, [...(groups.get(group) ?? []), found])
+  }
+  return all.flatMap((found): readonly Passable[] => {
+    const about = formatPciAddress(found.address)
+    if (!offered.has(about)) return []
+    const group = own.get(about)
+    if (group === undefined)
+      return [
+        {
+          verdict: 'problem',
+          about,
+          says: 'it is in no IOMMU group, so it cannot be given to a guest',
+          advice: 'see IOMMU above',
+        },
+      ]
+    const others = (groups.get(group) ?? []).filter(
+      (one) =>
+        formatPciAddress(one.address) !== about &&
+        !one.class.startsWith(BRIDGE) &&
+        !offered.has(formatPciAddress(one.address)) &&
+        one.driver !== null &&
+        one.driver !== VFIO,
+    )
+    const [first] = others
+    return [
+      first === undefined
+        ? fine(about, `alone in IOMMU group ${group} but for what may go with it; ${whoDrives(found)}`)
+        : {
+            verdict: 'problem',
+            about,
+            says: `it shares IOMMU group ${group} with ${others.map((one) => `${formatPciAddress(one.address)} (${one.driver})`).join(', ')}: a guest gets all of a group or nothing`,
+            advice:
+              'move the card to a slot with a group of its own (its bridges must support ACS), or bind the others to vfio-pci and offer nothing else of the group',
+          },
+    ]
+  })
+}
+
+export const passableHere = async (
+  io: HostIo,
+  sysfsRoot: string,
+  offered: ReadonlySet<string>,
+  all: readonly PciFunction[],
+): Promise<readonly Passable[]> => [
+  await iommu(io, sysfsRoot),
+  await vfio(io, sysfsRoot),
+  await hugePages(io, sysfsRoot),
+  ...(await functionsPassable(io, sysfsRoot, offered, all)),
+]

@@ -1,0 +1,106 @@
+/** What keeps a machine from passing its devices on to guests, and what to do about it. */
+import { describe, expect, test } from 'vitest'
+import { passableHere } from '../../src/drivers/passable.ts'
+import { readPciFunctions } from '../../src/drivers/pci/sysfs.ts'
+import { recordedHostIo, type Tree } from './recordedHostIo.ts'
+import { pciTree } from './trees.ts'
+
+const GPU = '0000:af:00.0'
+/** A GPU, its audio function, a network card and a bridge; `groups` by address. */
+const machine = (groups: Readonly<Record<string, string>>, drivers: Readonly<Record<string, string>> = {}): Tree => {
+  const facts: Readonly<Record<string, readonly [string, string]>> = {
+    [GPU]: ['10de', '030200'],
+    '0000:af:00.1': ['10de', '040300'],
+    '0000:b0:00.0': ['8086', '020000'],
+    '0000:ae:00.0': ['8086', '060400'],
+  }
+  const more = (address: string): Tree => ({
+    ...(groups[address] === undefined
+      ? {}
+      : { iommu_group: { '->': `../../../kernel/iommu_groups/${groups[address]}` } }),
+    ...(drivers[address] === undefined ? {} : { driver: { '->': `../../../bus/pci/drivers/${drivers[address]}` } }),
+  })
+  const tree = pciTree(
+    Object.fromEntries(
+      Object.entries(facts).map(([address, [vendor, pciClass]]) => [
+        address,
+        { vendor, device: '0001', class: pciClass, more: more(address) },
+      ]),
+    ),
+  )
+  const all: Tree = {}
+  for (const group of Object.values(groups)) all[group] = {}
+  return { ...tree, kernel: { iommu_groups: all } }
+}
+const judge = async (sys: Tree, more: Tree = {}, offered: readonly string[] = [GPU]) => {
+  const io = recordedHostIo({ sys, ...more })
+  const found = await passableHere(io, '/sys', new Set(offered), await readPciFunctions(io, '/sys'))
+  return new Map(found.map(({ about, ...rest }) => [about, rest]))
+}
+
+describe('the IOMMU', () => {
+  const off = (proc: Tree) => judge(machine({}), { proc }).then((found) => found.get('IOMMU'))
+  test('is on where the kernel has groups', async () =>
+    expect((await judge(machine({ [GPU]: '7' }))).get('IOMMU')).toEqual({
+      verdict: 'ok',
+      says: 'on, with 1 groups',
+      advice: null,
+    }))
+  test.each([
+    [
+      { cpuinfo: 'vendor_id : GenuineIntel\n', cmdline: 'ro quiet\n' },
+      'off: no device can be given to a guest',
+      "enable VT-d in the firmware and add intel_iommu=on to the kernel's parameters",
+    ],
+    [
+      { cpuinfo: 'vendor_id : AuthenticAMD\n', cmdline: 'ro\n' },
+      'off: no device can be given to a guest',
+      'enable the IOMMU (AMD-Vi, VT-d or SMMU) in the firmware',
+    ],
+    [
+      { cpuinfo: '', cmdline: 'ro amd_iommu=off\n' },
+      "off, by the kernel's parameter amd_iommu=off: no device can be given to a guest",
+      "take amd_iommu=off out of the kernel's parameters",
+    ],
+  ])('is off: %j', async (proc, says, advice) => expect(await off(proc)).toEqual({ verdict: 'problem', says, advice }))
+})
+
+describe('a function that is offered', () => {
+  test('is fine alone in its group, or with bridges and what else is offered or unused', async () => {
+    const groups = { [GPU]: '7', '0000:ae:00.0': '7', '0000:af:00.1': '7', '0000:b0:00.0': '7' }
+    const sys = machine(groups, {
+      [GPU]: 'nvidia',
+      '0000:ae:00.0': 'pcieport',
+      '0000:af:00.1': 'vfio-pci',
+      '0000:b0:00.0': 'i40e',
+    })
+    expect((await judge(sys, {}, [GPU, '0000:b0:00.0'])).get(GPU)).toEqual({
+      verdict: 'ok',
+      says: 'alone in IOMMU group 7 but for what may go with it; the kernel driver nvidia',
+      advice: null,
+    })
+  })
+  test('is a problem beside something that the host uses', async () => {
+    const sys = machine({ [GPU]: '7', '0000:b0:00.0': '7' }, { '0000:b0:00.0': 'i40e' })
+    expect((await judge(sys)).get(GPU)).toMatchObject({
+      verdict: 'problem',
+      says: 'it shares IOMMU group 7 with 0000:b0:00.0 (i40e): a guest gets all of a group or nothing',
+    })
+  })
+  test('is a problem without a group', async () =>
+    expect((await judge(machine({ '0000:b0:00.0': '1' }))).get(GPU)).toMatchObject({ verdict: 'problem' }))
+  test('what is not offered is not judged', async () =>
+    expect([...(await judge(machine({ [GPU]: '7' }), {}, [])).keys()]).toEqual(['IOMMU', 'vfio-pci', 'huge pages']))
+})
+
+test('vfio-pci and huge pages', async () => {
+  const without = await judge(machine({ [GPU]: '7' }))
+  expect([without.get('vfio-pci')?.verdict, without.get('huge pages')?.verdict]).toEqual(['warning', 'warning'])
+  const sys = machine({ [GPU]: '7' }) as { bus: { pci: Tree }; kernel: Tree }
+  sys.bus.pci['drivers'] = { 'vfio-pci': {} }
+  sys.kernel['mm'] = {
+    hugepages: { 'hugepages-2048kB': { nr_hugepages: '512\n' }, 'hugepages-1048576kB': { nr_hugepages: '0\n' } },
+  }
+  const found = await judge(sys)
+  expect([found.get('vfio-pci')?.says, found.get('huge pages')?.says]).toEqual(['loaded', '512 of 2048kB'])
+})
