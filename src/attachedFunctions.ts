@@ -17,6 +17,14 @@ export const functionOf = ({ type, info }: Attaching): string => {
   const address = type === 'PCI' ? pciAddressOf(info) : null
   return address ? formatPciAddress(address) : `${type}:${canonicalInfo(info)}`
 }
+/**
+ * The functions that are divided where this is attached: the physical function of a virtual one, and the function of a mediated device. Nobody
+ * else may have them whole.
+ */
+export const dividedBy = ({ type, info, physfn }: Attaching): readonly string[] => {
+  const address = type === 'MDEV' ? pciAddressOf(info) : null
+  return [...(physfn === undefined ? [] : [physfn]), ...(address === null ? [] : [formatPciAddress(address)])]
+}
 /** One text for every spelling of an address; null when the text is no address. */
 export const canonicalAddress = (text: string): string | null => {
   const address = parsePciAddress(text)
@@ -39,18 +47,17 @@ const ownedByOther = (owners: Owners, what: string, owner: string): boolean =>
 export const openClaims = (): Claims => {
   const [functions, divided]: [Owners, Owners] = [new Map(), new Map()]
   const wrong = (owner: string, handle: Attaching): string | null => {
-    const [own, { physfn }] = [functionOf(handle), handle]
+    const own = functionOf(handle)
     if (ownedByOther(functions, own, owner)) return `function ${own} is attached already`
-    if (ownedByOther(divided, own, owner)) return `virtual functions of physical function ${own} are attached already`
-    return physfn !== undefined && ownedByOther(functions, physfn, owner)
-      ? `physical function ${physfn} of virtual function ${own} is attached already`
-      : null
+    if (ownedByOther(divided, own, owner)) return `parts of function ${own} are attached already`
+    const whole = dividedBy(handle).find((parent) => ownedByOther(functions, parent, owner))
+    return whole === undefined ? null : `function ${whole}, of which ${own} is a part, is attached already`
   }
   return {
     add: (owner, handles) => {
       for (const handle of handles) {
         note(functions, functionOf(handle), owner)
-        if (handle.physfn !== undefined) note(divided, handle.physfn, owner)
+        for (const parent of dividedBy(handle)) note(divided, parent, owner)
       }
     },
     against: (owner, handles) => {

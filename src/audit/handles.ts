@@ -2,7 +2,7 @@
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Bond } from '../actors/arq/messages.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
-import { functionOf } from '../attachedFunctions.ts'
+import { dividedBy, functionOf } from '../attachedFunctions.ts'
 import type { Deployable, SlotHandle } from '../actors/deployable/state.ts'
 import { idOf } from '../actors/runtime/memory.ts'
 import { countUnits, unitsOf } from '../actors/deployable/units.ts'
@@ -133,6 +133,12 @@ const backReference: Invariant = {
   },
 }
 
+/** Whether instances share an accelerator. */
+const isDivided = (deployable: Deployable, world: World): boolean =>
+  unitsOf(heldBy(deployable)).some(
+    (unit) => new Set(unit.map(({ arq }) => arq && world.arq(arq).bond?.instanceUuid)).size > 1,
+  )
+
 const together: Invariant = {
   name: 'I6',
   meaning:
@@ -141,10 +147,8 @@ const together: Invariant = {
     return {
       *step(step, world, before) {
         for (const { key, events, after } of deployablesIn(step))
-          if (events.some(({ type }) => type === 'Granted'))
-            for (const unit of unitsOf(heldBy(after)))
-              if (new Set(unit.map(({ arq }) => arq && world.arq(arq).bond?.instanceUuid)).size > 1)
-                yield at(step.place, [key], `${key} gave the handles of one accelerator to several instances`)
+          if (events.some(({ type }) => type === 'Granted') && isDivided(after, world))
+            yield at(step.place, [key], `${key} gave the handles of one accelerator to several instances`)
         for (const { key, after, before: was } of arqsIn(step)) {
           if (!after.bond || was.bond) continue
           const { deployable, handle } = after.bond
@@ -208,22 +212,22 @@ const openSets = () => {
 /** Held handles by the function they attach; those of virtual functions also by their physical function. */
 const openHolders = () => {
   const { add, drop, at } = openSets()
-  const keysOf = (host: string, handle: SlotHandle) => {
-    const parent = handle.physfn ?? null
-    return { whole: `${host} ${functionOf(handle)}`, parent: parent && `${host} ${parent}` }
-  }
+  const keysOf = (host: string, handle: SlotHandle) => ({
+    whole: `${host} ${functionOf(handle)}`,
+    parents: dividedBy(handle).map((parent) => `${host} ${parent}`),
+  })
   return {
     leave: (host: string, handle: SlotHandle) => {
-      const { whole, parent } = keysOf(host, handle)
+      const { whole, parents } = keysOf(host, handle)
       drop(whole, handle.uuid)
-      if (parent !== null) drop(`parts of ${parent}`, handle.uuid)
+      for (const parent of parents) drop(`parts of ${parent}`, handle.uuid)
     },
     /** Adds a handle. Returns another held handle that shares hardware with it, if any. */
     join: (host: string, handle: SlotHandle): string | undefined => {
-      const { whole, parent } = keysOf(host, handle)
-      const others = [...at(whole), ...at(`parts of ${whole}`), ...(parent === null ? [] : at(parent))]
+      const { whole, parents } = keysOf(host, handle)
+      const others = [...at(whole), ...at(`parts of ${whole}`), ...parents.flatMap((parent) => [...at(parent)])]
       add(whole, handle.uuid)
-      if (parent !== null) add(`parts of ${parent}`, handle.uuid)
+      for (const parent of parents) add(`parts of ${parent}`, handle.uuid)
       return others.find((uuid) => uuid !== handle.uuid)
     },
   }
@@ -236,7 +240,7 @@ const heldOnlyIn = (one: Deployable, other: Deployable): readonly SlotHandle[] =
 const hardware: Invariant = {
   name: 'I17',
   meaning:
-    'no two ARQs hold the same function of a host, nor a physical function and one of its virtual functions (R7)',
+    'no two ARQs hold the same function of a host, nor a function and a part of it: a virtual function or a mediated device (R7)',
   judge: () => {
     const holders = openHolders()
     return {

@@ -21,6 +21,7 @@ export type PciHere = {
 export const ioHere = ({ name, data }: { readonly name: string; readonly data: string }): HostIo => ({
   ...realHostIo({ hostname: name, stateDir: join(data, 'hosts', name, 'drivers'), warn: () => undefined }),
   write: async () => undefined,
+  keep: async () => undefined,
 })
 
 /** `given`: another host in its place. */

@@ -34,6 +34,8 @@ export type HostIo = {
    * files are written.
    */
   readonly write: (path: string, text: string) => Promise<void>
+  /** As `write` below `stateDir`, and on the disk when it resolves, so that a power loss does not undo it. */
+  readonly keep: (path: string, text: string) => Promise<void>
   /** The first bytes of a file, at most so many; rejects like `read`. For files that are no text, or large. */
   readonly head: (path: string, bytes: number) => Promise<Uint8Array>
   /**
@@ -66,9 +68,9 @@ export type Driver = {
   readonly inUse?: (io: HostIo) => Promise<readonly InUse[]>
   /**
    * Makes again what `prepare` made and a restart of the machine undid. The host calls it when it starts, before any order. What cannot be made is
-   * logged. Absent: nothing of this driver is undone.
+   * logged, and tried again with the next discovery until all is made: the answer says whether it is. Absent: nothing of this driver is undone.
    */
-  readonly restore?: (io: HostIo, signal: AbortSignal) => Promise<void>
+  readonly restore?: (io: HostIo, signal: AbortSignal) => Promise<boolean>
   /** Absent: this driver offers all hardware of its kind. */
   readonly leftOut?: (io: HostIo) => Promise<readonly LeftOut[]>
 }

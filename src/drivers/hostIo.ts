@@ -70,16 +70,41 @@ const linkTarget = async (path: string): Promise<string | null> => {
 }
 
 /**
- * If the process is killed, the file holds either the old or the new text. Power loss is not covered, because nothing
- * is flushed to the disk.
+ * If the process is killed, the file holds either the old or the new text; with `flush` also after a power loss, and then it holds the new text once this
+ * has resolved.
  */
-const replaceFile = async (path: string, text: string): Promise<void> => {
-  await writeFile(`${path}.tmp`, text).catch(async (error: NodeJS.ErrnoException) => {
+const replaceFile = async (path: string, text: string, flush: boolean): Promise<void> => {
+  await writeFile(`${path}.tmp`, text, { flush }).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(`${path}.tmp`, text)
+    await writeFile(`${path}.tmp`, text, { flush })
   })
   await rename(`${path}.tmp`, path)
+  if (!flush) return
+  const folder = await open(dirname(path))
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** At most so many writes to sysfs at a time: one may block for as long as a guest holds a device, and takes a thread of the process with it. */
+const SYSFS_WRITES = 2
+const atMost = (most: number): (<Result>(work: () => Promise<Result>) => Promise<Result>) => {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
 }
 
 type RunLimits = {
@@ -124,8 +149,10 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
     return promise
   }
   const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  let stopped: string | null = null
+  // it has ended when the program is gone: until then it may still be at work
   const stop = (reason: string) => {
-    failed(reason)
+    stopped ??= reason
     killAll(child)
     // a process that left the group may keep the other end open
     child.stdout.destroy()
@@ -138,6 +165,7 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
   const complaint = gathered(child.stderr, maxBytes, () => stop(`more than ${maxBytes} bytes of output`))
   child.on('error', (error) => failed(messageOf(error)))
   child.on('close', (code, by) => {
+    if (stopped !== null) return failed(stopped)
     if (code === 0) return resolve(out())
     const said = complaint().trim().slice(0, COMPLAINT_MAX)
     failed(said || (by === null ? `exit status ${code}` : `killed by ${by}`))
@@ -161,6 +189,7 @@ export const realHostIo = ({
 }: RealHost): HostIo => {
   const own = resolve(stateDir) + sep
   const inTurn = oneAtATime()
+  const limited = atMost(SYSFS_WRITES)
   return {
     hostname,
     stateDir,
@@ -169,7 +198,13 @@ export const realHostIo = ({
     list: async (path) => (await readdir(path)).toSorted(),
     link: linkTarget,
     write: (path, text) =>
-      resolve(path).startsWith(own) ? inTurn(() => replaceFile(path, text)) : writeFile(path, text, { flag: EXISTING }),
+      resolve(path).startsWith(own)
+        ? inTurn(() => replaceFile(path, text, false))
+        : limited(() => writeFile(path, text, { flag: EXISTING })),
+    keep: async (path, text) => {
+      if (!resolve(path).startsWith(own)) throw new Error(`${path}: is not below ${stateDir}`)
+      await inTurn(() => replaceFile(path, text, true))
+    },
     run: (program, args, timeoutMs, signal) =>
       runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal }),
     head: readHead,

@@ -20,19 +20,31 @@ export type Recording = { readonly tree: Tree; readonly runs: readonly RecordedR
 /** Files whose content names a single piece of hardware or a person's data. */
 const SECRET_FILES = /^(?:serial|serial_number|unique_id|wwid|nguid|eui|uuid|vpd|board_serial|product_uuid)$/
 const REMOVED = 'removed'
+/** Lines of other files that drivers need; the rest may name the machine, its disks or its users. */
+const KEPT_LINES: Readonly<Record<string, RegExp>> = {
+  '/proc/cpuinfo': /^(?:vendor_id|CPU implementer)\s/,
+  '/proc/swaps': /^(?:Filename|\/dev\/[\w-]+\s)/,
+}
+/** A device by its kernel name. Names that people give, as to volumes, are none. */
+const kernelName = (device: string): string => (/^\/dev\/[\w-]+$/.test(device) ? device : 'none')
 /** The place and the options of a mount say what a machine is used for; the number and the device are what drivers need. */
 const plainMount = (line: string): string => {
   const [mount = '', source = ''] = line.split(' - ')
   const [id, parent, number] = mount.split(' ')
   const [type, device = ''] = source.split(' ')
-  return number === undefined
-    ? ''
-    : `${id} ${parent} ${number} / /${REMOVED} rw - ${type} ${device.startsWith('/dev/') ? device : 'none'} rw`
+  return number === undefined ? '' : `${id} ${parent} ${number} / /${REMOVED} rw - ${type} ${kernelName(device)} rw`
 }
 /** Pure. A file's text without what must not leave the host. */
 export const withoutSecrets = (path: string, text: string): string => {
   const name = path.slice(path.lastIndexOf('/') + 1)
   if (SECRET_FILES.test(name)) return `${REMOVED}\n`
+  const kept = KEPT_LINES[path]
+  if (kept !== undefined)
+    return text
+      .split('\n')
+      .filter((line) => kept.test(line))
+      .join('\n')
+  if (path === '/proc/cmdline') return (text.match(/\S*iommu\S*/g) ?? []).join(' ')
   if (name === 'mountinfo') return text.split('\n').map(plainMount).join('\n')
   return text
 }
@@ -146,6 +158,7 @@ export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording:
       return target
     },
     write: async () => undefined,
+    keep: async () => undefined,
     run: async (program, args, timeoutMs, signal) => {
       try {
         const output = await io.run(program, args, timeoutMs, signal)

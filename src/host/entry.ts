@@ -19,6 +19,8 @@ export const Entry = v.object({
   /** The handle on the device; empty for orders on a deployable as a whole. */
   handle: v.string(),
   arq: v.optional(v.string()),
+  /** The image that its preparation loads. */
+  image: v.optional(v.string()),
   /** `traceparent` of the work on it. */
   trace: v.optional(v.string()),
   /** `in-hand`: the order may have touched the device, and its result is not known. */
@@ -72,6 +74,7 @@ export const inHand = (order: Order, at: number, known: Entry | undefined, refus
   deployableUuid: order.deployableUuid,
   handle: 'handle' in order ? handleKey(order.handle) : '',
   ...('arq' in order ? { arq: order.arq } : {}),
+  ...('bitstream' in order && order.bitstream !== undefined ? { image: order.bitstream } : {}),
   ...traceField(order.trace),
   state: 'in-hand',
   startedAt: at,

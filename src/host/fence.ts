@@ -7,7 +7,7 @@
  * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done;
  * FENCE-4 a release may name slots of the same hardware that the journal does not know: they are released with it;
  * FENCE-5 a deployable that needs work on the host is not programmed while a function that it shows is prepared for another slot: the guest would
- *   lose it. Slots of the others are prepared only to program them, and never released, so their entries say nothing.
+ *   lose it. A slot whose own preparation loads the same image and has no result yet belongs to the same bind: no guest has it. Slots of the others are prepared only to program them, and never released, so their entries say nothing.
  */
 import { type Attaching, functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'
@@ -18,6 +18,8 @@ export type Shares = (own: string) => readonly string[]
 
 /** A handle as it is shown. */
 type Shown = Pick<Attaching, 'type' | 'info'>
+
+const isUnderWay = ({ type, state }: Entry): boolean => type === 'PrepareSlot' && state === 'in-hand'
 
 export class Fence {
   /** Function -> the entries of its prepared slots; more than one only in ledgers of releases that had no fence. */
@@ -57,8 +59,13 @@ export class Fence {
     return this.#prepared.size === 0
   }
   /** Why the deployable that shows these functions must not be programmed by the order; null: it may (FENCE-5). */
-  againstProgramming({ deployable, slot }: Order, handles: readonly Shown[], shares: Shares): string | null {
-    const [entry] = handles.flatMap((handle) => this.#preparedOf(functionOf(handle), shares, slot))
+  againstProgramming(order: Order, handles: readonly Shown[], shares: Shares): string | null {
+    const { deployable, slot } = order
+    const image = order.type === 'PrepareSlot' ? order.bitstream : undefined
+    const isMate = (one: Entry) => image !== undefined && one.image === image && isUnderWay(one)
+    const [entry] = handles
+      .flatMap((handle) => this.#preparedOf(functionOf(handle), shares, slot))
+      .filter((one) => !isMate(one))
     if (entry === undefined) return null
     const whose = entry.arq === undefined ? '' : ` for accelerator request ${entry.arq}`
     return `deployable ${deployable} is not programmed: its slot ${entry.slot} is prepared${whose} since order ${entry.number}`

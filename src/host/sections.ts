@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts'
 import type { Driver, HostIo, InUse } from '../drivers/driver.ts'
 import { ReportedDevice } from '../hardware.ts'
 import type { InventoryReport as Report } from '../wire/reports.ts'
-import { canonicalAddress, functionOf } from '../attachedFunctions.ts'
+import { canonicalAddress, dividedBy, functionOf } from '../attachedFunctions.ts'
 import { handleKey } from './entry.ts'
 
 export type Section = Report['drivers'][number]
@@ -88,8 +88,7 @@ export class Watch {
   /** What a restart of the machine undid is made again before the first discovery, for which orders wait. */
   async #section(signal: AbortSignal): Promise<Section> {
     try {
-      if (!this.#restored) await this.#driver.restore?.(this.#io, signal)
-      this.#restored = true
+      if (!this.#restored) this.#restored = (await this.#driver.restore?.(this.#io, signal)) ?? true
       return checked(this.name, await this.#driver.discover(this.#io))
     } catch (error) {
       return failure(this.name, textOf(error) || 'failed without a reason')
@@ -115,7 +114,7 @@ export type Places = {
   readonly holds: (driver: string, deployable: string, handle: string) => boolean
 }
 type DeviceSlots = { readonly device: string; readonly handles: ReadonlySet<string> }
-/** Virtual function -> its physical function. */
+/** Virtual function -> its physical function; mediated device -> its function. */
 type Parents = ReadonlyMap<string, string>
 const parentsIn = (devices: readonly ReportedDevice[]): Parents =>
   new Map(
@@ -123,7 +122,9 @@ const parentsIn = (devices: readonly ReportedDevice[]): Parents =>
       deployables.flatMap(({ handles }) =>
         handles.flatMap((handle) => {
           const physfn = handle.physfn === undefined ? null : canonicalAddress(handle.physfn)
-          return physfn === null ? [] : [[functionOf({ type: handle.type, info: handle.info }), physfn] as const]
+          const { type, info } = handle
+          const [parent] = dividedBy({ type, info }).concat(physfn ?? [])
+          return parent === undefined ? [] : [[functionOf({ type, info }), parent] as const]
         }),
       ),
     ),

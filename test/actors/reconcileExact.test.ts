@@ -201,14 +201,43 @@ const unfitting: readonly Case[] = [
     hostOf({}),
     report(ok('a', one, virtual)),
     [records(virtual)],
-    [refuses('p1', 'virtual functions of physical function 0000:01:00.0 are attached already')],
+    [refuses('p1', 'parts of function 0000:01:00.0 are attached already')],
   ],
   [
     'virtual functions come before the whole that is known, which is given up',
     hostOf({ p1: known(one) }),
     report(ok('a', one, virtual)),
     [records(virtual), gone('p1', known(one))],
-    [refuses('p1', 'virtual functions of physical function 0000:01:00.0 are attached already')],
+    [refuses('p1', 'parts of function 0000:01:00.0 are attached already')],
+  ],
+]
+const toB = 'it belongs to a, which fails at present'
+const drivers: readonly Case[] = [
+  [
+    'a device stays with its driver while that fails, though another one shows it',
+    hostOf({ p1: known(one) }),
+    report(failed('a'), ok('b', one)),
+    [],
+    [refuses('p1', toB)],
+  ],
+  [
+    'a device of a driver that is not enabled any more goes to the one that shows it',
+    hostOf({ p1: known(one) }),
+    report(ok('b', one)),
+    [{ do: 'describe', shown: shown(one, 'b'), held: known(one) }],
+  ],
+  [
+    'a device that was gone already goes to the one that shows it',
+    hostOf({ p1: known(one, { missing: 1 }) }),
+    report(failed('a'), ok('b', one)),
+    [{ do: 'describe', shown: shown(one, 'b'), held: known(one, { missing: 1 }) }],
+  ],
+  [
+    'of two drivers that show a device it stays with the one that has it, wherever that stands in the list',
+    hostOf({ p1: known(one) }),
+    report(ok('b', one), ok('a', one)),
+    [],
+    [refuses('p1', 'b shows a control path that a shows too')],
   ],
 ]
 const twice = [changed, device('p2', { bus: '02' })] as const
@@ -301,7 +330,7 @@ const having: readonly Case[] = [
 ]
 
 describe('from the report of a host follows', () => {
-  it.each([...plain, ...unfitting, ...having].map((one) => [one[0], one] as const))(
+  it.each([...plain, ...unfitting, ...drivers, ...having].map((one) => [one[0], one] as const))(
     'what is to be done when %s',
     (_, [, host, said, steps, refused = [], had]) => {
       expect(reconcile(host, said, had && { present: had, departed: new Map() })).toEqual({

@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import type { ReportedHandle } from '../../src/hardware.ts'
 import { countUnits, handleFor, unitsOf } from '../../src/actors/deployable/units.ts'
+import { deployable } from '../../src/actors/deployable/decider.ts'
+import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import { type Deployable, type SlotHandle, initial } from '../../src/actors/deployable/state.ts'
 import { wantedOf } from '../../src/actors/placement/wanted.ts'
 import { host as hostDecider } from '../../src/actors/host/decider.ts'
@@ -135,7 +137,7 @@ describe('a card of two functions', () => {
 
   it('keeps its attach handles when their numbers are reported later, as by a host that was upgraded', async () => {
     const [{ handles }] = [pairs(1).deployables[0]!]
-    await seen.shows(pairs(1, 1, { numAccelerators: 2, handles: handles.map(({ set: _, ...one }) => one) }))
+    await seen.shows(pairs(1, 1, { numAccelerators: 2, handles: handles.map(({ type, info }) => ({ type, info })) }))
     const before = (await seen.handles()).map(({ uuid }) => uuid)
     await seen.shows(pairs(1))
     expect((await seen.handles()).map(({ uuid }) => uuid)).toEqual(before)
@@ -185,6 +187,53 @@ const handle = (
   lastArq: null,
   attempts: 0,
   unseen: false,
+})
+
+describe('images of requests that are bound together', () => {
+  const IMAGES = ['x', 'y'] as const
+  const base: Deployable = {
+    ...initial,
+    exists: true,
+    uuid: 'd',
+    name: 'd',
+    hostWork: true,
+    programmable: true,
+    handles: Object.fromEntries(['a', 'b'].map((uuid) => [uuid, handle(uuid, undefined)])),
+  }
+  /** What is granted when two requests of one bind want these images, one after the other. */
+  const granted = (loaded: string | null, ...wanted: readonly (string | null)[]) => {
+    let held: Deployable = { ...base, bitstreamId: loaded }
+    return wanted.map((bitstream, n) => {
+      const mates = ['r0', 'r1']
+      const command = { type: 'Grant', arq: mates[n]!, bitstream, deadline: 9, requestId: 'r', mates } as const
+      const decision = deployable.decide(held, command)
+      if (!decision.ok) return 'refused'
+      const [event] = decision.events as [Extract<DeployableEvent, { type: 'Granted' }>]
+      held = deployable.evolve(held, event, 1)
+      return event.order?.type === 'PrepareSlot' ? (event.order.bitstream ?? 'as it is') : 'no order'
+    })
+  }
+  test.each([
+    [null, ['x', 'x'], ['x', 'x']],
+    ['x', ['x', 'x'], ['as it is', 'as it is']],
+    ['x', [null, null], ['as it is', 'as it is']],
+    // one of them would lose what it was granted with
+    [null, ['x', 'y'], ['x', 'refused']],
+    ['x', ['x', 'y'], ['as it is', 'refused']],
+    ['x', [null, 'y'], ['as it is', 'refused']],
+    [null, ['x', null], ['x', 'refused']],
+  ])('with %s loaded, %j are given %j', (loaded, wanted, expected) =>
+    expect(granted(loaded, ...wanted)).toEqual(expected),
+  )
+  test('of any images, no two are loaded', () => {
+    const image = fc.constantFrom(null, ...IMAGES)
+    fc.assert(
+      fc.property(image, image, image, (loaded, one, other) => {
+        const loads = granted(loaded, one, other).filter((what) => IMAGES.some((each) => each === what))
+        expect(new Set(loads).size).toBeLessThanOrEqual(1)
+      }),
+    )
+  })
 })
 
 describe('units', () => {

@@ -49,7 +49,7 @@ test.each<readonly [line: string, err: string]>([
   ['dead-letters retry a --all', WHICH],
   ['dead-letters retry a', NO_KAFKA],
   ['dead-letters retry --all', NO_KAFKA],
-  ['doctor', 'nothing to look at: name --database, --kafka, --api or --nova-conf'],
+  ['doctor', 'nothing to look at: name --database, --kafka, --api, --nova-conf or --hardware'],
   ['doctor --api there', '--api: must be an http or https URL (is there)'],
   ['doctor --api ftp://there', '--api: must be an http or https URL (is ftp://there)'],
   ['doctor --api xhttp://there', '--api: must be an http or https URL (is xhttp://there)'],

@@ -7,7 +7,8 @@ import type { ReportedDevice } from '../../src/hardware.ts'
 import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
 import { readCardsFile } from '../../src/cli/config/cardsFile.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
-import { recordedHost, type RecordedHost, recordedHostIo } from './recordedHostIo.ts'
+import { never, slotsOf } from './driver.contract.ts'
+import { recordedHost, type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
 
 const driverOf = (name: string, options: DriverOptions = {}): Driver => {
@@ -338,12 +339,53 @@ describe('drives', () => {
     ],
   ])('%s', async (_what, io, reason) => expect(await reasonOf(io)).toBe(reason))
 
-  test('with several paths the namespace has another name in sysfs', async () => {
-    const io = recordedHostIo({
-      sys: pciTree({ '0000:dc:00.0': { ...drive({}), more: { nvme: { nvme2: { nvme0c2n1: {} } } } } }),
-      proc: { self: { mountinfo: mounted('259:9', '/dev/nvme0n1') } },
+  const severalPaths = (head: Tree | null, mountinfo = '', swaps = '') =>
+    recordedHostIo({
+      sys: {
+        ...pciTree({ '0000:dc:00.0': { ...drive({}), more: { nvme: { nvme2: { nvme0c2n1: {} } } } } }),
+        ...(head === null ? {} : { block: { nvme0n1: { dev: '259:9\n', ...head } } }),
+      },
+      proc: { self: { mountinfo }, swaps },
     })
-    expect(await reasonOf(io)).toBe('nvme0n1 is mounted or used for swapping')
+  test.each([
+    [
+      'it is mounted whole',
+      severalPaths({ size: '1\n' }, mounted('259:9', '/dev/nvme0n1')),
+      'nvme0n1 is mounted or used for swapping',
+    ],
+    [
+      'a partition is mounted',
+      severalPaths({ nvme0n1p2: { dev: '259:11\n' } }, mounted('259:11', '/dev/root')),
+      'nvme0n1p2 is mounted or used for swapping',
+    ],
+    [
+      'a partition is swap',
+      severalPaths({ nvme0n1p1: {} }, '', '/dev/nvme0n1p1 partition 1 0 -2'),
+      'nvme0n1p1 is mounted or used for swapping',
+    ],
+    [
+      'a partition is part of a volume',
+      severalPaths({ nvme0n1p3: { holders: { 'dm-0': {} } } }),
+      'nvme0n1p3 is part of dm-0',
+    ],
+    ['nothing uses it', severalPaths({ nvme0n1p1: { dev: '259:10\n' } }), undefined],
+  ])('with several paths the namespace lies elsewhere: %s', async (_what, io, reason) =>
+    expect(await reasonOf(io)).toBe(reason),
+  )
+  test('a namespace with several paths that cannot be found is not taken for unused', async () =>
+    await expect(reasonOf(severalPaths(null))).rejects.toThrow('/sys/block/nvme0n1: cannot be looked at'))
+
+  test('a drive that the host took into use since the report is not given to a guest', async () => {
+    const io = host({ nvme0n1p1: { dev: '259:1\n', holders: {} } })
+    const driver = driverOf('nvme_ssd_driver')
+    const [device] = await driver.discover(io)
+    expect(device!.deployables[0]!.hostWork).toBe(true)
+    const [slot] = slotsOf([device!])
+    await driver.prepare(io, slot!, never)
+    io.tree('/sys/bus/pci/devices/0000:dc:00.0/nvme/nvme0/nvme0n1/nvme0n1p1/holders')['dm-1'] = {}
+    await expect(driver.prepare(io, slot!, never)).rejects.toThrow(
+      `slot ${slot!.uuid}: the host uses the drive: nvme0n1p1 is part of dm-1`,
+    )
   })
 
   test('where nobody can say what is mounted, nothing is concluded', async () => {

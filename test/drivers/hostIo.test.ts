@@ -9,8 +9,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { HostIo } from '../../src/drivers/driver.ts'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
@@ -169,4 +171,25 @@ describe('the limits of the real host', () => {
     expect(existsSync(`${stateDir}/file.tmp`)).toBe(false)
     expect(readdirSync(stateDir)).toContain('other')
   })
+})
+
+const run = promisify(execFile)
+test('writes to sysfs that block leave room for everything else', async () => {
+  const io = real()
+  const pipes = [1, 2, 3, 4].map((n) => join(io.root, `pipe-${n}`))
+  await run('mkfifo', pipes)
+  const writes = pipes.map((path) => io.write(path, 'x'))
+  // with all threads of the process in a blocked write, nothing else could be read
+  expect(await io.read(`${io.root}/dir/a`)).toBe('one\n')
+  await io.write(`${io.stateDir}/own`, 'mine')
+  for (const path of pipes) expect((await run('timeout', ['5', 'cat', path])).stdout).toBe('x')
+  await Promise.all(writes)
+})
+
+test('what is kept lies below the folder of the driver, whole', async () => {
+  const io = real()
+  await io.keep(`${io.stateDir}/deep/kept`, 'one')
+  await io.keep(`${io.stateDir}/deep/kept`, 'two')
+  expect(await io.read(`${io.stateDir}/deep/kept`)).toBe('two')
+  await expect(io.keep(`${io.root}/dir/a`, 'x')).rejects.toThrow('is not below')
 })

@@ -107,6 +107,25 @@ describe('what it shows', () => {
   })
 })
 
+test('what is reported of a card does not change because a guest has a virtual function of it', async () => {
+  const io = recordedHostIo({ sys: opaeTree() })
+  const before = await driver().discover(io)
+  const vf = io.tree('/sys/bus/pci/devices/0000:5e:00.1')
+  vf['driver'] = { '->': '../../../bus/pci/drivers/vfio-pci' }
+  delete vf['fpga']
+  delete io.tree('/sys/bus/pci/devices/0000:5e:00.0/fpga/intel-fpga-dev.0')['intel-fpga-port.0']
+  expect(await driver().discover(io)).toEqual(before)
+})
+
+test('a board of another maker is found by its row', async () => {
+  const sys = opaeTree() as { devices: Tree }
+  const card = (sys.devices['pci0000:be'] as Tree)['0000:be:00.0'] as Tree
+  card['vendor'] = '0x1c2c\n'
+  card['device'] = '0x1000\n'
+  const devices = await driver().discover(recordedHostIo({ sys }))
+  expect(devices.map(({ vendor }) => vendor)).toEqual(['0x8086', '0x1c2c'])
+})
+
 describe('programming', () => {
   test('calls the program of the card as it always was called, and shows what it did', async () => {
     const host = open()

@@ -76,6 +76,13 @@ export const recordedHostIo = (
         typeof node === 'string' ? node : JSON.stringify(node),
       ]),
     )
+  const write = async (path: string, text: string): Promise<void> => {
+    const own = posix.normalize(path).startsWith(`${stateDir}/`)
+    if (own) makeFolders(root, path)
+    else if (typeof nodeAt(root, path, true) !== 'string') throw failure('EISDIR', path)
+    const { parent, name } = follow(root, path, true)
+    parent[name] = text
+  }
   return {
     hostname,
     stateDir,
@@ -104,13 +111,8 @@ export const recordedHostIo = (
         return null
       }
     },
-    write: async (path, text) => {
-      const own = posix.normalize(path).startsWith(`${stateDir}/`)
-      if (own) makeFolders(root, path)
-      else if (typeof nodeAt(root, path, true) !== 'string') throw failure('EISDIR', path)
-      const { parent, name } = follow(root, path, true)
-      parent[name] = text
-    },
+    write,
+    keep: write,
     head: async (path, bytes) => {
       const node = nodeAt(root, path, true)
       if (typeof node !== 'string') throw failure('EISDIR', path)

@@ -130,7 +130,7 @@ test('models and serial numbers follow from seed and place', async () => {
   expect(await lines(1)).toMatchInlineSnapshot(`
     [
       "{"product_id": "27b8", "controller": "3D controller"} {"vendor_info": "simulated", "serial": "C75ACE6F"} PGPU OWNER_CYBORG CUSTOM_GPU_NVIDIA CUSTOM_GPU_PRODUCT_ID_27B8 CUSTOM_GPU_NVIDIA_L4 CUSTOM_NVIDIA_27B8",
-      "{"product_id": "5000", "controller": "Processing accelerators"} {"vendor_info": "simulated", "serial": "9D9156E4"} FPGA OWNER_CYBORG CUSTOM_FPGA_XILINX CUSTOM_FPGA_PRODUCT_ID_5000 CUSTOM_FPGA_XILINX_U200",
+      "{"product_id": "5000", "controller": "Processing accelerators"} {"vendor_info": "simulated", "serial": "9D9156E4"} FPGA OWNER_CYBORG CUSTOM_FPGA_PRODUCT_ID_5000 CUSTOM_FPGA_XILINX_U200",
       "{"product_id": "1572", "controller": "Ethernet controller"} {"vendor_info": "simulated", "serial": "72788677"} CUSTOM_NIC OWNER_CYBORG CUSTOM_NIC_INTEL CUSTOM_NIC_PRODUCT_ID_1572 CUSTOM_NIC_INTEL_X710",
       "{"product_id": "37c8", "controller": "Co-processor"} {"vendor_info": "simulated", "serial": "F0F6D5D7"} CUSTOM_QAT OWNER_CYBORG CUSTOM_QAT_INTEL CUSTOM_QAT_PRODUCT_ID_37C8 CUSTOM_QAT_INTEL_C62X",
       "{"product_id": "1001", "controller": "Non-Volatile memory controller"} {"vendor_info": "simulated", "serial": "2740A386"} CUSTOM_SSD OWNER_CYBORG CUSTOM_SSD_INSPUR CUSTOM_SSD_PRODUCT_ID_1001 CUSTOM_SSD_INSPUR_NS8600G1U320",
@@ -140,7 +140,7 @@ test('models and serial numbers follow from seed and place', async () => {
   expect(await lines('demo/2')).toMatchInlineSnapshot(`
     [
       "{"product_id": "20f1", "controller": "3D controller"} {"vendor_info": "simulated", "serial": "17D08D96"} PGPU OWNER_CYBORG CUSTOM_GPU_NVIDIA CUSTOM_GPU_PRODUCT_ID_20F1 CUSTOM_GPU_NVIDIA_A100 CUSTOM_NVIDIA_20F1",
-      "{"product_id": "5000", "controller": "Processing accelerators"} {"vendor_info": "simulated", "serial": "4BD0D641"} FPGA OWNER_CYBORG CUSTOM_FPGA_XILINX CUSTOM_FPGA_PRODUCT_ID_5000 CUSTOM_FPGA_XILINX_U200",
+      "{"product_id": "5000", "controller": "Processing accelerators"} {"vendor_info": "simulated", "serial": "4BD0D641"} FPGA OWNER_CYBORG CUSTOM_FPGA_PRODUCT_ID_5000 CUSTOM_FPGA_XILINX_U200",
       "{"product_id": "1572", "controller": "Ethernet controller"} {"vendor_info": "simulated", "serial": "BDCA0DE6"} CUSTOM_NIC OWNER_CYBORG CUSTOM_NIC_INTEL CUSTOM_NIC_PRODUCT_ID_1572 CUSTOM_NIC_INTEL_X710",
       "{"product_id": "37c8", "controller": "Co-processor"} {"vendor_info": "simulated", "serial": "AD4E033B"} CUSTOM_QAT OWNER_CYBORG CUSTOM_QAT_INTEL CUSTOM_QAT_PRODUCT_ID_37C8 CUSTOM_QAT_INTEL_C62X",
       "{"product_id": "a80a", "controller": "Non-Volatile memory controller"} {"vendor_info": "simulated", "serial": "CC1E4F2C"} CUSTOM_SSD OWNER_CYBORG CUSTOM_SSD_SAMSUNG CUSTOM_SSD_PRODUCT_ID_A80A CUSTOM_SSD_SAMSUNG_PM9A3",

@@ -168,6 +168,32 @@ describe('a divided GPU', () => {
     ])
   })
 
+  test('what could not be made again is tried again until it is there', async () => {
+    const [driver, io] = [driverOf(), hostOf()]
+    const [slot] = await vgpuSlots(driver, io)
+    await driver.prepare(io, slot!, never)
+    io.restart()
+    const types = io.tree(TYPES)
+    const own = types['nvidia-223']!
+    delete types['nvidia-223']
+    const again = driverOf()
+    expect(await again.restore!(io, never)).toBe(false)
+    types['nvidia-223'] = own
+    expect(await again.restore!(io, never)).toBe(true)
+    expect(await madeOf(io)).toEqual([slot!.uuid])
+  })
+
+  test('a function that is not configured any more keeps its vGPUs, gives no more, and is not given as a whole', async () => {
+    const [driver, io] = [driverOf(), hostOf()]
+    const slots = await vgpuSlots(driver, io)
+    await driver.prepare(io, slots[2]!, never)
+    const plain = driverOf([])
+    expect(await marksOf(plain, io)).toEqual(['nvidia-223_2'])
+    await plain.release(io, slots[2]!, never)
+    expect(await madeOf(io)).toEqual([])
+    expect((await vgpuOf(plain, io)).deployables[0]!.attributes[0]!.value).toBe('PGPU')
+  })
+
   test('a type that the card does not offer makes it unusable, not gone, and the others are shown', async () => {
     const [driver, io] = [driverOf(['nvidia-999']), hostOf()]
     const devices = await driver.discover(io)
@@ -226,6 +252,21 @@ describe('a virtual function that the vendor divides by files of its own', () =>
     const before = await shown(driver, io)
     await io.write(`${files}/creatable_vgpu_types`, '')
     expect(await shown(driver, io)).toEqual({ ...before, numAccelerators: 0, handles: [] })
+  })
+
+  test('is not given, and not undone, when somebody else has made it', async () => {
+    const [driver, io] = open()
+    const { name, handles } = await shown(driver, io)
+    await io.write(`${files}/current_vgpu_type`, '1414')
+    expect(await shown(driver, io)).toMatchObject({ numAccelerators: 0, handles: [] })
+    expect(await driver.leftOut!(io)).toContainEqual({
+      address: VF,
+      reason: 'it is a vGPU that somebody else made, or a leftover',
+    })
+    const slot = { uuid: uuidOf(1), deployable: name, ...handles[0]! }
+    await expect(driver.prepare(io, slot, never)).rejects.toThrow(`${VF} is a vGPU already, which somebody else made`)
+    await driver.release(io, slot, never)
+    expect(await io.read(`${files}/current_vgpu_type`)).toBe('1414')
   })
 
   test('is not taken from whoever made another vGPU of it', async () => {

@@ -81,6 +81,49 @@ describe('what it shows', () => {
   })
 })
 
+describe('a card of which one function is not there', () => {
+  const without = async (fn: string) => {
+    const io = recordedHostIo({ sys: alveoTree() })
+    io.remove(`/sys/bus/pci/devices/0000:3b:00.${fn}`)
+    return [(await driver().discover(io))[0]!, await driver().leftOut!(io)] as const
+  }
+  test.each(['0', '1'])(
+    'function %s: it keeps its name, is not usable, and never a smaller accelerator',
+    async (fn) => {
+      const [device, left] = await without(fn)
+      expect([device.stub, device.controlPath.info]).toEqual([
+        true,
+        '{"bus": "3b", "device": "00", "domain": "0000", "function": "0"}',
+      ])
+      expect(device.deployables[0]).toMatchObject({ name: NAME, handles: [{ set: 0 }], programmable: false })
+      expect(left).toEqual([{ address: '0000:3b:00.0', reason: 'only one of its two functions is there' }])
+    },
+  )
+  test('of a kind that has one function only, is an accelerator of one request', async () => {
+    const io = recordedHostIo({ sys: alveoTree() })
+    io.tree('/sys/devices/pci0000:66/0000:66:00.0')['device'] = '0x50bc\n'
+    io.remove('/sys/bus/pci/devices/0000:66:00.1')
+    const device = (await driver().discover(io))[1]!
+    expect(device.stub).toBeUndefined()
+    expect(device.deployables[0]!.handles[0]).not.toHaveProperty('set')
+    expect(device.deployables[0]!.attributes.map(({ value }) => value)).not.toContain('CUSTOM_FPGA_XILINX')
+  })
+})
+
+test('what is reported of a card does not change because a guest has it', async () => {
+  const host = open()
+  await host.driver.program!(host.io, NAME, '/images/design.xclbin', never)
+  const before = await shown(host)
+  const user = host.io.tree('/sys/bus/pci/devices/0000:3b:00.1')
+  delete user['xclbinuuid']
+  user['driver'] = { '->': '../../../bus/pci/drivers/vfio-pci' }
+  expect(await shown(host)).toEqual(before)
+  // it shows something else when it is back
+  user['xclbinuuid'] = '11111111-2222-4333-8444-555555555555'
+  delete user['driver']
+  expect(await shown(host)).not.toHaveProperty('bitstreamId')
+})
+
 describe('programming', () => {
   test('writes the user partition through the user function, and shows what is loaded', async () => {
     const host = open()

@@ -225,6 +225,10 @@ const look = async ({ ask }: Stage, server: string, arqs: Arqs) => {
 const binds: Scene = async (stage) => {
   const { ask, cloud, talk } = stage
   const fpga = await providerOf(stage, 'FPGA')
+  // the card has two functions, each an accelerator of its own
+  const { uuid: card } = await placeOf(cloud, 'FPGA')
+  const trait = { deployable_id: card, key: 'trait9', value: 'CUSTOM_FPGA_XILINX' }
+  await ask('POST /v2/attributes', { body: trait })
   const arqs = await requests(stage, 'pair')
   const body = bindBody(arqs, fpga, SERVER(1), HOST)
   await ask(PATCH, { body, as: 'service' })

@@ -1,5 +1,6 @@
 /** FENCE: a physical function is prepared for one slot at a time, whatever the control believes. */
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { Order } from '../../src/wire/orders.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { IMAGE, openHostLab, type HostLab } from '../support/hostLab.ts'
 import { quiet } from '../support/lab.ts'
@@ -157,6 +158,38 @@ describe('FENCE-5 a deployable', () => {
     await lab.send(lab.order('Program', 5, { image: IMAGE }))
     expect(outcomes().slice(-3).toSorted()).toEqual(['Program 0 done', 'Program 0 done', 'ReleaseSlot 0 done'])
     expect(Object.keys((await lab.effects()).loaded)).toHaveLength(2)
+  })
+  const mates = (image: string = IMAGE): Order[] => [
+    lab.order('PrepareSlot', 1, { bitstream: IMAGE }),
+    lab.order('PrepareSlot', 2, { unit: 1, bitstream: image }),
+  ]
+  test('is programmed once for the slots of one bind, also while the others wait for it', async () => {
+    await lab.boot()
+    // both orders are in hand before the first of them programs
+    lab.driver.control.faults.delayMs = 1000
+    await lab.send(...mates())
+    await lab.clock.pass(10_000)
+    expect(outcomes()).toEqual(['PrepareSlot 0 done', 'PrepareSlot 0 done'])
+    const { prepared, loaded } = await lab.effects()
+    expect([Object.keys(prepared).length, Object.values(loaded)]).toEqual([2, [IMAGE]])
+  })
+  test('is programmed for the slots of one bind after a kill in the middle of it', async () => {
+    const host = await lab.boot()
+    lab.driver.control.faults.delayMs = 1000
+    await lab.send(...mates())
+    await lab.kill(host)
+    await lab.boot()
+    lab.driver.control.faults.delayMs = 0
+    await lab.send(...mates().toReversed())
+    await lab.clock.pass(5000)
+    expect(outcomes().slice(-2)).toEqual(['PrepareSlot 0 done', 'PrepareSlot 0 done'])
+  })
+  test('is not programmed with another image while a slot waits for its own', async () => {
+    await lab.boot()
+    lab.driver.control.faults.delayMs = 1000
+    await lab.send(...mates('another-image'))
+    await lab.clock.pass(10_000)
+    expect(outcomes().toSorted()).toEqual(['PrepareSlot 0 done', 'PrepareSlot 0 failed'])
   })
   test('is programmed where its slots are never prepared for a guest, or show no function that is', async () => {
     const bare = lab.driver

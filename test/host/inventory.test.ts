@@ -198,6 +198,7 @@ describe('a driver that makes again what a restart of the machine undid', () => 
       restore: async () => {
         calls.push('restore')
         if (left-- > 0) throw new Error('not yet')
+        return true
       },
     }
   }

@@ -162,7 +162,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/actors/deployable/decider.ts',
-    line: "return candidates.find((one) => one.state === 'free' && taken.against('free', [one]) === null)",
+    line: "const isFree = (one: SlotHandle): boolean => one.state === 'free' && taken.against('free', [one]) === null",
     original: "'free'",
     mutated: "''",
     reason: 'as the owner: any name but that of the other owner does; as the state it does not compile',
@@ -176,16 +176,16 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/actors/deployable/state.ts',
-    line: "({ state, pending }) => state === 'held' || state === 'releasing' || (state === 'quarantined' && pending !== null),",
-    original: "state === 'quarantined' && pending !== null",
-    mutated: '(pending !== null)',
+    line: "(handle.state === 'quarantined' && handle.pending !== null),",
+    original: "handle.state === 'quarantined' && handle.pending !== null",
+    mutated: '(handle.pending !== null)',
     reason: 'a handle that waits for its host is held, being released or in quarantine',
   },
   {
     path: 'src/actors/inventory/reconcile.ts',
-    line: '(isVirtual(device) ? 0 : 2) + (ownValue(host.devices, canonical) ? 0 : 1)',
-    original: '2',
-    mutated: '3',
+    line: 'return (isVirtual(device) ? 0 : 3) + (held ? (held.driver === driver ? 0 : 1) : 2)',
+    original: '3',
+    mutated: '4',
     reason: 'ranks are only compared with each other',
   },
   {

@@ -24,19 +24,26 @@ const RESOURCE = 'deployable'
 const conflict = (held: Deployable, why: string) =>
   refuse({ kind: 'conflict', reason: `deployable ${held.name}: ${why}` })
 
-const usable = (held: Deployable, bitstream: string | null, mates: Mates): string | null => {
+type Shares = (handle: SlotHandle) => boolean
+const usable = (held: Deployable, shares: Shares): string | null => {
   if (held.status === 'maintaining') return 'its device is in maintenance'
   if (held.presence !== 'present') return `its device is ${held.presence}`
-  return held.program || loading(held, bitstream, mates) ? 'it is being programmed' : null
+  return held.program || loading(held, shares) ? 'it is being programmed' : null
 }
-/** While a preparation that programs an image is under way, the region may not be granted to others (Q6). Mates share it: the host loads an image once. */
-const loading = (held: Deployable, bitstream: string | null, mates: Mates): boolean =>
+/** While a preparation that programs an image is under way, the region may not be granted to others (Q6). */
+const loading = (held: Deployable, shares: Shares): boolean =>
   Object.values(held.handles).some(
-    ({ pending, arq }) =>
-      pending?.type === 'PrepareSlot' &&
-      pending.bitstream !== undefined &&
-      !(pending.bitstream === bitstream && arq !== null && mates.includes(arq)),
+    (handle) => handle.pending?.type === 'PrepareSlot' && handle.pending.bitstream !== undefined && !shares(handle),
   )
+/** Mates for which the very image is being loaded: the host loads it once for all of them. */
+const sharing =
+  (bitstream: string | null, mates: Mates): Shares =>
+  ({ arq, pending }) =>
+    arq !== null &&
+    mates.includes(arq) &&
+    pending?.type === 'PrepareSlot' &&
+    pending.bitstream !== undefined &&
+    pending.bitstream === bitstream
 
 const grant = (
   held: Deployable,
@@ -50,11 +57,12 @@ const grant = (
     mates = [arq],
   }: Extract<DeployableCommand, { type: 'Grant' }>,
 ): Decision<DeployableEvent> => {
-  const why = usable(held, bitstream, mates)
+  const shares = sharing(bitstream, mates)
+  const why = usable(held, shares)
   if (why) return conflict(held, why)
   const load = bitstream === held.bitstreamId ? null : bitstream
   if (load && !held.programmable) return conflict(held, 'it cannot be programmed')
-  if (load && busy(held, mates)) return conflict(held, 'another request uses it, so it cannot be programmed now')
+  if (load && busy(held, shares)) return conflict(held, 'another request uses it, so it cannot be programmed now')
   const found = freeHandle(held, mates, wanted)
   if (!found) return conflict(held, 'no free attach handle')
   // what is imported was given before, whole or in part

@@ -1,5 +1,5 @@
 /** The state of a deployable, and how each event changes it. */
-import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
+import type { HandleUuid } from '../../identifiers.ts'
 import type { DeployableEvent, Description, KnownHandle } from './messages.ts'
 import { type Deployable, type SlotHandle, initial } from './shape.ts'
 import { type HandleMove, next } from './states.ts'
@@ -212,13 +212,13 @@ export const attributeOf = (held: Deployable, key: string): string | null =>
   held.attributes.find((attribute) => attribute.key === key)?.value ?? null
 export const traitsOf = (held: Deployable): ReadonlySet<string> =>
   new Set(held.attributes.filter(({ key }) => key.startsWith('trait')).map(({ value }) => value))
-/** `but`: what these requests hold does not count. */
-export const busy = (held: Deployable, but: readonly ArqUuid[] = []): boolean =>
+/** `but`: handles that do not count. */
+export const busy = (held: Deployable, but: (handle: SlotHandle) => boolean = () => false): boolean =>
   Object.values(held.handles).some(
-    ({ state, pending, arq }) =>
-      (state === 'held' && !(arq !== null && but.includes(arq))) ||
-      state === 'releasing' ||
-      (state === 'quarantined' && pending !== null),
+    (handle) =>
+      (handle.state === 'held' && !but(handle)) ||
+      handle.state === 'releasing' ||
+      (handle.state === 'quarantined' && handle.pending !== null),
   )
 
 /** A release that has failed for good is tried again after this long, because the cause may be over. */

@@ -2,9 +2,9 @@
  * Attach handles that are given together. A card may need several functions in one guest: such handles have the same set number, and are one
  * accelerator. A handle without a number is an accelerator of its own. Pure.
  *
- * UNIT-1 the handles of a unit are held by accelerator requests of one instance;
- * UNIT-2 a unit is granted only when none of its handles is in use, quarantined or missing;
- * UNIT-3 it is granted whole: whoever asks for a part of it is refused.
+ * WHOLE-1 the handles of a unit are held by accelerator requests of one instance;
+ * WHOLE-2 a unit is granted only when none of its handles is in use, quarantined or missing;
+ * WHOLE-3 it is granted whole: whoever asks for a part of it is refused.
  */
 import type { ArqUuid } from '../../identifiers.ts'
 import type { SlotHandle } from './shape.ts'

@@ -72,9 +72,19 @@ const entriesOf = (report: Report): readonly Entry[] =>
       : [],
   )
 
-/** Virtual functions before anything else (R7), then what is known: whoever has it already keeps it. */
-const rank = (host: Host, { canonical, device }: Entry): number =>
-  (isVirtual(device) ? 0 : 2) + (ownValue(host.devices, canonical) ? 0 : 1)
+/** Virtual functions before anything else (R7), then what is known, first to the driver that shows it: whoever has it already keeps it. */
+const rank = (host: Host, { canonical, device, driver }: Entry): number => {
+  const held = ownValue(host.devices, canonical)
+  return (isVirtual(device) ? 0 : 3) + (held ? (held.driver === driver ? 0 : 1) : 2)
+}
+
+/** A device stays with its driver while that one fails: another one that shows it would describe it in another way. */
+const keptBy = (host: Host, failed: ReadonlySet<string>, { canonical, driver }: Entry): string | null => {
+  const held = ownValue(host.devices, canonical)
+  return held && held.missing === 0 && held.driver !== driver && failed.has(held.driver)
+    ? `it belongs to ${held.driver}, which fails at present`
+    : null
+}
 
 type Placed = {
   readonly placed: ReadonlySet<Entry>
@@ -82,7 +92,7 @@ type Placed = {
   /** Refused because other devices have their hardware. */
   readonly rivals: ReadonlySet<string>
 }
-const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry): Placed => {
+const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry, failed: ReadonlySet<string>): Placed => {
   const placed = new Map<string, Entry>()
   const [refused, rivals]: [Refused[], Set<string>] = [[], new Set()]
   const ranked = entries.map((entry) => ({ entry, rank: rank(host, entry) }))
@@ -91,7 +101,7 @@ const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry): Placed 
     const other = placed.get(canonical)
     const unnamed = other
       ? `${driver} shows a control path that ${other.driver} shows too`
-      : (fault ?? rivalry.sameName(canonical, device))
+      : (fault ?? keptBy(host, failed, entry) ?? rivalry.sameName(canonical, device))
     const clash = unnamed === null ? rivalry.sameHardware(canonical, device) : null
     const reason = unnamed ?? clash
     if (clash !== null) rivals.add(canonical)
@@ -115,7 +125,8 @@ const sort = (host: Host, report: Report, handles: RecordedHandles): Sorted => {
   const stays = (canonical: string, { driver, missing }: HeldDevice) =>
     missing === 0 && !fit.has(canonical) && (named.has(canonical) || stubs.has(canonical) || !complete.has(driver))
   const rivalry = openRivalry(host, handles, stays)
-  const { placed, refused, rivals } = place(host, entries, rivalry)
+  const failed = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'failed' ? [driver] : [])))
+  const { placed, refused, rivals } = place(host, entries, rivalry, failed)
   const attached = openClaims()
   for (const { canonical, device, fault } of entries) if (fault === null) attached.add(canonical, attachedBy(device))
   const shown = new Map(

@@ -67,7 +67,7 @@ export const devices: Register = (program) => {
       withPlainErrors(async (flags: Flags & { readonly json?: true; readonly from?: string }) => {
         const config = configured(flags)
         if (!config) return
-        const { scanJson, scanLines } = await import('../hardware/surveyText.ts')
+        const { scanJson, scanLines } = await import('../operators/surveyLines.ts')
         const found = await scan(config, await hostOf(config, flags.from))
         if (flags.json) return out(visibleJson(scanJson(found), 2))
         outLines(scanLines(found))

@@ -72,6 +72,7 @@ export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo
       }
     },
     write: async () => undefined,
+    keep: async () => undefined,
     run: async (program, args) => {
       const run = runs.find((one) => one.program === program && JSON.stringify(one.args) === JSON.stringify(args))
       if (run === undefined)

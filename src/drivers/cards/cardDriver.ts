@@ -1,7 +1,7 @@
 /** A driver of cards that consist of one PCI function each and are handed to a guest as a whole. What it offers is data (`cardKinds.ts`). */
 import type { ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
-import { formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
+import { formatPciAddress, type PciAddress, pciAddressOf, pciJson } from '../../pci.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { attributesOf, deployableName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
@@ -25,7 +25,12 @@ type Candidate = { readonly found: PciFunction; readonly offer: Offer; readonly 
 /** A report's limit for models. */
 const MODEL_MAX = 255
 
-const reported = (hostname: HostName, { found, offer }: Candidate, model: string, check: boolean): ReportedDevice => ({
+const reported = (
+  hostname: HostName,
+  { found, offer }: Candidate,
+  model: string,
+  { kind, check }: { readonly kind: CardKind; readonly check: boolean },
+): ReportedDevice => ({
   type: offer.type,
   vendor: found.vendor,
   model: model.slice(0, MODEL_MAX).toWellFormed(),
@@ -39,7 +44,8 @@ const reported = (hostname: HostName, { found, offer }: Candidate, model: string
       driverName: offer.driverName,
       attributes: attributesOf(offer.resourceClass, offer.traits),
       handles: [passedHandle(found)],
-      hostWork: check,
+      // what the host uses itself is looked at once more before a guest gets it
+      hostWork: check || kind.refusesDrives === true,
       programmable: false,
     },
   ],
@@ -74,13 +80,18 @@ export const cardDriver = (
       const functions = offered.map(({ found }) => found)
       const nameOf = await namesOf(io, functions)
       through.offer(functions.map(({ address }) => address))
-      return offered.map((one) => reported(io.hostname, one, nameOf(one.found), check))
+      return offered.map((one) => reported(io.hostname, one, nameOf(one.found), { kind, check }))
     },
     leftOut: async (io) =>
       (await candidates(io)).flatMap(({ found, leftOut }): readonly LeftOut[] =>
         leftOut === null ? [] : [{ address: formatPciAddress(found.address), reason: leftOut }],
       ),
-    prepare: through.prepare,
+    prepare: async (io, slot, signal) => {
+      await through.prepare(io, slot, signal)
+      const address = pciAddressOf(slot.info)
+      const user = kind.refusesDrives && address !== null ? await driveUser(io, sysfsRoot, address) : null
+      if (user !== null) throw new Error(`slot ${slot.uuid}: the host uses the drive: ${user}`)
+    },
     release: through.release,
     inUse: through.inUse,
   }

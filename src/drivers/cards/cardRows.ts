@@ -8,6 +8,8 @@ export type Group = {
   readonly type: DeviceType
   readonly driver?: string
   readonly pciClass?: string
+  /** They are another kind of hardware than their type says: each family has a resource class of its own. */
+  readonly ownClass?: boolean
   /** Family and rest of the name, with a blank between them; a family of several words has `_` for the blanks. */
   readonly rows: Rows
 }
@@ -149,6 +151,7 @@ export const GROUPS: readonly Group[] = [
   {
     vendor: '19e5',
     type: 'QAT',
+    ownClass: true,
     rows: {
       a250: 'ZIP',
       'a251<a250': 'ZIP VF',
@@ -191,6 +194,7 @@ export const GROUPS: readonly Group[] = [
   {
     vendor: '8086',
     type: 'QAT',
+    ownClass: true,
     rows: { '0b25': 'DSA', '0cfe': 'IAA', '2710': 'DLB 2.0', '2714': 'DLB 2.5', '2715<2714': 'DLB 2.5 VF' },
   },
   {
@@ -225,6 +229,12 @@ export const GROUPS: readonly Group[] = [
       bcce: 'DFL OFS board',
       'bccf<bcce': 'DFL OFS board VF',
     },
+  },
+  {
+    vendor: '1c2c',
+    type: 'FPGA',
+    driver: 'intel_fpga_driver',
+    rows: { '1000': 'N5010', '1001': 'N5011', '1002': 'N5013', '1003': 'N5014' },
   },
   {
     vendor: '10ee',

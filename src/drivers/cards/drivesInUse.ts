@@ -47,13 +47,19 @@ const mountsOf = async (io: HostIo): Promise<string> => {
 }
 
 type Block = { readonly name: string; readonly folder: string }
-/** The namespaces of the controller and their partitions: `nvme0n1`, `nvme0n1p1`. With multipath they are named `nvme0c0n1` here. */
-const blocksOf = async (io: HostIo, controller: string): Promise<readonly Block[]> => {
+/**
+ * The namespaces of the controller and their partitions: `nvme0n1`, `nvme0n1p1`. With several paths only the path `nvme0c0n1` lies here: the
+ * namespace itself, with its partitions, is found among the block devices.
+ */
+const blocksOf = async (io: HostIo, sysfsRoot: string, controller: string): Promise<readonly Block[]> => {
   const blocks: Block[] = []
-  for (const name of await listed(io, controller)) {
-    if (!/^nvme\d+(?:c\d+)?n\d+$/.test(name)) continue
-    const folder = `${controller}/${name}`
-    blocks.push({ name: name.replace(/c\d+(?=n)/, ''), folder })
+  for (const entry of await listed(io, controller)) {
+    if (!/^nvme\d+(?:c\d+)?n\d+$/.test(entry)) continue
+    const name = entry.replace(/c\d+(?=n)/, '')
+    const folder = name === entry ? `${controller}/${entry}` : `${sysfsRoot}/block/${name}`
+    if (name !== entry && (await listed(io, folder)).length === 0)
+      throw new Error(`${folder}: cannot be looked at, so nobody knows whether the host uses the drive`)
+    blocks.push({ name, folder })
     for (const part of await listed(io, folder))
       if (part.startsWith(name)) blocks.push({ name: part, folder: `${folder}/${part}` })
   }
@@ -67,7 +73,7 @@ export const driveUser = async (io: HostIo, sysfsRoot: string, address: PciAddre
   if (controllers.length === 0) return null
   const used = usedIn(await mountsOf(io), (await readIfThere(io, '/proc/swaps')) ?? '')
   for (const controller of controllers)
-    for (const { name, folder: block } of await blocksOf(io, `${folder}/${controller}`)) {
+    for (const { name, folder: block } of await blocksOf(io, sysfsRoot, `${folder}/${controller}`)) {
       const number = (await readIfThere(io, `${block}/dev`))?.trim() ?? ''
       if (used.names.has(name) || used.numbers.has(number)) return `${name} is mounted or used for swapping`
       const [holder] = await listed(io, `${block}/holders`)

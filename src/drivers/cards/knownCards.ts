@@ -30,12 +30,17 @@ export type KnownCard = {
 /** The driver of cards that have none of their own. */
 export const TABLE_DRIVER = 'id_table_driver'
 
-const card = ({ vendor, type, driver = TABLE_DRIVER, pciClass = '' }: Group, id: string, name: string): KnownCard => {
+const card = (
+  { vendor, type, driver = TABLE_DRIVER, pciClass = '', ownClass = false }: Group,
+  id: string,
+  name: string,
+): KnownCard => {
   const [own = '', vfOf = null] = id.split('<')
   const [product = '', lastProduct = product] = own.split('-')
-  const [family = ''] = name.split(' ')
+  // an id that stands for two products has no family
+  const family = name.includes(' / ') ? null : name.split(' ', 1)[0]!
   const plain = name.replaceAll('_', ' ')
-  const rest = { resourceClass: null, traits: [], pciClass }
+  const rest = { resourceClass: ownClass && family ? `CUSTOM_${family}` : null, traits: [], pciClass }
   return { vendor, product, lastProduct, type, family, name: plain, vfOf, driver, ...rest }
 }
 

@@ -33,6 +33,6 @@ export const interfacesOf = async (
     found.set(address, now.length > 0 ? now : namesIn(kept[address]))
   }
   const text = JSON.stringify(Object.fromEntries([...found].filter(([, names]) => names.length > 0)))
-  if (text !== JSON.stringify(kept)) await io.write(file, text)
+  if (text !== JSON.stringify(kept)) await io.keep(file, text)
   return found
 }

@@ -17,7 +17,7 @@ import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import { GBS_HEAD_BYTES, readGbs } from './gbs.ts'
 import { type FpgaPart, readFpgaPart } from './intelSysfs.ts'
-import { imageIdOf, loadedImages } from './loadedImages.ts'
+import { imageIdOf, type LoadedImages, loadedImages } from './loadedImages.ts'
 
 export type IntelFpgaOptions = {
   readonly sysfsRoot: string
@@ -26,6 +26,7 @@ export type IntelFpgaOptions = {
   readonly fpgaconf?: string
 }
 const NAME = 'intel_fpga_driver'
+const VFIO = 'vfio-pci'
 const FPGACONF = '/usr/bin/fpgaconf'
 /** The caller's deadline ends a programming earlier. */
 const PROGRAM_MS = 600_000
@@ -40,7 +41,7 @@ type Card = {
 }
 
 const isCard = (found: PciFunction, known: KnownCard | null, part: FpgaPart): boolean =>
-  found.physfn === null && found.vendor === '8086' && (known?.driver === NAME ? known.vfOf === null : part.served)
+  found.physfn === null && (known?.driver === NAME ? known.vfOf === null : found.vendor === '8086' && part.served)
 
 /** By the table, and what the kernel's FPGA driver serves although the table does not know it. */
 const cardsOf = async (io: HostIo, { sysfsRoot, known }: IntelFpgaOptions): Promise<readonly Card[]> => {
@@ -116,6 +117,17 @@ const fpgaconfArgs = (card: Card, all: readonly Card[], image: string): readonly
   return [...segment, '--bus', `0x${bus}`, '--device', `0x${device}`, '--function', `0x${fn}`, image]
 }
 
+/** While a guest has a virtual function, the card does not say what is loaded. */
+const withLastSeen = async (images: LoadedImages, io: HostIo, cards: readonly Card[]): Promise<readonly Card[]> => {
+  const showing = cards.map((card) => ({
+    deployable: nameOf(io.hostname, card),
+    shows: card.functions.join(','),
+    hidden: card.vfs.some(({ driver }) => driver === VFIO),
+  }))
+  const shown = await images.shown(io, showing)
+  return cards.map((card) => ({ ...card, functions: shown(nameOf(io.hostname, card)).split(',').filter(Boolean) }))
+}
+
 export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
   const { sysfsRoot, fpgaconf = FPGACONF } = options
   const through = passThrough(sysfsRoot)
@@ -136,7 +148,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
   return {
     name: NAME,
     discover: async (io) => {
-      const cards = await cardsOf(io, options)
+      const cards = await withLastSeen(images, io, await cardsOf(io, options))
       const imageOf = await images.read(io)
       through.offer(
         cards.flatMap(({ pf, vfs }): readonly PciAddress[] =>

@@ -8,12 +8,19 @@ import { oneAtATime, readByRules, readIfThere } from '../files.ts'
 
 const File = v.object({
   loaded: v.record(v.string(), v.object({ image: v.pipe(v.string(), v.maxLength(100)), shows: v.string() })),
+  /** What each card showed when it could last be asked. */
+  seen: v.optional(v.record(v.string(), v.string()), () => ({})),
 })
-type Loaded = v.InferOutput<typeof File>
+type State = v.InferOutput<typeof File>
+
+/** What a card shows now. `hidden`: a guest has the function that shows it. */
+export type Showing = { readonly deployable: string; readonly shows: string; readonly hidden: boolean }
 
 export type LoadedImages = {
   /** The image of the deployable that shows this now; undefined: not known. */
   readonly read: (io: HostIo) => Promise<(deployable: string, shows: string) => string | undefined>
+  /** By deployable: what it shows, or what it showed before a guest took the function: what is reported of a card must not change because it is bound. */
+  readonly shown: (io: HostIo, cards: readonly Showing[]) => Promise<(deployable: string) => string>
   readonly note: (io: HostIo, deployable: string, image: string, shows: string) => Promise<void>
   /** Before the card is written: what is on it is not known until the end. */
   readonly forget: (io: HostIo, deployable: string) => Promise<void>
@@ -22,13 +29,27 @@ export type LoadedImages = {
 export const loadedImages = (driver: string): LoadedImages => {
   const inTurn = oneAtATime()
   const pathOf = (io: HostIo): string => `${io.stateDir}/${driver}.loaded.json`
-  const now = async (io: HostIo): Promise<Loaded> => {
+  const now = async (io: HostIo): Promise<State> => {
     const text = await readIfThere(io, pathOf(io))
-    return text === null ? { loaded: {} } : readByRules(File, text, pathOf(io))
+    return text === null ? { loaded: {}, seen: {} } : readByRules(File, text, pathOf(io))
   }
-  const change = (io: HostIo, made: (loaded: Loaded['loaded']) => Loaded['loaded']): Promise<void> =>
-    inTurn(async () => io.write(pathOf(io), JSON.stringify({ loaded: made((await now(io)).loaded) })))
+  const changed = (io: HostIo, made: (before: State) => State): Promise<void> =>
+    inTurn(async () => {
+      const before = await now(io)
+      const text = JSON.stringify(made(before))
+      if (text !== JSON.stringify(before)) await io.keep(pathOf(io), text)
+    })
+  const change = (io: HostIo, made: (loaded: State['loaded']) => State['loaded']): Promise<void> =>
+    changed(io, ({ loaded, seen }) => ({ loaded: made(loaded), seen }))
   return {
+    shown: async (io, cards) => {
+      const { seen } = await now(io)
+      const last = new Map(Object.entries(seen))
+      for (const { deployable, shows, hidden } of cards) if (!hidden && shows !== '') last.set(deployable, shows)
+      await changed(io, ({ loaded }) => ({ loaded, seen: Object.fromEntries(last) }))
+      const plain = new Map(cards.map(({ deployable, shows, hidden }) => [deployable, hidden ? null : shows]))
+      return (deployable) => plain.get(deployable) ?? last.get(deployable) ?? ''
+    },
     read: async (io) => {
       const { loaded } = await now(io)
       return (deployable, shows) =>

@@ -8,7 +8,7 @@
 import { codeOf, textOf } from '../../errorText.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
-import { formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
+import { formatPciAddress, hexNumber, hexText, type PciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
 import { pciNames } from '../cards/pciNames.ts'
@@ -17,7 +17,7 @@ import { readIfThere } from '../files.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
-import { imageIdOf, loadedImages } from './loadedImages.ts'
+import { imageIdOf, type LoadedImages, loadedImages } from './loadedImages.ts'
 import { imageUuid, readXclbin, XCLBIN_HEAD_BYTES } from './xclbin.ts'
 
 export type XilinxFpgaOptions = { readonly sysfsRoot: string; readonly known: Lookup }
@@ -27,17 +27,20 @@ const VENDOR = '10ee'
 const ACCELERATOR = '1200'
 /** The program of XRT, by its name since 2025 and the one before. */
 const TOOLS = { folder: '/opt/xilinx/xrt/bin', names: ['xrt-smi', 'xbutil'] }
+const VFIO = 'vfio-pci'
 /** The caller's deadline ends a programming earlier. */
 const PROGRAM_MS = 600_000
 const MODEL_MAX = 255
 
 type Card = {
-  /** The management function, or the only one. */
+  /** The management function, or the only one. Its address names the card, also while the kernel does not show it. */
   readonly first: PciFunction
   readonly functions: readonly PciFunction[]
   readonly known: KnownCard | null
   /** In factory recovery state: nothing can be done with it. */
   readonly isGolden: boolean
+  /** Its kind has two functions. */
+  readonly isPair: boolean
   /** The UUID of the image that the user function shows; null: none, or it is not served by its kernel driver. */
   readonly shows: string | null
 }
@@ -45,11 +48,21 @@ type Card = {
 const slotOf = ({ address }: PciFunction): string => formatPciAddress({ ...address, function: '0' })
 /** The function through which the user partition is programmed. */
 const userOf = ({ functions }: Card): PciFunction => functions.at(-1)!
+const isUser = (row: KnownCard | null): boolean => row?.driver === NAME && row.name.endsWith('user function')
+/** Of a card that should have two functions, one is not there: it is being reset, or was unplugged a moment ago. */
+const isHalf = ({ isPair, functions }: Card): boolean => isPair && functions.length < 2
+const isUsable = (card: Card): boolean => !card.isGolden && !isHalf(card)
 
 const shownImage = async (io: HostIo, sysfsRoot: string, { address }: PciFunction): Promise<string | null> => {
   const text = await readIfThere(io, `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}/xclbinuuid`)
   return text === null ? null : imageUuid(text)
 }
+
+/** The user function of a card has the product id after that of its management function. */
+const nextProduct = ({ vendor, product }: PciFunction) => ({
+  vendor,
+  product: hexText((hexNumber(product) ?? 0) + 1, 4),
+})
 
 const cardsOf = async (io: HostIo, { sysfsRoot, known }: XilinxFpgaOptions): Promise<readonly Card[]> => {
   const all = (await readPciFunctions(io, sysfsRoot)).filter(
@@ -57,27 +70,36 @@ const cardsOf = async (io: HostIo, { sysfsRoot, known }: XilinxFpgaOptions): Pro
   )
   const cards: Card[] = []
   for (const functions of Map.groupBy(all, slotOf).values()) {
-    const [first] = functions as [PciFunction, ...PciFunction[]]
-    const row = known(first)
+    const [seen] = functions as [PciFunction, ...PciFunction[]]
+    const first = { ...seen, address: { ...seen.address, function: '0' } }
+    const row = known(seen)
+    const isPair = functions.length > 1 || isUser(row) || isUser(known(nextProduct(seen)))
     const isGolden = row?.driver === NAME && row.name.endsWith('golden image')
-    cards.push({ first, functions, known: row, isGolden, shows: await shownImage(io, sysfsRoot, functions.at(-1)!) })
+    const shows = await shownImage(io, sysfsRoot, functions.at(-1)!)
+    cards.push({ first, functions, known: row, isGolden, isPair, shows })
   }
   return cards
+}
+
+/** Why nothing can be done with the card, in words; null: it can be used. */
+const unusable = (card: Card): string | null => {
+  if (card.isGolden) return 'it shows its factory image: it needs a shell'
+  return isHalf(card) ? 'only one of its two functions is there' : null
 }
 
 const nameOf = (hostname: HostName, { first }: Card): string =>
   deployableName(hostname, formatPciAddress(first.address))
 
 const deployableOf = (hostname: HostName, card: Card, bitstreamId: string | undefined): ReportedDeployable => {
-  const { first, functions, known, isGolden, shows } = card
+  const { first, functions, known, isGolden, isPair, shows } = card
   const traits = [
-    'CUSTOM_FPGA_XILINX',
+    // a group that requires this trait gets two accelerator requests
+    ...(isPair ? ['CUSTOM_FPGA_XILINX'] : []),
     traitName('CUSTOM_FPGA_PRODUCT_ID', first.product),
     ...(known?.family ? [traitName('CUSTOM_FPGA_XILINX', known.family)] : []),
     ...(shows === null ? [] : [traitName('CUSTOM_FPGA_FUNCTION_ID_XILINX', shows.replaceAll('-', '_'))]),
     ...(known?.traits ?? []),
   ]
-  const together = functions.length > 1 ? { set: 0 } : {}
   return {
     name: nameOf(hostname, card),
     numAccelerators: 1,
@@ -86,10 +108,10 @@ const deployableOf = (hostname: HostName, card: Card, bitstreamId: string | unde
       ...attributesOf(known?.resourceClass ?? 'FPGA', traits),
       ...(isGolden ? [{ key: 'state', value: 'golden' }] : []),
     ],
-    handles: functions.map((one) => ({ ...passedHandle(one), ...together })),
+    handles: functions.map((one) => ({ ...passedHandle(one), ...(isPair ? { set: 0 } : {}) })),
     // the host must know under which guests a card must not be written
     hostWork: true,
-    programmable: !isGolden,
+    programmable: isUsable(card),
     ...(bitstreamId === undefined ? {} : { bitstreamId }),
   }
 }
@@ -102,7 +124,7 @@ const deviceOf = (card: Card, model: string, one: ReportedDeployable): ReportedD
   vendorBoardInfo: spacedJson({ vendor_info: 'fpga_vb_info' }),
   controlPath: { type: 'PCI', info: pciJson(card.first.address) },
   deployables: [one],
-  ...(card.isGolden ? { stub: true } : {}),
+  ...(isUsable(card) ? {} : { stub: true }),
 })
 
 /** Throws when XRT is not installed. */
@@ -124,6 +146,17 @@ const headerOf = async (io: HostIo, imagePath: string): Promise<ReturnType<typeo
   }
 }
 
+/** While a guest has the user function, the card does not say what is loaded. */
+const withLastSeen = async (images: LoadedImages, io: HostIo, cards: readonly Card[]): Promise<readonly Card[]> => {
+  const showing = cards.map((card) => ({
+    deployable: nameOf(io.hostname, card),
+    shows: card.shows ?? '',
+    hidden: userOf(card).driver === VFIO,
+  }))
+  const shown = await images.shown(io, showing)
+  return cards.map((card) => ({ ...card, shows: shown(nameOf(io.hostname, card)) || null }))
+}
+
 export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   const { sysfsRoot, known } = options
   const through = passThrough(sysfsRoot)
@@ -132,13 +165,14 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   const cardNamed = async (io: HostIo, deployable: string): Promise<Card> => {
     const card = (await cardsOf(io, options)).find((one) => nameOf(io.hostname, one) === deployable)
     if (card === undefined) throw new Error(`${io.hostname} has no ${deployable}`)
-    if (card.isGolden) throw new Error(`${deployable} cannot be programmed: it shows its factory image`)
+    const why = unusable(card)
+    if (why !== null) throw new Error(`${deployable} cannot be programmed: ${why}`)
     return card
   }
   return {
     name: NAME,
     discover: async (io) => {
-      const cards = await cardsOf(io, options)
+      const cards = await withLastSeen(images, io, await cardsOf(io, options))
       const modelOf = await namesOf(
         io,
         cards.map(({ first }) => first),
@@ -151,11 +185,10 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
       })
     },
     leftOut: async (io) =>
-      (await cardsOf(io, options)).flatMap(({ first, isGolden }) =>
-        isGolden
-          ? [{ address: formatPciAddress(first.address), reason: 'it shows its factory image: it needs a shell' }]
-          : [],
-      ),
+      (await cardsOf(io, options)).flatMap((card) => {
+        const reason = unusable(card)
+        return reason === null ? [] : [{ address: formatPciAddress(card.first.address), reason }]
+      }),
     prepare: through.prepare,
     release: through.release,
     inUse: through.inUse,

@@ -36,7 +36,7 @@ export const madeFile = (driver: string): MadeFile => {
       inTurn(async () => {
         const before = await read(io)
         const text = JSON.stringify(made(before))
-        if (text !== JSON.stringify(before)) await io.write(pathOf(io), text)
+        if (text !== JSON.stringify(before)) await io.keep(pathOf(io), text)
       }),
   }
 }

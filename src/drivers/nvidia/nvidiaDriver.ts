@@ -26,7 +26,10 @@ export const nvidiaDriver = ({ typeAt, ...options }: CardOptions & Pick<VgpusOpt
       const nameOf = await namesOf(io, functions)
       return [...(await whole.discover(io)), ...divided.map((one) => vgpuReport(io.hostname, one, nameOf(one.found)))]
     },
-    leftOut: async (io) => [...(await whole.leftOut(io)), ...vgpusLeftOut(await vgpus.look(io))],
+    leftOut: async (io) => {
+      const divided = await vgpus.look(io)
+      return [...(await whole.leftOut(io)), ...vgpusLeftOut(divided)]
+    },
     prepare: async (io, slot, signal) => {
       signal.throwIfAborted()
       const asked = vgpus.askedFor(slot)

@@ -60,17 +60,19 @@ export type Vgpu = {
   readonly name: string
   /** This driver's own devices of the function and type, by UUID. */
   readonly mine: ReadonlyMap<string, Made>
+  /** It is not configured any more: what is made stays, and nothing more is given. */
+  readonly isClosed: boolean
 }
 
-export const handlesOf = ({ found, type, division, mine }: Vgpu): readonly ReportedHandle[] => {
+export const handlesOf = ({ found, type, division, mine, isClosed }: Vgpu): readonly ReportedHandle[] => {
   if (division.how === 'mdev') {
     const marks = new Map([...mine].map(([uuid, { mark }]) => [uuid, mark]))
-    return marksOf(type, division.type, marks).map((mark) => mdevHandle(found, type, mark))
+    const all = isClosed ? [...marks.values()].toSorted() : marksOf(type, division.type, marks)
+    return all.map((mark) => mdevHandle(found, type, mark))
   }
-  // while other vGPUs of the card use up what this one would need, it has none to give
-  return division.how === 'vfio' && (division.isMade || division.canBeMade || mine.size > 0)
-    ? [passedHandle(found)]
-    : []
+  // while other vGPUs of the card use up what this one would need, or somebody else has made it, it has none to give
+  const canBeGiven = division.how === 'vfio' && !division.isMade && division.canBeMade && !isClosed
+  return division.how === 'vfio' && (mine.size > 0 || canBeGiven) ? [passedHandle(found)] : []
 }
 
 export const vgpuReport = (hostname: HostName, vgpu: Vgpu, model: string): ReportedDevice => {

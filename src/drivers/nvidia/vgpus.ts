@@ -32,17 +32,23 @@ const addressIn = ({ address }: Made): PciAddress => {
 export class Vgpus {
   readonly #options: VgpusOptions
   readonly #file = madeFile(NVIDIA_KIND.driver)
+  /** The type of vGPU by address, of those that are made. */
+  #left: ReadonlyMap<string, string> = new Map()
 
   constructor(options: VgpusOptions) {
     this.#options = options
   }
 
-  readonly isDivided = (address: PciAddress): boolean => this.#options.typeAt.has(formatPciAddress(address))
+  /** As of the last look: a function of which vGPUs are left is never given as a whole. */
+  readonly isDivided = (address: PciAddress): boolean =>
+    this.#options.typeAt.has(formatPciAddress(address)) || this.#left.has(formatPciAddress(address))
 
   /** The divided functions of the host. Remembers what their types are called. */
   async look(io: HostIo): Promise<readonly Vgpu[]> {
-    const { sysfsRoot, known, typeAt } = this.#options
+    const { sysfsRoot, known, typeAt: configured } = this.#options
     const state = await this.#file.read(io)
+    this.#left = new Map(Object.values(state.made).map(({ address, type }) => [address, type]))
+    const typeAt = new Map([...this.#left, ...configured])
     const names = new Map(Object.entries(state.names))
     const vgpus: Vgpu[] = []
     for (const found of await readPciFunctions(io, sysfsRoot)) {
@@ -52,7 +58,8 @@ export class Vgpus {
       const division = await divisionOf(io, sysfsRoot, found.address, type)
       const said = division.how === 'mdev' ? division.type.name : division.how === 'vfio' ? division.name : null
       if (said !== null) names.set(type, said)
-      vgpus.push({ found, offer, type, division, name: names.get(type) ?? type, mine: mineAt(state, address, type) })
+      const [name, mine] = [names.get(type) ?? type, mineAt(state, address, type)]
+      vgpus.push({ found, offer, type, division, name, mine, isClosed: !configured.has(address) })
     }
     if (names.size > 0) await this.#file.change(io, ({ made }) => ({ made, names: Object.fromEntries(names) }))
     return vgpus
@@ -76,6 +83,9 @@ export class Vgpus {
     // whatever the type of the slot, its function must be there
     await presentFunction(io, this.#options.sysfsRoot, { ...slot, type: 'PCI', info: { ...address } })
     const one: Made = { address: formatPciAddress(address), type, mark }
+    const noted = (await this.#file.read(io)).made[slot.uuid]
+    if (noted === undefined && !isMdev(one) && (await this.#isMade(io, slot.uuid, one)))
+      throw new Error(`slot ${slot.uuid}: ${one.address} is a vGPU already, which somebody else made`)
     await this.#file.change(io, (before) => withMade(before, slot.uuid, one))
     try {
       await this.#make(io, slot.uuid, one)
@@ -97,16 +107,19 @@ export class Vgpus {
     if (one !== undefined) await this.#file.change(io, (before) => withoutMade(before, slot.uuid))
   }
 
-  /** Makes again what this driver had made. What cannot be made is logged. */
-  async restore(io: HostIo, signal: AbortSignal): Promise<void> {
+  /** Makes again what this driver had made. What cannot be made is logged. Whether all is made. */
+  async restore(io: HostIo, signal: AbortSignal): Promise<boolean> {
+    let whole = true
     for (const [uuid, one] of Object.entries((await this.#file.read(io)).made)) {
       signal.throwIfAborted()
       try {
         await this.#make(io, uuid, one)
       } catch (error) {
+        whole = false
         io.warn('vgpu_not_restored', { uuid, address: one.address, type: one.type, reason: textOf(error) })
       }
     }
+    return whole
   }
 
   async #make(io: HostIo, uuid: string, one: Made): Promise<void> {
@@ -131,6 +144,8 @@ export const vgpusLeftOut = (vgpus: readonly Vgpu[]): readonly LeftOut[] =>
   vgpus.flatMap(({ found, division, mine }): readonly LeftOut[] => {
     const address = formatPciAddress(found.address)
     if (division.how === 'not') return [{ address, reason: division.reason }]
+    if (division.how === 'vfio' && division.isMade && mine.size === 0)
+      return [{ address, reason: 'it is a vGPU that somebody else made, or a leftover' }]
     const foreign = division.how === 'mdev' ? division.type.made.filter((uuid) => !mine.has(uuid)) : []
     return foreign.map((uuid) => ({
       address,
@@ -143,7 +158,7 @@ export const vgpusInUse = (vgpus: readonly Vgpu[]): readonly InUse[] =>
   vgpus.flatMap((vgpu) => {
     const { division, mine } = vgpu
     const handles = handlesOf(vgpu)
-    if (division.how === 'vfio' && division.isMade)
+    if (division.how === 'vfio' && division.isMade && mine.size > 0)
       return handles.map(({ type, info }) => ({ type, info, by: 'its vGPU exists' }))
     const made = division.how === 'mdev' ? division.type.made : []
     return [...mine].flatMap(([uuid, { mark }]) =>

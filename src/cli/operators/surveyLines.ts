@@ -3,8 +3,8 @@ import type { ScannedDevice } from '../../drivers/pci/scan.ts'
 import type { Passable } from '../../drivers/passable.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { visibleJson } from '../../text.ts'
-import { tableOf } from '../operators/api.ts'
-import { addressOf, type SurveyedDriver } from './survey.ts'
+import { tableOf } from './api.ts'
+import { addressOf, type SurveyedDriver } from '../hardware/survey.ts'
 
 type Deployable = ReportedDevice['deployables'][number]
 const valuesOf = ({ attributes }: Deployable, prefix: string): readonly string[] =>
