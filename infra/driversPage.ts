@@ -18,6 +18,10 @@ told of it, and what is left out and why:
 recorded machine anywhere else. Every provider in Placement has the trait \`OWNER_CYBORG\` beside those that are named here. All decisions are made by numbers (PCI
 ids and classes); names come from the \`pci.ids\` of the host, where it has one, and are for people only.
 
+A host program reports its inventory every \`host.report_every_seconds\`, and at once when the kernel says that a device was plugged in, pulled out or divided, if \`udevadm\` is installed. A driver
+that fails is shown with its error under its host (\`GET /v2/hosts\`, \`accelerando hosts\`); what it showed before stays as it is until it works again.
+\`accelerando doctor --hardware\` says on a host whether what its drivers find can be passed on to guests: IOMMU and its groups, vfio-pci, huge pages.
+
 **None of these drivers was ever run on its real card.** The last column says on what they were tried.
 
 `

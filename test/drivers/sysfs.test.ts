@@ -96,3 +96,33 @@ describeWith(bus, 'sysfs of this machine', (folder) => {
     for (const one of functions) expect(line(one)).toMatch(/^\S+ [0-9a-f]{6} [0-9a-f]{4}:[0-9a-f]{4}$/)
   })
 })
+
+describe('drivers that ask at the same time', () => {
+  const counted = () => {
+    const io = recordedHost('mixed-host')
+    const seen: string[] = []
+    return { seen, io: { ...io, list: (path: string) => (seen.push(path), io.list(path)), remove: io.remove } }
+  }
+  test('share one read, which begins after all have asked', async () => {
+    const { io, seen } = counted()
+    const [one, other] = [readPciFunctions(io, '/sys'), readPciFunctions(io, '/sys')]
+    io.remove('/sys/bus/pci/devices/0000:af:00.0')
+    expect(await one).toBe(await other)
+    expect((await one).some(({ address }) => address.bus === 'af')).toBe(false)
+    expect(seen.filter((path) => path === '/sys/bus/pci/devices')).toHaveLength(1)
+  })
+  test('later read anew, as does another host', async () => {
+    const { io } = counted()
+    const before = await readPciFunctions(io, '/sys')
+    io.remove('/sys/bus/pci/devices/0000:af:00.0')
+    expect(await readPciFunctions(io, '/sys')).toHaveLength(before.length - 1)
+    const two = await Promise.all([readPciFunctions(io, '/sys'), readPciFunctions(recordedHost('pci-sim'), '/sys')])
+    expect(two[0]).not.toEqual(two[1])
+  })
+  test('share a failure, and ask again after it', async () => {
+    const { io } = counted()
+    const asked = [readPciFunctions(io, '/nowhere'), readPciFunctions(io, '/nowhere')]
+    for (const each of asked) await expect(each).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(readPciFunctions(io, '/nowhere')).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+})

@@ -15,7 +15,7 @@ import type { Config, Demo } from '../config/config.ts'
 import { demoHosts } from './demo.ts'
 import { openHostAdmin } from './hostAdmin.ts'
 import { openHostFolder } from './hostFolder.ts'
-import { localDrivers, startHostIn } from './hosts.ts'
+import { localDrivers, reportedAtOnce, startHostIn } from './hosts.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
 import { showHosts } from '../observe/metricsHost.ts'
 import { observedBus } from '../observe/observedBus.ts'
@@ -103,6 +103,7 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     const parts = { config, bus: patient(bus, link), images: await stores.files(), log, clock, watching }
     const host = await startHostIn(parts, name, config.data, drivers)
     open.add(host.stop, HOST_STOP_MS)
+    open.add(reportedAtOnce(host, drivers, log))
     doubled = host.notReady
     showHosts(watching.meter, [host])
     await link.well()

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path'
 import type { Bus } from '../../bus/port.ts'
-import { type Clock, idsBy, systemClock } from '../../clock.ts'
+import { type Cancel, type Clock, idsBy, systemClock } from '../../clock.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import { realHostIo } from '../../drivers/hostIo.ts'
-import { driverByName } from '../../drivers/index.ts'
+import { driverByName, HARDWARE_DRIVERS } from '../../drivers/index.ts'
 import { simulatedDriver } from '../../drivers/simulated/simulated.ts'
 import type { SimulatedHost } from '../../drivers/simulated/cloud.ts'
 import type { ImageFiles } from '../../images.ts'
@@ -17,6 +17,7 @@ import type { Log } from '../../log.ts'
 import type { Config } from '../config/config.ts'
 import { ordersCounted, timedDriver } from '../observe/metricsHost.ts'
 import { VERSION } from '../version.ts'
+import { watchHotplug } from './hotplug.ts'
 import type { Watching } from '../observe/watching.ts'
 
 export type HostParts = {
@@ -30,6 +31,16 @@ export type HostParts = {
 type Found =
   | { readonly ok: true; readonly drivers: readonly Driver[] }
   | { readonly ok: false; readonly problems: readonly string[] }
+
+/** Lets the host report at once when the kernel says that its hardware has changed. Hosts without real hardware are not watched. */
+export const reportedAtOnce = (
+  host: Pick<Host, 'reportNow'>,
+  drivers: readonly Pick<Driver, 'name'>[],
+  log: Log,
+): Cancel =>
+  drivers.some(({ name }) => HARDWARE_DRIVERS.includes(name))
+    ? watchHotplug({ log, clock: systemClock, changed: () => void host.reportNow() })
+    : () => {}
 
 /** Problems are texts for the operator. */
 export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {

@@ -16,7 +16,7 @@ import { type Closer, closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { makeDataFolder } from './dataFolder.ts'
 import { demoHosts } from './demo.ts'
-import { type HostParts, localDrivers, startLocalHost, startSimulatedHosts } from './hosts.ts'
+import { type HostParts, localDrivers, reportedAtOnce, startLocalHost, startSimulatedHosts } from './hosts.ts'
 import { openImages } from './images.ts'
 import { neighboursOf } from './neighbours.ts'
 import { type Listening, listen, urlOf } from './listen.ts'
@@ -116,6 +116,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     const simulated = await startDemo(parts, open, (hosts) => recorded(system.plane.control, hosts, log))
     const own = await startLocalHost(parts, local.drivers)
     open.add(own.stop)
+    open.add(reportedAtOnce(own, local.drivers, log))
     await recorded(system.plane.control, [own], log)
     const hosts = [...simulated, own]
     const api = await listenApi({ config, control: system.plane.control, identify: cloud.identify, log, watching })

@@ -59,11 +59,7 @@ const readFunction = async (io: HostIo, folder: string, address: PciAddress): Pr
 export const isPresent = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<boolean> =>
   (await io.list(pciFolder(sysfsRoot))).some((name) => name.toLowerCase() === formatPciAddress(address))
 
-/**
- * Every PCI function of the host, ordered by address. Throws when one cannot be read:
- * only a function that was unplugged in the meantime may be left out.
- */
-export const readPciFunctions = async (io: HostIo, sysfsRoot: string): Promise<readonly PciFunction[]> => {
+const readAll = async (io: HostIo, sysfsRoot: string): Promise<readonly PciFunction[]> => {
   const functions: PciFunction[] = []
   for (const name of await io.list(pciFolder(sysfsRoot))) {
     const address = parsePciAddress(name)
@@ -75,4 +71,24 @@ export const readPciFunctions = async (io: HostIo, sysfsRoot: string): Promise<r
     }
   }
   return functions.toSorted((one, other) => comparePci(one.address, other.address))
+}
+
+/** Reads that have not begun yet. */
+const waiting = new WeakMap<HostIo, Map<string, Promise<readonly PciFunction[]>>>()
+
+/**
+ * Every PCI function of the host, ordered by address. Throws when one cannot be read: only a function that was unplugged in the meantime may be left out. Drivers
+ * that ask at the same time share one read; it begins after all of them have asked.
+ */
+export const readPciFunctions = (io: HostIo, sysfsRoot: string): Promise<readonly PciFunction[]> => {
+  const reads = waiting.get(io) ?? new Map<string, Promise<readonly PciFunction[]>>()
+  waiting.set(io, reads)
+  const shared = reads.get(sysfsRoot)
+  if (shared !== undefined) return shared
+  const read = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+    reads.delete(sysfsRoot)
+    return readAll(io, sysfsRoot)
+  })
+  reads.set(sysfsRoot, read)
+  return read
 }

@@ -1,0 +1,92 @@
+/** Devices that are plugged in, by the events that a program prints. The program is a script in the place of `udevadm`. */
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { watchHotplug } from '../../src/cli/programs/hotplug.ts'
+import { handClock, memoryLog } from '../support/lab.ts'
+import { tempFolder } from '../support/program.ts'
+
+const folder = tempFolder('hotplug')
+afterAll(folder.remove)
+let scripts = 0
+const script = (text: string): string => {
+  const path = join(folder.path, `udevadm-${++scripts}`)
+  writeFileSync(path, `#!/bin/sh\n${text}\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+const watch = (program: string) => {
+  const [clock, log] = [handClock(), memoryLog()]
+  let changes = 0
+  const stop = watchHotplug({ program, clock, log, changed: () => void changes++ })
+  const said = () => log.said.map(({ message }) => message)
+  return { clock, log, said, stop, changes: () => changes }
+}
+const EVENT = 'echo "KERNEL[4.2] add /devices/pci0000:00/0000:00:04.0 (pci)"'
+
+test('many events are one change, and later ones another', async () => {
+  const told = join(folder.path, 'told')
+  const go = join(folder.path, 'go')
+  const it = watch(
+    script(
+      `echo "$@" > ${told}; echo monitor will print; ${EVENT}; ${EVENT}; touch ${told}.1; while [ ! -e ${go} ]; do sleep 0.02; done; ${EVENT}; touch ${told}.2; sleep 60`,
+    ),
+  )
+  await expect.poll(() => existsSync(`${told}.1`), { timeout: 5000 }).toBe(true)
+  await expect
+    .poll(async () => {
+      await it.clock.pass(1000)
+      return it.changes()
+    })
+    .toBe(1)
+  expect(readFileSync(told, 'utf8')).toBe('monitor --kernel --subsystem-match=pci --subsystem-match=mdev\n')
+  writeFileSync(go, '')
+  await expect.poll(() => existsSync(`${told}.2`), { timeout: 5000 }).toBe(true)
+  await expect
+    .poll(async () => {
+      await it.clock.pass(1000)
+      return it.changes()
+    })
+    .toBe(2)
+  it.stop()
+  expect(it.said()).toEqual([])
+})
+
+test('a machine without the program is told once, and nothing more', async () => {
+  const it = watch(join(folder.path, 'none'))
+  await expect.poll(it.said).toEqual(['hotplug.unwatched'])
+  await it.clock.pass(1_000_000)
+  expect(it.said()).toEqual(['hotplug.unwatched'])
+  it.stop()
+})
+
+test('a program that ends is started again, each time later, until it is stopped', async () => {
+  const it = watch(script('exit 3'))
+  await expect.poll(it.said).toEqual(['hotplug.again'])
+  await it.clock.pass(1000)
+  await expect.poll(it.said).toHaveLength(2)
+  expect(it.log.said.map(({ detail }) => [detail['reason'], detail['afterMs']])).toEqual([
+    ['ended with 3', 1000],
+    ['ended with 3', 2000],
+  ])
+  it.stop()
+  await it.clock.pass(1_000_000)
+  expect(it.said()).toHaveLength(2)
+})
+
+test('stopping ends the program, and a change that was about to be told', async () => {
+  const pid = join(folder.path, 'pid')
+  const it = watch(script(`echo $$ > ${pid}; ${EVENT}; exec sleep 60`))
+  await expect.poll(() => existsSync(pid) && readFileSync(pid, 'utf8') !== '', { timeout: 5000 }).toBe(true)
+  it.stop()
+  await it.clock.pass(10_000)
+  expect(it.changes()).toBe(0)
+  const state = () => {
+    try {
+      return /^State:\s+(\w)/m.exec(readFileSync(`/proc/${readFileSync(pid, 'utf8').trim()}/status`, 'utf8'))?.[1]
+    } catch {
+      return 'gone'
+    }
+  }
+  await expect.poll(state).toMatch(/Z|gone/)
+})
