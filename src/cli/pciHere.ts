@@ -1,4 +1,5 @@
 /** The PCI functions of this machine, with what the whitelist of the configuration says of each. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DriverOptions } from '../drivers/index.ts'
 import type { HostIo } from '../drivers/driver.ts'
@@ -17,9 +18,15 @@ export type PciHere = {
   readonly look: () => Promise<readonly SeenFunction[]>
 }
 
+/** Where the drivers of this machine keep what they remember: of `host`, or of `start`, whose folder holds several hosts. */
+const stateDirIn = (data: string, name: string): string => {
+  const [own, among] = [join(data, 'drivers'), join(data, 'hosts', name, 'drivers')]
+  return existsSync(own) && !existsSync(among) ? own : among
+}
+
 /** This machine, of which nothing is changed. */
 export const ioHere = ({ name, data }: { readonly name: string; readonly data: string }): HostIo => ({
-  ...realHostIo({ hostname: name, stateDir: join(data, 'hosts', name, 'drivers'), warn: () => undefined }),
+  ...realHostIo({ hostname: name, stateDir: stateDirIn(data, name), warn: () => undefined }),
   write: async () => undefined,
   keep: async () => undefined,
 })

@@ -48,7 +48,7 @@ export const PROGRAM_FLAGS = {
   doctor: ['database', 'kafka.brokers', ...TOPICS, 'nova.url', 'config', 'log.level'],
   letters: ['kafka.brokers', 'kafka.prefix', 'config', 'log.level'],
   topics: ['kafka.brokers', ...TOPICS, 'config', 'log.level'],
-  scan: ['config'],
+  scan: ['config', 'data', 'host.name'],
   policy: ['config'],
   host: [
     ...(['host.name', 'kafka.brokers', 'data', 'admin_listen', 'clock_offset_ms'] satisfies Key[]),
