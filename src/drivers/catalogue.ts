@@ -26,7 +26,7 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
       'one PCI; of a divided function one MDEV for each vGPU, or one PCI where the vendor divides by files of its own',
     programming:
       'a vGPU is made when it is bound and removed when it is given up; after a restart of the machine it is made again',
-    tried: `${RECORDED}; a kernel in the test that makes mediated devices`,
+    tried: `${RECORDED}; a process in the place of the kernel that makes mediated devices, with the real program`,
   },
   intel_fpga_driver: {
     hardware: 'Intel FPGA cards served by the OPAE kernel driver or the one of the kernel (DFL)',
