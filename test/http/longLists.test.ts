@@ -153,6 +153,14 @@ describe('over a connection', () => {
     expect(pages).toBe(1)
     await expect(reader.read()).rejects.toThrow('broken off')
   })
+  test('a client that is slow, but takes something now and then, gets the whole', async () => {
+    const { app, broken } = appOf({ streams: { stallMs: 300 } })
+    const reader = (await app.request(PATH)).body!.getReader()
+    const from = performance.now()
+    while (!(await reader.read()).done)
+      if (performance.now() - from < 1000) await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(broken()).toEqual([])
+  })
   test('it is broken off when it takes too long as a whole', async () => {
     const { app, broken } = appOf({ streams: { wholeMs: 100 } })
     const reader = (await app.request(PATH)).body!.getReader()

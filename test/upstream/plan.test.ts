@@ -6,7 +6,7 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { openPlane, value } from '../support/plane.ts'
 import { CASES, type Case } from './cases.ts'
 import { NOW, importInto, violationsIn } from './recorded.ts'
-import { uuidOf } from './scenario.ts'
+import { deviceRow, tablesOf, uuidOf } from './scenario.ts'
 import { ARQS, WHOLE } from './whole.ts'
 
 /** What the whole database adds up to, kind by kind. */
@@ -61,4 +61,13 @@ describe.each([...CASES, ALL])('%s', (_, tables, notes, arqs) => {
     )
     expect(states.flat()).toEqual(arqs)
   })
+})
+
+test('a note about a device that is left out names what is wrong with it', () => {
+  const textOf = (more: object) => {
+    const { notes } = planImport(tablesOf({ devices: [deviceRow(1, more as never)] }))
+    return notes.filter(({ table }) => table === 'devices').map(({ text }) => text)
+  }
+  expect(textOf({ type: 'TPU' })).toEqual(["type 'TPU' is none of GPU, FPGA, AICHIP, QAT, NIC, SSD"])
+  expect(textOf({ hostname: '' })).toEqual(['it has no hostname'])
 })

@@ -139,6 +139,11 @@ describe('what a file beside the image says of it', () => {
     })
     expect(await find()).toMatchObject({ found: true })
   })
+  test.each(['g', 'ga', '-'])('a digest with anything but hexadecimal digits is none: %s', async (bad) => {
+    put(IMAGE)
+    describeImage({ os_hash_algo: 'sha256', os_hash_value: bad + 'a'.repeat(64 - bad.length) })
+    expect(await folderCatalogue(folder).find(IMAGE)).toMatchObject({ image: { digest: null } })
+  })
   test('bytes that do not match the digest are not handed out', async () => {
     put(IMAGE)
     describeImage({ os_hash_algo: 'sha256', os_hash_value: 'ab'.repeat(32) })

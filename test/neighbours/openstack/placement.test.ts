@@ -90,7 +90,7 @@ test.each<[string, Answer | Error, string]>([
   ['a page of a proxy', { status: 404, headers: {}, text: '<h1>nothing\n here</h1>' }, 'answers 404: <h1>nothing here'],
   ['too many requests', error(429, 'slowly'), 'Placement answers 429: slowly'],
   ['a redirection', { status: 302, headers: {}, text: '' }, 'Placement answers 302'],
-  ['no JSON', { status: 200, headers: {}, text: '<html>' }, 'not what its API promises'],
+  ['no JSON', { status: 200, headers: {}, text: '<html>' }, 'is not what its API promises, at the body: '],
   ['a number too large', json(200, { ...PROVIDER, generation: 1e300 }), 'at generation'],
   ['a parent of another kind', json(200, { ...PROVIDER, parent_provider_uuid: 7 }), 'at parent_provider_uuid'],
 ])('PLACEMENT-2 %s: unanswered', async (_, answer, reason) => {
