@@ -27,15 +27,16 @@ username = "cyborg"
 project_name = "service"
 region_name = "RegionOne"
 `
+const ACCOUNT = { ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'rig-secret' }
 const SETTINGS = {
-  ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'rig-secret',
+  ...ACCOUNT,
   // Nova tries only once to delete the ARQs of a boot that failed: the service deletes what is left when it was away.
   ACCELERANDO_ARQ_UNBOUND_TTL: '30',
 }
 
 const membersOf = async (ground: Ground) => {
   const controls = await Promise.all(['control-1', 'control-2'].map((name) => controlMember(ground, name, SETTINGS)))
-  const hosts = COMPUTES.map((name) => hostMember(ground, name, DEVICES[name]))
+  const hosts = COMPUTES.map((name) => hostMember(ground, name, { ...DEVICES[name], images: true }, ACCOUNT))
   await Promise.all([...controls, ...hosts].map((member) => member.start()))
   return { controls, hosts }
 }

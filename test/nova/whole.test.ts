@@ -2,6 +2,7 @@
 import { boots } from './boots.ts'
 import { evacuation } from './evacuation.ts'
 import { events } from './events.ts'
+import { functions } from './functions.ts'
 import { joining } from './joining.ts'
 import { lives } from './lives.ts'
 import { share } from './share.ts'
@@ -10,4 +11,4 @@ import { moving } from './moving.ts'
 import { novaSuite } from './suite.ts'
 import { troubles } from './troubles.ts'
 
-novaSuite(events, servers, boots, share, lives, troubles, joining, moving, evacuation)
+novaSuite(events, servers, boots, functions, share, lives, troubles, joining, moving, evacuation)

@@ -93,7 +93,13 @@ export const controlMember = async (
   }
 }
 
-export type Devices = { readonly devices: number; readonly handles: number; readonly hostWork: boolean }
+export type Devices = {
+  readonly devices: number
+  readonly handles: number
+  readonly hostWork: boolean
+  /** Its images come from the cloud of the controls. */
+  readonly images?: boolean
+}
 export const hostArgs = (ground: Ground, name: string): readonly string[] => [
   'host',
   '--name',
@@ -105,8 +111,10 @@ export const hostArgs = (ground: Ground, name: string): readonly string[] => [
 export const hostMember = (ground: Ground, name: string, size: Devices, more: Env = {}, launcher?: string): Member => {
   const { env } = shared(ground, { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork), ...more })
   const sized = ['--demo-devices', String(size.devices), '--demo-handles', String(size.handles)]
+  const cloud = size.images === true && ground.cloud !== undefined ? ['--config', ground.cloud] : []
   return member(name, async (once) => {
-    const program = runProgram({ args: [...hostArgs(ground, name), ...sized], env: { ...env, ...once }, launcher })
+    const args = [...hostArgs(ground, name), ...sized, ...cloud]
+    const program = runProgram({ args, env: { ...env, ...once }, launcher })
     await program.said(new RegExp(`^ready ${name}$`, 'm'), HOST_READY_MS)
     return program
   })
