@@ -56,7 +56,8 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
     type: 'NIC',
     resourceClass: '`CUSTOM_NIC`',
     traits: '`CUSTOM_PF` or `CUSTOM_VF`, and those of the mappings in `nic_devices`',
-    handles: 'one PCI for each virtual function, or one for the physical function where there are none',
+    handles:
+      'one PCI for each virtual function, or one for the physical function where there are none; none of a function that a default route of the host leads through',
     programming: 'none',
     tried: RECORDED,
   },

@@ -25,6 +25,11 @@ const KEPT_LINES: Readonly<Record<string, RegExp>> = {
   '/proc/cpuinfo': /^(?:vendor_id|CPU implementer)\s/,
   '/proc/swaps': /^(?:Filename|\/dev\/[\w-]+\s)/,
 }
+/** Of the routing tables, which drivers ask for the interfaces of default routes: those lines, without the addresses of gateways. */
+const DEFAULT_ROUTES: Readonly<Record<string, readonly [line: RegExp, without: string]>> = {
+  '/proc/net/route': [/^(\S+\s+0{8}\s+)[\dA-F]{8}(\s.*)$/i, '$100000000$2'],
+  '/proc/net/ipv6_route': [/^(0{32} 00 0{32} 00 )[\da-f]{32}( .*)$/i, `$1${'0'.repeat(32)}$2`],
+}
 /** A device by its kernel name. Names that people give, as to volumes, are none. */
 const kernelName = (device: string): string => (/^\/dev\/[\w-]+$/.test(device) ? device : 'none')
 /** The place and the options of a mount say what a machine is used for; the number and the device are what drivers need. */
@@ -43,6 +48,12 @@ export const withoutSecrets = (path: string, text: string): string => {
     return text
       .split('\n')
       .filter((line) => kept.test(line))
+      .join('\n')
+  const routes = DEFAULT_ROUTES[path]
+  if (routes !== undefined)
+    return text
+      .split('\n')
+      .flatMap((line) => (routes[0].test(line) ? [line.replace(...routes)] : []))
       .join('\n')
   if (path === '/proc/cmdline') return (text.match(/\S*iommu\S*/g) ?? []).join(' ')
   if (name === 'mountinfo') return text.split('\n').map(plainMount).join('\n')

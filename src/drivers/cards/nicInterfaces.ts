@@ -8,7 +8,8 @@ import type { HostIo } from '../driver.ts'
 import { readJsonObject } from '../files.ts'
 import { pciFolder } from '../pci/sysfs.ts'
 
-const listed = async (io: HostIo, sysfsRoot: string, address: string): Promise<readonly string[]> => {
+/** The interfaces of the function at the canonical address; none while a guest has it. */
+export const interfacesNow = async (io: HostIo, sysfsRoot: string, address: string): Promise<readonly string[]> => {
   try {
     return await io.list(`${pciFolder(sysfsRoot)}/${address}/net`)
   } catch (error) {
@@ -29,7 +30,7 @@ export const interfacesOf = async (
   const kept = (await readJsonObject(io, file)) ?? {}
   const found = new Map<string, readonly string[]>()
   for (const address of functions.map(formatPciAddress)) {
-    const now = await listed(io, sysfsRoot, address)
+    const now = await interfacesNow(io, sysfsRoot, address)
     found.set(address, now.length > 0 ? now : namesIn(kept[address]))
   }
   const text = JSON.stringify(Object.fromEntries([...found].filter(([, names]) => names.length > 0)))

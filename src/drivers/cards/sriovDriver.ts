@@ -4,7 +4,7 @@
  */
 import type { DeviceType, ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
-import { comparePci, formatPciAddress, pciJson } from '../../pci.ts'
+import { comparePci, formatPciAddress, pciAddressOf, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
@@ -14,6 +14,7 @@ import { resourceClassOf } from './cardKinds.ts'
 import type { KnownCard, Lookup } from './knownCards.ts'
 import { interfacesOf } from './nicInterfaces.ts'
 import { type Mappings, mappedTo } from './nicMappings.ts'
+import { hostNetwork } from './ownNetwork.ts'
 
 export type SriovOptions = {
   readonly sysfsRoot: string
@@ -30,6 +31,7 @@ export type SriovKind = {
 }
 
 type Card = { readonly pf: PciFunction; readonly known: KnownCard; readonly functions: readonly PciFunction[] }
+type Offer = { readonly cards: readonly Card[]; readonly leftOut: readonly LeftOut[] }
 
 /** The cards of the driver, with the functions that are offered of each: its virtual functions, or itself. */
 const cardsIn = (functions: readonly PciFunction[], driver: string, known: Lookup): readonly Card[] =>
@@ -85,9 +87,30 @@ const deviceOf = (card: Card, type: DeviceType, deployables: readonly ReportedDe
   deployables,
 })
 
+const notOffered = ({ address }: PciFunction, reason: string): LeftOut => ({
+  address: formatPciAddress(address),
+  reason,
+})
+
 export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovOptions): Driver => {
   const through = passThrough(sysfsRoot)
-  const cardsOf = async (io: HostIo) => cardsIn(await readPciFunctions(io, sysfsRoot), kind.driver, known)
+  const offerOf = async (io: HostIo): Promise<Offer> => {
+    const reasonAgainst = kind.mappings === null ? async () => null : await hostNetwork(io, sysfsRoot)
+    const cards: Card[] = []
+    const leftOut: LeftOut[] = []
+    for (const card of cardsIn(await readPciFunctions(io, sysfsRoot), kind.driver, known)) {
+      if (!card.functions.includes(card.pf))
+        leftOut.push(notOffered(card.pf, 'its virtual functions are offered instead'))
+      const functions: PciFunction[] = []
+      for (const found of card.functions) {
+        const reason = await reasonAgainst(found.address)
+        if (reason === null) functions.push(found)
+        else leftOut.push(notOffered(found, reason))
+      }
+      if (functions.length > 0) cards.push({ ...card, functions })
+    }
+    return { cards, leftOut }
+  }
   /** By address. A virtual function is mapped as its physical function is: only that has an interface while a guest holds the other. */
   const mapped = async (io: HostIo, cards: readonly Card[]): Promise<(pf: PciFunction) => Mapped> => {
     const { mappings } = kind
@@ -105,7 +128,7 @@ export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovO
   return {
     name: kind.driver,
     discover: async (io) => {
-      const cards = await cardsOf(io)
+      const { cards } = await offerOf(io)
       through.offer(cards.flatMap(({ functions }) => functions.map(({ address }) => address)))
       const mappedOf = await mapped(io, cards)
       return cards.map((card) => {
@@ -116,13 +139,13 @@ export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovO
         return deviceOf(card, kind.type, deployables)
       })
     },
-    leftOut: async (io) =>
-      (await cardsOf(io)).flatMap(({ pf, functions }): readonly LeftOut[] =>
-        functions.includes(pf)
-          ? []
-          : [{ address: formatPciAddress(pf.address), reason: 'its virtual functions are offered instead' }],
-      ),
-    prepare: through.prepare,
+    leftOut: async (io) => (await offerOf(io)).leftOut,
+    prepare: async (io, slot, signal) => {
+      await through.prepare(io, slot, signal)
+      const address = kind.mappings === null ? null : pciAddressOf(slot.info)
+      const reason = address === null ? null : await (await hostNetwork(io, sysfsRoot))(address)
+      if (reason !== null) throw new Error(`slot ${slot.uuid}: the host needs the network card: ${reason}`)
+    },
     release: through.release,
     inUse: through.inUse,
   }

@@ -1,0 +1,125 @@
+/** Network cards that carry the host's own default route are not offered to guests. */
+import { expect, test } from 'vitest'
+import { defaultInterfaces } from '../../src/drivers/cards/ownNetwork.ts'
+import { driverByName } from '../../src/drivers/index.ts'
+import { withoutSecrets } from '../../src/drivers/recording.ts'
+import { never, slotsOf } from './driver.contract.ts'
+import { recordedHostIo, type Tree } from './recordedHostIo.ts'
+import { pciTree } from './trees.ts'
+
+const HEAD = 'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n'
+const four = (name: string, to = '00000000', mask = '00000000') =>
+  `${name}\t${to}\t0100A8C0\t0003\t0\t0\t100\t${mask}\t0\t0\t0   \n`
+const NO = '0'.repeat(32)
+const six = (name: string, to = NO, length = '00') =>
+  `${to} ${length} ${NO} 00 fe80000000000000000000000000abcd 00000064 00000001 00000000 00450003 ${name.padStart(8)}\n`
+
+test.each([
+  ['none', '', '', []],
+  ['only the head', HEAD, '', []],
+  ['IPv4', HEAD + four('eth0') + four('eth1', '0000A8C0', '00FFFFFF'), '', ['eth0']],
+  ['half of all addresses is no default route', HEAD + four('tun0', '00000000', '00000080'), '', []],
+  ['IPv6', '', six('eth2') + six('eth3', `fe80${'0'.repeat(28)}`, '40'), ['eth2']],
+  ['what the kernel adds for addresses without a route', '', six('lo'), []],
+  ['two ways out', HEAD + four('eth0') + four('eth1'), six('eth0'), ['eth0', 'eth1']],
+  ['text of another form', 'eth0\n00000000\n', `${NO} 00\n`, []],
+])('default routes: %s', (_, route, ipv6Route, names) => {
+  expect([...defaultInterfaces(route, ipv6Route)]).toEqual(names)
+  // a recorded host says the same, without the addresses of its network
+  const kept = [withoutSecrets('/proc/net/route', route), withoutSecrets('/proc/net/ipv6_route', ipv6Route)] as const
+  expect([...defaultInterfaces(...kept)]).toEqual(names)
+  expect(kept.join('\n')).not.toMatch(/0100A8C0|0000A8C0|abcd|fe80/)
+})
+
+const nic = (name: string, physfn?: string) => ({
+  vendor: '8086',
+  device: physfn === undefined ? '158b' : '154c',
+  class: '020000',
+  more: { net: { [name]: {} }, ...(physfn === undefined ? {} : { physfn: { '->': `../${physfn}` } }) },
+})
+const [FIRST, SECOND, PF, VF1, VF2] = ['0000:05:00.0', '0000:06:00.0', '0000:18:00.0', '0000:18:02.0', '0000:18:02.1']
+const CARDS = {
+  [FIRST]: nic('eth0'),
+  [SECOND]: nic('eth1'),
+  [PF]: nic('eth2'),
+  [VF1]: nic('eth2v0', PF),
+  [VF2]: nic('eth2v1', PF),
+}
+const hostWith = (routes: string, classNet: Tree = {}) =>
+  recordedHostIo({ sys: { ...pciTree(CARDS), class: { net: classNet } }, proc: { net: { route: HEAD + routes } } })
+const driver = () => {
+  const reading = driverByName('intel_nic_driver', { pci: { check: true } })
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
+  return reading.driver
+}
+const VFS = { address: PF, reason: 'its virtual functions are offered instead' }
+
+test.each<[string, string, Tree, readonly string[], readonly object[]]>([
+  ['no default route', four('eth0', '0000A8C0', '00FFFFFF'), {}, [FIRST, SECOND, VF1, VF2], [VFS]],
+  [
+    'the route leads through a card',
+    four('eth0'),
+    {},
+    [SECOND, VF1, VF2],
+    [{ address: FIRST, reason: 'the default route of the host leads through eth0' }, VFS],
+  ],
+  [
+    'through a VLAN of a bond of two cards',
+    four('bond0.7'),
+    {
+      eth0: { upper_bond0: {} },
+      eth1: { upper_bond0: {} },
+      bond0: { 'upper_bond0.7': {}, lower_eth0: {} },
+    },
+    [VF1, VF2],
+    [
+      { address: FIRST, reason: 'the default route of the host leads through eth0, by way of bond0.7' },
+      { address: SECOND, reason: 'the default route of the host leads through eth1, by way of bond0.7' },
+      VFS,
+    ],
+  ],
+  [
+    'through one virtual function: the others are offered',
+    four('eth2v0'),
+    {},
+    [FIRST, SECOND, VF2],
+    [VFS, { address: VF1, reason: 'the default route of the host leads through eth2v0' }],
+  ],
+  [
+    'through the physical function, whose virtual functions are offered',
+    four('eth2'),
+    {},
+    [FIRST, SECOND, VF1, VF2],
+    [VFS],
+  ],
+  [
+    'interfaces that are built on each other in a circle end the search',
+    four('elsewhere'),
+    { eth0: { upper_eth1: {} }, eth1: { upper_eth0: {} } },
+    [FIRST, SECOND, VF1, VF2],
+    [VFS],
+  ],
+])('%s', async (_, routes, classNet, offered, leftOut) => {
+  const io = hostWith(routes, classNet)
+  const devices = await driver().discover(io)
+  const names = devices.flatMap(({ deployables }) => deployables.map(({ name }) => name.slice(name.indexOf('_') + 1)))
+  expect(names).toEqual(offered)
+  expect(await driver().leftOut!(io)).toEqual(leftOut)
+})
+
+test('a card that came to carry the default route since the last report is not handed over', async () => {
+  const slots = slotsOf(await driver().discover(hostWith('')))
+  const [first, second] = slots
+  await driver().prepare(hostWith(''), first!, never)
+  await driver().prepare(hostWith(four('eth0')), second!, never)
+  await expect(driver().prepare(hostWith(four('eth0')), first!, never)).rejects.toThrow(
+    `slot ${first!.uuid}: the host needs the network card: the default route of the host leads through eth0`,
+  )
+})
+
+test('the report of a card that a guest has taken over does not change', async () => {
+  const io = hostWith(four('eth1'))
+  const before = await driver().discover(io)
+  io.remove(`/sys/bus/pci/devices/${FIRST}/net`)
+  expect(await driver().discover(io)).toEqual(before)
+})
