@@ -2,6 +2,7 @@
 import { canonicalJson } from '../wire/canonical.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
 import { type Move, MOVES as ARQ_MOVES } from '../actors/arq/states.ts'
+import { COMPARISON } from '../actors/deployable/slots.ts'
 import { HANDLE_MOVES, type HandleState, MOVES as HANDLE_TABLE } from '../actors/deployable/states.ts'
 import { ENTITIES } from '../actors/entities.ts'
 import { fold, idOf } from '../actors/runtime/memory.ts'
@@ -48,7 +49,7 @@ function* arqMoves(step: Step): Iterable<Finding> {
 }
 const leadsTo = (from: HandleState, to: HandleState): boolean =>
   HANDLE_MOVES.some((move) => HANDLE_TABLE[from][move] === to)
-/** `withheld`: it is in doubt, so what would make it free quarantines it. */
+/** `withheld`: it was marked while a request had it, so what would make it free quarantines it. */
 const lawful = (from: HandleState | undefined, to: HandleState, withheld: boolean): boolean =>
   from === undefined ||
   from === to ||
@@ -62,8 +63,8 @@ function* handleMoves(step: Step): Iterable<Finding> {
     if (events.length !== 1) continue
     for (const { uuid, state, quarantine } of Object.values(after.handles)) {
       const was = before.handles[uuid]?.state
-      if (!lawful(was, state, quarantine?.inDoubt === true))
-        yield at(place, [key], `handle ${uuid} went from ${was} to ${state}`)
+      const withheld = quarantine?.inDoubt === true || quarantine?.by === COMPARISON
+      if (!lawful(was, state, withheld)) yield at(place, [key], `handle ${uuid} went from ${was} to ${state}`)
     }
   }
 }

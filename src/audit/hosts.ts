@@ -155,11 +155,11 @@ const level: Invariant = {
       const retired = retiredHosts(history)
       for (const held of lastDeployables(history)) {
         const there = prepared.get(held.host)
-        if (!there || !held.hostWork) continue
+        if (!there) continue
         for (const { uuid, state, pending, quarantine } of Object.values(held.handles)) {
           // of one that is in doubt, nobody knows who gave it up; one that its host lost and could not prepare again is marked for an operator
           const isTold = quarantine?.inDoubt || quarantine?.by === COMPARISON || retired.has(held.host)
-          if (state === 'held' && !pending && !isTold && !there.has(uuid))
+          if (held.hostWork && state === 'held' && !pending && !isTold && !there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
           if (state === 'free' && there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is free and still prepared`, [deployableKey(held.uuid)])

@@ -7,7 +7,8 @@
  * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done;
  * FENCE-4 a release may name slots of the same hardware that the journal does not know: they are released with it;
  * FENCE-5 a deployable that needs work on the host is not programmed while a function that it shows is prepared for another slot: the guest would
- *   lose it. A slot whose own preparation loads the same image and has no result yet belongs to the same bind: no guest has it. Slots of the others are prepared only to program them, and never released, so their entries say nothing.
+ *   lose it. A slot whose own preparation loads the same image and has no result yet belongs to the same bind: no guest has it. Of the others only
+ *   controls of releases up to 0.2.0 left slots prepared, and their entries say nothing.
  */
 import { type Attaching, functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'

@@ -105,12 +105,15 @@ const clears: Fact = { type: 'HandleCleared', handle: 'h1' }
 const programs: Fact = { type: 'ProgramStarted', image: 'image', order: order('d1', 4) }
 const presence = (to: string, more: object = {}): Fact => ({ type: 'PresenceSet', presence: to, ...more })
 const WORD = { by: 'op', reason: 'r' }
+const keptBack = { state: 'quarantined', pendingSince: 4000, quarantine: { ...WORD, at: 5000 } }
 const held = { state: 'held', arq: 'a1', pendingSince: 2000 }
+/** Its host was ordered to prepare it. */
+const worked = { ...held, prepared: true }
 const given = [made, granted('h1', 'a1', prepare('h1', 1)), done()] as const
 const releases = released('h1', 'a1', order('h1', 2))
-const releasing = { state: 'releasing', lastArq: 'a1', pending: order('h1', 2), pendingSince: 4000 }
+const releasing = { state: 'releasing', lastArq: 'a1', pending: order('h1', 2), pendingSince: 4000, prepared: true }
 const stuck = [...given, releases, failed(null)] as const
-const STUCK = { state: 'quarantined', lastArq: 'a1', attempts: 1, pendingSince: 5000 }
+const STUCK = { state: 'quarantined', lastArq: 'a1', attempts: 1, pendingSince: 5000, prepared: true }
 
 describe('a deployable remembers', () => {
   it.each<[string, readonly Fact[], object]>([
@@ -219,21 +222,21 @@ describe('a deployable remembers', () => {
     [
       'the order of a grant',
       [made, granted('h1', 'a1', prepare('h1', 1))],
-      withFirst(2000, { ...held, pending: prepare('h1', 1) }, { orders: 1 }),
+      withFirst(2000, { ...worked, pending: prepare('h1', 1) }, { orders: 1 }),
     ],
     [
       'the last order while another handle is granted',
       [...given, granted('h2', 'a2')],
       {
-        ...withFirst(4000, held, { orders: 1 }),
-        handles: { h1: handle('h1', held), h2: handle('h2', { state: 'held', arq: 'a2', pendingSince: 4000 }) },
+        ...withFirst(4000, worked, { orders: 1 }),
+        handles: { h1: handle('h1', worked), h2: handle('h2', { state: 'held', arq: 'a2', pendingSince: 4000 }) },
       },
     ],
-    ['that an order is done', given, withFirst(3000, held, { orders: 1 })],
+    ['that an order is done', given, withFirst(3000, worked, { orders: 1 })],
     [
       'the image that a grant brought',
       [made, granted('h1', 'a1', prepare('h1', 1, { bitstream: 'image' })), done()],
-      withFirst(3000, held, { orders: 1, bitstreamId: 'image', describedAt: 3000, revision: 1 }),
+      withFirst(3000, worked, { orders: 1, bitstreamId: 'image', describedAt: 3000, revision: 1 }),
     ],
     ['the order of a release', [...given, releases], withFirst(4000, releasing, { orders: 2 })],
     [
@@ -242,19 +245,23 @@ describe('a deployable remembers', () => {
       withFirst(5000, { lastArq: 'a1', pendingSince: 4000 }, { orders: 2 }),
     ],
     [
-      'a release without work',
+      'a release without work, and that the host has it prepared still',
       [...given, released()],
-      withFirst(4000, { lastArq: 'a1', pendingSince: 4000 }, { orders: 1 }),
+      withFirst(4000, { lastArq: 'a1', pendingSince: 4000, prepared: true }, { orders: 1 }),
     ],
     [
       'no image when one is given up that was to bring an image',
       [recorded({ bitstreamId: 'old' }), granted('h1', 'a1', prepare('h1', 1, { bitstream: 'image' })), released()],
-      withFirst(3000, { lastArq: 'a1', pendingSince: 3000 }, { orders: 1, describedAt: 3000, revision: 1 }),
+      withFirst(
+        3000,
+        { lastArq: 'a1', pendingSince: 3000, prepared: true },
+        { orders: 1, describedAt: 3000, revision: 1 },
+      ),
     ],
     [
       'its image when one is given up that was to bring none',
       [recorded({ bitstreamId: 'old' }), granted('h1', 'a1', prepare('h1', 1)), released()],
-      withFirst(3000, { lastArq: 'a1', pendingSince: 3000 }, { orders: 1, bitstreamId: 'old' }),
+      withFirst(3000, { lastArq: 'a1', pendingSince: 3000, prepared: true }, { orders: 1, bitstreamId: 'old' }),
     ],
     [
       'that a release failed and was ordered again',
@@ -270,7 +277,7 @@ describe('a deployable remembers', () => {
     [
       'that the host released it after all',
       [...stuck, done('h1', 2)],
-      withFirst(6000, { ...STUCK, state: 'free' }, { orders: 2 }),
+      withFirst(6000, { lastArq: 'a1', attempts: 1, pendingSince: 5000 }, { orders: 2 }),
     ],
     [
       'who keeps a handle back',
@@ -280,7 +287,7 @@ describe('a deployable remembers', () => {
     [
       'no former request of a handle that is kept back while it is free',
       [...given, released(), quarantines('released')],
-      withFirst(5000, { state: 'quarantined', pendingSince: 4000, quarantine: { ...WORD, at: 5000 } }, { orders: 1 }),
+      withFirst(5000, { ...keptBack, prepared: true }, { orders: 1 }),
     ],
     [
       'whose release it is when a handle is kept back meanwhile',
@@ -290,11 +297,7 @@ describe('a deployable remembers', () => {
     [
       'that a handle is kept back although its host released it',
       [...given, releases, quarantines('released'), done('h1', 2)],
-      withFirst(
-        6000,
-        { ...releasing, state: 'quarantined', pending: null, quarantine: { ...WORD, at: 5000 } },
-        { orders: 2 },
-      ),
+      withFirst(6000, { ...keptBack, lastArq: 'a1' }, { orders: 2 }),
     ],
     [
       'that a handle is kept back although the report does not show it',

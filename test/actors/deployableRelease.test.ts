@@ -19,6 +19,15 @@ describe('a release', () => {
   it('undoes a preparation that may be under way', () => {
     given(quiet, granted(1, 1)).when(release()).follows(released(1, 2))
   })
+  it('undoes a preparation that only loaded an image, and only once', () => {
+    const loaded = [quiet, granted(1, 1, ARQ, IMAGE), done(1, 1)]
+    given(...loaded)
+      .when(release())
+      .follows(released(1, 2))
+    given(...loaded, released(1, 2), done(1, 2), granted(1, null))
+      .when(release())
+      .follows(released(1, null))
+  })
   it('of what the request does not hold changes nothing', () => {
     given(recorded()).when(release()).follows()
     given(recorded(), granted(1, 1)).when(release(OTHER)).follows()

@@ -27,7 +27,8 @@ export const novaSuite = (...cases: readonly Cases[]): void =>
 
         test('at the end no handle is held, the audit is clean, and Placement agrees', async () => {
           await allFree(service)
-          expect(await service.audited()).toMatchObject({ code: 0 })
+          const { code, said } = await service.audited()
+          expect(code, said).toBe(0)
           for (const { entries } of await service.users.listed<Drift>('drift')) expect(entries).toEqual([])
         })
       }),

@@ -57,7 +57,8 @@ const PLANS: readonly SimulatedPlan['devices'][] = [
   [
     { kind: 'nic', handles: 4 },
     { kind: 'gpu', handles: 1 },
-    { kind: 'fpga', handles: 1 },
+    // only its programming needs work on its host
+    { kind: 'fpga', handles: 2, hostWork: false },
   ],
   [
     { kind: 'fpga', handles: 3 },

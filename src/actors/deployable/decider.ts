@@ -97,8 +97,8 @@ const slotOf = (held: Deployable, arq: ArqUuid): SlotHandle | undefined => {
   )
 }
 /**
- * Work is left on the host when the slot was prepared there, when that order may be under way, or when its release has failed. A slot in
- * doubt is left alone (ROWS-LOST-2).
+ * Work is left on the host when the slot was prepared there, also if only to load an image, when that order may be under way, or when its
+ * release has failed. A slot in doubt is left alone (ROWS-LOST-2).
  */
 const release = (
   held: Deployable,
@@ -106,7 +106,7 @@ const release = (
 ): Decision<DeployableEvent> => {
   const handle = slotOf(held, arq)
   if (!handle) return accept()
-  const left = held.hostWork || handle.pending !== null || handle.state === 'quarantined'
+  const left = held.hostWork || handle.prepared || handle.pending !== null || handle.state === 'quarantined'
   const work = left && !handle.quarantine?.inDoubt
   const order = work ? orderFor(held, handle, { type: 'ReleaseSlot', deadline, trace }) : null
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order })

@@ -23,6 +23,8 @@ export type SlotHandle = KnownHandle & {
   readonly quarantine?: DatedNote & { readonly found?: Found; readonly inDoubt?: true }
   /** Number of the last order that prepares anew what its host has lost. */
   readonly repeated?: number
+  /** Its host was ordered to prepare it, and has not said yet that it is released. */
+  readonly prepared?: true
 }
 export type Deployable = Identity & {
   readonly exists: boolean

@@ -127,8 +127,9 @@ const granted = (
   at: number,
 ): Partial<Deployable> => {
   const again = repeated === undefined || !order ? {} : { repeated: order.number }
+  const prepared = order ? { prepared: true as const } : {}
   return {
-    ...move(held, handle, 'grant', { arq, pending: order, pendingSince: at, ...again }),
+    ...move(held, handle, 'grant', { arq, pending: order, pendingSince: at, ...again, ...prepared }),
     orders: order?.number ?? held.orders,
   }
 }
@@ -157,7 +158,11 @@ const quarantined = (
 const cleared = (held: Deployable, uuid: HandleUuid): Pick<Deployable, 'handles'> =>
   held.handles[uuid]!.state === 'held'
     ? { handles: held.handles }
-    : move(held, uuid, 'clear', { pending: null, lastArq: null })
+    : move(notPrepared(held, uuid), uuid, 'clear', { pending: null, lastArq: null })
+const notPrepared = (held: Deployable, uuid: HandleUuid): Deployable => {
+  const { prepared: _, ...handle } = held.handles[uuid]!
+  return { ...held, handles: { ...held.handles, [uuid]: handle } }
+}
 const givenBack = (held: Deployable, uuid: HandleUuid): Deployable => {
   const { quarantine: _, ...handle } = held.handles[uuid]!
   return { ...held, handles: { ...held.handles, [uuid]: handle } }
@@ -182,8 +187,9 @@ const released = (
 const done = (held: Deployable, slot: HandleUuid): Partial<Deployable> => {
   const { pending } = held.handles[slot]!
   const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
+  const left = pending?.type === 'PrepareSlot' ? held : notPrepared(held, slot)
   return {
-    ...move(held, slot, 'done', { pending: null }),
+    ...move(left, slot, 'done', { pending: null }),
     ...(bitstream === undefined ? {} : { bitstreamId: bitstream }),
   }
 }

@@ -10,7 +10,7 @@ import type { EntityKey } from '../../identifiers.ts'
  */
 export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   arq: 2,
-  deployable: 2,
+  deployable: 3,
   device: 2,
   host: 3,
   instance: 2,

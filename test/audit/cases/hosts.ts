@@ -14,6 +14,7 @@ import {
   here,
   of,
   order,
+  described,
   recorded,
   released,
 } from './scene.ts'
@@ -145,6 +146,7 @@ const written: readonly Case[] = [
   ['S6', 'an order is only carried out', trace(did('prepare', 1)), []],
 ]
 
+const plainBoard = deployable('d1', recorded({ description: described(['h1', 'h2'], { hostWork: false }) }))
 const held = (by: object | null = null) => deployable('d1', granted('h1', 'a1', by))
 const prepared = (
   slots: readonly string[] | null,
@@ -166,6 +168,7 @@ const level: readonly Case[] = [
   ['L4', 'what is held is prepared', prepared(['h1'], of(board, held())), []],
   ['L4', 'what is held is not prepared', prepared([], of(board, held())), [without]],
   ['L4', 'what is free is prepared', prepared(['h1'], of(board)), [still]],
+  ['L4', 'what is free is prepared, of one that needs no work otherwise', prepared(['h1'], of(plainBoard)), [still]],
   ['L4', 'it was held before', prepared(['h1'], of(board, held(), deployable('d1', released()))), [still]],
   ['L4', 'what is held waits for its order', prepared([], of(board, held(order('h1', 1)))), []],
   ['L4', 'what is being released is prepared', prepared(['h1'], of(board, held(), leaving)), []],
@@ -177,18 +180,7 @@ const level: readonly Case[] = [
   ['L4', 'another host is retired', prepared([], of(board, held(), care('retired', 'host2'))), [without]],
   ['L4', 'nobody looked', prepared(null, of(board, held())), []],
   ['L4', 'another host was looked at', prepared([], of(board, held()), { name: 'host2' }), []],
-  [
-    'L4',
-    'it needs no work on its host',
-    prepared(
-      [],
-      of(
-        deployable('d1', recorded({ description: { ...(recorded()['description'] as object), hostWork: false } })),
-        held(),
-      ),
-    ),
-    [],
-  ],
+  ['L4', 'it needs no work on its host', prepared([], of(plainBoard, held())), []],
   ['L4', 'it is not quiet', { ...of(board, held()), hosts: [{ name: 'host1', steps: [], prepared: [] }] }, []],
 ]
 
