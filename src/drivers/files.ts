@@ -14,6 +14,19 @@ export const readIfThere = async (io: HostIo, path: string): Promise<string | nu
   }
 }
 
+/** The names in a folder, or null when there is no such folder; any other failure throws. */
+export const listIfThere = async (io: HostIo, folder: string): Promise<readonly string[] | null> => {
+  try {
+    return await io.list(folder)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
+    throw error
+  }
+}
+/** The names in a folder; none when there is no such folder. */
+export const listed = async (io: HostIo, folder: string): Promise<readonly string[]> =>
+  (await listIfThere(io, folder)) ?? []
+
 /**
  * The decoded JSON of a file, or null when there is no such file. Text that is not a JSON object throws an error that
  * names the file.

@@ -2,10 +2,9 @@
  * Whether this machine can pass functions on to guests: what operators ask first when a server with an accelerator does not start. Reads only what the kernel
  * says; nothing is changed.
  */
-import { codeOf } from '../errorText.ts'
 import { formatPciAddress } from '../pci.ts'
 import type { HostIo } from './driver.ts'
-import { readIfThere } from './files.ts'
+import { listed, readIfThere } from './files.ts'
 import { pciFolder, type PciFunction } from './pci/sysfs.ts'
 
 export type Passable = {
@@ -20,15 +19,6 @@ export type Passable = {
 const BRIDGE = '06'
 const VFIO = 'vfio-pci'
 const fine = (about: string, says: string): Passable => ({ verdict: 'ok', about, says, advice: null })
-
-const listed = async (io: HostIo, folder: string): Promise<readonly string[]> => {
-  try {
-    return await io.list(folder)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  }
-}
 
 const iommu = async (io: HostIo, sysfsRoot: string): Promise<Passable> => {
   const groups = await listed(io, `${sysfsRoot}/kernel/iommu_groups`)

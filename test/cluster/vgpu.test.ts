@@ -1,9 +1,9 @@
 /** A vGPU from its bind to its end, on the real program, over a restart of the machine: the mediated device is made, made again, and removed. */
+import { unpack } from '../drivers/recordedHostIo.ts'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { Tree } from '../drivers/recordedHostIo.ts'
 import { vgpuTree } from '../drivers/trees.ts'
 import { type Program, runProgram, tempFolder } from '../support/program.ts'
 
@@ -12,15 +12,6 @@ const sys = join(folder.path, 'sys')
 const TYPE = join(sys, 'devices/pci0000:af/0000:af:00.0/mdev_supported_types/nvidia-223')
 const INSTANCE = '11111111-1111-4111-8111-111111111111'
 
-const unpack = (tree: Tree, into: string): void => {
-  mkdirSync(into, { recursive: true })
-  for (const [name, node] of Object.entries(tree)) {
-    const path = join(into, name)
-    if (typeof node === 'string') writeFileSync(path, node)
-    else if (typeof node['->'] === 'string') symlinkSync(node['->'], path)
-    else unpack(node, path)
-  }
-}
 const started: { kernel?: ChildProcess; program?: Program } = {}
 const kernel = async (): Promise<void> => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'mdevKernel.ts'), TYPE], {

@@ -136,7 +136,8 @@ export const recordedHost = (recording: string, hostname?: string): RecordedHost
   return recordedHostIo({ sys: recordingOf(recording), images }, hostname)
 }
 
-const unpack = (tree: Tree, into: string): void => {
+/** Folders, files and links of a tree, on a disk. */
+export const unpack = (tree: Tree, into: string): void => {
   mkdirSync(into, { recursive: true })
   for (const [name, node] of Object.entries(tree)) {
     const path = join(into, name)
@@ -145,5 +146,5 @@ const unpack = (tree: Tree, into: string): void => {
     else unpack(node, path)
   }
 }
-/** Folders, files and links of a recorded sysfs, on a disk. */
+/** A recorded sysfs, on a disk. */
 export const unpackRecording = (recording: string, into: string): void => unpack(recordingOf(recording), into)

@@ -1,3 +1,4 @@
+import { ledgerEntry } from './ledgerEntry.ts'
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -5,28 +6,12 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Disk } from '../../src/host/disk.ts'
 import { fileDisk, memoryDisk } from '../../src/host/disk.ts'
-import type { Entry } from '../../src/host/entry.ts'
 import { judge } from '../../src/host/entry.ts'
 import { openLedger } from '../../src/host/ledger.ts'
 import { keyedMutex } from '../../src/keyedMutex.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 import { openHostLab } from '../support/hostLab.ts'
 
-const entry = (slot: string, number: number, more: Partial<Entry> = {}): Entry => ({
-  slot,
-  number,
-  type: 'PrepareSlot',
-  driver: 'fake_driver',
-  deployable: 'h1_d0',
-  deployableUuid: 'u',
-  handle: '{}',
-  state: 'done',
-  startedAt: 1,
-  finishedAt: 2,
-  result: { status: 'done' },
-  sent: true,
-  ...more,
-})
 const open = async (disk: Disk) => {
   const [clock, log] = [handClock(), memoryLog()]
   return { clock, log, ledger: await openLedger({ boot: 1, disk, path: '/l', host: 'h1', clock, log }) }
@@ -93,9 +78,9 @@ describe('ledger', () => {
   test('comes back as it was written', async () => {
     const disk = memoryDisk()
     const first = (await open(disk)).ledger
-    await first.write(entry('a', 1))
-    await first.write(entry('b', 2, { state: 'in-hand', arq: 'x', sent: false }))
-    await first.write(entry('a', 3, { result: { status: 'failed', reason: 'a\n"b"', final: true } }))
+    await first.write(ledgerEntry('a', 1))
+    await first.write(ledgerEntry('b', 2, { state: 'in-hand', arq: 'x', sent: false }))
+    await first.write(ledgerEntry('a', 3, { result: { status: 'failed', reason: 'a\n"b"', final: true } }))
     expect((await open(disk)).ledger.all()).toEqual(first.all())
     expect(first.all().map(({ slot, number }) => `${slot}${number}`)).toEqual(['b2', 'a3'])
   })
@@ -111,7 +96,7 @@ describe('ledger', () => {
     await Promise.all(
       Array.from({ length: 50 }, async (_, n) => {
         if (n > 0) await quiet(1)
-        await ledger.write(entry(`s${n}`, 1))
+        await ledger.write(ledgerEntry(`s${n}`, 1))
       }),
     )
     expect(writes).toBeLessThanOrEqual(3)
@@ -120,13 +105,13 @@ describe('ledger', () => {
   test('LEDGER-2 a torn last line is left out, and nothing is written behind it', async () => {
     const disk = memoryDisk()
     const first = (await open(disk)).ledger
-    await first.write(entry('a', 1))
-    await first.write(entry('a', 2))
-    await first.write(entry('a', 3))
+    await first.write(ledgerEntry('a', 1))
+    await first.write(ledgerEntry('a', 2))
+    await first.write(ledgerEntry('a', 3))
     expect(disk.tearLast()).toBe(true)
     const second = (await open(disk)).ledger
     expect(second.get('a')?.number).toBe(2)
-    await second.write(entry('b', 1))
+    await second.write(ledgerEntry('b', 1))
     expect((await open(disk)).ledger.all().map(({ slot, number }) => `${slot}${number}`)).toEqual(['a2', 'b1'])
     // a write that fails half way is no reason to stop either
     let torn = false
@@ -140,9 +125,9 @@ describe('ledger', () => {
       },
     }
     const { ledger, clock } = await open(tearing)
-    void ledger.write(entry('c', 1))
+    void ledger.write(ledgerEntry('c', 1))
     await clock.pass(1000)
-    await ledger.write(entry('d', 1))
+    await ledger.write(ledgerEntry('d', 1))
     expect((await open(disk)).ledger.all().map(({ slot }) => slot)).toEqual(['a', 'b', 'c', 'd'])
   })
   test('LEDGER-2 the file is written anew before it grows long', async () => {
@@ -150,7 +135,7 @@ describe('ledger', () => {
     const { ledger } = await open(disk)
     let longest = 0
     for (let number = 1; number < 10_000; number++) {
-      await ledger.write(entry('a', number))
+      await ledger.write(ledgerEntry('a', number))
       if (number % 100 === 0) longest = Math.max(longest, (await disk.read('/l'))!.split('\n').length)
     }
     expect(longest).toBeLessThan(4200)
@@ -167,7 +152,7 @@ describe('ledger', () => {
       },
     })
     let written = false
-    void ledger.write(entry('a', 1)).then(() => (written = true))
+    void ledger.write(ledgerEntry('a', 1)).then(() => (written = true))
     await clock.pass(100)
     expect([written, await memory.read('/l')]).toEqual([false, null])
     await clock.pass(1000)
@@ -177,23 +162,23 @@ describe('ledger', () => {
   test('a note is known at once, and on disk within a second or at the close', async () => {
     const disk = memoryDisk()
     const { ledger, clock } = await open(disk)
-    ledger.note(entry('a', 1))
+    ledger.note(ledgerEntry('a', 1))
     expect(ledger.get('a')?.number).toBe(1)
     await clock.pass(999)
     expect(await disk.read('/l')).toBe(null)
     await clock.pass(2)
     expect((await open(disk)).ledger.get('a')?.number).toBe(1)
-    ledger.note(entry('b', 1))
+    ledger.note(ledgerEntry('b', 1))
     await ledger.close(false)
     expect((await open(disk)).ledger.all()).toHaveLength(2)
   })
   test('after a close at once nothing is written, and nobody is told that it was', async () => {
     const disk = memoryDisk()
     const { ledger, clock } = await open(disk)
-    await ledger.write(entry('a', 1))
+    await ledger.write(ledgerEntry('a', 1))
     await ledger.close(true)
     let written = false
-    void ledger.write(entry('b', 1)).then(() => (written = true))
+    void ledger.write(ledgerEntry('b', 1)).then(() => (written = true))
     await clock.pass(10_000)
     expect([written, (await open(disk)).ledger.all().length]).toEqual([false, 1])
   })
@@ -202,8 +187,8 @@ describe('ledger', () => {
     ['', 'line 1 cannot be read'],
     ['{"ledger":1,', 'line 1 cannot be read'],
     ['{"ledger":2,"host":"h1"}\n', 'line 1 cannot be read'],
-    [`{"ledger":1,"host":"h1"}\n${JSON.stringify(entry('a', 1))}\n{"slot":\n`, 'line 3 cannot be read'],
-    [`{"ledger":1,"host":"h1"}\n${JSON.stringify({ ...entry('a', 1), number: 0 })}\n`, 'line 2 cannot be read'],
+    [`{"ledger":1,"host":"h1"}\n${JSON.stringify(ledgerEntry('a', 1))}\n{"slot":\n`, 'line 3 cannot be read'],
+    [`{"ledger":1,"host":"h1"}\n${JSON.stringify({ ...ledgerEntry('a', 1), number: 0 })}\n`, 'line 2 cannot be read'],
   ])('LEDGER-4 case %#: it does not start over a ledger that is not whole or not its own', async (text, reason) => {
     const disk = memoryDisk()
     await disk.replace('/l', text)
@@ -268,7 +253,7 @@ test('LEDGER-5 what the hardware still shows is remembered, however long it is q
 test('ORDERS-1 ORDERS-2 ORDERS-3 what follows for the next order', () => {
   fc.assert(
     fc.property(fc.nat(5), fc.nat(5), fc.boolean(), fc.boolean(), (last, next, done, running) => {
-      const known = last === 0 ? undefined : entry('a', last, { state: done ? 'done' : 'in-hand' })
+      const known = last === 0 ? undefined : ledgerEntry('a', last, { state: done ? 'done' : 'in-hand' })
       const judgement = judge(known, next + 1, running)
       if (known === undefined || next + 1 > last) expect(judgement).toBe('carry out')
       else if (next + 1 < last) expect(judgement).toBe('ignore')

@@ -1,4 +1,5 @@
 /** Results on their way to the bus. */
+import { ledgerEntry } from './ledgerEntry.ts'
 import { expect, test } from 'vitest'
 import type { Bus } from '../../src/bus/port.ts'
 import { systemIds } from '../../src/clock.ts'
@@ -8,20 +9,7 @@ import { openLedger } from '../../src/host/ledger.ts'
 import { Outbox } from '../../src/host/outbox.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
 
-const entry = (n: number, number = 1): Entry => ({
-  slot: `slot-${n}`,
-  number,
-  type: 'PrepareSlot',
-  driver: 'fake_driver',
-  deployable: 'h1_d0',
-  deployableUuid: 'u',
-  handle: '{}',
-  state: 'done',
-  startedAt: 1,
-  finishedAt: 2,
-  result: { status: 'done' },
-  sent: false,
-})
+const entry = (n: number, number = 1): Entry => ledgerEntry(`slot-${n}`, number, { sent: false })
 const open = async (publish: Bus['publish']) => {
   const [clock, log] = [handClock(), memoryLog()]
   const ledger = await openLedger({ boot: 1, disk: memoryDisk(), path: '/l', host: 'h1', clock, log })

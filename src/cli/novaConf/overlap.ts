@@ -1,6 +1,6 @@
 /** Which PCI functions of this machine are offered here and are taken by Nova as well. */
 import type { HostIo } from '../../drivers/driver.ts'
-import { mediatedTypes } from '../../drivers/pci/inUse.ts'
+import { mdevTypes } from '../../drivers/pci/mdevFolder.ts'
 import { findInterfaces } from '../../drivers/pci/interfaces.ts'
 import type { SeenFunction } from '../../drivers/pci/scan.ts'
 import type { PciFunction } from '../../drivers/pci/sysfs.ts'
@@ -56,8 +56,8 @@ const divided = async (
   const named = mdevOf.get(formatPciAddress(address))
   if (named) return `Nova makes mediated devices ${named.type} of it: [mdev_${named.type}] (${named.at})`
   if (mdevDefault === null) return null
-  const types = await mediatedTypes(io, sysfsRoot, address)
-  return types.includes(mdevDefault.type)
+  const types = await mdevTypes(io, sysfsRoot, address)
+  return types?.includes(mdevDefault.type)
     ? `Nova makes mediated devices ${mdevDefault.type} of it: [devices] enabled_mdev_types (${mdevDefault.at})`
     : null
 }

@@ -1,19 +1,8 @@
 /** Whether the host itself uses an NVMe drive, so that no guest may have it. */
-import { codeOf } from '../../errorText.ts'
 import { type PciAddress, formatPciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
-import { readIfThere } from '../files.ts'
+import { listed, readIfThere } from '../files.ts'
 import { pciFolder } from '../pci/sysfs.ts'
-
-/** Empty where there is no such folder. */
-const listed = async (io: HostIo, folder: string): Promise<readonly string[]> => {
-  try {
-    return await io.list(folder)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
-    throw error
-  }
-}
 
 export type Used = {
   /** Device numbers, `major:minor`, of mounted file systems. */

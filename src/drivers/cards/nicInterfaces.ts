@@ -2,21 +2,14 @@
  * The network interfaces of a PCI function. They vanish when a guest takes the function over, and that must not change what is reported of it: what was
  * found once is kept in a file.
  */
-import { codeOf } from '../../errorText.ts'
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
-import { readJsonObject } from '../files.ts'
+import { listed, readJsonObject } from '../files.ts'
 import { pciFolder } from '../pci/sysfs.ts'
 
 /** The interfaces of the function at the canonical address; none while a guest has it. */
-export const interfacesNow = async (io: HostIo, sysfsRoot: string, address: string): Promise<readonly string[]> => {
-  try {
-    return await io.list(`${pciFolder(sysfsRoot)}/${address}/net`)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  }
-}
+export const interfacesNow = (io: HostIo, sysfsRoot: string, address: string): Promise<readonly string[]> =>
+  listed(io, `${pciFolder(sysfsRoot)}/${address}/net`)
 const namesIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : []
 

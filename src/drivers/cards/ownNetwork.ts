@@ -1,8 +1,7 @@
 /** Which network interfaces the host itself cannot do without: its default routes lead through them. */
-import { codeOf } from '../../errorText.ts'
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
-import { readIfThere } from '../files.ts'
+import { listed, readIfThere } from '../files.ts'
 import { interfacesNow } from './nicInterfaces.ts'
 
 /** Pure. The interfaces of default routes, from the kernel's tables for IPv4 and IPv6. Lines of another form name nothing. */
@@ -23,13 +22,8 @@ const UPPER = 'upper_'
 const DEPTH_MAX = 8
 /** What is built on the interface, such as a bond, a bridge or a VLAN. */
 const uppersOf = async (io: HostIo, sysfsRoot: string, name: string): Promise<readonly string[]> => {
-  try {
-    const entries = await io.list(`${sysfsRoot}/class/net/${name}`)
-    return entries.flatMap((entry) => (entry.startsWith(UPPER) ? [entry.slice(UPPER.length)] : []))
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
-    throw error
-  }
+  const entries = await listed(io, `${sysfsRoot}/class/net/${name}`)
+  return entries.flatMap((entry) => (entry.startsWith(UPPER) ? [entry.slice(UPPER.length)] : []))
 }
 
 /**

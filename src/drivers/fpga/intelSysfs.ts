@@ -2,10 +2,9 @@
  * What the kernel shows of Intel FPGA cards: the regions that can be programmed, and the functions that are loaded. The tree of the OPAE kernel
  * driver (`fpga/intel-fpga-dev.N`) and the one of the kernel's own driver (`fpga_region/regionN`) say the same in other places.
  */
-import { codeOf } from '../../errorText.ts'
 import { type PciAddress, formatPciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
-import { readIfThere } from '../files.ts'
+import { listed, readIfThere } from '../files.ts'
 import { pciFolder } from '../pci/sysfs.ts'
 import { plainId } from './gbs.ts'
 
@@ -15,15 +14,6 @@ export type FpgaPart = {
   /** Types of the regions (interface ids), and of the loaded functions (AFU ids): 32 hex digits, sorted. */
   readonly regions: readonly string[]
   readonly functions: readonly string[]
-}
-
-const listed = async (io: HostIo, folder: string): Promise<readonly string[]> => {
-  try {
-    return await io.list(folder)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
-    throw error
-  }
 }
 
 /** Parts of a path; a regular expression stands for all names that match. */

@@ -3,7 +3,7 @@ import { codeOf } from '../../errorText.ts'
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { pciFolder } from '../pci/sysfs.ts'
-import { mdevTypes, type MdevType, readMdevType } from './mdevFolder.ts'
+import { mdevTypes, type MdevType, readMdevType } from '../pci/mdevFolder.ts'
 
 export type Division =
   | { readonly how: 'mdev'; readonly type: MdevType }
@@ -53,7 +53,7 @@ export const divisionOf = async (
   type: string,
 ): Promise<Division> => {
   const types = await mdevTypes(io, sysfsRoot, address)
-  if (types?.includes(type)) return { how: 'mdev', type: await readMdevType(io, sysfsRoot, address, type) }
+  if (types?.includes(type)) return { how: 'mdev', type: await readMdevType(io, { sysfsRoot, address, type }) }
   const vfio = await vfioDivision(io, sysfsRoot, address, type)
   if (vfio !== null) return vfio
   const has =

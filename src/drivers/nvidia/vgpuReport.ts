@@ -8,7 +8,7 @@ import { passedHandle } from '../pci/passThrough.ts'
 import type { PciFunction } from '../pci/sysfs.ts'
 import type { Division } from './division.ts'
 import type { Made } from './madeDevices.ts'
-import type { MdevType } from './mdevFolder.ts'
+import type { MdevType } from '../pci/mdevFolder.ts'
 
 /** A report's limit for attach handles. */
 const HANDLES_MAX = 4096

@@ -8,7 +8,7 @@ import { presentFunction } from '../pci/passThrough.ts'
 import { readPciFunctions } from '../pci/sysfs.ts'
 import { divisionOf, setVfioType, vfioId, vfioTypeNow } from './division.ts'
 import { type Made, type MadeDevices, madeFile, withMade, withoutMade } from './madeDevices.ts'
-import { createMdev, mdevsOf, removeMdev } from './mdevFolder.ts'
+import { createMdev, mdevsOf, removeMdev } from '../pci/mdevFolder.ts'
 import { handlesOf, type Vgpu } from './vgpuReport.ts'
 
 export type VgpusOptions = {
@@ -101,7 +101,7 @@ export class Vgpus {
     const { sysfsRoot } = this.#options
     const one = (await this.#file.read(io)).made[slot.uuid]
     const asked = slot.type === 'MDEV' ? this.askedFor(slot) : null
-    if (asked !== null) await removeMdev(io, sysfsRoot, asked.address, asked.type, slot.uuid)
+    if (asked !== null) await removeMdev(io, { sysfsRoot, ...asked }, slot.uuid)
     else if (one !== undefined && (await this.#isMade(io, slot.uuid, one)))
       await setVfioType(io, sysfsRoot, addressIn(one), null)
     if (one !== undefined) await this.#file.change(io, (before) => withoutMade(before, slot.uuid))
@@ -125,7 +125,7 @@ export class Vgpus {
   async #make(io: HostIo, uuid: string, one: Made): Promise<void> {
     const { sysfsRoot } = this.#options
     const address = addressIn(one)
-    if (isMdev(one)) return createMdev(io, sysfsRoot, address, one.type, uuid)
+    if (isMdev(one)) return createMdev(io, { sysfsRoot, address, type: one.type }, uuid)
     const now = await vfioTypeNow(io, sysfsRoot, address)
     if (now === vfioId(one.type)) return
     if (now !== null) throw new Error(`${one.address} is a vGPU of type ${now} already, and not of ${one.type}`)
@@ -134,7 +134,7 @@ export class Vgpus {
   async #isMade(io: HostIo, uuid: string, one: Made): Promise<boolean> {
     const { sysfsRoot } = this.#options
     return isMdev(one)
-      ? (await mdevsOf(io, sysfsRoot, addressIn(one), one.type)).includes(uuid)
+      ? (await mdevsOf(io, { sysfsRoot, address: addressIn(one), type: one.type })).includes(uuid)
       : (await vfioTypeNow(io, sysfsRoot, addressIn(one))) === vfioId(one.type)
   }
 }

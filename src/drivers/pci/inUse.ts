@@ -3,34 +3,19 @@
  *
  * PCI-USE-1 a function that is bound to vfio-pci is in use while its enable count is above 0: vfio-pci enables a device when a process opens it, and
  *   disables it when the last one has closed it. Being bound alone is no use: functions are often kept there for guests to come;
- * PCI-USE-2 a function is in use while it has mediated devices. This release makes none itself.
+ * PCI-USE-2 a function is in use while it has mediated devices. Who has made them is not asked: a driver that divides a function looks at each of them itself.
  */
 import type { HostIo } from '../driver.ts'
-import { codeOf } from '../../errorText.ts'
 import { readIfThere } from '../files.ts'
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
+import { mdevTypes, mdevsOf } from './mdevFolder.ts'
 import { pciFolder } from './sysfs.ts'
 
 const VFIO = /\/vfio-pci$/
 
-/** Empty where there is no such folder. */
-const listed = async (io: HostIo, folder: string): Promise<readonly string[]> => {
-  try {
-    return await io.list(folder)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  }
-}
-
-const typesFolder = (folder: string): string => `${folder}/mdev_supported_types`
-/** The types of mediated device that the function can be divided into now. */
-export const mediatedTypes = (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<readonly string[]> =>
-  listed(io, typesFolder(`${pciFolder(sysfsRoot)}/${formatPciAddress(address)}`))
-
-const mediatedOf = async (io: HostIo, folder: string): Promise<string | null> => {
-  for (const type of await listed(io, typesFolder(folder))) {
-    const [first] = await listed(io, `${typesFolder(folder)}/${type}/devices`)
+const mediatedOf = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<string | null> => {
+  for (const type of (await mdevTypes(io, sysfsRoot, address)) ?? []) {
+    const [first] = await mdevsOf(io, { sysfsRoot, address, type })
     if (first !== undefined) return `mediated device ${first}`
   }
   return null
@@ -43,5 +28,5 @@ export const pciUser = async (io: HostIo, sysfsRoot: string, address: PciAddress
     const opened = Number.parseInt((await readIfThere(io, `${folder}/enable`)) ?? '0', 10)
     if (opened > 0) return 'a process has opened it through vfio-pci'
   }
-  return mediatedOf(io, folder)
+  return mediatedOf(io, sysfsRoot, address)
 }
