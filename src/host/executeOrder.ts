@@ -64,7 +64,7 @@ type Terms = ImageTerm & {
 const refuseUnderGuest = async (tools: Tools, order: Order, { refusalToProgram }: Terms): Promise<void> => {
   if (refusalToProgram === undefined) return
   const now = await shownFor(tools, order)
-  const refusal = now.hostWork ? refusalToProgram(now.handles) : null
+  const refusal = refusalToProgram(now.handles)
   if (refusal !== null) throw new Final(refusal)
 }
 

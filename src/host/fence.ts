@@ -6,9 +6,8 @@
  * FENCE-2 a physical function and its virtual functions are the same hardware; which ones are, the latest discovery says;
  * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done;
  * FENCE-4 a release may name slots of the same hardware that the journal does not know: they are released with it;
- * FENCE-5 a deployable that needs work on the host is not programmed while a function that it shows is prepared for another slot: the guest would
- *   lose it. A slot whose own preparation loads the same image and has no result yet belongs to the same bind: no guest has it. Of the others only
- *   controls of releases up to 0.2.0 left slots prepared, and their entries say nothing.
+ * FENCE-5 a deployable is not programmed while a function that it shows is prepared for another slot: the guest would
+ *   lose it. A slot whose own preparation loads the same image and has no result yet belongs to the same bind: no guest has it.
  */
 import { type Attaching, functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'

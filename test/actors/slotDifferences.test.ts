@@ -46,9 +46,9 @@ describe('nothing differs', () => {
     expect(compare([recorded(), withheld], [shown(1, 2), stranger(1)])).toEqual(same)
     expect(compare([...bound, withheld], [])).toEqual(same)
   })
-  test('for the own slots of a device that needs no work on its host', () => {
+  test('for the held slots of a device that needs no work on its host', () => {
     expect(compare([quiet, granted(1, null)], [])).toEqual(same)
-    expect(compare([quiet], [shown(1, 3)])).toEqual(same)
+    expect(compare([quiet, granted(1, null)], [shown(1, 3, { arq: OTHER })])).toEqual(same)
   })
   test('for what is outside of the slots that the report covers', () => {
     expect(compare([...bound], [], { from: SECOND })).toEqual(same)
@@ -65,6 +65,9 @@ describe('the host has what the journal does not explain', () => {
       differences: [['unexplained', FIRST, FIRST]],
       unknown: [],
     })
+  })
+  test('its own slot of a device that needs no work on its host but to be programmed', () => {
+    expect(compare([quiet], [shown(1, 3)]).differences).toEqual([['unexplained', FIRST, FIRST]])
   })
   test('an order that the journal never gave, for another request than the one that holds it', () => {
     expect(compare([...bound], [shown(1, 5, { arq: OTHER })]).differences).toEqual([['unexplained', FIRST, FIRST]])

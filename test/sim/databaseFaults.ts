@@ -49,8 +49,9 @@ const operate = async (stage: Stage, untilMs: number, resume: () => void): Promi
 /** Replication stops, the server goes on for a while, and then the standby takes its place. */
 export const comesBackWithLess: Fault = (stage) => {
   const { store, random, schedule, processes, snare, say } = stage
-  if (schedule.elapsed() < stage.witnessesUntilMs) return
   const begin = (tries: number): void => {
+    // one at a time: a second standby would be one of the server that the first has replaced
+    if (schedule.elapsed() < stage.witnessesUntilMs) return
     // one that stands would look too late, and its answers would be as old as that
     if (processes.some(({ stands }) => stands()))
       return tries > 0 ? later(stage, LOOK_MS, () => begin(tries - 1)) : undefined

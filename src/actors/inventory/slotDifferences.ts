@@ -48,21 +48,22 @@ const difference = (
 
 /** Nothing is concluded of a handle whose order is under way, or that is withheld already. */
 const isOpen = ({ pending, quarantine }: SlotHandle): boolean => pending === null && quarantine === undefined
+const isShown = ({ held, handle }: Place): boolean => held.presence === 'present' && !handle.unseen && isOpen(handle)
 /** Its host takes part in binds of it, and shows it. */
-const isWorkedOn = ({ held, handle }: Place): boolean =>
-  held.hostWork && held.presence === 'present' && !handle.unseen && isOpen(handle)
+const isWorkedOn = (place: Place): boolean => place.held.hostWork && isShown(place)
 
 const LOST = 'its host does not have it prepared for the request that holds it'
 
 /** The host names the handle's own slot. */
 const ownDifference = (place: Place, shown: PreparedSlot): readonly Difference[] => {
   const { held, handle } = place
-  if (!isWorkedOn(place)) return []
+  if (!isShown(place)) return []
+  // also where only its programming needs its host: what was prepared for that is released like any other
   if (handle.state === 'free')
     return [
       difference(place, 'unexplained', `its host has ${told(shown)}, and the journal holds it free`, foundOf(shown)),
     ]
-  if (handle.state !== 'held' || (shown.state !== 'releasing' && shown.arq === handle.arq)) return []
+  if (!held.hostWork || handle.state !== 'held' || (shown.state !== 'releasing' && shown.arq === handle.arq)) return []
   return shown.number > held.orders
     ? [
         difference(
