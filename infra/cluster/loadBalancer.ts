@@ -1,4 +1,5 @@
 /** A simple load balancer in front of the controls: each connection goes to the next control that accepts it. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Socket, connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
@@ -6,6 +7,9 @@ type Backend = { readonly host: string; readonly port: number }
 export type Front = { readonly port: number; readonly close: () => Promise<void> }
 
 const CONNECT_MS = 1000
+/** How long a client waits for a control that accepts its connection: one that was killed is back within seconds. */
+const WAIT_MS = 15_000
+const AGAIN_MS = 100
 
 /** Null: the backend does not accept the connection. */
 const opened = ({ host, port }: Backend): Promise<Socket | null> =>
@@ -40,11 +44,15 @@ export const openFront = async (
   let turn = 0
   const open = new Set<Socket>()
   const serve = async (client: Socket): Promise<void> => {
-    const known = backends()
-    const first = turn++
-    for (let tried = 0; tried < known.length; tried++) {
-      const backend = await opened(known[(first + tried) % known.length]!)
-      if (backend !== null) return joined(client, backend)
+    const end = performance.now() + WAIT_MS
+    while (!client.destroyed && performance.now() < end) {
+      const known = backends()
+      const first = turn++
+      for (let tried = 0; tried < known.length; tried++) {
+        const backend = await opened(known[(first + tried) % known.length]!)
+        if (backend !== null) return joined(client, backend)
+      }
+      await sleep(AGAIN_MS)
     }
     client.destroy()
   }
