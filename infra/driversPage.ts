@@ -2,7 +2,7 @@
 import { KNOWN_CARDS } from '../src/drivers/cards/knownCards.ts'
 import { DRIVER_FACTS } from '../src/drivers/catalogue.ts'
 import { DRIVER_NAMES } from '../src/drivers/index.ts'
-import { VENDOR_NAMES } from '../src/drivers/vendors.ts'
+import { VENDOR_NAMES } from '../src/vendors.ts'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`

@@ -22,6 +22,7 @@ const PROBLEMS = {
   forbidden: { final: true, text: (image) => `this service may not read image ${image}` },
   inactive: { final: true, text: (image) => `image ${image} has no data that can be read` },
   unusable: { final: true, text: (image) => `image ${image} is not a bitstream that can be used` },
+  unsuitable: { final: true, text: (image) => `image ${image} is made for other hardware` },
   unverifiable: { final: true, text: (image) => `image ${image} has no digest` },
   too_large: { final: true, text: (image) => `image ${image} is too large` },
   corrupt: { final: true, text: (image) => `the bytes of image ${image} do not match its digest` },
@@ -48,8 +49,13 @@ export const imageTrouble = (image: ImageUuid, { why, detail }: NoImage): string
 export const codedTrouble = (image: ImageUuid, problem: NoImage): string =>
   `image_${problem.why}: ${imageTrouble(image, problem)}`
 
-/** `close`: the file is no longer used, and may leave. */
-export type ImageFile = { readonly found: true; readonly path: string; readonly close: () => void }
+/** `image`: what the store says of it. `close`: the file is no longer used, and may leave. */
+export type ImageFile = {
+  readonly found: true
+  readonly image: Image
+  readonly path: string
+  readonly close: () => void
+}
 /** `withinMs`: after so long nobody waits for the result. */
 export type ImageTerm = { readonly withinMs: number; readonly signal: AbortSignal }
 /** The bytes of images. */

@@ -1,7 +1,8 @@
 /** Carries out an order through its driver. Throws what went wrong; `Final` means that trying again cannot help. */
-import { type ImageFile, type ImageFiles, type ImageTerm, codedTrouble, isFinal } from '../images.ts'
+import { type ImageFile, type ImageFiles, type ImageTerm, codedTrouble, isFinal, noImage } from '../images.ts'
+import { isForAny, misfitOf } from '../imageFits.ts'
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
-import type { ReportedHandle } from '../hardware.ts'
+import type { ReportedDeployable, ReportedHandle } from '../hardware.ts'
 import { type Tracer, inSpan } from '../trace.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Section } from './sections.ts'
@@ -36,11 +37,12 @@ const openImage = async ({ images }: Tools, image: string, term: ImageTerm): Pro
   throw isFinal(opened) ? new Final(reason) : new Error(reason)
 }
 
-/** The deployable as the driver reports it now; null: it is not there. */
-const shown = async ({ look }: Tools, { driver, deployable }: Order) => {
+type Shown = ReportedDeployable & { readonly vendor: string }
+/** The deployable as the driver reports it now, with the vendor of its device; null: it is not there. */
+const shown = async ({ look }: Tools, { driver, deployable }: Order): Promise<Shown | null> => {
   const section = await look(driver)
   if (section?.status !== 'ok') throw new Error(section?.error ?? `the driver ${driver} is not enabled on this host`)
-  const all = section.devices.flatMap(({ deployables }) => deployables)
+  const all = section.devices.flatMap(({ vendor, deployables }) => deployables.map((one) => ({ ...one, vendor })))
   return all.find(({ name }) => name === deployable) ?? null
 }
 
@@ -60,20 +62,29 @@ type Terms = ImageTerm & {
   readonly also: readonly Slot[]
 }
 
-/** FENCE-5: by what the deployable shows now. */
-const refuseUnderGuest = async (tools: Tools, order: Order, { refusalToProgram }: Terms): Promise<void> => {
-  if (refusalToProgram === undefined) return
+/** IMAGE-FITS and FENCE-5: by what the deployable shows now. */
+const refuseToProgram = async (
+  tools: Tools,
+  order: Order,
+  { image }: ImageFile,
+  { refusalToProgram }: Terms,
+): Promise<void> => {
+  if (refusalToProgram === undefined && isForAny(image)) return
   const now = await shownFor(tools, order)
-  const refusal = refusalToProgram(now.handles)
+  const attribute = (wanted: string): string | null => now.attributes.find(({ key }) => key === wanted)?.value ?? null
+  const misfit = misfitOf(image, { vendor: now.vendor, attribute }, order.type === 'Program' ? 'program' : 'bind')
+  if (misfit !== null) throw new Final(codedTrouble(image.uuid, noImage('unsuitable', misfit)))
+  const refusal = refusalToProgram?.(now.handles) ?? null
   if (refusal !== null) throw new Final(refusal)
 }
 
 const program = async (tools: Tools, driver: Driver, order: Order, image: string, term: Terms): Promise<void> => {
   if (driver.program === undefined) throw new Final(`the driver ${driver.name} cannot program`)
   const { signal } = term
-  const { path, close } = await openImage(tools, image, term)
+  const file = await openImage(tools, image, term)
+  const { path, close } = file
   try {
-    await refuseUnderGuest(tools, order, term)
+    await refuseToProgram(tools, order, file, term)
     signal.throwIfAborted()
     await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal))
   } finally {

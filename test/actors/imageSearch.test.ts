@@ -17,7 +17,10 @@ describe('of the images that were found', () => {
   const hardware: Readonly<Record<string, string>> = { board: 'KU115', region_uuid: 'R1' }
   const chosen = (by: ImageSearch['by'], ...found: readonly Image['properties'][]) => {
     const images = found.map((properties, at) => withProperties(properties, String(at)))
-    const choice = chooseImage(search(by), images, (key) => hardware[key] ?? null)
+    const choice = chooseImage(search(by), images, {
+      vendor: '10ee',
+      attribute: (key) => hardware[key] ?? null,
+    })
     return choice.ok ? choice.image.uuid : choice.reason
   }
   test.each<[string, ImageSearch['by'], readonly Image['properties'][], string]>([
@@ -36,6 +39,8 @@ describe('of the images that were found', () => {
       [{ version: '1' }, { version: '2' }],
       'ambiguous: 2 images with accel:bitstream_name v suit it',
     ],
+    ['the one for this vendor', 'function_id', [{ vendor: 'Intel' }, { vendor: 'Xilinx' }], '1'],
+    ['one that is no shell', 'function_id', [{ shell_id: '' }, {}], '1'],
     ['the one for this hardware', 'bitstream_name', [{ board: 'other' }, { board: 'ku115', region_uuid: 'r1' }], '1'],
     [
       'those for other hardware do not count',

@@ -74,7 +74,11 @@ describe('what it shows', () => {
             name: `compute1_0000:${bus}:00.0`,
             numAccelerators: 1,
             driverName: 'intel',
-            attributes: [{ key: 'rc', value: 'FPGA' }, ...traits.map((value, n) => ({ key: `trait${n}`, value }))],
+            attributes: [
+              { key: 'rc', value: 'FPGA' },
+              ...traits.map((value, n) => ({ key: `trait${n}`, value })),
+              { key: 'region_uuid', value: INTEL.region },
+            ],
             handles: [{ type: 'PCI', info: { bus, device: '00', domain: '0000', function: fn }, ...more }],
             hostWork: true,
             programmable: true,
@@ -92,6 +96,7 @@ describe('what it shows', () => {
       'CUSTOM_FPGA_INTEL_PAC_D5005',
       `CUSTOM_FPGA_FUNCTION_ID_INTEL_${INTEL.function.toUpperCase()}`,
       `CUSTOM_FPGA_REGION_INTEL_${INTEL.region.toUpperCase()}`,
+      INTEL.region,
     ])
   })
 

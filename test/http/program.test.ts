@@ -4,7 +4,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { anyImage, openWorkshop } from './cloud.ts'
 import { expectRefusal } from './steps.ts'
 import { until } from '../support/lab.ts'
-import { noCatalogue } from '../support/images.ts'
+import type { ImageCatalogue } from '../../src/actors/neighbours.ts'
+import type { Image } from '../../src/images.ts'
+import { imageOf, noCatalogue } from '../support/images.ts'
 
 const unknown = noCatalogue('unknown')
 const program = (image: string) => ({ body: [{ op: 'replace', path: '/program', value: [{ image_uuid: image }] }] })
@@ -60,6 +62,35 @@ describe('programming', () => {
     await shop.close()
     shop = await openWorkshop()
     expectRefusal(await shop.say(`PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(randomUUID())), 409)
+  })
+})
+
+describe('an image that says what it is for', () => {
+  const saying = (properties: Image['properties']): ImageCatalogue => ({
+    ...anyImage,
+    find: async (uuid) => ({ found: true, image: { ...imageOf(uuid), properties } }),
+  })
+  test('is not programmed into other hardware: 409 with the reason', async () => {
+    shop = await openWorkshop({ parts: { images: saying({ vendor: 'Inspur' }) } })
+    const image = randomUUID()
+    const got = await shop.say(`PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(image))
+    expectRefusal(got, 409)
+    expect(got.text).toMatch(
+      new RegExp(
+        `nothing can be programmed: image ${image} is made for other hardware: it is for vendor Inspur, and this is (XILINX|INTEL)`,
+      ),
+    )
+    expect(shop.orders).toEqual([])
+  })
+  test('is compared with the attributes that an operator has set', async () => {
+    shop = await openWorkshop({ parts: { images: saying({ board: 'KU115' }) } })
+    const path = `PATCH /v2/deployables/${shop.fpga.uuid}/program`
+    await shop.must(200, path, program(randomUUID()))
+    const attribute = { deployable_id: shop.fpga.uuid, key: 'board', value: 'U250' }
+    await shop.must(201, 'POST /v2/attributes', { body: attribute })
+    const got = await shop.say(path, program(randomUUID()))
+    expectRefusal(got, 409)
+    expect(got.text).toContain('it is for board KU115, and this is U250')
   })
 })
 

@@ -16,8 +16,19 @@ export const catalogueOf = (holds: (image: string) => boolean = () => true): Ima
   search: async () => ({ found: true, images: [] }),
 })
 /** Each in a file of its own in `/images`. */
-export const filesOf = (holds: (image: string) => boolean = () => true): ImageFiles => ({
-  open: async (uuid) => (holds(uuid) ? { found: true, path: `/images/${uuid}`, close: () => {} } : noImage('unknown')),
+export const filesOf = (
+  holds: (image: string) => boolean = () => true,
+  properties: () => Image['properties'] = () => ({}),
+): ImageFiles => ({
+  open: async (uuid) =>
+    holds(uuid)
+      ? {
+          found: true,
+          image: { ...imageOf(uuid), properties: properties() },
+          path: `/images/${uuid}`,
+          close: () => {},
+        }
+      : noImage('unknown'),
 })
 /** Has none, for this reason. */
 export const noCatalogue = (why: ImageProblem = 'none'): ImageCatalogue => ({

@@ -1,15 +1,7 @@
 /** Which of the images that a search found is loaded into a deployable (data-model.md 9.3, 9.4). Pure. */
+import { type Hardware, misfitOf } from '../../imageFits.ts'
 import type { Image } from '../../images.ts'
 import type { ImageSearch } from '../neighbours.ts'
-
-/** Properties of an image that must be equal to an attribute of the deployable, where both say something. */
-const COMPARED = ['board', 'region_uuid', 'version'] as const
-
-const suits = ({ properties }: Image, attribute: (key: string) => string | null): boolean =>
-  COMPARED.every((key) => {
-    const [wanted, is] = [properties[key], attribute(key)]
-    return wanted === undefined || is === null || wanted.toLowerCase() === is.toLowerCase()
-  })
 
 /** By their numbers: 1.10 is newer than 1.9. */
 const newer = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true })
@@ -17,13 +9,9 @@ const newer = (one: string, other: string): number => one.localeCompare(other, '
 type Choice = { readonly ok: true; readonly image: Image } | { readonly ok: false; readonly reason: string }
 
 /** By name there must be one. By function the newest version counts. */
-export const chooseImage = (
-  { by, value }: ImageSearch,
-  found: readonly Image[],
-  attribute: (key: string) => string | null,
-): Choice => {
+export const chooseImage = ({ by, value }: ImageSearch, found: readonly Image[], hardware: Hardware): Choice => {
   const fitting = found
-    .filter((image) => suits(image, attribute))
+    .filter((image) => misfitOf(image, hardware, 'bind') === null)
     .toSorted((a, b) => newer(b.properties['version'] ?? '', a.properties['version'] ?? ''))
   const [first, second] = fitting
   const wanted = `accel:${by} ${value}`

@@ -1,4 +1,5 @@
 /** The state of a deployable, and how each event changes it. */
+import type { Hardware } from '../../imageFits.ts'
 import type { HandleUuid } from '../../identifiers.ts'
 import type { DeployableEvent, Description, KnownHandle } from './messages.ts'
 import { type Deployable, type SlotHandle, initial } from './shape.ts'
@@ -218,6 +219,11 @@ export const attributeOf = (held: Deployable, key: string): string | null =>
   held.attributes.find((attribute) => attribute.key === key)?.value ?? null
 export const traitsOf = (held: Deployable): ReadonlySet<string> =>
   new Set(held.attributes.filter(({ key }) => key.startsWith('trait')).map(({ value }) => value))
+/** What it says of itself to an image that is to be loaded. */
+export const hardwareOf = (held: Deployable): Hardware => ({
+  vendor: held.vendor,
+  attribute: (key) => attributeOf(held, key),
+})
 /** `but`: handles that do not count. */
 export const busy = (held: Deployable, but: (handle: SlotHandle) => boolean = () => false): boolean =>
   Object.values(held.handles).some(

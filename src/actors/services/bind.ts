@@ -7,7 +7,7 @@ import { chooseImage } from '../arq/images.ts'
 import { next, statesThatAllow } from '../arq/states.ts'
 import type { Binding, Caller, Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
-import { type Deployable, attributeOf, traitsOf } from '../deployable/state.ts'
+import { type Deployable, attributeOf, hardwareOf, traitsOf } from '../deployable/state.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
 import { traceField, inSpan } from '../../trace.ts'
 import { transact } from '../runtime/transact.ts'
@@ -70,7 +70,7 @@ const imageFor = (draft: Draft, { group }: Arq, one: Target, searches: ImageSear
   const found = search && searches.resultOf(search)
   if (!search || !found?.found) return image
   const target = draft.state(deployable, deployableKey(one.deployable))
-  const chosen = chooseImage(search, found.images, (key) => attributeOf(target, key))
+  const chosen = chooseImage(search, found.images, hardwareOf(target))
   return chosen.ok
     ? chosen.image.uuid
     : conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${chosen.reason}`)

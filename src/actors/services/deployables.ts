@@ -5,12 +5,13 @@ import type { AttributeRow, Caller, Control, DeployableRow } from '../control.ts
 import { given } from './devices.ts'
 import { host, hostKey } from '../host/decider.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
-import { type NoImage, imageTrouble, isFinal } from '../../images.ts'
+import { misfitOf } from '../../imageFits.ts'
+import { type NoImage, imageTrouble, isFinal, noImage } from '../../images.ts'
 import { traceField } from '../../trace.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { DeployableCommand } from '../deployable/messages.ts'
 import { attributeRow, deployableRow } from '../deployable/rows.ts'
-import type { Deployable } from '../deployable/state.ts'
+import { type Deployable, hardwareOf } from '../deployable/state.ts'
 import { placement, placementKey } from '../placement/decider.ts'
 import { standingOf } from '../placement/standing.ts'
 
@@ -83,6 +84,8 @@ const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
     if (!known.ok) return known
     const found = await images.find(image)
     if (!found.found) return refuse(imageFault(image, found))
+    const misfit = misfitOf(found.image, hardwareOf(known.value), 'program')
+    if (misfit !== null) return refuse(imageFault(image, noImage('unsuitable', misfit)))
     const silent = await unreachable(kernel, known.value.host)
     if (silent) return refuse(silent)
     const deadline = clock.now() + options.programDeadlineMs

@@ -3,7 +3,7 @@ import type { DeviceType } from '../../hardware.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import { traitName } from '../names.ts'
 import type { PciFunction } from '../pci/sysfs.ts'
-import { VENDOR_NAMES } from '../vendors.ts'
+import { VENDOR_NAMES } from '../../vendors.ts'
 import { type KnownCard, TABLE_DRIVER } from './knownCards.ts'
 
 /** What is reported of a card besides its name, its model and its attach handle. */

@@ -84,6 +84,7 @@ const nameOf = (hostname: HostName, { pf }: Card): string => deployableName(host
 const reported = (hostname: HostName, card: Card, bitstreamId: string | undefined): ReportedDevice => {
   const { pf, vfs, known, own } = card
   const attached = vfs.length > 0 ? vfs : [pf]
+  const [region, ...others] = own.regions
   return {
     type: 'FPGA',
     vendor: `0x${pf.vendor}`,
@@ -96,7 +97,10 @@ const reported = (hostname: HostName, card: Card, bitstreamId: string | undefine
         name: nameOf(hostname, card),
         numAccelerators: attached.length,
         driverName: 'intel',
-        attributes: attributesOf(known?.resourceClass ?? 'FPGA', traitsOf(card)),
+        attributes: [
+          ...attributesOf(known?.resourceClass ?? 'FPGA', traitsOf(card)),
+          ...(region !== undefined && others.length === 0 ? [{ key: 'region_uuid', value: region }] : []),
+        ],
         handles: attached.map(passedHandle),
         // the host must know under which guests a region must not be written
         hostWork: true,

@@ -135,7 +135,7 @@ export const folderFiles = (dir: string | null, log: Log = silent): ImageFiles =
       const { digest } = one.image
       try {
         if (digest !== null && !(await matches(one.path, digest, signal))) return noImage('corrupt')
-        return { found: true, path: one.path, close: () => {} }
+        return { found: true, image: one.image, path: one.path, close: () => {} }
       } catch (error) {
         return codeOf(error) === 'ENOENT' ? noImage('unknown') : noImage('unavailable', textOf(error))
       }

@@ -122,7 +122,7 @@ const pinned = async (
     const problem = await prepare()
     if (problem === null) {
       const path = await cache.named(key, await fileNameOf(image, cache.place(key).whole))
-      return { found: true, path, close }
+      return { found: true, image, path, close }
     }
     close()
     return problem

@@ -42,12 +42,15 @@ const digestOf = ({ os_hash_algo: algorithm, os_hash_value: told, checksum }: Ba
   return weak === null ? null : { algorithm: 'md5', value: weak }
 }
 
-const propertiesOf = (base: Base): Readonly<Record<string, string>> =>
-  Object.fromEntries(
+const propertiesOf = (base: Base): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(
     Object.entries(base).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].length <= PROPERTY_MAX,
     ),
-  )
+  ),
+  // it needs no shell: it is one
+  ...(base['shell_id'] === null ? { shell_id: '' } : {}),
+})
 
 /** Null: it is not the description of an image. */
 const readImage = (json: unknown): { readonly image: Image; readonly status: string } | null => {
