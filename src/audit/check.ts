@@ -10,6 +10,7 @@ import { inventoryInvariants } from './inventory.ts'
 import { journalInvariants } from './journal.ts'
 import { linearInvariants } from './linear.ts'
 import { placementInvariants } from './placement.ts'
+import { programInvariants } from './programs.ts'
 import { prove } from './prove.ts'
 import { topicInvariants } from './topics.ts'
 
@@ -21,6 +22,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...bindInvariants,
   ...clientInvariants,
   ...hostInvariants,
+  ...programInvariants,
   ...inventoryInvariants,
   ...linearInvariants,
   ...topicInvariants,

@@ -67,6 +67,8 @@ export type HostTrace = {
   readonly steps: readonly HostStep[]
   /** Slots that are prepared in its hardware now, where the hardware can be inspected. */
   readonly prepared?: readonly string[]
+  /** Images that its cards hold now, by name of the deployable, where the hardware can be inspected. */
+  readonly loaded?: Readonly<Record<string, string>>
 }
 
 /** One message of a topic. */

@@ -216,5 +216,10 @@ export const devicesIn = changesOf(device)
 export const instancesIn = changesOf(instance)
 export const hostsIn = changesOf(host)
 
+/** All deployables as the history leaves them. */
+export function* lastDeployables({ entities }: History): Iterable<Deployable> {
+  for (const [key, state] of entities()) if (kindOf(key) === 'deployable') yield state as Deployable
+}
+
 /** An ARQ has a handle in these states, and in no other. */
 export const holds = ({ status }: Arq): boolean => status === 'BindStarted' || status === 'Bound'

@@ -2,12 +2,11 @@
 import { deployableKey } from '../actors/deployable/decider.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { COMPARISON } from '../actors/deployable/slots.ts'
-import type { Deployable } from '../actors/deployable/state.ts'
 import type { Host } from '../actors/host/decider.ts'
 import { idOf, kindOf } from '../actors/runtime/memory.ts'
 import { orderOf } from '../actors/reactions.ts'
 import type { HostStep, HostTrace } from './evidence.ts'
-import { type Finding, type History, type Invariant, at, deployablesIn, hostsIn } from './history.ts'
+import { type Finding, type History, type Invariant, at, deployablesIn, hostsIn, lastDeployables } from './history.ts'
 
 export const onHost = (host: string, step: HostStep | null, line: string, keys: readonly string[] = []): Finding => ({
   found: `host ${host}: ${line}`,
@@ -77,10 +76,6 @@ const numbered: Invariant = {
       },
     }
   },
-}
-
-function* lastDeployables({ entities }: History): Iterable<Deployable> {
-  for (const [key, state] of entities()) if (kindOf(key) === 'deployable') yield state as Deployable
 }
 
 /** What such a host has lost is not prepared again until an operator restores it (`services/slots.ts`). */

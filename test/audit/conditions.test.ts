@@ -9,6 +9,7 @@ import { hardwareCases } from './cases/hardware.ts'
 import { hostCases } from './cases/hosts.ts'
 import { journalCases } from './cases/journal.ts'
 import { placementCases } from './cases/placement.ts'
+import { programCases } from './cases/programs.ts'
 import { reuseCases } from './cases/reuse.ts'
 import { rightCases } from './cases/rights.ts'
 import { topicStateCases } from './cases/topicStates.ts'
@@ -22,6 +23,7 @@ const CASES = [
   ...clientCases,
   ...rightCases,
   ...hostCases,
+  ...programCases,
   ...reuseCases,
   ...journalCases,
   ...topicCases,

@@ -233,6 +233,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     placed({ providers: (all) => [...all, { ...all[0]!, uuid: NOBODY }] }),
   ],
   ['L4', 'a free slot is prepared', (evidence) => host(() => ({ prepared: [slot(evidence)] }))(evidence)],
+  ['S14', 'a card holds nothing of what is recorded', host(() => ({ loaded: {} }))],
   [
     'L5',
     'a release is never answered',

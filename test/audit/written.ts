@@ -36,7 +36,7 @@ export const rawOf = ({ id, type, position, time, body, key, ...place }: TopicMe
 }
 
 /** The ledger that leads to these numbers on the disk; what was done on the hardware is in no ledger. */
-const writeHost = (dir: string, { name, steps, prepared = [] }: HostTrace): string => {
+const writeHost = (dir: string, { name, steps, prepared = [], loaded = {} }: HostTrace): string => {
   mkdirSync(join(dir, 'drivers'), { recursive: true })
   const entries = steps.flatMap((step): readonly Entry[] =>
     step.did === 'noted'
@@ -61,7 +61,7 @@ const writeHost = (dir: string, { name, steps, prepared = [] }: HostTrace): stri
   )
   lines(join(dir, 'ledger.jsonl'), [{ ledger: 1, host: name }, ...entries])
   const slots = Object.fromEntries(prepared.map((slot) => [slot, { deployable: 'd', info: '{}' }]))
-  writeFileSync(effectsPath(join(dir, 'drivers'), 'simulated_driver'), JSON.stringify({ prepared: slots }))
+  writeFileSync(effectsPath(join(dir, 'drivers'), 'simulated_driver'), JSON.stringify({ prepared: slots, loaded }))
   return dir
 }
 

@@ -8,6 +8,7 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['fence off', ['S1', 'S3', 'S9', 'S12', 'S13', 'I1', 'I2'], 1],
   ['numbers forgotten', ['S5', 'S5 disk', 'S12'], 2],
   ['append torn', ['I1', 'I2', 'I4', 'I5', 'I15', 'S13', 'S16'], 10],
+  ['programming unverified', ['S14'], 4],
   ['relay without checkpoint', ['PUBLISHED-1'], 2],
   ['relay without epoch', ['SHARING-2'], 5],
   ['refusal without reading the tail', ['S6', 'S7', 'S9'], 1],

@@ -8,6 +8,7 @@ export const BITES = [
   'fence off',
   'numbers forgotten',
   'append torn',
+  'programming unverified',
   'relay without checkpoint',
   'relay without epoch',
   'refusal without reading the tail',
@@ -25,7 +26,10 @@ export const needsPlacement = (bite: Bite | null): boolean => bite === 'ownershi
 export const needsKeystone = (bite: Bite | null): boolean => bite === 'revocation ignored'
 /** Bugs that have an effect only with several processes. */
 export const needsSeveral = (bite: Bite | null): boolean =>
-  bite !== null && BITES.indexOf(bite) >= 4 && !needsPlacement(bite) && !needsKeystone(bite)
+  bite !== null &&
+  BITES.indexOf(bite) >= BITES.indexOf('relay without checkpoint') &&
+  !needsPlacement(bite) &&
+  !needsKeystone(bite)
 
 /** Bugs that have an effect only when the database comes back without its last rows. */
 export const needsLoss = (bite: Bite | null): boolean => bite === 'chain off' || bite === 'incarnation off'

@@ -189,6 +189,7 @@ export const readHost = async (dir: string): Promise<HostTrace> => {
   const { host } = parse(Head, head, 1)
   const steps = rest.flatMap((line, at) => stepsOf(parse(Entry, line, at + 2)))
   const board = effectsPath(join(dir, 'drivers'), DRIVER)
-  const prepared = existsSync(board) ? Object.keys(readEffects(readFileSync(board, 'utf8')).prepared) : null
-  return { name: host, steps, ...(prepared === null ? {} : { prepared }) }
+  if (!existsSync(board)) return { name: host, steps }
+  const { prepared, loaded } = readEffects(readFileSync(board, 'utf8'))
+  return { name: host, steps, prepared: Object.keys(prepared), loaded }
 }
