@@ -1,5 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { answer, done, failed, given, granted, IMAGE, quiet, release, released, stuck } from './deployableFacts.ts'
+import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
+import {
+  answer,
+  done,
+  failed,
+  given,
+  grant,
+  granted,
+  IMAGE,
+  program,
+  quiet,
+  refusedBecause,
+  release,
+  released,
+  stuck,
+} from './deployableFacts.ts'
 import { ARQ, handle, OTHER, recorded } from './samples.ts'
 
 describe('a release', () => {
@@ -27,6 +42,24 @@ describe('a release', () => {
     given(...loaded, released(1, 2), done(1, 2), granted(1, null))
       .when(release())
       .follows(released(1, null))
+  })
+  it('that has failed keeps the deployable from being programmed until an operator has declared the handle clean', () => {
+    const why = refusedBecause(
+      'its host may still have a quarantined handle of it prepared, so it cannot be programmed now',
+    )
+    given(...stuck)
+      .when(grant(OTHER, IMAGE))
+      .isRefused(why)
+    given(...stuck)
+      .when(program)
+      .isRefused(why)
+    given(...stuck)
+      .when(grant(OTHER))
+      .follows(granted(2, 3, OTHER))
+    const clean: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, by: 'op', reason: 'r' }
+    given(...stuck, clean)
+      .when(grant(OTHER, IMAGE))
+      .follows(granted(1, 3, OTHER, IMAGE))
   })
   it('of what the request does not hold changes nothing', () => {
     given(recorded()).when(release()).follows()

@@ -45,6 +45,11 @@ const sharing =
     pending.bitstream !== undefined &&
     pending.bitstream === bitstream
 
+/** Its host refuses as long (FENCE-5). */
+const NOT_RELEASED = 'its host may still have a quarantined handle of it prepared, so it cannot be programmed now'
+const notReleased = ({ handles }: Deployable): boolean =>
+  Object.values(handles).some(({ state, prepared }) => state === 'quarantined' && prepared)
+
 const grant = (
   held: Deployable,
   {
@@ -63,6 +68,7 @@ const grant = (
   const load = bitstream === held.bitstreamId ? null : bitstream
   if (load && !held.programmable) return conflict(held, 'it cannot be programmed')
   if (load && busy(held, shares)) return conflict(held, 'another request uses it, so it cannot be programmed now')
+  if (load && notReleased(held)) return conflict(held, NOT_RELEASED)
   const found = freeHandle(held, mates, wanted)
   if (!found) return conflict(held, 'no free attach handle')
   // what is imported was given before, whole or in part
@@ -174,6 +180,7 @@ const program = (held: Deployable, order: OrderOf<'Program'>): Decision<Deployab
   if (held.presence !== 'present') return conflict(held, `its device is ${held.presence}`)
   if (held.program) return conflict(held, 'it is being programmed')
   if (busy(held)) return conflict(held, 'a request uses it, so it cannot be programmed now')
+  if (notReleased(held)) return conflict(held, NOT_RELEASED)
   return accept({ type: 'ProgramStarted', image: order.image, order: programOrderFor(held, order) })
 }
 
