@@ -15,6 +15,13 @@ export type Image = {
   readonly properties: Readonly<Record<string, string>>
 }
 
+/** Both are names of one property: the newer, and the one of upstream (data-model.md 9.1). */
+export const FUNCTION_KEYS = ['function_uuid', 'accel:function_id'] as const
+/** What the image does, in lower case; more than one: its properties contradict each other. */
+export const functionsOf = ({ properties }: Image): readonly string[] => [
+  ...new Set(FUNCTION_KEYS.flatMap((key) => properties[key]?.toLowerCase() ?? [])),
+]
+
 /** Why an image cannot be had. `final`: a retry does not help. */
 const PROBLEMS = {
   none: { final: true, text: () => 'no image store is configured' },

@@ -44,7 +44,7 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
     type: 'FPGA',
     resourceClass: '`FPGA`',
     traits:
-      '`CUSTOM_FPGA_XILINX`, `CUSTOM_FPGA_PRODUCT_ID_<product>`, `CUSTOM_FPGA_XILINX_<family>`, `CUSTOM_FPGA_FUNCTION_ID_XILINX_<uuid of the image>`',
+      '`CUSTOM_FPGA_XILINX`, `CUSTOM_FPGA_PRODUCT_ID_<product>`, `CUSTOM_FPGA_XILINX_<family>`, `CUSTOM_FPGA_FUNCTION_ID_XILINX_<id>` of the UUID of the loaded image, and of the function that the image store says it has',
     handles:
       'two PCI, given together to the two accelerator requests of a group with `trait:CUSTOM_FPGA_XILINX=required`',
     programming:

@@ -59,8 +59,17 @@ export type Driver = {
   readonly discover: (io: HostIo) => Promise<readonly ReportedDevice[]>
   readonly prepare: (io: HostIo, slot: Slot, signal: AbortSignal) => Promise<void>
   readonly release: (io: HostIo, slot: Slot, signal: AbortSignal) => Promise<void>
-  /** Loads the image at `imagePath` into the deployable. Absent: this driver cannot program. */
-  readonly program?: (io: HostIo, deployable: string, imagePath: string, signal: AbortSignal) => Promise<void>
+  /**
+   * Loads the image at `imagePath` into the deployable. `functionId`: what it does, by the word of the image store (data-model.md 9.1 `function_uuid`), for cards that cannot say
+   * it themselves. Absent: this driver cannot program.
+   */
+  readonly program?: (
+    io: HostIo,
+    deployable: string,
+    imagePath: string,
+    signal: AbortSignal,
+    functionId?: string,
+  ) => Promise<void>
   /**
    * What of the devices that it last discovered is in use now, whoever uses it: only what the kernel says for certain, and cheaply. Absent: this
    * driver cannot tell.

@@ -1,5 +1,13 @@
 /** Carries out an order through its driver. Throws what went wrong; `Final` means that trying again cannot help. */
-import { type ImageFile, type ImageFiles, type ImageTerm, codedTrouble, isFinal, noImage } from '../images.ts'
+import {
+  type ImageFile,
+  type ImageFiles,
+  type ImageTerm,
+  codedTrouble,
+  functionsOf,
+  isFinal,
+  noImage,
+} from '../images.ts'
 import { isForAny, misfitOf } from '../imageFits.ts'
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
 import type { ReportedDeployable, ReportedHandle } from '../hardware.ts'
@@ -86,7 +94,8 @@ const program = async (tools: Tools, driver: Driver, order: Order, image: string
   try {
     await refuseToProgram(tools, order, file, term)
     signal.throwIfAborted()
-    await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal))
+    const [functionId] = functionsOf(file.image)
+    await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal, functionId))
   } finally {
     close()
   }

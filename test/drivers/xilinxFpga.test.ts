@@ -137,6 +137,18 @@ describe('programming', () => {
     expect((await shown({ ...host, driver: driver() })).bitstreamId).toBe('design')
   })
 
+  test('shows the function that the image store said the image has, as long as the card shows the image', async () => {
+    const host = open()
+    const trait = 'CUSTOM_FPGA_FUNCTION_ID_XILINX_0AF76519_16CD_43DD_8448_EB211C80319C'
+    await host.driver.program!(host.io, NAME, '/images/design.xclbin', never, '0af76519-16cd-43dd-8448-eb211c80319c')
+    const traits = async () => (await shown({ ...host, driver: driver() })).attributes.map(({ value }) => value)
+    expect(await traits()).toContain(trait)
+    host.io.tree('/sys/bus/pci/devices/0000:3b:00.1')['xclbinuuid'] = '11111111-2222-4333-8444-555555555555'
+    expect(await traits()).not.toContain(trait)
+    await host.driver.program!(host.io, NAME, '/images/design.xclbin', never)
+    expect(await traits()).not.toContain(trait)
+  })
+
   test.each([
     ['nothing', null, 'none'],
     ['another image', '11111111-2222-4333-8444-555555555555', '11111111-2222-4333-8444-555555555555'],

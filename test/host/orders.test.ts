@@ -1,4 +1,3 @@
-import { filesOf } from '../support/images.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { quiet } from '../support/lab.ts'
@@ -319,22 +318,6 @@ describe('programming', () => {
       { reason: 'image_unknown: there is no image no-such', final: true },
       { reason: 'image_none: no image store is configured', final: true },
       { reason: 'the driver simulated_driver cannot program', final: true },
-    ])
-  })
-  test('an image that says it is for other hardware is not loaded, nor a shell for a bind', async () => {
-    let says: Readonly<Record<string, string>> = { vendor: 'Xilinx' }
-    const images = filesOf(undefined, () => says)
-    await lab.boot({ options: { images } })
-    await lab.send(lab.order('Program', 1))
-    says = { vendor: '0x8086', shell_id: '' }
-    await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE }))
-    expect((await lab.effects()).loaded).toEqual({})
-    await lab.send(lab.order('Program', 2))
-    const unsuitable = `image_unsuitable: image ${IMAGE} is made for other hardware: `
-    expect(lab.results().map(({ result }) => result)).toEqual([
-      { status: 'failed', reason: `${unsuitable}it is for vendor Xilinx, and this is INTEL`, final: true },
-      { status: 'failed', reason: `${unsuitable}it is a shell, which only an operator loads`, final: true },
-      { status: 'done', bitstreamId: IMAGE },
     ])
   })
   test('a slot that wants a bitstream gets it before it is prepared, once', async () => {

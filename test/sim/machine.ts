@@ -155,7 +155,7 @@ const watched = (driver: SimulatedDriver, { trace: { did }, effects, step, isUnv
     })
     return step(() => driver.release(io, slot, signal))
   },
-  program: (io, deployable, image, signal) => {
+  program: (io, deployable, image, signal, functionId) => {
     did(
       'program',
       deployable,
@@ -167,7 +167,7 @@ const watched = (driver: SimulatedDriver, { trace: { did }, effects, step, isUnv
           ),
       },
     )
-    const done = step(() => driver.program(io, deployable, image, signal))
+    const done = step(() => driver.program(io, deployable, image, signal, functionId))
     return isUnverified ? done.catch(() => {}) : done
   },
 })

@@ -159,7 +159,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
           (vfs.length > 0 ? vfs : [pf]).map(({ address }) => address),
         ),
       )
-      return cards.map((card) => reported(io.hostname, card, imageOf(nameOf(io.hostname, card), showsOf(card))))
+      return cards.map((card) => reported(io.hostname, card, imageOf(nameOf(io.hostname, card), showsOf(card))?.image))
     },
     leftOut: async (io) =>
       (await cardsOf(io, options)).flatMap(({ pf, vfs, own }) => {
@@ -187,7 +187,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
         throw new Error(
           `${deployable} does not show function ${missing.join(', ')} of ${imagePath} after programming, but ${after.functions.join(', ') || 'none'}`,
         )
-      await images.note(io, deployable, imageIdOf(imagePath), showsOf(after))
+      await images.note(io, deployable, { image: imageIdOf(imagePath), shows: showsOf(after) })
     },
   }
 }

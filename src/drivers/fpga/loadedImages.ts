@@ -6,22 +6,29 @@ import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
 import { oneAtATime, readByRules, readIfThere } from '../files.ts'
 
+const Loaded = v.object({
+  image: v.pipe(v.string(), v.maxLength(100)),
+  shows: v.string(),
+  /** What the image does, where the image store says it. */
+  functionId: v.optional(v.string()),
+})
 const File = v.object({
-  loaded: v.record(v.string(), v.object({ image: v.pipe(v.string(), v.maxLength(100)), shows: v.string() })),
+  loaded: v.record(v.string(), Loaded),
   /** What each card showed when it could last be asked. */
   seen: v.optional(v.record(v.string(), v.string()), () => ({})),
 })
 type State = v.InferOutput<typeof File>
+export type LoadedImage = Readonly<v.InferOutput<typeof Loaded>>
 
 /** What a card shows now. `hidden`: a guest has the function that shows it. */
 export type Showing = { readonly deployable: string; readonly shows: string; readonly hidden: boolean }
 
 export type LoadedImages = {
   /** The image of the deployable that shows this now; undefined: not known. */
-  readonly read: (io: HostIo) => Promise<(deployable: string, shows: string) => string | undefined>
+  readonly read: (io: HostIo) => Promise<(deployable: string, shows: string) => LoadedImage | undefined>
   /** By deployable: what it shows, or what it showed before a guest took the function: what is reported of a card must not change because it is bound. */
   readonly shown: (io: HostIo, cards: readonly Showing[]) => Promise<(deployable: string) => string>
-  readonly note: (io: HostIo, deployable: string, image: string, shows: string) => Promise<void>
+  readonly note: (io: HostIo, deployable: string, loaded: LoadedImage) => Promise<void>
   /** Before the card is written: what is on it is not known until the end. */
   readonly forget: (io: HostIo, deployable: string) => Promise<void>
 }
@@ -53,9 +60,9 @@ export const loadedImages = (driver: string): LoadedImages => {
     read: async (io) => {
       const { loaded } = await now(io)
       return (deployable, shows) =>
-        Object.hasOwn(loaded, deployable) && loaded[deployable]!.shows === shows ? loaded[deployable]!.image : undefined
+        Object.hasOwn(loaded, deployable) && loaded[deployable]!.shows === shows ? loaded[deployable] : undefined
     },
-    note: (io, deployable, image, shows) => change(io, (loaded) => ({ ...loaded, [deployable]: { image, shows } })),
+    note: (io, deployable, one) => change(io, (loaded) => ({ ...loaded, [deployable]: one })),
     forget: (io, deployable) =>
       change(io, (loaded) => Object.fromEntries(Object.entries(loaded).filter(([name]) => name !== deployable))),
   }

@@ -17,7 +17,7 @@ import { readIfThere } from '../files.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
-import { imageIdOf, type LoadedImages, loadedImages } from './loadedImages.ts'
+import { imageIdOf, type LoadedImage, type LoadedImages, loadedImages } from './loadedImages.ts'
 import { imageUuid, readXclbin, XCLBIN_HEAD_BYTES } from './xclbin.ts'
 
 export type XilinxFpgaOptions = { readonly sysfsRoot: string; readonly known: Lookup }
@@ -90,14 +90,17 @@ const unusable = (card: Card): string | null => {
 const nameOf = (hostname: HostName, { first }: Card): string =>
   deployableName(hostname, formatPciAddress(first.address))
 
-const deployableOf = (hostname: HostName, card: Card, bitstreamId: string | undefined): ReportedDeployable => {
+const functionTrait = (id: string): string => traitName('CUSTOM_FPGA_FUNCTION_ID_XILINX', id.replaceAll('-', '_'))
+
+/** Its UUID is all that a card says of the loaded image; what the image does, the image store has said. */
+const deployableOf = (hostname: HostName, card: Card, loaded: LoadedImage | undefined): ReportedDeployable => {
   const { first, functions, known, isGolden, isPair, shows } = card
   const traits = [
     // a group that requires this trait gets two accelerator requests
     ...(isPair ? ['CUSTOM_FPGA_XILINX'] : []),
     traitName('CUSTOM_FPGA_PRODUCT_ID', first.product),
     ...(known?.family ? [traitName('CUSTOM_FPGA_XILINX', known.family)] : []),
-    ...(shows === null ? [] : [traitName('CUSTOM_FPGA_FUNCTION_ID_XILINX', shows.replaceAll('-', '_'))]),
+    ...[shows, loaded?.functionId].flatMap((id) => (id ? [functionTrait(id)] : [])),
     ...(known?.traits ?? []),
   ]
   return {
@@ -112,7 +115,7 @@ const deployableOf = (hostname: HostName, card: Card, bitstreamId: string | unde
     // the host must know under which guests a card must not be written
     hostWork: true,
     programmable: isUsable(card),
-    ...(bitstreamId === undefined ? {} : { bitstreamId }),
+    ...(loaded === undefined ? {} : { bitstreamId: loaded.image }),
   }
 }
 
@@ -192,7 +195,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
     prepare: through.prepare,
     release: through.release,
     inUse: through.inUse,
-    program: async (io, deployable, imagePath, signal) => {
+    program: async (io, deployable, imagePath, signal, functionId) => {
       signal.throwIfAborted()
       const card = await cardNamed(io, deployable)
       const { uuid } = await headerOf(io, imagePath)
@@ -206,7 +209,11 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
         throw new Error(
           `${deployable} does not show image ${uuid} of ${imagePath} after programming, but ${shows ?? 'none'}`,
         )
-      await images.note(io, deployable, imageIdOf(imagePath), uuid)
+      await images.note(io, deployable, {
+        image: imageIdOf(imagePath),
+        shows: uuid,
+        ...(functionId === undefined ? {} : { functionId }),
+      })
     },
   }
 }

@@ -1,7 +1,7 @@
 /** What an image store says of an image, in the words of Glance (Image API v2; data-model.md 9.1, 9.2), and whether it is a bitstream. */
 import * as v from 'valibot'
 import { topologyTrouble } from './topology.ts'
-import { type Digest, type Image, type NoImage, noImage } from '../../images.ts'
+import { type Digest, type Image, type NoImage, FUNCTION_KEYS, functionsOf, noImage } from '../../images.ts'
 
 const TEXT = v.nullish(v.string())
 const BASE = v.looseObject({
@@ -62,12 +62,6 @@ const readImage = (json: unknown): { readonly image: Image; readonly status: str
   const image = { uuid: id.toLowerCase(), name, size, digest: digestOf(base), tags: tags ?? [] }
   return { image: { ...image, properties: propertiesOf(base) }, status }
 }
-
-/** Both are names of one property: the newer, and the one of upstream (data-model.md 9.1). */
-const FUNCTION_KEYS = ['function_uuid', 'accel:function_id'] as const
-const functionsOf = ({ properties }: Image): readonly string[] => [
-  ...new Set(FUNCTION_KEYS.flatMap((key) => properties[key]?.toLowerCase() ?? [])),
-]
 
 /** The bitstream that a description stands for, or why it is none. */
 export const bitstreamIn = (json: unknown): { readonly found: true; readonly image: Image } | NoImage => {

@@ -1,0 +1,43 @@
+/** What a host makes of that which the image store says of an image. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Driver } from '../../src/drivers/driver.ts'
+import { type HostLab, IMAGE, openHostLab } from '../support/hostLab.ts'
+import { filesOf } from '../support/images.ts'
+
+let lab: HostLab
+beforeEach(async () => {
+  lab = await openHostLab()
+})
+
+describe('programming', () => {
+  test('an image that says it is for other hardware is not loaded, nor a shell for a bind', async () => {
+    let says: Readonly<Record<string, string>> = { vendor: 'Xilinx' }
+    const images = filesOf(undefined, () => says)
+    await lab.boot({ options: { images } })
+    await lab.send(lab.order('Program', 1))
+    says = { vendor: '0x8086', shell_id: '' }
+    await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE }))
+    expect((await lab.effects()).loaded).toEqual({})
+    await lab.send(lab.order('Program', 2))
+    const unsuitable = `image_unsuitable: image ${IMAGE} is made for other hardware: `
+    expect(lab.results().map(({ result }) => result)).toEqual([
+      { status: 'failed', reason: `${unsuitable}it is for vendor Xilinx, and this is INTEL`, final: true },
+      { status: 'failed', reason: `${unsuitable}it is a shell, which only an operator loads`, final: true },
+      { status: 'done', bitstreamId: IMAGE },
+    ])
+  })
+  test('the driver is told what the image does, where the image store says it', async () => {
+    const told: unknown[] = []
+    const program: Driver['program'] = async (_io, _deployable, _path, _signal, functionId) =>
+      void told.push(functionId)
+    let says: Readonly<Record<string, string>> = { function_uuid: '3AFB' }
+    const images = filesOf(undefined, () => says)
+    await lab.boot({ drivers: [{ ...lab.driver, program }], options: { images } })
+    await lab.send(lab.order('Program', 1))
+    says = { 'accel:function_id': 'other' }
+    await lab.send(lab.order('Program', 2))
+    says = {}
+    await lab.send(lab.order('Program', 3))
+    expect(told).toEqual(['3afb', 'other', undefined])
+  })
+})
