@@ -39,9 +39,17 @@ const keepCompiled = () => {
   if (existsSync(packages)) module.enableCompileCache?.(join(packages, '.cache', 'accelerando'))
 }
 
+/** A host program runs beside guests, whose memory it must not take. The flags count only for what is loaded after them. */
+const keepSmall = async () => {
+  if (process.argv[2] !== 'host' || 'Deno' in globalThis) return
+  const { keepGarbageSmall } = await import('../src/cli/garbage.ts')
+  keepGarbageSmall()
+}
+
 followParent()
 if (isNewEnough() || 'Deno' in globalThis) {
   keepCompiled()
+  await keepSmall()
   await import('../src/cli/main.ts')
 } else {
   const node = packagedNode()

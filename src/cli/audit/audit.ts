@@ -2,7 +2,7 @@
 import { INVARIANTS, check } from '../../audit/check.ts'
 import type { Log } from '../../log.ts'
 import { figuresOf } from './figures.ts'
-import { keepGarbageSmall } from './garbage.ts'
+import { keepGarbageSmall } from '../garbage.ts'
 import { writeJournal } from './files.ts'
 import { type AuditOptions, gatherEvidence } from './gather.ts'
 import type { Verdict } from './text.ts'
