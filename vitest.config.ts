@@ -24,6 +24,7 @@ export const EXCLUDE = [
   'test/nova/**',
   'test/upgrade/**',
   'test/containers/**',
+  'test/browser/**',
   '**/node_modules/**',
 ]
 /** The mutation test asks these as well: they are the nearest to some commands. */

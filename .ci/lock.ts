@@ -5,12 +5,16 @@
  * lockfile in `npm ci`, here and everywhere. Such packages carry their platform in their name and their version in the
  * package that wants them, so the entries can be written without asking anyone. They have no checksum until somebody
  * on that platform runs `npm install`.
+ *
+ * It also takes out which Node each package asks for: the program runs on the Node that comes with its packages, and `npm ci` on an older
+ * one would print a warning for each of them. What this project asks for stays.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 type Entry = {
   readonly version?: string
+  readonly engines?: unknown
   readonly dev?: boolean
   readonly optional?: boolean
   readonly optionalDependencies?: Readonly<Record<string, string>>
@@ -47,6 +51,12 @@ export const missing = ({ packages }: Lock) =>
       .map(([name, range]) => ({ name, version: range.replace(/^[\^~]/, ''), dev })),
   )
 
+/** The first entry is the project itself. */
+const withoutEngines = ([place, entry]: readonly [string, Entry]): readonly [string, Entry] => {
+  const { engines: _, ...rest } = entry
+  return [place, place === '' ? entry : rest]
+}
+
 export const complete = (lock: Lock): Lock => {
   const added = missing(lock).map(({ name, version, dev }) => {
     const facts = { ...platform(name), ...(dev && { dev }), optional: true }
@@ -54,7 +64,7 @@ export const complete = (lock: Lock): Lock => {
     const inOrder = Object.entries(facts).toSorted(([a], [b]) => a.localeCompare(b, 'en'))
     return [`node_modules/${name}`, { version, ...Object.fromEntries(inOrder) }]
   })
-  const packages = Object.entries<Entry>({ ...lock.packages, ...Object.fromEntries(added) })
+  const packages = Object.entries<Entry>({ ...lock.packages, ...Object.fromEntries(added) }).map(withoutEngines)
   return { ...lock, packages: Object.fromEntries(packages.toSorted(([a], [b]) => a.localeCompare(b, 'en'))) }
 }
 

@@ -3,13 +3,19 @@
 // Where a second process is needed, it may not outlive the first: see parent.js.
 import { existsSync } from 'node:fs'
 import * as module from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { followParent } from './parent.js'
 import { runChild } from './child.js'
 
 const WANTED = [24, 11]
 const self = fileURLToPath(import.meta.url)
+const root = dirname(dirname(self))
+/** A checkout runs its sources as they are. The npm package holds them without types, since Node strips none there. */
+const packed = (module) => import(`../dist/${module}.js`)
+const program = existsSync(join(root, 'src'))
+  ? { main: () => import('../src/cli/main.ts'), garbage: () => import('../src/cli/garbage.ts') }
+  : { main: () => packed('cli/main'), garbage: () => packed('cli/garbage') }
 
 const isNewEnough = () => {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -35,14 +41,15 @@ const startOn = (node) => {
 
 /** What was compiled is kept beside the packages, which only who installed them may write: the next start is quicker. */
 const keepCompiled = () => {
-  const packages = join(dirname(self), '..', 'node_modules')
+  const own = join(root, 'node_modules')
+  const packages = existsSync(own) || basename(dirname(root)) !== 'node_modules' ? own : dirname(root)
   if (existsSync(packages)) module.enableCompileCache?.(join(packages, '.cache', 'accelerando'))
 }
 
 /** A host program runs beside guests, whose memory it must not take. The flags count only for what is loaded after them. */
 const keepSmall = async () => {
   if (process.argv[2] !== 'host' || 'Deno' in globalThis) return
-  const { keepGarbageSmall } = await import('../src/cli/garbage.ts')
+  const { keepGarbageSmall } = await program.garbage()
   keepGarbageSmall()
 }
 
@@ -50,7 +57,7 @@ followParent()
 if (isNewEnough() || 'Deno' in globalThis) {
   keepCompiled()
   await keepSmall()
-  await import('../src/cli/main.ts')
+  await program.main()
 } else {
   const node = packagedNode()
   if (node === undefined) {

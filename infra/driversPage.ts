@@ -1,6 +1,7 @@
 /** The page about drivers and the cards that they know, printed from the code. */
 import { KNOWN_CARDS } from '../src/drivers/cards/knownCards.ts'
 import { DRIVER_FACTS } from '../src/drivers/catalogue.ts'
+import { HEALTH_RULES, QUANTITIES } from '../src/health.ts'
 import { DRIVER_NAMES } from '../src/drivers/index.ts'
 import { VENDOR_NAMES } from '../src/vendors.ts'
 
@@ -12,9 +13,9 @@ const INTRODUCTION = `# Drivers
 A host program looks at its machine with the drivers in \`enabled_drivers\`. Without any service, this prints what each of them finds, what Placement would be
 told of it, and what is left out and why:
 
-    accelerando devices scan
+    accelerando device scan
 
-\`accelerando devices record DIR\` writes what the drivers read of the machine to a folder, without serial numbers, and \`accelerando devices scan --from DIR\` shows the
+\`accelerando device record DIR\` writes what the drivers read of the machine to a folder, without serial numbers, and \`accelerando device scan --from DIR\` shows the
 recorded machine anywhere else. Every provider in Placement has the trait \`OWNER_CYBORG\` beside those that are named here. All decisions are made by numbers (PCI
 ids and classes); names come from the \`pci.ids\` of the host, where it has one, and are for people only.
 
@@ -45,6 +46,27 @@ An operator adds cards in a file that \`cards.id_table\` names, in YAML or JSON.
 physical function; which of both a machine has is decided by whoever makes virtual functions.
 `
 
+const MEASURED = `
+## What is measured, and when a device is bad
+
+A host measures its devices every \`host.measure_every_seconds\`: of each PCI function its error counters (AER), the sensors of its kernel driver (hwmon) and the state of its link; GPUs also with
+\`nvidia-smi\`, Ascend NPUs with \`npu-smi\`. A virtual function has counters of its own; devices are measured at the function that names them. A device that a guest has shows what the kernel counts, and no sensors.
+A bad device is not offered until three readings in a row find it well; a warning is only shown. Counters of the kernel begin anew when the machine starts or the device is plugged in again.
+
+`
+const healthTable = (): readonly string[] => [
+  row(['quantity', 'what it is', 'warning', 'bad']),
+  row(Array<string>(4).fill('---')),
+  ...Object.entries(QUANTITIES).map(([name, meaning]) => {
+    const from = (health: string) =>
+      HEALTH_RULES.filter((rule) => rule.quantity === name && rule.health === health)
+        .map(({ from: value, beyond }) => `${value} or ${beyond === 'above' ? 'more' : 'less'}`)
+        .join() || '-'
+    return row([`\`${name}\``, meaning, from('warning'), from('bad')])
+  }),
+  '',
+]
+
 export const driversPage = (): string =>
   [
     INTRODUCTION,
@@ -55,6 +77,8 @@ export const driversPage = (): string =>
       return row([`\`${name}\``, hardware, type, resourceClass, traits, handles, programming, tried])
     }),
     OPERATORS,
+    MEASURED,
+    ...healthTable(),
     '## Cards that are known by their ids',
     '',
     row(['ids', 'vendor', 'card', 'type', 'driver']),

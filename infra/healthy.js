@@ -2,7 +2,7 @@
 // blocks certain ports, and the default admin port is one of them.
 import { get } from 'node:http'
 
-const [, port] = /:(\d+)$/.exec(process.env.ACCELERANDO_ADMIN_LISTEN ?? '') ?? [null, '6667']
+const [, port] = /:(\d+)$/.exec(process.env.ACCELERANDO_ADMIN_LISTEN ?? '') ?? [null, '6671']
 get({ host: '127.0.0.1', port, path: '/healthz', timeout: 2500 }, ({ statusCode }) =>
   process.exit(statusCode === 200 ? 0 : 1),
 )

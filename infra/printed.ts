@@ -7,6 +7,7 @@ import { openapi } from '../src/http/openapi.ts'
 import { ROUTES } from '../src/http/routes/all.ts'
 import { asyncapi } from '../src/wire/asyncapi.ts'
 import { commandsPage } from './commandsPage.ts'
+import { commandsReference } from './commandsReference.ts'
 import { driversPage } from './driversPage.ts'
 import { consolePage, dashboard, metricsPage } from './observe/print.ts'
 
@@ -37,6 +38,7 @@ export const printed = async (): Promise<readonly Printed[]> => [
   json('openapi.json', openapi(ROUTES)),
   json('asyncapi.json', asyncapi()),
   { path: 'commands.md', text: commandsPage() },
+  { path: '../../docs/reference/commands.md', text: commandsReference() },
   { path: 'accelerando.sample.toml', text: sampleFile() },
   { path: '../../docs/configuration.md', text: manualPage() },
   { path: '../../docs/drivers.md', text: driversPage() },

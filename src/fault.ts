@@ -27,6 +27,8 @@ export type Fault =
   | { readonly kind: 'unresolved'; readonly instance: string }
   /** Try again later: nothing was changed, or the outcome will be found when the call is repeated. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number }
+  /** The caller has as much of this as it may have at once (429). */
+  | { readonly kind: 'crowded'; readonly reason: string; readonly retryAfterSeconds: number }
   /** A bug, or a store that refuses a read and will refuse it again (500). The reason is for the log, not for the caller. */
   | { readonly kind: 'broken'; readonly reason: string }
   /** The hardware itself failed. */

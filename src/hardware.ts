@@ -1,12 +1,17 @@
 /** The description of a host's hardware, shared by drivers, reports on the bus, and the API. */
 import * as v from 'valibot'
 import type { DeepReadonly } from './deepReadonly.ts'
+import { CLEANINGS } from './cleaning.ts'
 import { count } from './fields.ts'
 
 export const DEVICE_TYPES = ['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD'] as const
 export type DeviceType = (typeof DEVICE_TYPES)[number]
 export const HANDLE_TYPES = ['PCI', 'MDEV', 'TEST_PCI'] as const
 export type HandleType = (typeof HANDLE_TYPES)[number]
+
+/** What a node of a device's tree is (data-model.md 8); nothing follows from it, it is shown. */
+export const DEPLOYABLE_KINDS = ['root', 'region', 'pf', 'vf', 'mdev type'] as const
+export type DeployableKind = (typeof DEPLOYABLE_KINDS)[number]
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
@@ -20,13 +25,24 @@ export const ReportedHandle = v.object({
   /** Handles of a deployable with the same number are one accelerator, and are given together. Hosts before release 0.3.0 do not say it. */
   set: v.optional(count),
 })
+const ReportedAttribute = v.object({
+  key: name(255),
+  value: text(65535),
+  /** It describes another attribute: the place of that one in the list, from 0, before this one. Absent: it describes the deployable. */
+  parent: v.optional(count),
+})
 export const ReportedDeployable = v.object({
   // `<host>_...`; a name longer than Placement accepts (200) refuses its device, not the whole report
   name: name(1000),
+  /** The deployable of the same device below which it stands in the tree. Absent: it is a root, which has a resource provider. */
+  parent: v.optional(name(1000)),
+  /** Absent: `root` without a parent. */
+  kind: v.optional(v.picklist(DEPLOYABLE_KINDS)),
+  /** Of itself and of those below it. */
   numAccelerators: count,
   driverName: name(100),
   /** In driver order: `rc` names the resource class, keys starting with `trait` are Placement traits. */
-  attributes: v.pipe(v.array(v.object({ key: name(255), value: text(65535) })), v.maxLength(1000)),
+  attributes: v.pipe(v.array(ReportedAttribute), v.maxLength(1000)),
   handles: v.pipe(v.array(ReportedHandle), v.maxLength(4096)),
   /** A bind needs `prepare` and an unbind needs `release` on the host. */
   hostWork: v.boolean(),
@@ -34,6 +50,8 @@ export const ReportedDeployable = v.object({
   programmable: v.boolean(),
   /** The bitstream that the card itself reports, if the driver can read it. */
   bitstreamId: v.optional(text(100)),
+  /** How it is cleaned between requests, as the operator of the host has chosen for its driver; absent: it is not. Hosts before release 0.3.0 do not say it. */
+  cleaning: v.optional(v.picklist(CLEANINGS)),
 })
 export const ReportedDevice = v.object({
   type: v.picklist(DEVICE_TYPES),
@@ -42,7 +60,11 @@ export const ReportedDevice = v.object({
   stdBoardInfo: v.nullable(text(65535)),
   vendorBoardInfo: v.nullable(text(65535)),
   /** The management address: the device's identity on its host, compared in canonical form. */
-  controlPath: v.object({ type: v.literal('PCI'), info: name(65535) }),
+  controlPath: v.variant('type', [
+    v.object({ type: v.literal('PCI'), info: name(65535) }),
+    /** Not on the PCI bus: the absolute path of a socket or of a file in `/dev` or `/sys`. */
+    v.object({ type: v.literal('PATH'), info: v.pipe(name(4096), v.startsWith('/')) }),
+  ]),
   deployables: v.pipe(v.array(ReportedDeployable), v.maxLength(1000)),
   /** Present but not usable yet: an unknown device is ignored, a known one is neither updated nor marked missing. */
   stub: v.optional(v.boolean()),

@@ -3,9 +3,13 @@
  *
  * IMAGE-FITS-1 `vendor`, `board`, `region_uuid`, `version` and `shell_id` of the image are compared with what the hardware says. What one of the two does not
  *   say is not compared (decision 0074): most cards do not say their board, and the card's own tool compares the file with the card as well;
- * IMAGE-FITS-2 an image whose `shell_id` is empty or `null` is a shell itself: an operator loads it, no bind does.
+ * IMAGE-FITS-2 an image whose `shell_id` is empty or `null` is a shell itself: an operator loads it, no bind does;
+ * IMAGE-FITS-3 nor does a bind load an image that divides the card into functions: the resource provider that Nova has chosen would get another
+ *   inventory under its hands. Once such an image is loaded, binds that ask for it get its functions (decision 0085).
  */
+import type { ImageUuid } from './identifiers.ts'
 import type { Image } from './images.ts'
+import { topologyOf } from './topology.ts'
 import { VENDOR_NAMES } from './vendors.ts'
 
 export type Hardware = {
@@ -13,6 +17,8 @@ export type Hardware = {
   readonly vendor: string
   /** The first value of an attribute; null: it has none. */
   readonly attribute: (key: string) => string | null
+  /** The image that it holds, as far as that is known. */
+  readonly loaded?: ImageUuid | null
 }
 export type Purpose = 'bind' | 'program'
 
@@ -39,16 +45,25 @@ const COMPARED = [
   { property: 'shell_id', attributes: ['shell_id', 'bs-uuid'], isId: true },
 ] as const
 
+/** Whether the image divides the card into functions, so that its resource provider has another inventory afterwards. */
+const divides = ({ properties }: Image): boolean => topologyOf(properties['topology']) !== null
+
 /** Whether the image says nothing of the hardware that it is for. */
-export const isForAny = ({ properties }: Image): boolean =>
-  properties['vendor'] === undefined && COMPARED.every(({ property }) => properties[property] === undefined)
+export const isForAny = (image: Image): boolean =>
+  !divides(image) &&
+  image.properties['vendor'] === undefined &&
+  COMPARED.every(({ property }) => image.properties[property] === undefined)
 
 /** Why the image must not be loaded into the hardware, as a part of a sentence; null: nothing speaks against it. */
-export const misfitOf = ({ properties }: Image, { vendor, attribute }: Hardware, purpose: Purpose): string | null => {
+export const misfitOf = (image: Image, { vendor, attribute, loaded }: Hardware, purpose: Purpose): string | null => {
+  const { properties, uuid } = image
   const [wanted, is] = [vendorName(properties['vendor'] ?? ''), vendorName(vendor)]
   if (wanted !== null && is !== null && wanted !== is)
     return `it is for vendor ${properties['vendor']}, and this is ${is}`
   const loadsShell = isShell(properties['shell_id'])
+  // what it holds already is not loaded
+  if (divides(image) && purpose === 'bind' && uuid !== loaded)
+    return 'it divides the card into functions, so only an operator loads it'
   if (loadsShell && purpose === 'bind') return 'it is a shell, which only an operator loads'
   for (const { property, attributes, isId } of COMPARED) {
     if (property === 'shell_id' && loadsShell) continue

@@ -7,6 +7,8 @@ export type Token = {
   readonly userId: string
   /** Null: the token is not scoped to a project. */
   readonly projectId: ProjectId | null
+  /** What people call the user and the project. Absent: the identity service did not say. Only to be shown: names change, and are not unique. */
+  readonly names?: { readonly user: string; readonly project: string | null }
   /** In lower case. */
   readonly roles: readonly string[]
   /** Null: the token is not limited. */

@@ -15,5 +15,7 @@ export const LONG: readonly string[] = [
   'test/persistence/outage.test.ts',
   'test/persistence/pglite.test.ts',
   'test/persistence/soleWriter.test.ts',
+  'test/shipping/helm.test.ts',
+  'test/shipping/pack.test.ts',
   'test/sim/bites.test.ts',
 ]

@@ -1,5 +1,5 @@
 /** The port through which the API queries and commands the actors. Nothing behind it is known to `src/http`. */
-import type { HandleType } from '../hardware.ts'
+import type { PlaybookRun } from '../wire/playbooks.ts'
 import type { Outcome } from '../fault.ts'
 import type {
   ArqUuid,
@@ -15,14 +15,23 @@ import type {
   ResourceProviderUuid,
 } from '../identifiers.ts'
 import type { DatedNote, OperatorNote } from '../operatorNote.ts'
+import type { Token } from '../token.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
+import type { DeviceHealth } from './device/health.ts'
 import type { HandleState } from './deployable/states.ts'
+import type { HostDrift } from './drift.ts'
+import type { Check, Explanation } from './explain/answer.ts'
+import type { HandleDetail, HandleRow } from './handleDetail.ts'
+import type { HostChange, Impact } from './impact.ts'
 import type { OrphansCollected, OrphansListed } from './orphan.ts'
-import type { Deed, ProviderState, Trouble } from './placement/decider.ts'
 import type { Standing } from './placement/standing.ts'
-import type { Reserving } from './placement/wanted.ts'
+import type { ProfileUpdate, Version } from './profile/decider.ts'
+import type { Viewer } from './profile/usable.ts'
 import type { Place } from './runtime/ports.ts'
 import type { Row } from './runtime/views.ts'
+import type { Delivery, Overview } from './tallied.ts'
+import type { Timeline } from './timelineSteps.ts'
+import type { UsageAsked, UsageReport } from './usage/tally.ts'
 
 export type Caller = {
   readonly userId: string
@@ -31,6 +40,8 @@ export type Caller = {
   readonly isAdmin: boolean
   /** Carries a valid service token with the service role (rest-api 9.4). */
   readonly isService: boolean
+  /** For answers about the caller, nothing else. */
+  readonly names?: Token['names']
   readonly requestId: string
   /** `traceparent` of the request, when its trace is recorded. */
   readonly trace?: string
@@ -58,24 +69,6 @@ export type Binding = {
   readonly projectId?: ProjectId
 }
 
-export type TimelineStep = {
-  /** ms since the epoch. */
-  readonly at: number
-  /** What happened, in the field's usual terms: `created`, `bind accepted`, `order sent`, `bound`, `nova told`, `unbound`, `deleted`... */
-  readonly step: string
-  /** Milliseconds since the step before; null for the first. */
-  readonly tookMs: number | null
-  readonly cause: string | null
-  readonly requestId: string | null
-  readonly detail: Readonly<Record<string, unknown>>
-}
-export type Timeline = {
-  readonly arq: ArqUuid
-  readonly projectId: ProjectId | null
-  readonly deleted: boolean
-  readonly steps: readonly TimelineStep[]
-}
-
 type Answer<Value> = Promise<Outcome<Value>>
 export type ProfileRow = Row<'profiles'>
 export type ArqRow = Row<'arqs'>
@@ -96,18 +89,10 @@ export type HostDetail = HostRow & {
   readonly handles: Readonly<Record<HandleState, number>>
   /** The ARQs that hold one of them, as far as the caller may know of them. */
   readonly arqs: readonly ArqUuid[]
+  /** The last playbook of each driver. */
+  readonly playbooks: readonly PlaybookRun[]
 }
-export type HandleRow = Row<'handles'>
-export type HandleDetail = HandleRow & {
-  readonly type: HandleType
-  readonly info: Readonly<Record<string, string>>
-  /** The ARQ that gave the handle up, until its release is finished; null also when the caller may not know of it. */
-  readonly last_arq: ArqUuid | null
-  /** Number of the order its host has not answered yet. */
-  readonly order: number | null
-  /** Set when an operator withholds the handle. */
-  readonly quarantine: Retired
-}
+export type { HandleDetail, HandleRow } from './handleDetail.ts'
 export type Renaming = {
   readonly uuid: ProfileUuid
   readonly name: string
@@ -116,45 +101,30 @@ export type Renaming = {
   readonly groups: readonly Readonly<Record<string, string>>[]
 }
 
-export const DRIFT_KINDS = [
-  'hardware',
-  'provider',
-  'allocation_without_arq',
-  'arq_without_allocation',
-  'nova_device',
-  'server',
-] as const
-export type DriftEntry = {
-  readonly kind: (typeof DRIFT_KINDS)[number]
-  readonly provider: ResourceProviderUuid
-  readonly name: string
-  readonly deployable: DeployableUuid | null
-  /** What a pass over the host would do to it. */
-  readonly repairs: readonly Deed[]
-  readonly state: ProviderState | null
-  readonly reason: string | null
-  /** Why units of the provider are reserved. */
-  readonly reserving: readonly Reserving[]
-  /** The instance that has an allocation, or a bound accelerator request, without the other. */
-  readonly consumer: InstanceUuid | null
-  readonly arqs: readonly ArqUuid[]
-}
-export type HostDrift = {
-  readonly host: HostName
-  /** The provider of the compute node, as of the last pass. */
-  readonly root: ResourceProviderUuid | null
-  /** When the last pass over it ended. */
-  readonly checkedAt: number | null
-  readonly trouble: Trouble | null
-  readonly entries: readonly DriftEntry[]
+/** What can be asked of an earlier moment. Faults besides: conflict (too long ago, or too much), unavailable. */
+export type Past = {
+  readonly profiles: Pick<Control['profiles'], 'list' | 'byUuid' | 'byName'>
+  readonly arqs: Pick<Control['arqs'], 'list' | 'get'>
+  /** Nothing that was measured is known of the past. */
+  readonly devices: Pick<Control['devices'], 'list' | 'get' | 'health'>
+  /** Nor how they stood in Placement. */
+  readonly deployables: Pick<Control['deployables'], 'list' | 'get' | 'inPlacement'>
+  readonly hosts: Pick<Control['hosts'], 'list' | 'get'>
 }
 
 /** Every uuid handed in is canonical (lower case, dashed); syntax has been checked by http. */
 export type Control = {
   readonly profiles: {
-    readonly list: (names: readonly string[] | null, page: Page) => Answer<Listed<ProfileRow>>
-    readonly byUuid: (uuid: ProfileUuid) => Answer<ProfileRow>
-    readonly byName: (name: string) => Answer<ProfileRow>
+    readonly list: (names: readonly string[] | null, page: Page, viewer?: Viewer) => Answer<Listed<ProfileRow>>
+    readonly byUuid: (uuid: ProfileUuid, viewer?: Viewer) => Answer<ProfileRow>
+    readonly byName: (name: string, viewer?: Viewer) => Answer<ProfileRow>
+    /** Oldest first, the last `VERSIONS_KEPT`. Faults: not_found. */
+    readonly versions: (uuid: ProfileUuid) => Answer<readonly Version[]>
+    /**
+     * Makes a new version, enables and disables versions, says who sees the profile: all of it or nothing. ARQs keep what they have.
+     * Faults: not_found, conflict (there is a newer version than `ifVersion`), invalid (no such version).
+     */
+    readonly update: (caller: Caller, uuid: ProfileUuid, change: ProfileUpdate, reason: string) => Answer<ProfileRow>
     /** Faults: exists(name), exists(uuid). Groups are already in canonical form. */
     readonly create: (
       caller: Caller,
@@ -165,8 +135,12 @@ export type Control = {
         readonly groups: readonly Readonly<Record<string, string>>[]
       },
     ) => Answer<ProfileRow>
+    /** Whom the removal of these would concern. Writes nothing. Faults: not_found. */
+    readonly impact: (selectors: readonly string[]) => Answer<Impact>
     /** Names or uuids, all or none. Faults: not_found, conflict (in use). */
     readonly remove: (caller: Caller, selectors: readonly string[]) => Answer<null>
+    /** Why hosts do or do not fit these groups, which are in canonical form. Writes nothing. Faults: not_found (host). */
+    readonly check: (asked: Check) => Answer<Explanation>
     /** All or none; ARQs keep the groups they were made with. Faults: conflict (one was changed or deleted meanwhile). */
     readonly regroup: (caller: Caller, changes: readonly Renaming[], reason: string) => Answer<null>
   }
@@ -176,7 +150,13 @@ export type Control = {
     /** Visibility (rest-api 9.5) is applied here: own project, or all for admin, or all for a service request by instance. */
     readonly list: (
       caller: Caller,
-      query: { readonly instance?: InstanceUuid; readonly uuids?: readonly ArqUuid[]; readonly resolvedOnly?: boolean },
+      query: {
+        readonly instance?: InstanceUuid
+        readonly uuids?: readonly ArqUuid[]
+        readonly resolvedOnly?: boolean
+        readonly state?: string
+        readonly project?: ProjectId
+      },
       page: Page,
     ) => Answer<Listed<ArqRow>>
     readonly get: (caller: Caller, uuid: ArqUuid) => Answer<ArqRow>
@@ -208,7 +188,10 @@ export type Control = {
       page: Page,
     ) => Answer<Listed<DeviceRow>>
     readonly get: (uuid: DeviceUuid) => Answer<DeviceRow>
+    readonly health: (caller: Caller, uuid: DeviceUuid) => Answer<DeviceHealth>
     readonly setStatus: (caller: Caller, uuid: DeviceUuid, status: DeviceStatus) => Answer<null>
+    /** Whom it would concern if the device was disabled. Writes nothing. */
+    readonly impact: (uuid: DeviceUuid) => Answer<Impact>
   }
   readonly deployables: {
     readonly list: (
@@ -239,18 +222,19 @@ export type Control = {
       page: Page,
     ) => Answer<Listed<AttributeRow>>
     readonly get: (uuid: AttributeUuid) => Answer<AttributeRow>
-    /** Faults: invalid (deployable_id: no such deployable), exists(key). */
+    /** `parent`: the attribute that it describes. Faults: invalid (deployable_id, parent_uuid: no such one; key), exists(key). */
     readonly create: (
       caller: Caller,
       deployable: number | DeployableUuid,
       key: string,
       value: string,
+      parent?: AttributeUuid,
     ) => Answer<AttributeRow>
     readonly remove: (caller: Caller, uuid: AttributeUuid) => Answer<null>
   }
   /** Each command may be repeated without harm. */
   readonly hosts: {
-    readonly list: (page: Page) => Answer<Listed<HostRow>>
+    readonly list: (page: Page, liveness?: string) => Answer<Listed<HostRow>>
     readonly get: (caller: Caller, name: HostName) => Answer<HostDetail>
     /** Nothing on it is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
     readonly retire: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
@@ -259,6 +243,8 @@ export type Control = {
     readonly approve: (caller: Caller, name: HostName, note: OperatorNote, key: string | null) => Answer<HostDetail>
     /** `key` replaces the host's present key; null: the next one that it shows counts as its first. */
     readonly rekey: (caller: Caller, name: HostName, note: OperatorNote, key: string | null) => Answer<HostDetail>
+    /** Whom that change would concern. Writes nothing. */
+    readonly impact: (caller: Caller, name: HostName, change: HostChange) => Answer<Impact>
     /** Faults: conflict (in use). `force`: ARQs bound on it are unbound first. */
     readonly remove: (caller: Caller, name: HostName, note: OperatorNote, force: boolean) => Answer<null>
   }
@@ -274,6 +260,8 @@ export type Control = {
     readonly quarantine: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
     /** The operator confirms that the handle is clean. Faults: conflict (held, being released, missing). */
     readonly release: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
+    /** Its host is to clean it once more. Faults: conflict (held, its host at work on it, missing, no command for it). */
+    readonly clean: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
   }
   /** How far hardware, records and Placement agree. Faults: conflict (no Placement is configured), not_found (host). */
   readonly drift: {
@@ -282,6 +270,14 @@ export type Control = {
     /** Repairs what Placement shows otherwise. Resolves when each host was looked at. */
     readonly heal: (caller: Caller, name: HostName | null) => Answer<null>
   }
+  /** How long accelerators were bound: to anybody, or, for who is no administrator, to the own project. Faults: invalid. */
+  readonly usage: (caller: Caller, asked: UsageAsked) => Answer<UsageReport>
+  /** Counted at most once a second by each process: it may be that old. */
+  readonly overview: () => Answer<Overview>
+  /** Those whose next try is due first come first. Fault `invalid`: marker. */
+  readonly deliveries: (page: { readonly limit: number; readonly marker?: InstanceUuid }) => Answer<Listed<Delivery>>
+  /** `at`: ms since the epoch. What is asked of it is folded from the journal when it is asked. */
+  readonly asOf: (at: number) => Past
   /** For `/readyz`: null when ready, otherwise the reason why not. */
   readonly notReady: () => string | null
 }

@@ -6,7 +6,7 @@ import { type Tracer, untraced } from '../trace.ts'
 import { type Verify, createVerify } from '../wire/signature.ts'
 import { type Adoption, createAdoption } from './services/adoption.ts'
 import { createArqs } from './services/arqs.ts'
-import type { Control } from './control.ts'
+import type { Control, Past } from './control.ts'
 import { createChanges } from './runtime/changes.ts'
 import { type Counts, noCounts } from './runtime/counts.ts'
 import { createAttributes, createDeployables } from './services/deployables.ts'
@@ -22,15 +22,19 @@ import type { ImageCatalogue, Nova, NovaServers } from './neighbours.ts'
 import { marksFor } from './placement/marks.ts'
 import { createOrphans } from './services/orphans.ts'
 import type { Placement } from './placement/port.ts'
-import type { Journal, Reads } from './runtime/ports.ts'
+import type { Journal, Landmarks, Reads } from './runtime/ports.ts'
+import { createMeasurements } from './services/measurements.ts'
+import { createPast } from './services/past.ts'
 import { createProfiles } from './services/profiles.ts'
 import { openReaders } from './services/readers.ts'
 import { REGION_DEFAULTS, type Region, type RegionOptions, openRegion } from './runtime/region.ts'
 import { type Reports, createReports } from './services/reports.ts'
+import { createDeliveries, createOverview } from './services/tallies.ts'
 import { type Counted, counted } from './runtime/commit.ts'
 import type { Sharing } from './runtime/sharing.ts'
 import { type Cluster, type Seal, createSeal } from './services/sealing.ts'
 import { type Sweeper, createSweeper } from './services/sweeper.ts'
+import { createUsage } from './services/usage.ts'
 import { createUnits } from './runtime/unit.ts'
 import { createGuard } from './runtime/unreadable.ts'
 
@@ -50,6 +54,8 @@ export type ControlPlaneParts = {
   readonly cluster?: Cluster
   /** Checks the signatures and MACs of reports. */
   readonly verify?: Verify
+  /** Without them, nothing of the journal is in an archive. */
+  readonly landmarks?: Landmarks | null
   readonly publish: Kernel['publish']
   readonly log: Log
   readonly tracer?: Tracer
@@ -77,11 +83,24 @@ const defaults = (cluster: Cluster | null) => ({
   verify: createVerify(cluster?.signer),
   placement: null,
   novaServers: null,
+  landmarks: null,
 })
 
 const regionOver = (journal: Counted, { clock, log, region }: ControlPlaneParts): Region => {
   const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   return openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...region } })
+}
+
+/** The parts that can be asked of an earlier moment, over the kernel of that moment. */
+const answersOver = (past: Kernel, liveness: Liveness): Past => {
+  const [profiles, retirement] = [createProfiles(past), createRetirement(past)]
+  return {
+    profiles,
+    arqs: createArqs(past, profiles, retirement),
+    devices: createDevices(past),
+    deployables: createDeployables(past),
+    hosts: createHosts(past, { ...liveness, lastSeen: () => null }, retirement),
+  }
 }
 
 const controlOver = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Omit<Control, 'notReady'> => {
@@ -97,6 +116,10 @@ const controlOver = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Omit
     handles: createHandles(kernel, retirement),
     drift: createDrift(kernel, () => sweeper.placer),
     orphans: createOrphans(kernel),
+    usage: createUsage(kernel),
+    overview: createOverview(kernel),
+    deliveries: createDeliveries(kernel),
+    asOf: createPast(kernel, (past) => answersOver(past, liveness)),
   }
 }
 
@@ -125,14 +148,15 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     notifyNova: (entity) => sweeper?.notifyNova(entity),
   }
   const liveness = createLiveness(kernel)
-  const sweeping = (sweeper = createSweeper(kernel, liveness))
+  const measurements = createMeasurements(kernel)
+  const sweeping = (sweeper = createSweeper(kernel, liveness, measurements))
   let ready = false
   const notReady = () => (ready ? null : 'starting or stopping')
   const control: Control = { ...controlOver(kernel, liveness, sweeping), notReady }
   return {
     control,
     adoption: createAdoption(kernel),
-    reports: createReports(kernel, liveness),
+    reports: createReports(kernel, liveness, measurements),
     seal: createSeal(cluster, region.readCached),
     sweeper: sweeping,
     region,

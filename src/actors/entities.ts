@@ -12,7 +12,7 @@ import { type AnyDecider, blank, fold, kindOf, recallInto } from './runtime/memo
 import { placement } from './placement/decider.ts'
 import type { JournalRow } from './runtime/ports.ts'
 import { profile, profileName } from './profile/decider.ts'
-import type { ViewChange } from './runtime/views.ts'
+import type { ViewChange, ViewName } from './runtime/views.ts'
 
 export const ENTITIES: Readonly<Record<string, AnyDecider>> = Object.fromEntries(
   [arq, deployable, device, host, instance, numbers, placement, profile, profileName, quota].map((decider) => [
@@ -27,12 +27,23 @@ export const deciderOf = (key: EntityKey): AnyDecider => {
   return decider
 }
 
+/** Views whose rows stay as they were written, whatever becomes of the entity. */
+const LASTING: ReadonlySet<ViewName> = new Set(['usage'])
+
 /** The view rows of one entity, folded from all its journal rows, oldest first. Pure; equal to the rows that were written over time. */
 export const rebuild = (key: EntityKey, rows: readonly JournalRow[]): readonly ViewChange[] => {
   const decider = deciderOf(key)
-  const state = rows.reduce((reached: unknown, row) => fold(decider, reached, row.events, row.at), decider.initial)
-  return decider.rows(decider.initial, state)
+  const lasting: ViewChange[] = []
+  let state: unknown = decider.initial
+  for (const row of rows) {
+    const next: unknown = fold(decider, state, row.events, row.at)
+    if (key.startsWith(ARQS)) lasting.push(...decider.rows(state, next).filter(({ view }) => LASTING.has(view)))
+    state = next
+  }
+  return [...decider.rows(decider.initial, state), ...lasting]
 }
+/** Only they have such rows. */
+const ARQS = `${arq.kind}/`
 
 /** An entity's memory from its rows; for the audit and tests. */
 export const remember = (key: EntityKey, rows: readonly JournalRow[]) => {

@@ -127,6 +127,43 @@ const pinned: Invariant = {
   },
 }
 
+/** Whether a version of the profile with that number had the group, at any time up to `place`. Null: no such version is known. */
+const hadGroup = (history: History, { profileUuid, profileVersion, groupId }: Arq, group: string, place: number) => {
+  const named = profileStates(history, profileUuid, 0, place)
+    .flatMap(({ versions }) => versions)
+    .filter(({ version }) => version === profileVersion)
+  return named.length === 0 ? null : named.some(({ groups }) => JSON.stringify(groups[groupId]) === group)
+}
+const versioned: Invariant = {
+  name: 'S17',
+  meaning:
+    'the group of an ARQ is the one of the version of its profile that it names, and stays so whatever version is the newest',
+  judge: ({ views }) => {
+    const names = new Map<string, number | null>()
+    return {
+      *step(step, _, __, history) {
+        for (const { place, key, after, before } of arqsIn(step)) {
+          const { profileVersion: version } = after
+          if (before.status !== 'Absent') {
+            if (names.get(key) !== version) yield at(place, [key], `${key} names version ${version} of its profile now`)
+            continue
+          }
+          names.set(key, version)
+          const had = version === null ? true : hadGroup(history, after, JSON.stringify(after.group), place)
+          if (had === true) continue
+          const found = had === null ? 'which its profile does not have' : 'which has another group'
+          yield at(place, [key, profileKey(after.profileUuid)], `${key} names version ${version}, ${found}`)
+        }
+      },
+      *end() {
+        for (const { uuid, profile_version: version } of views?.arqs ?? [])
+          if ((names.get(arqKey(uuid)) ?? null) !== (version ?? null))
+            yield inView('arqs', uuid, `${uuid} names version ${version}, and was made with another`, [arqKey(uuid)])
+      },
+    }
+  },
+}
+
 const complete: Invariant = {
   name: 'I3',
   meaning: 'a Bound ARQ names its handle, deployable, host, provider and instance, and they belong together',
@@ -259,4 +296,4 @@ const announced: Invariant = {
   },
 }
 
-export const arqInvariants: readonly Invariant[] = [closed, pinned, complete, empty, whole, announced]
+export const arqInvariants: readonly Invariant[] = [closed, pinned, versioned, complete, empty, whole, announced]

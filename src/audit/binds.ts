@@ -22,7 +22,7 @@ const usableMs = ({ pauses = [] }: Records, from: number, to: number): number =>
 
 const usable: Invariant = {
   name: 'S9',
-  meaning: 'no bind starts on a device that is disabled, missing, retired or being programmed',
+  meaning: 'no bind starts on a device that is disabled, missing, retired, failing or being programmed',
   judge: () => {
     return {
       *step(step, _, before) {
@@ -30,12 +30,14 @@ const usable: Invariant = {
           if (was.bond || !after.bond) continue
           const target = before.deployable(after.bond.deployable)
           const card = before.device(target.deviceUuid)
+          const root = target.tree ? before.deployable(target.tree.rootUuid) : target
           const why = [
             target.status,
             target.presence,
             card.status,
             card.presence,
-            target.program ? 'being programmed' : '',
+            target.failing === undefined && card.failing === undefined ? '' : 'failing',
+            target.program || root.program ? 'being programmed' : '',
           ].filter((word) => word !== '' && word !== 'enabled' && word !== 'present')
           if (why.length > 0)
             yield at(

@@ -1,6 +1,7 @@
 /** Checks all invariants over the given evidence. Pure; used by the simulation, the kill test and audits. */
 import { arqInvariants } from './arqs.ts'
 import { bindInvariants } from './binds.ts'
+import { cleaningInvariants } from './cleaning.ts'
 import { clientInvariants } from './clients.ts'
 import type { Records, Violation } from './evidence.ts'
 import { handleInvariants } from './handles.ts'
@@ -22,6 +23,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...bindInvariants,
   ...clientInvariants,
   ...hostInvariants,
+  ...cleaningInvariants,
   ...programInvariants,
   ...inventoryInvariants,
   ...linearInvariants,

@@ -69,6 +69,8 @@ export type HostTrace = {
   readonly prepared?: readonly string[]
   /** Images that its cards hold now, by name of the deployable, where the hardware can be inspected. */
   readonly loaded?: Readonly<Record<string, string>>
+  /** The cleanings that have ended well on it, each as `<slot> <number of its order>`, where what it does can be watched. */
+  readonly cleaned?: readonly string[]
 }
 
 /** One message of a topic. */

@@ -40,7 +40,8 @@ const capacity: Invariant = {
       *step(step) {
         for (const { events, key, after } of deployablesIn(step)) {
           const granted = events.some(({ type }) => type === 'Granted')
-          const given = granted ? countUnits(after, 'some', ({ state }) => state === 'held') : 0
+          // what its host shows no more is none of its accelerators, also while a request still has it
+          const given = granted ? countUnits(after, 'some', ({ state, unseen }) => state === 'held' && !unseen) : 0
           if (given > after.numAccelerators)
             yield at(step.place, [key], `${key} gave ${given} of ${after.numAccelerators}`)
         }

@@ -151,10 +151,12 @@ const level: Invariant = {
       for (const held of lastDeployables(history)) {
         const there = prepared.get(held.host)
         if (!there) continue
-        for (const { uuid, state, pending, quarantine } of Object.values(held.handles)) {
+        for (const { uuid, state, pending, quarantine, unseen } of Object.values(held.handles)) {
           // of one that is in doubt, nobody knows who gave it up; one that its host lost and could not prepare again is marked for an operator
           const isTold = quarantine?.inDoubt || quarantine?.by === COMPARISON || retired.has(held.host)
-          if (held.hostWork && state === 'held' && !pending && !isTold && !there.has(uuid))
+          // what its host does not show cannot be compared with what it has prepared
+          const isShown = held.presence === 'present' && !unseen
+          if (held.hostWork && isShown && state === 'held' && !pending && !isTold && !there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
           if (state === 'free' && there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is free and still prepared`, [deployableKey(held.uuid)])

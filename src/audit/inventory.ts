@@ -1,7 +1,8 @@
 /** Invariants of the inventory. */
 import type { Deployable } from '../actors/deployable/state.ts'
 import { unitsOf } from '../actors/deployable/units.ts'
-import { type Invariant, type Step, at, deployablesIn, inView } from './history.ts'
+import type { DeployableUuid } from '../identifiers.ts'
+import { type Invariant, type Step, type World, at, deployablesIn, inView } from './history.ts'
 
 const provider: Invariant = {
   name: 'I7',
@@ -47,7 +48,8 @@ const tree: Invariant = {
   }),
 }
 
-const classes = ({ attributes }: Deployable) => attributes.filter(({ key }) => key === 'rc').length
+const classes = ({ attributes }: Deployable) =>
+  attributes.filter(({ key, parent }) => key === 'rc' && parent === undefined).length
 const classed: Invariant = {
   name: 'I11',
   meaning: 'a deployable with a provider has exactly one resource class',
@@ -55,7 +57,7 @@ const classed: Invariant = {
     return {
       *step(step) {
         for (const { key, after } of deployablesIn(step))
-          if (after.exists && after.presence !== 'retired' && classes(after) !== 1)
+          if (after.exists && after.presence !== 'retired' && !after.tree && classes(after) !== 1)
             yield at(step.place, [key], `${key} has ${classes(after)} resource classes`)
       },
     }
@@ -65,24 +67,38 @@ const classed: Invariant = {
 /** One handle of each accelerator. */
 const shownIn = ({ handles }: Deployable) =>
   unitsOf(Object.values(handles).filter(({ unseen }) => !unseen)).map(([first]) => first!)
-/** Deployables below it in its tree that are recorded together with it. */
-const below = ({ uuid }: Deployable, step: Step): readonly Deployable[] =>
-  deployablesIn(step).flatMap(({ events, after }) =>
-    after.tree?.parentUuid === uuid && events.some(({ type }) => type === 'DeployableRecorded')
-      ? [after, ...below(after, step)]
-      : [],
-  )
+type Trees = Map<DeployableUuid, Set<DeployableUuid>>
+/** Notes which deployables stand in which tree; those that have left it are sorted out when they are looked at. */
+const noteTrees = (trees: Trees, step: Step): void => {
+  for (const { after } of deployablesIn(step)) {
+    const root = after.tree?.rootUuid
+    if (root !== undefined) trees.set(root, (trees.get(root) ?? new Set()).add(after.uuid))
+  }
+}
+/** What stands below it now, at any depth, and is there, or is as missing as it is itself. */
+const below = ({ uuid, tree: own, presence: is }: Deployable, trees: Trees, world: World): readonly Deployable[] => {
+  const nodes = [...(trees.get(own?.rootUuid ?? uuid) ?? [])].map((one) => world.deployable(one))
+  const under = (parent: DeployableUuid): readonly Deployable[] =>
+    nodes
+      .filter(
+        ({ tree: place, presence }) => place?.parentUuid === parent && (presence === 'present' || presence === is),
+      )
+      .flatMap((one) => [one, ...under(one.uuid)])
+  return under(uuid)
+}
 const counted: Invariant = {
   name: 'I12',
   meaning:
     'a deployable has as many accelerators as handles, with those below it; one that makes handles on demand, at most as many handles',
   judge: () => {
+    const trees: Trees = new Map()
     return {
-      *step(step) {
+      *step(step, world) {
+        noteTrees(trees, step)
         for (const { key, events, after } of deployablesIn(step)) {
           const described = events.some(({ type }) => type === 'DeployableRecorded' || type === 'DeployableDescribed')
           if (!described) continue
-          const shown = [after, ...below(after, step)].flatMap(shownIn)
+          const shown = [after, ...below(after, trees, world)].flatMap(shownIn)
           const fits = shown.some(({ type }) => type === 'MDEV')
             ? shown.length <= after.numAccelerators
             : shown.length === after.numAccelerators

@@ -12,6 +12,7 @@ import { type Row, type ViewName, keyOfRow } from '../actors/runtime/views.ts'
 import type { Records, HostTrace } from './evidence.ts'
 import { openHeld } from './held.ts'
 import { onHost } from './hosts.ts'
+import { openBindings } from './usage.ts'
 import { type Finding, type History, type Invariant, type Step, at, deployablesIn, inView } from './history.ts'
 
 /** So many commands of an entity are held as a list, and compressed with it. Only few entities have more: each gets a set. */
@@ -111,9 +112,9 @@ function* foldedViews({ entities }: History, names: readonly ViewName[]): Iterab
 }
 /** Texts are compared by their digest, since those of all rows together are too large to be held. */
 const digestOf = (...texts: readonly string[]): string => hash('sha1', texts.join(' '), 'base64').slice(0, 20)
-/** Snapshots are left out; they are a cache, and are checked separately. */
+/** Snapshots, which are a cache, and ended bindings are judged separately. */
 const namesOf = (views: NonNullable<Records['views']>): readonly ViewName[] =>
-  (Object.keys(views) as ViewName[]).filter((name) => name !== 'snapshots')
+  (Object.keys(views) as ViewName[]).filter((name) => name !== 'snapshots' && name !== 'usage')
 
 /** Without the marks that a host is due for Placement: they follow from entities that know nothing of Placement, and are no entity's fold. */
 function* foldable(view: ViewName, views: NonNullable<Records['views']>): Iterable<Row<ViewName>> {
@@ -210,22 +211,27 @@ function* snapshotsDiffer(journal: Records['journal'], snapshots: Iterable<Row<'
 const replay: Invariant = {
   name: 'S13',
   meaning: 'views, living memories, and snapshots with their tails are what the journal folds to',
-  judge: ({ journal, views, memories = [] }) => ({
-    *end(history) {
-      if (history.unreadable.length > 0) return
-      if (views && !viewsAgree(history, views)) yield* viewsDiffer(history, views)
-      const rows = rowsOf(journal, new Set(memories.map(({ key }) => key)))
-      for (const memory of memories) {
-        const folded = remember(memory.key, rows.get(memory.key) ?? [])
-        if (canonicalJson(folded) !== canonicalJson(memory))
-          yield {
-            found: `the memory of ${memory.key} is ${canonicalJson(memory)}, its fold is ${canonicalJson(folded)}`,
-            keys: [memory.key],
-          }
-      }
-      yield* snapshotsDiffer(journal, views?.snapshots ?? [])
-    },
-  }),
+  judge: ({ journal, views, memories = [] }) => {
+    const bindings = views?.usage ? openBindings() : null
+    return {
+      step: (step) => (bindings?.note(step), []),
+      *end(history) {
+        if (history.unreadable.length > 0) return
+        if (bindings) yield* bindings.judge(views!.usage!)
+        if (views && !viewsAgree(history, views)) yield* viewsDiffer(history, views)
+        const rows = rowsOf(journal, new Set(memories.map(({ key }) => key)))
+        for (const memory of memories) {
+          const folded = remember(memory.key, rows.get(memory.key) ?? [])
+          if (canonicalJson(folded) !== canonicalJson(memory))
+            yield {
+              found: `the memory of ${memory.key} is ${canonicalJson(memory)}, its fold is ${canonicalJson(folded)}`,
+              keys: [memory.key],
+            }
+        }
+        yield* snapshotsDiffer(journal, views?.snapshots ?? [])
+      },
+    }
+  },
 }
 
 export const journalInvariants: readonly Invariant[] = [single, once, replay]

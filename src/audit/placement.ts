@@ -45,14 +45,14 @@ const allWanted = (history: History, { reserveSilent, providers }: PlacementSeen
     byHost.set(held.host, [...(byHost.get(held.host) ?? []), held])
   }
   const allocated = new Map(providers.map((provider) => [provider.uuid, provider.allocated]))
-  const users = (held: Deployable) => heldBy(held).flatMap((uuid) => instances.get(uuid) ?? [])
-  return [...hosts].flatMap(([name, held]) =>
-    (byHost.get(name) ?? []).flatMap((one) =>
-      wantedOf(held, [one], reserveSilent).map((wanted) =>
-        withheld(wanted, unallocatedOf(users(one), allocated.get(wanted.uuid) ?? {})),
-      ),
-    ),
-  )
+  const users = (all: readonly Deployable[], { uuid }: Wanted) =>
+    all.filter(({ rpUuid }) => rpUuid === uuid).flatMap((one) => heldBy(one).flatMap((by) => instances.get(by) ?? []))
+  return [...hosts].flatMap(([name, held]) => {
+    const all = byHost.get(name) ?? []
+    return wantedOf(held, all, reserveSilent).map((wanted) =>
+      withheld(wanted, unallocatedOf(users(all, wanted), allocated.get(wanted.uuid) ?? {})),
+    )
+  })
 }
 
 type Shown = PlacementSeen['providers'][number]

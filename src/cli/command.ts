@@ -1,13 +1,14 @@
 /** Helpers shared by all commands. Standard output carries only results; logs go to standard error. */
 import { hostname } from 'node:os'
-import type { Command } from 'commander'
+import { CommandRow } from './commandRow.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { lacks } from './config/programs.ts'
 import { readText } from './config/readText.ts'
-import { inOneLine } from '../text.ts'
+import { endWith, EXITS, type ExitName, Failure } from './exits.ts'
+import { inOneLine, visibleJson } from '../text.ts'
 
 /** Adds a command or a family of commands to the program. Modules that a command needs are loaded when it is called. */
-export type Register = (program: Command) => void
+export type Register = (program: CommandRow) => void
 export type Flags = Readonly<Record<string, unknown>>
 
 export const out = (line: string) => void process.stdout.write(`${line}\n`)
@@ -15,33 +16,52 @@ export const out = (line: string) => void process.stdout.write(`${line}\n`)
 export const outLines = (lines: readonly string[]): void => {
   for (const line of lines) out(inOneLine(line))
 }
-export const complain = (text: string) => {
+export const complain = (text: string, exit: ExitName = 'failed') => {
   process.stderr.write(`${text.split('\n').map(inOneLine).join('\n')}\n`)
-  process.exitCode = 1
+  endWith(exit)
 }
 
 /** Null: the problem was printed and the exit code is set. */
-export const configured = (flags: Flags): Config | null => {
-  const loaded = loadConfig({ flags, env: process.env, readFile: readText, osHostname: hostname() })
+export const configured = (given: Flags): Config | null => {
+  const loaded = loadConfig({ flags: given, env: process.env, readFile: readText, osHostname: hostname() })
   if (loaded.ok) return loaded.config
-  complain(`The configuration is not usable:\n${loaded.problems.map((problem) => `  - ${problem}`).join('\n')}`)
+  complain(
+    `The configuration is not usable:\n${loaded.problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    'usage',
+  )
   return null
 }
 
 /** Whether a required option of the program is missing. If so, it was printed and the exit code is set. */
 export const lacking = (program: 'control' | 'host', config: Config): boolean => {
   const problems = lacks(program, config)
-  if (problems.length > 0) complain(`A ${program} cannot start:\n${problems.map((each) => `  - ${each}`).join('\n')}`)
+  if (problems.length > 0)
+    complain(`A ${program} cannot start:\n${problems.map((each) => `  - ${each}`).join('\n')}`, 'usage')
   return problems.length > 0
 }
 
-/** Wraps an action so that its failure is printed as one sentence instead of a stack trace. */
+const FOR_PROGRAMS: readonly unknown[] = ['json', 'jsonl']
+/** As one sentence, with what to do next and the id under which the service logged it; or as JSON, where the result would have been JSON. */
+const tell = (error: unknown, given: readonly unknown[]): void => {
+  const failure = error instanceof Failure ? error : null
+  const { exit = 'failed', next, requestId } = failure ?? {}
+  const text = error instanceof Error ? error.message : String(error)
+  const command = given.at(-1)
+  const { format } = command instanceof CommandRow ? command.optsWithGlobals<{ readonly format?: string }>() : {}
+  const id = requestId === undefined ? '' : ` (${requestId})`
+  const lines = [`${text}${id}`, ...(next === undefined ? [] : [`next: ${next}`])]
+  if (!FOR_PROGRAMS.includes(format)) return complain(lines.join('\n'), exit)
+  const about = { error: text, exit_code: EXITS[exit].code, next: next ?? null, request_id: requestId ?? null }
+  complain(visibleJson(about), exit)
+}
+
+/** Wraps an action so that its failure is told in one sentence instead of a stack trace, and sets the exit code. */
 export const withPlainErrors =
   <Given extends readonly unknown[]>(act: (...given: Given) => Promise<void>) =>
   async (...given: Given) => {
     try {
       await act(...given)
     } catch (error) {
-      complain(error instanceof Error ? error.message : String(error))
+      tell(error, given)
     }
   }

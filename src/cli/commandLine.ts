@@ -1,17 +1,20 @@
 /** The command line: all commands under one program. Each command is a file in `commands/`. */
-import type { Command } from 'commander'
+import type { CommandRow } from './commandRow.ts'
+import { EXITS, type ExitName, exitLines } from './exits.ts'
 import type { Register } from './command.ts'
 import { archiveCommand } from './commands/archive.ts'
 import { arqs } from './commands/arqs.ts'
 import { audit } from './commands/audit.ts'
+import { completion } from './commands/completion.ts'
 import { control } from './commands/control.ts'
 import { deadLetters } from './commands/deadLetters.ts'
 import { devices } from './commands/devices.ts'
 import { doctor } from './commands/doctor.ts'
 import { drift } from './commands/drift.ts'
+import { explain } from './commands/explain.ts'
+import { events } from './commands/events.ts'
 import { handles } from './commands/handles.ts'
 import { host } from './commands/host.ts'
-import { hosts } from './commands/hosts.ts'
 import { importCommand } from './commands/import.ts'
 import { migrate } from './commands/migrate.ts'
 import { orphans } from './commands/orphans.ts'
@@ -21,6 +24,7 @@ import { start } from './commands/start.ts'
 import { store } from './commands/store.ts'
 import { tail } from './commands/tail.ts'
 import { topics } from './commands/topics.ts'
+import { usage } from './commands/usage.ts'
 import { VERSION } from './version.ts'
 
 const COMMANDS: readonly Register[] = [
@@ -39,16 +43,23 @@ const COMMANDS: readonly Register[] = [
   archiveCommand,
   audit,
   tail,
-  hosts,
+  events,
   handles,
   arqs,
   profiles,
+  explain,
+  usage,
   policy,
+  completion,
 ]
 
 /** Settings of the program, such as where it writes, have to be made before: its commands inherit them. */
-export const withCommands = (program: Command): Command => {
-  program.name('accelerando').description('Manages the life of hardware accelerators in a cloud.').version(VERSION)
+export const withCommands = (program: CommandRow): CommandRow => {
+  program
+    .name('accelerando')
+    .description('Manages the life of hardware accelerators in a cloud.')
+    .version(VERSION)
+    .addHelpText('after', `\nExit codes:\n${exitLines(Object.keys(EXITS) as ExitName[]).join('\n')}`)
   for (const register of COMMANDS) register(program)
   return program
 }

@@ -1,5 +1,5 @@
 /** The entry point of the command line. */
-import { Command } from 'commander'
+import { CommandRow } from './commandRow.ts'
 import { withCommands } from './commandLine.ts'
 
 process.on('unhandledRejection', (error) => {
@@ -7,4 +7,4 @@ process.on('unhandledRejection', (error) => {
   process.exit(70)
 })
 
-await withCommands(new Command()).parseAsync(process.argv)
+await withCommands(new CommandRow()).parseAsync(process.argv)

@@ -26,7 +26,7 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
       'one PCI; of a divided function one MDEV for each vGPU, or one PCI where the vendor divides by files of its own',
     programming:
       'a vGPU is made when it is bound and removed when it is given up; after a restart of the machine it is made again',
-    tried: `${RECORDED}; a process in the place of the kernel that makes mediated devices, with the real program`,
+    tried: `${RECORDED}; a process in the place of the kernel that makes mediated devices, with the real program and with a real Nova (fake hypervisor)`,
   },
   intel_fpga_driver: {
     hardware: 'Intel FPGA cards served by the OPAE kernel driver or the one of the kernel (DFL)',
@@ -128,13 +128,13 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
     tried: `${RECORDED}; the PCI bus of virtual machines`,
   },
   nvmf_spdk_driver: {
-    hardware: 'nothing: the name is accepted, because configurations of other systems hold it',
-    type: '-',
-    resourceClass: '-',
-    traits: '-',
-    handles: '-',
+    hardware: 'the NVMe over Fabrics subsystems of the SPDK target at `spdk.rpc_socket`',
+    type: 'SSD',
+    resourceClass: '`CUSTOM_SSD`, all of it reserved: they are shown, not offered',
+    traits: '`CUSTOM_SSD_SPDK`, `CUSTOM_SSD_NVMF_<transport>`',
+    handles: 'none: Nova has no way to attach one',
     programming: 'none',
-    tried: '-',
+    tried: 'a scripted target on a real socket',
   },
   fake_driver: {
     hardware: 'no hardware: devices with the values of the fake driver that clients know',

@@ -1,5 +1,6 @@
 /** The interface of a driver, and its access to the host. */
 import type { HandleType, ReportedDevice } from '../hardware.ts'
+import type { Numbers } from '../health.ts'
 import type { HandleUuid, HostName } from '../identifiers.ts'
 
 /**
@@ -18,6 +19,12 @@ export type InUse = Pick<Slot, 'type' | 'info'> & { readonly by: string }
 
 /** Hardware of a driver's kind that it does not offer now, and why, in words. */
 export type LeftOut = { readonly address: string; readonly reason: string }
+
+/** What was measured; `complaint`: what could not be, in words. */
+export type Measured = {
+  readonly devices: readonly { readonly controlPath: string; readonly numbers: Numbers }[]
+  readonly complaint?: string
+}
 
 /** The environment of a driver: names, options, and its only access to files and programs. */
 export type HostIo = {
@@ -43,6 +50,11 @@ export type HostIo = {
    * aborted; then it is killed with its children.
    */
   readonly run: (program: string, args: readonly string[], timeoutMs: number, signal?: AbortSignal) => Promise<string>
+  /**
+   * Sends a text to the UNIX socket at `path`, and resolves with the first JSON document that comes back, decoded. Rejects with the code `ENOENT` or `ECONNREFUSED` when
+   * nobody listens there, with another error when the answer is no JSON, too long, or not whole in time.
+   */
+  readonly askSocket: (path: string, text: string, timeoutMs: number) => Promise<unknown>
   readonly warn: (event: string, detail: Readonly<Record<string, unknown>>) => void
   /** The folder in which this driver may keep files of its own. */
   readonly stateDir: string
@@ -80,6 +92,15 @@ export type Driver = {
    * logged, and tried again with the next discovery until all is made: the answer says whether it is. Absent: nothing of this driver is undone.
    */
   readonly restore?: (io: HostIo, signal: AbortSignal) => Promise<boolean>
+  /**
+   * Measures devices that it discovered, by their control paths as they were reported. One that is not on the host any more is left out; of one that tells
+   * nothing the numbers are empty. Reads only, also of a device that a guest has. Absent: this driver cannot.
+   */
+  readonly measure?: (io: HostIo, controlPaths: readonly string[], signal: AbortSignal) => Promise<Measured>
+  /**
+   * Whether this host has at all what the driver asks. Where it has not, a survey does not look with the driver unless it is enabled. Absent: it can look on any host.
+   */
+  readonly isHere?: (io: HostIo) => Promise<boolean>
   /** Absent: this driver offers all hardware of its kind. */
   readonly leftOut?: (io: HostIo) => Promise<readonly LeftOut[]>
 }

@@ -69,3 +69,20 @@ export const oneAtATime = (): (<Result>(work: () => Promise<Result>) => Promise<
     return next
   }
 }
+
+/** Runs at most so many tasks at a time; the others wait for their turn. */
+export const atMost = (most: number): (<Result>(work: () => Promise<Result>) => Promise<Result>) => {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
+}

@@ -3,12 +3,16 @@
  * touches them.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, readlink, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
 import { codeOf, messageOf } from '../errorText.ts'
+import { askSocket } from './askSocket.ts'
 import type { HostIo } from './driver.ts'
-import { oneAtATime } from './files.ts'
+import { atMost, oneAtATime } from './files.ts'
+import { type Process, belonging, parentIn } from './processTree.ts'
+import { type Ended, type Exit, type RunEnd, type RunRequest, gathered, tailOf } from './runToEnd.ts'
 
 export type RealHost = Pick<HostIo, 'hostname' | 'stateDir' | 'warn'> & {
   /** Longer files are refused. 4 MiB when not given. */
@@ -91,21 +95,6 @@ const replaceFile = async (path: string, text: string, flush: boolean): Promise<
 
 /** At most so many writes to sysfs at a time: one may block for as long as a guest holds a device, and takes a thread of the process with it. */
 const SYSFS_WRITES = 2
-const atMost = (most: number): (<Result>(work: () => Promise<Result>) => Promise<Result>) => {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
-  }
-}
 
 type RunLimits = {
   readonly timeoutMs: number
@@ -115,25 +104,16 @@ type RunLimits = {
 }
 const COMPLAINT_MAX = 500
 
-/** The program is the leader of a process group of its own, so that its children end with it. */
-const killAll = ({ pid }: ChildProcess): void => {
-  if (pid === undefined) return
+const killed = (pid: number): void => {
   try {
-    process.kill(-pid, 'SIGKILL')
+    process.kill(pid, 'SIGKILL')
   } catch {
-    // the group has ended already
+    // it has ended already
   }
 }
-
-const gathered = (stream: NodeJS.ReadableStream, maxBytes: number, tooMuch: () => void): (() => string) => {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  stream.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > maxBytes) tooMuch()
-    else chunks.push(chunk)
-  })
-  return () => Buffer.concat(chunks).toString('utf8')
+/** The program is the leader of a process group of its own, so that its children end with it. */
+const killAll = ({ pid }: ChildProcess): void => {
+  if (pid !== undefined) killed(-pid)
 }
 
 /**
@@ -176,6 +156,102 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
   })
 }
 
+const LEFT_OPEN_MS = 1000
+/** Inherited by whatever a program starts, by which it is found again. */
+const MARK = 'ACCELERANDO_RUN'
+const KILL_ROUNDS = 5
+
+const processAt = async (pid: string): Promise<readonly Process[]> => {
+  const read = (file: string): Promise<string> => readBounded(`/proc/${pid}/${file}`, MIB).catch(() => '')
+  const [stat, environment] = await Promise.all([read('stat'), read('environ')])
+  const parent = parentIn(stat)
+  return parent === null ? [] : [{ pid: Number(pid), parent, environment }]
+}
+/** Kills a program that may have started others in groups of their own, as Ansible does. */
+const killFamily = async (child: ChildProcess, mark: string): Promise<void> => {
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+    const all = (await Promise.all(pids.map(processAt))).flat()
+    const found = belonging(all, child.pid ?? 0, mark)
+    for (const pid of found) killed(pid)
+    if (found.length === 0) break
+  }
+  killAll(child)
+}
+
+/**
+ * Runs a program to its end, with nothing of this process's environment. Rejects when it cannot be started. After `timeoutMs`, and once `signal` is aborted, it is
+ * killed with whatever it has started.
+ */
+const ran = (
+  { program, args, folder, environment, timeoutMs, signal }: Omit<RunRequest, 'keepBytes'>,
+  take: (chunk: Buffer) => void,
+): Promise<Exit> => {
+  signal.throwIfAborted()
+  const { promise, resolve, reject } = Promise.withResolvers<Exit>()
+  const run = randomUUID()
+  const env = { [MARK]: run, ...environment }
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], cwd: folder, env })
+  const closeOutput = (): void => {
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }
+  let why: string | null = null
+  const stop = (reason: string): void => {
+    why ??= reason
+    void killFamily(child, `${MARK}=${run}`).then(closeOutput)
+  }
+  const timer = setTimeout(() => stop(`did not end within ${timeoutMs} ms`), timeoutMs)
+  const aborted = (): void => stop('was stopped')
+  signal.addEventListener('abort', aborted, { once: true })
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', take)
+  child.on('error', reject)
+  // what it left running, as a service that it started, may keep the other end of its output for ever
+  child.on('exit', () => setTimeout(closeOutput, LEFT_OPEN_MS).unref())
+  child.on('close', (code, by) => {
+    const reason = why ?? (by === null ? null : `was killed by ${by}`)
+    resolve({ code: reason === null ? code : null, why: reason })
+  })
+  return promise.finally(() => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', aborted)
+  })
+}
+
+/** Of the output of a program only its digest and its end are kept, however long it is. */
+const END_KEPT = 4096
+const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Runs a program to its end, and says how that was. Rejects when it cannot be started. */
+export const runToEnd = async (
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Ended> => {
+  const hash = createHash('sha256')
+  const tail = tailOf(END_KEPT)
+  let outputBytes = 0
+  const env = { PATH: SEARCH_PATH, ...environment }
+  const exit = await ran({ program, args, folder: '/', environment: env, ...limits }, (chunk) => {
+    hash.update(chunk)
+    outputBytes += chunk.length
+    tail.add(chunk)
+  })
+  return { ...exit, outputSha256: hash.digest('hex'), outputBytes, outputEnd: tail.end().output }
+}
+
+/** Runs a program to its end, and says how that was, also when it could not be started. */
+export const runTailed = async (request: RunRequest): Promise<RunEnd> => {
+  const tail = tailOf(request.keepBytes)
+  try {
+    const { code, why } = await ran(request, tail.add)
+    return { failure: why ?? (code === 0 ? null : `exit status ${code}`), ...tail.end() }
+  } catch (error) {
+    return { failure: messageOf(error), ...tail.end() }
+  }
+}
+
 /**
  * The host interface for this machine. Files below `stateDir` are replaced as a whole and missing folders are created;
  * anywhere else only existing files are written, as sysfs requires.
@@ -208,5 +284,6 @@ export const realHostIo = ({
     run: (program, args, timeoutMs, signal) =>
       runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal }),
     head: readHead,
+    askSocket: (path, text, timeoutMs) => askSocket(path, text, timeoutMs, outputMaxBytes),
   }
 }

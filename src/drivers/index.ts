@@ -12,17 +12,24 @@ import { readVgpuOptions, type VgpuOptions } from './nvidia/vgpuOptions.ts'
 import { type FakeOptions, fakeDriver } from './simulated/fake.ts'
 import { pciDriver } from './pci/pciDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
+import { type VirtualFunctions, withVirtualFunctions } from './pci/virtualFunctions.ts'
 import { type Problem, readWhitelist } from './pci/whitelist.ts'
-import { spdkDriver } from './spdk.ts'
+import { type SpdkOptions, spdkDriver } from './spdk.ts'
 
 export type DriverOptions = {
   /** `whitelist` as given in the configuration: JSON text, decoded JSON, or a list of texts. */
-  readonly pci?: { readonly whitelist?: unknown; readonly sysfsRoot?: string; readonly check?: boolean }
+  readonly pci?: {
+    readonly whitelist?: unknown
+    readonly sysfsRoot?: string
+    readonly check?: boolean
+    readonly virtualFunctions?: VirtualFunctions
+  }
   /** The operator's rows of the table of known cards. */
   readonly cards?: readonly KnownCard[]
   readonly gpu?: VgpuOptions & { readonly withoutVfs: boolean }
   /** Items of the form `name:interface|interface`. */
   readonly nic?: { readonly networks: readonly string[]; readonly functions: readonly string[] }
+  readonly spdk?: SpdkOptions
   readonly fake?: FakeOptions
   /** Needed by `simulated_driver`. */
   readonly simulated?: SimulatedPlan
@@ -49,7 +56,7 @@ const cardOptions = ({ pci: { sysfsRoot = '/sys', check = false } = {}, cards }:
 })
 
 const pci: Maker = ({ pci: given = {} }) => {
-  const { whitelist: text, ...rest } = given
+  const { whitelist: text, virtualFunctions: _, ...rest } = given
   const reading = readWhitelist(text)
   return reading.ok ? driver(pciDriver({ whitelist: reading.entries, ...rest })) : reading
 }
@@ -86,7 +93,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
       (options) => driver(cardDriver(kind, cardOptions(options))),
     ]),
   ),
-  nvmf_spdk_driver: () => driver(spdkDriver()),
+  nvmf_spdk_driver: ({ spdk }) => driver(spdkDriver(spdk)),
   fake_driver: fake,
   simulated_driver: simulated,
 }
@@ -101,7 +108,13 @@ export const HARDWARE_DRIVERS: readonly string[] = DRIVER_NAMES.filter(
 /** The driver with that entry-point name, or all problems that prevent its creation. */
 export const driverByName = (name: string, options: DriverOptions = {}): DriverReading => {
   const make = Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined
-  if (make) return make(options)
+  if (make) {
+    const reading = make(options)
+    const { sysfsRoot = '/sys', virtualFunctions = {} } = options.pci ?? {}
+    return reading.ok && HARDWARE_DRIVERS.includes(name)
+      ? driver(withVirtualFunctions(reading.driver, sysfsRoot, virtualFunctions))
+      : reading
+  }
   const rule = `unknown driver '${name}'; this release has ${DRIVER_NAMES.join(', ')}`
   return { ok: false, problems: [{ field: 'enabled_drivers', rule }] }
 }

@@ -170,6 +170,18 @@ export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording:
     },
     write: async () => undefined,
     keep: async () => undefined,
+    // as a program that is named by its socket
+    askSocket: async (path, text, timeoutMs) => {
+      const note = { program: path, args: [text] }
+      try {
+        const answer = await io.askSocket(path, text, timeoutMs)
+        runs.push({ ...note, output: outputWithoutSecrets(JSON.stringify(answer)), error: null })
+        return answer
+      } catch (error) {
+        runs.push({ ...note, output: null, error: outputWithoutSecrets(textOf(error)) })
+        throw error
+      }
+    },
     run: async (program, args, timeoutMs, signal) => {
       try {
         const output = await io.run(program, args, timeoutMs, signal)

@@ -84,7 +84,8 @@ export const inHand = (order: Order, at: number, known: Entry | undefined, refus
 })
 
 const preparedAfter = ({ type, prepared }: Entry, result: Result, before: boolean): boolean => {
-  if (result.status === 'done' && type === 'ReleaseSlot') return false
+  // a cleaning begins when the release is done
+  if (type === 'ReleaseSlot' && (result.status === 'done' || result.cleaned !== undefined)) return false
   return result.status === 'failed' && result.final ? before : prepared === true
 }
 /** As an entry, what the journal holds prepared: its result is known there. */

@@ -12,7 +12,10 @@ import { isForAny, misfitOf } from '../imageFits.ts'
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
 import type { ReportedDeployable, ReportedHandle } from '../hardware.ts'
 import { type Tracer, inSpan } from '../trace.ts'
+import type { Cleaned } from '../cleaning.ts'
 import type { Order } from '../wire/orders.ts'
+import type { Cleaner } from './cleaning.ts'
+import type { Functions } from './functions.ts'
 import type { Section } from './sections.ts'
 
 export class Final extends Error {}
@@ -24,9 +27,13 @@ export type Tools = {
   readonly tracer: Tracer
   /** Discovers the driver's devices; the discovery begins after the call. */
   readonly look: (driver: string) => Promise<Section | null>
+  /** Keeps what the image says of the functions that the card will have; called before the card is written. */
+  readonly keepFunctions: Functions['keep']
+  readonly cleaner: Cleaner
 }
 export type OrderOutcome = {
   readonly bitstreamId?: string
+  readonly cleaned?: Cleaned
   /** The inventory may look different now. */
   readonly changed: boolean
 }
@@ -95,10 +102,25 @@ const program = async (tools: Tools, driver: Driver, order: Order, image: string
     await refuseToProgram(tools, order, file, term)
     signal.throwIfAborted()
     const [functionId] = functionsOf(file.image)
+    await tools.keepFunctions(order.deployable, file.image)
     await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal, functionId))
   } finally {
     close()
   }
+}
+
+/** After the release, which is over by then: whatever happens here, the slot is no longer prepared. */
+const clean = async (
+  { cleaner, tracer }: Tools,
+  order: Extract<Order, { readonly type: 'ReleaseSlot' }>,
+  signal: AbortSignal,
+): Promise<{ readonly cleaned?: Cleaned }> => {
+  const { driver, number, trace } = order
+  const span = tracer.part('internal', 'cleaning', trace, { 'accelerando.driver': driver })
+  const cleaned = await inSpan(span, () => cleaner.clean({ driver, number, slot: slotOf(order) }, signal))
+  if (cleaned !== null) return { cleaned }
+  if (order.clean) throw new Final(`it has to be cleaned, and this host has no command for ${driver}`)
+  return {}
 }
 
 export const carryOut = async (tools: Tools, order: Order, term: Terms): Promise<OrderOutcome> => {
@@ -119,7 +141,7 @@ export const carryOut = async (tools: Tools, order: Order, term: Terms): Promise
     case 'ReleaseSlot':
       for (const slot of [...also, slotOf(order)])
         await called(tools, order, 'release', () => driver.release(tools.io, slot, signal))
-      return { changed: false }
+      return { changed: false, ...(await clean(tools, order, signal)) }
     case 'Program':
       await program(tools, driver, order, order.image, term)
       return { changed: true, bitstreamId: order.image }

@@ -16,42 +16,26 @@ import { type Tracer, untraced } from '../trace.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import { type Timed, deadLetterRecord, readToHost } from '../wire/message.ts'
 import type { SlotsQuestion, ToHost } from '../wire/orders.ts'
+import type { Measurements } from '../wire/measurements.ts'
 import { bootMeant } from '../wire/seal.ts'
 import { newPrivateKey } from '../wire/signature.ts'
 import type { Boot } from './boot.ts'
-import { type Membership, reportingFrom } from './cluster.ts'
+import { type Cleaner, withCleaning } from './cleaning.ts'
+import { reportingFrom } from './cluster.ts'
+import { DEFAULTS } from './defaults.ts'
 import type { Disk } from './disk.ts'
 import { Inventory } from './inventory.ts'
 import { type Kept, type KeptStart, openKept } from './kept.ts'
-import type { Ledger } from './ledger.ts'
 import { type Limits, type OrderEnded, Orders } from './orders.ts'
+import { Measuring } from './measuring.ts'
 import { Outbox } from './outbox.ts'
-import type { KeptOffset } from './offsetStore.ts'
 import { type Given, Memory } from './memory.ts'
+import { preparedThrough } from './preparedSlots.ts'
 import { type Section, Watch } from './sections.ts'
 
-const DAY_MS = 24 * 3600 * 1000
-const DEFAULTS = {
-  /** The release of the program, as it is reported. */
-  version: 'unknown',
-  reportEveryMs: 60_000,
-  heartbeatEveryMs: 5000,
-  discoverMs: 30_000,
-  /** A slot is forgotten when it had no order for this long and the hardware no longer shows it. */
-  ledgerKeepMs: 7 * DAY_MS,
-  /** An orderly stop waits this long for orders in hand. */
-  stopWaitMs: 5000,
-  limits: {
-    PrepareSlotMs: 60_000,
-    ReleaseSlotMs: 60_000,
-    ProgramMs: 900_000,
-    ProbeMs: 60_000,
-    graceMs: 5000,
-    inHandMax: 1024,
-  } satisfies Limits,
-}
 const [MAILBOX_MAX, WINDOW] = [1024, 64]
 const noImages: ImageFiles = { open: async () => noImage('none') }
+const noCleaner: Cleaner = { policies: new Map(), clean: async () => null }
 
 export type HostOptions = Partial<Omit<typeof DEFAULTS, 'limits'>> & {
   readonly limits?: Partial<Limits>
@@ -59,7 +43,7 @@ export type HostOptions = Partial<Omit<typeof DEFAULTS, 'limits'>> & {
   readonly aliases?: readonly string[]
   readonly images?: ImageFiles
 }
-export type HostStart = Partial<Pick<KeptStart, 'newKey' | 'verify'>> & {
+export type HostStart = Partial<Pick<KeptStart, 'newKey' | 'verify' | 'playbooks'>> & {
   readonly name: string
   readonly stateDir: string
   readonly bus: Pick<Bus, 'publish' | 'consume'>
@@ -71,6 +55,8 @@ export type HostStart = Partial<Pick<KeptStart, 'newKey' | 'verify'>> & {
   readonly ids: Ids
   readonly log: Log
   readonly tracer?: Tracer
+  /** Absent: nothing is cleaned on this host. */
+  readonly cleaner?: Cleaner
   /** Called when an order has ended: its outcome and duration. */
   readonly ended?: OrderEnded
   readonly options?: HostOptions
@@ -86,6 +72,8 @@ export type Host = {
   readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
   /** Whether a report that was begun after the call is on the bus. */
   readonly reportNow: () => Promise<boolean>
+  /** What each driver measured last. */
+  readonly measured: () => readonly Measurements[]
   /** Why it does nothing more until it is started anew; null: it works. */
   readonly notReady: () => string | null
   /** Resolves when no order is in hand, no result waits and no report is being made. */
@@ -100,9 +88,7 @@ type Letter = Given & { readonly taken: () => void; readonly again: (error: unkn
 class Program {
   readonly boot: Boot
   readonly #settings: Settings
-  readonly #ledger: Ledger
-  readonly #place: KeptOffset
-  readonly #membership: Membership
+  readonly #kept: Kept
   readonly #memory: Memory
   readonly #inventory: Inventory
   readonly #outbox: Outbox
@@ -112,13 +98,12 @@ class Program {
   #stopped: Promise<void> | null = null
   #doubled: string | null = null
 
-  constructor(settings: Settings, { boot, ledger, place, membership }: Kept) {
+  constructor(settings: Settings, kept: Kept) {
     const { name: host, bus, clock, ids, log, options } = settings
+    const { boot, ledger } = kept
     this.boot = boot
     this.#settings = settings
-    this.#ledger = ledger
-    this.#place = place
-    this.#membership = membership
+    this.#kept = kept
     this.#memory = new Memory(ledger, boot, settings, this.#stepBack)
     this.#inventory = this.#madeInventory()
     this.#outbox = new Outbox({ host, boot, ledger, bus, clock, ids, log })
@@ -129,39 +114,45 @@ class Program {
     this.#mailbox = mailbox(`host-${host}`, take, { max: MAILBOX_MAX, failed })
   }
   #madeInventory(): Inventory {
-    const { name: host, drivers, io, bus, clock, ids, log, options } = this.#settings
+    const { name: host, drivers, io, bus, clock, ids, log, options, cleaner: { policies } = noCleaner } = this.#settings
     const { version, aliases = [], discoverMs, reportEveryMs, heartbeatEveryMs } = options
-    const watches = drivers.map((driver) => new Watch(driver, io, clock, discoverMs))
+    const { measureEveryMs: everyMs, measureMs: limitMs } = options
+    const measuring = new Measuring(drivers, { host, io, clock, log, everyMs, limitMs })
+    const { heldBack } = this.#kept.playbooks
+    const watches = drivers.map((driver) => new Watch(driver, { io, clock, limitMs: discoverMs, heldBack }))
     const looked = (sections: readonly Section[]): void => this.#prune(sections)
+    const told = { version, aliases, watches, reportEveryMs, heartbeatEveryMs }
     const world = { host, boot: this.boot, bus, clock, ids, log }
     return new Inventory({
       ...world,
-      version,
-      aliases,
-      watches,
-      reportEveryMs,
-      heartbeatEveryMs,
+      ...told,
+      measuring,
       load: this.load,
       asking: () => this.#memory.asking,
-      ledger: () => this.#ledger.all(),
+      ledger: () => this.#kept.ledger.all(),
       looked,
+      divided: (section) => withCleaning(policies, this.#kept.functions.divided(section)),
+      playbooks: () => this.#kept.playbooks.told(),
     })
   }
   #madeOrders(limits: Limits): Orders {
     const { name: host, drivers, io, clock, log, options, tracer = untraced, ended = () => {} } = this.#settings
     const inventory = this.#inventory
     const { images = noImages } = options
+    const { cleaner = noCleaner } = this.#settings
     const tools = {
       drivers: new Map(drivers.map((driver) => [driver.name, driver])),
       io,
       images,
       tracer,
+      cleaner,
+      keepFunctions: this.#kept.functions.keep,
       look: (driver: string) => inventory.look(driver),
     }
     return new Orders({
       host,
       boot: this.boot.bootNumber,
-      ledger: this.#ledger,
+      ledger: this.#kept.ledger,
       tools,
       clock,
       log,
@@ -179,13 +170,14 @@ class Program {
   async start(): Promise<void> {
     const { bus, name } = this.#settings
     const { topic } = CATALOGUE.hostOrders
+    this.#kept.playbooks.start((driver) => preparedThrough(driver, this.#kept.ledger.all()), this.reportNow)
     this.#inventory.start()
     const take = (record: Delivered): Promise<void> => this.#receive(record)
     this.#consumer = await bus.consume({
       topic,
       group: hostGroup(name, this.boot.bootId),
       onlyKey: name,
-      place: this.#place,
+      place: this.#kept.place,
       from: 'earliest',
       window: WINDOW,
       take,
@@ -193,6 +185,7 @@ class Program {
   }
   readonly load = () => ({ ordersInHand: this.#orders.inHand, resultsWaiting: this.#outbox.size })
   readonly reportNow = (): Promise<boolean> => this.#inventory.report()
+  readonly measured = (): readonly Measurements[] => this.#inventory.measured()
   readonly settled = async (): Promise<void> => {
     do {
       await this.#orders.idle()
@@ -209,7 +202,7 @@ class Program {
     const { name } = this.#settings
     // the partition also carries orders for other hosts
     if (record.key !== name) return
-    const foreign = await this.#membership.judge(record)
+    const foreign = await this.#kept.membership.judge(record)
     if (foreign !== null) return this.#bury(record, foreign, 'host.foreignOrder')
     const message = readToHost(record)
     if (message.ok) return this.#take(message.value, record)
@@ -222,7 +215,8 @@ class Program {
     if (body.type === 'Stop') return this.#memory.heed(body)
     if (this.#doubled !== null) return
     if (body.type === 'TellSlots') return this.#answer(body)
-    const given = { order: body, sending: { meant: bootMeant(record), sentAt } }
+    const order = { ...body, deployable: this.#kept.functions.rootOf(body.deployable) }
+    const given = { order, sending: { meant: bootMeant(record), sentAt } }
     const against = await this.#memory.against(body, given.sending)
     if (against === null) return this.#tell(given)
     const { slot, number, type } = body
@@ -238,6 +232,7 @@ class Program {
     this.#doubled = `another program runs under the name ${host}: ${by}`
     log.error({ host, ...this.boot, reason: this.#doubled }, 'host.doubled')
     this.#inventory.close()
+    void this.#kept.playbooks.stop()
   }
   readonly notReady = (): string | null => this.#doubled
   async #bury(record: Delivered, reason: string, event: string): Promise<void> {
@@ -255,7 +250,7 @@ class Program {
     const failed = new Set(sections.filter(({ status }) => status === 'failed').map(({ driver }) => driver))
     const { atlas } = this.#inventory
     const { name: host, log, options } = this.#settings
-    const forgotten = this.#ledger.prune(
+    const forgotten = this.#kept.ledger.prune(
       options.ledgerKeepMs,
       ({ driver, deployable, handle }) => failed.has(driver) || atlas.holds(driver, deployable, handle),
     )
@@ -267,17 +262,18 @@ class Program {
     const within = (work: Promise<unknown>, ms: number): Promise<boolean> => endedWithin(clock, ms, work)
     await within(this.#consumer?.stop() ?? Promise.resolve(), options.stopWaitMs)
     this.#inventory.close()
-    await this.#orders.stop(options.stopWaitMs)
+    await Promise.all([within(this.#kept.playbooks.stop(), options.stopWaitMs), this.#orders.stop(options.stopWaitMs)])
     await within(this.#outbox.idle(), 1000)
     await within(this.#outbox.close(), 1000)
-    await within(this.#ledger.close(false), 1000)
-    await within(this.#place.close('orderly'), 1000)
+    await within(this.#kept.ledger.close(false), 1000)
+    await within(this.#kept.place.close('orderly'), 1000)
     await within(this.#mailbox.stop(), 1000)
   }
   async #die(): Promise<void> {
     this.#inventory.close()
-    void this.#ledger.close(true)
-    void this.#place.close('at once')
+    void this.#kept.playbooks.stop()
+    void this.#kept.ledger.close(true)
+    void this.#kept.place.close('at once')
     void this.#outbox.close()
     void this.#consumer?.stop()
     void this.#mailbox.stop()
@@ -295,6 +291,6 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   await program.start()
   const { bootId } = kept.boot
   const { publicKey } = kept.signer
-  const { stop, reportNow, settled, load, notReady } = program
-  return { name, bootId, publicKey, stop, reportNow, settled, load, notReady }
+  const { stop, reportNow, measured, settled, load, notReady } = program
+  return { name, bootId, publicKey, stop, reportNow, measured, settled, load, notReady }
 }

@@ -25,7 +25,7 @@ const read = (path: string, text: string): Signer => {
   } catch (cause) {
     throw new Error(
       `${path}: it is no private key that this host can sign with (${messageOf(cause)}); restore the file, or remove it so that a ` +
-        'new key is made, which an operator has to accept (accelerando hosts rekey)',
+        'new key is made, which an operator has to accept (accelerando host rekey)',
       { cause },
     )
   }

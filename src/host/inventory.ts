@@ -15,11 +15,14 @@ import type { Bus } from '../bus/port.ts'
 import { MESSAGE_MAX_BYTES, reportRecord } from '../wire/message.ts'
 import type { SlotsQuestion } from '../wire/orders.ts'
 import type { Heartbeat, InventoryReport } from '../wire/reports.ts'
+import type { Measurements } from '../wire/measurements.ts'
+import type { PlaybookRun } from '../wire/playbooks.ts'
 import type { Slots } from '../wire/slots.ts'
 import type { Boot } from './boot.ts'
 import type { Entry } from './entry.ts'
 import { hardwareInUse, roomInUse, unexplained } from './hardwareInUse.ts'
 import { pageOf, roomForSlots } from './preparedSlots.ts'
+import type { Measuring } from './measuring.ts'
 import type { Section, Watch } from './sections.ts'
 import { Atlas, fitting } from './sections.ts'
 
@@ -33,6 +36,7 @@ export type InventoryOptions = {
   readonly version: string
   readonly aliases: readonly string[]
   readonly watches: readonly Watch[]
+  readonly measuring: Measuring
   readonly bus: Pick<Bus, 'publish'>
   readonly clock: Clock
   readonly ids: Ids
@@ -45,6 +49,10 @@ export type InventoryOptions = {
   readonly ledger: () => readonly Entry[]
   /** Called with each full inventory. */
   readonly looked: (sections: readonly Section[]) => void
+  /** Null: this host has none. */
+  readonly playbooks: () => readonly PlaybookRun[] | null
+  /** A section as it is reported: with the functions of the images that are loaded. */
+  readonly divided: (section: Section) => Section
 }
 
 type Looked = {
@@ -53,6 +61,8 @@ type Looked = {
   /** Null: no driver can tell. */
   readonly used: Slots['inUse'] | null
 }
+
+const sizeOf = (part: object): number => Buffer.byteLength(JSON.stringify(part))
 
 export class Inventory {
   readonly atlas = new Atlas()
@@ -76,6 +86,11 @@ export class Inventory {
   start(): void {
     void this.report()
     this.#beat()
+    this.#options.measuring.start()
+  }
+  /** The last reading of each driver. */
+  measured(): readonly Measurements[] {
+    return this.#options.measuring.latest()
   }
   /** True: a report that was begun after the call is on the bus. */
   report(): Promise<boolean> {
@@ -109,15 +124,17 @@ export class Inventory {
     this.#closed = true
     this.#timers.report?.()
     this.#timers.heartbeat?.()
+    this.#options.measuring.close()
   }
 
   #noted(section: Section): Section {
     this.atlas.note(section)
+    this.#options.measuring.note(section)
     this.#status[section.driver] = section.status
     return section
   }
   async #report(): Promise<boolean> {
-    const { watches, clock, reportEveryMs, looked } = this.#options
+    const { watches, clock, reportEveryMs, looked, divided } = this.#options
     if (this.#closed) return false
     this.#timers.report?.()
     const question = this.#question
@@ -126,18 +143,18 @@ export class Inventory {
     const used = await hardwareInUse(watches, this.#options)
     if (this.#closed) return false
     looked(sections)
-    const sent = await this.#send({ sections, question, used })
+    const sent = await this.#send({ sections: sections.map(divided), question, used })
     const again = sent ? reportEveryMs : Math.min(AGAIN_AFTER_MS, reportEveryMs)
     if (!this.#closed) this.#timers.report = clock.after(again, () => void this.report())
     return sent
   }
   /** Null: it is not known, or there is no room to say it. */
-  #slots(drivers: readonly Section[], { question, used }: Pick<Looked, 'question' | 'used'>): Slots | null {
+  #slots(bytes: number, { question, used }: Pick<Looked, 'question' | 'used'>): Slots | null {
     const { host, asking, ledger, log } = this.#options
     // what a former ledger held may be prepared as well
     if (asking()) return null
     const entries = ledger()
-    const left = SECTIONS_MAX_BYTES - Buffer.byteLength(JSON.stringify(drivers))
+    const left = SECTIONS_MAX_BYTES - bytes
     const inUse = used && { inUse: unexplained(used, entries, roomInUse(left)) }
     const room = roomForSlots(left, Buffer.byteLength(JSON.stringify(inUse)))
     const from = question ? (question.from ?? null) : this.#page
@@ -150,13 +167,23 @@ export class Inventory {
     const { host, boot, version, aliases, clock, bus, log } = this.#options
     const number = ++this.#number
     const now = clock.now()
-    const drivers = fitting(sections, SECTIONS_MAX_BYTES)
+    const runs = this.#options.playbooks()
+    const playbooks = runs === null ? {} : { playbooks: runs }
+    const told = sizeOf(playbooks)
+    const drivers = fitting(sections, SECTIONS_MAX_BYTES - told)
     for (const section of drivers)
       if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
     const head = { host, ...boot, number, observedAt: now, version, macs: true, aliases }
     const asks = this.#options.asking() ? { ledger: 'new' as const } : {}
-    const slots = this.#slots(drivers, besides)
-    const report: InventoryReport = { type: 'Inventory', ...head, ...asks, ...(slots ? { slots } : {}), drivers }
+    const slots = this.#slots(told + sizeOf(drivers), besides)
+    const report: InventoryReport = {
+      type: 'Inventory',
+      ...head,
+      ...asks,
+      ...(slots ? { slots } : {}),
+      ...playbooks,
+      drivers,
+    }
     try {
       await bus.publish([reportRecord(report, `${boot.bootId}/${number}`, now)])
       return true
@@ -173,13 +200,17 @@ export class Inventory {
     if (!this.#beating) void this.#sendHeartbeat()
   }
   async #sendHeartbeat(): Promise<void> {
-    const { host, boot, clock, bus, ids, log, load } = this.#options
+    const { host, boot, clock, bus, ids, log, load, measuring } = this.#options
     this.#beating = true
     const now = clock.now()
+    const measured = measuring.take()
     const status = { drivers: { ...this.#status }, ...load() }
+    const beat = { type: 'Heartbeat', host, ...boot, observedAt: now, status } as const
+    const report = measured.length > 0 ? { ...beat, measured } : beat
     try {
-      await bus.publish([reportRecord({ type: 'Heartbeat', host, ...boot, observedAt: now, status }, ids.uuid(), now)])
+      await bus.publish([reportRecord(report, ids.uuid(), now)])
     } catch (error) {
+      measuring.untold(measured)
       log.warn({ host, reason: textOf(error) }, 'heartbeat.unsent')
     }
     this.#beating = false

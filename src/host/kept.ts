@@ -1,13 +1,17 @@
 /** What a host keeps in its folder: its key, who it belongs to, its starts, its ledger, and its place among the orders. */
 import type { Clock, Ids } from '../clock.ts'
+import type { Driver } from '../drivers/driver.ts'
 import type { HostName } from '../identifiers.ts'
 import type { Log } from '../log.ts'
 import { type Boot, nextBoot } from './boot.ts'
 import { type Membership, openMembership } from './cluster.ts'
 import type { Disk } from './disk.ts'
+import { type Functions, openFunctions } from './functions.ts'
 import { type Ledger, openLedger } from './ledger.ts'
 import { type Signer, type Verify, createVerify } from '../wire/signature.ts'
 import { openIdentity } from './identity.ts'
+import type { Reading } from './playbookFolders.ts'
+import { type PlaybookTools, Playbooks } from './playbooks.ts'
 import { type KeptOffset, openOffsetStore } from './offsetStore.ts'
 
 export type Kept = {
@@ -16,6 +20,8 @@ export type Kept = {
   readonly place: KeptOffset
   readonly membership: Membership
   readonly signer: Signer
+  readonly functions: Functions
+  readonly playbooks: Playbooks
 }
 export type KeptStart = {
   readonly name: HostName
@@ -28,6 +34,10 @@ export type KeptStart = {
   readonly newKey: () => string
   /** Checks the signatures and MACs of orders. */
   readonly verify?: Verify
+  /** Absent: drivers are neither set up nor torn down. */
+  readonly playbooks?: PlaybookTools
+  readonly drivers: readonly Pick<Driver, 'name'>[]
+  readonly io: Reading
 }
 
 /** Rejects when a file that must not be forgotten cannot be read. */
@@ -39,5 +49,8 @@ export const openKept = async (start: KeptStart): Promise<Kept> => {
   const bootNumber = await nextBoot({ disk, path: `${stateDir}/boot.json`, clock, log })
   const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log, boot: bootNumber })
   const place = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })
-  return { boot: { bootId: ids.uuid(), bootNumber }, ledger, place, membership, signer }
+  const functions = await openFunctions(disk, `${stateDir}/functions.json`, log)
+  const drivers = start.drivers.map((driver) => driver.name)
+  const playbooks = await Playbooks.open({ ...start, tools: start.playbooks ?? null, host: name, drivers })
+  return { boot: { bootId: ids.uuid(), bootNumber }, ledger, place, membership, signer, functions, playbooks }
 }

@@ -18,6 +18,7 @@ import type { ReportedHandle } from '../hardware.ts'
 import type { Order } from '../wire/orders.ts'
 import type { OrderOutcome, Tools } from './executeOrder.ts'
 import { carryOut, Final } from './executeOrder.ts'
+import { NotClean, cleaningLimitMs } from './cleaning.ts'
 import { type DueAt, createDeadlines } from './deadlines.ts'
 import type { Entry, Result } from './entry.ts'
 import type { Shares } from './fence.ts'
@@ -62,6 +63,10 @@ export type OrdersOptions = {
 const STOPPING = new Error('the host stops')
 
 /** One order being carried out. `ended`: its driver no longer works on the device. */
+/** After such an order the inventory may be another one. */
+const isLoading = (order: Order): boolean =>
+  order.type === 'Program' || order.type === 'Probe' || (order.type === 'PrepareSlot' && order.bitstream !== undefined)
+
 type Run = {
   /** What was remembered of its slot when it came. */
   readonly known: Entry | undefined
@@ -154,7 +159,7 @@ export class Orders {
     return written
   }
   async #perform(run: Run, entry: Entry, written: Promise<void>, before: Run | undefined): Promise<void> {
-    const { ledger, clock, told, log } = this.#options
+    const { ledger, clock, told, changed, log } = this.#options
     await written
     const result = await this.#result(run, before)
     const current = (): boolean => this.#runs.get(entry.slot) === run
@@ -165,6 +170,8 @@ export class Orders {
       if (current()) told(done)
     }
     this.#close(run, entry, result, current())
+    // after the result: a report is read in the light of it
+    if (result !== null && isLoading(run.order)) changed()
   }
   #close({ order, span }: Run, { slot, startedAt }: Entry, result: Result | null, current: boolean): void {
     const { ended, clock } = this.#options
@@ -179,11 +186,17 @@ export class Orders {
     const { order, abort } = run
     try {
       const deed = await this.#inTurn(run, await this.#turn(run, before))
-      return { status: 'done', ...(deed.bitstreamId === undefined ? {} : { bitstreamId: deed.bitstreamId }) }
+      const { bitstreamId, cleaned } = deed
+      return {
+        status: 'done',
+        ...(bitstreamId === undefined ? {} : { bitstreamId }),
+        ...(cleaned === undefined ? {} : { cleaned }),
+      }
     } catch (error) {
       if (abort.signal.reason === STOPPING) return null
       const reason = textOf(abort.signal.aborted ? abort.signal.reason : error) || 'failed without a reason'
       this.#options.log.warn({ slot: order.slot, number: order.number, type: order.type, reason }, 'order.failed')
+      if (error instanceof NotClean) return { ...failed(reason, true), cleaned: error.cleaned }
       return failed(reason, error instanceof Final)
     }
   }
@@ -239,7 +252,7 @@ export class Orders {
   }
   async #inTurn(run: Run, leave: () => void): Promise<OrderOutcome> {
     const { order, abort, dueAt } = run
-    const { clock, tools, limits, changed, ledger, shares } = this.#options
+    const { clock, tools, limits, ledger, shares } = this.#options
     const limitMs = this.#limitMs(order)
     const cancel = clock.after(limitMs, () => abort.abort(new Error(`took longer than ${limitMs} ms`)))
     const letGo = (): void => {
@@ -247,7 +260,6 @@ export class Orders {
       leave()
       run.end()
     }
-    const programs = order.type === 'Program' || (order.type === 'PrepareSlot' && order.bitstream !== undefined)
     const also = this.#releasedWith(order)
     const withinMs = dueAt - clock.monotonic()
     const { fence } = ledger
@@ -257,13 +269,9 @@ export class Orders {
     const term = { signal: abort.signal, withinMs, also: also.flatMap(slotIn), refusalToProgram }
     const deed = carryOut(tools, order, term)
     deed.then(letGo, letGo)
-    try {
-      const outcome = await this.#orGivenUp(deed, abort.signal, limits.graceMs)
-      await Promise.all(also.map((entry) => ledger.write({ ...entry, prepared: false })))
-      return outcome
-    } finally {
-      if (programs || order.type === 'Probe') changed()
-    }
+    const outcome = await this.#orGivenUp(deed, abort.signal, limits.graceMs)
+    await Promise.all(also.map((entry) => ledger.write({ ...entry, prepared: false })))
+    return outcome
   }
   /** A driver that does not end after its signal was aborted is no longer waited for; its device stays taken (ORDERS-6). */
   async #orGivenUp(deed: Promise<OrderOutcome>, signal: AbortSignal, graceMs: number): Promise<OrderOutcome> {
@@ -281,8 +289,9 @@ export class Orders {
     }
   }
   #limitMs(order: Order): number {
-    const { limits } = this.#options
+    const { limits, tools } = this.#options
     const loads = order.type === 'PrepareSlot' && order.bitstream !== undefined
-    return limits[`${order.type}Ms`] + (loads ? limits.ProgramMs : 0)
+    const cleaningMs = order.type === 'ReleaseSlot' ? cleaningLimitMs(tools.cleaner.policies, order.driver) : 0
+    return limits[`${order.type}Ms`] + (loads ? limits.ProgramMs : 0) + cleaningMs
   }
 }

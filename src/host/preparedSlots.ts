@@ -51,3 +51,7 @@ export const pageOf = (entries: readonly Entry[], from: string | null, maxBytes:
     next,
   }
 }
+
+/** How many attach handles may be prepared through the driver. */
+export const preparedThrough = (driver: string, entries: readonly Entry[]): number =>
+  entries.filter((entry) => entry.driver === driver && entry.handle !== '' && mayBePrepared(entry)).length

@@ -7,6 +7,7 @@ import { ReportedDevice } from '../hardware.ts'
 import type { InventoryReport as Report } from '../wire/reports.ts'
 import { canonicalAddress, dividedBy, functionOf } from '../attachedFunctions.ts'
 import { handleKey } from './entry.ts'
+import type { Playbooks } from './playbooks.ts'
 
 export type Section = Report['drivers'][number]
 
@@ -23,22 +24,31 @@ export const failure = (driver: string, error: string): Section => ({
   error: error.slice(0, 2000),
 })
 
+export type WatchOptions = {
+  readonly io: HostIo
+  readonly clock: Clock
+  /** Of one discovery. */
+  readonly limitMs: number
+  readonly heldBack: Playbooks['heldBack']
+}
 /** One discovery of a driver at a time, each with a time limit. While one does not end, later ones fail at once. */
 export class Watch {
   readonly #driver: Driver
   readonly #io: HostIo
   readonly #clock: Clock
   readonly #limitMs: number
+  readonly #heldBack: Playbooks['heldBack']
   readonly #seen = Promise.withResolvers<void>()
   #last: Promise<unknown> = Promise.resolve()
   #overdue = false
   #restored = false
 
-  constructor(driver: Driver, io: HostIo, clock: Clock, limitMs: number) {
+  constructor(driver: Driver, { io, clock, limitMs, heldBack }: WatchOptions) {
     this.#driver = driver
     this.#io = io
     this.#clock = clock
     this.#limitMs = limitMs
+    this.#heldBack = heldBack
   }
 
   get name(): string {
@@ -47,7 +57,7 @@ export class Watch {
   /** Null: the driver cannot tell. Rejects when it fails, or does not answer in time. */
   async inUse(): Promise<readonly InUse[] | null> {
     const { inUse } = this.#driver
-    if (inUse === undefined || this.#overdue) return null
+    if (inUse === undefined || this.#overdue || this.#heldBack(this.name) !== null) return null
     const { promise, reject } = Promise.withResolvers<never>()
     const cancel = this.#clock.after(this.#limitMs, () => reject(new Error(`no answer within ${this.#limitMs} ms`)))
     try {
@@ -62,6 +72,9 @@ export class Watch {
   }
   /** Begins after earlier discoveries, so it sees the devices as they are at the call or later. */
   look(): Promise<Section> {
+    const held = this.#heldBack(this.name)
+    if (held?.isOver) this.#seen.resolve()
+    if (held !== null) return Promise.resolve(failure(this.name, held.reason))
     if (this.#overdue) return Promise.resolve(failure(this.name, 'the discovery before this one has not ended yet'))
     const section = this.#last.then(() => this.#bounded())
     this.#last = section

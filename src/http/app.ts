@@ -2,8 +2,10 @@
 import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
 import type { Control } from '../actors/control.ts'
+import type { Events } from '../actors/events.ts'
 import { systemClock, systemIds } from '../clock.ts'
 import type { Clock, Ids } from '../clock.ts'
+import { refuse } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { type Tracer, untraced } from '../trace.ts'
 import { gateOf } from './gate.ts'
@@ -20,6 +22,8 @@ import type { StreamLimits } from './streams.ts'
 
 export type AppParts = {
   readonly control: Control
+  /** Absent: nothing is told of what happens. */
+  readonly events?: Events
   readonly options?: Partial<Options>
   readonly log: Log
   readonly metrics?: Registry
@@ -30,8 +34,13 @@ export type AppParts = {
   /** Why the actors cannot be asked at present. Null: no problem is known. */
   readonly hindered?: () => string | null
   readonly tracer?: Tracer
+  /** What this program is and uses, for administrators: its version, its store, its neighbours. */
+  readonly about?: () => Readonly<Record<string, string>>
   readonly streams?: Partial<StreamLimits>
 }
+
+const untold = async () => refuse({ kind: 'unavailable', reason: 'events are not told here', retryAfterSeconds: 60 })
+const NO_EVENTS: Events = { open: untold, page: untold }
 
 /** Throws when the policy rules in the options are invalid, and when nobody is told how callers are identified. */
 export const createApp = (parts: AppParts): Hono => {
@@ -41,6 +50,7 @@ export const createApp = (parts: AppParts): Hono => {
   const app = new Hono({ getPath: pathOf })
   return mount(app, ROUTES, {
     control: parts.control,
+    events: parts.events ?? NO_EVENTS,
     options,
     policy: readPolicy(options.policy),
     gate: gateOf(options),
@@ -48,6 +58,7 @@ export const createApp = (parts: AppParts): Hono => {
     ids: parts.ids ?? systemIds,
     clock,
     hindered: parts.hindered ?? (() => null),
+    about: parts.about ?? (() => ({})),
     log: parts.log,
     observe: parts.metrics === undefined ? null : observer(parts.metrics),
     tracer: parts.tracer ?? untraced,

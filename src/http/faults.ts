@@ -66,6 +66,7 @@ const FACES: Faces = {
     retryAfterSeconds: () => 1,
   },
   unavailable: { status: 503, say: (fault) => fault.reason, retryAfterSeconds: (fault) => fault.retryAfterSeconds },
+  crowded: { status: 429, say: (fault) => fault.reason, retryAfterSeconds: (fault) => fault.retryAfterSeconds },
   // The driver's message is only logged, because it may reveal more about a host than a client should see.
   device_failure: { status: 500, say: () => 'The hardware failed to do this; the log of the service knows why.' },
   no_route: { status: 404, say: (fault) => `There is nothing at ${fault.path}.` },
@@ -97,6 +98,7 @@ export const STATUS_TITLES: Readonly<Record<number, string>> = {
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   423: 'Locked',
+  429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 }

@@ -2,9 +2,11 @@
 import { isUuid } from '../uuid.ts'
 import type { Context } from 'hono'
 import type { Control } from '../actors/control.ts'
+import type { Events, EventStream } from '../actors/events.ts'
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Span, type Tracer, traceField } from '../trace.ts'
+import { STREAM_HEADERS, eventBody } from './eventStream.ts'
 import { errorAnswer, refused, withoutExpected500 } from './faults.ts'
 import type { Gate } from './gate.ts'
 import type { Identify } from './identity.ts'
@@ -18,6 +20,7 @@ import { latestMinor, MAJOR } from './versions.ts'
 /** The dependencies that the handling of every request needs. */
 export type Ports = {
   readonly control: Control
+  readonly events: Events
   readonly options: Options
   readonly policy: Policy
   readonly gate: Gate
@@ -25,6 +28,7 @@ export type Ports = {
   readonly ids: Ids
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'now'>
   readonly hindered: () => string | null
+  readonly about: () => Readonly<Record<string, string>>
   readonly log: Log
   readonly observe: Observe | null
   readonly tracer: Tracer
@@ -152,6 +156,28 @@ const respondInPieces = (c: Context, row: string, ports: Ports, frame: Frame, pi
     : new Response(stream, { status: 200, headers })
 }
 
+/** A stream is answered when it begins: what it lasts is no time of a request. Its end has a log entry of its own. */
+const respondWithEvents = (c: Context, row: string, ports: Ports, frame: Frame, stream: EventStream): Response => {
+  const headers = { ...frame.headers, ...STREAM_HEADERS }
+  close(c, row, ports, frame, 200)
+  if (c.req.method === 'HEAD') {
+    stream.close('left')
+    return new Response(null, { status: 200, headers })
+  }
+  const connection = connectionOf(c)
+  const body = eventBody({
+    stream,
+    clock: ports.clock,
+    breakOff: connection && (() => void connection.destroy()),
+    ended: (why) =>
+      ports.log.info(
+        { request: frame.requestId, reason: why, took_ms: ports.clock.monotonic() - frame.startedAt },
+        'http.stream_ended',
+      ),
+  })
+  return new Response(body, { status: 200, headers })
+}
+
 /** `row` is the path of the route that serves the request. Never rejects. */
 export const run = async (
   c: Context,
@@ -166,6 +192,7 @@ export const run = async (
   if (!answered.ok && answered.fault.kind === 'device_failure')
     ports.log.warn({ request: frame.requestId, reason: answered.fault.reason }, 'http.device_failed')
   if (answered.ok && answered.pieces) return respondInPieces(c, row, ports, frame, answered.pieces)
+  if (answered.ok && answered.events) return respondWithEvents(c, row, ports, frame, answered.events)
   const response = respond(answered, frame, ports.options)
   close(c, row, ports, frame, response.status)
   return response

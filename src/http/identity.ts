@@ -4,6 +4,7 @@
  */
 import type { ProjectId } from '../identifiers.ts'
 import type { Caller } from '../actors/control.ts'
+import type { Token } from '../token.ts'
 import { traceField } from '../trace.ts'
 import { brokenText, NAME_LIMIT } from '../text.ts'
 import { invalid } from './faults.ts'
@@ -11,6 +12,7 @@ import type { HttpRefused } from './faults.ts'
 
 export type Identity = {
   readonly userId: string
+  readonly names?: Token['names']
   /** Null: the token has no project (unscoped, or scoped to a domain or to the system). */
   readonly projectId: ProjectId | null
   /** In lower case. */
@@ -82,5 +84,6 @@ export const callerOf = (
   isAdmin: identity.roles.includes('admin'),
   isService: identity.serviceRoles.some((role) => serviceRoles.includes(role)),
   requestId,
+  ...(identity.names ? { names: identity.names } : {}),
   ...traceField(trace),
 })

@@ -5,6 +5,7 @@
  */
 import type { Context } from 'hono'
 import { bounded } from '../waiting.ts'
+import { controlFor } from './asOf.ts'
 import { readJson } from './body.ts'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
@@ -101,7 +102,8 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   if (reason !== null) return refused({ kind: 'unavailable', reason, retryAfterSeconds: HINDERED_SECONDS })
   const notAfter = ports.clock.monotonic() + ports.options.answerMs
   const call: Call<{}, unknown> = {
-    control: ports.control,
+    control: controlFor(ports.control, asked.query, ports.clock.now()),
+    events: ports.events,
     options: ports.options,
     caller: row.waits ? caller : { ...caller, notAfter },
     minor,
@@ -109,7 +111,10 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
     query: asked.query,
     pairs: asked.pairs,
     body: body?.value,
+    header: (name) => c.req.header(name),
     base: baseOf(c, ports.options),
+    about: ports.about,
+    may: (rule) => ports.policy.allows(rule, { ...identity, projectId }),
   }
   const answered = Promise.resolve(row.handle(call))
   return row.waits ? answered : bounded(ports.clock, answered, ports.options.answerMs, LATE)

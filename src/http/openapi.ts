@@ -2,9 +2,11 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { ConversionConfig } from '@valibot/to-json-schema'
 import { STATUS_TITLES } from './faults.ts'
+import { HostDetail } from './hostSchema.ts'
 import type { Args } from './query.ts'
 import type { Route } from './route.ts'
 import * as schemas from './schemas.ts'
+import * as profileSchemas from './profileSchemas.ts'
 import type { Schema } from './schemas.ts'
 import { textShape, UUID_SHAPE } from './shapes.ts'
 import type { Json } from './shapes.ts'
@@ -15,13 +17,13 @@ import type { Latest } from './versions.ts'
 
 /** Named schemas; every occurrence is replaced by a reference to the name. */
 const NAMED: Readonly<Record<string, Schema>> = {
-  Profile: schemas.Profile,
+  Profile: profileSchemas.Profile,
   AcceleratorRequest: schemas.Arq,
   Device: schemas.Device,
   Deployable: schemas.Deployable,
   Attribute: schemas.Attribute,
   Host: schemas.Host,
-  HostDetail: schemas.HostDetail,
+  HostDetail,
   Handle: schemas.Handle,
   HandleDetail: schemas.HandleDetail,
   Timeline: schemas.Timeline,
@@ -114,6 +116,9 @@ const answerHeaders = (max: Latest): Json => {
 const headersOf = (...names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
+const streamContent = ({ docs }: Route): Json =>
+  docs.streams === undefined ? {} : { 'text/event-stream': { schema: { type: 'string', description: docs.streams } } }
+
 const answers = (row: Route): Json => ({
   ...Object.fromEntries(
     Object.entries(row.docs.answers).map(([status, schema]) => [
@@ -121,7 +126,9 @@ const answers = (row: Route): Json => ({
       {
         description: schema === null ? 'Done; no body.' : 'Done.',
         headers: headersOf(REQUEST_ID, ...(isVersioned(row.path) ? VERSIONED : [])),
-        ...(schema !== null && { content: content(jsonSchema(schema)) }),
+        ...(schema !== null && {
+          content: { ...content(jsonSchema(schema)), ...(status === '200' ? streamContent(row) : {}) },
+        }),
       },
     ]),
   ),
@@ -131,6 +138,7 @@ const answers = (row: Route): Json => ({
 const MORE_HEADERS: Readonly<Record<string, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   423: ['Retry-After'],
+  429: ['Retry-After'],
   503: ['Retry-After'],
 }
 const refusalAnswers = (): Json =>
@@ -151,6 +159,12 @@ const operation = (row: Route): Json => ({
   parameters: [
     ...pathParameters(row),
     ...queryParameters(row.query ?? {}),
+    ...Object.entries(row.docs.headers ?? {}).map(([name, { about, schema }]) => ({
+      name,
+      in: 'header',
+      description: about,
+      schema,
+    })),
     ...(isVersioned(row.path) ? [{ $ref: `#/components/parameters/${VERSION_HEADER}` }] : []),
   ],
   ...(row.body !== undefined && { requestBody: { required: true, content: content(jsonSchema(row.body.schema)) } }),

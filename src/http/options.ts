@@ -16,7 +16,7 @@ export type Options = {
    * actor, whose more specific error would otherwise never be sent.
    */
   readonly answerMs: number
-  /** Offer microversion 2.4, which adds UUIDs beside integer ids, and how deployables stand in Placement. */
+  /** Offer the microversions 2.4 (UUIDs beside integer ids, how deployables stand in Placement) and 2.5 (versions of device profiles). */
   readonly additiveMicroversion: boolean
   readonly compat: {
     /** Answer 500 to the three client mistakes for which the tests of existing clients expect it. */

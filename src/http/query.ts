@@ -113,6 +113,27 @@ export const integer = (min: 0 | 1, about: string): Arg<number> => ({
   about,
 })
 
+/** Only days that their month has, so that the description says exactly what is taken. */
+const DAYS = [
+  String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
+  String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
+  String.raw`\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
+  String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`,
+]
+const TIME = String.raw`T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|\+00:00)`
+const MOMENT = new RegExp(`^(?:${DAYS.join('|')})(?:${TIME})?$`)
+/** A day, or a moment in UTC, as milliseconds since the epoch. */
+export const moment = (about: string): Arg<number> => ({
+  read: (values, name) => {
+    const value = last(values)
+    return MOMENT.test(value)
+      ? read(Date.parse(value))
+      : invalid(name, 'it must be a day or a moment in UTC, such as 2026-03-01 or 2026-03-01T08:15:30Z')
+  },
+  schema: { type: 'string', pattern: MOMENT.source },
+  about,
+})
+
 const decode = (part: string): string | null => {
   try {
     return decodeURIComponent(part.includes('+') ? part.replaceAll('+', ' ') : part)

@@ -4,12 +4,14 @@
  */
 import type { ArqUuid, AttributeUuid, DeployableUuid, DeviceUuid, HandleUuid } from '../identifiers.ts'
 import type { Caller, Control } from '../actors/control.ts'
+import type { Events, EventStream } from '../actors/events.ts'
 import type { Outcome } from '../fault.ts'
 import type { Options } from './options.ts'
 import type { HttpRefused } from './faults.ts'
 import type { RuleName } from './policy/rules.ts'
 import type { Args, Pairs, Query } from './query.ts'
 import type { Schema } from './schemas.ts'
+import type { Json } from './shapes.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -20,6 +22,8 @@ export type Reply = {
   readonly body?: unknown
   /** The text of a long JSON document, made while it is sent. */
   readonly pieces?: AsyncGenerator<string>
+  /** Sent as server-sent events until one side ends it. */
+  readonly events?: EventStream
 }
 export type Answered = Reply | HttpRefused
 
@@ -60,6 +64,7 @@ type Params<Path extends string, U> = {
 
 export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   readonly control: Control
+  readonly events: Events
   readonly options: Options
   readonly caller: Caller
   /** The effective microversion's minor number. */
@@ -69,6 +74,12 @@ export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   /** The query as sent, used for the link to the next page and the older forms of filters. */
   readonly pairs: Pairs
   readonly body: B
+  /** A header of the request, for what no other part of the call says. */
+  readonly header: (name: string) => string | undefined
+  /** Whether the caller may do what this rule is about. */
+  readonly may: (rule: RuleName) => boolean
+  /** What this program is and uses, for administrators. */
+  readonly about: () => Readonly<Record<string, string>>
   /** Scheme, host and any prefix before `/accelerator` in links, without a slash at the end. */
   readonly base: string
 }
@@ -77,6 +88,10 @@ export type Docs = {
   readonly summary: string
   /** Schema of the response body by status. Null: no body. */
   readonly answers: Readonly<Record<number, Schema | null>>
+  /** The route can also answer 200 with server-sent events; this says what they are. */
+  readonly streams?: string
+  /** Headers that the route reads, and what they mean. */
+  readonly headers?: Readonly<Record<string, { readonly about: string; readonly schema: Json }>>
   /** Error statuses in addition to those that every route can answer. */
   readonly refusals?: readonly number[]
 }

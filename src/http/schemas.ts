@@ -1,15 +1,18 @@
 /** The schemas of the API for the generated description. Request bodies are validated with them as well. */
 import * as v from 'valibot'
 import { ARQ_STATES } from '../actors/arq/states.ts'
+import { EVENT_ID } from '../actors/events.ts'
+import { CleaningShown } from './cleaningSchema.ts'
 import { DEVICE_STATUSES } from '../actors/deployable/messages.ts'
-import { DRIFT_KINDS } from '../actors/control.ts'
+import { DRIFT_KINDS } from '../actors/drift.ts'
+import { IMPACT_EFFECTS } from '../actors/impact.ts'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
 import { STANDINGS } from '../actors/host/decider.ts'
 import { DEEDS, PROVIDER_STATES, TROUBLES } from '../actors/placement/decider.ts'
 import { STANDING_STATES } from '../actors/placement/standing.ts'
 import { RESERVINGS } from '../actors/placement/wanted.ts'
 import { publicKey } from '../fields.ts'
-import { DEVICE_TYPES, HANDLE_TYPES } from '../hardware.ts'
+import { DEPLOYABLE_KINDS, DEVICE_TYPES, HANDLE_TYPES } from '../hardware.ts'
 import { invalid } from './faults.ts'
 import type { Refusal } from './guard.ts'
 
@@ -42,26 +45,22 @@ export const readAs = <S extends Schema>(
 export const Uuid = v.pipe(v.string(), v.uuid())
 export const Time = v.pipe(v.string(), v.description('ISO 8601, UTC, whole seconds: 2026-03-01T08:15:30+00:00'))
 export const Link = v.object({ href: v.string(), rel: v.string() })
-const times = { created_at: Time, updated_at: v.nullable(Time) }
-const links = v.array(Link)
-const StringMap = v.record(v.string(), v.string())
+export const times = { created_at: Time, updated_at: v.nullable(Time) }
+export const links = v.array(Link)
+export const StringMap = v.record(v.string(), v.string())
 
 /** A list document. The collection is the first key, because some clients look only at the first key. */
 export const listOf = (name: string, item: Schema): Schema =>
   v.object({ [name]: v.array(item), [`${name}_links`]: v.optional(v.array(Link)) })
 
-export const Profile = v.object({
-  uuid: Uuid,
-  name: v.string(),
-  description: v.nullable(v.string()),
-  groups: v.array(StringMap),
-  ...times,
-  links,
-})
 export const Arq = v.object({
   uuid: Uuid,
   state: v.picklist(ARQ_STATES),
   device_profile_name: v.string(),
+  device_profile_version: v.pipe(
+    v.optional(v.nullable(v.number())),
+    v.description('From 2.5. The version that its group is from; null: not known.'),
+  ),
   device_profile_group_id: v.number(),
   hostname: v.nullable(v.string()),
   device_rp_uuid: v.nullable(Uuid),
@@ -82,6 +81,10 @@ export const Device = v.object({
   vendor_board_info: v.nullable(v.string()),
   hostname: v.string(),
   status: v.pipe(v.optional(v.picklist(DEVICE_STATUSES)), v.description('From 2.3.')),
+  failing: v.pipe(
+    v.optional(v.nullable(v.string())),
+    v.description('From 2.4. Why it counts as bad and is not offered, as recorded; null: it does not.'),
+  ),
   ...times,
   links,
 })
@@ -112,6 +115,7 @@ export const Deployable = v.object({
   device_uuid: v.pipe(v.optional(Uuid), v.description('From 2.4.')),
   parent_uuid: v.pipe(v.optional(v.nullable(Uuid)), v.description('From 2.4.')),
   root_uuid: v.pipe(v.optional(v.nullable(Uuid)), v.description('From 2.4.')),
+  kind: v.pipe(v.optional(v.nullable(v.picklist(DEPLOYABLE_KINDS))), v.description('From 2.4, if known.')),
   placement: v.pipe(
     v.optional(v.nullable(InPlacement)),
     v.description('From 2.4. How it stands in Placement; null: nothing of it is shown there.'),
@@ -125,7 +129,7 @@ export const Attribute = v.object({
   key: v.string(),
   value: v.string(),
   deployable_uuid: v.pipe(v.optional(Uuid), v.description('From 2.4.')),
-  parent_uuid: v.pipe(v.optional(v.nullable(Uuid)), v.description('From 2.4. Null: it stands at the top.')),
+  parent_uuid: v.pipe(v.optional(v.nullable(Uuid)), v.description('From 2.4. The attribute that it describes.')),
   ...times,
   links,
 })
@@ -143,11 +147,6 @@ const host = {
   ...times,
 }
 export const Host = v.object(host)
-export const HostDetail = v.object({
-  ...host,
-  handles: v.pipe(v.record(v.string(), v.number()), v.description('How many of them are in which state.')),
-  arqs: v.pipe(v.array(Uuid), v.description('Those that hold a handle.')),
-})
 const handle = {
   uuid: Uuid,
   deployable_uuid: Uuid,
@@ -166,6 +165,32 @@ export const HandleDetail = v.object({
     v.nullable(Note),
     v.description('It is kept back until an operator releases it: why, and by whom.'),
   ),
+  cleaning: CleaningShown,
+})
+export const Impact = v.object({
+  dry_run: v.literal(true),
+  refusal: v.pipe(
+    v.nullable(v.string()),
+    v.description('Why the request would be refused with 409; null: it would be carried out.'),
+  ),
+  effect: v.pipe(
+    v.picklist(IMPACT_EFFECTS),
+    v.description('kept: what is bound stays bound, nothing new is; unbound: it is unbound by force.'),
+  ),
+  devices: v.array(Uuid),
+  instances: v.array(Uuid),
+  projects: v.array(v.string()),
+  arqs: v.array(
+    v.object({
+      uuid: Uuid,
+      state: v.picklist(ARQ_STATES),
+      instance_uuid: v.nullable(Uuid),
+      project_id: v.nullable(v.string()),
+      hostname: v.nullable(v.string()),
+      deployable_uuid: v.nullable(Uuid),
+    }),
+  ),
+  arqs_left_out: v.number(),
 })
 export const HostDrift = v.object({
   host: v.string(),
@@ -228,6 +253,11 @@ export const Timeline = v.object({
       detail: v.record(v.string(), v.unknown()),
     }),
   ),
+})
+export const EventId = v.pipe(v.string(), v.regex(EVENT_ID))
+export const ToldEvent = v.object({
+  id: EventId,
+  event: v.pipe(v.record(v.string(), v.unknown()), v.description('A CloudEvent; see /asyncapi.json.')),
 })
 export const Version = v.object({
   id: v.string(),

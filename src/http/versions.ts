@@ -12,11 +12,15 @@ export const SINCE = {
   deviceStatus: 3,
   /** Opt-in and additive: shows UUIDs beside the integer ids. Upstream may give this version number another meaning. */
   uuids: 4,
+  /** Opt-in and additive: device profiles have versions, and are shared with projects. */
+  profileVersions: 5,
 } as const
 const LATEST = 3
-export type Latest = typeof LATEST | typeof SINCE.uuids
+/** With the opt-in versions. */
+const ADDITIVE = SINCE.profileVersions
+export type Latest = typeof LATEST | typeof ADDITIVE
 
-export const latestMinor = (additive: boolean): Latest => (additive ? SINCE.uuids : LATEST)
+export const latestMinor = (additive: boolean): Latest => (additive ? ADDITIVE : LATEST)
 
 export type Negotiated =
   | { readonly ok: true; readonly minor: number }
@@ -62,7 +66,7 @@ const reasonOf = (asked: string, max: Latest): string => {
 }
 
 const PATTERNS: ReadonlyMap<Latest, RegExp> = new Map(
-  ([LATEST, SINCE.uuids] as const).map((max) => [max, new RegExp(versionPattern(max))]),
+  ([LATEST, ADDITIVE] as const).map((max) => [max, new RegExp(versionPattern(max))]),
 )
 
 const read = (header: string, max: Latest): Negotiated => {

@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import { ENDING, leavable } from '../actors/retention.ts'
 import type { EntityKey } from '../identifiers.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
+import { ARCHIVE_READER, isBefore, placeIn, placeOf } from './landmarks.ts'
 import { TABLES } from './ormEntities.ts'
 import type { Archived, ArchiveOrder, Store } from './store.ts'
 import { journalRow } from './recall.ts'
@@ -16,27 +17,17 @@ import type { Database, Rows } from './sql.ts'
 import { JOURNAL_COLUMNS, queriesOn, wholeJournal } from './typedQueries.ts'
 import type { Queries } from './typedQueries.ts'
 
-const READER = 'archive'
 const START = '0.0'
-
-/** The journal position at the end of a checkpoint; a reader may write other text before it. */
-const placeIn = (text: string): string | undefined => /\d+\.\d+$/.exec(text)?.[0]
-const partsOf = (place: string): readonly [xid: string, pos: number] => {
-  const [xid, pos] = place.split('.')
-  return [xid!, Number(pos)]
-}
-const isBefore = (a: string, b: string): boolean => {
-  const [[xidA, posA], [xidB, posB]] = [partsOf(a), partsOf(b)]
-  return BigInt(xidA) < BigInt(xidB) || (xidA === xidB && posA < posB)
-}
 
 /** `from`: where the last archive run ended. `published`: the lowest checkpoint of all other readers. */
 const bounds = async ({ em }: Queries) => {
   const rows = await em.find(TABLES.checkpoints, {})
   const places = rows.map(({ reader, position }) => ({ reader, place: placeIn(position) }))
-  const published = places.flatMap(({ reader, place }) => (reader === READER || place === undefined ? [] : [place]))
+  const published = places.flatMap(({ reader, place }) =>
+    reader === ARCHIVE_READER || place === undefined ? [] : [place],
+  )
   return {
-    from: places.find(({ reader }) => reader === READER)?.place ?? START,
+    from: places.find(({ reader }) => reader === ARCHIVE_READER)?.place ?? START,
     published:
       published.length === 0 ? null : published.reduce((least, place) => (isBefore(place, least) ? place : least)),
   }
@@ -46,8 +37,8 @@ const bounds = async ({ em }: Queries) => {
 const passedRows = ({ db }: Queries, from: string, published: string, limit: number) =>
   db
     .selectFrom('journal as j')
-    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '>', eb.tuple(...partsOf(from))))
-    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '<=', eb.tuple(...partsOf(published))))
+    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '>', eb.tuple(...placeOf(from))))
+    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '<=', eb.tuple(...placeOf(published))))
     .orderBy('j.xid')
     .orderBy('j.pos')
     .limit(limit)
@@ -115,7 +106,7 @@ const move = async ({ db }: Queries, leaving: readonly Leaving[], noted: string)
     .with('noted', (qb) =>
       qb
         .insertInto('checkpoints')
-        .values({ reader: READER, position: noted })
+        .values({ reader: ARCHIVE_READER, position: noted })
         .onConflict((of) => of.column('reader').doUpdateSet({ position: noted })),
     )
     .selectFrom('filed')

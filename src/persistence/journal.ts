@@ -1,8 +1,9 @@
 /** The journal on SQL: the writer and the tail reader, the feed in commit order, and the checkpoints of its readers. */
-import type { FeedRow, Journal, Position } from '../actors/runtime/ports.ts'
-import { JOURNAL, journalRow, recallOf, WHOLE } from './recall.ts'
+import type { Journal } from '../actors/runtime/ports.ts'
+import { feedRow, placeOf } from './landmarks.ts'
+import { JOURNAL, recallOf, WHOLE } from './recall.ts'
 import { reading } from './sql.ts'
-import type { Database, Rows } from './sql.ts'
+import type { Database } from './sql.ts'
 import { writerOf } from './writer.ts'
 
 const COLUMNS = 'key, version, command, data, at, cause, xid::text as xid, pos'
@@ -16,14 +17,6 @@ const HISTORY = `select ${COLUMNS} from ${WHOLE} journal
   where key in (select json_array_elements_text($1::json)) ${IN_COMMIT_ORDER} limit $2::int`
 const SAVE = `insert into checkpoints (reader, position) values ($1, $2)
   on conflict (reader) do update set position = excluded.position`
-
-export const positionOf = (row: Rows[number]): Position => `${String(row['xid'])}.${String(row['pos'])}`
-const feedRow = (row: Rows[number]): FeedRow => ({ ...journalRow(row), position: positionOf(row) })
-
-const placeOf = (position: Position): readonly [string, number] => {
-  const [xid, pos] = position.split('.')
-  return [xid === undefined || xid === '' ? '0' : xid, Number(pos ?? 0)]
-}
 
 export const sqlJournal = (database: Database, maxWaiting?: number): Journal => {
   const writer = writerOf(database, maxWaiting)

@@ -1,16 +1,19 @@
 /** Checks whether all migrations have run. Uses plain SQL, so that an ordinary start does not load MikroORM. */
 import { readdirSync } from 'node:fs'
+import { extname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database, Run } from './sql.ts'
 
 export const MIGRATIONS = new URL('./migrations/', import.meta.url)
+/** `.ts` in a checkout; `.js` in the npm package. */
+export const MODULE_EXTENSION = extname(import.meta.filename)
 export const MIGRATION_TABLE = 'mikro_orm_migrations'
 
 /** Names of all migrations as the database records them: file names without extension, oldest first. */
 export const migrationNames = (): readonly string[] =>
   readdirSync(MIGRATIONS)
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => file.slice(0, -'.ts'.length))
+    .filter((file) => file.endsWith(MODULE_EXTENSION))
+    .map((file) => file.slice(0, -MODULE_EXTENSION.length))
     .toSorted()
 
 const done = async (run: Run): Promise<ReadonlySet<string>> => {

@@ -35,6 +35,7 @@ const storeOn = async (
   })
   const [
     { sqlJournal },
+    { sqlLandmarks },
     { sqlReads },
     { endAllOthers, sqlSharing },
     bulk,
@@ -43,6 +44,7 @@ const storeOn = async (
     { custodyOn },
   ] = await Promise.all([
     import('./journal.ts'),
+    import('./landmarks.ts'),
     import('./reads.ts'),
     import('./sharing.ts'),
     import('./bulk.ts'),
@@ -60,6 +62,7 @@ const storeOn = async (
     newer: unknown,
     ...(database.lost ? { lost: database.lost } : {}),
     journal,
+    landmarks: sqlLandmarks(database),
     expectWriting: async () => incarnation?.look(custodyOn(database.write)),
     isStopped: async () => (incarnation ? (await import('./stopped.ts')).isStopped(database.read) : false),
     reads: sqlReads(database),

@@ -3,7 +3,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import type { Migration } from '@mikro-orm/migrations'
 import { entities } from './ormEntities.ts'
-import { MIGRATION_TABLE, migrationNames, MIGRATIONS } from './migrate.ts'
+import { MIGRATION_TABLE, migrationNames, MIGRATIONS, MODULE_EXTENSION } from './migrate.ts'
 import type { Embedded } from './pglite/pglite.ts'
 
 /** A migration waits only this long for a table lock, since all later users of the table queue behind it. */
@@ -14,7 +14,10 @@ type MigrationClass = new (...args: never[]) => Migration
 const migrationsList = () =>
   Promise.all(
     migrationNames().map(async (name) => {
-      const module = (await import(new URL(`${name}.ts`, MIGRATIONS).href)) as Record<string, MigrationClass>
+      const module = (await import(new URL(`${name}${MODULE_EXTENSION}`, MIGRATIONS).href)) as Record<
+        string,
+        MigrationClass
+      >
       return { name, class: Object.values(module)[0]! }
     }),
   )

@@ -21,7 +21,11 @@ const makers = {
   bool: () => p.boolean(),
 }
 /** An older program that does not know a newer column leaves it out of its inserts. */
-const DEFAULTS: Readonly<Record<string, number>> = { 'snapshots.schema': 1 }
+const DEFAULTS: Readonly<Record<string, number | boolean>> = {
+  'snapshots.schema': 1,
+  'profiles.version': 1,
+  'profiles.enabled': true,
+}
 const column = (view: ViewName, name: string, kind: Kind) => {
   const made = makers[baseOf(kind)]().name(name)
   const value = DEFAULTS[`${view}.${name}`]
@@ -119,6 +123,11 @@ const hostSeen = defineEntity({
   tableName: 'host_seen',
   properties: { name: text().primary(), seen_at: moment() },
 })
+const hostMeasured = defineEntity({
+  name: 'host_measured',
+  tableName: 'host_measured',
+  properties: { name: text().primary(), driver: text().primary(), reading: json() },
+})
 
 const incarnation = defineEntity({
   name: 'incarnation',
@@ -159,6 +168,7 @@ export const TABLES = {
   leases,
   claims,
   host_seen: hostSeen,
+  host_measured: hostMeasured,
   incarnation,
   lost_rows: lostRows,
   cluster,

@@ -14,6 +14,7 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   lost_rows: 'select, insert, update',
   claims: 'select, insert, update, delete',
   host_seen: 'select, insert, update, delete',
+  host_measured: 'select, insert, update, delete',
   cluster: 'select, update',
   ...Object.fromEntries(viewNames.map((view) => [view, 'select, insert, update, delete'])),
   [MIGRATION_TABLE]: 'select',

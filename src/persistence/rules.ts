@@ -1,12 +1,13 @@
 /** What all stores have in common about views: names of rules, properties of columns, and the canonical text of all rows. */
 import { VIEWS } from '../actors/runtime/views.ts'
+import type { Cells } from '../actors/runtime/viewPage.ts'
 import { unstorable } from '../text.ts'
 import { isUuid } from '../uuid.ts'
 import type { Kind, View, ViewChange, ViewName } from '../actors/runtime/views.ts'
 
-/** A row as a store sees it: columns by name. */
-export type Cells = Readonly<Record<string, unknown>>
 export type Base = 'uuid' | 'text' | 'int' | 'bigint' | 'json' | 'bool'
+
+export { type Cells, cellsOf } from '../actors/runtime/viewPage.ts'
 
 export const viewNames = Object.keys(VIEWS) as readonly ViewName[]
 export const viewOf = (name: ViewName): View => VIEWS[name]
@@ -33,10 +34,6 @@ export const fits = (base: Base, value: unknown): boolean => {
       return false
   }
 }
-
-/** Exactly the columns of the view, in their order; absent ones are null. */
-export const cellsOf = (view: ViewName, row: object): Cells =>
-  Object.fromEntries(Object.keys(viewOf(view).columns).map((column) => [column, (row as Cells)[column] ?? null]))
 
 /** Keeps only the last change of each row, in the order of these last changes. */
 export const lastChanges = (changes: readonly ViewChange[]): ViewChange[] => {

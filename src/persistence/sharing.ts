@@ -4,7 +4,7 @@
  */
 import { listOf } from './reads.ts'
 import { type Observer, createObserver } from './observer.ts'
-import { type DueAt, FORGOTTEN_MAX, type Lease, type Sharing } from '../actors/runtime/sharing.ts'
+import { type DueAt, FORGOTTEN_MAX, type HostReading, type Lease, type Sharing } from '../actors/runtime/sharing.ts'
 import type { Database, Rows, Run, Statement } from './sql.ts'
 
 /** `n`: the number of the parameter that holds a duration in ms. */
@@ -98,7 +98,14 @@ const FORGET = `with old as (
     select s.name from host_seen s left join hosts h on h.name = s.name
     where s.seen_at <= clock_timestamp() - $1::bigint * interval '1 ms' and (h.name is null or h.liveness = 'removed')
     order by s.seen_at limit $2::int for update of s skip locked)
+  , unmeasured as (delete from host_measured where name in (select name from old))
   delete from host_seen where name in (select name from old) returning name`
+
+const MEASURED = `insert into host_measured (name, driver, reading)
+  select r.host, r.driver, r.reading from json_to_recordset($1::json) r(host text, driver text, reading json)
+  join hosts h on h.name = r.host and h.liveness <> 'removed' order by 1, 2
+  on conflict (name, driver) do update set reading = excluded.reading`
+const MEASURED_ON = `select reading from host_measured where name = $1 order by driver`
 
 const named = (name: string, text: string, ...params: readonly unknown[]): Statement => ({ name, text, params })
 
@@ -175,6 +182,12 @@ export const sqlSharing = (database: Calls, monotonic: () => number = () => perf
       await share(named('postpone', POSTPONE, JSON.stringify(rows)))
     },
     noteSeen: async (hosts) => void (await share(named('seen', SEEN, JSON.stringify(hosts)))),
+    noteMeasured: async (readings) => {
+      const rows = readings.map(({ host, reading }) => ({ host, driver: reading.driver, reading }))
+      await share(named('measured', MEASURED, JSON.stringify(rows)))
+    },
+    measuredOn: async (host) =>
+      (await read(named('measured_on', MEASURED_ON, host))).map(({ reading }) => reading as HostReading['reading']),
     forgetSeen: async (silentMs) => (await share(named('forget', FORGET, silentMs, FORGOTTEN_MAX))).length,
     silences: async () =>
       new Map(

@@ -1,7 +1,7 @@
 /** A store as the main program uses it: the ports of the actors, and the work on whole tables. */
 import type { ClusterIdentity } from './cluster.ts'
 import type { EntityKey } from '../identifiers.ts'
-import type { Append, Journal, JournalRow, Position, Reads } from '../actors/runtime/ports.ts'
+import type { Append, Journal, JournalRow, Landmarks, Position, Reads } from '../actors/runtime/ports.ts'
 import type { Hints } from '../actors/runtime/hints.ts'
 import type { Sharing } from '../actors/runtime/sharing.ts'
 import type { ViewChange } from '../actors/runtime/views.ts'
@@ -25,6 +25,7 @@ export type Store = {
   /** Migrations in the database that this program does not know, since a newer program ran them. Logged at the start. */
   readonly newer: readonly string[]
   readonly journal: Journal
+  readonly landmarks: Landmarks
   readonly reads: Reads
   readonly sharing: Sharing
   readonly hints: Hints

@@ -116,8 +116,9 @@ export const inventoryDigest = ({
   version,
   aliases,
   drivers,
-}: Pick<InventoryReport, 'version' | 'aliases' | 'drivers'>): string =>
-  sha256(canonicalJson({ version, aliases, drivers }))
+  playbooks,
+}: Pick<InventoryReport, 'version' | 'aliases' | 'drivers' | 'playbooks'>): string =>
+  sha256(canonicalJson({ version, aliases, drivers, ...(playbooks === undefined ? {} : { playbooks }) }))
 
 const reportHeaders = (report: Report): Record<string, string> => {
   const known = {

@@ -47,6 +47,8 @@ export const Order = v.variant('type', [
     handle: Handle,
     /** Slots that the journal does not know, with the same hardware: they are released with it. Hosts up to release 0.2.0 ignore it. */
     also: v.optional(v.pipe(v.array(SlotUuid), v.maxLength(16))),
+    /** The hardware has to be cleaned after the release, and the result has to prove it (CLEAN-1). Hosts before release 0.3.0 ignore it. */
+    clean: v.optional(v.literal(true)),
   }),
   v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: text(100) }),
   /** Its own control sends none. Releases up to 0.2.0 know it, so a host has to answer one. */

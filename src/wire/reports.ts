@@ -1,11 +1,14 @@
 /** Reports from a host (`host.reports.v1`): inventory, results of orders, heartbeats. */
 import * as v from 'valibot'
 import type { DeepReadonly } from '../deepReadonly.ts'
+import { Cleaned } from '../cleaning.ts'
 import { count, line, moment, name, ordinal, prose } from '../fields.ts'
 import { ReportedDevice } from '../hardware.ts'
 import type * as id from '../identifiers.ts'
 import { ArqUuid, BootId, DeployableUuid, SlotUuid } from './identifiers.ts'
+import { Measurements } from './measurements.ts'
 import { OrderNumber } from './orders.ts'
+import { PlaybookRun } from './playbooks.ts'
 import { Slots } from './slots.ts'
 
 const HostName: v.GenericSchema<string, id.HostName> = name(255)
@@ -37,6 +40,8 @@ export const InventoryReport = v.object({
   ledger: v.optional(v.literal('new')),
   /** What is prepared on the host. Hosts up to release 0.2.0 do not say it. */
   slots: v.optional(Slots),
+  /** The last playbook of each driver. Absent: the host has none, or is of a release before 0.3.0. */
+  playbooks: v.optional(v.pipe(v.array(PlaybookRun), v.maxLength(200))),
   /** Other names of the same host (node name, FQDN). */
   aliases: v.pipe(v.array(HostName), v.maxLength(100)),
   drivers: v.pipe(
@@ -62,6 +67,8 @@ export const Heartbeat = v.object({
     ordersInHand: count,
     resultsWaiting: count,
   }),
+  /** What was measured since the heartbeat before, one reading for each driver. Hosts before release 0.3.0 do not say it. */
+  measured: v.optional(v.pipe(v.array(Measurements), v.maxLength(50))),
 })
 export const OrderResult = v.object({
   ...Origin,
@@ -76,9 +83,10 @@ export const OrderResult = v.object({
   startedAt: moment,
   finishedAt: moment,
   result: v.variant('status', [
-    v.object({ status: v.literal('done'), bitstreamId: v.optional(prose(100)) }),
-    /** `final`: trying the same order again cannot help. */
-    v.object({ status: v.literal('failed'), reason: prose(2000), final: v.boolean() }),
+    /** `cleaned`: of a release that was followed by a cleaning. Hosts before release 0.3.0 do not say it. */
+    v.object({ status: v.literal('done'), bitstreamId: v.optional(prose(100)), cleaned: v.optional(Cleaned) }),
+    /** `final`: trying the same order again cannot help. `cleaned`: the slot is released, and its cleaning has failed. */
+    v.object({ status: v.literal('failed'), reason: prose(2000), final: v.boolean(), cleaned: v.optional(Cleaned) }),
   ]),
 })
 export const Report = v.variant('type', [InventoryReport, Heartbeat, OrderResult])

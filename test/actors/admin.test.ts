@@ -215,14 +215,22 @@ describe('a device profile', () => {
   const regroup = { type: 'Regroup', was: facts.groups, groups, ...WORD } as const
   const changed: readonly ProfileEvent[] = [
     { type: 'ProfileRegrouped', ...WORD },
-    { type: 'ProfileCreated', profile: { ...facts, groups } },
+    { type: 'ProfileCreated', profile: { ...facts, groups }, version: 2 },
   ]
   it('is given other groups, and keeps when it was made', () => {
     spec
       .given(created)
       .when(regroup)
       .follows(...changed)
-    expect(spec.given(created, ...changed).state).toEqual({ facts: { ...facts, groups }, createdAt: 1, updatedAt: 1 })
+    expect(spec.given(created, ...changed).state).toMatchObject({
+      facts: { ...facts, groups },
+      createdAt: 1,
+      updatedAt: 1,
+      versions: [
+        { version: 1, groups: facts.groups },
+        { version: 2, groups },
+      ],
+    })
   })
   it('is not when it was changed or deleted meanwhile, and nothing is recorded when nothing changes', () => {
     spec.given().when(regroup).isRefused({ kind: 'conflict' })

@@ -85,7 +85,7 @@ describe('ENROLLMENT-1 another key', () => {
     const said = await w.inventory(other, 'h1', ['forged'])
     expect(said).toContain(own.publicKey)
     expect(said).toContain(other.publicKey)
-    expect(said).toContain('hosts rekey')
+    expect(said).toContain('host rekey')
     await w.inventory(other, 'h1', ['forged'])
     expect(await w.host()).toMatchObject({ aliases: [], public_key: own.publicKey })
     expect(w.counts()).toMatchObject({ foreign_key: 2 })

@@ -78,6 +78,7 @@ const deployable = fc.oneof(
     bitstreamId: oneOf(undefined, 'image-1'),
   }),
   record<DeployableCommand>('SetStatus', { status }),
+  record<DeployableCommand>('SetHealth', { failing: reasons }),
   record<DeployableCommand>('Grant', {
     arq: arqs,
     bitstream: images,
@@ -128,6 +129,7 @@ const device = fc.oneof(
   record<DeviceCommand>('Record', { identity: fc.constant(card), facts }),
   record<DeviceCommand>('Describe', { facts, grown: fc.boolean() }),
   record<DeviceCommand>('SetStatus', { status }),
+  record<DeviceCommand>('SetHealth', { failing: reasons }),
   record<DeviceCommand>('SetPresence', { presence }),
 )
 

@@ -8,6 +8,7 @@ const { decide } = exactly(deployable)
 const made = recorded()
 const quiet = recorded({ description: described(['h1', 'h2'], { hostWork: false }) })
 const plain = recorded({ description: described(['h1', 'h2'], { programmable: false }) })
+const fails: Fact = { type: 'HealthSet', failing: 'hot' }
 const status = (to: string): Fact => ({ type: 'StatusSet', status: to })
 const presence = (to: string, more: object = {}): Fact => ({ type: 'PresenceSet', presence: to, ...more })
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
@@ -98,6 +99,10 @@ const itself: readonly Case[] = [
     [{ type: 'DeployableDescribed', description: described() }],
   ],
   ['is disabled', [made], { type: 'SetStatus', status: 'maintaining' }, [status('maintaining')]],
+  ['fails', [made], { type: 'SetHealth', failing: 'hot' }, [fails]],
+  ['fails once', [made, fails], { type: 'SetHealth', failing: 'hot' }, []],
+  ['does not fail, as before', [made], { type: 'SetHealth', failing: null }, []],
+  ['is well again', [made, fails], { type: 'SetHealth', failing: null }, [{ type: 'HealthSet', failing: null }]],
   ['is disabled once', [made, status('maintaining')], { type: 'SetStatus', status: 'maintaining' }, []],
   [
     'gets an attribute',
@@ -179,6 +184,7 @@ const granting: readonly Case[] = [
     conflict('another request uses it, so it cannot be programmed now'),
   ],
   ['in maintenance grants nothing', [made, status('maintaining')], grant(), conflict('its device is in maintenance')],
+  ['that fails grants nothing', [made, fails], grant(), conflict('its device is failing: hot')],
   ['that is missing grants nothing', [made, presence('missing')], grant(), conflict('its device is missing')],
   ['that is being programmed grants nothing', [made, programs], grant(), conflict('it is being programmed')],
   [

@@ -33,6 +33,8 @@ const NEW = {
   driverName: '',
   hostWork: false,
   programmable: false,
+  kind: null,
+  nodes: 0,
   attributes: [],
   handles: {},
   status: 'enabled',

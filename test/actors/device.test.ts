@@ -39,6 +39,18 @@ describe('a device', () => {
     for (const question of questions)
       given(recorded, retired).when(question).isRefused({ kind: 'not_found', id: identity.uuid })
   })
+  it('fails and is well again; other reasons are no news', () => {
+    const fails: DeviceEvent = { type: 'HealthSet', failing: 'too hot' }
+    const well: DeviceEvent = { type: 'HealthSet', failing: null }
+    given(recorded).when({ type: 'SetHealth', failing: 'too hot' }).follows(fails)
+    given(recorded).when({ type: 'SetHealth', failing: null }).follows()
+    given(recorded, fails).when({ type: 'SetHealth', failing: 'something else' }).follows()
+    given(recorded, fails).when({ type: 'SetHealth', failing: null }).follows(well)
+    const { state } = given(recorded, fails)
+    expect(state).toMatchObject({ failing: { reason: 'too hot', since: 1 }, updatedAt: 1 })
+    expect(device.rows(given(recorded).state, state)).toMatchObject([{ row: { failing: 'too hot' } }])
+    expect(given(recorded, fails, well).state).not.toHaveProperty('failing')
+  })
   it('that is retired can come back, in the status it had, and is listed again', () => {
     const maintaining: DeviceEvent = { type: 'StatusSet', status: 'maintaining' }
     const back: DeviceEvent = { type: 'PresenceSet', presence: 'present' }

@@ -85,6 +85,7 @@ describe('a device', () => {
     status: 'enabled',
     presence: 'present',
     driver: 'simulated_driver',
+    failing: null,
     created_at: 1000,
     updated_at: null,
   }
@@ -110,13 +111,49 @@ describe('a device profile', () => {
   const facts = (groups: readonly object[]) => ({ uuid: 'pr1', name: 'p', description: null, groups })
   const gone: Fact = { type: 'ProfileRemoved', name: 'p' }
   const regrouped: Fact = { type: 'ProfileRegrouped', by: 'op', reason: 'r' }
+  const NOTHING = { facts: null, createdAt: 0, versions: [], projects: null }
+  const version = (groups: readonly object[], createdAt: number, number = 1) => ({
+    version: number,
+    description: null,
+    groups,
+    enabled: true,
+    createdAt,
+  })
+  const secondVersion: Fact = { ...second, version: 2 }
   it.each<[string, readonly Fact[], object]>([
-    ['nothing at first', [], { facts: null, createdAt: 0 }],
-    ['what it was made with', [first], { facts: facts([FPGA]), createdAt: 1000 }],
-    ['when it was changed', [first, second], { facts: facts([PGPU]), createdAt: 1000, updatedAt: 2000 }],
-    ['nothing when it is removed', [first, gone], { facts: null, createdAt: 0 }],
-    ['nothing of who changed it', [first, regrouped], { facts: facts([FPGA]), createdAt: 1000 }],
-    ['nothing of its former life', [first, gone, second], { facts: facts([PGPU]), createdAt: 3000 }],
+    ['nothing at first', [], NOTHING],
+    [
+      'what it was made with',
+      [first],
+      { ...NOTHING, facts: facts([FPGA]), createdAt: 1000, versions: [version([FPGA], 1000)] },
+    ],
+    [
+      'what a release without versions changed, as the same version',
+      [first, second],
+      { ...NOTHING, facts: facts([PGPU]), createdAt: 1000, updatedAt: 2000, versions: [version([PGPU], 1000)] },
+    ],
+    [
+      'each version',
+      [first, secondVersion],
+      {
+        ...NOTHING,
+        facts: facts([PGPU]),
+        createdAt: 1000,
+        updatedAt: 2000,
+        versions: [version([FPGA], 1000), version([PGPU], 2000, 2)],
+      },
+    ],
+    ['nothing when it is removed', [first, gone], NOTHING],
+    [
+      'nothing of who changed it',
+      [first, regrouped],
+      { ...NOTHING, facts: facts([FPGA]), createdAt: 1000, versions: [version([FPGA], 1000)] },
+    ],
+    [
+      'nothing of its former life',
+      [first, gone, second],
+      { ...NOTHING, facts: facts([PGPU]), createdAt: 3000, versions: [version([PGPU], 3000)] },
+    ],
   ])('remembers %s', (_, events, state) => expect(after(...events)).toStrictEqual(state))
 
   const regroup = (was: object, groups: object): Fact => ({ type: 'Regroup', was, groups, by: 'op', reason: 'r' })
@@ -139,18 +176,22 @@ describe('a device profile', () => {
       { type: 'Remove' },
       { kind: 'not_found', resource: 'device profile', id: '' },
     ],
-    ['gets other groups', [first], regroup([FPGA], [PGPU]), [regrouped, second]],
+    ['gets other groups', [first], regroup([FPGA], [PGPU]), [regrouped, secondVersion]],
     ['keeps the same groups', [first], regroup([FPGA], [FPGA]), []],
     ['that has other groups by now keeps them', [first], regroup([PGPU], [FPGA]), changed('p')],
     ['that is not there gets no groups', [], regroup([PGPU], [FPGA]), changed('')],
   ])('%s', (_, events, command, decision) => expect(decide(events, command)).toEqual(decision))
 
   const row = (groups: readonly object[], more: object = {}) => [
-    { view: 'profiles', key: 'pr1', row: { ...facts(groups), created_at: 1000, updated_at: null, ...more } },
+    {
+      view: 'profiles',
+      key: 'pr1',
+      row: { ...facts(groups), version: 1, enabled: true, projects: null, created_at: 1000, updated_at: null, ...more },
+    },
   ]
   it.each<[string, readonly Fact[], unknown]>([
     ['with its groups', [first], row([FPGA])],
-    ['with when it was changed', [first, second], row([PGPU], { updated_at: 2000 })],
+    ['with when it was changed', [first, secondVersion], row([PGPU], { version: 2, updated_at: 2000 })],
     ['no more when it is removed', [first, gone], [{ view: 'profiles', key: 'pr1', row: null }]],
     ['not at all when it never was', [gone], []],
     ['not anew when nothing changed', [first, regrouped], []],

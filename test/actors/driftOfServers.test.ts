@@ -37,7 +37,7 @@ test('names the servers that Nova does not know, and those that it shows elsewhe
   const moved = await world.bound(known('ACTIVE', 'h2'))
   const { entries } = await world.ofServers()
   expect(entries).toHaveLength(2)
-  expect(entries).toContainEqual([gone.instance, [gone.arq], 'Nova does not know the server (accelerando orphans)'])
+  expect(entries).toContainEqual([gone.instance, [gone.arq], 'Nova does not know the server (accelerando orphan)'])
   const elsewhere = 'Nova shows the server on the node h2, in the state ACTIVE; its accelerators are bound on h1'
   expect(entries).toContainEqual([moved.instance, [moved.arq], elsewhere])
   expect(world.nova.asked).toHaveLength(4)

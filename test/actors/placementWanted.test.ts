@@ -76,6 +76,7 @@ describe('everything is reserved', () => {
   test.each([
     ['device disabled', { ...card, status: 'maintaining' as const }, up],
     ['device missing', { ...card, presence: 'missing' as const }, up],
+    ['device failing', { ...card, failing: 'too hot' }, up],
     ['being programmed', { ...card, program }, up],
     ['host retired', card, { ...up, retired: { by: 'op', reason: 'r', at: 1 } }],
     ['host retired', card, { ...up, liveness: 'removed' as const }],

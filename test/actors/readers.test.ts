@@ -14,6 +14,18 @@ describe('readers', () => {
     const fault = { kind: 'invalid', field: 'sort_key', rule: 'one of entity, kind, at' }
     expect(await readers.list('due', {}, { sort: 'nothing' })).toMatchObject({ ok: false, fault })
   })
+  it('ask the store for one row more than is wanted, which says whether others follow', async () => {
+    const asked: number[] = []
+    const rows = Array.from({ length: 9 }, (_, n) => ({ uuid: `u${n}`, created_at: n }))
+    const page: Reads['page'] = async ({ limit }) => {
+      asked.push(limit)
+      return rows.slice(0, limit) as never
+    }
+    const readers = openReaders({ page, dueBefore: NOT_ASKED, tally: NOT_ASKED }, createGuard(silent))
+    expect(await readers.list('arqs', {}, { limit: 3 })).toMatchObject({ value: { items: rows.slice(0, 3) } })
+    expect(await readers.first('arqs', {})).toMatchObject({ value: rows[0] })
+    expect(asked).toEqual([4, 2])
+  })
   it('refuse a question about a view of which too many run, and take the next when one has ended', async () => {
     const waiting: (() => void)[] = []
     const page = () => new Promise<readonly never[]>((resolve) => void waiting.push(() => resolve([])))

@@ -339,4 +339,14 @@ describe('from the report of a host follows', () => {
       } as Agreement)
     },
   )
+  it.each([
+    ['quarantined', [], [refuses('p1', PARTS)]],
+    ['held', [], [refuses('p1', PARTS)]],
+    ['missing', [records(one)], []],
+    ['free', [records(one)], []],
+  ])('what is to be done when a new one is hardware of a device that left, which is %s', (state, steps, refused) => {
+    const departed = handles(recorded('p9', { bus: '01' }, state))
+    const agreed = reconcile(hostOf({}), report(ok('a', one)), { present: new Map(), departed })
+    expect(agreed).toEqual({ steps, refused } as Agreement)
+  })
 })

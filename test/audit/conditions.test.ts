@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { INVARIANTS, findingsOf } from '../../src/audit/check.ts'
 import { arqCases } from './cases/arqs.ts'
 import { bindCases } from './cases/binds.ts'
+import { cleaningCases } from './cases/cleaning.ts'
 import { clientCases } from './cases/clients.ts'
 import { handleCases } from './cases/handles.ts'
 import { hardwareCases } from './cases/hardware.ts'
@@ -23,6 +24,7 @@ const CASES = [
   ...clientCases,
   ...rightCases,
   ...hostCases,
+  ...cleaningCases,
   ...programCases,
   ...reuseCases,
   ...journalCases,

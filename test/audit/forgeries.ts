@@ -95,8 +95,18 @@ const host =
   ({ hosts = [] }) => ({
     hosts: hosts.map((trace) => ({ ...trace, ...change(trace) })),
   })
-const slot = (evidence: Evidence) =>
-  eventsOf(evidence.journal.find(is('deployable', 'OrderDone'))!)[0]!['slot'] as string
+const deployablesIn = (journal: Evidence['journal']) =>
+  [...Map.groupBy(journal, ({ key }) => key)].flatMap(
+    ([key, rows]) => memoryOf(deployable, remember(key, rows))?.state ?? [],
+  )
+/** A handle that is free at the end, of a host whose slots are known. */
+const freeSlot = ({ journal, hosts = [] }: Evidence): string => {
+  const known = new Set(hosts.flatMap(({ name, prepared }) => (prepared ? [name] : [])))
+  const handles = deployablesIn(journal).flatMap(({ host: on, handles: of }) =>
+    known.has(on) ? Object.values(of) : [],
+  )
+  return handles.find(({ state }) => state === 'free')!.uuid
+}
 
 const topics =
   (change: (messages: readonly TopicMessage[]) => readonly TopicMessage[]): Forge =>
@@ -161,6 +171,10 @@ const placed =
     placement: { writes, providers: providers(providersOf(journal)), reserveSilent: 'never' },
   })
 
+const policied = (one: Event) => ('description' in one ? description(() => ({ cleaning: 'by_operator' }))(one) : one)
+const chosen: Forge = ({ journal }) => ({
+  journal: journal.map((row) => ({ ...row, events: eventsOf(row).map(policied) })),
+})
 export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ['S1', 'a handle is given to two', shared],
   ['S2', 'there are fewer accelerators than were granted', forge('deployable', 'DeployableRecorded', counted(-99))],
@@ -217,6 +231,11 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     'an ARQ has a group that its profile lacks',
     forge('arq', 'ArqCreated', (event) => ({ ...event, group: { 'resources:GPU': '9' } })),
   ],
+  [
+    'S17',
+    'an ARQ has the group of another version of its profile',
+    forge('arq', 'ArqCreated', (event) => ({ ...event, profileVersion: 7 })),
+  ],
   ['S16', 'one of a bind is left out', forge('instance', 'BindSettled', (event) => ({ ...event, arqs: [] }))],
   ['L1', 'a bind never ends', stoppedBefore(waits('BindSettled'))],
   ['L2', 'Nova is never told', stoppedBefore(is('instance', 'NovaTold'))],
@@ -232,7 +251,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     'a provider of ours belongs to nothing',
     placed({ providers: (all) => [...all, { ...all[0]!, uuid: NOBODY }] }),
   ],
-  ['L4', 'a free slot is prepared', (evidence) => host(() => ({ prepared: [slot(evidence)] }))(evidence)],
+  ['L4', 'a free slot is prepared', (evidence) => host(() => ({ prepared: [freeSlot(evidence)] }))(evidence)],
   ['S14', 'a card holds nothing of what is recorded', host(() => ({ loaded: {} }))],
   [
     'L5',
@@ -245,6 +264,8 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     (evidence) =>
       asked(({ act, status }) => act === 'create' && status === 201, { act: 'remove', status: 204 })(evidence),
   ],
+  ['S18', 'what was never cleaned had to be', chosen],
+  ['S18 host', 'a cleaning did not happen', host(() => ({ cleaned: [] }))],
   ['I1', 'a handle is held for somebody else', forge('deployable', 'Granted', (event) => ({ ...event, arq: NOBODY }))],
   ['I2', 'a handle names another ARQ', forge('deployable', 'Granted', (event) => ({ ...event, arq: NOBODY }))],
   ['I3', 'a Bound ARQ names a foreign provider', forge('arq', 'BindStarted', bond({ deviceRpUuid: NOBODY }))],

@@ -38,3 +38,16 @@ test('a row that nothing folds to is shown, and its fold is absent', () => {
     { line: `view: arqs/stray is ${canonicalJson(stray)}, its fold is absent`, view: ['arqs/stray'], entities: [] },
   ])
 })
+
+test('a binding that the journal does not hold, and one that is another there; one that is missing is no violation', () => {
+  const [one] = evidence.views!.usage!
+  const judged = (usage: readonly object[]) =>
+    check({ ...evidence, views: { ...evidence.views, usage: usage as (typeof one)[] as never } })
+      .filter(({ invariant }) => invariant === 'S13')
+      .map(({ found: line }) => line)
+  const longer = { ...one!, until_at: one!.until_at + 1 }
+  expect(judged([longer])).toEqual([
+    `view: usage/${one!.id} is ${canonicalJson(longer)}, no binding of the journal is that`,
+  ])
+  expect([judged([one!]), judged([])]).toEqual([[], []])
+})

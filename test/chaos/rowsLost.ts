@@ -72,7 +72,7 @@ export const adopted = async (operated: Operated): Promise<void> => {
   if (!(await stoppedEverywhere(world))) wrong('not every control said that writing is stopped')
   for (const one of await refuses(world)) wrong(one)
   const shown = await migrate(world, '--check')
-  if (shown.code !== 1 || linesOf(shown.said, 'lost ') === 0)
+  if (shown.code !== 7 || linesOf(shown.said, 'lost ') === 0)
     wrong(`migrate --check ended with ${shown.code}: ${shown.said}${shown.complained}`)
   const { code, said, complained } = await migrate(world, '--adopt')
   if (code !== 0 || !/^adopted what the database holds/m.test(said))

@@ -43,7 +43,7 @@ test('nothing given is every default, and those of the rooms are theirs', () => 
   expect(all.http).toEqual(DEFAULTS)
   expect(all).toMatchObject({
     listen: { host: '127.0.0.1', port: 6666 },
-    adminListen: { host: '127.0.0.1', port: 6667, chosen: false },
+    adminListen: { host: '127.0.0.1', port: 6671, chosen: false },
     data: './data',
     database: null,
     images: null,
@@ -99,8 +99,8 @@ describe('values', () => {
     },
   )
   test('the admin address that somebody set is kept to', () => {
-    const { adminListen } = config({ env: { ACCELERANDO_ADMIN_LISTEN: '127.0.0.1:6667' } })
-    expect(adminListen).toEqual({ host: '127.0.0.1', port: 6667, chosen: true })
+    const { adminListen } = config({ env: { ACCELERANDO_ADMIN_LISTEN: '127.0.0.1:6671' } })
+    expect(adminListen).toEqual({ host: '127.0.0.1', port: 6671, chosen: true })
   })
   test('a tour logs only warnings, unless somebody chose a level', () => {
     const levelOf = (given: Given) => config(given).log.level

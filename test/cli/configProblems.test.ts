@@ -82,7 +82,7 @@ describe('whoever is not authenticated is not let in from elsewhere', () => {
   test('test doors stay on this machine', () => {
     const env = { ACCELERANDO_TEST_DOORS: '1' }
     expect(problems({ env })).toEqual([])
-    expect(problems({ env, flags: { adminListen: '0.0.0.0:6667' } })).toEqual([
+    expect(problems({ env, flags: { adminListen: '0.0.0.0:6671' } })).toEqual([
       'test_doors: needs a loopback address in admin_listen (from ACCELERANDO_TEST_DOORS)',
     ])
   })

@@ -58,11 +58,22 @@ describe('flags', () => {
 
   test('of the interface that outside checks rely on', () => {
     const flags = ['listen', 'admin-listen', 'data', 'config', 'demo', 'demo-hosts', 'demo-devices', 'demo-handles']
-    const more = ['tour', 'nova-url', 'images', 'noauth-anywhere', 'database', 'log-level', 'demo-seed', 'name', 'auth']
+    const more = [
+      'tour',
+      'ui-listen',
+      'nova-url',
+      'images',
+      'noauth-anywhere',
+      'database',
+      'log-level',
+      'demo-seed',
+      'name',
+      'auth',
+    ]
     const told = (names: readonly string[]) => names.map((name) => `--${name}`).toSorted()
     expect(PROGRAM_FLAGS.start.map(flagName).toSorted()).toEqual(told([...flags, ...more]))
     const both = ['kafka', 'config', 'images', 'log-level', 'admin-listen', 'clock-offset-ms']
-    const control = ['database', 'listen', 'auth', 'noauth-anywhere', 'nova-url']
+    const control = ['database', 'listen', 'ui-listen', 'auth', 'noauth-anywhere', 'nova-url']
     expect(PROGRAM_FLAGS.control.map(flagName).toSorted()).toEqual(told([...both, ...control]))
     const host = ['name', 'data', 'demo-devices', 'demo-handles', 'demo-seed']
     expect(PROGRAM_FLAGS.host.map(flagName).toSorted()).toEqual(told([...both, ...host]))

@@ -8,6 +8,7 @@ const FILES: Readonly<Record<string, string>> = {
   'kafka.pem': '-----BEGIN CERTIFICATE----- of Kafka',
   'cloud.pem': '-----BEGIN CERTIFICATE----- of the cloud',
   'cards.yaml': '[{ vendor: 1af4, device: "1044", type: AICHIP, name: Example NPU }]',
+  'cleaning.yaml': '[{ driver: pci_driver, policy: command, command: [/sbin/wipe, --all] }]',
   'clouds.yaml': 'clouds: { mycloud: { auth: { project_name: from-clouds }, region_name: from-clouds } }',
 }
 const load = (env: Readonly<Record<string, string>>) =>
@@ -17,6 +18,7 @@ const load = (env: Readonly<Record<string, string>>) =>
 const GIVEN: Partial<Record<Key, string>> = {
   listen: '127.0.0.1:1',
   admin_listen: '127.0.0.1:2',
+  ui_listen: '127.0.0.1:3',
   config: 'nothing.toml',
   enabled_drivers: 'fake_driver',
   auth: 'keystone',
@@ -32,6 +34,7 @@ const GIVEN: Partial<Record<Key, string>> = {
   'pci.passthrough_whitelist': '[{"vendor_id": "1af4"}]',
   'host.name': 'named',
   'cards.id_table': 'cards.yaml',
+  'cleaning.policies': 'cleaning.yaml',
   'gpu_devices.enabled_vgpu_types': 'nvidia-223',
 }
 const textOf = (value: unknown): string => {

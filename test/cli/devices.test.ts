@@ -1,4 +1,4 @@
-/** `accelerando devices scan` and `record`, against recorded hosts on a disk. */
+/** `accelerando device scan` and `record`, against recorded hosts on a disk. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -144,7 +144,7 @@ test('a recorded host shows elsewhere what it showed here', async () => {
   const nothing = await scan(ENABLED, '--from', data)
   expect([nothing.code, nothing.err]).toEqual([
     1,
-    `${join(data, 'commands.json')}: is no recording of a host, which accelerando devices record makes\n`,
+    `${join(data, 'commands.json')}: is no recording of a host, which accelerando device record makes\n`,
   ])
 })
 
@@ -152,7 +152,7 @@ test('doctor --hardware judges what the enabled drivers find, and whether it can
   const doctor = (env: Readonly<Record<string, string>>) =>
     commandHere(['doctor', '--hardware', '--json'], { ...ENABLED, ACCELERANDO_DATA: data, ...env })
   const { code, out } = await doctor({})
-  expect(code).toBe(1)
+  expect(code).toBe(7)
   const findings = JSON.parse(out) as readonly { says: string; verdict: string }[]
   expect(findings.slice(0, 3)).toMatchObject([
     { check: 'hardware', verdict: 'ok', says: 'nvidia_gpu_driver finds 7 devices' },
@@ -160,6 +160,13 @@ test('doctor --hardware judges what the enabled drivers find, and whether it can
     { check: 'hardware', verdict: 'problem', says: expect.stringMatching(/^IOMMU: off/) },
   ])
   const blind = await doctor({ ACCELERANDO_PCI_SYSFS_ROOT: join(folder.path, 'nothing') })
-  expect(blind.code).toBe(1)
+  expect(blind.code).toBe(7)
   expect(JSON.parse(blind.out)).toMatchObject([{ check: 'hardware', verdict: 'problem' }])
+})
+
+test('a driver without what it asks on this host is told of only where it is enabled', async () => {
+  const nowhere = { ACCELERANDO_SPDK_RPC_SOCKET: join(folder.path, 'spdk.sock') }
+  expect((await scan(nowhere)).out).not.toContain('nvmf_spdk_driver')
+  const enabled = await scan({ ...nowhere, ACCELERANDO_ENABLED_DRIVERS: 'nvmf_spdk_driver' })
+  expect(enabled.out).toContain('nvmf_spdk_driver failed: ')
 })

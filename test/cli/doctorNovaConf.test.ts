@@ -36,7 +36,7 @@ const shown = async (...given: Parameters<typeof doctor>) => {
 
 test('names each device that both offer, from all files that Nova reads, and says what to do', async () => {
   const { code, findings } = await shown([conf, parts])
-  expect(code).toBe(1)
+  expect(code).toBe(7)
   expect(findings).toEqual([
     {
       check: CHECK,
@@ -71,13 +71,13 @@ test('a file or a bus that cannot be read is a problem', async () => {
   const gone = join(folder.path, 'gone.conf')
   const { code, findings } = await shown([gone, conf])
   expect([code, ...findings]).toMatchObject([
-    1,
+    7,
     { verdict: 'problem', says: expect.stringMatching(/gone\.conf: it cannot be read: ENOENT/) },
     { verdict: 'ok' },
   ])
   const blind = await shown([conf], WHITELIST, join(folder.path, 'nothing'))
   expect([blind.code, ...blind.findings]).toMatchObject([
-    1,
+    7,
     { verdict: 'problem', says: expect.stringContaining('nothing/bus/pci/devices') },
   ])
 })

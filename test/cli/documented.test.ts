@@ -1,8 +1,8 @@
 /** Commands that documents show exist, with the flags and the values that are shown. */
-import { Command } from 'commander'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { CommandRow } from '../../src/cli/commandRow.ts'
 import { withCommands } from '../../src/cli/commandLine.ts'
 
 const ROOT = new URL('../..', import.meta.url).pathname
@@ -23,11 +23,13 @@ const commands = documents.flatMap((path) =>
 /** What is wrong with it; empty: nothing. `[...]` around what may be left out, and `A|B` for a choice, are the style of the documents. */
 const faultsOf = (rest: string): readonly string[] => {
   const words = rest.replaceAll(/[[\]]/g, ' ').trim().split(/\s+/)
-  let command = withCommands(new Command())
+  let command = withCommands(new CommandRow())
   const lineage = [command]
   const named: string[] = []
   for (const word of words) {
-    const next = word.split('|').map((name) => command.commands.find((one) => one.name() === name))
+    const next = word
+      .split('|')
+      .map((name) => command.commands.find((one) => [one.name(), ...one.aliases()].includes(name)))
     if (word.startsWith('-') || next.length === 0 || next[0] === undefined) break
     if (next.some((one) => one === undefined)) return [`${word}: not all of these are commands`]
     command = next[0]
@@ -37,6 +39,8 @@ const faultsOf = (rest: string): readonly string[] => {
   if (named.length === 0) return [`there is no command ${words[0]}`]
   const left = words.slice(named.length)
   if (command.commands.length > 0 && /^[a-z]/.test(left[0] ?? '-')) return [`${named.join(' ')} has no ${left[0]}`]
+  const usual = command.usualCommand
+  if (usual) lineage.push(usual)
   const known = new Set(lineage.flatMap(({ options }) => options.flatMap(({ long, short }) => [long, short])))
   return left
     .filter((word) => /^--?[a-z]/.test(word))

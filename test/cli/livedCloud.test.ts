@@ -77,7 +77,7 @@ test('the commands of an operator', async () => {
   await run('drift heal --apply')
   await run('drift heal --apply')
   await run('orphans')
-  await run('orphans collect --apply')
+  await run('orphans collect --apply --yes')
 
   const map = file('map.toml', '[traits]\nCUSTOM_GPU = "CUSTOM_CARD"\n[classes]\nFPGA = "CUSTOM_FPGA"\n')
   await both(`profiles migrate --map ${map}`)
@@ -85,8 +85,8 @@ test('the commands of an operator', async () => {
   await run(`profiles migrate --map ${map}`)
   await run(`profiles migrate --map ${file('empty.json', '{}')}`)
   const bound = arqs.find(({ state }) => state === 'Bound')!
-  await run(`arqs force-unbind ${bound.uuid} --reason gone --as kim`)
-  await run(`arqs force-unbind ${bound.uuid} --reason gone`)
+  await run(`arqs force-unbind ${bound.uuid} --reason gone --as kim --yes`)
+  await run(`arqs force-unbind ${bound.uuid} --reason gone --yes`)
   await run(`arqs show ${bound.uuid} --timeline`)
   const { uuid: handle } = handles.find(({ arq_uuid: holder }) => holder === null)!
   await run(`handles quarantine ${handle} --reason broken --as kim`)
@@ -99,9 +99,9 @@ test('the commands of an operator', async () => {
   await run('hosts retire compute-1 --reason old --as kim')
   await run('hosts retire compute-1 --reason old')
   await run('hosts list')
-  await run('hosts remove compute-1 --reason old')
-  await run('hosts remove compute-1 --reason old --force --as kim')
-  await run('hosts remove compute-1 --reason old --force --json')
+  await run('hosts remove compute-1 --yes --reason old')
+  await run('hosts remove compute-1 --yes --reason old --force --as kim')
+  await run('hosts remove compute-1 --yes --reason old --force --json')
   await both('hosts list')
   await run('hosts restore compute-1 --reason mended')
   await run('hosts restore nobody --reason mended')

@@ -35,7 +35,7 @@ afterEach(() => broker.stop())
 
 const configOf = (flags: object, env: Readonly<Record<string, string>> = {}): Config => {
   const loaded = loadConfig({
-    flags: { kafka: broker.address, adminListen: LOCAL, ...flags },
+    flags: { kafka: broker.address, adminListen: LOCAL, uiListen: LOCAL, ...flags },
     env: {
       ACCELERANDO_KAFKA_PARTITIONS: '2',
       ACCELERANDO_HOST_REPORT_EVERY_SECONDS: '600',
@@ -101,6 +101,11 @@ describeWith('postgres', 'a cluster', (bin) => {
         ['host', hostLog],
       ] as const) {
         const { admin } = startedIn(log)
+        // the relay tells facts and states one after the other
+        if (title === 'control')
+          await until('the last topic is told', async () =>
+            (await read(`${admin}/metrics`)).includes('topic="arq.state.v1"'),
+          )
         note(`${title}: readyz`, readiness(await read(`${admin}/readyz`)))
         note(`${title}: metrics`, series(await read(`${admin}/metrics`)), { sorted: true })
       }
@@ -132,7 +137,7 @@ describeWith('postgres', 'a cluster', (bin) => {
     await expect(starting).rejects.toThrow(
       'topics are missing: host.reports.v1, host.orders.v1, arq.events.v1, device.events.v1, deployable.events.v1, profile.events.v1, ' +
         'host.events.v1, placement.events.v1, arq.state.v1, device.state.v1, host.state.v1, dead-letters.v1: make them with ' +
-        '"accelerando topics create", or set kafka.create_topics',
+        '"accelerando topic create", or set kafka.create_topics',
     )
     expect(broker.topics.names).toEqual([])
   })

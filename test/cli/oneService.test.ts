@@ -26,7 +26,16 @@ const LOCAL = '127.0.0.1:0'
 
 const configOf = (database: string, nova: string): Config => {
   const loaded = loadConfig({
-    flags: { data, database, listen: LOCAL, adminListen: LOCAL, demoHosts: '1', demoDevices: '1', demoHandles: '2' },
+    flags: {
+      data,
+      database,
+      listen: LOCAL,
+      adminListen: LOCAL,
+      uiListen: LOCAL,
+      demoHosts: '1',
+      demoDevices: '1',
+      demoHandles: '2',
+    },
     env: {
       ACCELERANDO_NOVA_URL: nova,
       ACCELERANDO_HOST_NAME: 'this-machine',

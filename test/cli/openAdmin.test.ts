@@ -32,6 +32,7 @@ const opened = async ({ port = 0, chosen = true, testDoors = false, control = nu
     },
     relay: { state: () => ({ active: true }) },
     inbox: { counts: () => ({ taken: 3 }) },
+    events: { state: () => ({ ended: {} }) },
     bus: {},
   }
   const listening = await openAdmin({

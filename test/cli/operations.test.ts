@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EXITS, type ExitName } from '../../src/cli/exits.ts'
 import { listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { openWorkshop } from '../http/cloud.ts'
 import { freePort } from '../support/port.ts'
@@ -31,9 +32,10 @@ const said = async (...args: readonly string[]) => {
   return out
 }
 const json = async (...args: readonly string[]) => JSON.parse(await said(...args, '--json'))
-const refused = async (...args: readonly string[]) => {
+/** The complaint of a command that ends with this code; its next line may name the request and the next command. */
+const refused = async (exit: ExitName, ...args: readonly string[]) => {
   const { code, out, err } = await run(...args)
-  expect([code, out], args.join(' ')).toEqual([1, ''])
+  expect([code, out], args.join(' ')).toEqual([EXITS[exit].code, ''])
   return err.trimEnd()
 }
 const BECAUSE = ['--reason', 'the card was exchanged'] as const
@@ -57,15 +59,15 @@ describe('hosts', () => {
     )
     expect(await json('hosts', 'show', 'other')).toMatchObject({ name: 'other', retired: { by: 'kim' } })
     expect(await said('hosts', 'restore', 'other', ...BECAUSE)).toMatch(/^retired +-$/m)
-    expect(await said('hosts', 'remove', 'other', ...BECAUSE)).toBe('host other is removed\n')
+    expect(await said('hosts', 'remove', 'other', ...BECAUSE, '--yes')).toBe('host other is removed\n')
     expect((await json('hosts', 'show', 'other')).liveness).toBe('removed')
   })
   test('in use are removed by force only', async () => {
     const { arqs } = await shop.bound()
-    expect(await refused('hosts', 'remove', 'sim-1', ...BECAUSE)).toMatch(
+    expect(await refused('conflict', 'hosts', 'remove', 'sim-1', ...BECAUSE, '--yes')).toMatch(
       new RegExp(`^DELETE /hosts/sim-1\\S+: 409 host sim-1 is in use: .*${arqs[0]!.uuid}; retire it`),
     )
-    await said('hosts', 'remove', 'sim-1', ...BECAUSE, '--force')
+    await said('hosts', 'remove', 'sim-1', ...BECAUSE, '--force', '--yes')
     expect((await shop.arq(arqs[0]!.uuid)).state).toBe('Unbound')
     await said('hosts', 'restore', 'sim-1', ...BECAUSE)
     const devices = [
@@ -93,7 +95,9 @@ describe('handles and requests', () => {
     const [arq] = await shop.newArqs()
     await shop.bind([arq!], crypto.randomUUID(), place.rp_uuid)
     expect(await said('arqs', 'show', arq!.uuid)).toMatch(/^state +Bound$/m)
-    expect(await said('arqs', 'force-unbind', arq!.uuid, ...BECAUSE, '--as', 'kim')).toMatch(/^state +Unbound$/m)
+    expect(await said('arqs', 'force-unbind', arq!.uuid, ...BECAUSE, '--as', 'kim', '--yes')).toMatch(
+      /^state +Unbound$/m,
+    )
     expect(await said('arqs', 'show', arq!.uuid, '--timeline')).toMatch(
       /unbound by force +\d+ +kim +attach_handle=\S+ code=operator_decided by=kim reason=the card was exchanged$/m,
     )
@@ -120,7 +124,7 @@ describe('profiles migrate', () => {
     expect((await json('profiles', 'migrate', '--map', back)).profiles).toMatchObject([{ name }])
   })
   test('says what is wrong with a file', async () => {
-    const bad = (text: string) => refused('profiles', 'migrate', '--map', file('bad.toml', text))
+    const bad = (text: string) => refused('usage', 'profiles', 'migrate', '--map', file('bad.toml', text))
     expect(await bad('traits = ')).toMatch(/bad\.toml: Invalid TOML/)
     expect(await bad('[colours]\nred = "blue"\n')).toMatch(
       /bad\.toml: colours: .*; it holds tables traits and classes$/,
@@ -129,26 +133,32 @@ describe('profiles migrate', () => {
       '400 Invalid traits.CUSTOM_A: the new name must start with',
     )
     const map = file('map.toml', TOML)
-    expect(await refused('profiles', 'migrate', '--map', map, '--apply')).toBe('--apply needs --reason')
+    expect(await refused('usage', 'profiles', 'migrate', '--map', map, '--apply')).toBe('--apply needs --reason')
   })
 })
 
 describe('a command that fails', () => {
-  test('says what the API said, and ends with 1', async () => {
+  test('says what the API said, and ends with the code of that', async () => {
     const uuid = crypto.randomUUID()
-    expect(await refused('hosts', 'show', 'nobody')).toBe('GET /hosts/nobody: 404 The host nobody could not be found.')
-    expect(await refused('arqs', 'show', uuid)).toContain(`404 The accelerator request ${uuid} could not be found.`)
-    expect(await refused('handles', 'release', 'x', ...BECAUSE)).toBe(
-      'POST /handles/x/release: 400 Invalid uuid: it must be a UUID',
+    expect(await refused('notFound', 'hosts', 'show', 'nobody')).toMatch(
+      /^GET \/hosts\/nobody: 404 The host nobody could not be found\. \(req-[\da-f-]{36}\)$/,
     )
-    expect(await refused('hosts', 'retire', 'sim-1')).toContain("required option '--reason <TEXT>' not specified")
+    expect(await refused('notFound', 'arqs', 'show', uuid)).toContain(
+      `404 The accelerator request ${uuid} could not be found.`,
+    )
+    expect(await refused('usage', 'handles', 'release', 'x', ...BECAUSE)).toMatch(
+      /^POST \/handles\/x\/release: 400 Invalid uuid: it must be a UUID \(req-[\da-f-]{36}\)$/,
+    )
+    expect(await refused('usage', 'hosts', 'retire', 'sim-1')).toContain(
+      "required option '--reason <TEXT>' not specified",
+    )
   })
   test('says that nobody is there, and that an address is none', async () => {
     const port = await freePort()
-    expect(await refused('hosts', 'list', '--api', `http://127.0.0.1:${port}/v2`)).toContain(
+    expect(await refused('unreached', 'hosts', 'list', '--api', `http://127.0.0.1:${port}/v2`)).toContain(
       'cannot be reached: connect',
     )
-    expect(await refused('hosts', 'list', '--api', 'there')).toBe(
+    expect(await refused('usage', 'hosts', 'list', '--api', 'there')).toBe(
       '--api: there must be the address of the API, like http://127.0.0.1:6666/v2',
     )
   })

@@ -9,10 +9,11 @@ import { inWords } from '../../src/cli/programs/untilEnded.ts'
 
 const configOf = (more: object) => ({ auth: 'noauth', noauthAnywhere: false, data: '/d', ...more }) as Config
 test('hints after the start', () => {
-  expect(hints('http://h:1/v2', configOf({}))).toEqual([
+  expect(hints({ base: 'http://h:1/v2', console: 'http://h:2/ui/' }, configOf({}))).toEqual([
     '',
-    '  the API:   http://h:1/v2   (nobody is authenticated: loopback only)',
-    '  the data:  /d',
+    '  the console:  http://h:2/ui/   (pages for people)',
+    '  the API:      http://h:1/v2   (nobody is authenticated: loopback only)',
+    '  the data:     /d',
     '',
     '  Try:',
     '    curl -s http://h:1/v2/deployables',
@@ -20,10 +21,12 @@ test('hints after the start', () => {
     '    openstack --os-auth-type none --os-endpoint http://h:1/v2 accelerator device list',
     '',
   ])
-  expect(hints('b', configOf({ noauthAnywhere: true }))[1]).toBe(
-    '  the API:   b   (nobody is authenticated: loopback only, and --noauth-anywhere lifts that)',
+  expect(hints({ base: 'b', console: 'c' }, configOf({ noauthAnywhere: true }))[2]).toBe(
+    '  the API:      b   (nobody is authenticated: loopback only, and --noauth-anywhere lifts that)',
   )
-  expect(hints('b', configOf({ auth: 'keystone' }))[1]).toBe('  the API:   b   (callers show tokens of Keystone)')
+  expect(hints({ base: 'b', console: 'c' }, configOf({ auth: 'keystone' }))[2]).toBe(
+    '  the API:      b   (callers show tokens of Keystone)',
+  )
 })
 
 test('the store of a program alone: PostgreSQL where it is named, else the data folder', () => {

@@ -28,7 +28,9 @@ export const toured = async (base: string, { heard }: Awaited<ReturnType<typeof 
     return told ? heard() : []
   }
   const said: string[] = []
-  expect(await runTour({ base, heard: heardAndTold, say: (line) => void said.push(line) })).toBe(true)
+  expect(
+    await runTour({ base, console: 'http://console/ui/', heard: heardAndTold, say: (line) => void said.push(line) }),
+  ).toBe(true)
   await until('the handle is free', async () => !/"state":"(held|releasing)"/.test(await read(`${base}/handles`)))
   return said.map((line) => line.replace(/\+\d+ ms/, '+1 ms').replaceAll(/ +/g, ' ')).join('\n')
 }

@@ -81,7 +81,12 @@ const tour = async (more: Answers = {}, told: Partial<HeardEvent> = {}) => {
   ;[answers, event, asked, heard] = [{ ...USUAL, ...more }, { ...EVENT, ...told }, [], []]
   const said: string[] = []
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
-  const well = await runTour({ base, heard: () => heard, say: (line) => said.push(plain(line)) })
+  const well = await runTour({
+    base,
+    console: 'http://console/ui/',
+    heard: () => heard,
+    say: (line) => said.push(plain(line)),
+  })
   return { well, said: said.map((line) => line.replaceAll(/\d+(\.\d)? ms(?=\)?$)/g, 'N ms')), asked }
 }
 
@@ -102,6 +107,7 @@ test('every step', async () => {
       " 7. Nova unbinds it              Unbound, the handle goes back  (N ms)",
       " 8. Nova deletes it              204, none left for the instance  (N ms)",
       " 9. the profile is removed       P  (N ms)",
+      "    Its page, whenever the service runs on this data: http://console/ui/arqs/q1",
       "tour: every step did what Nova expects, N ms",
     ]
   `)

@@ -33,7 +33,7 @@ describeWith('pip', 'Schemathesis', (python) => {
       ]
       const service = await startService({
         args: ['start', ...flags],
-        env: { ACCELERANDO_COMPAT_TEMPEST_SERVER_FAULTS: 'false' },
+        env: { ACCELERANDO_COMPAT_TEMPEST_SERVER_FAULTS: 'false', ACCELERANDO_API_ADDITIVE_MICROVERSION: 'true' },
       })
       const printed = await runPython(
         'schemathesis',

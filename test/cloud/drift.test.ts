@@ -1,7 +1,8 @@
-/** Drift and its repair, and the checks of acceptance, on a real Placement. */
+/** Drift and its repair, and the checks of acceptance, and explain, on a real Placement. */
 import { afterAll, beforeAll } from 'vitest'
 import { driftContract } from '../contracts/drift.contract.ts'
 import { driftOfNovaContract } from '../contracts/driftOfNova.contract.ts'
+import { explainContract } from '../contracts/explain.contract.ts'
 import { sessionOptions } from '../contracts/keystone.contract.ts'
 import { placementChecksContract } from '../contracts/placementChecks.contract.ts'
 import { describeWith } from '../support/needs.ts'
@@ -20,6 +21,7 @@ describeWith(CLOUD, 'the reconciler beside a real Placement', (rig) => {
     await cloud?.stop()
   })
   driftContract(() => lab)
+  explainContract(() => lab)
   driftOfNovaContract(() => lab)
   placementChecksContract(() => lab)
 })

@@ -275,15 +275,15 @@ enforce_new_defaults = ${mode === 'new'}
       expect(await run(user)).toMatchObject({ code: 0, said: expect.stringContaining('sim-1') })
       expect(await run({ OS_TOKEN: held['alpha-manager']!.token })).toMatchObject({ code: 0 })
       expect(await run({})).toMatchObject({
-        code: 1,
+        code: 4,
         said: expect.stringContaining('wants a valid token: set OS_AUTH_URL'),
       })
       expect(await run({ ...user, OS_PASSWORD: 'wrong' })).toMatchObject({
-        code: 1,
+        code: 4,
         said: expect.stringContaining('it refuses the credentials'),
       })
       expect(await run({ ...user, OS_USERNAME: 'alpha-member' })).toMatchObject({
-        code: 1,
+        code: 4,
         said: expect.stringContaining('403'),
       })
     }, 60_000)

@@ -48,7 +48,7 @@ describeWith('kafka', 'topics on a real broker', (rig) => {
   })
 
   test('are made once, and listed', async () => {
-    expect((await topics('list')).code).toBe(1)
+    expect((await topics('list')).code).toBe(7)
     const dry = await topics('create', '--dry-run')
     expect(new Set(dry.reports.map(({ state }) => state))).toEqual(new Set(['missing']))
     const made = await topics('create')
@@ -67,7 +67,7 @@ describeWith('kafka', 'topics on a real broker', (rig) => {
     ]
     await asked((admin) => admin.createTopics({ topics: [{ topic, numPartitions: 2, configEntries }] }))
     const before = await topics('create')
-    expect(before.code).toBe(1)
+    expect(before.code).toBe(7)
     expect(stateOf(before.reports, 'arq.events.v1')).toBe('differs')
     const after = await topics('create', '--apply')
     const [left, ...none] = after.reports.find((report) => report.topic === topic)!.differences
@@ -107,7 +107,7 @@ describeWith('postgres', 'the doctor', (bin) => {
     const before = findingsOf(await command('doctor', '--json', ...at))
     expect(of(before, 'schema')).toMatchObject({ verdict: 'problem', advice: 'run accelerando migrate' })
     const check = await command('migrate', '--check', ...at)
-    expect(check.code).toBe(1)
+    expect(check.code).toBe(7)
     expect(check.said).toContain('pending 0001_journal_and_views')
     const role = `app_${randomUUID().replaceAll('-', '')}`
     await sqlOnce(empty.url, `create role ${role} login`)
@@ -153,7 +153,7 @@ describeWith('postgres', 'the doctor', (bin) => {
   test('finds what nobody relays, and work past its time', async () => {
     await sqlOnce(database.url, `insert into due (entity, kind, at) values ('instance/1', 'instance', 0)`)
     const { code, findings } = await found()
-    expect(code).toBe(1)
+    expect(code).toBe(7)
     expect(of(findings, 'relay')).toMatchObject({ verdict: 'problem', says: expect.stringContaining('1 row to tell') })
     expect(of(findings, 'deadlines')).toMatchObject({
       verdict: 'problem',
@@ -179,7 +179,7 @@ describeWith('postgres', 'the doctor', (bin) => {
       'http://127.0.0.1:9',
     ]
     const ended = await command('doctor', ...nowhere)
-    expect(ended.code).toBe(1)
+    expect(ended.code).toBe(7)
     for (const part of ['database', 'kafka', 'api']) expect(ended.said).toMatch(new RegExp(`^problem +${part} .*`, 'm'))
     expect((await command('doctor')).complained).toContain('nothing to look at')
   })
@@ -219,7 +219,7 @@ describeWith('kafka', 'the doctor on a real broker', (rig) => {
     const topic = `${kafka.prefix}host.events.v1`
     await asked((admin) => admin.createPartitions({ topicPartitions: [{ topic, count: 6 }] }))
     const { code, findings } = await untilFound('topics', 'problem')
-    expect(code).toBe(1)
+    expect(code).toBe(7)
     expect(of(findings, 'topics')).toMatchObject({
       verdict: 'problem',
       says: `1 of ${Object.keys(CATALOGUE).length} missing: ${kafka.prefix}arq.state.v1`,

@@ -61,7 +61,7 @@ describeWith('postgres', 'the doctor', (bin) =>
     test('says that nobody answers and nobody takes reports once the control is gone', async () => {
       await control.end('SIGKILL')
       const { code, findings } = await until((found) => of(found, 'controls')?.verdict === 'problem')
-      expect(code).toBe(1)
+      expect(code).toBe(7)
       expect(of(findings, 'controls')).toMatchObject({ verdict: 'problem', says: expect.stringContaining('0 members') })
       expect(of(findings, 'api')).toMatchObject({ verdict: 'problem', says: expect.stringContaining('ECONNREFUSED') })
       expect(of(findings, 'relay')?.says).toMatch(/^the lease of .* ended .* ago and nobody took it/)

@@ -33,7 +33,7 @@ const failed = async (args: readonly string[], env: Readonly<Record<string, stri
 describe('what is refused', () => {
   test('a control without database, Kafka and authentication, each named', async () => {
     const { code, stdout, stderr } = await failed(['control'])
-    expect([code, stdout]).toEqual([1, ''])
+    expect([code, stdout]).toEqual([2, ''])
     for (const key of ['database', 'kafka.brokers', 'auth'])
       expect(stderr).toMatch(new RegExp(`^ {2}- ${key}: must`, 'm'))
   })
@@ -49,11 +49,11 @@ describe('what is refused', () => {
       '0.0.0.0:0',
     ]
     const { code, stderr } = await failed(['control', ...given])
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/listen: must be a loopback address.*--noauth-anywhere/)])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/listen: must be a loopback address.*--noauth-anywhere/)])
   })
   test('a host without Kafka', async () => {
     expect(await failed(['host'])).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('kafka.brokers: must be set'),
     })
   })
@@ -113,9 +113,7 @@ describeWith('postgres', 'with a database', (bin) =>
 
     test('a control that may not make topics does not start without them, and says what does', async () => {
       const strict = await controlMember(ground!, 'strict', { ACCELERANDO_KAFKA_CREATE_TOPICS: 'false' })
-      await expect(strict.start()).rejects.toThrow(
-        /topics are missing: .*host\.orders\.v1.*"accelerando topics create"/,
-      )
+      await expect(strict.start()).rejects.toThrow(/topics are missing: .*host\.orders\.v1.*"accelerando topic create"/)
     })
 
     test('without a broker a control starts, says what is amiss, and goes on by itself when it is there', async () => {

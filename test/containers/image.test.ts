@@ -12,8 +12,8 @@ describeWith('docker', 'the image', () => {
     await buildImage()
     service = await new GenericContainer(IMAGE)
       .withCommand(['start', '--demo', '--noauth-anywhere'])
-      .withEnvironment({ ACCELERANDO_LISTEN: '0.0.0.0:6666', ACCELERANDO_ADMIN_LISTEN: '0.0.0.0:6667' })
-      .withExposedPorts(6666, 6667)
+      .withEnvironment({ ACCELERANDO_LISTEN: '0.0.0.0:6666', ACCELERANDO_ADMIN_LISTEN: '0.0.0.0:6671' })
+      .withExposedPorts(6666, 6671)
       .withTmpFs({ '/tmp': 'rw' })
       .withDroppedCapabilities('ALL')
       .withSecurityOpt('no-new-privileges')
@@ -28,7 +28,7 @@ describeWith('docker', 'the image', () => {
   test('it serves the API and the metrics', async () => {
     const devices = (await (await at(6666, '/v2/devices')).json()) as { devices: unknown[] }
     expect(devices.devices.length).toBeGreaterThan(0)
-    expect(await (await at(6667, '/metrics')).text()).toContain('accelerando_')
+    expect(await (await at(6671, '/metrics')).text()).toContain('accelerando_')
   })
 
   test('it runs as a user of no rights, and owns nothing of its program', async () => {

@@ -350,6 +350,28 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     await two().noteSeen([removed])
     expect(await named()).toEqual([up, down, removed])
   })
+  test('the last reading of each driver is kept for hosts that are recorded, until they are removed and forgotten', async () => {
+    const [up, removed, nobody] = [randomUUID(), randomUUID(), randomUUID()]
+    await write([put('hosts', sample.hostRow(up, 'up')), put('hosts', sample.hostRow(removed, 'up'))])
+    const reading = (driver: string, at: number) => ({ driver, at, devices: [], complaint: 'a \u{1f600}' })
+    const told = [up, removed, nobody].flatMap((host) =>
+      ['b', 'a'].map((driver) => ({ host, reading: reading(driver, 1) })),
+    )
+    await one().noteMeasured(told)
+    await two().noteMeasured([{ host: up, reading: reading('b', 2) }])
+    await two().noteMeasured([])
+    expect(await two().measuredOn(up)).toEqual([reading('a', 1), reading('b', 2)])
+    expect(await one().measuredOn(nobody)).toEqual([])
+    await write([put('hosts', sample.hostRow(removed, 'removed'))])
+    await one().noteMeasured([{ host: removed, reading: reading('a', 3) }])
+    expect(await one().measuredOn(removed)).toEqual([reading('a', 1), reading('b', 1)])
+    await one().noteSeen([removed])
+    await until(
+      async () => (await two().forgetSeen(1), one().measuredOn(removed)),
+      ({ length }) => length === 0,
+    )
+    expect(await one().measuredOn(up)).toHaveLength(2)
+  })
   test('of many such names only so many are forgotten at once', async () => {
     await one().noteSeen(Array.from({ length: FORGOTTEN_MAX + 5 }, () => randomUUID()))
     await wait(20)

@@ -23,6 +23,7 @@ const arqRow = (uuid: string, state: string): Row<'arqs'> => ({
   project_id: null,
   profile_uuid: randomUUID(),
   profile_name: 'p',
+  profile_version: null,
   group_id: 0,
   group: {},
   hostname: null,

@@ -84,7 +84,6 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     ([at, type, rc, vendor, product, family]) =>
       `${at} ${type} ${rc} OWNER_CYBORG CUSTOM_${type}_${vendor} CUSTOM_${type}_PRODUCT_ID_${product} CUSTOM_${type}_${vendor}_${family} -> PCI ${at}`,
   ),
-  nvmf_spdk_driver: [],
 }
 
 describe('the corpus', () => {

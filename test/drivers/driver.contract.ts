@@ -19,11 +19,56 @@ export const slotsOf = (devices: readonly ReportedDevice[]): readonly Slot[] =>
 const deployablesOf = async (driver: Driver, io: RecordedHost): Promise<readonly ReportedDeployable[]> =>
   (await driver.discover(io)).flatMap(({ deployables }) => deployables)
 
+type Make = () => { readonly driver: Driver; readonly io: RecordedHost }
+
+/** For a driver whose devices have attach handles. */
+const slotContract = (make: Make): void => {
+  test('prepares twice with one effect, and takes it back', async () => {
+    const { driver, io } = make()
+    const slots = slotsOf(await driver.discover(io))
+    const [one, other = one] = [slots[0]!, slots.at(-1)]
+    await driver.prepare(io, other, never)
+    const before = io.kept()
+    await driver.prepare(io, one, never)
+    const once = io.kept()
+    await driver.prepare(io, one, never)
+    expect(io.kept()).toEqual(once)
+    await driver.release(io, one, never)
+    if (one !== other) expect(io.kept()).toEqual(before)
+    await driver.release(io, one, never)
+    if (one !== other) expect(io.kept()).toEqual(before)
+  })
+
+  test('releases what was never prepared, and what it never had', async () => {
+    const { driver, io } = make()
+    const slot = slotsOf(await driver.discover(io))[0]!
+    const before = io.kept()
+    await driver.release(io, slot, never)
+    await driver.release(io, { ...slot, deployable: `${io.hostname}_gone` }, never)
+    expect(io.kept()).toEqual(before)
+  })
+
+  test('prepares nothing that it does not have', async () => {
+    const { driver, io } = make()
+    const slot = slotsOf(await driver.discover(io))[0]!
+    const elsewhere = { ...slot, info: { ...slot.info, bus: 'fe' } }
+    await expect(driver.prepare(io, elsewhere, never)).rejects.toThrow(slot.uuid)
+  })
+
+  test('does nothing for a caller that has given up', async () => {
+    const { driver, io } = make()
+    const slot = slotsOf(await driver.discover(io))[0]!
+    const before = io.kept()
+    await expect(driver.prepare(io, slot, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late')
+    expect(io.kept()).toEqual(before)
+  })
+}
+
 export const driverContract = (
   title: string,
-  make: () => { readonly driver: Driver; readonly io: RecordedHost },
+  make: Make,
   /** What the host of `make` has on purpose. */
-  { image = '/images/design-one.gbs' }: { readonly image?: string } = {},
+  { image = '/images/design-one.gbs', offers = true }: { readonly image?: string; readonly offers?: boolean } = {},
 ): void => {
   describe(`${title} keeps the driver contract`, () => {
     test('shows devices, and the same ones twice, byte for byte', async () => {
@@ -77,43 +122,16 @@ export const driverContract = (
         expect([info['domain'], info['bus'], info['device'], info['function']].join(' ')).toMatch(spelling)
     })
 
-    test('prepares twice with one effect, and takes it back', async () => {
-      const { driver, io } = make()
-      const slots = slotsOf(await driver.discover(io))
-      const [one, other = one] = [slots[0]!, slots.at(-1)]
-      await driver.prepare(io, other, never)
-      const before = io.kept()
-      await driver.prepare(io, one, never)
-      const once = io.kept()
-      await driver.prepare(io, one, never)
-      expect(io.kept()).toEqual(once)
-      await driver.release(io, one, never)
-      if (one !== other) expect(io.kept()).toEqual(before)
-      await driver.release(io, one, never)
-      if (one !== other) expect(io.kept()).toEqual(before)
-    })
+    if (offers) slotContract(make)
 
-    test('releases what was never prepared, and what it never had', async () => {
+    test('measures its devices, each once, changes nothing by it, and leaves out what it does not have', async () => {
       const { driver, io } = make()
-      const slot = slotsOf(await driver.discover(io))[0]!
+      if (driver.measure === undefined) return
+      const paths = (await driver.discover(io)).map(({ controlPath }) => controlPath.info)
       const before = io.kept()
-      await driver.release(io, slot, never)
-      await driver.release(io, { ...slot, deployable: `${io.hostname}_gone` }, never)
-      expect(io.kept()).toEqual(before)
-    })
-
-    test('prepares nothing that it does not have', async () => {
-      const { driver, io } = make()
-      const slot = slotsOf(await driver.discover(io))[0]!
-      const elsewhere = { ...slot, info: { ...slot.info, bus: 'fe' } }
-      await expect(driver.prepare(io, elsewhere, never)).rejects.toThrow(slot.uuid)
-    })
-
-    test('does nothing for a caller that has given up', async () => {
-      const { driver, io } = make()
-      const slot = slotsOf(await driver.discover(io))[0]!
-      const before = io.kept()
-      await expect(driver.prepare(io, slot, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late')
+      const gone = JSON.stringify({ bus: 'fe', device: '1f', domain: '0000', function: '7' })
+      const { devices } = await driver.measure(io, [...paths, gone, 'no path'], never)
+      expect(devices.map(({ controlPath }) => controlPath)).toEqual(paths)
       expect(io.kept()).toEqual(before)
     })
 

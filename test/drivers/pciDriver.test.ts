@@ -182,7 +182,7 @@ describe('pci_driver without a whitelist', () => {
     expect(await driver.discover(io)).toEqual([])
     expect(await driver.discover(io)).toEqual([])
     const hint =
-      "5 PCI devices seen, none offered: no whitelist is set. 'accelerando devices scan' shows each device and the setting that offers it"
+      "5 PCI devices seen, none offered: no whitelist is set. 'accelerando device scan' shows each device and the setting that offers it"
     expect(io.warnings).toEqual([{ event: 'pci_whitelist_empty', detail: { hint } }])
   })
 

@@ -123,6 +123,11 @@ export const recordedHostIo = (
       if (made !== undefined) return made(args, root)
       throw failure('ENOENT', program)
     },
+    askSocket: async (path, text): Promise<unknown> => {
+      const made = programs[path]
+      if (made !== undefined) return JSON.parse(made([text], root))
+      throw failure('ENOENT', path)
+    },
     warn: (event, detail) => void warnings.push({ event, detail }),
   }
 }

@@ -80,6 +80,19 @@ describe('a divided GPU', () => {
     expect(io.told).toEqual([`create ${slot!.uuid}`, `remove ${slot!.uuid}`])
   })
 
+  test('does not take a failed write for success, also when the device is there', async () => {
+    const [driver, io] = [driverOf(), hostOf()]
+    const [slot] = await vgpuSlots(driver, io)
+    const failing: MdevKernel = {
+      ...io,
+      write: async (path, text) => {
+        await io.write(path, text)
+        throw Object.assign(new Error('EIO: write'), { code: 'EIO' })
+      },
+    }
+    await expect(driver.prepare(failing, slot!, never)).rejects.toThrow(/EIO/)
+    expect(await madeOf(io)).toEqual([slot!.uuid])
+  })
   test('shows as many handles whatever is made of them, and those that are made always', async () => {
     const [driver, io] = [driverOf(), hostOf()]
     const slots = await vgpuSlots(driver, io)

@@ -92,7 +92,7 @@ describeWith('postgres', 'archive', (bin) => {
 
   test('a bad portion is refused by name', TIMEOUT, async () => {
     const { code, err } = await ran('archive', '--portion', randomUUID())
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(err).toMatch(/^--portion: must be a number from 1 to 10000/)
   })
 })

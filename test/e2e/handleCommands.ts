@@ -1,4 +1,4 @@
-/** `accelerando handles` against a running service, as an operator uses it when a card is suspect. */
+/** `accelerando handle` against a running service, as an operator uses it when a card is suspect. */
 import { expect } from 'vitest'
 import { type Exit, type Service, runProgram } from '../support/program.ts'
 

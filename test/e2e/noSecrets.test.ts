@@ -181,7 +181,7 @@ describe('no secret is written', () => {
   ])('by doctor and migrate about %s', async (_, args) => {
     for (const command of ['doctor', 'migrate']) {
       const { code, out, err } = await commandHere([command, ...args])
-      expect(code).toBe(1)
+      expect(code).toBeGreaterThan(0)
       expect(out + err).not.toContain('hidden-in-url')
     }
   })

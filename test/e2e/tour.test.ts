@@ -31,6 +31,7 @@ const STEPS = [
   String.raw` 7\. Nova unbinds it              Unbound, the handle goes back  ${MS}`,
   String.raw` 8\. Nova deletes it              204, none left for the instance  ${MS}`,
   String.raw` 9\. the profile is removed       ${NAME}  ${MS}`,
+  String.raw`    Its page, whenever the service runs on this data: http://127\.0\.0\.1:\d+/ui/arqs/${UUID}`,
   String.raw`tour: every step did what Nova expects, \d+ ms`,
 ]
 
@@ -43,7 +44,7 @@ test(
     // the default port is one that `fetch` refuses
     const listen = `127.0.0.1:${await portThatFetchRefuses()}`
     const tour = runProgram({
-      args: [...args, '--listen', listen, '--admin-listen', '127.0.0.1:0'],
+      args: [...args, '--listen', listen, '--admin-listen', '127.0.0.1:0', '--ui-listen', '127.0.0.1:0'],
       env: { ACCELERANDO_PCI_SYSFS_ROOT: join(folder.path, 'no-sysfs') },
     })
     const { code } = await tour.exited

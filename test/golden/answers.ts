@@ -29,7 +29,7 @@ export type As = keyof typeof CALLERS
 /** Headers that most answers have, with what most of them say; whatever is different is written down. */
 const USUAL: Readonly<Record<string, string>> = {
   'content-type': 'application/json',
-  'openstack-api-maximum-version': '2.4',
+  'openstack-api-maximum-version': '2.5',
   'openstack-api-minimum-version': '2.0',
   'openstack-api-version': 'accelerator 2.0',
   vary: 'OpenStack-API-Version',

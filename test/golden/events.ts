@@ -27,6 +27,7 @@ const deployable: All<DeployableEvent> = {
   DeployableDescribed: true,
   PresenceSet: true,
   StatusSet: true,
+  HealthSet: true,
   Granted: true,
   HandleReleased: true,
   OrderDone: true,
@@ -39,8 +40,15 @@ const deployable: All<DeployableEvent> = {
   HandleQuarantined: true,
   HandleCleared: true,
   OrdersRaised: true,
+  TreeTouched: true,
 }
-const device: All<DeviceEvent> = { DeviceRecorded: true, DeviceDescribed: true, StatusSet: true, PresenceSet: true }
+const device: All<DeviceEvent> = {
+  DeviceRecorded: true,
+  DeviceDescribed: true,
+  StatusSet: true,
+  PresenceSet: true,
+  HealthSet: true,
+}
 const host: All<HostEvent> = { PictureRecorded: true, LivenessSet: true, ReportRefused: true }
 const instance: All<InstanceEvent> = {
   BindAccepted: true,
@@ -59,7 +67,13 @@ const placement: All<PlacementEvent> = {
   ProviderReconciled: true,
   ProviderForgotten: true,
 }
-const profile: All<ProfileEvent> = { ProfileCreated: true, ProfileRegrouped: true, ProfileRemoved: true }
+const profile: All<ProfileEvent> = {
+  ProfileCreated: true,
+  ProfileRegrouped: true,
+  ProfileVersionSet: true,
+  ProfileShared: true,
+  ProfileRemoved: true,
+}
 
 const EVENTS: Readonly<Record<string, Readonly<Record<string, true>>>> = {
   arq,

@@ -110,6 +110,17 @@ const programs: Scene = async (stage) => {
   await ask(`DELETE /v2/accelerator_requests/${arqs[0]!.uuid}`, { as: 'tenant' })
 }
 
+const explained: Scene = async ({ ask }) => {
+  for (const line of ['gpu/check', 'gpu/check?host=compute-2', `${UNKNOWN}/check`, 'gpu/check?limit=0', 'a%20b/check'])
+    await ask(`POST /v2/device_profiles/${line}`)
+  const check = 'POST /v2/profile_checks'
+  const draft = (...groups: readonly object[]) => ({ body: { groups } })
+  await ask(check, draft({ 'resources:FPGA': '1', 'trait:custom-a': 'required' }, { 'resources:PGPU': '9' }))
+  await ask(check, draft({ 'resources:VGPU': '1' }))
+  for (const body of [{}, { groups: [] }, { groups: [{ 'trait:CUSTOM_A': 'required' }] }]) await ask(check, { body })
+  for (const as of ['manager', 'tenant'] as const) await ask(check, { ...draft({ 'resources:FPGA': '1' }), as })
+}
+
 const placement: Scene = async (stage) => {
   const { ask, cloud } = stage
   const rest = async () => {
@@ -134,6 +145,7 @@ const placement: Scene = async (stage) => {
   for (const line of ['GET /v2/drift?limit=1', 'POST /v2/drift/heal', `POST /v2/drift/heal?host=${HOST}&dry_run=false`])
     await ask(line)
   await ask('GET /v2/drift?nova=true')
+  await explained(stage)
   await ask('POST /v2/drift/heal?dry_run=perhaps')
   await ask('POST /v2/drift/heal?host=compute-2&dry_run=false')
 }
@@ -163,8 +175,36 @@ const orphans: Scene = async (stage) => {
 }
 
 const KEY = 'A'.repeat(43)
+const used: Scene = async ({ ask }) => {
+  for (const query of [
+    '',
+    '?period=day',
+    '?period=hour',
+    '?from=2026-02-30',
+    '?from=2030-01-01',
+    '?until=2026-01-01&from=2025-12-31T23:59:59Z',
+  ])
+    await ask(`GET /v2/usage${query}`)
+  await ask('GET /v2/usage?project_id=p1', { as: 'tenant' })
+  await ask('GET /v2/usage?project_id=nobody', { as: 'tenant' })
+}
+
+const tried: Scene = async ({ ask }) => {
+  await ask(`POST /v2/hosts/${HOST}/retire?dry_run=true`, WORD)
+  for (const query of ['reason=sold', 'reason=sold&force=true', ''])
+    await ask(`DELETE /v2/hosts/${HOST}?${query}&dry_run=true`)
+  await ask(`DELETE /v2/hosts/compute-2?reason=sold&dry_run=true`)
+  for (const id of ['gpu', 'fpga,nobody', UNKNOWN]) await ask(`DELETE /v2/device_profiles?value=${id}&dry_run=true`)
+  const { devices } = await ask('GET /v2/devices')
+  await ask(`POST /v2/devices/${devices[0].uuid}/disable?dry_run=true`)
+  await ask(`POST /v2/devices/${devices[0].uuid}/disable?dry_run=true`, { as: 'manager' })
+  await ask(`POST /v2/devices/${UNKNOWN}/disable?dry_run=1`)
+}
+
 const hosts: Scene = async (stage) => {
   const { ask, cloud } = stage
+  await tried(stage)
+  await used(stage)
   for (const verb of ['retire', 'restore', 'approve', 'rekey']) {
     await ask(`POST /v2/hosts/compute-2/${verb}`, WORD)
     await ask(`POST /v2/hosts/${HOST}/${verb}`, { body: {} })
@@ -207,6 +247,30 @@ const keys: Scene = async ({ ask, cloud }) => {
   await ask(`POST /v2/hosts/${HOST}/approve`, { body: { reason: 'back', public_key: KEY } })
 }
 
+const versions: Scene = async ({ ask }) => {
+  const path = 'PATCH /v2/device_profiles/versioned'
+  const change = (body: object) => ({ body: { ...WORD.body, ...body }, as: 'newest' as const })
+  const groups = [{ 'resources:PGPU': 1, 'trait:custom-a': 'required' }]
+  await ask('POST /v2/device_profiles', { body: { name: 'versioned', groups: [{ 'resources:PGPU': 1 }] } })
+  await ask(path, { body: change({ groups }).body })
+  await ask(path, change({ groups, if_version: 1 }))
+  await ask(path, change({ groups, if_version: 1 }))
+  await ask(path, change({ description: 'a draft', enabled: false }))
+  await ask('GET /v2/device_profiles/versioned/versions', { as: 'newest' })
+  await ask('GET /v2/device_profiles/versioned')
+  const broken = [{}, { enabled: false, projects: null }, { groups: [] }, { name: 'x' }, { versions: { 0: true } }]
+  for (const one of [...broken, { versions: { 9: true } }, { projects: ['p', 1] }]) await ask(path, change(one))
+  await ask('PATCH /v2/device_profiles/nobody', change({ projects: null }))
+  await ask(path, change({ projects: ['elsewhere'] }))
+  const list = 'GET /v2/device_profiles?name=versioned'
+  for (const as of ['newest', 'tenant'] as const) await ask(list, { as })
+  await ask('POST /v2/accelerator_requests', { body: { device_profile_name: 'versioned' }, as: 'tenant' })
+  await ask(path, change({ projects: null, versions: { 1: false, 2: false } }))
+  for (const as of ['newest', 'admin'] as const) await ask(list, { as })
+  await ask(path, change({ versions: { 2: true } }))
+  await ask('POST /v2/accelerator_requests', { body: { device_profile_name: 'versioned' }, as: 'newest' })
+}
+
 /** After what clients have asked. */
 export const OPERATORS: Readonly<Record<string, Scene>> = {
   handles,
@@ -216,4 +280,5 @@ export const OPERATORS: Readonly<Record<string, Scene>> = {
   'servers that are gone': orphans,
   hosts,
   'keys of hosts': keys,
+  'versions of device profiles': versions,
 }

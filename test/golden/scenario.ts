@@ -188,6 +188,9 @@ const cleared = async ({ control, store, clock }: Cloud) => {
   const groups = [{ 'resources:PGPU': '1', 'trait:CUSTOM_GPU': 'required' }]
   value(await control.profiles.regroup(NOVA, [{ uuid, name, was, groups }], 'renamed'))
   await clock.pass(1)
+  const change = { ifVersion: 2, enabled: false, groups: was, versions: [{ version: 1, enabled: false }] }
+  value(await control.profiles.update(NOVA, uuid, { ...change, projects: [TENANT.projectId] }, 'a draft'))
+  await clock.pass(1)
 }
 
 const programs = async (cloud: Cloud) => {
@@ -202,6 +205,24 @@ const programs = async (cloud: Cloud) => {
   await clock.pass(1)
   value(await control.devices.setStatus(NOVA, device, 'enabled'))
   await clock.pass(1)
+}
+
+/** A card fails, and is well again. */
+const measured = async ({ shown, plane, clock }: Cloud) => {
+  const { info: controlPath } = (shown[1] as Devices[number]).controlPath
+  const beat = { type: 'Heartbeat', host: HOST, bootId: BOOT, observedAt: 1 } as const
+  const status = { drivers: {}, ordersInHand: 0, resultsWaiting: 0 }
+  for (const reasons of [['it has reported fatal PCI errors'], []]) {
+    const device = {
+      controlPath,
+      health: reasons.length > 0 ? 'bad' : 'ok',
+      reasons,
+      numbers: { temperature_celsius: 41 },
+    } as const
+    const readings = [{ driver: 'simulated_driver', at: clock.now(), devices: [device] }]
+    await plane.reports.take({ ...beat, status, measured: readings }, `measured ${reasons.length}`)
+    await clock.pass(1)
+  }
 }
 
 /** Another text for the first card, one handle less on the second, and the third taken out. */
@@ -259,6 +280,26 @@ const adopts = async (cloud: Cloud) => {
   await cloud.clock.pass(1)
 }
 
+/** The third card is back, first with a function of its own, then with two, then with another one of them. */
+const divides = async (cloud: Cloud) => {
+  const [fpga, gpu, nic] = cloud.shown as [Devices[number], Devices[number], Devices[number]]
+  const [whole] = nic.deployables as [Devices[number]['deployables'][number]]
+  const [handle] = whole.handles as [(typeof whole.handles)[number]]
+  const other = { ...handle, info: { ...handle.info, function: '7' } }
+  const functionOf = (name: string, parent: string, handles: typeof whole.handles) => {
+    const { driverName, hostWork } = whole
+    const own = { name: `${whole.name}_${name}`, parent, numAccelerators: handles.length }
+    return { ...own, kind: 'vf' as const, driverName, hostWork, programmable: false, attributes: [], handles }
+  }
+  const parent = whole.attributes.length
+  const attributes = [...whole.attributes, { key: 'function', value: 'nic-40' }, { key: 'kpi', value: '40G', parent }]
+  for (const names of [['vf_0'], ['vf_0', 'vf_1'], ['vf_0', 'vf_2']]) {
+    const nodes = names.map((name, at) => functionOf(name, whole.name, [[handle, other][at]!]))
+    const root = { ...whole, kind: 'pf' as const, attributes, numAccelerators: names.length, handles: [] }
+    await shows(cloud, [fpga, gpu, { ...nic, deployables: [...nodes, root] }])
+  }
+}
+
 /** The compute node appears in Placement, and an operator deletes a provider of ours that is not wanted any more. */
 const placed = async ({ placing, clock, plane }: Cloud) => {
   await clock.pass(2 * PLACEMENT_AUDIT_MS)
@@ -283,9 +324,11 @@ export const openLivedCloud = async () => {
   await binds(cloud)
   await cleared(cloud)
   await programs(cloud)
+  await measured(cloud)
   await changes(cloud)
   await bind(cloud, 'fpga', 'FPGA')
   await foreignAnswer(cloud)
+  await divides(cloud)
   await keys(cloud)
   await adopts(cloud)
   return cloud

@@ -41,7 +41,7 @@ test.each([
   'IDENTITY-2 a host does not start with a key file that is %s, says what to do, and keeps the file',
   async (_, text) => {
     await lab.disk.replace(PATH, text)
-    await expect(lab.boot()).rejects.toThrow(/^\/state\/key\.pem: .*restore the file, or remove it .*hosts rekey/)
+    await expect(lab.boot()).rejects.toThrow(/^\/state\/key\.pem: .*restore the file, or remove it .*host rekey/)
     expect(await lab.disk.read(PATH)).toBe(text)
     expect(lab.heard).toEqual([])
   },

@@ -102,6 +102,18 @@ describe('ledger', () => {
     expect(writes).toBeLessThanOrEqual(3)
     expect((await open(memory)).ledger.all()).toHaveLength(50)
   })
+  test('LEDGER-3 what is asked for in one step is one write', async () => {
+    const memory = memoryDisk()
+    let writes = 0
+    const counted = (write: Disk['replace']) => (path: string, text: string) => {
+      writes++
+      return write(path, text)
+    }
+    const { ledger } = await open({ ...memory, replace: counted(memory.replace), append: counted(memory.append) })
+    writes = 0
+    await Promise.all(['a', 'b', 'c'].map((slot) => ledger.write(ledgerEntry(slot, 1))))
+    expect(writes).toBe(1)
+  })
   test('LEDGER-2 a torn last line is left out, and nothing is written behind it', async () => {
     const disk = memoryDisk()
     const first = (await open(disk)).ledger

@@ -3,9 +3,11 @@ import { expect, test } from 'vitest'
 import type { Entry } from '../../src/host/entry.ts'
 import { handleKey } from '../../src/host/entry.ts'
 import { Inventory } from '../../src/host/inventory.ts'
+import { Measuring } from '../../src/host/measuring.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { readReport } from '../../src/wire/message.ts'
 import { systemIds } from '../../src/clock.ts'
+import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 
 const slotOf = (n: number) => `a0000000-0000-4000-8000-${String(n).padStart(12, '0')}`
@@ -41,6 +43,14 @@ test('a report goes on where the one before ended, and a question does not move 
     version: '1',
     aliases: [],
     watches: [],
+    measuring: new Measuring([], {
+      host: 'h1',
+      io: recordedHostIo({}),
+      clock,
+      log: memoryLog(),
+      everyMs: 0,
+      limitMs: 1,
+    }),
     bus,
     clock,
     ids: systemIds,
@@ -51,6 +61,8 @@ test('a report goes on where the one before ended, and a question does not move 
     asking: () => false,
     ledger: () => Array.from({ length: COUNT }, (_, n) => entry(n)),
     looked: () => {},
+    playbooks: () => null,
+    divided: (section) => section,
   })
   /** From, up to, how many, and what is answered. */
   const page = () => {

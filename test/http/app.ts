@@ -1,5 +1,6 @@
 /** Where the tests of this room get their applications from. */
 import type { Control } from '../../src/actors/control.ts'
+import type { Events } from '../../src/actors/events.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
@@ -20,8 +21,9 @@ const untouchable = (asked: string[], path: string): unknown =>
 export const strictApp = (options: Partial<Options> = {}, parts: Partial<AppParts> = {}) => {
   const asked: string[] = []
   const control = untouchable(asked, 'control') as Control
-  return { app: createApp({ control, identify: noauth, options, log: silent, ...parts }), asked }
+  const events = untouchable(asked, 'events') as Events
+  return { app: createApp({ control, events, identify: noauth, options, log: silent, ...parts }), asked }
 }
 
-export const appOver = (control: Control, options: Partial<Options> = {}) =>
-  createApp({ control, identify: noauth, options, log: silent })
+export const appOver = (control: Control, options: Partial<Options> = {}, events?: Events) =>
+  createApp({ control, identify: noauth, options, log: silent, ...(events === undefined ? {} : { events }) })

@@ -97,10 +97,11 @@ type Shop = {
   readonly answering?: 'at once' | 'when told'
   /** The FPGA needs its host at a bind. */
   readonly hostWork?: boolean
+  readonly options?: Partial<Options>
 }
 
 /** A small host of one's own: its FPGA can be programmed, and it answers at once or only when the test says so. */
-export const openWorkshop = async ({ parts = {}, answering = 'at once', hostWork = true }: Shop = {}) => {
+export const openWorkshop = async ({ parts = {}, answering = 'at once', hostWork = true, options = {} }: Shop = {}) => {
   const plane = await openPlane(parts, undefined, answering)
   await plane.shows('sim-1', {
     seed: 1,
@@ -116,7 +117,7 @@ export const openWorkshop = async ({ parts = {}, answering = 'at once', hostWork
     await plane.plane.stop()
     await plane.store.close()
   }
-  return cloudOf({ ...plane, app: appOver(plane.control), close })
+  return cloudOf({ ...plane, app: appOver(plane.control, options, plane.events), close })
 }
 /** An image store that has every image. */
 export const anyImage = catalogueOf()

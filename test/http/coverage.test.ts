@@ -16,6 +16,7 @@ beforeAll(
     void (shop = await openWorkshop({
       parts: { images: anyImage, placement: placementInMemory().placement, novaServers: novaServersOf().servers },
       hostWork: false,
+      options: { additiveMicroversion: true },
     })),
 )
 afterAll(() => shop.close())
@@ -64,6 +65,16 @@ const CASES: Cases = {
     `GET /v2/device_profiles/${await shop.newProfile()}`,
     200,
     { headers: version(2) },
+  ],
+  'PATCH /v2/device_profiles/:id': async () => [
+    `PATCH /v2/device_profiles/${await shop.newProfile()}`,
+    200,
+    { body: { description: 'another', reason: 'a test' }, headers: version(5) },
+  ],
+  'GET /v2/device_profiles/:id/versions': async () => [
+    `GET /v2/device_profiles/${await shop.newProfile()}/versions`,
+    200,
+    { headers: version(5) },
   ],
   'DELETE /v2/device_profiles/:id': async () => [`DELETE /v2/device_profiles/${await shop.newProfile()}`, 204],
   'DELETE /v2/device_profiles': async () => [`DELETE /v2/device_profiles?value=${await shop.newProfile()}`, 204],
@@ -119,8 +130,14 @@ const CASES: Cases = {
   'GET /v2/handles/:uuid': async () => [`GET /v2/handles/${await aHandle()}`, 200],
   'POST /v2/handles/:uuid/quarantine': async () => [`POST /v2/handles/${await aHandle()}/quarantine`, 200, BECAUSE],
   'POST /v2/handles/:uuid/release': async () => [`POST /v2/handles/${await aHandle()}/release`, 200, BECAUSE],
+  // no command cleans it: CLEAN-1 to CLEAN-6 have tests of their own
+  'POST /v2/handles/:uuid/clean': async () => [`POST /v2/handles/${await aHandle()}/clean`, 409, BECAUSE],
+  'GET /v2/events': () => ['GET /v2/events', 200],
   'GET /v2/drift': () => ['GET /v2/drift', 200],
   'POST /v2/drift/heal': () => ['POST /v2/drift/heal?dry_run=false', 200],
+  'GET /v2/overview': () => ['GET /v2/overview', 200],
+  'GET /v2/deliveries': () => ['GET /v2/deliveries', 200],
+  'GET /v2/permissions': () => ['GET /v2/permissions', 200],
   'GET /v2/orphans': () => ['GET /v2/orphans', 200],
   'POST /v2/orphans/collect': () => ['POST /v2/orphans/collect', 200, { body: { instance_uuids: [randomUUID()] } }],
   'POST /v2/accelerator_requests/:uuid/force_unbind': async () => [
@@ -128,6 +145,9 @@ const CASES: Cases = {
     200,
     BECAUSE,
   ],
+  'GET /v2/usage': () => ['GET /v2/usage', 200],
+  'POST /v2/device_profiles/:id/check': async () => [`POST /v2/device_profiles/${await shop.newProfile()}/check`, 200],
+  'POST /v2/profile_checks': () => ['POST /v2/profile_checks', 200, { body: { groups: [{ 'resources:FPGA': '1' }] } }],
   'POST /v2/profile_migrations': () => [
     'POST /v2/profile_migrations',
     200,
@@ -164,7 +184,10 @@ describe.each(inOrder)('%s', (name) => {
     test('is refused without a project, and by a rule that says no', async () => {
       const [line, , sent = {}] = await CASES[name]!()
       expectRefusal(await shop.say(line, { ...sent, headers: { ...sent.headers, 'X-Roles': 'admin' } }), 403)
-      const closed = appOver(shop.control, { policy: { enforceNewDefaults: false, rules: { [row.rule!]: '!' } } })
+      const closed = appOver(shop.control, {
+        additiveMicroversion: true,
+        policy: { enforceNewDefaults: false, rules: { [row.rule!]: '!' } },
+      })
       const refused = await send(closed, line, sent)
       expectRefusal(refused, 403)
       expect(refused.fault).toContain(row.rule!)
@@ -182,15 +205,18 @@ const PERSONAS = {
 }
 const ALLOWED: Readonly<Record<'now' | 'legacy', readonly (readonly [rule: RegExp, personas: string])[]>> = {
   now: [
-    [/^cyborg:device_profile:get/, 'admin manager member reader'],
-    [/^cyborg:arq:get/, 'admin manager member reader'],
+    [/^cyborg:(device_profile|permission|usage):get/, 'admin manager member reader'],
+    [/^cyborg:(arq|event):get/, 'admin manager member reader'],
     [/^cyborg:arq:(create|update|delete)/, 'admin manager member service'],
-    [/^cyborg:(device|deployable|attribute|host|handle):get/, 'admin manager'],
+    [/^cyborg:(device|deployable|attribute|host|handle):get|^cyborg:device_profile:check/, 'admin manager'],
     [/./, 'admin'],
   ],
   legacy: [
-    [/^cyborg:device_profile:get|^cyborg:arq:[^f]/, 'admin manager member reader service other'],
-    [/^cyborg:(device|deployable|attribute|host|handle):get/, 'admin manager'],
+    [
+      /^cyborg:(device_profile|permission|usage|event):get|^cyborg:arq:[^f]/,
+      'admin manager member reader service other',
+    ],
+    [/^cyborg:(device|deployable|attribute|host|handle):get|^cyborg:device_profile:check/, 'admin manager'],
     [/./, 'admin'],
   ],
 }
@@ -203,7 +229,10 @@ describe.each(['now', 'legacy'] as const)('roles, %s', (mode) => {
 
   test.each(cells)('%s by %s', async (name, persona, rule) => {
     const policy = { enforceNewDefaults: mode === 'now', rules: {} }
-    const { say } = speaker(appOver(shop.control, { policy }), as(PERSONAS[persona as keyof typeof PERSONAS]))
+    const { say } = speaker(appOver(shop.control, { additiveMicroversion: true, policy }, shop.events), {
+      ...as(PERSONAS[persona as keyof typeof PERSONAS]),
+      ...version(5),
+    })
     const [method, path] = name.split(' ') as [string, string]
     const got = await say(`${method} ${path.replace(/:\w+/g, randomUUID())}`, method === 'GET' ? {} : { raw: '{' })
     const allowed = ALLOWED[mode]

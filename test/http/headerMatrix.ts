@@ -14,6 +14,7 @@ export const HEADER_MATRIX: readonly (readonly [header: string | undefined, effe
   ['compute 2.82', '2.0'],
   ['compute 2.82, placement 1.6', '2.0'],
   ['accelerator 2.4', null],
+  ['accelerator 2.5', null],
   ['accelerator 2.9', null],
   ['accelerator 1.0', null],
   ['accelerator 3.0', null],

@@ -40,6 +40,7 @@ const open = async (kind: 'memory' | 'pglite') => {
   const system = await openSystem({ store, images: imagesOf(), nova: null, log, bus })
   const app = createApp({
     control: system.plane.control,
+    events: system.events,
     identify: noauth,
     log,
     // the three mistakes that are answered 500 on purpose are ordinary refusals here

@@ -119,6 +119,7 @@ describe('deployables', () => {
       device_uuid: device.uuid,
       parent_uuid: null,
       root_uuid: null,
+      kind: null,
       placement: null,
     })
   })

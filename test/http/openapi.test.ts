@@ -52,6 +52,7 @@ test('parameters in the path, in the query and the version header are named', ()
     expect(names).toEqual([
       ...inPath,
       ...Object.keys(row.query ?? {}),
+      ...Object.keys(row.docs.headers ?? {}),
       ...(row.path.startsWith('/v2') ? ['OpenStack-API-Version'] : []),
     ])
   }

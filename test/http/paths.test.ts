@@ -60,7 +60,7 @@ test.each([
   ['PUT', '/v2/devices', 'GET, HEAD'],
   ['OPTIONS', '/v2', 'GET, HEAD'],
   ['PATCH', '/v2/device_profiles', 'GET, HEAD, POST, DELETE'],
-  ['PUT', '/device_profiles/x', 'GET, HEAD, DELETE'],
+  ['PUT', '/device_profiles/x', 'GET, HEAD, PATCH, DELETE'],
   ['POST', '/v2/accelerator_requests/x', 'GET, HEAD, PATCH, DELETE'],
   ['PUT', '/v2/accelerator_requests/', 'POST, GET, HEAD, PATCH, DELETE'],
   ['GET', '/v2/deployables/x/program', 'PATCH'],

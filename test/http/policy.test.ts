@@ -96,6 +96,9 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:device_profile:create': 'A',
     'cyborg:device_profile:delete': 'A',
     'cyborg:device_profile:migrate': 'A',
+    'cyborg:device_profile:update': 'A',
+    'cyborg:device_profile:versions': 'A',
+    'cyborg:device_profile:check': 'AM',
     'cyborg:arq:get_all': reads,
     'cyborg:arq:get_one': reads,
     'cyborg:arq:create': writes,
@@ -124,10 +127,16 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:handle:get_one': 'AM',
     'cyborg:handle:quarantine': 'A',
     'cyborg:handle:release': 'A',
+    'cyborg:handle:clean': 'A',
+    'cyborg:event:get_all': reads,
+    'cyborg:usage:get_all': reads,
     'cyborg:drift:get_all': 'A',
     'cyborg:drift:heal': 'A',
     'cyborg:orphan:get_all': 'A',
     'cyborg:orphan:collect': 'A',
+    'cyborg:overview:get': 'A',
+    'cyborg:permission:get_all': reads,
+    'cyborg:delivery:get_all': 'A',
   }
 }
 

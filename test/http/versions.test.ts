@@ -61,9 +61,9 @@ describe('the additive microversion', () => {
   test('is there only when it is switched on', async () => {
     const { app } = strictApp({ additiveMicroversion: true })
     const got = await send(app, 'GET /v2', { headers: version('latest') })
-    expect(got.headers.get('openstack-api-version')).toBe('accelerator 2.4')
-    expect(got.json.max_version).toBe('2.4')
-    expect((await send(app, 'GET /')).json.versions[0].max_version).toBe('2.4')
+    expect(got.headers.get('openstack-api-version')).toBe('accelerator 2.5')
+    expect(got.json.max_version).toBe('2.5')
+    expect((await send(app, 'GET /')).json.versions[0].max_version).toBe('2.5')
     expect(negotiate('accelerator 2.4', 3).ok).toBe(false)
   })
 })

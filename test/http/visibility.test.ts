@@ -65,8 +65,8 @@ beforeAll(async () => {
   arqs = [initial, bound, failed, left].map(({ uuid }) => uuid)
   secrets = [...arqs, ...instances, 'owner-user', 'owner-project', 'owner-reason', WORDS]
   apps = [
-    ['older rules too', appOver(shop.control)],
-    ['new rules', appOver(shop.control, { policy: { enforceNewDefaults: true, rules: {} } })],
+    ['older rules too', appOver(shop.control, {}, shop.events)],
+    ['new rules', appOver(shop.control, { policy: { enforceNewDefaults: true, rules: {} } }, shop.events)],
   ]
 })
 afterAll(() => shop.close())

@@ -87,6 +87,6 @@ describe('an error of Kafka', () => {
   it('about a topic that is not there names topic, brokers and remedy', () => {
     const error = missingTopic('t1', ['a:1', 'b:2'])
     expect([isMissing(error), isMissing(new Misconfigured('m'))]).toEqual([true, false])
-    expect(error.message).toBe('there is no topic t1 on Kafka at a:1, b:2: accelerando topics create makes it')
+    expect(error.message).toBe('there is no topic t1 on Kafka at a:1, b:2: accelerando topic create makes it')
   })
 })

@@ -86,7 +86,7 @@ test('a topic that is not there is named with what to do', async () => {
   lab.broker.topics.remove(REPORTS)
   const found = await failure(partitions())
   expect(found.message).toBe(
-    `there is no topic ${REPORTS} on Kafka at ${lab.broker.address}: accelerando topics create makes it`,
+    `there is no topic ${REPORTS} on Kafka at ${lab.broker.address}: accelerando topic create makes it`,
   )
   expect([isMissing(found), isMisconfigured(found)]).toEqual([true, true])
 })

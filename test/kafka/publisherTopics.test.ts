@@ -12,7 +12,7 @@ const kept = (broker: ScriptedBroker, topic: string): number =>
 test('a topic that was never there is told at once to those who publish to it, and to nobody else', async () => {
   lab.broker.topics.remove(ORDERS)
   const { bus } = lab.openBus()
-  const missing = new RegExp(`there is no topic ${ORDERS} on Kafka at .*: accelerando topics create makes it`)
+  const missing = new RegExp(`there is no topic ${ORDERS} on Kafka at .*: accelerando topic create makes it`)
   const asked = [
     bus.publish([say('a', '1', ORDERS)]),
     bus.publish([say('a', '2', REPORTS), say('a', '2', ORDERS)]),

@@ -227,7 +227,7 @@ test('a bounded read that has ended, and one that follows, wait for nothing', as
 
 test('dead letters are read whole, and without their topic there is a sentence', async () => {
   await expect(readLetters(optionsOf(lab.broker), silent)).rejects.toThrow(
-    `there is no topic ${LETTERS}: accelerando topics create makes it`,
+    `there is no topic ${LETTERS}: accelerando topic create makes it`,
   )
   lab.broker.topics.make(LETTERS, 2)
   await publish(deadLetterRecord({ ...say('a', 'x'), headers: {} }, 'unreadable', { id: 'one', time: 5 }))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordCoverage } from './coverage.ts'
+import { coverageOf, keptRecording, recordCoverage } from './coverage.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
 import { innermost, probed } from './probes.ts'
 import { makeTrees } from './tree.ts'
@@ -68,13 +68,25 @@ it('is run', () => void execFileSync(process.execPath, ['src/program.ts']))
     { timeout: 120_000 },
     async () => {
       const trees = makeTrees(root)
-      const covers = await recordCoverage(trees.copy('recorded'), new AbortController().signal)
+      const { signal } = new AbortController()
+      const record = () => recordCoverage(trees.copy('recorded'), signal)
+      const kept = join(root, 'kept.json')
+      const covers = coverageOf(await keptRecording(kept, record, signal), root)
       trees.remove()
       const mutants = mutantsOf('src/numbers.ts', source).filter(({ kind }) => kind === 'constant')
       const runs = (test: string) => mutants.filter((mutant: Mutant) => covers(test, mutant)).map(({ line }) => line)
       expect(runs('test/one.test.ts')).toEqual([1, 4])
       expect(runs('test/two.test.ts')).toEqual([2, 3, 4])
       expect(runs('test/unknown.test.ts')).toEqual([1, 2, 3, 4])
+      const never = () => Promise.reject(new Error('it is recorded already'))
+      put('test/one.test.ts', '// another test')
+      const again = coverageOf(await keptRecording(kept, never, signal), root)
+      const runsAgain = (test: string) => mutants.filter((mutant) => again(test, mutant)).map(({ line }) => line)
+      expect(runsAgain('test/one.test.ts')).toEqual([1, 2, 3, 4])
+      expect(runsAgain('test/two.test.ts')).toEqual([2, 3, 4])
+      put('src/numbers.ts', `${source}// more\n`)
+      const changed = coverageOf(await keptRecording(kept, never, signal), root)
+      expect(mutants.every((mutant) => changed('test/two.test.ts', mutant))).toBe(true)
     },
   )
 })

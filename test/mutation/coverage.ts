@@ -1,6 +1,10 @@
-/** Which test files run which functions: recorded once, by a run of all tests over a copy of the program whose functions note that they run. */
+/**
+ * Which test files run which functions: recorded once, by a run of all tests over a copy of the program whose functions note that they run.
+ * A recording can be kept in a file for further samples: a test or source file that has changed since counts as unknown.
+ */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readFolder } from '../tidy/source.ts'
@@ -15,21 +19,32 @@ export type Covers = (test: string, mutant: Mutant) => boolean
 const LIMIT_MS = 30 * 60_000
 const LOADED_FIRST = fileURLToPath(new URL('hits.ts', import.meta.url))
 
-/** The functions of each file, and the number of its first. */
-type Numbered = ReadonlyMap<string, { readonly first: number; readonly functions: readonly Span[] }>
-const withProbes = (tree: string): Numbered => {
-  const numbered = new Map<string, { readonly first: number; readonly functions: readonly Span[] }>()
+/** Of each source file: its functions and the number of its first. Of each test file: the numbers of the functions that it runs. */
+export type Recording = {
+  readonly digests: Readonly<Record<string, string>>
+  readonly sources: Readonly<Record<string, { readonly first: number; readonly functions: readonly Span[] }>>
+  readonly tests: Readonly<Record<string, readonly number[]>>
+}
+const digestsOf = (root: string): Recording['digests'] =>
+  Object.fromEntries(
+    ['src', 'test'].flatMap((folder) =>
+      readFolder(root, folder).map(({ path, text }) => [path, createHash('sha256').update(text).digest('hex')]),
+    ),
+  )
+
+const withProbes = (tree: string): Recording['sources'] => {
+  const numbered: Record<string, Recording['sources'][string]> = {}
   let first = 0
   for (const { path, text } of readFolder(tree, 'src')) {
     const { text: noting, functions } = probed(path, text, first)
     writeFileSync(join(tree, path), noting)
-    numbered.set(path, { first, functions })
+    numbered[path] = { first, functions }
     first += functions.length
   }
   return numbered
 }
 
-const readHits = (folder: string): ReadonlyMap<string, ReadonlySet<number>> => {
+const readHits = (folder: string): Recording['tests'] => {
   const found = new Map<string, Set<number>>()
   for (const name of readdirSync(folder))
     for (const line of readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean)) {
@@ -38,7 +53,7 @@ const readHits = (folder: string): ReadonlyMap<string, ReadonlySet<number>> => {
       for (const one of functions) known.add(one)
       found.set(file, known)
     }
-  return found
+  return Object.fromEntries([...found].map(([file, functions]) => [file, [...functions]]))
 }
 
 /** A test may fail in it: all that counts is what has run. */
@@ -61,16 +76,40 @@ const runTests = (tree: string, folder: string, stop: AbortSignal): Promise<void
   })
 
 /** `tree`: a copy of its own, which is of no other use afterwards. */
-export const recordCoverage = async (tree: string, stop: AbortSignal): Promise<Covers> => {
+export const recordCoverage = async (tree: string, stop: AbortSignal): Promise<Recording> => {
   const folder = join(tree, 'tmp', 'hits')
   mkdirSync(folder, { recursive: true })
-  const numbered = withProbes(tree)
+  const digests = digestsOf(tree)
+  const sources = withProbes(tree)
   await runTests(tree, folder, stop)
   endAll(tree)
-  const hits = readHits(folder)
-  if (hits.size === 0 && !stop.aborted) throw new Error(`no test file was recorded in ${folder}`)
+  const tests = readHits(folder)
+  if (Object.keys(tests).length === 0 && !stop.aborted) throw new Error(`no test file was recorded in ${folder}`)
+  return { digests, sources, tests }
+}
+
+/** What is kept in the file; where there is no file, what is recorded now, which is then kept there. */
+export const keptRecording = async (
+  file: string,
+  record: () => Promise<Recording>,
+  stop: AbortSignal,
+): Promise<Recording> => {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Recording
+  const recording = await record()
+  if (!stop.aborted) writeFileSync(file, JSON.stringify(recording))
+  return recording
+}
+
+/** `root`: the repository as it is now. Helpers of a test are not looked at: what they changed is known after the next recording. */
+export const coverageOf = (recording: Recording, root: string): Covers => {
+  const now = digestsOf(root)
+  const isSame = (path: string): boolean => now[path] === recording.digests[path]
+  const hits = new Map(
+    Object.entries(recording.tests).flatMap(([path, ran]) => (isSame(path) ? [[path, new Set(ran)] as const] : [])),
+  )
   return (test, { path, start }) => {
-    const [own, known] = [hits.get(test), numbered.get(path)]
+    const own = hits.get(test)
+    const known = isSame(path) ? recording.sources[path] : undefined
     const at = known === undefined ? -1 : innermost(known.functions, start)
     return own === undefined || at < 0 || own.has(known!.first + at)
   }

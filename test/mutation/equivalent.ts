@@ -154,14 +154,14 @@ export const EQUIVALENT: readonly Equivalent[] = [
     reason: 'only an open conversation is settled',
   },
   {
-    path: 'src/actors/deployable/decider.ts',
+    path: 'src/actors/deployable/granting.ts',
     line: "if (handles.some(({ physfn, unseen }) => physfn !== undefined || unseen)) taken.add('taken', takenHandles(held))",
     original: "'taken'",
     mutated: "''",
     reason: 'any name but that of the other owner does',
   },
   {
-    path: 'src/actors/deployable/decider.ts',
+    path: 'src/actors/deployable/granting.ts',
     line: "const isFree = (one: SlotHandle): boolean => one.state === 'free' && taken.against('free', [one]) === null",
     original: "'free'",
     mutated: "''",
@@ -327,6 +327,34 @@ export const EQUIVALENT: readonly Equivalent[] = [
     original: 'find',
     mutated: 'findLast',
     reason: 'the batch is refused as a whole; which of several reasons is named makes no difference',
+  },
+  {
+    path: 'src/actors/inventory/describe.ts',
+    line: 'parts: deployables.reduce((sum, { attributes, handles }) => sum + attributes.length + handles.length, 0),',
+    original: '0',
+    mutated: '1',
+    reason: 'it is how many UUIDs are made at most: one more is made, and not used',
+  },
+  {
+    path: 'src/neighbours/openstack/placementAnswers.ts',
+    line: 'v.transform(({ versions: [{ min_version: lowest, max_version: highest } = { min_version: 0, max_version: 0 }] }) => ({',
+    original: '0',
+    mutated: '1',
+    reason: 'the list is not empty; what stands for its first is for the compiler',
+  },
+  {
+    path: 'src/actors/runtime/changes.ts',
+    line: 'if (waiting.size === 0) return',
+    original: 'waiting.size === 0',
+    mutated: 'false',
+    reason: 'it saves work: when nobody waits nobody is woken',
+  },
+  {
+    path: 'src/cli/audit/files.ts',
+    line: 'const parsed = v.safeParse(schema, value, { abortEarly: true })',
+    original: 'abortEarly: true',
+    mutated: '',
+    reason: 'it saves work: only the first problem is named',
   },
 ]
 

@@ -188,6 +188,7 @@ it('is larger', () => expect([larger(1, 2), larger(2, 1), larger(2, 2)]).toEqual
       filesMax: 5,
       budgetMs: 10_000,
       coverage: false,
+      coverageFile: null,
       equivalent: [],
       note: () => undefined,
       warn: (line) => warned.push(line),

@@ -2,7 +2,7 @@
 import { join, matchesGlob } from 'node:path'
 import { GENERATED } from '../tidy/rules.ts'
 import { readFolder } from '../tidy/source.ts'
-import { type Covers, recordCoverage } from './coverage.ts'
+import { type Covers, coverageOf, keptRecording, recordCoverage } from './coverage.ts'
 import { type Equivalent, isKnown } from './equivalent.ts'
 import { type Judge, type Verdict, judged } from './judge.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
@@ -10,7 +10,7 @@ import { mentionsIn } from './mentions.ts'
 import { loadersOf, nearestTests, testFilter } from './nearest.ts'
 import { type Stratum, strataOf } from './sample.ts'
 import { type Tests, type Times, makeTests } from './tests.ts'
-import { makeTrees } from './tree.ts'
+import { type Trees, makeTrees } from './tree.ts'
 
 export type Wanted = {
   readonly root: string
@@ -23,6 +23,8 @@ export type Wanted = {
   readonly budgetMs: number
   /** All tests are run once before, to know which of them run what. */
   readonly coverage: boolean
+  /** Where the recording is kept for further samples; null: it is not. */
+  readonly coverageFile: string | null
   readonly equivalent: readonly Equivalent[]
   readonly note: (verdict: Verdict) => void
   readonly warn: (line: string) => void
@@ -105,6 +107,11 @@ const nearestOf = async (root: string, covers: Covers): Promise<Judge['nearest']
   }
 }
 
+const recorded = async ({ root, coverageFile, stop }: Wanted, trees: Trees): Promise<Covers> => {
+  const record = () => recordCoverage(trees.copy('recorded'), stop)
+  return coverageOf(await (coverageFile === null ? record() : keptRecording(coverageFile, record, stop)), root)
+}
+
 export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {
   const { root, count, seed, workers, filesMax, budgetMs, stop, note, warn } = wanted
   const rooms = strataOf(possible(wanted), count, seed).map((room) => ({ ...room, next: 0, counted: 0, running: 0 }))
@@ -129,7 +136,7 @@ export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {
   }
   const times: Times = new Map()
   try {
-    const covers = wanted.coverage ? await recordCoverage(trees.copy('recorded'), stop) : () => true
+    const covers = wanted.coverage ? await recorded(wanted, trees) : () => true
     const judge = { nearest: await nearestOf(root, covers), filesMax, budgetMs, stop }
     const copies = Array.from({ length: workers }, (_, n) => trees.copy(`mutated-${n + 1}`))
     await Promise.all(

@@ -1,7 +1,7 @@
 /** The cases of the short form: servers that come and go with their accelerators, and what is left of those that could not come. */
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import type { ControlMember } from '../support/cluster.ts'
-import { type NovaService, UNITS } from './service.ts'
+import { HANDLES, type NovaService, UNITS } from './service.ts'
 import { until, type ShownArq } from './users.ts'
 
 export const FPGA = { 'resources:FPGA': '1' }
@@ -13,7 +13,9 @@ export const heldBy = async ({ users, deployables }: NovaService, server: string
   const allocations = Object.entries(await users.allocationsOf(server)).filter(([provider]) => ours.has(provider))
   return {
     arqs: (await users.arqsOf(server)).length,
-    allocations: Object.fromEntries(allocations.map(([provider, { resources }]) => [provider, resources['FPGA']])),
+    allocations: Object.fromEntries(
+      allocations.map(([provider, { resources }]) => [provider, Object.values(resources).reduce((sum, n) => sum + n)]),
+    ),
   }
 }
 type Handle = { readonly state: string; readonly arq_uuid: string | null }
@@ -27,7 +29,7 @@ export const allFree = ({ users }: NovaService) =>
       ]
       return { arqs: arqs.length, free: handles.filter(({ state }) => state === 'free').length, all: handles.length }
     },
-    ({ arqs, free, all }) => arqs === 0 && free === UNITS && all === UNITS,
+    ({ arqs, free, all }) => arqs === 0 && free === HANDLES && all === HANDLES,
   )
 
 /** Ends what a test that failed has left, so that the next begins with a free cloud. */
@@ -41,14 +43,19 @@ export const tidied = async (service: NovaService): Promise<void> => {
 }
 
 /** Each bound ARQ is the server's, on the server's host, and of the providers that Placement allocated. */
-export const rightlyBound = async (service: NovaService, id: string, count: number): Promise<readonly ShownArq[]> => {
+export const rightlyBound = async (
+  service: NovaService,
+  id: string,
+  count: number,
+  type: 'PCI' | 'MDEV' = 'PCI',
+): Promise<readonly ShownArq[]> => {
   const { users, deployables } = service
   const [{ host }, arqs, places] = [await users.shown(id), await users.arqsOf(id), await deployables()]
   const hostOf = new Map(places.map(({ rp_uuid, name }) => [rp_uuid, name.split('_')[0]]))
   expect(arqs).toHaveLength(count)
   const units: Record<string, number> = {}
   for (const { device_rp_uuid: provider, ...arq } of arqs) {
-    expect(arq).toMatchObject({ state: 'Bound', instance_uuid: id, hostname: host, attach_handle_type: 'PCI' })
+    expect(arq).toMatchObject({ state: 'Bound', instance_uuid: id, hostname: host, attach_handle_type: type })
     expect(hostOf.get(provider!)).toBe(host)
     units[provider!] = (units[provider!] ?? 0) + 1
   }

@@ -98,15 +98,15 @@ export const joining = (given: () => NovaService): void => {
       const server = (await shell('openstack server show first -f value -c id', env)).trim()
       const [arq] = await service.users.arqsOf(server)
       expect(await shell('openstack accelerator arq list', env)).toMatch(new RegExp(`${arq!.uuid}.*Bound`))
-      expect(await shell(`accelerando arqs show ${arq!.uuid} --timeline`, env)).toMatch(/ bound .*delivered/s)
+      expect(await shell(`accelerando arq show ${arq!.uuid} --timeline`, env)).toMatch(/ bound .*delivered/s)
     } finally {
       await shell(
         'openstack server delete --wait first; openstack flavor delete fpga.small; openstack accelerator device profile delete fpga',
         env,
       )
     }
-    expect(await shell('accelerando orphans; accelerando orphans collect --apply; accelerando drift', env)).toContain(
-      'nothing differs',
-    )
+    expect(
+      await shell('accelerando orphan; accelerando orphan collect --apply --yes; accelerando drift', env),
+    ).toContain('nothing differs')
   })
 }

@@ -1,4 +1,4 @@
-/** A cloud with a real Nova and two computes, from `infra/rig/nova`: on free ports and gone at the end, or the one that runs already. */
+/** A cloud with a real Nova and three computes, from `infra/rig/nova`: on free ports and gone at the end, or the one that runs already. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { existsSync } from 'node:fs'
@@ -8,7 +8,11 @@ import { type Part, needs } from '../support/needs.ts'
 
 export const NOVA_RIG = join(import.meta.dirname, '../../infra/rig/nova')
 const BROKER = '/usr/lib/rabbitmq/bin/rabbitmq-server'
+/** Those with simulated devices. */
 export const COMPUTES = ['compute-1', 'compute-2'] as const
+/** The one with GPUs. */
+export const GPU_COMPUTE = 'compute-3'
+const NOVA_COMPUTES = String([...COMPUTES, GPU_COMPUTE].length)
 /** Keystone's default is an hour. */
 const TOKEN_SECONDS = 3600
 /** The first start installs the services. */
@@ -78,15 +82,15 @@ const SHOWN = ['KEYSTONE_PORT', 'NOVA_PORT', 'PLACEMENT_PORT', 'GLANCE_PORT', 'A
 /** The cloud that `infra/rig/nova/start` has started with the settings in the environment. */
 export const runningCloud = async (rig: string): Promise<NovaCloud> => {
   const ports = await settingsOf(rig, SHOWN)
-  const env = { ...process.env, NOVA_COMPUTES: String(COMPUTES.length) }
+  const env = { ...process.env, NOVA_COMPUTES }
   return { ...addresses(ports), ...computesOf(rig, env), env: {}, stop: async () => undefined }
 }
 
-/** With `NOVA_RIG=running` a cloud that runs is used and left running, which saves a minute while tests are written. */
+/** With `NOVA_RIG=running` a cloud that runs with as many computes is used and left running, which saves a minute while tests are written. */
 export const startNova = async (rig: string): Promise<NovaCloud> => {
   if (process.env['NOVA_RIG'] === 'running') return runningCloud(rig)
   const ports = ['NETWORK_PORT', 'RABBITMQ_PORT', 'RABBITMQ_DIST_PORT', 'EPMD_PORT']
-  const cloud = await startCloud(rig, TOKEN_SECONDS, { ports, env: { NOVA_COMPUTES: String(COMPUTES.length) } })
+  const cloud = await startCloud(rig, TOKEN_SECONDS, { ports, env: { NOVA_COMPUTES } })
   return {
     ...addresses(cloud.env),
     ...computesOf(rig, cloud.env),

@@ -3,12 +3,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Deployable } from '../e2e/client.ts'
 import { type ControlMember, type Ground, type Member, controlMember, hostMember } from '../support/cluster.ts'
+import { GPU_MACHINE, type GpuMachine, openGpuMachine } from '../support/gpuMachine.ts'
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
 import { type OwnServer, ownServer } from '../support/postgresOwn.ts'
 import { runProgram, tempFolder } from '../support/program.ts'
 import { type Front, openFront } from './front.ts'
 import { shownDeployables } from './providers.ts'
-import { COMPUTES, type NovaCloud } from './rig.ts'
+import { COMPUTES, GPU_COMPUTE, type NovaCloud } from './rig.ts'
 import { type Users, openUsers } from './users.ts'
 
 type Compute = (typeof COMPUTES)[number]
@@ -19,7 +20,10 @@ const DEVICES = {
   'compute-2': { devices: 2, handles: 4, hostWork: false },
 } as const satisfies Record<Compute, object>
 const sum = (counts: readonly number[]): number => counts.reduce((before, count) => before + count, 0)
+/** FPGA units of all computes. */
 export const UNITS = sum(Object.values(DEVICES).map(({ devices, handles }) => devices * handles))
+export const HANDLES = UNITS + GPU_MACHINE.handles
+const DEPLOYABLES = sum(Object.values(DEVICES).map(({ devices }) => devices)) + GPU_MACHINE.deployables
 
 export const cloudConfig = (authUrl: string): string => `[keystone_authtoken]
 auth_url = "${authUrl}"
@@ -34,9 +38,12 @@ const SETTINGS = {
   ACCELERANDO_ARQ_UNBOUND_TTL: '30',
 }
 
-const membersOf = async (ground: Ground) => {
+const membersOf = async (ground: Ground, gpus: GpuMachine) => {
   const controls = await Promise.all(['control-1', 'control-2'].map((name) => controlMember(ground, name, SETTINGS)))
-  const hosts = COMPUTES.map((name) => hostMember(ground, name, { ...DEVICES[name], images: true }, ACCOUNT))
+  const hosts = [
+    ...COMPUTES.map((name) => hostMember(ground, name, { ...DEVICES[name], images: true }, ACCOUNT)),
+    hostMember(ground, GPU_COMPUTE, null, gpus.env),
+  ]
   await Promise.all([...controls, ...hosts].map((member) => member.start()))
   return { controls, hosts }
 }
@@ -52,6 +59,8 @@ export type NovaService = {
   readonly users: Users
   readonly front: Front
   readonly controls: readonly ControlMember[]
+  /** The hardware of the compute with GPUs. */
+  readonly gpus: GpuMachine
   /** Sets the faults of a compute's devices; null: none. */
   readonly fault: (host: Compute, faults: object | null) => void
   readonly deployables: () => Promise<readonly Deployable[]>
@@ -85,16 +94,17 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
   writeFileSync(config, cloudConfig(cloud.authUrl))
   const { url } = await database.freshDatabase()
   const ground: Ground = { database: url, brokers, prefix: freshPrefix(), folder: folder.path, cloud: config }
-  const { controls, hosts } = await membersOf(ground)
+  const gpus = await openGpuMachine(folder.path)
+  add(async () => gpus.stop())
+  const { controls, hosts } = await membersOf(ground, gpus)
   add(() => endAll([...controls, ...hosts]))
   const front = await openFront(cloud.acceleratorPort, () => controls.map(({ origin }) => origin))
   add(front.close)
   const users = await openUsers(cloud)
-  const places = sum(Object.values(DEVICES).map(({ devices }) => devices))
-  await shownDeployables(users, places)
+  await shownDeployables(users, DEPLOYABLES)
   const audited = async () => {
     const kafka = ['--kafka', brokers.join(','), '--kafka-prefix', ground.prefix]
-    const ledgers = COMPUTES.flatMap((name) => ['--host-data', join(folder.path, name)])
+    const ledgers = [...COMPUTES, GPU_COMPUTE].flatMap((name) => ['--host-data', join(folder.path, name)])
     const program = runProgram({ args: ['audit', '--database', url, ...kafka, ...ledgers, '--settled'] })
     const { code } = await program.exited
     return { code, said: program.stdout() + program.stderr() }
@@ -106,7 +116,7 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
     else writeFileSync(join(at, 'faults.json'), JSON.stringify(faults))
   }
   const deployables = () => users.listed<Deployable>('deployables')
-  return { cloud, ground, users, front, controls, fault, deployables, audited, close }
+  return { cloud, ground, users, front, controls, gpus, fault, deployables, audited, close }
 }
 
 export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaService> => {

@@ -3,5 +3,6 @@ import { novaSuite } from './suite.ts'
 import { boots } from './boots.ts'
 import { functions } from './functions.ts'
 import { joining } from './joining.ts'
+import { vgpus } from './vgpus.ts'
 
-novaSuite(boots, functions, joining)
+novaSuite(boots, functions, vgpus, joining)

@@ -1,5 +1,5 @@
 /** Cases beside a real Nova: they share one cloud and one service, which must be clean at the end. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
 import { allFree } from './boots.ts'
 import type { Drift } from './providers.ts'
@@ -23,7 +23,8 @@ export const novaSuite = (...cases: readonly Cases[]): void =>
           await cloud?.stop()
         }, 120_000)
 
-        for (const declare of cases) declare(() => service)
+        // each in a block of its own, so that what one prepares and tidies up is not that of another
+        for (const declare of cases) describe(declare.name, () => declare(() => service))
 
         test('at the end no handle is held, the audit is clean, and Placement agrees', async () => {
           await allFree(service)

@@ -10,5 +10,6 @@ import { servers } from './servers.ts'
 import { moving } from './moving.ts'
 import { novaSuite } from './suite.ts'
 import { troubles } from './troubles.ts'
+import { vgpus } from './vgpus.ts'
 
-novaSuite(events, servers, boots, functions, share, lives, troubles, joining, moving, evacuation)
+novaSuite(events, servers, boots, functions, vgpus, share, lives, troubles, joining, moving, evacuation)

@@ -167,7 +167,7 @@ test('of the work', () => {
       "problem hosts: 1 of 2 hosts down: h2 (silent for 90 s) -> start the host program there, read its log, or remove the host if it will not return",
       "problem hosts: 1 of 2 hosts down: h2 -> start the host program there, read its log, or remove the host if it will not return",
       "warning hosts: 1 of 2 hosts stale: h2 (silent for 2 h) -> check the host and its network",
-      "warning hosts: 1 host with a key that waits for approval, or without a report since: h2 -> compare the key with the log of the host: accelerando hosts show, then hosts approve, or hosts remove",
+      "warning hosts: 1 host with a key that waits for approval, or without a report since: h2 -> compare the key with the log of the host: accelerando host show, then host approve, or host remove",
       "ok hosts: 2 hosts, all up",
       "problem drivers: h2: pci_driver: no bus, h2: other -> fix the reported error on that host; until then its devices are shown as last reported",
       "warning orders: past their deadline without an answer: h2 2 -> these hosts are unreachable or cannot do the work: see their liveness and logs; a release is retried until it is answered",
@@ -248,7 +248,7 @@ test('of the brokers', () => {
       "ok host groups: 1 with a host, none left over",
       "ok dead letters: none",
       "ok kafka: 1 broker: k1:9092",
-      "problem topics: 1 of 2 missing: a -> run accelerando topics create",
+      "problem topics: 1 of 2 missing: a -> run accelerando topic create",
       "ok topics: all 2 exist",
       "problem topics: partitions: host.orders.v1 has 6, not 12 -> the count is never changed here: partitions are added with kafka-topics.sh --alter, and running controls and hosts follow within 10 s (restart hosts up to release 0.2.0); or set kafka.partitions to what is there",
       "ok topics: all 2 exist",
@@ -265,7 +265,7 @@ test('of the brokers', () => {
       "warning topics: compression.type: host.orders.v1 has gzip, not uncompressed -> topics create --apply sets it",
       "problem copies: partitions without a leader: host.orders.v1 -> start the brokers that are down",
       "warning copies: replicas are missing or behind: host.orders.v1 -> a broker is down or slow: check the brokers",
-      "problem writable: min.insync.replicas is above the number of brokers (2): host.orders.v1 -> nothing can be published there: start the other brokers, or lower it with accelerando topics create --apply",
+      "problem writable: min.insync.replicas is above the number of brokers (2): host.orders.v1 -> nothing can be published there: start the other brokers, or lower it with accelerando topic create --apply",
       "problem controls: 0 members in group control (Empty), all reports consumed -> no control consumes the reports of hosts: start one",
       "ok controls: 1 member in group control (Stable), reports not consumed: 1 (partition 1: 1)",
       "ok controls: 1 member in group control (Stable), reports not consumed: 999 (partition 0: 500, partition 1: 499)",
@@ -273,7 +273,7 @@ test('of the brokers', () => {
       "warning controls: 1 member in group control (Stable), reports not consumed: 99999 (partition 0: 99999) -> check again later: if it grows, add a control",
       "problem controls: 1 member in group control (Stable), reports not consumed: 100000 (partition 0: 100000) -> the controls are too slow: add one, and check the database",
       "warning host groups: 1 with a host, 1 left over: host-b -> harmless; accelerando doctor --mend deletes them, else the broker does after offsets.retention.minutes",
-      "warning dead letters: 1 message on the topic -> see accelerando dead-letters list; when the cause is mended, accelerando dead-letters retry",
+      "warning dead letters: 1 message on the topic -> see accelerando dead-letter list; when the cause is mended, accelerando dead-letter retry",
     ]
   `)
 })

@@ -101,7 +101,7 @@ describe('the groups', () => {
 test('dead letters are a warning that names the command', () => {
   const [finding] = judgeAll(KAFKA_CHECKS, { ...FACTS, deadLetters: 2 }).filter(({ verdict }) => verdict !== 'ok')
   expect(finding).toMatchObject({ check: 'dead letters', verdict: 'warning', says: '2 messages on the topic' })
-  expect(finding!.advice).toContain('accelerando dead-letters list')
+  expect(finding!.advice).toContain('accelerando dead-letter list')
 })
 
 describe('the neighbours', () => {
@@ -128,7 +128,7 @@ test('the report: a line each, what to do below it, the sum at the end', () => {
   const findings = judgeAll(KAFKA_CHECKS, { ...FACTS, deadLetters: 1 })
   const lines = reportLines(findings)
   expect(lines[0]).toBe('ok       kafka         1 broker: kafka-1:9092')
-  expect(lines.at(-2)).toMatch(/^ {23}-> see accelerando dead-letters list/)
+  expect(lines.at(-2)).toMatch(/^ {23}-> see accelerando dead-letter list/)
   expect(lines.at(-1)).toBe('0 problems, 1 warning, 6 ok')
   expect(hasProblems(findings)).toBe(false)
 })

@@ -40,6 +40,7 @@ export const arqRow = (over: Partial<Row<'arqs'>> = {}): Row<'arqs'> => ({
   project_id: 'p1',
   profile_uuid: '00000000-0000-4000-8000-000000000001',
   profile_name: 'profile',
+  profile_version: null,
   group_id: 0,
   group: { 'resources:FPGA': '1', 'trait:A': 'required' },
   hostname: null,
@@ -60,6 +61,9 @@ export const profileRow = (name: string, uuid: string = randomUUID()): Row<'prof
   name,
   description: null,
   groups: [{ 'resources:FPGA': '1' }],
+  version: 1,
+  enabled: true,
+  projects: null,
   created_at: AT,
   updated_at: null,
 })

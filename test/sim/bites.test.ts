@@ -8,7 +8,9 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['fence off', ['S1', 'S3', 'S9', 'S12', 'S13', 'I1', 'I2'], 1],
   ['numbers forgotten', ['S5', 'S5 disk', 'S12'], 2],
   ['append torn', ['I1', 'I2', 'I4', 'I5', 'I15', 'S13', 'S16'], 10],
-  ['programming unverified', ['S14'], 4],
+  ['programming unverified', ['S14'], 1],
+  ['vGPUs not made again', ['L4'], 3],
+  ['health forgotten', ['S9'], 1],
   ['relay without checkpoint', ['PUBLISHED-1'], 2],
   ['relay without epoch', ['SHARING-2'], 5],
   ['refusal without reading the tail', ['S6', 'S7', 'S9'], 1],
@@ -18,6 +20,7 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['ownership off', ['S11'], 1],
   ['generation ignored', ['SETTLE-3'], 1],
   ['revocation ignored', ['TOKENS-1'], 1],
+  ['cleaning skipped', ['S18 host'], 1],
 ]
 /** Each change of the code changes the random sequence of a seed, so more seeds are tried. */
 const SEEDS_MAX = 60

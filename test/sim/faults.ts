@@ -216,6 +216,12 @@ const devicesFail: Fault = (stage) => {
   say(`fault: ${some.map(({ name }) => name).join(', ')}: ${kind} is ${count} for ${ms} ms`)
   later(stage, ms, () => some.forEach((machine) => machine.hurt((faults) => void (faults[kind] = 0))))
 }
+/** A programming that a client waits for fails on whichever host does it. */
+const programsFail: Fault = ({ machines, random, say }) => {
+  const count = random.between(1, 4)
+  for (const machine of machines) machine.hurt((faults) => void (faults.failProgram = count))
+  say(`fault: the next ${count} programmings of each host fail`)
+}
 const diskRefuses: Fault = ({ machines, random, say }) => {
   const [machine, count] = [random.pick(machines), random.between(1, 8)]
   machine.refuseWrites(count)
@@ -236,6 +242,18 @@ const unplugged: Fault = (stage) => {
     machine.hurt((faults) => (faults.unplugged = []))
     machine.report()
     say(`device ${device} of ${machine.name} is back`)
+  })
+}
+
+/** What is measured of a device turns bad, and good again. */
+const deviceBad: Fault = (stage) => {
+  const { machines, random, say } = stage
+  const [machine, device, ms] = [random.pick(machines), random.below(2), random.between(5000, 200_000)]
+  machine.hurt((faults) => (faults.bad = [device]))
+  say(`fault: device ${device} of ${machine.name} turns bad`)
+  later(stage, ms, () => {
+    machine.hurt((faults) => (faults.bad = []))
+    say(`device ${device} of ${machine.name} is good again`)
   })
 }
 
@@ -309,13 +327,16 @@ const FAULTS: readonly Fault[] = [
   diskRefuses,
   unplugged,
   unplugged,
+  deviceBad,
+  deviceBad,
 ]
 /** What fails more often than anything else, for a bug that shows in nothing else. */
-export type Favourite = 'loss' | 'placement' | 'keystone'
+export type Favourite = 'loss' | 'placement' | 'keystone' | 'programming'
 const FAVOURITES: Readonly<Record<Favourite, Fault>> = {
   loss: comesBackWithLess,
   placement: placementMeddled,
   keystone: tokensRevoked,
+  programming: programsFail,
 }
 export const strike = (stage: Stage, favourite: Favourite | null): void =>
   (favourite && stage.random.chance(0.4) ? FAVOURITES[favourite] : stage.random.pick(FAULTS))(stage)
@@ -347,7 +368,15 @@ export const mend = ({
   network().unrest = 0
   for (const machine of machines) {
     machine.hurt((faults) =>
-      Object.assign(faults, { delayMs: 0, failPrepare: 0, failRelease: 0, failProgram: 0, unplugged: [], inUse: [] }),
+      Object.assign(faults, {
+        delayMs: 0,
+        failPrepare: 0,
+        failRelease: 0,
+        failProgram: 0,
+        unplugged: [],
+        inUse: [],
+        bad: [],
+      }),
     )
     machine.refuseWrites(0)
     machine.start()

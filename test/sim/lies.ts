@@ -9,6 +9,8 @@ export const BITES = [
   'numbers forgotten',
   'append torn',
   'programming unverified',
+  'vGPUs not made again',
+  'health forgotten',
   'relay without checkpoint',
   'relay without epoch',
   'refusal without reading the tail',
@@ -18,6 +20,7 @@ export const BITES = [
   'ownership off',
   'generation ignored',
   'revocation ignored',
+  'cleaning skipped',
 ] as const
 export type Bite = (typeof BITES)[number]
 /** Bugs that have an effect only in a cloud with Placement. */
@@ -29,7 +32,8 @@ export const needsSeveral = (bite: Bite | null): boolean =>
   bite !== null &&
   BITES.indexOf(bite) >= BITES.indexOf('relay without checkpoint') &&
   !needsPlacement(bite) &&
-  !needsKeystone(bite)
+  !needsKeystone(bite) &&
+  bite !== 'cleaning skipped'
 
 /** Bugs that have an effect only when the database comes back without its last rows. */
 export const needsLoss = (bite: Bite | null): boolean => bite === 'chain off' || bite === 'incarnation off'
@@ -53,6 +57,18 @@ const unchained = ({ append, recall }: Journal): Pick<Journal, 'append' | 'recal
   recall: (keys) => recall(keys.map(({ key, after }) => ({ key, after }))),
 })
 
+/** Who reads what others have decided does not learn which devices fail. */
+const withoutHealth = ({ recall }: Journal): Pick<Journal, 'recall'> => ({
+  recall: async (keys) => {
+    const found = await recall(keys)
+    const told = (row: JournalRow): JournalRow => ({
+      ...row,
+      events: row.events.filter(({ type }) => type !== 'HealthSet'),
+    })
+    return new Map([...found].map(([key, one]) => [key, { ...one, rows: one.rows.map(told) }]))
+  },
+})
+
 export const lyingJournal = (bite: Bite | null, journal: Journal, store: Pick<Store, 'journalEnd'>): Journal => ({
   ...journal,
   // the relay ignores its checkpoint and starts after the last row
@@ -61,6 +77,7 @@ export const lyingJournal = (bite: Bite | null, journal: Journal, store: Pick<St
     : {}),
   // neither an append nor a read says which row it follows
   ...(bite === 'chain off' ? unchained(journal) : {}),
+  ...(bite === 'health forgotten' ? withoutHealth(journal) : {}),
   // a process that believes to be the only writer decides on its cached state
   ...(bite === 'refusal without reading the tail' ? { exclusive: true } : {}),
 })

@@ -1,7 +1,7 @@
 /** A compute node. The host program is started and killed; its hardware and its disk survive that. */
 import type { HostStep, HostTrace } from '../../src/audit/evidence.ts'
 import type { Ids } from '../../src/clock.ts'
-import type { HostIo } from '../../src/drivers/driver.ts'
+import type { Driver } from '../../src/drivers/driver.ts'
 import { type Effects, effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts'
 import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
@@ -13,7 +13,9 @@ import type { BusRecord } from '../../src/wire/envelope.ts'
 import { readReport } from '../../src/wire/message.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type Fate, slowDisk } from './disk.ts'
+import { GPU_DEVICES, gpuTree, openGpu } from './gpu.ts'
 import { alteredLedger, deployablesIn } from './alteredLedger.ts'
+import { simCleaner } from './cleaner.ts'
 import { IMAGES, imageFilesOf } from './images.ts'
 import { hostKeyOf, verifierOf } from './forger.ts'
 import type { Network } from './network.ts'
@@ -52,6 +54,8 @@ export type Machine = {
 type Ports = {
   readonly name: string
   readonly plan: SimulatedPlan
+  /** Whether it has GPUs too, one of them divided into mediated devices. */
+  readonly hasGpus: boolean
   readonly schedule: Schedule
   readonly random: Random
   readonly ids: Ids
@@ -142,7 +146,10 @@ type Watch = {
   /** What the tool says is not listened to. */
   readonly isUnverified: boolean
 }
-const watched = (driver: SimulatedDriver, { trace: { did }, effects, step, isUnverified }: Watch): SimulatedDriver => ({
+const slotsWatched = <One extends Driver>(
+  driver: One,
+  { trace: { did }, step }: Pick<Watch, 'trace' | 'step'>,
+): One => ({
   ...driver,
   prepare: (io, slot, signal) => {
     did('prepare', slot.uuid, (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot')
@@ -155,8 +162,12 @@ const watched = (driver: SimulatedDriver, { trace: { did }, effects, step, isUnv
     })
     return step(() => driver.release(io, slot, signal))
   },
+})
+const watched = (driver: SimulatedDriver, watch: Watch): SimulatedDriver => ({
+  ...slotsWatched(driver, watch),
   program: (io, deployable, image, signal, functionId) => {
-    did(
+    const { trace, effects, step, isUnverified } = watch
+    trace.did(
       'program',
       deployable,
       (entry) => entry.deployable === deployable && (entry.type === 'Program' || entry.type === 'PrepareSlot'),
@@ -176,12 +187,15 @@ export const openMachine = (ports: Ports): Machine => {
   const { name, plan, schedule, ids, log, say, bite } = ports
   const trace = openTrace()
   const faults = noFaults()
-  const tree = recordedHostIo({ images: Object.fromEntries(IMAGES.map((image) => [image, 'bits'])) }, name, STATE_DIR)
+  const images = Object.fromEntries(IMAGES.map((image) => [image, 'bits']))
+  const tree = recordedHostIo({ images, ...(ports.hasGpus ? { sys: gpuTree() } : {}) }, name, STATE_DIR)
+  const gpu = ports.hasGpus ? openGpu(tree, bite !== 'vGPUs not made again') : null
   const ledger = `${STATE_DIR}/ledger.jsonl`
   const effects = effectsPath(STATE_DIR, DRIVER)
   const altered = new Set<string>()
   // there from the start: each miss would cost an error with its trace
   for (const path of [injectedFaultsPath(tree), effects]) void tree.write(path, '{}')
+  const { cleaned, cleanerOf } = simCleaner({ name, bite, driver: DRIVER, random: ports.random.fork('cleaning') })
   let life = schedule.life(name)
   let { skewMs } = ports
   let running: Host | null = null
@@ -206,7 +220,9 @@ export const openMachine = (ports: Ports): Machine => {
 
   const begin = async (mine: Life): Promise<void> => {
     const bus = ports.network().seenBy(mine)
-    const io: HostIo = { ...tree, write: board.usedBy(mine).replace }
+    const writing = board.usedBy(mine)
+    const io = gpu?.ioOf(mine, writing) ?? { ...tree, write: writing.replace, keep: writing.replace }
+    const step: Step = (work) => ports.tap.pass(mine, 'driver', work)
     const host = await startHost({
       name,
       stateDir: STATE_DIR,
@@ -221,18 +237,25 @@ export const openMachine = (ports: Ports): Machine => {
         watched(driver, {
           trace,
           effects: () => readEffects(tree.kept()[effects] ?? null),
-          step: (work) => ports.tap.pass(mine, 'driver', work),
+          step,
           isUnverified: bite === 'programming unverified',
         }),
+        ...(gpu ? [slotsWatched(gpu.driver(), { trace, step })] : []),
       ],
       io,
       disk: disk.usedBy(mine),
       clock: schedule.clockOf(mine, skewMs),
       ids,
       log,
+      ...cleanerOf(schedule.clockOf(mine)),
       newKey: () => hostKeyOf(name),
       verify: verifierOf(bite, hostKeyOf(name)),
-      options: { heartbeatEveryMs: 10_000, aliases: [`${name}.example.org`], images: imageFilesOf() },
+      options: {
+        heartbeatEveryMs: 10_000,
+        measureEveryMs: 10_000,
+        aliases: [`${name}.example.org`],
+        images: imageFilesOf(),
+      },
     })
     begunHosts.push(host)
     if (mine.alive) running = host
@@ -245,7 +268,7 @@ export const openMachine = (ports: Ports): Machine => {
     })
   return {
     name,
-    devices: plan.devices.length,
+    devices: plan.devices.length + (gpu ? GPU_DEVICES : 0),
     up: () => life.alive,
     hurt: (change) => [faults, driver.control.faults].forEach(change),
     start: () => {
@@ -257,6 +280,10 @@ export const openMachine = (ports: Ports): Machine => {
         trace.forget()
       }
       const mine = life
+      if (gpu && ports.random.chance(0.3)) {
+        gpu.restart()
+        say(`${name}: the machine has restarted`)
+      }
       say(`${name}: starts`)
       trace.steps.push({ did: 'started', boot: `${name}/${++starts}` })
       schedule.soon(mine, () => void begun(mine))
@@ -276,6 +303,7 @@ export const openMachine = (ports: Ports): Machine => {
       const one = ports.random.pick(names)
       altered.add(one)
       say(`${name}: something else uses ${one}`)
+      if (gpu?.isOf(one)) return gpu.occupy(ids.uuid())
       const set = (inUse: readonly string[]): void =>
         [faults, driver.control.faults].forEach((each) => void (each.inUse = inUse))
       set([one])
@@ -289,7 +317,10 @@ export const openMachine = (ports: Ports): Machine => {
       altered.add(changed.of)
       if (how === 'stranger') trace.strangers.add(changed.slot)
       // what the ledger does not say is not prepared either
-      if (how === 'lost') void tree.write(effects, withoutSlot(tree.kept()[effects] ?? null, changed.slot))
+      if (how === 'lost') {
+        void tree.write(effects, withoutSlot(tree.kept()[effects] ?? null, changed.slot))
+        gpu?.forget(changed.slot)
+      }
       say(`${name}: its ledger is altered: ${how} ${changed.slot}, the hardware of ${changed.of}`)
     },
     losePlace: () => void disk.files.delete(`${STATE_DIR}/place.json`),
@@ -298,7 +329,8 @@ export const openMachine = (ports: Ports): Machine => {
     jump: (ms) => void (skewMs += ms),
     trace: async () => {
       const { prepared, loaded } = readEffects(tree.kept()[effects] ?? null)
-      return { name, steps: [...trace.steps], prepared: Object.keys(prepared), loaded }
+      const holds = [...Object.keys(prepared), ...(gpu?.made() ?? [])]
+      return { name, steps: [...trace.steps], prepared: holds, loaded, cleaned: [...cleaned] }
     },
     close: () => begunHosts.forEach((host) => void host.stop('at once')),
   }

@@ -1,4 +1,5 @@
 /** Actions of operators: hosts are taken out of service, handles are quarantined, binds are ended by force, traits are renamed. */
+import { CLEANING } from '../../src/actors/deployable/cleaning.ts'
 import { COMPARISON } from '../../src/actors/deployable/slots.ts'
 import type { Reply } from './client.ts'
 import { ADMIN, type Tools, survey } from './sessions.ts'
@@ -60,6 +61,17 @@ const undone = async (tools: Tools): Promise<void> => {
     await insist(tools, `POST /v2/handles/${uuid}/release`, BECAUSE)
 }
 
+/** Has mended what kept its host from cleaning it. */
+const cleanedAgain = async (tools: Tools): Promise<void> => {
+  const { client, random } = tools
+  const listed = await client.ask(ADMIN, 'other', 'GET /v2/handles?state=quarantined')
+  if (listed.status !== 200 || listed.json.handles.length === 0) return
+  const { uuid } = random.pick(listed.json.handles as { uuid: string }[])
+  const shown = await client.ask(ADMIN, 'other', `GET /v2/handles/${uuid}`)
+  if (shown.status === 200 && shown.json.quarantine?.by === CLEANING)
+    await insist(tools, `POST /v2/handles/${uuid}/clean`, BECAUSE)
+}
+
 const byForce = async ({ client, random }: Tools): Promise<void> => {
   const listed = await client.ask(ADMIN, 'list', 'GET /v2/accelerator_requests?limit=20')
   if (listed.status !== 200 || listed.json.arqs.length === 0) return
@@ -75,7 +87,7 @@ const renamed = async (tools: Tools): Promise<void> => {
   await insist(tools, 'POST /v2/profile_migrations', { traits, apply: true, ...BECAUSE })
 }
 
-const interventions = [renamed, outOfService, keptBack, keptBack, byForce, undone]
+const interventions = [renamed, outOfService, keptBack, keptBack, byForce, undone, cleanedAgain]
 export const interventionSession = async (tools: Tools): Promise<void> => {
   while (!tools.over()) {
     await tools.client.sleep(tools.random.below(20_000))

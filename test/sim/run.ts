@@ -122,7 +122,7 @@ const summary = (played: readonly Brief[], wanted: number, began: number): void 
   if (failed.length > 0) console.log(`replay with: ${failed.map((seed) => `npm run sim -- --seed ${seed}`).join('; ')}`)
   const violations = sum(played, (each) => each.violations.length)
   console.log(
-    `${played.length} seeds, ${sum(played, ({ requests }) => requests)} requests, ${sum(played, ({ faults }) => faults)} faults, ${violations} violations, ${(played.length / minutes).toFixed(0)} seeds/min`,
+    `${played.length} seeds, ${sum(played, ({ requests }) => requests)} requests, ${sum(played, ({ faults }) => faults)} faults, ${sum(played, ({ parts }) => parts)} parts and ${sum(played, ({ vgpus }) => vgpus)} vGPUs given, ${violations} violations, ${(played.length / minutes).toFixed(0)} seeds/min`,
   )
   if (planted) console.log(`planted: ${planted}; found by ${failed.length} of ${played.length} seeds`)
   const bad = planted ? failed.length === 0 : violations > 0 || played.length < wanted

@@ -1,6 +1,6 @@
 /** Actions of clients: Nova creating and deleting instances, operators, and tenants who read. */
 import type { Client, Reply, Who } from './client.ts'
-import { IMAGES, UNKNOWN_IMAGE } from './images.ts'
+import { DIVIDING, IMAGES, UNKNOWN_IMAGE } from './images.ts'
 import type { SimNova } from './nova.ts'
 import type { Random } from './random.ts'
 
@@ -47,6 +47,9 @@ export const PROFILES: Readonly<Record<string, readonly Readonly<Record<string, 
   pair: [{ 'resources:FPGA': '1', [PAIRED]: 'required' }],
   'loaded-pair': [{ 'resources:FPGA': '1', [PAIRED]: 'required', 'accel:bitstream_id': IMAGES[0] }],
   loaded: [{ 'resources:FPGA': '1', 'accel:bitstream_id': IMAGES[0] }],
+  // a part of a card that an operator has divided
+  part: [{ 'resources:FPGA': '1', 'accel:bitstream_id': DIVIDING }],
+  vgpu: [{ 'resources:VGPU': '1' }],
 }
 
 const USUAL = Object.keys(PROFILES).filter((name) => name !== FAST)
@@ -243,13 +246,22 @@ const attribute = async (tools: Tools): Promise<void> => {
   await client.sleep(random.below(5000))
   if (ok(made)) await client.ask(ADMIN, 'other', `DELETE /v2/attributes/${made.json.uuid ?? made.json.attribute?.uuid}`)
 }
-const programme = async (tools: Tools): Promise<void> => {
-  const { client, random, places } = tools
-  const regions = places.filter((place) => place.programmable)
-  if (regions.length === 0) return
-  const image = random.chance(0.8) ? random.pick(IMAGES) : UNKNOWN_IMAGE
+const load = ({ client }: Tools, { uuid }: Place, image: string): Promise<Reply> => {
   const body = [{ op: 'replace', path: '/bitstream_id', value: [{ image_uuid: image }] }]
-  await client.ask(ADMIN, 'other', `PATCH /v2/deployables/${random.pick(regions).uuid}/program`, body)
+  return client.ask(ADMIN, 'other', `PATCH /v2/deployables/${uuid}/program`, body)
+}
+const regionsIn = ({ places }: Tools): readonly Place[] => places.filter((place) => place.programmable)
+const programme = async (tools: Tools): Promise<void> => {
+  const { random } = tools
+  const regions = regionsIn(tools)
+  if (regions.length === 0) return
+  const image = random.chance(0.8) ? random.pick([...IMAGES, DIVIDING]) : UNKNOWN_IMAGE
+  await load(tools, random.pick(regions), image)
+}
+/** Before there is load: one that is in use is not divided. */
+export const divide = async (tools: Tools): Promise<void> => {
+  for (const region of regionsIn(tools))
+    if (!region.paired && tools.random.chance(0.7)) await load(tools, region, DIVIDING)
 }
 const profiles = async (tools: Tools): Promise<void> => {
   const { client, random } = tools
@@ -266,18 +278,27 @@ export const ensureProfile = async ({ client, random }: Tools, name: string): Pr
   }
 }
 
-type Listed = { uuid: string; name: string; rp_uuid: string; device_id: number; attributes_list: string }
+type Listed = {
+  parent_id: number | null
+  uuid: string
+  name: string
+  rp_uuid: string
+  device_id: number
+  attributes_list: string
+}
 /** Reads what there is; devices are told apart by the id that their deployables name. */
 export const survey = async ({ client, places }: Tools): Promise<void> => {
   const cards = await client.ask(ADMIN, 'other', 'GET /v2/devices')
   const parts = await client.ask(ADMIN, 'other', 'GET /v2/deployables')
   if (!ok(cards) || !ok(parts)) return
   const devices = cards.json.devices as { uuid: string; id?: number; hostname: string; type: string }[]
-  const found = (parts.json.deployables as Listed[]).map((part): Place => {
+  // what stands below another one is bound by the provider of its root
+  const roots = (parts.json.deployables as Listed[]).filter(({ parent_id: parent }) => parent === null)
+  const found = roots.map((part): Place => {
     const host = part.name.slice(0, part.name.indexOf('_'))
     const attributes = JSON.parse(part.attributes_list) as Record<string, string>[]
     const rc = attributes.find((one) => one['rc'])?.['rc'] ?? ''
-    const type = rc === 'PGPU' ? 'GPU' : rc === 'FPGA' ? 'FPGA' : 'NIC'
+    const type = rc === 'PGPU' || rc === 'VGPU' ? 'GPU' : rc === 'FPGA' ? 'FPGA' : 'NIC'
     const device = devices.find((one) => one.hostname === host && one.type === type)?.uuid ?? devices[0]!.uuid
     const paired = attributes.some((one) => Object.values(one).includes('CUSTOM_FPGA_XILINX'))
     return { uuid: part.uuid, host, rp: part.rp_uuid, rc, device, programmable: rc === 'FPGA', paired }

@@ -1,4 +1,5 @@
 /** One seed from start to end: load with faults, end of the faults, time to settle, and the check of the invariants. */
+import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import { check } from '../../src/audit/check.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 import { doubtful, unnamed } from './databaseServer.ts'
@@ -13,6 +14,7 @@ import {
   ADMIN,
   PROFILES,
   type Tools,
+  divide,
   ensureProfile,
   novaSession,
   operatorSession,
@@ -28,6 +30,10 @@ export type Played = {
   readonly requests: number
   readonly faults: number
   readonly steps: number
+  /** How often a part of a divided card was given. */
+  readonly parts: number
+  /** How often a mediated device was given. */
+  readonly vgpus: number
   readonly violations: readonly Violation[]
   readonly story: readonly string[]
   /** The evidence at the end of the settling time, before the clients delete everything. */
@@ -67,6 +73,10 @@ const startLoad = (world: World, seed: number): Load => {
       await client.sleep(500)
       await survey(tools)
     }
+    if (tools.random.chance(0.5)) {
+      await divide(tools)
+      await client.sleep(1000)
+    }
     const novas = Array.from({ length: NOVAS }, (_, at) => novaSession(toolsOf(`nova ${at}`)))
     const others = [interventionSession(toolsOf('interventions')), tenantSession(toolsOf('tenant'))]
     await Promise.all([...novas, operatorSession(tools), ...others])
@@ -78,6 +88,7 @@ const startLoad = (world: World, seed: number): Load => {
 const favouriteOf = (bite: Bite | null): Favourite | null => {
   if (needsLoss(bite)) return 'loss'
   if (needsKeystone(bite)) return 'keystone'
+  if (bite === 'programming unverified') return 'programming'
   return needsPlacement(bite) ? 'placement' : null
 }
 
@@ -113,6 +124,22 @@ const clearOut = async ({ tools: { client } }: Load): Promise<void> => {
       )
     await client.sleep(1000)
   }
+}
+
+/** What was given of what is rare. */
+const givenIn = (journal: Evidence['journal']): Pick<Played, 'parts' | 'vgpus'> => {
+  const [parts, divided] = [new Set<string>(), new Set<string>()]
+  const given = { parts: 0, vgpus: 0 }
+  for (const { key, events } of journal.filter((row) => row.key.startsWith('deployable/')))
+    for (const event of events as readonly DeployableEvent[]) {
+      if (event.type === 'DeployableRecorded' && event.identity.tree) parts.add(key)
+      if (event.type === 'DeployableRecorded' && event.description.handles.some(({ type }) => type === 'MDEV'))
+        divided.add(key)
+      if (event.type !== 'Granted') continue
+      if (parts.has(key)) given.parts++
+      if (divided.has(key)) given.vgpus++
+    }
+  return given
 }
 
 const gather = async (world: World): Promise<Evidence> => {
@@ -165,6 +192,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
       requests: client.requests(),
       faults: load.faults,
       steps: stage.schedule.steps(),
+      ...givenIn(last.journal),
       violations: distinct,
       story,
       evidence,

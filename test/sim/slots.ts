@@ -1,5 +1,6 @@
 /** Handles that a control took for different from what their host has prepared, though nobody had changed the ledger of that host. */
 import { COMPARISON } from '../../src/actors/deployable/slots.ts'
+import { functionOf } from '../../src/attachedFunctions.ts'
 import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 
@@ -18,16 +19,40 @@ const namesIn = (journal: Evidence['journal']): ReadonlyMap<string, string> =>
     ),
   )
 
-/** `changed`: the handles whose hardware the ledger of a host was changed about, and the names of deployables that something else used. */
+/** The hardware of each handle that was ever described, by its UUID: its host and its function. */
+const hardwareIn = (journal: Evidence['journal']): ReadonlyMap<string, string> => {
+  const hosts = new Map<string, string>()
+  const hardware = new Map<string, string>()
+  for (const { key, events } of journal.filter((row) => row.key.startsWith('deployable/')))
+    for (const event of events as readonly DeployableEvent[]) {
+      if (event.type === 'DeployableRecorded') hosts.set(key, event.identity.host)
+      if (event.type !== 'DeployableRecorded' && event.type !== 'DeployableDescribed') continue
+      for (const handle of event.description.handles)
+        hardware.set(handle.uuid, `${hosts.get(key) ?? key} ${functionOf(handle)}`)
+    }
+  return hardware
+}
+
+/** What an image divides a card into has the name of the card before its own. */
+const isPartOf = (name: string, changed: ReadonlySet<string>): boolean =>
+  [...changed].some((card) => name === card || name.startsWith(`${card}_`))
+
+/**
+ * `changed`: the handles whose hardware the ledger of a host was changed about, and the names of deployables that something else used. The
+ * same function may be a handle of a root and, once an image has divided the card, one of a part of it.
+ */
 export const falseDifferences = (
   { journal }: Pick<Evidence, 'journal'>,
   changed: ReadonlySet<string>,
 ): readonly Violation[] => {
   const names = namesIn(journal)
+  const hardware = hardwareIn(journal)
+  const changedHardware = new Set([...changed].flatMap((handle) => hardware.get(handle) ?? []))
   return journal.flatMap(({ key, events }) =>
     (key.startsWith('deployable/') ? (events as readonly DeployableEvent[]) : []).flatMap((event) => {
       const handle = comparedIn(event)
-      if (handle === null || changed.has(handle) || changed.has(names.get(key) ?? '')) return []
+      if (handle === null || changed.has(handle) || isPartOf(names.get(key) ?? '', changed)) return []
+      if (changedHardware.has(hardware.get(handle) ?? '')) return []
       const found = `${key}: ${event.type} of handle ${handle} by comparison, and its host has what the journal holds`
       return [{ invariant: 'COMPARE-1', meaning: 'what only looks different is left alone', found, proof: [] }]
     }),

@@ -215,6 +215,8 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
         postponeOrders: (orders) => change(() => sharing.postponeOrders(orders)),
         noteSeen: (hosts) => change(() => sharing.noteSeen(hosts)),
         silences: () => ask(() => sharing.silences()),
+        noteMeasured: (readings) => change(() => sharing.noteMeasured(readings)),
+        measuredOn: (host) => ask(() => sharing.measuredOn(host)),
         forgetSeen: (silentMs) => ask(() => sharing.forgetSeen(silentMs)),
       },
     }

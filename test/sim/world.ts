@@ -67,6 +67,9 @@ const PLANS: readonly SimulatedPlan['devices'][] = [
   ],
 ]
 
+/** The host that has real GPUs besides. */
+const GPUS_OF = 1
+
 const plain = (_: string, value: unknown): unknown => (value instanceof Error ? (value.stack ?? value.message) : value)
 const logTo = (say: (line: string) => void): Log => {
   const at = (level: string) => (detail: object, message: string) =>
@@ -160,6 +163,7 @@ export const openWorld = (
       ...shared,
       name: `h${at + 1}`,
       plan: { seed: `${seed}/${at}`, devices },
+      hasGpus: plans === PLANS && at === GPUS_OF,
       random: chance.fork(`h${at}`),
       skewMs: skewMs(),
       tap,

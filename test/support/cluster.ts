@@ -108,10 +108,17 @@ export const hostArgs = (ground: Ground, name: string): readonly string[] => [
   join(ground.folder, name),
   ...shared(ground, {}).args,
 ]
-export const hostMember = (ground: Ground, name: string, size: Devices, more: Env = {}, launcher?: string): Member => {
-  const { env } = shared(ground, { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork), ...more })
-  const sized = ['--demo-devices', String(size.devices), '--demo-handles', String(size.handles)]
-  const cloud = size.images === true && ground.cloud !== undefined ? ['--config', ground.cloud] : []
+/** `size`: of its simulated devices; null: it has those of the drivers in its settings. */
+export const hostMember = (
+  ground: Ground,
+  name: string,
+  size: Devices | null,
+  more: Env = {},
+  launcher?: string,
+): Member => {
+  const { env } = shared(ground, { ...(size && { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork) }), ...more })
+  const sized = size ? ['--demo-devices', String(size.devices), '--demo-handles', String(size.handles)] : []
+  const cloud = size?.images === true && ground.cloud !== undefined ? ['--config', ground.cloud] : []
   return member(name, async (once) => {
     const args = [...hostArgs(ground, name), ...sized, ...cloud]
     const program = runProgram({ args, env: { ...env, ...once }, launcher })

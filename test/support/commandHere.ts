@@ -1,5 +1,6 @@
 /** Runs a command of the command line in this process: quicker than a process of its own, where nothing keeps running. */
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
+import { CommandRow } from '../../src/cli/commandRow.ts'
 import { withCommands } from '../../src/cli/commandLine.ts'
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string }
@@ -65,7 +66,7 @@ const withoutListeners = async <Value>(work: () => Promise<Value>): Promise<Valu
 /** What commander itself refuses ends with the code that the program would have ended with. */
 export const commandHere = async (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> => {
   let ended = 0
-  const program = withCommands(new Command().exitOverride())
+  const program = withCommands(new CommandRow().exitOverride())
   const exitCode = process.exitCode
   process.exitCode = undefined
   const { stdout: out, stderr: err } = await withEnvironment(env, () =>

@@ -11,20 +11,24 @@ export const imageOf = (uuid: string): Image => ({
   properties: {},
 })
 /** Has every image that `holds`. */
-export const catalogueOf = (holds: (image: string) => boolean = () => true): ImageCatalogue => ({
-  find: async (uuid) => (holds(uuid) ? { found: true, image: imageOf(uuid) } : noImage('unknown')),
+export const catalogueOf = (
+  holds: (image: string) => boolean = () => true,
+  properties: (image: string) => Image['properties'] = () => ({}),
+): ImageCatalogue => ({
+  find: async (uuid) =>
+    holds(uuid) ? { found: true, image: { ...imageOf(uuid), properties: properties(uuid) } } : noImage('unknown'),
   search: async () => ({ found: true, images: [] }),
 })
 /** Each in a file of its own in `/images`. */
 export const filesOf = (
   holds: (image: string) => boolean = () => true,
-  properties: () => Image['properties'] = () => ({}),
+  properties: (image: string) => Image['properties'] = () => ({}),
 ): ImageFiles => ({
   open: async (uuid) =>
     holds(uuid)
       ? {
           found: true,
-          image: { ...imageOf(uuid), properties: properties() },
+          image: { ...imageOf(uuid), properties: properties(uuid) },
           path: `/images/${uuid}`,
           close: () => {},
         }

@@ -1,7 +1,7 @@
 /** A host whose inventory is shown in a Placement, real or double: a control plane over a store, the compute node that Nova made, and the means to change either side. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { HostDrift } from '../../src/actors/control.ts'
+import type { HostDrift } from '../../src/actors/drift.ts'
 import type { Inventories } from '../../src/actors/placement/port.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'

@@ -38,6 +38,12 @@ export const replacedStores = () => {
   const store = (): Store => ({
     ...current,
     journal: journal(),
+    landmarks: {
+      newest: () => current.landmarks.newest(),
+      at: (position) => current.landmarks.at(position),
+      horizon: () => current.landmarks.horizon(),
+      isBefore: (one, other) => current.landmarks.isBefore(one, other),
+    },
     reads: {
       page: (query) => current.reads.page(query),
       dueBefore: (now, limit) => current.reads.dueBefore(now, limit),

@@ -9,6 +9,7 @@ import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { embeddedStoreIn } from './embedded.ts'
 import { freshDatabase, sqlOnce } from './postgres.ts'
+import { ownServer } from './postgresOwn.ts'
 import { type Source, openStoresBy } from './stores.ts'
 
 /** A store that is reused. */
@@ -56,10 +57,10 @@ export const pglitePool = (): Pool => {
   return { ...pool, end }
 }
 
-/** `bin`: the folder of the programs of PostgreSQL. */
-export const postgresPool = (bin: string): Pool =>
+type Database = Awaited<ReturnType<typeof freshDatabase>>
+const poolOn = (made: () => Promise<Database>): Pool =>
   poolOf(async () => {
-    const { url, drop } = await freshDatabase(bin)
+    const { url, drop } = await made()
     const store = await openStore({ kind: 'postgres', url })
     const end = async () => {
       await store.close()
@@ -67,6 +68,14 @@ export const postgresPool = (bin: string): Pool =>
     }
     return { store, empty: () => sqlOnce(url, EMPTY.text), end }
   })
+/** `bin`: the folder of the programs of PostgreSQL. */
+export const postgresPool = (bin: string): Pool => poolOn(() => freshDatabase(bin))
+/** On a server of its own: an open transaction of another test would keep the last rows out of the feed. */
+export const ownPostgresPool = (bin: string): Pool => {
+  let server: ReturnType<typeof ownServer> | null = null
+  const pool = poolOn(async () => (await (server ??= ownServer(bin))).freshDatabase())
+  return { ...pool, end: async () => (await pool.end(), await (await server)?.end()) }
+}
 
 const HTTP = join(import.meta.dirname, '../http')
 /** Declares the tests of `test/http` that open a plane once more, over stores of the pool. */

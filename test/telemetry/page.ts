@@ -1,4 +1,6 @@
 /** A metrics page, read as Prometheus reads it. Throws at the first line that is none of the text format. */
+import type { openMeter } from '../../src/cli/observe/metrics.ts'
+
 export type Sample = {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -42,3 +44,12 @@ export const total = ({ samples }: Page, name: string, labels: Readonly<Record<s
   samples
     .filter((one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value))
     .reduce((all, { value }) => all + value, 0)
+
+/** Names with labels and values; times of what was measured are left out. */
+export const lines = async (meter: ReturnType<typeof openMeter>) =>
+  pageOf(await meter.registry.metrics())
+    .samples.filter(({ name }) => !/_bucket$|seconds_sum$/.test(name))
+    .map(({ name, labels, value }) => {
+      const given = Object.entries(labels).map(([label, text]) => `${label}=${text}`)
+      return `${name.replace('accelerando_', '')}${given.length > 0 ? ` ${given.join(' ')}` : ''} ${value}`
+    })

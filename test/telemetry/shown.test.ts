@@ -3,27 +3,15 @@ import { expect, test } from 'vitest'
 import type { Bus } from '../../src/bus/port.ts'
 import { openMeter } from '../../src/cli/observe/metrics.ts'
 import { showDatabase, showSystem } from '../../src/cli/observe/metricsControl.ts'
-import { ordersCounted, showHosts, timedDriver } from '../../src/cli/observe/metricsHost.ts'
 import { observedJournal } from '../../src/cli/observe/metricsJournal.ts'
 import { observedBus } from '../../src/cli/observe/observedBus.ts'
 import { REFUSALS } from '../../src/actors/runtime/refusals.ts'
 import { NOT_IN_TIME } from '../../src/actors/instance/decider.ts'
 import { traceSettings } from '../../src/cli/observe/telemetrySettings.ts'
-import { fakeDriver } from '../../src/drivers/simulated/fake.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { type Tracer, untraced } from '../../src/trace.ts'
-import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { one } from '../persistence/samples.ts'
-import { pageOf } from './page.ts'
-
-/** Names with labels and values; times of what was measured are left out. */
-const lines = async (meter: ReturnType<typeof openMeter>) =>
-  pageOf(await meter.registry.metrics())
-    .samples.filter(({ name }) => !/_bucket$|seconds_sum$/.test(name))
-    .map(({ name, labels, value }) => {
-      const given = Object.entries(labels).map(([label, text]) => `${label}=${text}`)
-      return `${name.replace('accelerando_', '')}${given.length > 0 ? ` ${given.join(' ')}` : ''} ${value}`
-    })
+import { lines } from './page.ts'
 
 const STORE = {
   reads: { tally: async () => new Map(), dueBefore: async () => [] },
@@ -43,6 +31,8 @@ const COUNTS = {
   viewsDiffer: 13,
   orphans: 14,
 }
+const ENDED = { lifetime: 46, stopping: 47, slow: 48, failed: 49, stalled: 50, left: 51 }
+const EVENTS = { state: () => ({ open: 44, told: 45, ended: ENDED, ringBytes: 52 }) }
 test('of a control', async () => {
   const meter = openMeter()
   showSystem(meter, {
@@ -55,6 +45,7 @@ test('of a control', async () => {
       state: () => ({ active: true, epoch: 20, lagMs: 21_500, rows: 22, messages: 23, failures: 24, setAside: 25 }),
     },
     inbox: { counts: () => ({ taken: 26, buried: 27 }) },
+    events: EVENTS,
     bus: { state: () => ({ connected: true }), lag: async () => [{ topic: 't', group: 'host-a-b', messages: 28 }] },
     store: STORE,
   } as never)
@@ -116,12 +107,22 @@ test('of a control', async () => {
       "relay_set_aside_total 25",
       "inbox_messages_total outcome=taken 26",
       "inbox_messages_total outcome=buried 27",
+      "event_streams_open 44",
+      "events_streamed_total 45",
+      "event_streams_ended_total reason=lifetime 46",
+      "event_streams_ended_total reason=stopping 47",
+      "event_streams_ended_total reason=slow 48",
+      "event_streams_ended_total reason=failed 49",
+      "event_streams_ended_total reason=stalled 50",
+      "event_streams_ended_total reason=left 51",
+      "event_ring_bytes 52",
       "journal_writing_stopped 1",
       "hosts liveness=up 0",
       "hosts liveness=stale 0",
       "hosts liveness=down 0",
       "hosts liveness=removed 0",
       "hosts liveness=pending 0",
+      "devices_failing 0",
       "orders_pending 0",
       "due_oldest_seconds 0",
       "bus_up 1",
@@ -141,6 +142,7 @@ test('of a relay at rest, over a bus that does not tell how it is', async () => 
     },
     relay: { state: () => relay },
     inbox: { counts: () => ({}) },
+    events: EVENTS,
     bus: {},
     store: STORE,
   } as never)
@@ -154,6 +156,7 @@ test('of a database, and nothing of one that does not answer', async () => {
       ['up', 3],
       ['down', 1],
     ]),
+    'devices failing': new Map([[null as never, 9]]).set('hot' as never, 2).set('old' as never, 3),
     'pending_orders number': new Map([
       ['1', 2],
       ['2', 5],
@@ -174,6 +177,7 @@ test('of a database, and nothing of one that does not answer', async () => {
       "hosts liveness=down 1",
       "hosts liveness=removed 0",
       "hosts liveness=pending 0",
+      "devices_failing 5",
       "orders_pending 7",
       "due_oldest_seconds SIXTY",
     ]
@@ -187,6 +191,7 @@ test('of a database, and nothing of one that does not answer', async () => {
     [
       "scrape_failures_total read=stopped 1",
       "scrape_failures_total read=hosts 1",
+      "scrape_failures_total read=failing 1",
       "scrape_failures_total read=orders 1",
       "scrape_failures_total read=due 1",
     ]
@@ -202,45 +207,11 @@ test('of a database, and nothing of one that does not answer', async () => {
       "hosts liveness=down 0",
       "hosts liveness=removed 0",
       "hosts liveness=pending 0",
+      "devices_failing 0",
       "orders_pending 0",
       "due_oldest_seconds 0",
     ]
   `)
-})
-
-test('of a host', async () => {
-  const meter = openMeter()
-  const load = (ordersInHand: number, resultsWaiting: number) => ({ load: () => ({ ordersInHand, resultsWaiting }) })
-  showHosts(meter, [load(1, 10), load(2, 20)])
-  ordersCounted(meter)('PrepareSlot', 'done', 1500)
-  ordersCounted(meter)('PrepareSlot', 'failed', -1)
-  const driver = timedDriver(fakeDriver(), meter)
-  const io = recordedHostIo({ images: { 'a.gbs': '' } }, 'h')
-  const never = new AbortController().signal
-  const [device] = await driver.discover(io)
-  const [{ name, handles } = { name: '', handles: [] }] = device!.deployables
-  const slot = { uuid: 'u', deployable: name, type: 'TEST_PCI', info: handles[0]!.info }
-  await driver.prepare(io, slot as never, never)
-  await driver.release(io, slot as never, never)
-  await driver.program!(io, name, '/images/a.gbs', never)
-  await expect(driver.prepare(io, { ...slot, deployable: 'other' } as never, never)).rejects.toThrow('has no other')
-  expect(await lines(meter)).toMatchInlineSnapshot(`
-    [
-      "host_orders_in_hand 3",
-      "host_results_waiting 30",
-      "host_orders_total type=PrepareSlot outcome=done 1",
-      "host_orders_total type=PrepareSlot outcome=failed 1",
-      "host_order_seconds_count type=PrepareSlot 2",
-      "host_driver_seconds_count driver=fake_driver call=discover outcome=done 1",
-      "host_driver_seconds_count driver=fake_driver call=prepare outcome=done 1",
-      "host_driver_seconds_count driver=fake_driver call=release outcome=done 1",
-      "host_driver_seconds_count driver=fake_driver call=program outcome=done 1",
-      "host_driver_seconds_count driver=fake_driver call=prepare outcome=failed 1",
-    ]
-  `)
-  expect((await meter.registry.getSingleMetricAsString('accelerando_host_order_seconds')).split('\n').at(-2)).toMatch(
-    /_sum\{type="PrepareSlot"\} 1\.5$/,
-  )
 })
 
 const AT = 10_000

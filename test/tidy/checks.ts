@@ -161,7 +161,7 @@ export const upwards: Check = (sources) =>
 export const orphans: Check = (sources) => {
   const wanted = new Set([...fileGraph(sources)].flatMap(([from, targets]) => targets.filter((to) => to !== from)))
   return byHand(ofSrc(sources))
-    .filter(({ path }) => !wanted.has(path))
+    .filter(({ path }) => !wanted.has(path) && !path.endsWith('.d.ts'))
     .map(({ path }) => `${path} is imported by nothing`)
 }
 

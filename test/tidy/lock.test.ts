@@ -12,6 +12,11 @@ test('npm ci finds every package in the lockfile, those of other platforms too (
 
 test('the lockfile names no registry', () => expect(JSON.stringify(lock)).not.toContain('"resolved"'))
 
+test('npm ci warns of no package that asks for a newer Node than that of the machine (else: npm run lock)', () => {
+  const asking = Object.entries(lock.packages).filter(([place, entry]) => place !== '' && 'engines' in entry)
+  expect(asking.map(([place]) => place)).toEqual([])
+})
+
 test('every version in package.json is exact', () => {
   const { dependencies, devDependencies } = read('package.json') as Record<string, Record<string, string>>
   const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(

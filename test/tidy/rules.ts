@@ -12,6 +12,7 @@ export const ROOMS = [
   'persistence',
   'http',
   'neighbours',
+  'ui',
   'cli',
 ] as const
 export type Room = (typeof ROOMS)[number]
@@ -29,6 +30,7 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly string[]>> = {
   persistence: ['vocabulary', 'actors', 'persistence'],
   http: ['vocabulary', 'wire/asyncapi.ts', 'actors', 'http'],
   neighbours: ['vocabulary', 'actors', 'neighbours'],
+  ui: ['vocabulary', 'ui'],
   cli: ROOMS,
 }
 
@@ -37,7 +39,9 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   valibot: ['*'],
   '@valibot/to-json-schema': ['wire', 'http', 'cli'],
   nact: ['actors'],
-  hono: ['http'],
+  hono: ['http', 'ui'],
+  preact: ['ui'],
+  'preact-render-to-string': ['ui'],
   '@hono/node-server': ['http', 'cli'],
   kafkajs: ['bus'],
   '@mikro-orm/*': ['persistence'],
@@ -47,6 +51,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   mysql2: ['neighbours'],
   undici: ['neighbours'],
   commander: ['cli'],
+  '@bomb.sh/tab': ['cli'],
   'smol-toml': ['cli'],
   yaml: ['cli'],
   pino: ['cli', 'log.ts'],

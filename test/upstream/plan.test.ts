@@ -6,7 +6,7 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { openPlane, value } from '../support/plane.ts'
 import { CASES, type Case } from './cases.ts'
 import { NOW, importInto, violationsIn } from './recorded.ts'
-import { deviceRow, tablesOf, uuidOf } from './scenario.ts'
+import { deployableRow, deviceRow, handleRow, nameOf, pciText, simple, tablesOf, uuidOf } from './scenario.ts'
 import { ARQS, WHOLE } from './whole.ts'
 
 /** What the whole database adds up to, kind by kind. */
@@ -70,4 +70,11 @@ test('a note about a device that is left out names what is wrong with it', () =>
   }
   expect(textOf({ type: 'TPU' })).toEqual(["type 'TPU' is none of GPU, FPGA, AICHIP, QAT, NIC, SSD"])
   expect(textOf({ hostname: '' })).toEqual(['it has no hostname'])
+})
+
+test('of two deployables with one name the older one is kept, in whichever order they are read', () => {
+  const place = { host: 'compute-1', bus: 'a1' }
+  const twin = { deployables: [deployableRow(9, 1, nameOf(place))], attach_handles: [handleRow(9, 9, pciText('e1'))] }
+  const { notes } = planImport(tablesOf(twin, simple(1, place)))
+  expect(notes.filter(({ rule, table }) => rule === 'W17' && table === 'deployables').map(({ id }) => id)).toEqual([9])
 })

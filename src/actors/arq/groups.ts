@@ -19,6 +19,9 @@ export const arqsOf = (group: Group): number | null => {
   return Number.isNaN(counted) ? null : counted
 }
 
+/** How many ARQs of the group share one accelerator. */
+export const partsOf = (group: Group): 1 | 2 => (group[XILINX] === 'required' ? 2 : 1)
+
 /** One request makes at most so many ARQs, because they are written in one append. */
 export const ARQS_MAX = 256
 
@@ -39,16 +42,37 @@ const names = (group: Group, prefix: string, wanted?: string) =>
     key.startsWith(prefix) && (!wanted || value === wanted) ? [key.slice(prefix.length)] : [],
   )
 
-/** Why a deployable of this class and these traits does not satisfy the group; null when it does (rest-api 4.5 step 19). */
-export const mismatch = (group: Group, resourceClass: string | null, traits: ReadonlySet<string>): string | null => {
-  const classes = names(group, 'resources:')
-  if (resourceClass === null || !classes.includes(resourceClass))
-    return `it offers ${resourceClass ?? 'nothing'}, the request asks for ${classes.join(', ')}`
+export const MISMATCHES = ['resource_class', 'trait_missing', 'trait_forbidden'] as const
+export type Mismatch = { readonly rule: (typeof MISMATCHES)[number]; readonly why: string }
+
+/** The resource classes that the group asks for. */
+export const classesOf = (group: Group): readonly string[] => names(group, 'resources:')
+
+/** Why a deployable of this class and these traits does not satisfy the group, rule by rule; empty when it does (rest-api 4.5 step 19). */
+export const mismatches = (
+  group: Group,
+  resourceClass: string | null,
+  traits: ReadonlySet<string>,
+): readonly Mismatch[] => {
+  const classes = classesOf(group)
   const lacking = names(group, TRAIT, 'required').filter((trait) => !traits.has(trait))
-  if (lacking.length > 0) return `it lacks ${lacking.join(', ')}`
   const unwanted = names(group, TRAIT, 'forbidden').filter((trait) => traits.has(trait))
-  return unwanted.length > 0 ? `it has the forbidden ${unwanted.join(', ')}` : null
+  const judged: readonly (Mismatch | false)[] = [
+    (resourceClass === null || !classes.includes(resourceClass)) && {
+      rule: 'resource_class',
+      why: `it offers ${resourceClass ?? 'nothing'}, the request asks for ${classes.join(', ')}`,
+    },
+    lacking.length > 0 && { rule: 'trait_missing', why: `it lacks ${lacking.join(', ')}` },
+    unwanted.length > 0 && { rule: 'trait_forbidden', why: `it has the forbidden ${unwanted.join(', ')}` },
+  ]
+  return judged.filter((one) => one !== false)
 }
+/** The first of them; null when it satisfies the group. */
+export const mismatch = (...given: Parameters<typeof mismatches>): string | null => mismatches(...given)[0]?.why ?? null
+
+/** How many units of the class Placement is asked for. */
+export const amountOf = (group: Group, resourceClass: string): number =>
+  amount(group[`resources:${resourceClass}`]) || 0
 
 const SEARCHES = ['bitstream_name', 'function_id', 'function_name'] as const
 /** The image that the group asks for; `search`: it names a property, which has to be looked up. */

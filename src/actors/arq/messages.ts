@@ -39,6 +39,8 @@ export type ArqCommand =
       readonly projectId: ProjectId | null
       readonly profileUuid: ProfileUuid
       readonly profileName: string
+      /** The version of the profile that the group is from; absent: an import, or made by a release that knew no versions. */
+      readonly profileVersion?: number
       readonly groupId: number
       readonly group: Group
     }
@@ -57,6 +59,8 @@ export type ArqEvent =
       readonly projectId: ProjectId | null
       readonly profileUuid: ProfileUuid
       readonly profileName: string
+      /** The version of the profile that the group is from; absent: an import, or made by a release that knew no versions. */
+      readonly profileVersion?: number
       readonly groupId: number
       readonly group: Group
     }

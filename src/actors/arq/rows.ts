@@ -1,5 +1,6 @@
-/** The view row of an accelerator request. */
+/** The view rows of an accelerator request: its own, and one of each of its bindings that has ended. */
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
+import { classesOf, partsOf } from './groups.ts'
 import type { Arq } from './state.ts'
 
 /** The attach handle is shown only while Bound (rest-api 4.1). */
@@ -11,6 +12,7 @@ export const arqRow = (arq: Arq): Row<'arqs'> => {
     project_id: arq.projectId,
     profile_uuid: arq.profileUuid,
     profile_name: arq.profileName,
+    profile_version: arq.profileVersion,
     group_id: arq.groupId,
     group: arq.group,
     hostname: arq.bond?.hostname ?? null,
@@ -27,8 +29,33 @@ export const arqRow = (arq: Arq): Row<'arqs'> => {
 }
 const shown = (arq: Arq) => arq.status !== 'Absent' && arq.status !== 'Gone'
 
+/** Since when it is bound; null: it is not. Nothing changes a bound request but the end of its binding. */
+export const boundSince = ({ state, updated_at: at }: Pick<Row<'arqs'>, 'state' | 'updated_at'>): number | null =>
+  state === 'Bound' ? at : null
+/** A binding as reports of usage count it. */
+export const usageRow = (
+  { uuid, project_id: project, group }: Pick<Row<'arqs'>, 'uuid' | 'project_id' | 'group'>,
+  from: number,
+  until: number,
+): Row<'usage'> => ({
+  id: `${uuid}/${from}`,
+  arq_uuid: uuid,
+  project_id: project,
+  resource_class: classesOf(group).join(' '),
+  parts: partsOf(group),
+  from_at: from,
+  until_at: Math.max(from, until),
+})
+/** The binding that ends with this change. The row is never changed again, and what is left of the request does not say it: it is made of each change. */
+const ended = (before: Arq, after: Arq): readonly ViewChange[] => {
+  if (before.status !== 'Bound' || after.status === 'Bound') return []
+  const row = arqRow(before)
+  const from = boundSince(row)
+  return from === null || after.updatedAt === null ? [] : [put('usage', usageRow(row, from, after.updatedAt))]
+}
+
 export const rows = (before: Arq, after: Arq): readonly ViewChange[] => {
   if (before === after) return []
-  if (shown(after)) return [put('arqs', arqRow(after))]
-  return shown(before) ? [drop('arqs', before.uuid)] : []
+  if (shown(after)) return [put('arqs', arqRow(after)), ...ended(before, after)]
+  return shown(before) ? [drop('arqs', before.uuid), ...ended(before, after)] : []
 }

@@ -9,6 +9,7 @@ export type Arq = {
   readonly projectId: ProjectId | null
   readonly profileUuid: ProfileUuid
   readonly profileName: string
+  readonly profileVersion: number | null
   readonly groupId: number
   /** As it was in the profile at creation, whatever happens to the profile (S15). */
   readonly group: Group
@@ -26,6 +27,7 @@ export const initial: Arq = {
   projectId: null,
   profileUuid: '',
   profileName: '',
+  profileVersion: null,
   groupId: 0,
   group: {},
   bond: null,

@@ -1,99 +1,27 @@
 /** A deployable: grants its handles, each to one ARQ, and numbers the orders for its host. */
-import type { ArqUuid, AttributeUuid, HandleUuid } from '../../identifiers.ts'
+import type { ArqUuid, AttributeUuid } from '../../identifiers.ts'
+import type { Fault } from '../../fault.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import { openClaims } from '../../attachedFunctions.ts'
+import { unfitAttribute } from './attributes.ts'
+import { notCleaned, withheldFor } from './cleaning.ts'
 import { careOf, forced } from './handleAdmin.ts'
+import {
+  NOT_PROGRAMMABLE,
+  NOT_RELEASED,
+  PROGRAMMED_NOW,
+  WITHHELD_BELOW,
+  conflict,
+  grant,
+  notReleased,
+} from './granting.ts'
 import { rowsLost } from './rowsLost.ts'
 import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
 import { compared, lost } from './slots.ts'
-import { type Mates, handleFor, partOf } from './units.ts'
-import {
-  type Deployable,
-  type SlotHandle,
-  busy,
-  evolve,
-  initial,
-  repeatedUntil,
-  retryAt,
-  takenHandles,
-} from './state.ts'
+import { type Deployable, type SlotHandle, busy, evolve, initial, repeatedUntil, retryAt } from './state.ts'
 
 const RESOURCE = 'deployable'
-const conflict = (held: Deployable, why: string) =>
-  refuse({ kind: 'conflict', reason: `deployable ${held.name}: ${why}` })
-
-type Shares = (handle: SlotHandle) => boolean
-const usable = (held: Deployable, shares: Shares): string | null => {
-  if (held.status === 'maintaining') return 'its device is in maintenance'
-  if (held.presence !== 'present') return `its device is ${held.presence}`
-  return held.program || loading(held, shares) ? 'it is being programmed' : null
-}
-/** While a preparation that programs an image is under way, the region may not be granted to others (Q6). */
-const loading = (held: Deployable, shares: Shares): boolean =>
-  Object.values(held.handles).some(
-    (handle) => handle.pending?.type === 'PrepareSlot' && handle.pending.bitstream !== undefined && !shares(handle),
-  )
-/** Mates for which the very image is being loaded: the host loads it once for all of them. */
-const sharing =
-  (bitstream: string | null, mates: Mates): Shares =>
-  ({ arq, pending }) =>
-    arq !== null &&
-    mates.includes(arq) &&
-    pending?.type === 'PrepareSlot' &&
-    pending.bitstream !== undefined &&
-    pending.bitstream === bitstream
-
-/** Its host refuses as long (FENCE-5). */
-const NOT_RELEASED = 'its host may still have a quarantined handle of it prepared, so it cannot be programmed now'
-const notReleased = ({ handles }: Deployable): boolean =>
-  Object.values(handles).some(({ state, prepared }) => state === 'quarantined' && prepared)
-
-const grant = (
-  held: Deployable,
-  {
-    arq,
-    bitstream,
-    deadline,
-    requestId,
-    trace,
-    handle: wanted,
-    mates = [arq],
-  }: Extract<DeployableCommand, { type: 'Grant' }>,
-): Decision<DeployableEvent> => {
-  const shares = sharing(bitstream, mates)
-  const why = usable(held, shares)
-  if (why) return conflict(held, why)
-  const load = bitstream === held.bitstreamId ? null : bitstream
-  if (load && !held.programmable) return conflict(held, 'it cannot be programmed')
-  if (load && busy(held, shares)) return conflict(held, 'another request uses it, so it cannot be programmed now')
-  if (load && notReleased(held)) return conflict(held, NOT_RELEASED)
-  const found = freeHandle(held, mates, wanted)
-  if (!found) return conflict(held, 'no free attach handle')
-  // what is imported was given before, whole or in part
-  const part = wanted === undefined ? partOf(found.unit, mates) : null
-  if (part !== null) return conflict(held, part)
-  const { handle } = found
-  const order =
-    held.hostWork || load
-      ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, trace, bitstream: load })
-      : null
-  return accept({ type: 'Granted', handle: handle.uuid, arq, order })
-}
-
-/** One whose PCI function is in nobody's hands, not even as a part of another function (data-model R7). */
-const freeHandle = (held: Deployable, mates: Mates, wanted?: HandleUuid): ReturnType<typeof handleFor> => {
-  const handles = Object.values(held.handles)
-  const taken = openClaims()
-  // only then can two handles of a deployable attach the same hardware
-  if (handles.some(({ physfn, unseen }) => physfn !== undefined || unseen)) taken.add('taken', takenHandles(held))
-  const isFree = (one: SlotHandle): boolean => one.state === 'free' && taken.against('free', [one]) === null
-  if (wanted === undefined) return handleFor(handles, mates, isFree)
-  const handle = handles.find(({ uuid }) => uuid === wanted)
-  return handle && isFree(handle) ? { handle, unit: [handle] } : undefined
-}
-
 /** The handle that the ARQ holds or, if none, the one it gave up and the host could not release. */
 const slotOf = (held: Deployable, arq: ArqUuid): SlotHandle | undefined => {
   const handles = Object.values(held.handles)
@@ -113,9 +41,9 @@ const release = (
   const handle = slotOf(held, arq)
   if (!handle) return accept()
   const left = held.hostWork || handle.prepared || handle.pending !== null || handle.state === 'quarantined'
-  const work = left && !handle.quarantine?.inDoubt
+  const work = (left || held.cleaning === 'by_host') && !handle.quarantine?.inDoubt
   const order = work ? orderFor(held, handle, { type: 'ReleaseSlot', deadline, trace }) : null
-  return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order })
+  return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order }, ...withheldFor(held, handle))
 }
 
 export const NO_ANSWER = 'the host did not answer in time'
@@ -147,9 +75,11 @@ const answerSlot = (
 ): Decision<DeployableEvent> => {
   if (handle.pending?.number !== command.number) return accept() // an older order's answer, or said before
   if (command.order !== undefined && handle.pending.type !== command.order) return accept()
-  const { number, failed } = command
+  const { number, failed, cleaned } = command
   const slot = handle.uuid
-  if (failed === null) return accept({ type: 'OrderDone', slot, number })
+  const unclean = notCleaned(handle, command)
+  if (unclean !== null) return accept(...unclean)
+  if (failed === null) return accept({ type: 'OrderDone', slot, number, ...(cleaned ? { cleaned } : {}) })
   // otherwise the conversation fails the ARQ and releases the handle
   if (handle.pending.type === 'PrepareSlot')
     return accept(...(repeatedUntil(handle) === null ? [] : lost(handle, failed)))
@@ -176,12 +106,33 @@ const answer = (
 }
 
 const program = (held: Deployable, order: OrderOf<'Program'>): Decision<DeployableEvent> => {
-  if (!held.programmable) return conflict(held, 'it cannot be programmed')
+  if (!held.programmable) return conflict(held, NOT_PROGRAMMABLE)
   if (held.presence !== 'present') return conflict(held, `its device is ${held.presence}`)
-  if (held.program) return conflict(held, 'it is being programmed')
+  if (held.program) return conflict(held, PROGRAMMED_NOW)
   if (busy(held)) return conflict(held, 'a request uses it, so it cannot be programmed now')
   if (notReleased(held)) return conflict(held, NOT_RELEASED)
   return accept({ type: 'ProgramStarted', image: order.image, order: programOrderFor(held, order) })
+}
+
+const addAttribute = (
+  held: Deployable,
+  attribute: Extract<DeployableCommand, { type: 'AddAttribute' }>['attribute'],
+): Decision<DeployableEvent> => {
+  const unfit = unfitAttribute(held.attributes, attribute)
+  if (unfit !== null) return refuse({ kind: 'invalid', ...unfit })
+  const { key, parent } = attribute
+  if (held.attributes.some((one) => one.key === key && one.parent === parent))
+    return refuse({ kind: 'exists', resource: 'attribute', field: 'key', value: key })
+  return accept({ type: 'AttributeAdded', attribute: { ...attribute, origin: 'operator' } })
+}
+/** Why the root of this deployable cannot be programmed now; null: it can. What is withheld below it would leave with it, and block it. */
+export const programmingBelow = (held: Deployable): Fault | null => {
+  const why = busy(held)
+    ? 'a request uses it, so its root cannot be programmed now'
+    : Object.values(held.handles).some(({ state }) => state === 'quarantined')
+      ? WITHHELD_BELOW
+      : null
+  return why && { kind: 'conflict', reason: `deployable ${held.name}: ${why}` }
 }
 
 /** A deployable without a resource class cannot be granted (I11). */
@@ -215,6 +166,12 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
       return setPresence(held, command)
     case 'SetStatus':
       return held.status === command.status ? accept() : accept({ type: 'StatusSet', status: command.status })
+    case 'SetHealth':
+      return (held.failing ?? null) === command.failing
+        ? accept()
+        : accept({ type: 'HealthSet', failing: command.failing })
+    case 'TouchTree':
+      return accept({ type: 'TreeTouched' })
     case 'Grant':
       return grant(held, command)
     case 'Release':
@@ -225,12 +182,8 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
       return due(held, command.at, command.deadline)
     case 'Program':
       return program(held, command)
-    case 'AddAttribute': {
-      const { key } = command.attribute
-      if (held.attributes.some((attribute) => attribute.key === key))
-        return refuse({ kind: 'exists', resource: 'attribute', field: 'key', value: key })
-      return accept({ type: 'AttributeAdded', attribute: { ...command.attribute, origin: 'operator' } })
-    }
+    case 'AddAttribute':
+      return addAttribute(held, command.attribute)
     case 'RemoveAttribute':
       return removeAttribute(held, command.uuid)
     case 'ForceRelease':
@@ -239,6 +192,7 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
       return accept(...rowsLost(held, command))
     case 'Quarantine':
     case 'Clear':
+    case 'Clean':
       return careOf(held, command)
     case 'Withhold':
     case 'PrepareAgain':

@@ -9,6 +9,7 @@ import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { HandleAdminCommand } from './handleAdminMessages.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import type { DeployableEvent } from './messages.ts'
+import { orderFor } from './orders.ts'
 import { undone } from './slots.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 
@@ -49,12 +50,34 @@ const clear = (
   }
 }
 
+/** The release is ordered once more, and the cleaning with it. What withheld the handle ends with that, unless it fails again. */
+const clean = (
+  held: Deployable,
+  handle: SlotHandle,
+  note: Extract<HandleAdminCommand, { readonly type: 'Clean' }>,
+): Decision<DeployableEvent> => {
+  const { by, reason, deadline } = note
+  if (handle.state === 'held') return HELD(handle)
+  if (handle.state === 'missing') return MISSING(handle)
+  if (handle.pending) return no(handle, 'its host is at work on it')
+  if (held.cleaning !== 'by_host') return no(handle, 'no command that cleans it is chosen on its host')
+  const undoing = undone(held, handle, { by, reason }, deadline)
+  if (undoing) return undoing
+  const order = orderFor(held, handle, { type: 'ReleaseSlot', deadline })
+  return accept(
+    { type: 'HandleCleared', handle: handle.uuid, by, reason },
+    { type: 'HandleQuarantined', handle: handle.uuid, until: 'confirmed', by, reason },
+    { type: 'HandleReleased', handle: handle.uuid, arq: handle.lastArq ?? '', order },
+  )
+}
+
 export const careOf = (
   held: Deployable,
   command: Extract<HandleAdminCommand, { readonly handle: string }>,
 ): Decision<DeployableEvent> => {
   const handle = held.handles[command.handle]
   if (!handle) return refuse({ kind: 'not_found', resource: 'attach handle', id: command.handle })
+  if (command.type === 'Clean') return clean(held, handle, command)
   return command.type === 'Quarantine' ? quarantine(handle, command) : clear(held, handle, command)
 }
 

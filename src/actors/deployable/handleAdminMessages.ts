@@ -6,6 +6,8 @@ export type HandleAdminCommand =
   | ({ readonly type: 'Quarantine'; readonly handle: HandleUuid } & OperatorNote)
   /** The handle is clean. `deadline`: of an order that the host has to carry out for that (SLOT-3). */
   | ({ readonly type: 'Clear'; readonly handle: HandleUuid; readonly deadline: number } & OperatorNote)
+  /** Its host is to clean it, again or for the first time. */
+  | ({ readonly type: 'Clean'; readonly handle: HandleUuid; readonly deadline: number } & OperatorNote)
   /** The ARQ gives up its handle, whether or not the host can release it now. */
   | ({
       readonly type: 'ForceRelease'

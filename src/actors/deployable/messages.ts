@@ -1,5 +1,6 @@
 /** The commands and events of a deployable. It owns its attach handles and, for an FPGA, the content of the region. */
-import type { HandleType } from '../../hardware.ts'
+import type { Cleaned, Cleaning } from '../../cleaning.ts'
+import type { DeployableKind, HandleType } from '../../hardware.ts'
 import type {
   ArqUuid,
   AttributeUuid,
@@ -21,6 +22,8 @@ export type Attribute = {
   readonly key: string
   readonly value: string
   readonly origin: Origin
+  /** The attribute of the same deployable that it describes. Absent: it describes the deployable itself. */
+  readonly parent?: AttributeUuid
   readonly createdAt: number
 }
 /** A handle as the driver reported it, with the UUID that it keeps. */
@@ -44,8 +47,16 @@ export type Description = {
   readonly programmable: boolean
   readonly attributes: readonly Attribute[]
   readonly handles: readonly KnownHandle[]
+  /** Absent: it says nothing of it; releases up to 0.2.0 never do. */
+  readonly kind?: DeployableKind
+  /** How many deployables stand below it; absent: none. */
+  readonly nodes?: number
+  /** How its handles are cleaned between requests; absent: they are not. */
+  readonly cleaning?: Cleaning
+  /** Only where it has changed since it was recorded. `tree` null: it is a root now. */
+  readonly place?: { readonly tree: Tree | null; readonly rpUuid: ResourceProviderUuid }
 }
-/** Where a deployable is in the tree of its device (data-model R1); a root has none. Only imports know of trees so far. */
+/** Where a deployable is in the tree of its device (data-model R1); a root has none. */
 export type Tree = {
   readonly parentUuid: DeployableUuid
   readonly parentId: number
@@ -82,6 +93,10 @@ export type DeployableCommand =
   /** `bitstreamId`: what the card says it holds, of one that was retired and is back. */
   | { readonly type: 'SetPresence'; readonly presence: Presence; readonly bitstreamId?: string | undefined }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
+  /** Of its device: why it counts as bad, in words; null: it does not. */
+  | { readonly type: 'SetHealth'; readonly failing: string | null }
+  /** Of a root: something below it has come, has left, or stands elsewhere. */
+  | { readonly type: 'TouchTree' }
   | {
       readonly type: 'Grant'
       readonly arq: ArqUuid
@@ -109,6 +124,8 @@ export type DeployableCommand =
       readonly order?: Order['type']
       readonly failed: string | null
       readonly final: boolean
+      /** The evidence of the cleaning that followed a release. */
+      readonly cleaned?: Cleaned | undefined
       readonly retryBy: number
     }
   | {
@@ -145,6 +162,9 @@ export type DeployableEvent =
   | { readonly type: 'DeployableDescribed'; readonly description: Description }
   | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: string }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
+  | { readonly type: 'HealthSet'; readonly failing: string | null }
+  /** Something below this root has changed. It changes nothing of the root itself but its revision: who decides on an outdated copy is fenced. */
+  | { readonly type: 'TreeTouched' }
   /** `order` null: the device needs no work on its host. */
   | {
       readonly type: 'Granted'
@@ -163,14 +183,15 @@ export type DeployableEvent =
       readonly arq: ArqUuid
       readonly order: Order | null
     }
-  | { readonly type: 'OrderDone'; readonly slot: HandleUuid; readonly number: number }
-  /** `again`: the release is ordered once more; null: the handle is quarantined. */
+  | { readonly type: 'OrderDone'; readonly slot: HandleUuid; readonly number: number; readonly cleaned?: Cleaned }
+  /** `again`: the release is ordered once more; null: the handle is quarantined. `cleaned`: it was released, and its cleaning has failed. */
   | {
       readonly type: 'OrderFailed'
       readonly slot: HandleUuid
       readonly number: number
       readonly reason: string
       readonly again: Order | null
+      readonly cleaned?: Cleaned
     }
   | { readonly type: 'ProgramStarted'; readonly image: string; readonly order: Order }
   | { readonly type: 'Programmed'; readonly image: string; readonly number: number }

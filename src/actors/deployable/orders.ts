@@ -47,8 +47,10 @@ export const orderFor = (
 ): Order => {
   const head = headOf(held, uuid, wanted)
   const handle = { type, info }
-  if (wanted.type === 'ReleaseSlot')
-    return { ...head, type: 'ReleaseSlot', handle, ...(wanted.also?.length ? { also: wanted.also } : {}) }
+  if (wanted.type === 'ReleaseSlot') {
+    const also = wanted.also?.length ? { also: wanted.also } : {}
+    return { ...head, type: 'ReleaseSlot', handle, ...also, ...(held.cleaning === 'by_host' ? { clean: true } : {}) }
+  }
   const { arq, requestId, bitstream } = wanted
   return { ...head, type: 'PrepareSlot', handle, arq, requestId, ...(bitstream === null ? {} : { bitstream }) }
 }

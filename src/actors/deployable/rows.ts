@@ -23,6 +23,7 @@ export const deployableRow = (held: Deployable): Row<'deployables'> => ({
   driver_name: held.driverName,
   bitstream_id: held.bitstreamId,
   presence: held.presence,
+  kind: held.kind,
   created_at: held.createdAt,
   // a grant or a release does not change this row
   updated_at: held.describedAt,
@@ -34,6 +35,7 @@ export const attributeRow = (held: Deployable, attribute: Attribute): Row<'attri
   key: attribute.key,
   value: attribute.value,
   origin: attribute.origin,
+  parent_uuid: attribute.parent ?? null,
   created_at: attribute.createdAt,
   updated_at: null,
 })
@@ -80,7 +82,8 @@ const attributeChanges = (before: Deployable, after: Deployable): readonly ViewC
   if (before.attributes === after.attributes) return []
   const kept = new Map(after.attributes.map((attribute) => [attribute.uuid, attribute]))
   const old = new Map(before.attributes.map((attribute) => [attribute.uuid, attribute]))
-  const differs = (one: Attribute, other: Attribute | undefined) => one.key !== other?.key || one.value !== other.value
+  const differs = (one: Attribute, other: Attribute | undefined) =>
+    one.key !== other?.key || one.value !== other.value || one.parent !== other.parent
   return [
     ...before.attributes.filter(({ uuid }) => !kept.has(uuid)).map(({ uuid }) => drop('attributes', uuid)),
     ...after.attributes

@@ -1,4 +1,6 @@
 /** What is recorded of a deployable and of its attach handles. */
+import type { Cleaned, Cleaning } from '../../cleaning.ts'
+import type { DeployableKind } from '../../hardware.ts'
 import type { DatedNote } from '../../operatorNote.ts'
 import type { ArqUuid, DeployableUuid, EntityKey } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
@@ -25,6 +27,8 @@ export type SlotHandle = KnownHandle & {
   readonly repeated?: number
   /** Its host was ordered to prepare it, and has not said yet that it is released. */
   readonly prepared?: true
+  /** The evidence of its last cleaning, done or failed. */
+  readonly cleaned?: Cleaned
 }
 export type Deployable = Identity & {
   readonly exists: boolean
@@ -33,10 +37,17 @@ export type Deployable = Identity & {
   readonly driverName: string
   readonly hostWork: boolean
   readonly programmable: boolean
+  readonly kind: DeployableKind | null
+  /** How many deployables its driver shows below it. */
+  readonly nodes: number
+  /** How its handles are cleaned between requests; absent: they are not. */
+  readonly cleaning?: Cleaning
   readonly attributes: readonly Attribute[]
   readonly handles: Readonly<Record<string, SlotHandle>>
   readonly status: DeviceStatus
   readonly presence: Presence
+  /** Why its device counts as bad; absent: it does not, as far as is known. */
+  readonly failing?: string
   readonly bitstreamId: string | null
   readonly program: { readonly image: string; readonly order: Order; readonly since: number } | null
   readonly programFault: string | null
@@ -66,6 +77,8 @@ export const initial: Deployable = {
   driverName: '',
   hostWork: false,
   programmable: false,
+  kind: null,
+  nodes: 0,
   attributes: [],
   handles: {},
   status: 'enabled',

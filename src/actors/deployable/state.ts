@@ -1,55 +1,13 @@
 /** The state of a deployable, and how each event changes it. */
 import type { Hardware } from '../../imageFits.ts'
 import type { HandleUuid } from '../../identifiers.ts'
-import type { DeployableEvent, Description, KnownHandle } from './messages.ts'
+import { rooted, topLevel } from './attributes.ts'
+import { describe } from './describe.ts'
+import type { Attribute, DeployableEvent } from './messages.ts'
 import { type Deployable, type SlotHandle, initial } from './shape.ts'
 import { type HandleMove, next } from './states.ts'
 
 export { type Deployable, type SlotHandle, deployableKey, initial } from './shape.ts'
-
-const fresh = (handle: KnownHandle): SlotHandle => ({
-  ...handle,
-  state: 'free',
-  arq: null,
-  pending: null,
-  pendingSince: 0,
-  lastArq: null,
-  attempts: 0,
-  unseen: false,
-})
-
-/** A handle that is in the report again. A handle that an ARQ holds keeps its state until it is given up. */
-const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle => {
-  if (!old) return fresh(shown)
-  const { physfn: _, set: _was, ...kept } = old
-  return { ...kept, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state }
-}
-const unseen = (old: SlotHandle): SlotHandle => ({
-  ...old,
-  unseen: true,
-  state: old.quarantine ? old.state : (next(old.state, 'vanish') ?? old.state),
-})
-
-const describe = (held: Deployable, description: Description, at: number): Partial<Deployable> => {
-  const shown = new Map(description.handles.map((handle) => [handle.uuid, seen(held.handles[handle.uuid], handle)]))
-  const gone = Object.values(held.handles)
-    .filter((handle) => !shown.has(handle.uuid))
-    .map(unseen)
-  const operators = held.attributes.filter(({ origin }) => origin !== 'driver')
-  const created = new Map(held.attributes.map(({ uuid, createdAt }) => [uuid, createdAt]))
-  return {
-    driver: description.driver,
-    numAccelerators: description.numAccelerators,
-    driverName: description.driverName,
-    hostWork: description.hostWork,
-    programmable: description.programmable,
-    handles: Object.fromEntries([...shown.values(), ...gone].map((handle) => [handle.uuid, handle])),
-    attributes: [
-      ...description.attributes.map((attribute) => ({ ...attribute, createdAt: created.get(attribute.uuid) ?? at })),
-      ...operators,
-    ],
-  }
-}
 
 const move = (
   held: Deployable,
@@ -65,7 +23,8 @@ const move = (
   return { handles: { ...held.handles, [uuid]: { ...handle, state: settled, ...change } } }
 }
 
-const change = (held: Deployable, event: DeployableEvent, at: number): Partial<Deployable> | null => {
+type WithChange = Exclude<DeployableEvent, { readonly type: 'HealthSet' }>
+const change = (held: Deployable, event: WithChange, at: number): Partial<Deployable> | null => {
   switch (event.type) {
     case 'DeployableRecorded':
       return {
@@ -86,16 +45,9 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
     case 'HandleReleased':
       return released(held, event, at)
     case 'OrderDone':
-      return done(held, event.slot)
+      return done(held, event)
     case 'OrderFailed':
-      return {
-        ...move(held, event.slot, event.again ? 'releaseWithWork' : 'failed', {
-          pending: event.again,
-          pendingSince: at,
-          attempts: held.handles[event.slot]!.attempts + 1,
-        }),
-        orders: event.again?.number ?? held.orders,
-      }
+      return orderFailed(held, event, at)
     case 'ProgramStarted':
       return {
         program: { image: event.image, order: event.order, since: at },
@@ -107,10 +59,13 @@ const change = (held: Deployable, event: DeployableEvent, at: number): Partial<D
     case 'ProgramFailed':
       // the content of the region is unknown now, which is recorded as no known bitstream (S14)
       return { program: null, bitstreamId: null, programFault: event.reason }
+    case 'TreeTouched':
+      // its revision rises: who looked up what stands below it looks again
+      return {}
     case 'AttributeAdded':
       return { attributes: [...held.attributes, { ...event.attribute, createdAt: at }] }
     case 'AttributeRemoved':
-      return { attributes: held.attributes.filter(({ uuid }) => uuid !== event.uuid) }
+      return { attributes: rooted(held.attributes.filter(({ uuid }) => uuid !== event.uuid)) }
     case 'HandleQuarantined':
       return quarantined(held, event, at)
     case 'OrdersRaised':
@@ -184,15 +139,37 @@ const released = (
   }
 }
 
+const cleanedIn = ({ cleaned }: Pick<SlotHandle, 'cleaned'>): Pick<SlotHandle, 'cleaned'> =>
+  cleaned === undefined ? {} : { cleaned }
 /** A done `PrepareSlot` leaves the handle held and may have brought a bitstream; a done `ReleaseSlot` frees it. */
-const done = (held: Deployable, slot: HandleUuid): Partial<Deployable> => {
+const done = (held: Deployable, event: Extract<DeployableEvent, { type: 'OrderDone' }>): Partial<Deployable> => {
+  const { slot } = event
   const { pending } = held.handles[slot]!
   const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
   const left = pending?.type === 'PrepareSlot' ? held : notPrepared(held, slot)
   return {
-    ...move(left, slot, 'done', { pending: null }),
+    ...move(left, slot, 'done', { pending: null, ...cleanedIn(event) }),
     ...(bitstream === undefined ? {} : { bitstreamId: bitstream }),
   }
+}
+
+const orderFailed = (
+  held: Deployable,
+  event: Extract<DeployableEvent, { type: 'OrderFailed' }>,
+  at: number,
+): Partial<Deployable> => ({
+  ...move(held, event.slot, event.again ? 'releaseWithWork' : 'failed', {
+    pending: event.again,
+    pendingSince: at,
+    attempts: held.handles[event.slot]!.attempts + 1,
+    ...cleanedIn(event),
+  }),
+  orders: event.again?.number ?? held.orders,
+})
+
+const healthSet = (held: Deployable, reason: string | null, at: number): Deployable => {
+  const { failing: _, ...rest } = held
+  return { ...rest, ...(reason === null ? {} : { failing: reason }), updatedAt: at }
 }
 
 /** Events about single handles: they do not change the row of the deployable, unless they change the content of its region. */
@@ -207,22 +184,44 @@ const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
   'StatusSet',
 ])
 
+/** Where a description says that it stands now, and without the policy of cleaning that it does not name any more. */
+const placed = (held: Deployable, event: DeployableEvent): Deployable => {
+  if (event.type !== 'DeployableDescribed') return held
+  const { cleaning: _was, ...uncared } = held
+  if (!event.description.place) return uncared
+  const { tree: _, ...rest } = uncared
+  const { tree, rpUuid } = event.description.place
+  return { ...rest, rpUuid, ...(tree ? { tree } : {}) }
+}
+
 export const evolve = (held: Deployable, event: DeployableEvent, at: number): Deployable => {
+  if (event.type === 'HealthSet') return healthSet(held, event.failing, at)
   const changed = change(held, event, at)
   if (!changed) return held
   if (event.type === 'DeployableRecorded') return { ...held, ...changed, createdAt: at }
   const quiet = QUIET.has(event.type) && !('bitstreamId' in changed)
-  return { ...held, ...changed, updatedAt: at, ...(quiet ? {} : { describedAt: at, revision: held.revision + 1 }) }
+  return {
+    ...placed(held, event),
+    ...changed,
+    updatedAt: at,
+    ...(quiet ? {} : { describedAt: at, revision: held.revision + 1 }),
+  }
 }
 
-export const attributeOf = (held: Deployable, key: string): string | null =>
-  held.attributes.find((attribute) => attribute.key === key)?.value ?? null
-export const traitsOf = (held: Deployable): ReadonlySet<string> =>
-  new Set(held.attributes.filter(({ key }) => key.startsWith('trait')).map(({ value }) => value))
+type Attributed = { readonly attributes: readonly Pick<Attribute, 'key' | 'value' | 'parent'>[] }
+export const attributeOf = (held: Attributed, key: string): string | null =>
+  topLevel(held.attributes).find((attribute) => attribute.key === key)?.value ?? null
+export const traitsOf = (held: Attributed): ReadonlySet<string> =>
+  new Set(
+    topLevel(held.attributes)
+      .filter(({ key }) => key.startsWith('trait'))
+      .map(({ value }) => value),
+  )
 /** What it says of itself to an image that is to be loaded. */
 export const hardwareOf = (held: Deployable): Hardware => ({
   vendor: held.vendor,
   attribute: (key) => attributeOf(held, key),
+  loaded: held.bitstreamId,
 })
 /** `but`: handles that do not count. */
 export const busy = (held: Deployable, but: (handle: SlotHandle) => boolean = () => false): boolean =>
@@ -237,6 +236,9 @@ export const busy = (held: Deployable, but: (handle: SlotHandle) => boolean = ()
 const QUARANTINE_MS = 300_000
 /** Whether a handle is in use, or its host works on it. */
 export const inUse = (held: Deployable): boolean => busy(held) || held.program !== null
+/** The same of one whose card is present: a handle that may be prepared on it must not be forgotten. */
+export const mayBePrepared = (held: Deployable): boolean =>
+  inUse(held) || Object.values(held.handles).some(({ state }) => state === 'quarantined')
 /** A request has it or may still have it, or an operator withholds it: its hardware cannot be given to anybody else. */
 export const isTaken = ({ state }: SlotHandle): boolean => state !== 'free' && state !== 'missing'
 export const takenHandles = (held: Deployable): readonly SlotHandle[] => Object.values(held.handles).filter(isTaken)

@@ -15,6 +15,8 @@ export type DeviceFacts = {
   /** As reported; the identity is its canonical form, which the host holds. */
   readonly controlPath: string
 }
+/** Why a device counts as bad, and since when, ms since the epoch. */
+export type Failing = { readonly reason: string; readonly since: number }
 export type DeviceIdentity = {
   readonly uuid: DeviceUuid
   readonly id: number
@@ -26,11 +28,14 @@ export type DeviceCommand =
   /** `grown`: new deployables were recorded with its status in the same append; its row fences a concurrent change of the status. */
   | { readonly type: 'Describe'; readonly facts: DeviceFacts; readonly grown: boolean }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
+  /** `failing`: why it counts as bad, in words; null: it does not. */
+  | { readonly type: 'SetHealth'; readonly failing: string | null }
   | { readonly type: 'SetPresence'; readonly presence: Presence }
 export type DeviceEvent =
   | { readonly type: 'DeviceRecorded'; readonly identity: DeviceIdentity; readonly facts: DeviceFacts }
   | { readonly type: 'DeviceDescribed'; readonly facts: DeviceFacts }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
+  | { readonly type: 'HealthSet'; readonly failing: string | null }
   | { readonly type: 'PresenceSet'; readonly presence: Presence }
 
 export type Device = DeviceIdentity & {
@@ -38,6 +43,8 @@ export type Device = DeviceIdentity & {
   readonly facts: DeviceFacts
   readonly status: DeviceStatus
   readonly presence: Presence
+  /** Absent: it is not bad, as far as is known. */
+  readonly failing?: Failing
   readonly createdAt: number
   readonly updatedAt: number | null
 }
@@ -77,11 +84,21 @@ const decide = (device: Device, command: DeviceCommand): Decision<DeviceEvent> =
         : accept({ type: 'DeviceDescribed', facts: command.facts })
     case 'SetStatus':
       return device.status === command.status ? accept() : accept({ type: 'StatusSet', status: command.status })
+    case 'SetHealth':
+      // other reasons are no news: what is measured shows them
+      return (device.failing === undefined) === (command.failing === null)
+        ? accept()
+        : accept({ type: 'HealthSet', failing: command.failing })
     case 'SetPresence':
       return device.presence === command.presence
         ? accept()
         : accept({ type: 'PresenceSet', presence: command.presence })
   }
+}
+
+const healthSet = (device: Device, reason: string | null, at: number): Device => {
+  const { failing: _, ...rest } = device
+  return { ...rest, ...(reason === null ? {} : { failing: { reason, since: at } }), updatedAt: at }
 }
 
 const evolve = (device: Device, event: DeviceEvent, at: number): Device => {
@@ -92,6 +109,8 @@ const evolve = (device: Device, event: DeviceEvent, at: number): Device => {
       return { ...device, facts: event.facts, updatedAt: at }
     case 'StatusSet':
       return { ...device, status: event.status, updatedAt: at }
+    case 'HealthSet':
+      return healthSet(device, event.failing, at)
     case 'PresenceSet':
       return { ...device, presence: event.presence, updatedAt: at }
     default:
@@ -112,14 +131,15 @@ export const deviceRow = (device: Device): Row<'devices'> => ({
   status: device.status,
   presence: device.presence,
   driver: device.facts.driver,
+  failing: device.failing?.reason ?? null,
   created_at: device.createdAt,
   updated_at: device.updatedAt,
 })
-const shown = (device: Device) => device.exists && device.presence !== 'retired'
+export const isShown = (device: Device) => device.exists && device.presence !== 'retired'
 const rows = (before: Device, after: Device): readonly ViewChange[] => {
   if (before === after) return []
-  if (shown(after)) return [put('devices', deviceRow(after))]
-  return shown(before) ? [drop('devices', before.uuid)] : []
+  if (isShown(after)) return [put('devices', deviceRow(after))]
+  return isShown(before) ? [drop('devices', before.uuid)] : []
 }
 
 export const device: Decider<Device, DeviceCommand, DeviceEvent, 'device'> = {

@@ -6,6 +6,7 @@ import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { BOOTS_KEPT, type FromBoot, bootAge } from './boots.ts'
 import { type HostKeys, type KeyChange, type KeyCommand, decideKey, isKeyCommand, keysAfter } from './enrollment.ts'
 import { REFUSALS_EVERY_MS, type Refusal } from '../runtime/refusals.ts'
+import type { PlaybookRun } from '../../wire/playbooks.ts'
 import { type Row, put } from '../runtime/views.ts'
 
 /** From the best to the worst. */
@@ -40,6 +41,8 @@ export type InventorySnapshot = {
   readonly digest: string
   readonly aliases: readonly HostName[]
   readonly drivers: Readonly<Record<string, DriverState>>
+  /** The last run of each driver; absent: the host has no playbooks. */
+  readonly playbooks?: readonly PlaybookRun[]
 }
 export type Host = InventorySnapshot & {
   /** An inventory of it was recorded. */
@@ -76,6 +79,8 @@ export type HostCommand =
   | ({ readonly type: 'Retire' | 'Remove'; readonly devices: Changed } & OperatorNote)
   | ({ readonly type: 'Restore' } & OperatorNote)
   | { readonly type: 'RefuseReport'; readonly reason: Refusal; readonly detail: string; readonly at: number }
+  /** What the next report says of these devices is compared as a whole. */
+  | { readonly type: 'LookAgain'; readonly devices: Changed; readonly by: string }
   /** Of a retired host, more devices leave the inventory. */
   | { readonly type: 'Shed'; readonly devices: Changed; readonly by: string }
 export type Care = 'retired' | 'removed' | 'restored'
@@ -173,6 +178,8 @@ const careOf = (
       return accept({ ...command, type: 'LivenessSet', liveness: 'removed', care: 'removed' })
     case 'Shed':
       return nothingLeaves || !retired ? accept() : accept({ ...command, type: 'LivenessSet', liveness })
+    case 'LookAgain':
+      return nothingLeaves ? accept() : accept({ ...command, type: 'LivenessSet', liveness })
     case 'Restore':
       if (!retired) return accept()
       // counts as silent until the next sweep finds that it was heard from
@@ -234,7 +241,7 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
   // an event of a later release: it means nothing to this one
   if (event.type !== 'PictureRecorded') return host
   // what a former start could do says nothing of this one
-  const { macs: _, ...before } = host
+  const { macs: _, playbooks: __, ...before } = host
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []
   return {
     ...before,

@@ -61,7 +61,7 @@ export const judgeSigner = (
       ? { refusal: 'unsigned', rule: `host ${name} signs with key ${key}, and this is not signed` }
       : {
           refusal: 'foreign_key',
-          rule: `host ${name} signs with key ${key}, and this is signed with key ${signer}; if the host has a new key, an operator says so: accelerando hosts rekey`,
+          rule: `host ${name} signs with key ${key}, and this is signed with key ${signer}; if the host has a new key, an operator says so: accelerando host rekey`,
         }
   if (signer !== null) return 'present'
   if (enrollment === 'first-use') return 'believed'
@@ -86,7 +86,7 @@ const approved = ({ key: known, offered }: HostKeys, name: HostName, named: stri
   if (known !== undefined)
     return named === null || named === known
       ? null
-      : conflict(`host ${name} signs with key ${known} already: accelerando hosts rekey replaces it`)
+      : conflict(`host ${name} signs with key ${known} already: accelerando host rekey replaces it`)
   const key = named ?? offered?.key
   if (key === undefined)
     return conflict(`no key of host ${name} waits for approval: name the key, or wait for its report`)

@@ -2,7 +2,8 @@
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import { type Attaching, canonicalAddress } from '../../attachedFunctions.ts'
-import type { Description } from '../deployable/messages.ts'
+import { pathsOf } from '../deployable/attributes.ts'
+import type { Attribute, Description } from '../deployable/messages.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { DeviceFacts } from '../device/decider.ts'
 import { canonicalHandle } from './digest.ts'
@@ -16,34 +17,59 @@ export const attachingOf = ({ type, info, physfn }: ReportedDeployable['handles'
   return { type, info, ...(parent === null ? {} : { physfn: parent }) }
 }
 
+/** An attribute keeps its UUID as long as it stands at the same place: below the same keys. */
+const attributesOf = (held: Deployable['attributes'], reported: ReportedDeployable['attributes'], take: Pool) => {
+  const paths = pathsOf(held)
+  const known = new Map(
+    held.flatMap(({ uuid, origin }) => (origin === 'driver' ? [[JSON.stringify(paths.get(uuid)), uuid] as const] : [])),
+  )
+  const said: { readonly attribute: Attribute; readonly path: readonly string[] }[] = []
+  for (const { key, value, parent } of reported) {
+    // it stands before this one: whatever is recorded was judged before
+    const above = parent === undefined ? undefined : said[parent]
+    const path = [...(above?.path ?? []), key]
+    const uuid = known.get(JSON.stringify(path)) ?? take()
+    const nested = above ? { parent: above.attribute.uuid } : {}
+    said.push({ attribute: { uuid, key, value, origin: 'driver', ...nested, createdAt: 0 }, path })
+  }
+  return said.map(({ attribute }) => attribute)
+}
+
+/** How a deployable stands in the tree of its device. */
+export type Standing = {
+  /** How many stand below it. */
+  readonly nodes: number
+  /** Its accelerators, where they are counted; null: as many as its driver says. */
+  readonly units: number | null
+  /** Only where it has changed. */
+  readonly place?: NonNullable<Description['place']>
+}
+
 export const descriptionOf = (
   held: Pick<Deployable, 'handles' | 'attributes'>,
   driver: string,
   reported: ReportedDeployable,
   take: Pool,
+  { nodes, units, place }: Standing,
 ): Description => {
   const known = new Map(Object.values(held.handles).map((handle) => [handle.canonical, handle.uuid]))
-  const attributes = new Map(
-    held.attributes.filter(({ origin }) => origin === 'driver').map((attribute) => [attribute.key, attribute.uuid]),
-  )
+  const { kind, cleaning } = reported
   return {
     driver,
-    numAccelerators: reported.numAccelerators,
+    numAccelerators: units ?? reported.numAccelerators,
     driverName: reported.driverName,
     hostWork: reported.hostWork,
     programmable: reported.programmable,
-    attributes: reported.attributes.map(({ key, value }) => ({
-      uuid: attributes.get(key) ?? take(),
-      key,
-      value,
-      origin: 'driver',
-      createdAt: 0,
-    })),
+    attributes: attributesOf(held.attributes, reported.attributes, take),
     handles: reported.handles.map((handle) => {
       const canonical = canonicalHandle(handle)
       const set = handle.set === undefined ? {} : { set: handle.set }
       return { uuid: known.get(canonical) ?? take(), ...attachingOf(handle), ...set, canonical }
     }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(nodes === 0 ? {} : { nodes }),
+    ...(cleaning === undefined ? {} : { cleaning }),
+    ...(place ? { place } : {}),
   }
 }
 
@@ -58,12 +84,16 @@ const essence = (said: Description) =>
 
 /** Whether the report changes nothing, so that nothing is written (C1). */
 export const saysNothingNew = (held: Deployable, said: Description): boolean => {
-  const { driver, numAccelerators, driverName, hostWork, programmable } = held
+  if (said.place) return false
+  const { driver, numAccelerators, driverName, hostWork, programmable, kind, nodes, cleaning } = held
   const attributes = held.attributes
     .filter(({ origin }) => origin === 'driver')
     .map((attribute) => ({ ...attribute, createdAt: 0 }))
   const handles = Object.values(held.handles).filter(({ unseen }) => !unseen)
-  return essence({ driver, numAccelerators, driverName, hostWork, programmable, attributes, handles }) === essence(said)
+  const tree = { ...(kind === null ? {} : { kind }), ...(nodes === 0 ? {} : { nodes }) }
+  const care = cleaning === undefined ? {} : { cleaning }
+  const is = { driver, numAccelerators, driverName, hostWork, programmable, attributes, handles, ...tree, ...care }
+  return essence(is) === essence(said)
 }
 
 export const factsOf = (driver: string, device: ReportedDevice): DeviceFacts => ({

@@ -4,7 +4,9 @@ import { type Attaching, canonicalAddress, openClaims } from '../../attachedFunc
 import { type SlotHandle, isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
 import { brokenText, isStorableJson } from '../../text.ts'
+import { isNaming } from '../deployable/attributes.ts'
 import { attachingOf } from './describe.ts'
+import { treeTrouble } from './trees.ts'
 
 /** The attach handles of a host's devices, by canonical control path. */
 export type Handles = ReadonlyMap<string, readonly SlotHandle[]>
@@ -40,13 +42,12 @@ const ownClash = (handles: readonly Attaching[]): string | null => {
 
 /** Anything but printable ASCII, in JSON. */
 const ODD = /[^ -~]|\\[^"\\]/
-/** Attributes whose value is a name of Placement. */
-const isNaming = (key: string): boolean => key === 'rc' || key.startsWith('trait')
 const namesOf = (device: ReportedDevice): readonly (readonly [what: string, text: string])[] => [
   ['vendor', device.vendor],
   ['model', device.model],
-  ...device.deployables.flatMap(({ name, driverName, bitstreamId = '', attributes, handles }) => [
+  ...device.deployables.flatMap(({ name, parent = '', driverName, bitstreamId = '', attributes, handles }) => [
     ['deployable name', name] as const,
+    ['name of a parent', parent] as const,
     ['driver name', driverName] as const,
     ['bitstream id', bitstreamId] as const,
     ...attributes.flatMap(({ key, value }) => [
@@ -72,17 +73,18 @@ export const unfit = (device: ReportedDevice): string | null => {
   if (odd && !isStorableJson(json)) return 'text with a NUL or with half a character'
   const bad = odd ? badName(device) : null
   if (bad !== null) return bad
-  for (const { name, attributes, handles } of device.deployables) {
-    const keys = attributes.map(({ key }) => key)
-    const again = twice(keys)
+  for (const { name, parent: above, attributes, handles } of device.deployables) {
     if (name.length > NAME_MAX) return `deployable name of ${name.length} characters, at most ${NAME_MAX} are allowed`
-    if (again !== undefined) return `deployable ${name} has two attributes ${again}`
-    if (!keys.includes('rc')) return `deployable ${name} needs an attribute rc`
+    // only a root has a provider (R4)
+    if (above === undefined && !attributes.some(({ key }) => key === 'rc'))
+      return `deployable ${name} needs an attribute rc`
     const parent = handles.find(({ physfn }) => physfn !== undefined && canonicalAddress(physfn) === null)?.physfn
     if (parent !== undefined) return `deployable ${name} names a physical function '${parent}', which is no PCI address`
   }
   const again = twice(device.deployables.map(({ name }) => name))
   if (again !== undefined) return `deployable name ${again} is shown twice`
+  const trouble = treeTrouble(device)
+  if (trouble !== null) return trouble
   const clash = ownClash(attachedBy(device))
   return clash && `its own attach handles overlap: ${clash}`
 }

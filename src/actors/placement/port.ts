@@ -45,6 +45,15 @@ export type PlacementTrouble = (typeof PLACEMENT_TROUBLES)[number]
 export type PlacementFault = { readonly ok: false; readonly trouble: PlacementTrouble; readonly reason: string }
 export type Told<Value> = { readonly ok: true; readonly value: Value } | PlacementFault
 
+/** What one group of a device profile asks of Placement: all of it from one provider. */
+export type CandidateGroup = {
+  readonly resources: Readonly<Record<string, number>>
+  readonly required: readonly string[]
+  readonly forbidden: readonly string[]
+}
+/** So many ways to serve the groups are answered at most. */
+export const CANDIDATES_MAX = 100
+
 /** Never rejects. Each request is bounded by the time limit of the session. */
 export type Placement = {
   /** The provider with this name, whoever owns it. A Placement on MySQL compares names without case. */
@@ -86,6 +95,15 @@ export type Placement = {
     readonly generation: number
     readonly traits: readonly string[]
   }) => Promise<Told<number>>
+  /**
+   * The ways in which one tree serves all these groups together: a provider for each group. At most `CANDIDATES_MAX`. `eligible`: only if its
+   * root is a compute node to which Nova sends servers with accelerators. `unknownName`: Placement does not know a class or a trait.
+   */
+  readonly candidates: (asked: {
+    readonly groups: readonly CandidateGroup[]
+    readonly tree: string
+    readonly eligible: boolean
+  }) => Promise<Told<readonly (readonly string[])[]>>
   /** The amounts that each consumer holds, by resource class. */
   readonly allocations: (uuid: string) => Promise<
     Told<{

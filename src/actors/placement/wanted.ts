@@ -1,5 +1,6 @@
 /** What Placement should show of a host: one provider for each deployable with a resource class. A pure function of what is recorded (placement 7, 9.1). */
 import type { ArqUuid, DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import { isBeingCleaned } from '../deployable/cleaning.ts'
 import { type Deployable, attributeOf, traitsOf } from '../deployable/state.ts'
 import { countUnits, unitsOf } from '../deployable/units.ts'
 import type { Host, Liveness } from '../host/decider.ts'
@@ -14,6 +15,7 @@ export type ReserveSilent = (typeof RESERVE_SILENT)[number]
 export const RESERVINGS = [
   'device disabled',
   'device missing',
+  'device failing',
   'being programmed',
   'host retired',
   'host silent',
@@ -44,17 +46,21 @@ export const inventoriesOf = ({
 
 const RESOURCE_CLASS = 'rc'
 
-/** Placement takes no total below 1. What requests hold is never cut off, also when the device has fewer handles than before. */
-const totalOf = (held: Deployable): number =>
-  Math.max(
-    1,
-    held.numAccelerators,
-    countUnits(held, 'some', ({ state }) => state === 'held'),
-  )
-/** A handle that is being released counts as usable: it is free in a moment, and each write disturbs the claims of Nova. */
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+const heldUnits = (held: Deployable): number => countUnits(held, 'some', ({ state }) => state === 'held')
+/**
+ * A handle that is being released counts as usable: it is free in a moment, and each write disturbs the claims of Nova. A cleaning may take
+ * minutes, so a handle that is being cleaned does not.
+ */
 const USABLE: ReadonlySet<string> = new Set(['free', 'held', 'releasing'])
-const unusableIn = (held: Deployable): number =>
-  Math.max(0, totalOf(held) - countUnits(held, 'every', ({ state }) => USABLE.has(state)))
+const usableUnits = (held: Deployable): number =>
+  countUnits(held, 'every', (handle) => USABLE.has(handle.state) && !isBeingCleaned(handle))
+/**
+ * Placement takes no total below 1. What requests hold is never cut off, also when the device has fewer handles than before. `below`: the
+ * deployables of its tree, whose handles are given by its provider (R6).
+ */
+const totalOf = (root: Deployable, below: readonly Deployable[]): number =>
+  Math.max(1, root.numAccelerators, sum([root, ...below].map(heldUnits)))
 
 /** Whether a host of this liveness counts as silent. */
 const SILENT: Readonly<Record<ReserveSilent, readonly Liveness[]>> = {
@@ -66,17 +72,25 @@ const SILENT: Readonly<Record<ReserveSilent, readonly Liveness[]>> = {
 const wholeReasons = (held: Deployable, host: Host, silent: ReserveSilent): readonly Reserving[] => [
   ...(held.status === 'maintaining' ? (['device disabled'] as const) : []),
   ...(held.presence === 'missing' ? (['device missing'] as const) : []),
+  ...(held.failing === undefined ? [] : (['device failing'] as const)),
   ...(held.program === null ? [] : (['being programmed'] as const)),
   ...(host.retired || host.liveness === 'removed' ? (['host retired'] as const) : []),
   ...(SILENT[silent].includes(host.liveness) ? (['host silent'] as const) : []),
 ]
 
-const wantedFor = (held: Deployable, host: Host, silent: ReserveSilent): readonly Wanted[] => {
+const wantedFor = (
+  held: Deployable,
+  below: readonly Deployable[],
+  host: Host,
+  silent: ReserveSilent,
+): readonly Wanted[] => {
   const resourceClass = attributeOf(held, RESOURCE_CLASS)
   if (!held.exists || held.presence === 'retired' || resourceClass === null || resourceClass === '') return []
   // only a root has a provider (R4)
   if (held.tree) return []
-  const [total, whole, unusable] = [totalOf(held), wholeReasons(held, host, silent), unusableIn(held)]
+  const [total, whole] = [totalOf(held, below), wholeReasons(held, host, silent)]
+  const there = [held, ...below.filter(({ presence }) => presence === 'present')]
+  const unusable = Math.max(0, total - sum(there.map(usableUnits)))
   return [
     {
       uuid: held.rpUuid,
@@ -91,8 +105,10 @@ const wantedFor = (held: Deployable, host: Host, silent: ReserveSilent): readonl
   ]
 }
 
-export const wantedOf = (host: Host, deployables: readonly Deployable[], silent: ReserveSilent): readonly Wanted[] =>
-  deployables.flatMap((held) => wantedFor(held, host, silent))
+export const wantedOf = (host: Host, deployables: readonly Deployable[], silent: ReserveSilent): readonly Wanted[] => {
+  const trees = Map.groupBy(deployables, ({ tree }) => tree?.rootUuid)
+  return deployables.flatMap((held) => wantedFor(held, trees.get(held.uuid) ?? [], host, silent))
+}
 
 /** The accelerator requests that hold units of it, one for each unit. */
 export const heldBy = ({ handles }: Deployable): readonly ArqUuid[] =>
@@ -119,12 +135,16 @@ export const withheld = (wanted: Wanted, unallocated: ReturnType<typeof unalloca
   return { ...wanted, reserved, reasons: [...wanted.reasons, 'bound without allocation'] }
 }
 
+const ownTotal = (held: Deployable): number => Math.max(held.numAccelerators, heldUnits(held))
+
 /** Whether a change of a deployable may change what is wanted. Quick: it is asked with every grant and release. */
 export const concernsPlacement = (before: Deployable, after: Deployable): boolean =>
   before.exists !== after.exists ||
   before.presence !== after.presence ||
   before.status !== after.status ||
+  before.failing !== after.failing ||
   before.attributes !== after.attributes ||
   (before.program === null) !== (after.program === null) ||
-  totalOf(before) !== totalOf(after) ||
-  unusableIn(before) !== unusableIn(after)
+  before.tree !== after.tree ||
+  ownTotal(before) !== ownTotal(after) ||
+  usableUnits(before) !== usableUnits(after)

@@ -1,65 +1,153 @@
 /** A device profile, and the name it holds: two entities, so that one append can decide that both its uuid and its name are free. */
-import type { EntityKey, ProfileUuid } from '../../identifiers.ts'
+import type { EntityKey, ProfileUuid, ProjectId } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import { type Row, drop, put } from '../runtime/views.ts'
+import { type Groups, type ProfileFacts, type Version, shownOf, withContent, withEnabled } from './versions.ts'
 
-export type Groups = readonly Readonly<Record<string, string>>[]
-export type ProfileFacts = {
-  readonly uuid: ProfileUuid
-  readonly name: string
-  readonly description: string | null
-  readonly groups: Groups
+export type { Groups, ProfileFacts, Version } from './versions.ts'
+/** What an operator changes of a profile. Description and groups, if either is there, make a new version. */
+export type ProfileUpdate = {
+  /** The newest version that the caller has seen; null: it does not matter. */
+  readonly ifVersion: number | null
+  readonly description?: string | null
+  readonly groups?: Groups
+  /** Whether the new version is enabled. */
+  readonly enabled: boolean
+  /** Versions to enable or to disable. */
+  readonly versions: readonly { readonly version: number; readonly enabled: boolean }[]
+  /** The projects that see and use the profile; null: all. */
+  readonly projects?: readonly ProjectId[] | null
 }
 export type ProfileCommand =
   | { readonly type: 'Create'; readonly profile: ProfileFacts }
   | { readonly type: 'Remove' }
-  /** `was`: the groups that the profile must still have. */
+  | ({ readonly type: 'Update' } & ProfileUpdate & OperatorNote)
+  /** `was`: the groups that the profile must still show. */
   | ({ readonly type: 'Regroup'; readonly was: Groups; readonly groups: Groups } & OperatorNote)
 export type ProfileEvent =
-  | { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts }
+  /** `version`: the number of the version that this is; absent: the profile was made, or changed by a release that knew no versions. */
+  | { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts; readonly version?: number }
   /** Who changed it, and why. `ProfileCreated` follows in the same row with the new content, because release 0.1.0 reads that event. */
   | ({ readonly type: 'ProfileRegrouped' } & OperatorNote)
+  | ({ readonly type: 'ProfileVersionSet'; readonly version: number; readonly enabled: boolean } & OperatorNote)
+  | ({ readonly type: 'ProfileShared'; readonly projects: readonly ProjectId[] | null } & OperatorNote)
   | { readonly type: 'ProfileRemoved'; readonly name: string }
 export type Profile = {
+  /** With the content of the version that is shown. */
   readonly facts: ProfileFacts | null
   readonly createdAt: number
   /** Absent until the profile is changed. */
   readonly updatedAt?: number
+  /** Oldest first. */
+  readonly versions: readonly Version[]
+  readonly projects: readonly ProjectId[] | null
 }
+const initial: Profile = { facts: null, createdAt: 0, versions: [], projects: null }
 
 export const profileRow = ({
   facts,
   createdAt,
   updatedAt,
-}: Profile & { readonly facts: ProfileFacts }): Row<'profiles'> => ({
-  ...facts,
-  created_at: createdAt,
-  updated_at: updatedAt ?? null,
-})
+  versions,
+  projects,
+}: Profile & { readonly facts: ProfileFacts }): Row<'profiles'> => {
+  const shown = shownOf(versions)
+  return {
+    uuid: facts.uuid,
+    name: facts.name,
+    description: facts.description,
+    groups: facts.groups,
+    version: shown?.version ?? 1,
+    enabled: shown?.enabled ?? true,
+    projects,
+    created_at: createdAt,
+    updated_at: updatedAt ?? null,
+  }
+}
+
+const changed = (name: string) =>
+  refuse({ kind: 'conflict', reason: `device profile ${name} was changed or deleted meanwhile: ask again` })
+
+/** The events of a new version; none when the newest is the same. */
+const newVersion = (
+  { facts, versions }: Profile & { readonly facts: ProfileFacts },
+  content: Pick<ProfileFacts, 'description' | 'groups'>,
+  enabled: boolean,
+  { by, reason }: OperatorNote,
+): readonly ProfileEvent[] => {
+  const newest = versions.at(-1)!
+  const { description, groups } = newest
+  if (canonicalJson({ description, groups }) === canonicalJson(content) && newest.enabled === enabled) return []
+  const version = newest.version + 1
+  return [
+    { type: 'ProfileRegrouped', by, reason },
+    { type: 'ProfileCreated', profile: { uuid: facts.uuid, name: facts.name, ...content }, version },
+    ...(enabled ? [] : [{ type: 'ProfileVersionSet', version, enabled, by, reason } as const]),
+  ]
+}
 
 const regroup = (
-  facts: ProfileFacts | null,
+  held: Profile,
   { was, groups, by, reason }: Extract<ProfileCommand, { readonly type: 'Regroup' }>,
 ): Decision<ProfileEvent> => {
-  if (!facts || canonicalJson(facts.groups) !== canonicalJson(was))
-    return refuse({
-      kind: 'conflict',
-      reason: `device profile ${facts?.name ?? ''} was changed or deleted meanwhile: ask again`,
-    })
+  const { facts, versions } = held
+  if (!facts || canonicalJson(facts.groups) !== canonicalJson(was)) return changed(facts?.name ?? '')
   if (canonicalJson(groups) === canonicalJson(was)) return accept()
-  return accept({ type: 'ProfileRegrouped', by, reason }, { type: 'ProfileCreated', profile: { ...facts, groups } })
+  const { description } = facts
+  return accept(...newVersion({ ...held, facts }, { description, groups }, shownOf(versions)!.enabled, { by, reason }))
+}
+
+const update = (
+  held: Profile,
+  command: Extract<ProfileCommand, { readonly type: 'Update' }>,
+): Decision<ProfileEvent> => {
+  const { facts, versions, projects } = held
+  const newest = versions.at(-1)
+  if (!facts || !newest) return refuse({ kind: 'not_found', resource: 'device profile', id: '' })
+  const { by, reason, description = newest.description, groups = newest.groups } = command
+  if (command.ifVersion !== null && command.ifVersion !== newest.version) return changed(facts.name)
+  const stranger = command.versions.find(({ version }) => !versions.some((one) => one.version === version))
+  if (stranger)
+    return refuse({
+      kind: 'invalid',
+      field: `versions.${stranger.version}`,
+      rule: `the versions of ${facts.name} are ${versions[0]!.version} to ${newest.version}`,
+    })
+  const content = command.groups !== undefined || command.description !== undefined
+  const set = command.versions.filter(({ version, enabled }) =>
+    versions.some((one) => one.version === version && one.enabled !== enabled),
+  )
+  const wanted = command.projects === undefined ? projects : command.projects && command.projects.toSorted()
+  return accept(
+    ...(content ? newVersion({ ...held, facts }, { description, groups }, command.enabled, { by, reason }) : []),
+    ...set.map((one) => ({ type: 'ProfileVersionSet', ...one, by, reason }) as const),
+    ...(canonicalJson(wanted) === canonicalJson(projects)
+      ? []
+      : [{ type: 'ProfileShared', projects: wanted, by, reason } as const]),
+  )
+}
+
+const withVersions = (held: Profile, facts: ProfileFacts, versions: readonly Version[], at: number): Profile => {
+  const { description, groups } = shownOf(versions)!
+  return { ...held, facts: { ...facts, description, groups }, versions, updatedAt: at }
 }
 
 const evolve = (held: Profile, event: ProfileEvent, at: number): Profile => {
   switch (event.type) {
-    case 'ProfileCreated':
-      return held.facts
-        ? { facts: event.profile, createdAt: held.createdAt, updatedAt: at }
-        : { facts: event.profile, createdAt: at }
+    case 'ProfileCreated': {
+      const { profile: facts, version } = event
+      if (held.facts) return withVersions(held, facts, withContent(held.versions, facts, version, at), at)
+      return { ...initial, facts, createdAt: at, versions: withContent([], facts, version, at) }
+    }
+    case 'ProfileVersionSet':
+      if (!held.facts) return held
+      return withVersions(held, held.facts, withEnabled(held.versions, event.version, event.enabled), at)
+    case 'ProfileShared':
+      return held.facts ? { ...held, projects: event.projects, updatedAt: at } : held
     case 'ProfileRemoved':
-      return { facts: null, createdAt: 0 }
+      return initial
     case 'ProfileRegrouped':
     default:
       // an event of a later release: it means nothing to this one
@@ -69,13 +157,15 @@ const evolve = (held: Profile, event: ProfileEvent, at: number): Profile => {
 
 export const profile: Decider<Profile, ProfileCommand, ProfileEvent, 'profile'> = {
   kind: 'profile',
-  initial: { facts: null, createdAt: 0 },
-  decide: ({ facts }, command) => {
+  initial,
+  decide: (held, command) => {
+    const { facts } = held
     if (command.type === 'Create')
       return facts
         ? refuse({ kind: 'exists', resource: 'device profile', field: 'uuid', value: facts.uuid })
         : accept({ type: 'ProfileCreated', profile: command.profile })
-    if (command.type === 'Regroup') return regroup(facts, command)
+    if (command.type === 'Regroup') return regroup(held, command)
+    if (command.type === 'Update') return update(held, command)
     return facts
       ? accept({ type: 'ProfileRemoved', name: facts.name })
       : refuse({ kind: 'not_found', resource: 'device profile', id: '' })

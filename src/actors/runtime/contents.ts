@@ -36,6 +36,7 @@ type Contents = {
   instance_uuid: InstanceUuid
   profile_uuid: ProfileUuid
   project_id: ProjectId
+  projects: readonly ProjectId[]
   rp_uuid: ResourceProviderUuid
   slot: SlotUuid
 }

@@ -104,6 +104,17 @@ export type Journal = {
   readonly close: () => Promise<void>
 }
 
+/** Where a reader of the feed that keeps its own place may begin. All but `isBefore` reject with `Unreadable` when the store cannot be read. */
+export type Landmarks = {
+  /** The last row that the feed shows, also when it is in the archive; null: there is none. */
+  readonly newest: () => Promise<FeedRow | null>
+  /** The row at a position, also when it is in the archive; null: there is none. */
+  readonly at: (position: Position) => Promise<FeedRow | null>
+  /** The feed after an earlier position than this may lack rows that are in the archive. '': nothing was archived. */
+  readonly horizon: () => Promise<Position>
+  readonly isBefore: (one: Position, other: Position) => boolean
+}
+
 export type Scalar = string | number | boolean | null
 /** The place of a row in the order of a query: its value in the column of the order, and its key. */
 export type Place = { readonly value: Scalar; readonly key: string }

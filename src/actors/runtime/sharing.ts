@@ -7,6 +7,7 @@
  * SHARING-3 an item that one process has claimed is given to no other until the claim is over, so the work of a dead process is found again.
  */
 import type { EntityKey, HostName, SlotUuid } from '../../identifiers.ts'
+import type { Measurements } from '../../wire/measurements.ts'
 import type { Position } from './ports.ts'
 import type { Row } from './views.ts'
 
@@ -23,6 +24,8 @@ export type Silence = {
   /** Changes whenever a process hears from the host, whatever the clock of the store does. */
   readonly mark: string
 }
+/** What a driver of a host measured. */
+export type HostReading = { readonly host: HostName; readonly reading: Measurements }
 export type Sharing = {
   /** Takes the lease when it is free or over, renews it when the caller holds it; null: another process holds it. */
   readonly acquire: (name: string, holder: string, forMs: number) => Promise<Lease | null>
@@ -57,8 +60,12 @@ export type Sharing = {
   readonly noteSeen: (hosts: readonly HostName[]) => Promise<void>
   /** What is recorded of each host that was ever heard from. */
   readonly silences: () => Promise<ReadonlyMap<HostName, Silence>>
+  /** Keeps the readings, each in the place of the one before of its host and driver. Those of hosts that are not recorded are left out. */
+  readonly noteMeasured: (readings: readonly HostReading[]) => Promise<void>
+  /** The last reading of each driver of the host. */
+  readonly measuredOn: (host: HostName) => Promise<readonly Measurements[]>
   /**
-   * Deletes what is recorded of names that were not heard from for `silentMs`, and that are no host, or one that an operator removed.
+   * Deletes what is recorded of names that were not heard from for `silentMs`, and that are no host, or one that an operator removed, and what they measured.
    * At most `FORGOTTEN_MAX` of them. Resolves to their number.
    */
   readonly forgetSeen: (silentMs: number) => Promise<number>

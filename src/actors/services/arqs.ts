@@ -29,9 +29,9 @@ const unfit = (counts: readonly (number | null)[]): string | null => {
 const createCreate =
   (kernel: Kernel, profiles: Asked['profiles'], admit: Admit): Control['arqs']['create'] =>
   async (caller, profileName) => {
-    const found = await profiles.byName(profileName)
+    const found = await profiles.byName(profileName, { caller, disabled: false })
     if (!found.ok) return found
-    const { uuid: profileUuid, groups } = found.value
+    const { uuid: profileUuid, version: profileVersion, groups } = found.value
     const counts = groups.map(arqsOf)
     const rule = unfit(counts)
     if (rule) return refuse({ kind: 'invalid', field: 'device_profile_name', rule })
@@ -49,6 +49,7 @@ const createCreate =
           projectId: caller.projectId,
           profileUuid,
           profileName,
+          profileVersion,
           groupId,
           group,
         })
@@ -91,11 +92,13 @@ const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
       reason: `The bind of an accelerator request of the instance ${instance} failed.`,
     })
   }
-  return async (caller, { instance, uuids, resolvedOnly }, page) => {
+  return async (caller, { instance, uuids, resolvedOnly, state, project }, page) => {
     const visible = visibleTo(caller, instance)
     const where = {
       ...(instance === undefined || 'instance_uuid' in visible ? {} : { instance_uuid: instance }),
       ...(uuids === undefined ? {} : { uuid: uuids }),
+      ...(state === undefined ? {} : { state }),
+      ...(project === undefined ? {} : { project_id: project }),
     }
     if (!resolvedOnly) {
       const usable =

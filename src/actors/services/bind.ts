@@ -7,6 +7,7 @@ import { chooseImage } from '../arq/images.ts'
 import { next, statesThatAllow } from '../arq/states.ts'
 import type { Binding, Caller, Control } from '../control.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
+import { type Card, giverIn, loadOf } from '../deployable/card.ts'
 import { type Deployable, attributeOf, hardwareOf, traitsOf } from '../deployable/state.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
 import { traceField, inSpan } from '../../trace.ts'
@@ -81,24 +82,35 @@ const lacksImage = (draft: Draft, one: Target, searches: ImageSearches): boolean
   return search !== null && searches.resultOf(search) === null
 }
 
-const grant = (
-  draft: Draft,
-  one: Target,
-  { deadline, requestId, trace, targets }: Terms & { readonly targets: readonly Target[] },
-  searches: ImageSearches,
-): Part => {
+const cardOf = (draft: Draft, one: Target): Card => ({
+  root: draft.state(deployable, deployableKey(one.deployable)),
+  below: one.below.map((uuid) => draft.state(deployable, deployableKey(uuid))).filter((node) => owns(node, one)),
+})
+
+type Guess = {
+  readonly keys: readonly EntityKey[]
+  readonly likelyNew: readonly EntityKey[]
+  readonly targets: readonly Target[]
+  /** The owners of the providers were read for this bind, not remembered from before. */
+  readonly certain: boolean
+}
+
+type Together = Terms & Pick<Guess, 'targets' | 'certain'>
+const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearches): Part | typeof MOVED => {
+  const { deadline, requestId, trace, targets } = terms
   const held = check(draft, one)
-  const key = deployableKey(one.deployable)
   const image = imageFor(draft, held, one, searches)
-  const [granted] = draft.decide(deployable, key, {
-    type: 'Grant',
-    arq: one.arq,
-    bitstream: image,
-    deadline,
-    requestId,
-    trace,
-    mates: targets.filter((each) => each.deployable === one.deployable).map((each) => each.arq),
-  })
+  const mates = targets.filter((each) => each.deployable === one.deployable).map((each) => each.arq)
+  const card = cardOf(draft, one)
+  const found = giverIn(card, mates)
+  // what stands below the root may be known from before
+  if (found === null && !terms.certain) return MOVED
+  const giver = found ?? card.root
+  const load = loadOf(card.root, giver, image)
+  const bitstream = 'why' in load ? conflict(draft, `deployable ${card.root.name}: ${load.why}`) : load.bitstream
+  const key = deployableKey(giver.uuid)
+  const order = { arq: one.arq, bitstream, deadline, requestId, trace, mates }
+  const [granted] = draft.decide(deployable, key, { type: 'Grant', ...order })
   if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
   const target = draft.state(deployable, key)
   const { uuid, type, info } = target.handles[granted.handle]!
@@ -114,14 +126,6 @@ const grant = (
   }
   draft.decide(arq, arqKey(one.arq), { type: 'Bind', bond, projectId: one.projectId ?? null })
   return { arq: one.arq, deployable: target.uuid, prepared: granted.order === null }
-}
-
-type Guess = {
-  readonly keys: readonly EntityKey[]
-  readonly likelyNew: readonly EntityKey[]
-  readonly targets: readonly Target[]
-  /** The owners of the providers were read for this bind, not remembered from before. */
-  readonly certain: boolean
 }
 
 /** `settled`: no host has work to do, so only Nova has to be notified. */
@@ -140,7 +144,12 @@ const accept =
         field: 'instance_uuid',
         rule: `instance ${uuid} already has accelerator requests`,
       })
-    const parts = targets.map((one) => grant(draft, one, { ...terms, targets }, searches))
+    const parts: Part[] = []
+    for (const one of targets) {
+      const part = grant(draft, one, { ...terms, targets, certain }, searches)
+      if (part === MOVED) return MOVED
+      parts.push(part)
+    }
     const { hostname } = targets[0]!
     const events = draft.decide(instance, key, {
       type: 'Bind',
@@ -165,7 +174,7 @@ export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
     if (!targets.ok) return targets
     const keys = targets.value.flatMap((one) => [
       arqKey(one.arq),
-      deployableKey(one.deployable),
+      ...[one.deployable, ...one.below].map(deployableKey),
       instanceKey(one.instanceUuid),
     ])
     const likelyNew = [instanceKey(bindings[0]!.instanceUuid)]

@@ -5,27 +5,49 @@ import type { Binding } from '../control.ts'
 import type { Kernel } from './kernel.ts'
 
 /** `host`: the name under which the host called `hostname` is recorded; null when no host has that name. */
-export type Target = Binding & { readonly deployable: DeployableUuid; readonly host: HostName | null }
+export type Target = Binding & {
+  /** The root that owns the provider. */
+  readonly deployable: DeployableUuid
+  /** All deployables below it. */
+  readonly below: readonly DeployableUuid[]
+  readonly host: HostName | null
+}
+type Owner = Pick<Target, 'deployable' | 'below'>
 type Names = ReadonlyMap<HostName, HostName>
 
 const OWNERS_MAX = 20_000
 /** A new host, or a new name of a host, is known after this long at the latest. */
 const NAMES_KEPT_MS = 10_000
 
+/** The deployables below a root, in the order in which they were recorded. */
+export const belowRoot = async (
+  { readers }: Pick<Kernel, 'readers'>,
+  root: DeployableUuid,
+): Promise<Outcome<readonly DeployableUuid[]>> => {
+  const found = await readers.list('deployables', { root_uuid: root }, {})
+  return found.ok ? { ok: true, value: found.value.items.map(({ uuid }) => uuid) } : found
+}
+
 export const createDirectory = ({ readers, clock }: Kernel) => {
-  const owners = new Map<ResourceProviderUuid, DeployableUuid>()
+  const owners = new Map<ResourceProviderUuid, Owner>()
   let names: { readonly read: Promise<Outcome<Names>>; readonly until: number } | null = null
 
-  /** A provider gets another deployable only when its device is retired and returns, so it is remembered until a bind finds it wrong. */
-  const ownerOf = async (rpUuid: ResourceProviderUuid): Promise<Outcome<DeployableUuid>> => {
+  /**
+   * A provider gets another deployable only when its device is retired and returns, and other deployables below that one only when the card is
+   * programmed: so they are remembered until a bind finds them wrong.
+   */
+  const ownerOf = async (rpUuid: ResourceProviderUuid): Promise<Outcome<Owner>> => {
     const known = owners.get(rpUuid)
     if (known) return { ok: true, value: known }
     const found = await readers.first('deployables', { rp_uuid: rpUuid })
     if (!found.ok) return found
     if (!found.value) return refuse({ kind: 'not_found', resource: 'resource provider', id: rpUuid })
+    const below = await belowRoot({ readers }, found.value.uuid)
+    if (!below.ok) return below
     if (owners.size >= OWNERS_MAX) owners.clear()
-    owners.set(rpUuid, found.value.uuid)
-    return { ok: true, value: found.value.uuid }
+    const owner = { deployable: found.value.uuid, below: below.value }
+    owners.set(rpUuid, owner)
+    return { ok: true, value: owner }
   }
   const readNames = async (): Promise<Outcome<Names>> => {
     const hosts = await readers.list('hosts', {}, {})
@@ -50,7 +72,7 @@ export const createDirectory = ({ readers, clock }: Kernel) => {
     for (const binding of bindings) {
       const owner = await ownerOf(binding.deviceRpUuid)
       if (!owner.ok) return owner
-      targets.push({ ...binding, deployable: owner.value, host: known.value.get(binding.hostname) ?? null })
+      targets.push({ ...binding, ...owner.value, host: known.value.get(binding.hostname) ?? null })
     }
     return { ok: true, value: targets }
   }

@@ -4,7 +4,8 @@
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
-import type { Control, DriftEntry, HostDrift, Listed, Page } from '../control.ts'
+import type { Control, Listed, Page } from '../control.ts'
+import type { DriftEntry, HostDrift } from '../drift.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { Finding } from '../placement/decider.ts'
 import type { Placement, Provider, Told } from '../placement/port.ts'

@@ -1,6 +1,6 @@
 /** An entry of a drift: what every kind has, and what only some have. */
 import type { ResourceProviderUuid } from '../../identifiers.ts'
-import type { DriftEntry } from '../control.ts'
+import type { DriftEntry } from '../drift.ts'
 
 type Subject = Pick<DriftEntry, 'kind' | 'name' | 'deployable'> & { readonly provider: ResourceProviderUuid }
 export const driftEntry = (subject: Subject, more: Partial<Omit<DriftEntry, keyof Subject>>): DriftEntry => ({

@@ -1,6 +1,6 @@
 /** Devices of a host for which Nova shows a provider of its own: both services would give them to a guest (placement 6.3). */
 import { functionOf } from '../../attachedFunctions.ts'
-import type { DriftEntry } from '../control.ts'
+import type { DriftEntry } from '../drift.ts'
 import type { Deployable } from '../deployable/state.ts'
 import { OWNER_TRAIT } from '../placement/names.ts'
 import { MANAGED_TRAIT, type OfNova, ofNova } from '../placement/ofNova.ts'

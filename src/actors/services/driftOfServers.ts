@@ -4,7 +4,8 @@
  */
 import type { InstanceUuid } from '../../identifiers.ts'
 import { type Outcome, done } from '../../fault.ts'
-import type { ArqRow, DriftEntry } from '../control.ts'
+import type { ArqRow } from '../control.ts'
+import type { DriftEntry } from '../drift.ts'
 import type { NovaServer, NovaServers } from '../neighbours.ts'
 import type { Trouble } from '../placement/decider.ts'
 import { heldBy } from '../placement/wanted.ts'
@@ -18,7 +19,7 @@ const SERVERS_MAX = 1000
 
 /** Null: nothing differs. A server that Nova is only making has no node yet. */
 const differenceOf = (answer: NovaServer, node: string | null): string | null => {
-  if (answer.is === 'unknown') return 'Nova does not know the server (accelerando orphans)'
+  if (answer.is === 'unknown') return 'Nova does not know the server (accelerando orphan)'
   if (answer.is === 'unclear' || answer.status === 'BUILD' || answer.node === node) return null
   const where = answer.node === null ? 'on no node' : `on the node ${answer.node}`
   return `Nova shows the server ${where}, in the state ${answer.status}; its accelerators are bound on ${node ?? '-'}`

@@ -11,6 +11,7 @@ import { transact } from '../runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS, causeOf } from './kernel.ts'
 import type { HandleAdminCommand } from '../deployable/handleAdminMessages.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
+import { isBeingCleaned } from '../deployable/cleaning.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { handleRow } from '../deployable/rows.ts'
 import type { Deployable } from '../deployable/state.ts'
@@ -24,7 +25,7 @@ const arqsIn = (arqs: readonly (ArqUuid | null)[]): readonly ArqUuid[] => arqs.f
 const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
   const handle = held.exists && held.presence !== 'retired' ? held.handles[uuid] : undefined
   if (!handle) return null
-  const { type, info, lastArq, pending, quarantine } = handle
+  const { type, info, lastArq, pending, quarantine, cleaned } = handle
   return {
     ...handleRow(held, handle),
     type,
@@ -32,6 +33,7 @@ const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
     last_arq: handle.state === 'releasing' || handle.state === 'quarantined' ? lastArq : null,
     order: pending?.number ?? null,
     quarantine: quarantine ?? null,
+    cleaning: { policy: held.cleaning ?? null, underWay: isBeingCleaned(handle), last: cleaned ?? null },
   }
 }
 
@@ -112,5 +114,6 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
     get,
     quarantine: asked('Quarantine'),
     release: asked('Clear'),
+    clean: asked('Clean'),
   }
 }

@@ -6,6 +6,7 @@ import type { OperatorNote } from '../../operatorNote.ts'
 import { HANDLE_STATES } from '../deployable/states.ts'
 import type { Deployable } from '../deployable/state.ts'
 import { createForceUnbind } from './forceUnbind.ts'
+import { createHostImpact } from './impact.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
 import type { Row } from '../runtime/views.ts'
 import { createVisibility } from './visibility.ts'
@@ -90,7 +91,8 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     const knows = await visibility(caller, all)
     if (!knows.ok) return knows
     const arqs = all.filter(knows.value)
-    return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs } }
+    const { playbooks = [] } = held.value
+    return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs, playbooks } }
   }
   const then = async (caller: Caller, name: HostName, decided: Outcome<unknown>) =>
     decided.ok ? detail(caller, name) : decided
@@ -101,8 +103,8 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
   return {
     approve: setKey('ApproveKey'),
     rekey: setKey('ReplaceKey'),
-    list: async (page) => {
-      const listed = await readers.list('hosts', {}, page)
+    list: async (page, standing) => {
+      const listed = await readers.list('hosts', standing === undefined ? {} : { liveness: standing }, page)
       if (!listed.ok) return listed
       const held = await allOf(listed.value.items.map(({ name }) => region.readCurrent(host, hostKey(name))))
       if (!held.ok) return held
@@ -115,6 +117,7 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
       const known = await lookAt(name)
       return known.ok ? then(caller, name, await decide(kernel, caller, name, { type: 'Restore', ...note })) : known
     },
+    impact: createHostImpact(kernel, retirement),
     remove: async (caller, name, note, force) => {
       const removed = force
         ? await removeByForce({ kernel, retirement }, caller, name, note)

@@ -8,6 +8,7 @@
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
+import type { PlaybookRun } from '../../wire/playbooks.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { functionOf } from '../../attachedFunctions.ts'
@@ -20,8 +21,9 @@ import { transact } from '../runtime/transact.ts'
 import type { Kernel } from './kernel.ts'
 import { ownValue } from '../../record.ts'
 import { storable } from '../../text.ts'
-import { type Tools, carryOut } from '../inventory/carryOut.ts'
+import { carryOut } from '../inventory/carryOut.ts'
 import { poolSizes } from '../inventory/describe.ts'
+import type { Tools } from '../inventory/grow.ts'
 import { NUMBERS_KEY, numbers } from '../inventory/numbers.ts'
 import { type Agreement, type Refused, type Step, reconcile } from '../inventory/reconcile.ts'
 import { type Handles, NO_HANDLES, type RecordedHandles, attachedBy } from '../inventory/rivalry.ts'
@@ -129,12 +131,19 @@ const keysOf = (step: Step): readonly string[] => {
   return [deviceKey(uuid), ...[...Object.values(deployables), ...back].map(deployableKey)]
 }
 
+const inStorableWords = (run: PlaybookRun): PlaybookRun => ({
+  ...run,
+  driver: storable(run.driver),
+  reason: run.reason === null ? null : storable(run.reason),
+  output: storable(run.output),
+})
 const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot => ({
   bootId: report.bootId,
   ...(report.bootNumber === undefined ? {} : { bootNumber: report.bootNumber }),
   ...(report.macs ? { macs: true } : {}),
   number: report.number,
   digest,
+  ...(report.playbooks === undefined ? {} : { playbooks: report.playbooks.map(inStorableWords) }),
   aliases: report.aliases.map(storable),
   drivers: Object.fromEntries(
     report.drivers.map((section) => [
@@ -143,10 +152,10 @@ const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot 
     ]),
   ),
 })
-const sameSnapshot = (held: Host, { bootId, macs, aliases, drivers }: InventorySnapshot) =>
+const sameSnapshot = (held: Host, { bootId, macs, aliases, drivers, playbooks = [] }: InventorySnapshot) =>
   held.bootId === bootId &&
   held.macs === macs &&
-  canonicalJson([held.aliases, held.drivers]) === canonicalJson([aliases, drivers])
+  canonicalJson([held.aliases, held.drivers, held.playbooks ?? []]) === canonicalJson([aliases, drivers, playbooks])
 
 type Taking = { readonly report: InventoryReport; readonly digest: string; readonly commandId: string }
 type Guess = {

@@ -10,7 +10,7 @@ import type { Enrollment } from '../host/enrollment.ts'
 import type { Changes } from '../runtime/changes.ts'
 import type { Counts } from '../runtime/counts.ts'
 import type { ImageCatalogue, Nova, NovaServers } from '../neighbours.ts'
-import type { Cause, Journal, Reads } from '../runtime/ports.ts'
+import type { Cause, Journal, Landmarks, Reads } from '../runtime/ports.ts'
 import type { Readers } from './readers.ts'
 import type { Placement } from '../placement/port.ts'
 import type { ReserveSilent } from '../placement/wanted.ts'
@@ -116,6 +116,8 @@ export type Kernel = {
   readonly cluster: Cluster | null
   /** Checks the signatures of reports. */
   readonly verify: Verify
+  /** Null: nothing of the journal is in an archive. */
+  readonly landmarks: Landmarks | null
   readonly publish: (records: readonly BusRecord[]) => Promise<void>
   readonly options: ControlOptions & Paces
   readonly log: Log

@@ -8,12 +8,13 @@ import { type Row, VIEWS, type ViewName, keyOfRow } from '../runtime/views.ts'
 
 type Where<N extends ViewName> = PageQuery<N>['where']
 export type Readers = {
-  /** Without a limit everything is read, page by page. Fault `invalid`: marker or sort key. `visible`: as a page has it. */
+  /** Without a limit everything is read, page by page. Fault `invalid`: marker or sort key. `visible`: as a page has it. `keep`: the rows that are meant. */
   readonly list: <N extends ViewName>(
     view: N,
     where: Where<N>,
     page: Page,
     visible?: Where<N>,
+    keep?: (row: Row<N>) => boolean,
   ) => Promise<Outcome<Listed<Row<N>>>>
   /** The first row that matches, or null. */
   readonly first: <N extends ViewName>(view: N, where: Where<N>) => Promise<Outcome<Row<N> | null>>
@@ -37,6 +38,7 @@ const collect = async <N extends ViewName>(
   where: Where<N>,
   page: Page,
   visible: Where<N> = {},
+  keep?: (row: Row<N>) => boolean,
 ): Promise<Outcome<Listed<Row<N>>>> => {
   const sort: string = page.sort ?? VIEWS[view].order
   if (!sorts(view, sort))
@@ -50,7 +52,8 @@ const collect = async <N extends ViewName>(
       ? {}
       : { marker: page.marker }
   for (;;) {
-    const limit = Math.min(PAGE_ROWS, want - items.length + 1)
+    // of rows that are chosen one by one, any number may be needed
+    const limit = keep ? PAGE_ROWS : Math.min(PAGE_ROWS, want - items.length + 1)
     const query = {
       view,
       where,
@@ -61,14 +64,14 @@ const collect = async <N extends ViewName>(
       ...from,
     }
     const rows = await reads.page<N>(query)
-    if (!rows && items.length === 0)
+    if (!rows && !from.after)
       return refuse({ kind: 'invalid', field: 'marker', rule: 'the last item seen; no such item' })
-    items.push(...(rows ?? []))
+    items.push(...(keep ? (rows ?? []).filter(keep) : (rows ?? [])))
     if (items.length > want)
       return { ok: true, value: { items: items.slice(0, want), next: placeOf(items[want - 1]!) } }
     if (!rows || rows.length < limit) return { ok: true, value: { items, next: null } }
     // by its place, not by its key: the row may be deleted before the next page is read
-    from = { after: placeOf(items.at(-1)!) }
+    from = { after: placeOf(rows.at(-1)!) }
   }
 }
 
@@ -81,7 +84,7 @@ export const openReaders = (reads: Reads, guard: Guard): Readers => {
     return guard(read(), 'views', { view }).finally(() => running.set(view, running.get(view)! - 1))
   }
   return {
-    list: (view, where, page, visible) => bounded(view, () => collect(reads, view, where, page, visible)),
+    list: (view, where, page, visible, keep) => bounded(view, () => collect(reads, view, where, page, visible, keep)),
     first: (view, where) =>
       bounded(view, async () => {
         const listed = await collect(reads, view, where, { limit: 1 })

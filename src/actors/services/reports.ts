@@ -9,6 +9,7 @@ import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Deployable } from '../deployable/state.ts'
 import { type Draft, MOVED } from '../runtime/draft.ts'
 import type { Liveness } from './liveness.ts'
+import type { MeasurementsKeeper } from './measurements.ts'
 import type { Bond } from '../arq/messages.ts'
 import { answerLedger } from './ledgerAnswer.ts'
 import { commandIdOf } from '../runtime/commandId.ts'
@@ -35,6 +36,10 @@ export type Reports = {
 
 const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? storable(result.reason) : null)
 
+/** Every store takes its texts. */
+const cleanedOf = ({ result: { cleaned } }: OrderResult) =>
+  cleaned && { ...cleaned, command: storable(cleaned.command), output: storable(cleaned.output) }
+
 /** The end of a release also concerns the ARQ that gave the handle up, as long as that ARQ exists. */
 const releaseAnswered = (draft: Draft, uuid: DeployableUuid, lastArq: ArqUuid | null, result: OrderResult) => {
   const key = deployableKey(uuid)
@@ -44,6 +49,7 @@ const releaseAnswered = (draft: Draft, uuid: DeployableUuid, lastArq: ArqUuid | 
     number: result.number,
     order: result.order,
     failed: failedOf(result),
+    cleaned: cleanedOf(result),
     retryBy: draft.at + RELEASE_FOR_MS,
   } as const
   const final = result.result.status === 'failed' && result.result.final
@@ -111,7 +117,11 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
   return taken.ok ? { ok: true, value: null } : taken
 }
 
-export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
+export const createReports = (
+  kernel: Kernel,
+  liveness: Liveness,
+  measurements: Pick<MeasurementsKeeper, 'take'>,
+): Reports => {
   const slots = createSlotComparison(kernel)
   const snapshots = createInventorySnapshots(kernel, liveness)
   const judgeSender = createJudgeSender(kernel, liveness)
@@ -156,7 +166,9 @@ export const createReports = (kernel: Kernel, liveness: Liveness): Reports => {
       if (judged.value === 'passed over') return { ok: true, value: null }
       if (report.type === 'Heartbeat') {
         const alone = await judgeHeartbeat(kernel, report)
-        if (alone.ok) liveness.seen(report.host)
+        if (!alone.ok) return alone
+        liveness.seen(report.host)
+        await measurements.take(report)
         return alone
       }
       liveness.seen(report.host)

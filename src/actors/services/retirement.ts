@@ -3,9 +3,10 @@
  * as a host, whatever it reports. Either way its devices leave as soon as nothing of them is in use, and come back by a restore only.
  */
 import type { EntityKey, HostName } from '../../identifiers.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import type { Caller } from '../control.ts'
+import type { HostChange } from '../impact.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { type Deployable, type SlotHandle } from '../deployable/state.ts'
 import { deviceKey } from '../device/decider.ts'
@@ -47,7 +48,15 @@ const refuseInUse = (draft: Draft, now: Host, forced: boolean) => {
   })
 }
 
-type Decision = { readonly type: 'Retire' | 'Remove'; readonly note: OperatorNote; readonly forced: boolean }
+type Decision = {
+  readonly type: 'Retire' | 'Remove'
+  readonly note: OperatorNote
+  readonly forced: boolean
+  /** Everything is decided, and nothing recorded. */
+  readonly dry?: true
+}
+/** Ends a plan that would have been accepted. */
+const WOULD_BE_DONE: Fault = { kind: 'conflict', reason: 'a dry run records nothing' }
 /** The devices that leave with this decision. */
 const departures = (draft: Draft, now: Host, missingRounds: number): Readonly<Record<string, HeldDevice | null>> =>
   Object.fromEntries(
@@ -88,6 +97,7 @@ const decide = (
         ? { type: decision.type, devices, ...decision.note }
         : { type: 'Shed', devices, by: cause.by ?? '' }
       draft.decide(host, key, command)
+      if (decision?.dry) draft.refuse(WOULD_BE_DONE)
       return draft.state(host, key)
     },
   })
@@ -113,6 +123,14 @@ export const createRetirement = (kernel: Kernel) => {
       decided(name, { type: 'Retire', note, forced: false }, caller),
     remove: (caller: Caller, name: HostName, note: OperatorNote, forced: boolean) =>
       decided(name, { type: 'Remove', note, forced }, caller),
+    /** Decides as the change itself would, and records nothing. */
+    tryOut: async (caller: Caller, name: HostName, change: HostChange): Promise<Outcome<null>> => {
+      // a removal by force retires first, and unbinds what is in the way then
+      const type = change === 'remove' ? 'Remove' : 'Retire'
+      const decision = { type, note: { by: caller.userId, reason: '' }, forced: false, dry: true } as const
+      const decided = await decide(kernel, name, decision, causeOf(caller))
+      return decided.ok || decided.fault === WOULD_BE_DONE ? { ok: true, value: null } : decided
+    },
     shed: (caller: Caller, name: HostName): Promise<Outcome<null>> => shed(kernel, name, causeOf(caller)),
   }
 }

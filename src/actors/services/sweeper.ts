@@ -17,9 +17,11 @@ import type { Cancel } from '../../clock.ts'
 import { createUnboundTtl } from './unboundTtl.ts'
 import { createViewChecks } from './viewChecks.ts'
 import { textOf } from '../../errorText.ts'
+import { endedWithin } from '../../waiting.ts'
 import type { Kernel } from './kernel.ts'
 import { createLane, deadlineWorker } from './lanes.ts'
 import type { Liveness } from './liveness.ts'
+import type { MeasurementsKeeper } from './measurements.ts'
 import { type Notifier, createNotifier } from './notifier.ts'
 import { createOrphanRound } from './orphanRound.ts'
 import { createPlacementWatch } from './placementWatch.ts'
@@ -45,6 +47,9 @@ export type Sweeper = {
 /** Silent hosts, idle actors and views are looked at every so many rounds. */
 const SLOW_ROUNDS = 8
 
+/** A stop waits as long for the rounds under way. */
+const STOP_MS = 2000
+
 /** Work that is looked for again and again, every so many rounds. */
 type Round = { readonly every: number; readonly work: () => Promise<unknown> }
 
@@ -56,15 +61,47 @@ const slowWork = (kernel: Kernel, placer: Placer | null): readonly Round['work']
   ...(placer ? [createPlacementWatch(kernel, placer).round, createNamingRound(kernel)] : []),
 ]
 
-export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
-  const { clock, journal, region, options, log } = kernel
+/** Rounds that begin again some time after they have ended, until they are stopped. */
+const createLoops = ({ clock, options, log }: Kernel) => {
+  const timers = new Map<Round, Cancel>()
+  const running = new Map<Round, Promise<unknown>>()
+  let stopped = false
+  const loop = async (round: Round) => {
+    const work = round.work().catch((error: unknown) => {
+      // a round that the stop has not waited for may find the store closed: nothing is wrong, and another process goes on with it
+      if (!stopped) log.warn({ error: textOf(error) }, 'sweep.round')
+    })
+    running.set(round, work)
+    await work
+    if (stopped) return
+    const again = clock.after(options.sweepEveryMs * round.every, () => void loop(round))
+    timers.set(round, again)
+  }
+  return {
+    begin: (round: Round): void => void loop(round),
+    /** No round begins any more. */
+    halt: () => {
+      stopped = true
+      for (const cancel of timers.values()) cancel()
+    },
+    /** The store is closed next; a round that hangs must not hold up the end of the process. */
+    ended: () => endedWithin(clock, STOP_MS, Promise.all(running.values())),
+  }
+}
+
+export const createSweeper = (
+  kernel: Kernel,
+  liveness: Liveness,
+  measurements: Pick<MeasurementsKeeper, 'note'>,
+): Sweeper => {
+  const { journal, region, log } = kernel
   const notifier = createNotifier(kernel)
   const placer = kernel.placement && createPlacer(kernel, kernel.placement)
   const workers = [deadlineWorker(kernel), notifier, ...(placer ? [placer] : [])]
   const lanes = workers.map((worker) => createLane(kernel, worker))
   const resend = createResend(kernel)
-  let [stopped, rounds] = [false, 0]
-  const timers = new Map<Round, Cancel>()
+  const loops = createLoops(kernel)
+  let rounds = 0
 
   const orders: Round = { every: 1, work: resend.round }
   const others: readonly Round[] = [
@@ -72,16 +109,9 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
     { every: 1, work: liveness.note },
     { every: SLOW_ROUNDS, work: async () => region.passivate() },
     { every: SLOW_ROUNDS, work: liveness.sweep },
+    { every: SLOW_ROUNDS, work: measurements.note },
     ...slowWork(kernel, placer).map((work) => ({ every: SLOW_ROUNDS, work })),
   ]
-  const loop = async (round: Round) => {
-    await round.work().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.round'))
-    if (!stopped)
-      timers.set(
-        round,
-        clock.after(options.sweepEveryMs * round.every, () => void loop(round)),
-      )
-  }
   const idle = async () => {
     for (const worker of workers) await worker.ended()
   }
@@ -95,15 +125,15 @@ export const createSweeper = (kernel: Kernel, liveness: Liveness): Sweeper => {
     nova: notifier.state,
     placer,
     start: async () => {
-      for (const round of others) void loop(round)
+      others.forEach(loops.begin)
       if (journal.exclusive)
         await resend.all().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.resend'))
-      void loop(orders)
+      loops.begin(orders)
     },
     stop: async () => {
-      stopped = true
-      for (const cancel of timers.values()) cancel()
+      loops.halt()
       await Promise.all(lanes.map((lane) => lane.stop()))
+      await loops.ended()
     },
   }
 }

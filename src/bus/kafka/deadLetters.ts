@@ -51,7 +51,7 @@ export const readLetters = async (kafka: KafkaOptions, log: Log): Promise<readon
   const box = letterBox()
   const { missing } = await readTopics({ kafka, log, topics: [TOPIC], from: 'earliest', follow: false, take: box.take })
   if (missing.length > 0)
-    throw new Error(`there is no topic ${kafka.prefix}${TOPIC}: accelerando topics create makes it`)
+    throw new Error(`there is no topic ${kafka.prefix}${TOPIC}: accelerando topic create makes it`)
   return box.all()
 }
 

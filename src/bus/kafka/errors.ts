@@ -58,4 +58,4 @@ export const reasonOf = (error: unknown): string => {
   return text.includes(NO_COORDINATOR) ? `${text}: no right to the group, or its broker is away` : text
 }
 export const missingTopic = (topic: string, brokers: readonly string[]): MissingTopic =>
-  new MissingTopic(`there is no topic ${topic} on Kafka at ${brokers.join(', ')}: accelerando topics create makes it`)
+  new MissingTopic(`there is no topic ${topic} on Kafka at ${brokers.join(', ')}: accelerando topic create makes it`)

@@ -1,4 +1,5 @@
 /** `accelerando archive`: moves entities that ended long ago out of the active journal, while the programs run. */
+import { misused } from '../exits.ts'
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Config } from '../config/config.ts'
@@ -11,7 +12,7 @@ const PORTION_MAX = 10_000
 const number = (name: string, text: string, min: number, max: number): number => {
   const value = Number(text)
   if (text.trim() !== '' && value >= min && value <= max) return value
-  throw new Error(`${name}: must be a number from ${min} to ${max}`)
+  throw misused(`${name}: must be a number from ${min} to ${max}`)
 }
 
 const archive = async (database: NonNullable<Config['database']>, days: number, limit: number) => {
@@ -50,7 +51,7 @@ export const archiveCommand: Register = (program) => {
         const { endedDays: _, portion: __, ...flags } = given
         const config = configured(flags)
         if (!config) return
-        if (config.database === null) throw new Error('database is not set: name it with --database')
+        if (config.database === null) throw misused('database is not set: name it with --database')
         await archive(config.database, days, portion)
       }),
     )

@@ -2,35 +2,34 @@
  * `accelerando audit`: checks every invariant over the journal, the topics, the ledgers of hosts, and the records of
  * clients.
  */
-import { type Flags, type Register, configured, out, outLines } from '../command.ts'
+import type { Verdict } from '../audit/text.ts'
+import { endWith, misused } from '../exits.ts'
+import { type OutputFlags, addOutput, columnsOf, present } from '../output.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
 import { visibleJson } from '../../text.ts'
 
 const AUDIT_FLAGS: readonly Key[] = ['database', 'data', 'kafka.brokers', 'kafka.prefix', 'config', 'log.level']
-/** Exit codes for scripts: 0 clean, 1 violations, 2 the evidence could not be read. */
-const [CLEAN, VIOLATED, UNREAD] = [0, 1, 2]
+type Violation = Verdict['violations'][number]
+const COLUMNS = columnsOf<Violation>(['invariant', 'meaning', 'found'])
 
-const failed = (text: string): void => {
-  process.stderr.write(`${text}\n`)
-  process.exitCode = UNREAD
-}
 const secondsOf = (name: string, text: string): number => {
   const seconds = Number(text)
   if (text.trim() === '' || !Number.isFinite(seconds) || seconds < 0)
-    throw new Error(`--${name}: must be a number of seconds, 0 or more, and is ${text}`)
+    throw misused(`--${name}: must be a number of seconds, 0 or more, and is ${text}`)
   return seconds * 1000
 }
 const momentOf = (text: string | undefined): number | null => {
   if (text === undefined) return null
   const at = Date.parse(text)
-  if (Number.isNaN(at)) throw new Error(`--now: must be a moment such as 2026-01-31T12:00:00Z, and is ${text}`)
+  if (Number.isNaN(at)) throw misused(`--now: must be a moment such as 2026-01-31T12:00:00Z, and is ${text}`)
   return at
 }
 const several = (text: string, before: readonly string[]): readonly string[] => [...before, text]
 
-type Given = {
+type Given = OutputFlags & {
   readonly data?: string
   readonly file?: string
   readonly topics?: string
@@ -42,12 +41,11 @@ type Given = {
   readonly skew: string
   readonly stopped?: true
   readonly settled?: true
-  readonly json?: true
 }
 
 const run = async (flags: Flags, given: Given): Promise<void> => {
   const config = configured(flags)
-  if (!config) return void (process.exitCode = UNREAD)
+  if (!config) return
   const options = {
     config,
     folder: given.data !== undefined,
@@ -63,21 +61,21 @@ const run = async (flags: Flags, given: Given): Promise<void> => {
   }
   const [{ audit }, { auditLines }] = await Promise.all([import('../audit/audit.ts'), import('../audit/text.ts')])
   const verdict = await audit(options, given.write ?? null, await openLog(config.log))
-  process.exitCode = verdict.violations.length === 0 ? CLEAN : VIOLATED
+  const { violations } = verdict
+  if (violations.length > 0) endWith('findings')
   if (given.json) return out(visibleJson(verdict))
-  outLines(auditLines(verdict))
+  present(given, { document: verdict, rows: violations, columns: COLUMNS, text: () => auditLines(verdict) })
 }
 
 export const audit: Register = (program) => {
-  addFlags(
-    program
-      .command('audit')
-      .description(
-        'Checks every invariant over the journal of a database, a stopped data folder, topics or a file. ' +
-          'Exit code 0: clean, 1: violations, 2: could not be read.',
-      ),
-    AUDIT_FLAGS,
-  )
+  const command = program
+    .command('audit')
+    .description(
+      'Checks every invariant over the journal of a database, a stopped data folder, topics or a file. ' +
+        'Exit code 0: clean, 7: violations, 1: could not be read.',
+    )
+    .endsWith('findings')
+  addOutput(addFlags(command, AUDIT_FLAGS), COLUMNS)
     .option('--file <FILE>', 'read a journal written by --write instead of a store')
     .option('--topics <FILE>', 'read messages of topics from a file, one per line, instead of Kafka')
     .option('--write <FILE>', 'write the journal that was read to a file, one row per line')
@@ -94,11 +92,5 @@ export const audit: Register = (program) => {
     .option('--slack <SECONDS>', 'how late the reaction to a deadline may be', '30')
     .option('--skew <SECONDS>', 'how far the clocks of clients and service may differ', '1')
     .option('--json', 'one JSON object instead of lines')
-    .action(async (flags: Flags) => {
-      try {
-        await run(flags, flags as unknown as Given)
-      } catch (error) {
-        failed(error instanceof Error ? error.message : String(error))
-      }
-    })
+    .action(withPlainErrors(async (flags: Flags) => run(flags, flags as unknown as Given)))
 }

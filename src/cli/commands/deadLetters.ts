@@ -1,12 +1,16 @@
-/** `accelerando dead-letters list` and `dead-letters retry`. */
-import type { Command } from 'commander'
+/** `accelerando dead-letter list` and `dead-letter retry`. */
+import type { CommandRow } from '../commandRow.ts'
+import { endWith, misused } from '../exits.ts'
+import { type OutputFlags, addOutput, columnsOf, present } from '../output.ts'
+import type { Letter } from '../../bus/kafka/deadLetters.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { silent } from '../../log.ts'
-import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
+import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 import { visibleJson } from '../../text.ts'
 
-type List = Flags & { readonly json?: true; readonly since?: string; readonly limit: string; readonly topic?: string }
+const COLUMNS = columnsOf<Letter>(['id', 'time', 'topic', 'key', 'reason', 'retriedAt'])
+type List = Flags & OutputFlags & { readonly since?: string; readonly limit: string; readonly topic?: string }
 type Retry = Flags & { readonly all?: true; readonly topic?: string }
 
 const LIMIT_MAX = 10_000
@@ -15,47 +19,54 @@ const LIMIT_MAX = 10_000
 const kafkaOf = (flags: Flags): KafkaOptions | null => {
   const config = configured(flags)
   if (!config) return null
-  if (config.kafka === null) throw new Error('kafka.brokers is not set: name them with --kafka')
+  if (config.kafka === null) throw misused('kafka.brokers is not set: name them with --kafka')
   return config.kafka
 }
 const momentOf = (text: string | undefined): number | null => {
   if (text === undefined) return null
   const at = Date.parse(text)
   if (Number.isNaN(at))
-    throw new Error(`--since: must be a moment in ISO 8601, such as 2026-11-21T12:00:00Z (is ${text})`)
+    throw misused(`--since: must be a moment in ISO 8601, such as 2026-11-21T12:00:00Z (is ${text})`)
   return at
 }
 const limitOf = (text: string): number => {
   const limit = Number(text)
   if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit
-  throw new Error(`--limit: must be a whole number from 1 to ${LIMIT_MAX} (is ${text})`)
+  throw misused(`--limit: must be a whole number from 1 to ${LIMIT_MAX} (is ${text})`)
 }
 
-const list = async ({ json, since, limit, topic, ...flags }: List) => {
+const list = async ({ since, limit, topic, ...flags }: List) => {
   const listed = { since: momentOf(since), limit: limitOf(limit), topic: topic ?? null }
   const kafka = kafkaOf(flags)
   if (kafka === null) return
   const { letterLines, listLetters } = await import('../operators/deadLetters.ts')
   const letters = await listLetters(kafka, silent, listed)
-  if (json) return out(visibleJson(letters))
-  outLines(letters.flatMap(letterLines))
-  out(letters.length === 0 ? 'there are none' : `${letters.length} shown`)
+  if (flags.json) return out(visibleJson(letters))
+  const end = letters.length === 0 ? 'there are none' : `${letters.length} shown`
+  const text = () => [...letters.flatMap(letterLines), end]
+  present(flags, { document: letters, rows: letters, columns: COLUMNS, text })
 }
 
 const again = async (ids: readonly string[], { all, topic, ...flags }: Retry) => {
-  if (ids.length > 0 === (all === true)) throw new Error('name the letters to send again, or all of them with --all')
+  if (ids.length > 0 === (all === true)) throw misused('name the letters to send again, or all of them with --all')
   const kafka = kafkaOf(flags)
   if (kafka === null) return
   const { retry } = await import('../operators/deadLetters.ts')
-  if (!(await retry(kafka, silent, { ids, all: all === true, topic: topic ?? null }, out))) process.exitCode = 1
+  if (!(await retry(kafka, silent, { ids, all: all === true, topic: topic ?? null }, out))) endWith('failed')
 }
 
-const common = (command: Command): Command =>
+const common = (command: CommandRow): CommandRow =>
   addFlags(command, PROGRAM_FLAGS.letters).option('--topic <TOPIC>', 'only those that came from this topic')
 
 export const deadLetters: Register = (program) => {
-  const family = program.command('dead-letters').description('Messages that could not be read or handled.')
-  common(family.command('list').description('Shows them, oldest first, with the reason and the beginning of each.'))
+  const family = program
+    .command('dead-letter')
+    .alias('dead-letters')
+    .description('Messages that could not be read or handled.')
+  const listing = family
+    .command('list')
+    .description('Shows them, oldest first, with the reason and the beginning of each.')
+  addOutput(common(listing), COLUMNS, { ownLimit: true })
     .option('--json', 'one JSON value with all fields of each message')
     .option('--since <TIME>', 'only those from then on, ISO 8601')
     .option('--limit <N>', 'only this many of the newest', '100')

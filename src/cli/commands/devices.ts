@@ -1,4 +1,4 @@
-/** `accelerando devices`: shows the hardware of this machine, and records it. */
+/** `accelerando device`: shows the hardware of this machine, and records it. */
 import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
@@ -52,7 +52,10 @@ const record = async (config: Config, folder: string) => {
 }
 
 export const devices: Register = (program) => {
-  const family = program.command('devices').description('The hardware of this machine, without any service.')
+  const family = program
+    .command('device')
+    .alias('devices')
+    .description('The hardware of this machine, without any service.')
   addFlags(
     family
       .command('scan')
@@ -78,7 +81,7 @@ export const devices: Register = (program) => {
       .command('record')
       .argument('<DIR>', 'a new or empty folder')
       .description(
-        'Writes what the drivers read of this machine to a folder, without serial numbers: to be sent to others, who replay it with devices scan --from.',
+        'Writes what the drivers read of this machine to a folder, without serial numbers: to be sent to others, who replay it with device scan --from.',
       ),
     PROGRAM_FLAGS.scan,
   ).action(

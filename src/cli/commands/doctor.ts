@@ -1,35 +1,36 @@
 /** `accelerando doctor`. */
+import type { Finding } from '../doctor/check.ts'
+import { endWith, misused } from '../exits.ts'
+import { type OutputFlags, addOutput, columnsOf, present } from '../output.ts'
 import { systemClock } from '../../clock.ts'
-import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
+import { type Flags, type Register, configured, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
-import { visibleJson } from '../../text.ts'
 
-type Given = Flags & {
-  readonly api?: string
-  readonly json?: true
-  readonly mend?: true
-  readonly novaConf: readonly string[]
-  readonly hardware?: true
-}
+const COLUMNS = columnsOf<Finding>(['check', 'verdict', 'says', 'advice'])
+type Given = Flags &
+  OutputFlags & {
+    readonly api?: string
+    readonly mend?: true
+    readonly novaConf: readonly string[]
+    readonly hardware?: true
+  }
 
 const urlOf = (api: string | undefined): string | null => {
   if (api === undefined) return null
-  if (!/^https?:\/\//.test(api) || !URL.canParse(api))
-    throw new Error(`--api: must be an http or https URL (is ${api})`)
+  if (!/^https?:\/\//.test(api) || !URL.canParse(api)) throw misused(`--api: must be an http or https URL (is ${api})`)
   return api
 }
 
 const andOneMore = (path: string, before: readonly string[]): readonly string[] => [...before, path]
 
 export const doctor: Register = (program) => {
-  addFlags(
-    program
-      .command('doctor')
-      .description(
-        'Checks database, Kafka and other services, reports problems and what to do about them. Exit code 1: a problem.',
-      ),
-    PROGRAM_FLAGS.doctor,
-  )
+  const command = program
+    .command('doctor')
+    .description(
+      'Checks database, Kafka and other services, reports problems and what to do about them. Exit code 7: a problem.',
+    )
+    .endsWith('findings')
+  addOutput(addFlags(command, PROGRAM_FLAGS.doctor), COLUMNS)
     .option('--api <URL>', 'also check whether the control process at this address is ready')
     .option(
       '--nova-conf <PATH>',
@@ -49,13 +50,12 @@ export const doctor: Register = (program) => {
         const places = [config.database, config.kafka, config.keystone, api]
         const hardware = given.hardware === true
         if (!hardware && novaConf.length === 0 && places.every((place) => place === null))
-          throw new Error('nothing to look at: name --database, --kafka, --api, --nova-conf or --hardware')
+          throw misused('nothing to look at: name --database, --kafka, --api, --nova-conf or --hardware')
         const { examine, hasProblems, reportLines } = await import('../doctor/doctor.ts')
         const mend = given.mend === true
         const findings = await examine({ ...config, api, novaConf, hardware, mend, clock: systemClock })
-        if (given.json) out(visibleJson(findings))
-        else outLines(reportLines(findings))
-        if (hasProblems(findings)) process.exitCode = 1
+        present(given, { document: findings, rows: findings, columns: COLUMNS, text: () => reportLines(findings) })
+        if (hasProblems(findings)) endWith('findings')
       }),
     )
 }

@@ -1,11 +1,27 @@
 /** `accelerando drift`: what differs between hardware, records and Placement, and `drift heal`, which repairs Placement. */
 import type { Command } from 'commander'
-import { type ApiFlags, addApiFlags, apiOf, show } from '../operators/api.ts'
+import { endWith } from '../exits.ts'
+import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import type { HostDrift } from '../operators/apiShapes.ts'
 import { driftLines } from '../operators/driftLines.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
 type Asked = ApiFlags & { readonly host?: string; readonly apply?: true; readonly nova?: true }
+type Entry = HostDrift['entries'][number] & { readonly host: string }
+const COLUMNS: Columns<Entry> = columnsOf<Entry>([
+  'host',
+  'kind',
+  'name',
+  'provider_uuid',
+  'repairs',
+  'state',
+  'reason',
+  'consumer_uuid',
+  'arqs',
+])
+const entriesOf = (drift: readonly HostDrift[]): readonly Entry[] =>
+  drift.flatMap(({ host, entries }) => entries.map((entry) => ({ host, ...entry })))
 type Answered = { readonly drift: readonly HostDrift[] }
 
 const query = (args: Readonly<Record<string, string | undefined>>): string => {
@@ -14,9 +30,11 @@ const query = (args: Readonly<Record<string, string | undefined>>): string => {
 }
 
 export const drift: Register = (program) => {
-  const family = addApiFlags(
-    program.command('drift').description('What differs between hardware, records and Placement. Changes nothing.'),
-  )
+  const command = program
+    .command('drift')
+    .description('What differs between hardware, records and Placement. Changes nothing.')
+    .endsWith('findings')
+  const family = addOutput(addApiFlags(command), COLUMNS)
     .option('--host <NAME>', 'only this host')
     .option('--nova', 'also ask Nova about each server that has accelerators')
   family.action(
@@ -25,10 +43,13 @@ export const drift: Register = (program) => {
         'GET',
         `/drift${query({ host: flags.host, nova: flags.nova && 'true' })}`,
       )
-      show(flags, json, () => driftLines(json.drift))
+      const { drift: found } = json
+      present(flags, { document: json, rows: entriesOf(found), columns: COLUMNS, text: () => driftLines(found) })
+      if (found.some(({ trouble, entries }) => trouble !== null || entries.length > 0)) endWith('findings')
     }),
   )
-  addApiFlags(family.command('heal').description('Repairs Placement where it differs from what is recorded.'))
+  const heal = family.command('heal').description('Repairs Placement where it differs from what is recorded.')
+  addOutput(addApiFlags(heal), COLUMNS)
     .option('--host <NAME>', 'only this host')
     .option('--apply', 'do it; without this flag the command only says what would be done')
     .action(
@@ -38,7 +59,8 @@ export const drift: Register = (program) => {
         const dryRun = String(!asked.apply)
         const path = `/drift/heal${query({ host: asked.host, dry_run: dryRun })}`
         const json = await apiOf(asked)<Answered>('POST', path)
-        show(asked, json, () => driftLines(json.drift, asked.apply))
+        const text = () => driftLines(json.drift, asked.apply)
+        present(asked, { document: json, rows: entriesOf(json.drift), columns: COLUMNS, text })
       }),
     )
 }

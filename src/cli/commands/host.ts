@@ -1,12 +1,147 @@
-/** `accelerando host`. */
+/** `accelerando host`: runs the program of a compute node; lists the hosts of a service, and takes them in and out of service. */
 import { type Flags, type Register, configured, lacking, out, withPlainErrors } from '../command.ts'
+import type { CommandRow } from '../commandRow.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
+import { confirmed, confirmable } from '../confirm.ts'
 import { openLog } from '../logger.ts'
+import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { type Host, type HostDetail, type Impact, noteLine } from '../operators/apiShapes.ts'
+import { IMPACT_COLUMNS, impactLines } from '../operators/impactLines.ts'
+import { type Columns, addOutput, fieldsIn, fieldsOf, present } from '../output.ts'
 import { untilEnded } from '../programs/untilEnded.ts'
 
-export const host: Register = (program) => {
-  addFlags(
-    program.command('host').description('Manages the devices of this machine, with orders received over Kafka.'),
+/** The name of the commands below before `host` had them. It runs no program without one of their names. */
+const FORMER = 'hosts'
+
+const at = (name: string) => `/hosts/${encodeURIComponent(name)}`
+const driverStates = ({ drivers }: Host): string =>
+  Object.entries(drivers)
+    .map(([name, { status, error }]) => (status === 'ok' ? name : `${name}: ${error ?? status}`))
+    .join(', ')
+const LISTED: Columns<Host> = [
+  { name: 'name', of: ({ name }) => name },
+  { name: 'liveness', of: ({ liveness }) => liveness },
+  { name: 'retired', of: ({ retired }) => (retired ? 'yes' : 'no') },
+  { name: 'last_seen_at', head: 'last seen', of: (host) => host.last_seen_at },
+  { name: 'drivers', of: driverStates },
+]
+const DETAILS: Columns<HostDetail> = [
+  { name: 'name', of: ({ name }) => name },
+  { name: 'liveness', of: ({ liveness }) => liveness },
+  { name: 'last_seen_at', head: 'last seen', of: (host) => host.last_seen_at },
+  { name: 'retired', of: ({ retired }) => noteLine(retired) },
+  { name: 'public_key', head: 'key', of: (host) => host.public_key },
+  { name: 'offered_key', head: 'key that waits for approval', of: (host) => host.offered_key },
+  { name: 'aliases', of: ({ aliases }) => aliases.join(', ') || null },
+  { name: 'drivers', of: (host) => driverStates(host) || null },
+  {
+    name: 'handles',
+    of: ({ handles }) =>
+      Object.entries(handles)
+        .map(([state, count]) => `${count} ${state}`)
+        .join(', '),
+  },
+  { name: 'arqs', of: ({ arqs }) => arqs.join(' ') || null },
+]
+const playbookState = ({ driver, playbook, status, reason }: HostDetail['playbooks'][number]): string =>
+  `${playbook} of ${driver} ${status}${reason === null ? '' : ` (${reason})`}`
+/** A control before 0.3.0 shows no playbooks. */
+type Shown = Omit<HostDetail, 'playbooks'> & Partial<Pick<HostDetail, 'playbooks'>>
+const playbooksIn = ({ playbooks = [] }: Shown): Readonly<Record<string, string>> =>
+  playbooks.length > 0 ? { playbooks: playbooks.map(playbookState).join(', ') } : {}
+const detail = (host: HostDetail): readonly string[] => fieldsOf({ ...fieldsIn(host, DETAILS), ...playbooksIn(host) })
+const showHost = (flags: ApiFlags, json: HostDetail): void =>
+  present(flags, { document: json, rows: [json], columns: DETAILS, one: true, text: () => detail(json) })
+
+const reading = (family: CommandRow) => {
+  addOutput(addApiFlags(family.command('list').description('Lists all hosts.')), LISTED).action(
+    withPlainErrors(async (flags: ApiFlags) => {
+      const json = await apiOf(flags)<{ readonly hosts: readonly Host[] }>('GET', '/hosts')
+      present(flags, { document: json, rows: json.hosts, columns: LISTED })
+    }),
+  )
+  one(family.command('show <NAME>').description('Shows one host and the attach handles in use on it.')).action(
+    withPlainErrors(async (name: string, flags: ApiFlags) => {
+      showHost(flags, await apiOf(flags)<HostDetail>('GET', at(name)))
+    }),
+  )
+}
+
+type Asked = ApiFlags & {
+  readonly reason: string
+  readonly force?: true
+  readonly key?: string
+  readonly dryRun?: true
+  readonly yes?: true
+}
+const one = (command: CommandRow): CommandRow => addOutput(addApiFlags(command), DETAILS, { one: true })
+const withReason = (command: CommandRow): CommandRow =>
+  one(command).requiredOption('--reason <TEXT>', 'why; kept in the journal')
+
+const dryRunnable = (command: CommandRow): CommandRow =>
+  command.option('--dry-run', 'change nothing: say which instances, projects and requests it would concern')
+const tried = async (flags: Asked, method: 'POST' | 'DELETE', path: string, body?: { readonly reason: string }) => {
+  const json = await apiOf(flags)<Impact>(method, path, body)
+  present(flags, { document: json, rows: json.arqs, columns: IMPACT_COLUMNS, text: () => impactLines(json) })
+}
+
+const leaving = (family: CommandRow) => {
+  dryRunnable(
+    withReason(
+      family
+        .command('retire <NAME>')
+        .description('Stops offering the devices of this host; each is withdrawn when it is no longer used.'),
+    ),
+  ).action(
+    withPlainErrors(async (name: string, flags: Asked) => {
+      if (flags.dryRun) return tried(flags, 'POST', `${at(name)}/retire?dry_run=true`, { reason: flags.reason })
+      showHost(flags, await apiOf(flags)<HostDetail>('POST', `${at(name)}/retire`, { reason: flags.reason }))
+    }),
+  )
+  const remove = family.command('remove <NAME>').description('Removes a host that will not return.')
+  confirmable(dryRunnable(withReason(remove)))
+    .option('--force', 'unbind what is bound on it first')
+    .action(
+      withPlainErrors(async (name: string, flags: Asked) => {
+        const query = new URLSearchParams({ reason: flags.reason, force: String(flags.force ?? false) })
+        if (flags.dryRun) return tried(flags, 'DELETE', `${at(name)}?${query.toString()}&dry_run=true`)
+        await confirmed(flags, `Host ${name} is removed for good${flags.force ? ', and all on it is unbound' : ''}.`)
+        await apiOf(flags)('DELETE', `${at(name)}?${query.toString()}`)
+        if (!flags.json) out(`host ${name} is removed`)
+      }),
+    )
+}
+
+const changing = (family: CommandRow) => {
+  withReason(family.command('restore <NAME>').description('Brings back a host that was retired or removed.')).action(
+    withPlainErrors(async (name: string, flags: Asked) => {
+      showHost(flags, await apiOf(flags)<HostDetail>('POST', `${at(name)}/restore`, { reason: flags.reason }))
+    }),
+  )
+  for (const [verb, about] of [
+    ['approve', 'Accepts the key of a host that waits for it.'],
+    ['rekey', 'Lets a host that has lost its key report with another one: the one named, or the next that it shows.'],
+  ] as const)
+    withReason(family.command(`${verb} <NAME>`).description(about))
+      .option('--key <KEY>', 'only this public key, as the host logs it when it starts')
+      .action(
+        withPlainErrors(async (name: string, { reason, key, ...flags }: Asked) => {
+          const body = { reason, ...(key === undefined ? {} : { public_key: key }) }
+          showHost(flags, await apiOf(flags)<HostDetail>('POST', `${at(name)}/${verb}`, body))
+        }),
+      )
+}
+const overTheApi = (family: CommandRow): void => {
+  reading(family)
+  leaving(family)
+  changing(family)
+}
+
+const run = (family: CommandRow): void => {
+  const command = addFlags(
+    family
+      .command('run', { isDefault: true })
+      .description('Manages the devices of this machine, with orders received over Kafka.'),
     PROGRAM_FLAGS.host,
   ).action(
     withPlainErrors(async (flags: Flags) => {
@@ -21,4 +156,15 @@ export const host: Register = (program) => {
       })
     }),
   )
+  family.usually(command)
+}
+
+export const host: Register = (program) => {
+  const family = program
+    .command('host')
+    .alsoCalled(FORMER)
+    .description('The program of a compute node, and the hosts of a running service. Without a command: `host run`.')
+  run(family)
+  overTheApi(family)
+  overTheApi(program.command(FORMER, { hidden: true }).description('As `host`.'))
 }

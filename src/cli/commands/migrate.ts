@@ -1,4 +1,5 @@
 /** `accelerando migrate`. */
+import { endWith, misused } from '../exits.ts'
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 
@@ -13,7 +14,7 @@ const check = async (url: string) => {
   const { showStopped, stoppedIn } = await import('../store/adopt.ts')
   const stopped = await stoppedIn(url)
   if (stopped) showStopped(stopped, out)
-  if (pending.length > 0 || stopped) process.exitCode = 1
+  if (pending.length > 0 || stopped) endWith('findings')
 }
 
 const bringUp = async (url: string, { grantTo: role, adopt }: Given) => {
@@ -40,10 +41,11 @@ export const migrate: Register = (program) => {
   addFlags(
     program
       .command('migrate')
-      .description('Migrates the schema of a PostgreSQL database. Run it as the owner of the tables.'),
+      .description('Migrates the schema of a PostgreSQL database. Run it as the owner of the tables.')
+      .endsWith('findings'),
     ['database', 'config', 'log.level'],
   )
-    .option('--check', 'change nothing; exit code 1 when a migration is pending or writing is stopped, and why')
+    .option('--check', 'change nothing; exit code 7 when a migration is pending or writing is stopped, and why')
     .option('--grant-to <ROLE>', 'grant this role the privileges that the programs need, and no more')
     .option(
       '--adopt',
@@ -53,9 +55,9 @@ export const migrate: Register = (program) => {
       withPlainErrors(async (given: Given) => {
         const config = configured(given)
         if (!config) return
-        if (config.database === null) throw new Error('database is not set: name it with --database')
+        if (config.database === null) throw misused('database is not set: name it with --database')
         if (given.check && (given.grantTo !== undefined || given.adopt))
-          throw new Error('--check changes nothing: leave out --grant-to and --adopt')
+          throw misused('--check changes nothing: leave out --grant-to and --adopt')
         await (given.check ? check(config.database.url) : bringUp(config.database.url, given))
       }),
     )

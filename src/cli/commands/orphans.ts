@@ -1,11 +1,15 @@
-/** `accelerando orphans`: accelerator requests of servers that Nova does not know, and `orphans collect`, which deletes them. */
+/** `accelerando orphan`: accelerator requests of servers that Nova does not know, and `orphan collect`, which deletes them. */
 import type { Command } from 'commander'
-import { type Api, type ApiFlags, addApiFlags, apiOf, show } from '../operators/api.ts'
+import { confirmable, confirmed } from '../confirm.ts'
+import { endWith } from '../exits.ts'
+import { type Api, type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { addOutput, columnsOf, present } from '../output.ts'
 import type { Collected, Orphans } from '../operators/apiShapes.ts'
 import { collectedLines, orphanLines } from '../operators/orphanLines.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
-type Asked = ApiFlags & { readonly apply?: true }
+type Asked = ApiFlags & { readonly apply?: true; readonly yes?: true }
+const COLUMNS = columnsOf<Orphans['orphans'][number]>(['instance_uuid', 'hostname', 'arqs', 'changed_at'])
 type Found = Pick<Orphans, 'orphans' | 'unclear' | 'asked'>
 
 /** So many instances are named in one request. */
@@ -34,22 +38,23 @@ const collected = async (api: Api, instances: readonly string[]): Promise<Collec
 }
 
 export const orphans: Register = (program) => {
-  const family = addApiFlags(
-    program
-      .command('orphans')
-      .description('The accelerator requests of servers that Nova does not know any more. Deletes nothing.'),
-  )
+  const command = program
+    .command('orphan')
+    .alias('orphans')
+    .description('The accelerator requests of servers that Nova does not know any more. Deletes nothing.')
+    .endsWith('findings')
+  const family = addOutput(addApiFlags(command), COLUMNS)
   family.action(
     withPlainErrors(async (flags: Asked) => {
       const json = await found(apiOf(flags))
-      show(flags, json, () => orphanLines(json))
+      present(flags, { document: json, rows: json.orphans, columns: COLUMNS, text: () => orphanLines(json) })
+      if (json.orphans.length > 0) endWith('findings')
     }),
   )
-  addApiFlags(
-    family
-      .command('collect')
-      .description('Deletes them, after Nova has been asked twice more: their attach handles are released.'),
-  )
+  const collect = family
+    .command('collect')
+    .description('Deletes them, after Nova has been asked twice more: their attach handles are released.')
+  confirmable(addOutput(addApiFlags(collect), COLUMNS))
     .option('--apply', 'do it; without this flag the command only says what would be deleted')
     .action(
       withPlainErrors(async (_flags: Asked, command: Command) => {
@@ -57,10 +62,12 @@ export const orphans: Register = (program) => {
         const asked = command.optsWithGlobals<Asked>()
         const api = apiOf(asked)
         const before = await found(api)
-        if (!asked.apply) return show(asked, before, () => orphanLines(before))
+        const looked = { document: before, rows: before.orphans, columns: COLUMNS, text: () => orphanLines(before) }
+        if (!asked.apply) return present(asked, looked)
+        await confirmed(asked, `The accelerator requests of ${before.orphans.length} instances are deleted.`)
         const instances = before.orphans.map(({ instance_uuid: one }) => one)
         const json = await collected(api, [...new Set(instances)])
-        show(asked, json, () => collectedLines(json))
+        present(asked, { document: json, rows: json.orphans, columns: COLUMNS, text: () => collectedLines(json) })
       }),
     )
 }

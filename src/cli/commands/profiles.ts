@@ -1,27 +1,20 @@
-/** `accelerando profiles migrate`: updates device profiles when traits and resource classes are renamed. */
-import { messageOf } from '../../errorText.ts'
-import { readFileSync } from 'node:fs'
-import { parse } from 'smol-toml'
+/** `accelerando profile migrate`: updates device profiles when traits and resource classes are renamed. */
+import { misused } from '../exits.ts'
 import * as v from 'valibot'
-import { type ApiFlags, addApiFlags, apiOf, show } from '../operators/api.ts'
+import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { addOutput, columnsOf, present } from '../output.ts'
 import type { Migration } from '../operators/apiShapes.ts'
+import { documentIn } from '../operators/documentFile.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
 const Names = v.optional(v.record(v.string(), v.string()), {})
 const NameMap = v.strictObject({ traits: Names, classes: Names })
 
-const parsedOf = (file: string, text: string): unknown => {
-  try {
-    return file.endsWith('.json') || text.trimStart().startsWith('{') ? JSON.parse(text) : parse(text)
-  } catch (error) {
-    throw new Error(`${file}: ${messageOf(error).split('\n')[0]}`, { cause: error })
-  }
-}
 const readMap = (file: string) => {
-  const read = v.safeParse(NameMap, parsedOf(file, readFileSync(file, 'utf8')))
+  const read = v.safeParse(NameMap, documentIn(file))
   if (read.success) return read.output
   const [issue] = read.issues
-  throw new Error(`${file}: ${v.getDotPath(issue) ?? 'the file'}: ${issue.message}; it holds tables traits and classes`)
+  throw misused(`${file}: ${v.getDotPath(issue) ?? 'the file'}: ${issue.message}; it holds tables traits and classes`)
 }
 
 const lines = ({ applied, profiles }: Migration): readonly string[] => {
@@ -36,26 +29,30 @@ const lines = ({ applied, profiles }: Migration): readonly string[] => {
   ]
 }
 
+type Change = Migration['profiles'][number]['changes'][number] & { readonly name: string; readonly uuid: string }
+const CHANGES = columnsOf<Change>(['name', 'uuid', 'group', 'from', 'to'])
+const changesOf = ({ profiles }: Migration): readonly Change[] =>
+  profiles.flatMap(({ name, uuid, changes }) => changes.map((change) => ({ name, uuid, ...change })))
+
 type Asked = ApiFlags & { readonly map: string; readonly apply?: true; readonly reason?: string }
 export const profiles: Register = (program) => {
-  const family = program.command('profiles').description('The device profiles of a running service.')
-  addApiFlags(
-    family
-      .command('migrate')
-      .description(
-        'Renames traits and resource classes in all profiles, or shows what would change. Existing requests are not changed.',
-      ),
-  )
+  const family = program.command('profile').alias('profiles').description('The device profiles of a running service.')
+  const command = family
+    .command('migrate')
+    .description(
+      'Renames traits and resource classes in all profiles, or shows what would change. Existing requests are not changed.',
+    )
+  addOutput(addApiFlags(command), CHANGES)
     .requiredOption('--map <FILE>', 'TOML or JSON: tables traits and classes, each OLD = "NEW"')
     .option('--apply', 'make the changes; all profiles are changed or none')
     .option('--reason <TEXT>', 'reason, recorded in the journal; required with --apply')
     .action(
       withPlainErrors(async (flags: Asked) => {
         const { map, apply = false, reason } = flags
-        if (apply && !reason?.trim()) throw new Error('--apply needs --reason')
+        if (apply && !reason?.trim()) throw misused('--apply needs --reason')
         const asked = { ...readMap(map), apply, reason: reason ?? '' }
         const json = await apiOf(flags)<Migration>('POST', '/profile_migrations', asked)
-        show(flags, json, () => lines(json))
+        present(flags, { document: json, rows: changesOf(json), columns: CHANGES, text: () => lines(json) })
       }),
     )
 }

@@ -1,4 +1,5 @@
 /** `accelerando tail`: shows what happens, one line per message. */
+import { misused } from '../exits.ts'
 import { isUuid } from '../../uuid.ts'
 import { join } from 'node:path'
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
@@ -7,6 +8,7 @@ import { addFlags } from '../config/flags.ts'
 import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
 import type { TailSource } from '../operators/tail.ts'
+import { untilAsked } from '../untilAsked.ts'
 
 const TAIL_FLAGS: readonly Key[] = ['kafka.brokers', 'kafka.prefix', 'database', 'data', 'config', 'log.level']
 const POSITION = /^\d+(\.\d+)?$/
@@ -25,18 +27,10 @@ const sourceOf = ({ kafka, database, data }: Config): TailSource => {
   return { kind: 'journal', store }
 }
 const checked = ({ arq, since }: Given): void => {
-  if (arq !== undefined && !isUuid(arq)) throw new Error(`--arq: must be a UUID, and is ${arq}`)
+  if (arq !== undefined && !isUuid(arq)) throw misused(`--arq: must be a UUID, and is ${arq}`)
   if (since !== undefined && !POSITION.test(since))
-    throw new Error(`--since: must be a position as tail shows it behind @, and is ${since}`)
+    throw misused(`--since: must be a position as tail shows it behind @, and is ${since}`)
 }
-/** The first Ctrl-C ends it, and so does a reader of its output that closes the pipe. */
-const untilAsked = (): AbortSignal => {
-  const asked = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => asked.abort())
-  process.stdout.on('error', () => asked.abort())
-  return asked.signal
-}
-
 export const tail: Register = (program) => {
   addFlags(
     program

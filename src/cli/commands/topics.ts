@@ -1,10 +1,11 @@
-/** `accelerando topics create` and `topics list`. */
-import type { Command } from 'commander'
+/** `accelerando topic create` and `topic list`. */
+import type { CommandRow } from '../commandRow.ts'
+import { endWith, misused } from '../exits.ts'
+import { type Columns, type OutputFlags, addOutput, present } from '../output.ts'
 import type { TopicReport } from '../../bus/kafka/topics.ts'
 import { silent } from '../../log.ts'
-import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
+import { type Flags, type Register, configured, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
-import { visibleJson } from '../../text.ts'
 
 /** One line for each topic, one line below it for each difference, and the advice once at the end. */
 export const topicLines = (reports: readonly TopicReport[]): readonly string[] => {
@@ -19,29 +20,41 @@ export const topicLines = (reports: readonly TopicReport[]): readonly string[] =
   ]
 }
 
-type Given = Flags & { readonly json?: true; readonly apply?: true; readonly dryRun?: true }
+const COLUMNS: Columns<TopicReport> = [
+  { name: 'topic', of: ({ topic }) => topic },
+  { name: 'state', of: ({ state }) => state },
+  {
+    name: 'differences',
+    of: ({ differences }) =>
+      differences.map(({ what, is, wanted }) => `${what} is ${is}, not ${wanted}`).join('; ') || null,
+  },
+]
+
+type Given = Flags & OutputFlags & { readonly apply?: true; readonly dryRun?: true }
 
 const act = (how: (given: Given) => { readonly apply?: boolean; readonly dryRun?: boolean }) =>
   withPlainErrors(async (given: Given) => {
     const config = configured(given)
     if (!config) return
-    if (config.kafka === null) throw new Error('kafka.brokers is not set: name them with --kafka')
+    if (config.kafka === null) throw misused('kafka.brokers is not set: name them with --kafka')
     const { createTopics } = await import('../../bus/kafka/topics.ts')
     const reports = await createTopics(config.kafka, config.topics, silent, how(given))
-    if (given.json) out(visibleJson(reports))
-    else outLines(topicLines(reports))
-    if (reports.some(({ state }) => state === 'missing' || state === 'differs')) process.exitCode = 1
+    present(given, { document: reports, rows: reports, columns: COLUMNS, text: () => topicLines(reports) })
+    if (reports.some(({ state }) => state === 'missing' || state === 'differs')) endWith('findings')
   })
 
-const common = (command: Command): Command =>
-  addFlags(command, PROGRAM_FLAGS.topics).option('--json', 'one JSON value instead of lines')
+const common = (command: CommandRow): CommandRow =>
+  addOutput(addFlags(command, PROGRAM_FLAGS.topics).endsWith('findings'), COLUMNS).option(
+    '--json',
+    'one JSON value instead of lines',
+  )
 
 export const topics: Register = (program) => {
-  const family = program.command('topics').description('The topics on the broker.')
+  const family = program.command('topic').alias('topics').description('The topics on the broker.')
   common(
     family
       .command('list')
-      .description('Shows the existing topics and how they differ from what is expected (exit code 1 if they differ).'),
+      .description('Shows the existing topics and how they differ from what is expected (exit code 7 if they differ).'),
   ).action(act(() => ({ dryRun: true })))
   common(family.command('create').description('Creates missing topics and shows the state of each topic.'))
     .option('--apply', 'also change the settings of topics that are there; never the number of partitions')

@@ -4,11 +4,13 @@
  */
 import { messageOf } from '../../errorText.ts'
 import type { KnownCard } from '../../drivers/cards/knownCards.ts'
+import type { CleaningPolicy } from '../../host/cleaning.ts'
 import type { DriverOptions } from '../../drivers/index.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
 import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
 import { readCardsFile } from './cardsFile.ts'
+import { readCleaningFile } from './cleaningFile.ts'
 import { kafkaOf } from './cluster.ts'
 import { type CloudEntry, cloudEntryIn, type KeystoneOptions, keystoneOf } from './keystone.ts'
 import { gather, problem } from './gather.ts'
@@ -29,10 +31,14 @@ export type Demo =
       readonly handles: number
       readonly hostWork: boolean
     }
-export type Config = Pick<Sections, 'log' | 'control' | 'region' | 'archive' | 'topics' | 'glance'> &
-  Omit<Sections['program'], 'config' | 'adminListen'> & {
+export type Config = Pick<
+  Sections,
+  'log' | 'control' | 'region' | 'archive' | 'events' | 'topics' | 'glance' | 'playbooks'
+> &
+  Omit<Sections['program'], 'config' | 'adminListen' | 'uiListen'> & {
     /** `chosen`: the operator set the address. Otherwise any free port is taken when the default is in use. */
     readonly adminListen: Address & { readonly chosen: boolean }
+    readonly uiListen: Address & { readonly chosen: boolean }
     /** Null: the embedded store in the data folder. */
     readonly database: PostgresOptions | null
     /** Null: no simulated hosts. */
@@ -46,6 +52,8 @@ export type Config = Pick<Sections, 'log' | 'control' | 'region' | 'archive' | '
     /** Null: no Kafka. */
     readonly kafka: KafkaOptions | null
     readonly drivers: DriverOptions
+    /** How this machine's hosts clean devices between requests; of a driver that is not named, nothing is cleaned. */
+    readonly cleaning: readonly CleaningPolicy[]
   }
 export type LoadedConfig =
   | { readonly ok: true; readonly config: Config }
@@ -75,6 +83,7 @@ type Files = {
   readonly kafkaCa: string | null
   readonly keystone: KeystoneOptions | null
   readonly cards: readonly KnownCard[]
+  readonly cleaning: readonly CleaningPolicy[]
 }
 
 const configOf = (
@@ -87,8 +96,10 @@ const configOf = (
     host,
     pci,
     cards: _cards,
+    cleaning: _cleaning,
     gpu,
     nic,
+    spdk,
     fake,
     nova,
     postgres,
@@ -99,12 +110,13 @@ const configOf = (
   }: Sections,
   chosen: (key: Key) => boolean,
   osHostname: string,
-  { rules, kafkaCa, keystone, cards }: Files,
+  { rules, kafkaCa, keystone, cards, cleaning }: Files,
 ): Config => ({
   ...rest,
   ...program,
   log: { ...log, level: program.tour && !chosen('log.level') ? 'warn' : log.level },
   adminListen: { ...program.adminListen, chosen: chosen('admin_listen') },
+  uiListen: { ...program.uiListen, chosen: chosen('ui_listen') },
   database: withUrl(postgres),
   demo: demoOf(demo),
   // Whoever listens anywhere is reached under names that this program cannot know, unless they are configured. A page of another site has no
@@ -117,7 +129,8 @@ const configOf = (
   },
   nova,
   host: { ...host, name: host.name ?? safeHostName(osHostname) },
-  drivers: { pci, cards, gpu, nic, fake },
+  drivers: { pci, cards, gpu, nic, spdk, fake },
+  cleaning,
   kafka: kafkaOf(kafka, kafkaCa),
   keystone,
 })
@@ -168,6 +181,12 @@ const cardsOf = (gathered: Gathered, sources: ConfigSources) =>
     return { value: cards, problems }
   })
 
+const cleaningOf = (gathered: Gathered, sources: ConfigSources) =>
+  inFileOf<readonly CleaningPolicy[]>('cleaning.policies', [], gathered, sources, (text) => {
+    const { policies, problems } = readCleaningFile(text)
+    return { value: policies, problems }
+  })
+
 /** What is set overrides the entry of the `clouds.yaml`. */
 const keystoneIn = (gathered: Gathered, sources: ConfigSources) => {
   const { keystone } = gathered.sections
@@ -213,10 +232,17 @@ export const loadConfig = (sources: ConfigSources & { readonly osHostname: strin
   const certificates = certificatesOf(gathered, sources)
   const keystone = keystoneIn(gathered, sources)
   const cards = cardsOf(gathered, sources)
-  const read = [policy, certificates, keystone, cards].flatMap((one) => one.problems)
+  const cleaning = cleaningOf(gathered, sources)
+  const read = [policy, certificates, keystone, cards, cleaning].flatMap((one) => one.problems)
   const problems = [...gathered.problems, ...between(gathered), ...read]
   if (problems.length > 0) return { ok: false, problems }
   const chosen = (key: Key) => gathered.originOf(key) !== undefined
-  const files = { rules: policy.value, kafkaCa: certificates.value, keystone: keystone.value, cards: cards.value }
+  const files = {
+    rules: policy.value,
+    kafkaCa: certificates.value,
+    keystone: keystone.value,
+    cards: cards.value,
+    cleaning: cleaning.value,
+  }
   return { ok: true, config: configOf(gathered.sections, chosen, sources.osHostname, files) }
 }

@@ -41,7 +41,7 @@ const EVERY: readonly Key[] = ['config', 'log.level', 'images']
 export const PROGRAM_FLAGS = {
   start: [...FLAG_KEYS.filter((key) => ![...SEVERAL, ...TOPICS].includes(key)), 'auth'],
   control: [
-    ...(['listen', 'admin_listen', 'database', 'nova.url', 'noauth_anywhere'] satisfies Key[]),
+    ...(['listen', 'admin_listen', 'ui_listen', 'database', 'nova.url', 'noauth_anywhere'] satisfies Key[]),
     ...SEVERAL,
     ...EVERY,
   ],
@@ -58,7 +58,7 @@ export const PROGRAM_FLAGS = {
 } as const satisfies Readonly<Record<string, readonly Key[]>>
 
 /** Adds the flags named; `command.opts()` is then what `loadConfig` takes as `flags`. */
-export const addFlags = (command: Command, keys: readonly Key[]): Command => {
+export const addFlags = <Any extends Command>(command: Any, keys: readonly Key[]): Any => {
   for (const key of keys) command.addOption(optionOf(key))
   return command
 }

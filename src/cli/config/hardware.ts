@@ -7,7 +7,30 @@ export const HARDWARE = {
     about: 'Which PCI functions pci_driver may offer: tables with vendor_id, product_id, address, devname or mode.',
     example: [{ vendor_id: '1af4', product_id: '1041' }],
   }),
+  'playbooks.dir': optional('playbooks.dir', k.folder, {
+    about:
+      'Holds a folder for each driver that wants one, with setup.yml, which is run with Ansible before the driver is asked for its devices, and ' +
+      'teardown.yml, which is run when the driver is enabled no more. Without it, no playbook is run.',
+    example: '/etc/accelerando/playbooks',
+  }),
+  'playbooks.program': row('playbooks.program', k.word, 'ansible-playbook', {
+    about: 'The program that runs playbooks: a name in PATH, or a path.',
+  }),
+  'playbooks.limit_seconds': row('playbooks.limitMs', k.seconds(1, 86_400), 900, {
+    about: 'A playbook that has not ended by then is killed with its children, and counts as failed.',
+  }),
   'pci.sysfs_root': row('pci.sysfsRoot', k.folder, '/sys', { about: 'Where sysfs is mounted.' }),
+  'pci.sriov_numvfs': row(
+    'pci.virtualFunctions',
+    k.functionCounts,
+    {},
+    {
+      about:
+        'By the address of a physical function, how many virtual ones the host makes before it looks for devices. Only where there are none: another number ' +
+        'is never changed.',
+      example: { '0000:3d:00.0': 16 },
+    },
+  ),
   'pci.check': row('pci.check', k.toggle, false, {
     about: 'Every bind first checks that the device is still present.',
   }),
@@ -19,6 +42,12 @@ export const HARDWARE = {
       'Cards beside those that the drivers know by their PCI ids, in JSON or YAML: a list with vendor, device, type and name, and if wanted class, family, rc, ' +
       'traits, vf_of and driver (id_table_driver unless it says another one).',
     example: '/etc/accelerando/cards.yaml',
+  }),
+  'cleaning.policies': optional('cleaning.file', k.file, {
+    about:
+      'How devices of this machine are cleaned between two requests, in JSON or YAML: a list with driver, policy (none, command or quarantine) and, for a ' +
+      'command, command (a program by its absolute path, and its arguments) and timeout_seconds.',
+    example: '/etc/accelerando/cleaning.yaml',
   }),
   'gpu_devices.enabled_vgpu_types': row('gpu.types', k.names, [], {
     about:
@@ -37,6 +66,9 @@ export const HARDWARE = {
   ),
   'gpu_devices.filter_sriov_vfs': row('gpu.withoutVfs', k.toggle, false, {
     about: 'Virtual functions are not offered as whole GPUs by nvidia_gpu_driver.',
+  }),
+  'spdk.rpc_socket': row('spdk.socket', k.file, '/var/tmp/spdk.sock', {
+    about: 'The JSON-RPC socket of the SPDK target whose subsystems nvmf_spdk_driver shows.',
   }),
   'nic_devices.physical_device_mappings': row('nic.networks', k.mappings, [], {
     about:

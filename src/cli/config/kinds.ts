@@ -192,6 +192,19 @@ export const namedLists: Kind<Readonly<Record<string, readonly string[]>>> = {
   form: 'table of lists',
 }
 
+const COUNTS_RULE =
+  'must be a table of PCI addresses like 0000:3d:00.0 and numbers from 1 to 65535; as text, a JSON object'
+export const functionCounts: Kind<Readonly<Record<string, number>>> = {
+  schema: v.record(
+    v.pipe(v.string(COUNTS_RULE), v.regex(/^[\da-f]{4,8}:[\da-f]{2}:[01][\da-f]\.[0-7]$/, COUNTS_RULE)),
+    v.pipe(v.number(COUNTS_RULE), v.integer(COUNTS_RULE), v.minValue(1, COUNTS_RULE), v.maxValue(65_535, COUNTS_RULE)),
+    COUNTS_RULE,
+  ),
+  toValue: same,
+  fromText: decoded,
+  form: 'table of numbers',
+}
+
 const HEADERS_RULE = 'must be a table of header names and texts; as text, a JSON object'
 export const headers: Kind<Readonly<Record<string, string>>> = {
   schema: v.record(

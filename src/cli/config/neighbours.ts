@@ -26,7 +26,7 @@ export const NEIGHBOURS = {
     inSeconds(CONTROL.collectOrphansMs),
     {
       about:
-        'Accelerator requests of servers that Nova has not known for this long, at least 60 seconds, are deleted. 0: never; see accelerando orphans.',
+        'Accelerator requests of servers that Nova has not known for this long, at least 60 seconds, are deleted. 0: never; see accelerando orphan.',
     },
   ),
   'nova.headers': row(

@@ -6,7 +6,7 @@ import type { Kind } from './kinds.ts'
 import type { At, Path } from './sections.ts'
 
 /** A value that a TOML file can hold. */
-type Flat = string | number | boolean | Readonly<Record<string, string | readonly string[]>>
+type Flat = string | number | boolean | Readonly<Record<string, string | number | readonly string[]>>
 export type Plain = Flat | readonly Flat[]
 type More = {
   /** Description for the manual and the help text. */

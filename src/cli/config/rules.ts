@@ -57,6 +57,22 @@ export const RULES: readonly Rule[] = [
       program.tour && program.auth === 'keystone' && ['is not possible with auth keystone: it has no token'],
   },
   {
+    keys: ['ui_listen', 'noauth_anywhere', 'auth'],
+    broken: ({ program }) =>
+      program.auth !== 'keystone' &&
+      !program.noauthAnywhere &&
+      !isLoopback(program.uiListen.host) && [
+        'must be a loopback address, since nobody is authenticated; --noauth-anywhere listens there all the same',
+      ],
+  },
+  {
+    keys: ['ui_listen', 'listen', 'admin_listen'],
+    broken: ({ program }) =>
+      (same(program.uiListen, program.listen) || same(program.uiListen, program.adminListen)) && [
+        'must not be the address of listen or of admin_listen',
+      ],
+  },
+  {
     keys: ['admin_listen', 'listen'],
     broken: ({ program }) => same(program.listen, program.adminListen) && ['must not be the address of listen'],
   },

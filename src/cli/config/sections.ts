@@ -3,6 +3,7 @@
  */
 import type { RegionOptions } from '../../actors/runtime/region.ts'
 import type { ControlOptions } from '../../actors/services/kernel.ts'
+import type { EventLimits } from '../../delivery/events/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
 import type { GlanceOptions } from '../../neighbours/images/glance.ts'
 import type { FilesOptions } from '../../neighbours/images/glanceFiles.ts'
@@ -12,6 +13,7 @@ export type Sections = {
   readonly program: {
     readonly listen: Address
     readonly adminListen: Address
+    readonly uiListen: Address
     readonly data: string
     readonly config: string | null
     readonly images: string | null
@@ -44,20 +46,32 @@ export type Sections = {
   readonly region: RegionOptions
   /** Null: nothing is archived by itself. */
   readonly archive: { readonly endedMs: number | null }
+  readonly events: EventLimits
   readonly host: {
     readonly name: string | null
     readonly reportEveryMs: number
     readonly heartbeatEveryMs: number
+    readonly measureEveryMs: number
   }
-  readonly pci: { readonly whitelist: unknown; readonly sysfsRoot: string; readonly check: boolean }
+  /** Null: there are no playbooks. */
+  readonly playbooks: { readonly dir: string | null; readonly program: string; readonly limitMs: number }
+  readonly pci: {
+    readonly whitelist: unknown
+    readonly sysfsRoot: string
+    readonly check: boolean
+    readonly virtualFunctions: Readonly<Record<string, number>>
+  }
   /** The file with the operator's rows of the table of known cards. */
   readonly cards: { readonly table: string | null }
+  /** The file with the policies of cleaning. */
+  readonly cleaning: { readonly file: string | null }
   readonly gpu: {
     readonly types: readonly string[]
     readonly addresses: Readonly<Record<string, readonly string[]>>
     readonly withoutVfs: boolean
   }
   readonly nic: { readonly networks: readonly string[]; readonly functions: readonly string[] }
+  readonly spdk: { readonly socket: string }
   readonly fake: { readonly devices: number; readonly handles: number; readonly hostWork: boolean }
   readonly nova: {
     readonly url: string | null

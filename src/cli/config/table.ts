@@ -5,6 +5,7 @@
 import { CONTROL_DEFAULTS as CONTROL } from '../../actors/services/kernel.ts'
 import { ENROLLMENTS } from '../../actors/host/enrollment.ts'
 import { REGION_DEFAULTS as REGION } from '../../actors/runtime/region.ts'
+import { EVENT_LIMITS as EVENTS } from '../../delivery/events/options.ts'
 import { DEFAULTS as HTTP } from '../../http/options.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
@@ -21,10 +22,15 @@ const DAY_MS = 86_400_000
 
 const PROGRAM = {
   listen: row('program.listen', k.listenAddress, '127.0.0.1:6666', { flag: true, about: 'Where the API listens.' }),
-  admin_listen: row('program.adminListen', k.listenAddress, '127.0.0.1:6667', {
+  admin_listen: row('program.adminListen', k.listenAddress, '127.0.0.1:6671', {
     flag: true,
     about:
       'Where /metrics and detailed health for operators are answered. If it is not set and the port is in use, a free port is taken.',
+  }),
+  ui_listen: row('program.uiListen', k.listenAddress, '127.0.0.1:6670', {
+    flag: true,
+    about:
+      'Where the console, the pages for people, is answered. If it is not set and the port is in use, a free port is taken.',
   }),
   data: row('program.data', k.folder, './data', {
     flag: true,
@@ -122,7 +128,8 @@ const API = {
       'each of them has this limit.',
   }),
   'api.additive_microversion': row('http.additiveMicroversion', k.toggle, HTTP.additiveMicroversion, {
-    about: 'Offer microversion 2.4, which shows UUIDs beside integer ids, and how deployables stand in Placement.',
+    about:
+      'Offer the microversions 2.4, which shows UUIDs beside integer ids, and how deployables stand in Placement, and 2.5, with versions of device profiles.',
   }),
   'compat.tempest_server_faults': row('compat.tempestServerFaults', k.toggle, HTTP.compat.tempestServerFaults, {
     about: 'Answer 500 to the three client mistakes for which tests of existing clients expect it.',
@@ -136,6 +143,23 @@ const API = {
   'oslo_policy.policy_file': optional('policy.file', k.file, {
     about: 'Rules that replace the defaults, in YAML or JSON: one NAME: "RULE" for each operation.',
     example: '/etc/accelerando/policy.yaml',
+  }),
+}
+
+const STREAMS = {
+  'events.streams_max': row('events.streamsMax', k.count(1, 100_000), EVENTS.streamsMax, {
+    about: 'Streams of events that one process serves at a time; a further one is answered 503.',
+  }),
+  'events.streams_per_caller': row('events.streamsPerCaller', k.count(1, 100_000), EVENTS.streamsPerCaller, {
+    about: 'Streams of events of one user in one project on one process; a further one is answered 429.',
+  }),
+  'events.ring_bytes': row('events.ringBytes', k.count(1024 * 1024, 1024 * 1024 * 1024, 'bytes'), EVENTS.ringBytes, {
+    about:
+      'Newest events that are kept in memory for all streams together. A client that falls further behind is cut off; when it comes back, it ' +
+      'goes on from the journal.',
+  }),
+  'events.life_seconds': row('events.lifeMs', k.seconds(10, 86_400), inSeconds(EVENTS.lifeMs), {
+    about: 'A stream of events is ended after this long. Its client comes back, and is identified anew.',
   }),
 }
 
@@ -203,6 +227,9 @@ const HOSTS = {
   'host.heartbeat_every_seconds': row('host.heartbeatEveryMs', k.seconds(0.05, 600), 5, {
     about: 'A host sends a heartbeat this often.',
   }),
+  'host.measure_every_seconds': row('host.measureEveryMs', k.seconds(0, 3600), 30, {
+    about: 'A host measures its devices this often; 0: never, and then no device counts as bad.',
+  }),
   'host.stale_after_seconds': row('control.staleAfterMs', k.seconds(0.1, 86_400), inSeconds(CONTROL.staleAfterMs), {
     about: 'A host silent for this long is stale.',
   }),
@@ -215,13 +242,14 @@ const HOSTS = {
   'hosts.enrollment': row('control.enrollment', k.choice(ENROLLMENTS), CONTROL.enrollment, {
     about:
       'Who accepts the key that a new host signs its reports with. first-use: its first signed report. approve: an operator, with ' +
-      'accelerando hosts approve; until then nothing of the host is recorded but that it waits. Every `control` must have the same value.',
+      'accelerando host approve; until then nothing of the host is recorded but that it waits. Every `control` must have the same value.',
   }),
 }
 
 export const OPTIONS = {
   ...PROGRAM,
   ...API,
+  ...STREAMS,
   ...CONVERSATIONS,
   ...HOSTS,
   ...HARDWARE,

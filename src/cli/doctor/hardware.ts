@@ -5,7 +5,7 @@ import type { PciHere } from '../pciHere.ts'
 import { counted, type Finding, ok, problem, warning } from './check.ts'
 
 const CHECK = 'hardware'
-const SCAN = 'accelerando devices scan shows what each driver finds, and why not'
+const SCAN = 'accelerando device scan shows what each driver finds, and why not'
 
 export const examineHardware = async ({
   io,

@@ -17,7 +17,7 @@ const topics: Check<KafkaFacts> = {
     if (missing.length > 0)
       return problem(
         `${missing.length} of ${facts.topics.length} missing: ${listed(missing)}`,
-        'run accelerando topics create',
+        'run accelerando topic create',
       )
     return ok(`all ${facts.topics.length} exist`)
   },
@@ -57,7 +57,7 @@ const writable: Check<KafkaFacts> = {
       ? ok('enough brokers for min.insync.replicas')
       : problem(
           `min.insync.replicas is above the number of brokers (${all.length}): ${listed(stuck.map(({ topic }) => topic))}`,
-          'nothing can be published there: start the other brokers, or lower it with accelerando topics create --apply',
+          'nothing can be published there: start the other brokers, or lower it with accelerando topic create --apply',
         )
   },
 }
@@ -97,7 +97,7 @@ const deadLetters: Check<KafkaFacts> = {
       ? ok('none')
       : warning(
           `${counted(facts.deadLetters, 'message')} on the topic`,
-          'see accelerando dead-letters list; when the cause is mended, accelerando dead-letters retry',
+          'see accelerando dead-letter list; when the cause is mended, accelerando dead-letter retry',
         ),
 }
 

@@ -10,7 +10,7 @@ import { counted, type Finding, ok, problem } from './check.ts'
 
 const CHECK = 'overlap with nova'
 const ONE_PLACE = "offer it in one place: take it out of pci.passthrough_whitelist here, or out of Nova's configuration"
-const COMPLETE = 'the comparison is not complete without it; accelerando devices scan shows more'
+const COMPLETE = 'the comparison is not complete without it; accelerando device scan shows more'
 const READ_ALL = 'correct it; the comparison is not complete without it'
 
 const problemOf = ({ at, rule }: ConfProblem): Finding => ({ check: CHECK, ...problem(`${at}: ${rule}`, READ_ALL) })

@@ -54,7 +54,7 @@ const liveness: Check<WorkFacts> = {
     return pending.length > 0
       ? warning(
           `${counted(pending.length, 'host')} with a key that waits for approval, or without a report since: ${listed(pending)}`,
-          'compare the key with the log of the host: accelerando hosts show, then hosts approve, or hosts remove',
+          'compare the key with the log of the host: accelerando host show, then host approve, or host remove',
         )
       : ok(`${counted(there.length, 'host')}, all up`)
   },

@@ -40,7 +40,7 @@ const runsIn = async (folder: string): Promise<v.InferOutput<typeof Runs>> => {
   try {
     return v.parse(v.pipe(v.string(), v.parseJson(), Runs), await readFile(path, 'utf8'))
   } catch (error) {
-    throw new Error(`${path}: is no recording of a host, which accelerando devices record makes`, { cause: error })
+    throw new Error(`${path}: is no recording of a host, which accelerando device record makes`, { cause: error })
   }
 }
 const missing = (path: string): Error => Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' })
@@ -58,6 +58,13 @@ export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo
     if (real !== root && !real.startsWith(root + sep)) throw missing(path)
     return real
   }
+  const ran = (program: string, args: readonly string[]): string => {
+    const run = runs.find((one) => one.program === program && JSON.stringify(one.args) === JSON.stringify(args))
+    if (run === undefined)
+      throw new Error(`${basename(program)}: was not called with these arguments when the host was recorded`)
+    if (run.output === null) throw new Error(run.error ?? 'failed')
+    return run.output
+  }
   return {
     ...io,
     read: async (path) => io.read(await inside(path)),
@@ -73,12 +80,7 @@ export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo
     },
     write: async () => undefined,
     keep: async () => undefined,
-    run: async (program, args) => {
-      const run = runs.find((one) => one.program === program && JSON.stringify(one.args) === JSON.stringify(args))
-      if (run === undefined)
-        throw new Error(`${basename(program)}: was not called with these arguments when the host was recorded`)
-      if (run.output === null) throw new Error(run.error ?? 'failed')
-      return run.output
-    },
+    run: async (program, args) => ran(program, args),
+    askSocket: async (path, text): Promise<unknown> => JSON.parse(ran(path, [text])),
   }
 }

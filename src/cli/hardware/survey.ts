@@ -5,7 +5,7 @@ import { systemClock } from '../../clock.ts'
 import type { Driver, HostIo, LeftOut } from '../../drivers/driver.ts'
 import { type DriverOptions, driverByName, HARDWARE_DRIVERS } from '../../drivers/index.ts'
 import type { ReportedDevice } from '../../hardware.ts'
-import { type Section, Watch } from '../../host/sections.ts'
+import { type Section, Watch, type WatchOptions } from '../../host/sections.ts'
 import { canonicalInfo, formatPciAddress, pciAddressOf } from '../../pci.ts'
 import { jsonIn } from '../../jsonText.ts'
 
@@ -27,6 +27,9 @@ export type SurveyWhat = {
 /** As long as a host program lets a driver look. */
 const LIMIT_MS = 30_000
 
+/** Nothing is set up for a look: what a driver lacks then, it says. */
+const watching = (io: HostIo): WatchOptions => ({ io, clock: systemClock, limitMs: LIMIT_MS, heldBack: () => null })
+
 const leftOutBy = async (driver: Driver, io: HostIo): Promise<readonly LeftOut[]> => {
   try {
     return (await driver.leftOut?.(io)) ?? []
@@ -47,7 +50,9 @@ const surveyedBy = async (
     const error = reading.problems.map(({ field, rule }) => `${field}: ${rule}`).join('; ')
     return { driver: name, enabled, error, devices: [], leftOut: [] }
   }
-  const section: Section = await new Watch(reading.driver, io, systemClock, LIMIT_MS).look()
+  if (!enabled && reading.driver.isHere && !(await reading.driver.isHere(io)))
+    return { driver: name, enabled, error: null, devices: [], leftOut: [] }
+  const section: Section = await new Watch(reading.driver, watching(io)).look()
   if (section.status !== 'ok') return { driver: name, enabled, error: section.error, devices: [], leftOut: [] }
   return { driver: name, enabled, error: null, devices: section.devices, leftOut: await leftOutBy(reading.driver, io) }
 }

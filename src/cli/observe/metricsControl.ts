@@ -13,6 +13,8 @@ import type { ControlPlane } from '../../actors/controlPlane.ts'
 import { type Counts, SLOT_DIFFERENCES } from '../../actors/runtime/counts.ts'
 import type { Bus } from '../../bus/port.ts'
 import { systemClock } from '../../clock.ts'
+import { STREAM_ENDINGS } from '../../actors/events.ts'
+import type { EventSource } from '../../delivery/events/events.ts'
 import type { Inbox } from '../../delivery/inbox.ts'
 import type { Relay } from '../../delivery/relay/relay.ts'
 import type { Store } from '../../persistence/store.ts'
@@ -28,11 +30,12 @@ type Shown = {
   readonly plane: ControlPlane
   readonly relay: Relay
   readonly inbox: Inbox
+  readonly events: Pick<EventSource, 'state'>
   readonly bus: Bus
   readonly store: Pick<Store, 'reads' | 'isStopped'>
 }
 
-/** Even when three scrapers read the page every second, the database gets only four small queries in ten seconds. */
+/** Even when three scrapers read the page every second, the database gets only five small queries in ten seconds. */
 const FOR_MS = 10_000
 const WITHIN_MS = 1000
 
@@ -47,6 +50,7 @@ const reading = <Value>(meter: Meter, name: string, read: () => Promise<Value>) 
 export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store']): void => {
   const stopped = reading(meter, 'stopped', isStopped)
   const hosts = reading(meter, 'hosts', () => reads.tally('hosts', 'liveness'))
+  const failing = reading(meter, 'failing', () => reads.tally('devices', 'failing'))
   const orders = reading(meter, 'orders', () => reads.tally('pending_orders', 'number'))
   const due = reading(meter, 'due', () => reads.dueBefore(systemClock.now(), 1))
   // not counted from refused appends: once no request comes any more there are none, and writing is stopped all the same
@@ -57,6 +61,10 @@ export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store'])
   meter.show('hosts', async () => {
     const found = await hosts()
     return found && STANDINGS.map((liveness) => [{ liveness }, found.get(liveness) ?? 0] as const)
+  })
+  meter.show('devices_failing', async () => {
+    const found = await failing()
+    return found && [...found].reduce((all, [reason, devices]) => all + (reason ? devices : 0), 0)
   })
   meter.show('orders_pending', async () => {
     const found = await orders()
@@ -130,7 +138,16 @@ const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
   meter.show('orphan_handles_total', () => counts().orphans)
 }
 
-export const showSystem = (meter: Meter, { plane, relay, inbox, bus, store }: Shown): void => {
+const showEvents = (meter: Meter, { state }: Shown['events']): void => {
+  meter.show('event_streams_open', () => state().open)
+  meter.show('events_streamed_total', () => state().told)
+  meter.show('event_streams_ended_total', () =>
+    STREAM_ENDINGS.map((reason) => [{ reason }, state().ended[reason]] as const),
+  )
+  meter.show('event_ring_bytes', () => state().ringBytes)
+}
+
+export const showSystem = (meter: Meter, { plane, relay, inbox, events, bus, store }: Shown): void => {
   beginAtZero(meter)
   showCounts(meter, plane.counts)
   meter.show('actors_resident', () => plane.region.counts().resident)
@@ -148,6 +165,7 @@ export const showSystem = (meter: Meter, { plane, relay, inbox, bus, store }: Sh
   meter.show('inbox_messages_total', () =>
     Object.entries(inbox.counts()).map(([outcome, messages]) => [{ outcome }, messages] as const),
   )
+  showEvents(meter, events)
   showDatabase(meter, store)
   if (plane.sweeper.placer) showPlacement(meter, plane.sweeper.placer, store)
   if ('state' in bus) showBus(meter, bus as BusInsight & typeof bus)

@@ -3,6 +3,7 @@
  * create an unbounded number of series.
  */
 import type { Driver } from '../../drivers/driver.ts'
+import { HEALTHS, QUANTITIES, type Quantity } from '../../health.ts'
 import type { Host } from '../../host/host.ts'
 import type { OrderEnded } from '../../host/orders.ts'
 import type { Meter } from './metrics.ts'
@@ -45,7 +46,32 @@ export const ordersCounted =
     meter.observe('host_order_seconds', { type }, Math.max(0, tookMs) / 1000)
   }
 
-export const showHosts = (meter: Meter, hosts: readonly Pick<Host, 'load'>[]): void => {
+type Shown = Pick<Host, 'load' | 'measured'>
+const readingsOf = (hosts: readonly Shown[]) =>
+  Map.groupBy(
+    hosts.flatMap((host) => host.measured()),
+    ({ driver }) => driver,
+  )
+const devicesByHealth = (hosts: readonly Shown[]) =>
+  [...readingsOf(hosts)].flatMap(([driver, readings]) =>
+    HEALTHS.map((health) => {
+      const all = readings.flatMap(({ devices }) => devices)
+      return [{ driver, health }, all.filter((one) => one.health === health).length] as const
+    }),
+  )
+const highest = (hosts: readonly Shown[]) =>
+  [...readingsOf(hosts)].flatMap(([driver, readings]) =>
+    (Object.keys(QUANTITIES) as Quantity[]).flatMap((quantity) => {
+      const values = readings.flatMap(({ devices }) => devices.flatMap(({ numbers }) => numbers[quantity] ?? []))
+      return values.length > 0
+        ? [[{ driver, quantity }, values.reduce((one, other) => Math.max(one, other))] as const]
+        : []
+    }),
+  )
+
+export const showHosts = (meter: Meter, hosts: readonly Shown[]): void => {
+  meter.show('host_devices', () => devicesByHealth(hosts))
+  meter.show('host_measured_highest', () => highest(hosts))
   const sum = (part: 'ordersInHand' | 'resultsWaiting') => () => hosts.reduce((all, host) => all + host.load()[part], 0)
   meter.show('host_orders_in_hand', sum('ordersInHand'))
   meter.show('host_results_waiting', sum('resultsWaiting'))

@@ -77,6 +77,13 @@ export const CONTROL_METRICS = {
   journal_writing_stopped: gauge(
     '1: the database has lost rows, and nothing is written until an operator adopts what it holds; 0: it has not.',
   ),
+  event_streams_open: gauge('Streams of events that are open.'),
+  events_streamed_total: counter('Events that streams were given.'),
+  event_streams_ended_total: counter(
+    'Streams of events that have ended, by reason; slow: the client fell too far behind, stalled: it took nothing.',
+    'reason',
+  ),
+  event_ring_bytes: gauge('Newest events that are kept in memory for all streams together.'),
   relay_active: gauge('1: this process publishes the journal on the bus, 0: another process does.'),
   relay_epoch: gauge('Epoch of the lease under which this process last relayed.'),
   relay_lag_seconds: gauge('Age of the oldest journal row that this relay has read and not published yet.'),
@@ -99,6 +106,7 @@ export const CONTROL_METRICS = {
   ),
   dead_letters_total: counter('Messages that could not be read or handled, by the topic they came from.', 'topic'),
   hosts: gauge('Hosts by liveness.', 'liveness'),
+  devices_failing: gauge('Devices that count as bad and are not offered.'),
   orders_pending: gauge('Orders that their hosts have not answered yet.'),
   orders_resent_total: counter('Orders sent again because no answer came.'),
   due_oldest_seconds: gauge('Time since the oldest recorded deadline passed; 0 when none has passed.'),
@@ -146,6 +154,12 @@ export const HOST_METRICS = {
   host_ready: gauge('1: this host takes orders.'),
   host_orders_in_hand: gauge('Orders that this host is carrying out now.'),
   host_results_waiting: gauge('Results that are not stored on the bus yet.'),
+  host_devices: gauge('Devices of this host by what was last measured of them.', 'driver', 'health'),
+  host_measured_highest: gauge(
+    'The highest value that was last measured among the devices of a driver, by quantity.',
+    'driver',
+    'quantity',
+  ),
 } as const satisfies Readonly<Record<string, MetricRow>>
 
 export const METRICS = { ...CONTROL_METRICS, ...HOST_METRICS }

@@ -1,18 +1,24 @@
 /** The parts of API documents that the commands read. */
 import type * as v from 'valibot'
 import type { DeepReadonly } from '../../deepReadonly.ts'
+import type { Explanation as ExplanationSchema } from '../../http/explanationSchema.ts'
+import type { HostDetail as HostDetailSchema } from '../../http/hostSchema.ts'
+import type { Usage as UsageSchema } from '../../http/routes/usage.ts'
 import type * as schemas from '../../http/schemas.ts'
 
 type Document<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>
 export type Collected = Document<typeof schemas.Collected>
 export type Orphans = Document<typeof schemas.Orphans>
 export type Arq = Document<typeof schemas.Arq>
+export type Explanation = Document<typeof ExplanationSchema>
 export type Handle = Document<typeof schemas.Handle>
 export type HandleDetail = Document<typeof schemas.HandleDetail>
 export type Host = Document<typeof schemas.Host>
 export type HostDrift = Document<typeof schemas.HostDrift>
-export type HostDetail = Document<typeof schemas.HostDetail>
+export type HostDetail = Document<typeof HostDetailSchema>
+export type Impact = Document<typeof schemas.Impact>
 export type Migration = Document<typeof schemas.Migration>
+export type Usage = Document<typeof UsageSchema>
 export type Timeline = Document<typeof schemas.Timeline>
 
 export const noteLine = (note: Host['retired']): string =>

@@ -50,7 +50,7 @@ export const listLetters = async (kafka: KafkaOptions, log: Log, listed: Listed)
 /** Whether all selected dead letters were sent. */
 export const retry = async (kafka: KafkaOptions, log: Log, wanted: Wanted, say: (line: string) => void) => {
   const { letters, unknown } = choose(await readLetters(kafka, log), wanted)
-  for (const id of unknown) say(`${id}  unknown: accelerando dead-letters list shows what there is`)
+  for (const id of unknown) say(`${id}  unknown: accelerando dead-letter list shows what there is`)
   const bus = kafkaBus({ options: kafka, clock: systemClock, log })
   let refusals = unknown.length
   try {

@@ -1,4 +1,4 @@
-/** The text of `accelerando orphans`. */
+/** The text of `accelerando orphan`. */
 import { counted } from '../doctor/check.ts'
 import type { Collected, Orphans } from './apiShapes.ts'
 

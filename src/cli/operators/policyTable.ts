@@ -1,4 +1,5 @@
 /** Which roles the policy allows each operation, for tokens that are scoped to a project. */
+import { misused } from '../exits.ts'
 import { type PolicyOptions, readPolicy } from '../../http/policy/policy.ts'
 import { OPERATION_RULES, type RuleName } from '../../http/policy/rules.ts'
 
@@ -19,13 +20,15 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
   service: ['service'],
   other: ['other'],
 }
+/** The columns, as long as no roles are named. */
+export const ROLE_NAMES = Object.keys(ROLES)
 const PROJECT = 'p'
 
 /** `as`: roles with commas between them. Throws when the rules cannot be read, or no role is named. */
 export const policyTable = (options: PolicyOptions, as?: string): PolicyTable => {
   const { allows, textOf } = readPolicy(options)
   const named = as?.split(',').map((role) => role.trim().toLowerCase())
-  if (named?.some((role) => role === '')) throw new Error(`--as: must be roles with commas between them (is ${as})`)
+  if (named?.some((role) => role === '')) throw misused(`--as: must be roles with commas between them (is ${as})`)
   const columns = named === undefined ? ROLES : { [named.join('+')]: named }
   const rows = Object.keys(OPERATION_RULES).map((operation) => {
     const name = operation as RuleName

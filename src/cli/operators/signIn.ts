@@ -2,13 +2,14 @@
  * How a command shows who it is, with the variables that OpenStack's own command line reads: `OS_TOKEN`; or `OS_AUTH_URL` and what goes with it; or
  * `OS_CLOUD`, an entry of a `clouds.yaml`. Without any of them it shows nothing.
  */
+import { Failure, misused } from '../exits.ts'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
 import { silent } from '../../log.ts'
-import { createSender } from '../../neighbours/openstack/send.ts'
-import { createSession } from '../../neighbours/openstack/session.ts'
+import { createSender, Unanswered } from '../../neighbours/openstack/send.ts'
+import { createSession, NoToken } from '../../neighbours/openstack/session.ts'
 import { type CloudEntry, cloudEntryIn, type Keystone, keystoneOf } from '../config/keystone.ts'
 import { readText } from '../config/readText.ts'
 
@@ -73,14 +74,18 @@ const inClouds = (name: string, env: Env): CloudEntry => {
       continue
     }
     const { value, problems } = cloudEntryIn(text, name)
-    if (problems.length > 0) throw new Error(`OS_CLOUD: ${file}: ${problems.join('; ')}`)
+    if (problems.length > 0) throw misused(`OS_CLOUD: ${file}: ${problems.join('; ')}`)
     return value
   }
-  throw new Error(`OS_CLOUD: none of ${files.join(', ')} can be read`)
+  throw misused(`OS_CLOUD: none of ${files.join(', ')} can be read`)
 }
 
 export const HOW_TO_SIGN_IN =
   'set OS_AUTH_URL with OS_USERNAME, OS_PASSWORD and OS_PROJECT_NAME or with an application credential, or OS_CLOUD, or OS_TOKEN'
+
+/** No answer, or one that says that it cannot answer now. */
+const isAway = (error: unknown): boolean =>
+  error instanceof NoToken ? error.status >= 500 : error instanceof Unanswered
 
 /** Throws with a text for the operator. */
 export const signIn = async (env: Env): Promise<Entry> => {
@@ -89,14 +94,18 @@ export const signIn = async (env: Env): Promise<Entry> => {
   if (!cloud && !env['OS_AUTH_URL']) return { headers: {}, api: null }
   const keystone = { ...NOTHING, ...(cloud ? inClouds(cloud, env) : {}), ...inVariables(env) }
   const options = keystoneOf(keystone, keystone.caFile === null ? null : readText(keystone.caFile))
-  if (options === null) throw new Error(`that is not enough to sign in: ${HOW_TO_SIGN_IN}`)
+  if (options === null) throw new Failure('denied', `that is not enough to sign in: ${HOW_TO_SIGN_IN}`)
   const sender = createSender(options.ca)
   try {
     const session = createSession({ options: options.session, send: sender.send, clock: systemClock, log: silent })
     const { token: issued, url } = await session.entry('accelerator')
     return { headers: { 'x-auth-token': issued }, api: url }
   } catch (error) {
-    throw new Error(`Keystone at ${options.session.authUrl}: ${messageOf(error)}`, { cause: error })
+    throw new Failure(
+      isAway(error) ? 'unreached' : 'denied',
+      `Keystone at ${options.session.authUrl}: ${messageOf(error)}`,
+      { cause: error },
+    )
   } finally {
     await sender.close()
   }

@@ -1,9 +1,9 @@
-/** What `accelerando devices scan` prints of what the drivers find. Pure. */
+/** What `accelerando device scan` prints of what the drivers find. Pure. */
 import type { ScannedDevice } from '../../drivers/pci/scan.ts'
 import type { Passable } from '../../drivers/passable.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { visibleJson } from '../../text.ts'
-import { tableOf } from './api.ts'
+import { tableOf } from '../output.ts'
 import { addressOf, type SurveyedDriver } from '../hardware/survey.ts'
 
 type Deployable = ReportedDevice['deployables'][number]

@@ -1,4 +1,5 @@
 /** `accelerando tail`: shows what happens, read from the topics or from the journal of a database. */
+import { misused } from '../exits.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicMessage } from '../../audit/evidence.ts'
 import { comesBefore } from '../../audit/positions.ts'
@@ -35,7 +36,7 @@ export const topicsNamed = (topic: string | null, source: TailSource): readonly 
   const offered = source.kind === 'kafka' ? TOPICS : TOPICS.filter(TOLD_BY_JOURNAL)
   if (topic === null) return offered.filter((name) => name.endsWith('.events.v1'))
   const found = offered.filter((name) => name === topic || name === `${topic}.v1`)
-  if (found.length === 0) throw new Error(`topic: must be one of ${offered.join(', ')}, and is ${topic}`)
+  if (found.length === 0) throw misused(`topic: must be one of ${offered.join(', ')}, and is ${topic}`)
   return found
 }
 

@@ -20,6 +20,7 @@ const SHOWN = [
   'host',
   'deployable',
   'reason',
+  'failing',
   'by',
 ]
 const TEXT_MAX = 120

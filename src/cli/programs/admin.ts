@@ -4,7 +4,7 @@ import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import type { Config } from '../config/config.ts'
-import { type Listening, listen } from './listen.ts'
+import { type Listening, listenOrElsewhere } from './listen.ts'
 import type { Neighbours } from './neighbours.ts'
 import type { Meter } from '../observe/metrics.ts'
 import { showSystem } from '../observe/metricsControl.ts'
@@ -30,21 +30,6 @@ const doorsOf = ({ plane }: System): Doors => ({
   residents: async () => plane.region.residents(),
 })
 
-/** If the default address is in use, any free port is taken, because the operator did not choose the address. */
-const listenSomewhere = async (
-  app: Parameters<typeof listen>[0],
-  address: Config['adminListen'],
-  log: Log,
-): Promise<Listening> => {
-  try {
-    return await listen(app, address)
-  } catch (error) {
-    if (address.chosen) throw error
-    log.warn({ ...address, error: String(error) }, 'the default admin address is taken, any free port is used')
-    return listen(app, { ...address, port: 0 })
-  }
-}
-
 const nothing = (): null => null
 
 export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
@@ -64,5 +49,5 @@ export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
     },
   })
   const app = adminApp({ metrics: meter.registry, readiness, ...(config.testDoors ? { doors: doorsOf(system) } : {}) })
-  return listenSomewhere(app, config.adminListen, log)
+  return listenOrElsewhere(app, config.adminListen, { name: 'admin', log })
 }

@@ -21,6 +21,7 @@ import { openAdmin } from './admin.ts'
 import { type Cloud, openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
+import { openConsole } from './console.ts'
 import { openDatabase } from './database.ts'
 import { watch } from './health.ts'
 import { openImages } from './images.ts'
@@ -30,6 +31,7 @@ import { listen, urlOf } from './listen.ts'
 import { type Running, endAtOnce } from './start.ts'
 import { openSystem } from './system.ts'
 import { type Watching, openWatching } from '../observe/watching.ts'
+import { VERSION } from '../version.ts'
 
 /** The configuration after `lacks` has checked that the required options are set. */
 export type ControlConfig = Config & {
@@ -79,6 +81,7 @@ const openPlane = async (
     control,
     region,
     archiveEndedMs: config.archive.endedMs,
+    events: config.events,
     watching,
   })
   // A broker that hangs does not answer when the program leaves its groups. Work that is cut off here is resumed by
@@ -90,14 +93,15 @@ const openPlane = async (
 
 /**
  * The process reports at once that it is not ready. The listeners close only after load balancers have had time to
- * notice.
+ * notice. Streams end at once: when their clients come back, they find another process.
  */
-const drain = (clock: Clock) => {
+const drain = (clock: Clock, endStreams: () => void) => {
   let draining = false
   return {
     notReady: (): string | null => (draining ? 'stopping' : null),
     begin: () => {
       draining = true
+      endStreams()
       return new Promise<void>((resolve) => void clock.after(DRAIN_MS, resolve))
     },
   }
@@ -118,7 +122,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   const images = openImages({ config, session: cloud.session, clock: systemClock, log, open })
   const system = await openPlane(opened, cloud, images.catalogue)
   const { control } = system.plane
-  const draining = drain(systemClock)
+  const draining = drain(systemClock, system.events.stop)
   const notReady = () => draining.notReady() ?? database.ailing()
   const admin = await openAdmin({
     config,
@@ -133,25 +137,29 @@ const serve = async (opened: Opened): Promise<Running> => {
   })
   open.add(() => admin.close(0))
   const ids = idsBy(clock)
-  const api = await listen(
-    createApp({
-      control: { ...control, notReady: () => notReady() ?? control.notReady() },
-      identify: cloud.identify,
-      options: config.http,
-      log,
-      metrics: meter.registry,
-      hindered: () => (database.ailing() === null ? null : 'the database does not answer'),
-      tracer,
-      ids,
-      clock,
-    }),
-    config.listen,
-    { unserved: unserved({ ids, clock, log }) },
-  )
+  const app = createApp({
+    control: { ...control, notReady: () => notReady() ?? control.notReady() },
+    events: system.events,
+    identify: cloud.identify,
+    options: config.http,
+    log,
+    metrics: meter.registry,
+    hindered: () => (database.ailing() === null ? null : 'the database does not answer'),
+    about: () => ({ version: VERSION, store: store.kind, ...neighboursOf(cloud, images) }),
+    tracer,
+    ids,
+    clock,
+  })
+  const api = await listen(app, config.listen, { unserved: unserved({ ids, clock, log }) })
   open.add(() => api.close(REQUESTS_MS))
+  const console = await openConsole({ config, api: app, log, open })
   open.add(draining.begin)
-  log.info({ api: urlOf(api), admin: urlOf(admin), store: store.kind, kafka: config.kafka.brokers }, 'started')
-  return { base: `${urlOf(api)}/v2`, stop: open.close }
+  const pages = `${urlOf(console)}/ui/`
+  log.info(
+    { api: urlOf(api), console: pages, admin: urlOf(admin), store: store.kind, kafka: config.kafka.brokers },
+    'started',
+  )
+  return { base: `${urlOf(api)}/v2`, console: pages, stop: open.close }
 }
 
 export const startControl = async (config: ControlConfig, log: Log): Promise<Running> => {

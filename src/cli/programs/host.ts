@@ -15,7 +15,7 @@ import type { Config, Demo } from '../config/config.ts'
 import { demoHosts } from './demo.ts'
 import { openHostAdmin } from './hostAdmin.ts'
 import { openHostFolder } from './hostFolder.ts'
-import { localDrivers, reportedAtOnce, startHostIn } from './hosts.ts'
+import { localDrivers, playbooksOf, reportedAtOnce, startHostIn } from './hosts.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
 import { showHosts } from '../observe/metricsHost.ts'
 import { observedBus } from '../observe/observedBus.ts'
@@ -100,7 +100,9 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     let doubled: () => string | null = () => null
     const notReady = () => link.ailing() ?? doubled()
     const url = await admin(config, watching, open, { notReady, detail: () => ({ ...boot, ...imagesIn(stores) }) })
-    const parts = { config, bus: patient(bus, link), images: await stores.files(), log, clock, watching }
+    const images = await stores.files()
+    const playbooks = config.demo === null ? playbooksOf(config) : null
+    const parts = { config, bus: patient(bus, link), images, log, clock, watching, playbooks }
     const host = await startHostIn(parts, name, config.data, drivers)
     open.add(host.stop, HOST_STOP_MS)
     open.add(reportedAtOnce(host, drivers, log))

@@ -2,22 +2,25 @@
  * Starts host programs: the one for this machine, and those of simulated hosts. Each uses only the bus and its own
  * folder.
  */
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Bus } from '../../bus/port.ts'
 import { type Cancel, type Clock, idsBy, systemClock } from '../../clock.ts'
 import type { Driver } from '../../drivers/driver.ts'
-import { realHostIo } from '../../drivers/hostIo.ts'
+import { realHostIo, runTailed, runToEnd } from '../../drivers/hostIo.ts'
 import { driverByName, HARDWARE_DRIVERS } from '../../drivers/index.ts'
 import { simulatedDriver } from '../../drivers/simulated/simulated.ts'
 import type { SimulatedHost } from '../../drivers/simulated/cloud.ts'
 import type { ImageFiles } from '../../images.ts'
+import { createCleaner } from '../../host/cleaning.ts'
 import { fileDisk } from '../../host/disk.ts'
 import { type Host, startHost } from '../../host/host.ts'
+import type { PlaybookTools } from '../../host/playbooks.ts'
 import type { Log } from '../../log.ts'
 import type { Config } from '../config/config.ts'
 import { ordersCounted, timedDriver } from '../observe/metricsHost.ts'
 import { VERSION } from '../version.ts'
 import { watchHotplug } from './hotplug.ts'
+import { programAt } from './programAt.ts'
 import type { Watching } from '../observe/watching.ts'
 
 export type HostParts = {
@@ -27,6 +30,8 @@ export type HostParts = {
   readonly log: Log
   readonly clock?: Clock
   readonly watching?: Watching
+  /** Of this machine; null: there are none. Simulated hosts have none. */
+  readonly playbooks?: PlaybookTools | null
 }
 type Found =
   | { readonly ok: true; readonly drivers: readonly Driver[] }
@@ -42,6 +47,18 @@ export const reportedAtOnce = (
     ? watchHotplug({ log, clock: systemClock, changed: () => void host.reportNow() })
     : () => {}
 
+export const playbooksOf = ({ playbooks: { dir, program, limitMs } }: Config): PlaybookTools | null =>
+  dir === null
+    ? null
+    : {
+        dir: resolve(dir),
+        program,
+        limitMs,
+        environment: process.env,
+        programAt: (name) => programAt(name, process.env['PATH'] ?? ''),
+        run: runTailed,
+      }
+
 /** Problems are texts for the operator. */
 export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {
   const found = enabledDrivers.map((name) => driverByName(name, drivers))
@@ -53,13 +70,13 @@ export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {
 
 /** `stateDir` belongs to this host alone; no other host keeps files there. */
 export const startHostIn = (
-  { config, bus, images, log, clock = systemClock, watching }: HostParts,
+  { config, bus, images, log, clock = systemClock, watching, playbooks = null }: HostParts,
   name: string,
   stateDir: string,
   drivers: readonly Driver[],
 ): Promise<Host> => {
   const warn = (event: string, detail: object) => log.warn({ host: name, ...detail }, event)
-  const { reportEveryMs, heartbeatEveryMs } = config.host
+  const { reportEveryMs, heartbeatEveryMs, measureEveryMs } = config.host
   const meter = watching?.meter
   return startHost({
     name,
@@ -71,15 +88,17 @@ export const startHostIn = (
     clock,
     ids: idsBy(clock),
     log,
+    cleaner: createCleaner(new Map(config.cleaning.map((policy) => [policy.driver, policy])), runToEnd, clock),
+    ...(playbooks ? { playbooks } : {}),
     ...(watching ? { tracer: watching.tracer, ended: ordersCounted(watching.meter) } : {}),
-    options: { version: VERSION, images, reportEveryMs, heartbeatEveryMs },
+    options: { version: VERSION, images, reportEveryMs, heartbeatEveryMs, measureEveryMs },
   })
 }
 const start = (parts: HostParts, name: string, drivers: readonly Driver[]): Promise<Host> =>
   startHostIn(parts, name, join(parts.config.data, 'hosts', name), drivers)
 
 export const startLocalHost = (parts: HostParts, drivers: readonly Driver[]): Promise<Host> =>
-  start(parts, parts.config.host.name, drivers)
+  start({ ...parts, playbooks: playbooksOf(parts.config) }, parts.config.host.name, drivers)
 
 export const startSimulatedHosts = (parts: HostParts, hosts: readonly SimulatedHost[]): Promise<readonly Host[]> =>
   Promise.all(hosts.map(({ hostname, plan }) => start(parts, hostname, [simulatedDriver(plan)])))

@@ -47,7 +47,7 @@ const ensured = async ({ kafka, topics, log }: LinkParts): Promise<void> => {
   const missing = reports.filter(({ state }) => state === 'missing').map(({ topic }) => topic)
   if (missing.length > 0)
     throw new StartProblem(
-      `topics are missing: ${missing.join(', ')}: make them with "accelerando topics create", or set kafka.create_topics`,
+      `topics are missing: ${missing.join(', ')}: make them with "accelerando topic create", or set kafka.create_topics`,
     )
 }
 

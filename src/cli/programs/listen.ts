@@ -3,6 +3,7 @@ import { getRequestListener } from '@hono/node-server'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Unserved } from '../../http/unserved.ts'
+import type { Log } from '../../log.ts'
 
 /** The request handler, which Hono applications implement. */
 export type App = { readonly fetch: (request: Request) => Response | Promise<Response> }
@@ -51,6 +52,21 @@ export const listen = async (app: App, { host, port }: Address, options: Options
     clearTimeout(cut)
   }
   return { host, port: (server.address() as AddressInfo).port, close }
+}
+
+/** If the default address is in use, any free port is taken, because the operator did not choose the address. */
+export const listenOrElsewhere = async (
+  app: App,
+  address: Address & { readonly chosen: boolean },
+  { name, log }: { readonly name: string; readonly log: Log },
+): Promise<Listening> => {
+  try {
+    return await listen(app, address)
+  } catch (error) {
+    if (address.chosen) throw error
+    log.warn({ ...address, error: String(error) }, `the default ${name} address is taken, any free port is used`)
+    return listen(app, { ...address, port: 0 })
+  }
 }
 
 /** The host as written in a URL: an IPv6 address is put in brackets. */

@@ -1,7 +1,7 @@
 /** Runs the service until it receives a stop signal, or the tour until its last step. */
 import type { Log } from '../../log.ts'
 import type { Config } from '../config/config.ts'
-import { start } from './start.ts'
+import { type Running, start } from './start.ts'
 import { runTour } from './tour.ts'
 import { openTourNova } from './tourNova.ts'
 import { ended, inWords, listensOf, untilEnded } from './untilEnded.ts'
@@ -13,10 +13,11 @@ const doorOf = ({ auth, noauthAnywhere }: Config): string => {
   return `nobody is authenticated: loopback only${noauthAnywhere ? ', and --noauth-anywhere lifts that' : ''}`
 }
 
-export const hints = (base: string, config: Config): readonly string[] => [
+export const hints = ({ base, console }: Pick<Running, 'base' | 'console'>, config: Config): readonly string[] => [
   '',
-  `  the API:   ${base}   (${doorOf(config)})`,
-  `  the data:  ${config.data}`,
+  `  the console:  ${console}   (pages for people)`,
+  `  the API:      ${base}   (${doorOf(config)})`,
+  `  the data:     ${config.data}`,
   '',
   '  Try:',
   `    curl -s ${base}/deployables`,
@@ -28,8 +29,9 @@ export const hints = (base: string, config: Config): readonly string[] => [
 const serve = (config: Config, log: Log, out: Out) =>
   untilEnded(log, listensOf(config), async () => {
     const running = await start(config, log)
+    out(`console ${running.console}`)
     out(`ready ${running.base}`)
-    for (const line of hints(running.base, config)) out(line)
+    for (const line of hints(running, config)) out(line)
     return running
   })
 
@@ -41,7 +43,7 @@ const tour = async (config: Config, log: Log, out: Out) => {
   ).catch((error: unknown) => {
     throw inWords(error, listensOf(config))
   })
-  const well = await runTour({ base: running.base, heard: nova.heard, say: out })
+  const well = await runTour({ base: running.base, console: running.console, heard: nova.heard, say: out })
   await ended(running.stop)
   await nova.close()
   process.exit(well ? 0 : 1)

@@ -15,16 +15,19 @@ import { openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { makeDataFolder } from './dataFolder.ts'
+import { openConsole } from './console.ts'
 import { demoHosts } from './demo.ts'
 import { type HostParts, localDrivers, reportedAtOnce, startLocalHost, startSimulatedHosts } from './hosts.ts'
 import { openImages } from './images.ts'
 import { neighboursOf } from './neighbours.ts'
 import { type Listening, listen, urlOf } from './listen.ts'
 import { StartProblem } from './startProblem.ts'
-import { openSystem } from './system.ts'
+import { type System, openSystem } from './system.ts'
 import { type Watching, openWatching } from '../observe/watching.ts'
+import { VERSION } from '../version.ts'
 
-export type Running = { readonly base: string; readonly stop: () => Promise<void> }
+/** `console`: the address of the pages for people. */
+export type Running = { readonly base: string; readonly console: string; readonly stop: () => Promise<void> }
 /** Time limit for running requests. The whole stop, running requests included, takes at most ten seconds. */
 const GRACE_MS = 4000
 const RECORDED_MS = 10_000
@@ -82,15 +85,25 @@ const startDemo = async (
 
 type ApiParts = {
   readonly config: Config
-  readonly control: Control
+  readonly system: System
   readonly identify: Identify
+  readonly about: () => Readonly<Record<string, string>>
   readonly log: Log
   readonly watching: Watching
 }
-const listenApi = ({ config, control, identify, log, watching: { meter, tracer } }: ApiParts): Promise<Listening> =>
-  listen(createApp({ control, identify, options: config.http, log, metrics: meter.registry, tracer }), config.listen, {
-    unserved: unserved({ ids: systemIds, clock: systemClock, log }),
-  })
+const listenApi = async (
+  { config, system, identify, about, log, watching: { meter, tracer } }: ApiParts,
+  open: Closer,
+): Promise<{ readonly api: Listening; readonly console: Listening }> => {
+  const { plane, events } = system
+  const parts = { control: plane.control, events, identify, options: config.http, log, metrics: meter.registry, tracer }
+  const app = createApp({ ...parts, about })
+  const api = await listen(app, config.listen, { unserved: unserved({ ids: systemIds, clock: systemClock, log }) })
+  open.add(() => api.close(GRACE_MS))
+  const console = await openConsole({ config, api: app, log, open })
+  open.add(system.events.stop)
+  return { api, console }
+}
 
 export const start = async (config: Config, log: Log): Promise<Running> => {
   const local = localDrivers(config)
@@ -108,8 +121,8 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     const images = stores.catalogue
     const watching = await openWatching('accelerando', log, open)
     const { meter } = watching
-    const { control, region, archive } = config
-    const options = { control, region, archiveEndedMs: archive.endedMs }
+    const { control, region, archive, events } = config
+    const options = { control, region, archiveEndedMs: archive.endedMs, events }
     const system = await openSystem({ store, images, nova, novaServers, placement, log, watching, ...options })
     open.add(system.stop)
     const parts = { config, bus: system.bus, images: await stores.files(), log, watching }
@@ -119,8 +132,8 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     open.add(reportedAtOnce(own, local.drivers, log))
     await recorded(system.plane.control, [own], log)
     const hosts = [...simulated, own]
-    const api = await listenApi({ config, control: system.plane.control, identify: cloud.identify, log, watching })
-    open.add(() => api.close(GRACE_MS))
+    const about = () => ({ version: VERSION, store: store.kind, ...neighboursOf(cloud, stores) })
+    const { api, console } = await listenApi({ config, system, identify: cloud.identify, about, log, watching }, open)
     const admin = await openAdmin({
       config,
       meter,
@@ -135,6 +148,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     log.info(
       {
         api: urlOf(api),
+        console: `${urlOf(console)}/ui/`,
         admin: urlOf(admin),
         data: config.data,
         store: store.kind,
@@ -142,7 +156,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
       },
       'started',
     )
-    return { base: `${urlOf(api)}/v2`, stop: open.close }
+    return { base: `${urlOf(api)}/v2`, console: `${urlOf(console)}/ui/`, stop: open.close }
   } catch (error) {
     await open.close()
     throw error

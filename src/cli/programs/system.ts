@@ -3,11 +3,13 @@ import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.t
 import type { ControlOptions, Paces } from '../../actors/services/kernel.ts'
 import type { ImageCatalogue, Nova, NovaServers } from '../../actors/neighbours.ts'
 import { createLatest } from '../../actors/latest.ts'
-import { isUrgent, reactions } from '../../actors/reactions.ts'
+import { isUrgent, lettersOf, reactions } from '../../actors/reactions.ts'
 import type { Placement } from '../../actors/placement/port.ts'
 import type { RegionOptions } from '../../actors/runtime/region.ts'
 import { inProcessBus } from '../../bus/inProcess/inProcess.ts'
 import { type Inbox, inbox } from '../../delivery/inbox.ts'
+import { type EventSource, openEvents } from '../../delivery/events/events.ts'
+import type { EventLimits } from '../../delivery/events/options.ts'
 import type { Bus } from '../../bus/port.ts'
 import { type Relay, relay } from '../../delivery/relay/relay.ts'
 import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
@@ -36,6 +38,8 @@ export type SystemParts = {
   readonly join?: (begin: () => Promise<void>) => Promise<void>
   readonly control?: Partial<ControlOptions & Paces>
   readonly region?: Partial<RegionOptions>
+  /** Limits of the streams of events. */
+  readonly events?: Partial<EventLimits>
   /** Archives by itself what ended this long ago; null or absent: never. */
   readonly archiveEndedMs?: number | null
   readonly watching?: Watching
@@ -47,6 +51,8 @@ export type System = {
   readonly bus: Bus
   readonly relay: Relay
   readonly inbox: Inbox
+  /** Has to be stopped before the listeners are closed, which would wait for its streams. */
+  readonly events: EventSource
   readonly stop: () => Promise<void>
 }
 
@@ -57,15 +63,19 @@ const neighboursOf = ({ images, nova, novaServers = null, placement = null }: Sy
   placement,
 })
 
+const eventsOf = ({ store: { journal, landmarks, hints }, events }: SystemParts, clock: Clock, log: Log): EventSource =>
+  openEvents({ journal, landmarks, hints, lettersOf, clock, log, ...events })
+
+const storedIn = ({ reads, sharing, landmarks }: SystemParts['store']) => ({ reads, sharing, landmarks })
+
 export const openSystem = async (parts: SystemParts): Promise<System> => {
   const { store, log, clock = systemClock, ids = systemIds } = parts
   const { meter, tracer = untraced } = parts.watching ?? {}
   const bus = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
   const { id, privateKey } = await store.cluster(newPrivateKey)
   const opened = openControlPlane({
+    ...storedIn(store),
     journal: meter ? observedJournal(store.journal, meter) : store.journal,
-    reads: store.reads,
-    sharing: store.sharing,
     clock,
     ids,
     ...neighboursOf(parts),
@@ -91,8 +101,8 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     clock,
     log,
   })
-  const { admit, unchanged, take } = plane.reports
-  const receiving = inbox({ bus, clock, log, admit, unchanged, take })
+  const receiving = inbox({ bus, clock, log, ...plane.reports })
+  const events = eventsOf(parts, clock, log)
   await relaying.start()
   await (parts.join ?? ((begin) => begin()))(receiving.start)
   await plane.start()
@@ -102,11 +112,13 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     bus,
     relay: relaying,
     inbox: receiving,
+    events,
     /**
      * Stops the consumers first, then the control plane with its running work, then the relay, which publishes what
      * that work recorded.
      */
     stop: async () => {
+      events.stop()
       await archiver.stop()
       await receiving.stop()
       await plane.stop()

@@ -11,6 +11,8 @@ export type HeardEvent = {
 export type TourParts = {
   /** `http://HOST:PORT/v2`. */
   readonly base: string
+  /** The address of the pages for people, with a slash at its end. */
+  readonly console: string
   /** The external events that the tour's Nova has received so far. */
   readonly heard: () => readonly HeardEvent[]
   readonly say: (line: string) => void
@@ -151,7 +153,8 @@ const leaveSteps = async (step: Step, call: Call, arq: string, instance: string,
   })
 }
 
-const walk = async ({ base, heard, say }: TourParts) => {
+/** Returns the accelerator request that it made. */
+const walk = async ({ base, heard, say }: TourParts): Promise<string> => {
   const call = caller(base)
   const step = stepper(say)
   const target = await step('a device is found', async () => {
@@ -178,13 +181,15 @@ const walk = async ({ base, heard, say }: TourParts) => {
   await boundStep(step, call, arq, instance)
   await timelineStep(call, arq, say)
   await leaveSteps(step, call, arq, instance, profile)
+  return arq
 }
 
 /** True when every step did what Nova expects. The last line printed is the result. */
 export const runTour = async (parts: TourParts): Promise<boolean> => {
   const began = performance.now()
   try {
-    await walk(parts)
+    const arq = await walk(parts)
+    parts.say(`    Its page, whenever the service runs on this data: ${parts.console}arqs/${arq}`)
     parts.say(`tour: every step did what Nova expects, ${(performance.now() - began).toFixed(0)} ms`)
     return true
   } catch (error) {

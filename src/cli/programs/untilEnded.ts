@@ -25,11 +25,16 @@ export const ended = async (stop: () => Promise<void>): Promise<void> => {
 }
 
 /** The addresses on which a program listens, by the flag that sets them. */
-export type Listens = Readonly<Partial<Record<'--listen' | '--admin-listen', Address>>>
+export type Listens = Readonly<Partial<Record<'--listen' | '--admin-listen' | '--ui-listen', Address>>>
 
-export const listensOf = ({ listen, adminListen }: Pick<Config, 'listen' | 'adminListen'>): Listens => ({
+export const listensOf = ({
+  listen,
+  adminListen,
+  uiListen,
+}: Pick<Config, 'listen' | 'adminListen' | 'uiListen'>): Listens => ({
   '--listen': listen,
   '--admin-listen': adminListen,
+  '--ui-listen': uiListen,
 })
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))

@@ -2,6 +2,7 @@
  * `accelerando import`: what an upstream database becomes, and with `--apply` the record of it in an empty store. All of it is
  * written in one transaction: a process that ends before leaves the store empty.
  */
+import { misused } from '../exits.ts'
 import { recordsOf } from '../../actors/upstream/appends.ts'
 import { type Plan, planImport } from '../../actors/upstream/plan.ts'
 import { systemClock, systemIds } from '../../clock.ts'
@@ -45,10 +46,10 @@ export const addressOf = ({ from, fromFile }: ImportGiven, env: NodeJS.ProcessEn
       : [[FROM_VARIABLE, told] as const]),
   ]
   const [first, second] = given
-  if (first === undefined) throw new Error(`name upstream's database with ${SOURCES}`)
-  if (second !== undefined) throw new Error('--from and --from-file name the same thing: leave one out')
+  if (first === undefined) throw misused(`name upstream's database with ${SOURCES}`)
+  if (second !== undefined) throw misused('--from and --from-file name the same thing: leave one out')
   const reading = readAddress(first[1])
-  if (!reading.ok) throw new Error(`${first[0]}: ${reading.problem}`)
+  if (!reading.ok) throw misused(`${first[0]}: ${reading.problem}`)
   return reading.address
 }
 

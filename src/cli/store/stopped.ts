@@ -2,6 +2,7 @@
  * Work on a store that no service uses. The lock of the data folder proves that; for PostgreSQL the operator confirms
  * it.
  */
+import { misused } from '../exits.ts'
 import { rebuild } from '../../actors/entities.ts'
 import type { Log } from '../../log.ts'
 import { openStore } from '../../persistence/open.ts'
@@ -20,7 +21,7 @@ const sizeOf = (given: Given): SeedSize => {
     ([key, value]) => !Number.isSafeInteger(value) || value < (key === 'arqs' ? 0 : 1),
   )
   if (wrong.length > 0)
-    throw new Error(
+    throw misused(
       wrong.map(([key]) => `--${key}: must be a whole number, at least ${key === 'arqs' ? 0 : 1}`).join('\n'),
     )
   return size

@@ -3,6 +3,7 @@ import type { ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
 import { formatPciAddress, type PciAddress, pciAddressOf, pciJson } from '../../pci.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
+import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
@@ -51,7 +52,7 @@ const reported = (
   ],
 })
 
-type CardDriver = Driver & Required<Pick<Driver, 'leftOut' | 'inUse'>>
+type CardDriver = Driver & Required<Pick<Driver, 'leftOut' | 'inUse' | 'measure'>>
 
 export const cardDriver = (
   kind: CardKind,
@@ -94,5 +95,6 @@ export const cardDriver = (
     },
     release: through.release,
     inUse: through.inUse,
+    measure: measuresPci(sysfsRoot, kind.tool),
   }
 }

@@ -2,6 +2,9 @@
 import type { DeviceType } from '../../hardware.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import { traitName } from '../names.ts'
+import { nvidiaSmi } from '../measuring/nvidiaSmi.ts'
+import { npuSmi } from '../measuring/npuSmi.ts'
+import type { Tool } from '../pci/measured.ts'
 import type { PciFunction } from '../pci/sysfs.ts'
 import { VENDOR_NAMES } from '../../vendors.ts'
 import { type KnownCard, TABLE_DRIVER } from './knownCards.ts'
@@ -24,6 +27,8 @@ export type CardKind = {
   readonly offer: (found: PciFunction, known: KnownCard | null) => Offer | null
   /** Drives are left out while the host uses them. */
   readonly refusesDrives?: true
+  /** What the tool of its vendor measures. */
+  readonly tool?: Tool
 }
 
 /** `lspci` calls these classes so; the names are part of what drivers have always reported. */
@@ -67,6 +72,7 @@ export const plainTraits = (type: DeviceType, found: PciFunction): readonly stri
 export const NVIDIA_KIND: CardKind = {
   driver: 'nvidia_gpu_driver',
   hardware: 'NVIDIA GPUs',
+  tool: nvidiaSmi,
   offer: (found, known) =>
     found.vendor === '10de' && ['0300', '0302'].includes(classOf(found))
       ? {
@@ -134,6 +140,7 @@ const anySsd: CardKind = {
 const ascend: CardKind = {
   driver: 'huawei_ascend_driver',
   hardware: 'Huawei Ascend NPUs: the Ascend 310, others by rows of `cards.id_table`',
+  tool: npuSmi,
   offer: (found, known) =>
     known?.driver === 'huawei_ascend_driver'
       ? {

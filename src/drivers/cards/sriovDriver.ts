@@ -7,6 +7,7 @@ import type { HostName } from '../../identifiers.ts'
 import { comparePci, formatPciAddress, pciAddressOf, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
+import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
@@ -148,6 +149,7 @@ export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovO
     },
     release: through.release,
     inUse: through.inUse,
+    measure: measuresPci(sysfsRoot),
   }
 }
 

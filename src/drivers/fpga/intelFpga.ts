@@ -12,6 +12,7 @@ import { comparePci, formatPciAddress, type PciAddress, pciJson } from '../../pc
 import { spacedJson } from '../../spacedJson.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
 import type { Driver, HostIo } from '../driver.ts'
+import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
@@ -170,6 +171,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
     prepare: through.prepare,
     release: through.release,
     inUse: through.inUse,
+    measure: measuresPci(options.sysfsRoot),
     program: async (io, deployable, imagePath, signal) => {
       signal.throwIfAborted()
       const { card, all } = await cardNamed(io, deployable)

@@ -14,6 +14,7 @@ import type { KnownCard, Lookup } from '../cards/knownCards.ts'
 import { pciNames } from '../cards/pciNames.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import { readIfThere } from '../files.ts'
+import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
@@ -195,6 +196,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
     prepare: through.prepare,
     release: through.release,
     inUse: through.inUse,
+    measure: measuresPci(sysfsRoot),
     program: async (io, deployable, imagePath, signal, functionId) => {
       signal.throwIfAborted()
       const card = await cardNamed(io, deployable)

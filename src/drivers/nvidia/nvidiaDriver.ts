@@ -40,6 +40,7 @@ export const nvidiaDriver = ({ typeAt, ...options }: CardOptions & Pick<VgpusOpt
       await vgpus.release(io, slot)
     },
     restore: (io, signal) => vgpus.restore(io, signal),
+    measure: whole.measure,
     inUse: async (io) => [...(await whole.inUse(io)), ...vgpusInUse(await vgpus.look(io))],
   }
 }

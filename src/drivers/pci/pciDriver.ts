@@ -2,6 +2,7 @@
 import type { HostName } from '../../identifiers.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
+import { measuresPci } from './measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { formatPciAddress, pciJson } from '../../pci.ts'
 import { VENDOR_NAMES } from '../../vendors.ts'
@@ -114,5 +115,6 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
     prepare: through.prepare,
     release: through.release,
     inUse: through.inUse,
+    measure: measuresPci(sysfsRoot),
   }
 }

@@ -28,6 +28,8 @@ export type InjectedFaults = {
   unplugged: readonly number[]
   /** Deployables that something else uses, by their names. */
   inUse: readonly string[]
+  /** Devices that report fatal errors, by their index in the plan, from 0. */
+  bad: readonly number[]
 }
 
 /** No faults. */
@@ -38,6 +40,7 @@ export const noFaults = (): InjectedFaults => ({
   failProgram: 0,
   unplugged: [],
   inUse: [],
+  bad: [],
 })
 
 const FAILURES = { prepare: 'failPrepare', release: 'failRelease', program: 'failProgram' } as const
@@ -58,16 +61,18 @@ const failures = (named: string) => {
   const rule = `must be a count, true, false or a list of ${named}`
   return v.optional(v.union([counted(rule), v.boolean(), v.array(v.string())], rule), 0)
 }
+const numbered = v.optional(
+  v.array(counted('must be the number of a device, from 0'), 'must be a list of device numbers, from 0'),
+  () => [],
+)
 const FIELDS = {
   delayMs: v.optional(counted('must be a number of milliseconds'), 0),
   failPrepare: failures('slots and deployables'),
   failRelease: failures('slots and deployables'),
   failProgram: failures('deployables'),
-  unplugged: v.optional(
-    v.array(counted('must be the number of a device, from 0'), 'must be a list of device numbers, from 0'),
-    () => [],
-  ),
+  unplugged: numbered,
   inUse: v.optional(v.array(v.string(), 'must be a list of deployables'), () => []),
+  bad: numbered,
 }
 /** The text is known to be an object, so this message can only be about an unknown key. */
 const InjectedFaultsFile = v.strictObject(FIELDS, `must be one of ${Object.keys(FIELDS).join(', ')}`)

@@ -6,8 +6,9 @@ import * as v from 'valibot'
 import type { HostName } from '../../identifiers.ts'
 import { pause } from '../../waiting.ts'
 import { type Clock, systemClock } from '../../clock.ts'
-import type { Driver, HostIo, InUse, Slot } from '../driver.ts'
+import type { Driver, HostIo, InUse, Measured, Slot } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
+import type { Numbers } from '../../health.ts'
 import { type Loaded, withLoaded, withPrepared, withReleased } from './effects.ts'
 import { effectsKeeper } from './effectsFile.ts'
 import { type Machine, machineOf, type DeviceSlot, withBitstreams } from './machine.ts'
@@ -21,7 +22,7 @@ export type Control = {
   readonly unplug: (device: number) => void
   readonly replug: (device: number) => void
 }
-export type SimulatedDriver = Required<Omit<Driver, 'leftOut' | 'restore'>> & { readonly control: Control }
+export type SimulatedDriver = Required<Omit<Driver, 'isHere' | 'leftOut' | 'restore'>> & { readonly control: Control }
 
 export type DriverPlan = {
   readonly name: string
@@ -77,6 +78,26 @@ const usedIn = ({ devices }: Machine, named: readonly string[]): readonly InUse[
       handles.map(({ type, info }) => ({ type, info, by: 'something that the fault file names' })),
     )
 
+/** A good one is as warm as its place in the machine makes it. */
+const numbersOf = (device: number, bad: readonly number[]): Numbers => ({
+  temperature_celsius: 40 + (device % 30),
+  pci_fatal_errors: bad.includes(device) ? 1 : 0,
+})
+
+const measuredIn = (
+  { devices }: Machine,
+  controlPaths: readonly string[],
+  told: readonly InjectedFaults[],
+): Measured => {
+  const [out, bad] = [told.flatMap(({ unplugged }) => unplugged), told.flatMap((faults) => faults.bad)]
+  const measured = devices.flatMap(({ controlPath: { info } }, device) =>
+    controlPaths.includes(info) && !out.includes(device)
+      ? [{ controlPath: info, numbers: numbersOf(device, bad) }]
+      : [],
+  )
+  return { devices: measured }
+}
+
 const controlOf = (faults: InjectedFaults): Control => ({
   faults,
   unplug: (device) => void (faults.unplugged = [...new Set([...faults.unplugged, device])]),
@@ -84,12 +105,8 @@ const controlOf = (faults: InjectedFaults): Control => ({
 })
 
 /** Creates the driver. One instance serves one host. */
-export const createSimulatedDriver = ({
-  name,
-  devices,
-  faults: start,
-  clock = systemClock,
-}: DriverPlan): SimulatedDriver => {
+export const createSimulatedDriver = (plan: DriverPlan): SimulatedDriver => {
+  const { name, devices, faults: start, clock = systemClock } = plan
   const faults: InjectedFaults = { ...noFaults(), ...start }
   const fromFile = injectedFaultsFile()
   const { read: effectsOf, change } = effectsKeeper(name)
@@ -136,6 +153,7 @@ export const createSimulatedDriver = ({
       await change(io, signal, (effects) => withReleased(effects, slot))
     },
     inUse: async (io) => usedIn(machine(io.hostname), [...faults.inUse, ...(await fromFile(io)).inUse]),
+    measure: async (io, paths) => measuredIn(machine(io.hostname), paths, [faults, await fromFile(io)]),
     program: async (io, deployable, imagePath, signal) => {
       const told = await endure(io, { action: 'program', deployable, slot: null }, signal)
       if (!place(io, deployable, told).programmable) throw new Error(`${deployable} cannot be programmed`)

@@ -4,24 +4,34 @@ import { attributeRoutes } from './attributes.ts'
 import { deployableRoutes } from './deployables.ts'
 import { deviceRoutes } from './devices.ts'
 import { driftRoutes } from './drift.ts'
+import { eventRoutes } from './events.ts'
 import { handleRoutes } from './handles.ts'
 import { hostRoutes } from './hosts.ts'
 import { migrationRoutes } from './profileMigration.ts'
 import { orphanRoutes } from './orphans.ts'
+import { overviewRoutes } from './overview.ts'
+import { checkRoutes } from './profileCheck.ts'
 import { profileRoutes } from './profiles.ts'
+import { versionRoutes } from './profileVersions.ts'
+import { usageRoutes } from './usage.ts'
 import { rootRoutes } from './root.ts'
 import type { Route } from '../route.ts'
 
 export const ROUTES: readonly Route[] = [
   ...rootRoutes(() => ROUTES),
   ...profileRoutes,
+  ...versionRoutes,
   ...arqRoutes,
   ...deviceRoutes,
   ...deployableRoutes,
   ...attributeRoutes,
   ...hostRoutes,
   ...handleRoutes,
+  ...eventRoutes,
   ...driftRoutes,
   ...orphanRoutes,
   ...migrationRoutes,
+  ...checkRoutes,
+  ...usageRoutes,
+  ...overviewRoutes,
 ]

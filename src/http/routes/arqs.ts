@@ -1,13 +1,15 @@
 /** Accelerator requests: created from a device profile, bound to an instance, read by Nova, and deleted. */
+import { AS_OF } from '../asOf.ts'
 import type { ArqUuid } from '../../identifiers.ts'
 import * as v from 'valibot'
+import { ARQ_STATES } from '../../actors/arq/states.ts'
 import type { ArqRow } from '../../actors/control.ts'
 import { patch } from './bindings.ts'
 import type { Patch } from './bindings.ts'
 import { invalid, refused } from '../faults.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
-import { list as listArg, oneOf, uuid } from '../query.ts'
+import { list as listArg, oneOf, text, uuid } from '../query.ts'
 import { isProfileName } from './profileRules.ts'
 import { self, times } from '../render.ts'
 import { reasonIn, noteOf } from './operatorNote.ts'
@@ -17,15 +19,17 @@ import * as schemas from '../schemas.ts'
 import { UUID_SHAPE } from '../shapes.ts'
 import { timeline } from './timeline.ts'
 import { canonicalUuid } from '../../uuid.ts'
+import { SINCE } from '../versions.ts'
 
 const UUIDS = { uuid: { resource: 'accelerator_request', otherwise: 'invalid' } } as const
 
-export const arqBody = (row: ArqRow, base: string) => {
+export const arqBody = (row: ArqRow, base: string, minor: number) => {
   const bound = row.state === 'Bound'
   return {
     uuid: row.uuid,
     state: row.state,
     device_profile_name: row.profile_name,
+    ...(minor >= SINCE.profileVersions && { device_profile_version: row.profile_version }),
     device_profile_group_id: row.group_id,
     hostname: row.hostname,
     device_rp_uuid: row.device_rp_uuid,
@@ -59,10 +63,12 @@ const create = route({
     answers: { 201: v.object({ arqs: v.array(schemas.Arq) }) },
     refusals: [404],
   },
-  handle: ({ control, caller, body, base }) => {
+  handle: ({ control, caller, body, base, minor }) => {
     // A text that is not a valid profile name is not looked up.
     if (!isProfileName(body)) return refused({ kind: 'not_found', resource: 'device_profile', id: body })
-    return answer(control.arqs.create(caller, body), 201, (rows) => ({ arqs: rows.map((row) => arqBody(row, base)) }))
+    return answer(control.arqs.create(caller, body), 201, (rows) => ({
+      arqs: rows.map((row) => arqBody(row, base, minor)),
+    }))
   },
 })
 
@@ -87,6 +93,9 @@ const list = route({
     instance: uuid('Of this instance.'),
     bind_state: oneOf(['resolved'], 'Only resolved ones; with `instance`, 423 while any of its requests is not.'),
     arqs: listArg('Only these, comma separated.', UUID_SHAPE),
+    state: oneOf(ARQ_STATES, 'Only those in this state.'),
+    project_id: text('Of this project, among those that the caller may see.'),
+    ...AS_OF,
   },
   docs: {
     summary:
@@ -94,20 +103,22 @@ const list = route({
     answers: { 200: schemas.listOf('arqs', schemas.Arq) },
     refusals: [409, 423],
   },
-  handle: ({ control, caller, query, base, pairs }) => {
+  handle: ({ control, caller, query, base, pairs, minor }) => {
     const only = query.arqs === undefined ? null : uuidsOf(query.arqs)
     if (only !== null && !only.ok) return only
     const filter = {
       ...(query.instance !== undefined && { instance: query.instance }),
       ...(only !== null && { uuids: only.uuids }),
       ...(query.bind_state === 'resolved' && { resolvedOnly: true }),
+      ...(query.state !== undefined && { state: query.state }),
+      ...(query.project_id !== undefined && { project: query.project_id }),
     }
     return answerList((page) => control.arqs.list(caller, filter, page), pageOf(query), {
       key: 'arqs',
       collection: 'accelerator_requests',
       base,
       pairs,
-      item: (row) => arqBody(row, base),
+      item: (row) => arqBody(row, base, minor),
       markerOf: (row) => row.uuid,
     })
   },
@@ -118,9 +129,10 @@ const one = route({
   path: '/v2/accelerator_requests/:uuid',
   rule: 'cyborg:arq:get_one',
   uuids: UUIDS,
+  query: AS_OF,
   docs: { summary: 'One accelerator request.', answers: { 200: schemas.Arq }, refusals: [404] },
-  handle: ({ control, caller, params, base }) =>
-    answer(control.arqs.get(caller, params.uuid), 200, (row) => arqBody(row, base)),
+  handle: ({ control, caller, params, base, minor }) =>
+    answer(control.arqs.get(caller, params.uuid), 200, (row) => arqBody(row, base, minor)),
 })
 
 /** Some clients also name one of the requests in the path. It must be one of those in the body. */
@@ -189,8 +201,10 @@ const forceUnbind = route({
     answers: { 200: schemas.Arq },
     refusals: [404],
   },
-  handle: ({ control, caller, params, body, base }) =>
-    answer(control.arqs.forceUnbind(caller, params.uuid, noteOf(caller, body)), 200, (row) => arqBody(row, base)),
+  handle: ({ control, caller, params, body, base, minor }) =>
+    answer(control.arqs.forceUnbind(caller, params.uuid, noteOf(caller, body)), 200, (row) =>
+      arqBody(row, base, minor),
+    ),
 })
 
 export const arqRoutes: readonly Route[] = [

@@ -1,6 +1,6 @@
 /** Attributes: key-value pairs that describe a deployable. */
 import * as v from 'valibot'
-import type { DeployableUuid } from '../../identifiers.ts'
+import type { AttributeUuid, DeployableUuid } from '../../identifiers.ts'
 import type { AttributeRow, Control } from '../../actors/control.ts'
 import { type Outcome, done } from '../../fault.ts'
 import { answerList } from '../listing.ts'
@@ -26,7 +26,7 @@ const attributeBody = (row: AttributeRow, minor: number, base: string) => ({
   deployable_id: row.deployable_id,
   key: row.key,
   value: row.value,
-  ...(minor >= SINCE.uuids && { deployable_uuid: row.deployable_uuid, parent_uuid: null }),
+  ...(minor >= SINCE.uuids && { deployable_uuid: row.deployable_uuid, parent_uuid: row.parent_uuid }),
   ...times(row),
   links: [self(base, 'attributes', row.uuid)],
 })
@@ -99,13 +99,20 @@ const Bare = v.looseObject({
   deployable_id: v.pipe(v.union([v.number(), v.string()]), v.metadata({ ...DEPLOYABLE_SHAPE })),
   key: v.pipe(text({ characters: KEY_MAX }), v.minLength(1, 'it is empty')),
   value: v.union([text({ bytes: VALUE_MAX_BYTES }), v.number(), v.boolean()]),
+  /** The attribute of the same deployable that it describes. */
+  parent_uuid: v.optional(v.nullable(v.pipe(v.string(), v.metadata({ ...UUID_SHAPE })))),
   /** An object with this key is the wrapped form. */
   attribute: v.optional(v.never()),
 })
 /** The current command-line client wraps the value in an object; older clients send it bare. */
 const Wrapped = v.looseObject({ attribute: Bare })
 
-type NewAttribute = { readonly deployable: number | DeployableUuid; readonly key: string; readonly value: string }
+type NewAttribute = {
+  readonly deployable: number | DeployableUuid
+  readonly key: string
+  readonly value: string
+  readonly parent: AttributeUuid | undefined
+}
 
 const unwrapped = (json: unknown): unknown =>
   typeof json === 'object' && json !== null && 'attribute' in json ? json.attribute : json
@@ -117,7 +124,10 @@ const newAttribute: Body<NewAttribute> = {
     if (!parsed.ok) return parsed
     const deployable = deployableId(parsed.value.deployable_id)
     if (deployable === null) return invalid('deployable_id', 'it must be the integer id or the UUID of a deployable')
-    return { ok: true, value: { deployable, key: parsed.value.key, value: String(parsed.value.value) } }
+    const { key, value, parent_uuid: above } = parsed.value
+    const parent = above === undefined || above === null ? undefined : canonicalUuid(above)
+    if (parent === null) return invalid('parent_uuid', 'it must be a UUID')
+    return { ok: true, value: { deployable, key, value: String(value), parent } }
   },
 }
 
@@ -128,7 +138,7 @@ const create = route({
   body: newAttribute,
   docs: { summary: 'Adds an attribute to a deployable.', answers: { 201: schemas.Attribute }, refusals: [409] },
   handle: ({ control, caller, body, minor, base }) =>
-    answer(control.attributes.create(caller, body.deployable, body.key, body.value), 201, (row) =>
+    answer(control.attributes.create(caller, body.deployable, body.key, body.value, body.parent), 201, (row) =>
       attributeBody(row, minor, base),
     ),
 })

@@ -1,4 +1,5 @@
 /** Deployables: the parts of a device that can be attached to instances or programmed. */
+import { AS_OF } from '../asOf.ts'
 import type { Control, DeployableRow, Listed } from '../../actors/control.ts'
 import { type Outcome, done } from '../../fault.ts'
 import { filtersOver, withFilters } from '../filters.ts'
@@ -69,6 +70,7 @@ const deployableBody = (row: Shown, minor: number, base: string) => ({
     device_uuid: row.device_uuid,
     parent_uuid: row.parent_uuid,
     root_uuid: row.root_uuid,
+    kind: row.kind,
     placement: row.placement && placementBody(row.placement),
   }),
   ...times(row),
@@ -82,7 +84,7 @@ const plainArgs = {
   device_uuid: uuid('Of the device with this UUID.'),
   rp_uuid: uuid('With this resource provider.'),
 }
-const listArgs = { ...plainArgs, filters: filtersOver(plainArgs) }
+const listArgs = { ...plainArgs, ...AS_OF, filters: filtersOver(plainArgs) }
 
 const list = route({
   method: 'GET',
@@ -120,6 +122,7 @@ const one = route({
   path: '/v2/deployables/:uuid',
   rule: 'cyborg:deployable:get_one',
   uuids: UUIDS,
+  query: AS_OF,
   docs: { summary: 'One deployable.', answers: { 200: schemas.Deployable }, refusals: [404] },
   handle: async ({ control, params, minor, base }) => {
     const known = await control.deployables.get(params.uuid)

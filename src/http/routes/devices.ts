@@ -1,12 +1,16 @@
 /** Devices: what is plugged into the hosts. */
+import { AS_OF } from '../asOf.ts'
 import { DEVICE_STATUSES, type DeviceStatus } from '../../actors/deployable/messages.ts'
 import type { DeviceRow } from '../../actors/control.ts'
+import type { DeviceHealth } from '../../actors/device/health.ts'
+import { DeviceDetail } from '../deviceDetail.ts'
 import { filtersOver, withFilters } from '../filters.ts'
+import { DRY_RUN, answerImpact } from '../impact.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
 import { text } from '../query.ts'
-import { self, times } from '../render.ts'
-import { answer, route } from '../route.ts'
+import { self, time, times } from '../render.ts'
+import { answer, reply, route } from '../route.ts'
 import type { Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 import { SINCE } from '../versions.ts'
@@ -22,8 +26,23 @@ const deviceBody = (row: DeviceRow, minor: number, base: string) => ({
   vendor_board_info: row.vendor_board_info,
   hostname: row.hostname,
   ...(minor >= SINCE.deviceStatus && { status: row.status }),
+  ...(minor >= SINCE.uuids && { failing: row.failing }),
   ...times(row),
   links: [self(base, 'devices', row.uuid)],
+})
+
+const healthBody = ({ failing, measured, held }: DeviceHealth) => ({
+  state: failing ? 'bad' : (measured?.health ?? 'unknown'),
+  reason: failing?.reason ?? (measured && measured.reasons.length > 0 ? measured.reasons.join('; ') : null),
+  since: failing && time(failing.since),
+  measured_at: measured && time(measured.at),
+  numbers: measured?.numbers ?? {},
+  held: held.map(({ deployable, handle, state, arq }) => ({
+    deployable_uuid: deployable,
+    attach_handle_uuid: handle,
+    state,
+    arq_uuid: arq,
+  })),
 })
 
 const plainArgs = {
@@ -33,7 +52,7 @@ const plainArgs = {
   hostname: text('Only devices of this host.'),
   status: text(`${DEVICE_STATUSES.join(' or ')}.`),
 }
-const listArgs = { ...plainArgs, filters: filtersOver(plainArgs) }
+const listArgs = { ...plainArgs, ...AS_OF, filters: filtersOver(plainArgs) }
 
 const list = route({
   method: 'GET',
@@ -67,23 +86,37 @@ const one = route({
   path: '/v2/devices/:uuid',
   rule: 'cyborg:device:get_one',
   uuids: UUIDS,
-  docs: { summary: 'One device.', answers: { 200: schemas.Device }, refusals: [404] },
-  handle: ({ control, params, minor, base }) =>
-    answer(control.devices.get(params.uuid), 200, (row) => deviceBody(row, minor, base)),
+  query: AS_OF,
+  docs: { summary: 'One device.', answers: { 200: DeviceDetail }, refusals: [404] },
+  handle: async ({ control, caller, params, minor, base }) => {
+    const known = await control.devices.get(params.uuid)
+    if (!known.ok) return known
+    const body = deviceBody(known.value, minor, base)
+    if (minor < SINCE.uuids) return reply(200, body)
+    return answer(control.devices.health(caller, params.uuid), 200, (health) => ({
+      ...body,
+      health: healthBody(health),
+    }))
+  },
 })
 
-const turn = (verb: 'enable' | 'disable', status: DeviceStatus): Route =>
-  route({
-    method: 'POST',
-    path: `/v2/devices/:uuid/${verb}`,
-    rule: `cyborg:device:${verb}`,
-    uuids: UUIDS,
-    docs: {
-      summary: `Makes a device ${status}. Repeating it is harmless; a body is ignored.`,
-      answers: { 204: null },
-      refusals: [404],
-    },
-    handle: ({ control, caller, params }) => answer(control.devices.setStatus(caller, params.uuid, status), 204),
-  })
+const summaryOf = (status: DeviceStatus) => `Makes a device ${status}. Repeating it is harmless; a body is ignored.`
+const turnOf = (verb: 'enable' | 'disable') =>
+  ({ method: 'POST', path: `/v2/devices/:uuid/${verb}`, rule: `cyborg:device:${verb}`, uuids: UUIDS }) as const
 
-export const deviceRoutes: readonly Route[] = [list, one, turn('enable', 'enabled'), turn('disable', 'maintaining')]
+const enable = route({
+  ...turnOf('enable'),
+  docs: { summary: summaryOf('enabled'), answers: { 204: null }, refusals: [404] },
+  handle: ({ control, caller, params }) => answer(control.devices.setStatus(caller, params.uuid, 'enabled'), 204),
+})
+const disable = route({
+  ...turnOf('disable'),
+  query: { dry_run: DRY_RUN },
+  docs: { summary: summaryOf('maintaining'), answers: { 200: schemas.Impact, 204: null }, refusals: [404] },
+  handle: ({ control, caller, params, query }) =>
+    query.dry_run
+      ? answerImpact(control.devices.impact(params.uuid))
+      : answer(control.devices.setStatus(caller, params.uuid, 'maintaining'), 204),
+})
+
+export const deviceRoutes: readonly Route[] = [list, one, enable, disable]

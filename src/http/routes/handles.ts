@@ -4,6 +4,7 @@
  */
 import type { HandleDetail, HandleRow } from '../../actors/control.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
+import { cleaningBody } from '../cleaningSchema.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
 import { oneOf, text, uuid } from '../query.ts'
@@ -28,6 +29,7 @@ const detailBody = (row: HandleDetail) => ({
   last_arq_uuid: row.last_arq,
   order: row.order,
   quarantine: noteBody(row.quarantine),
+  cleaning: cleaningBody(row.cleaning),
 })
 
 const list = route({
@@ -67,7 +69,7 @@ const one = route({
   handle: ({ control, caller, params }) => answer(control.handles.get(caller, params.uuid), 200, detailBody),
 })
 
-const turn = (verb: 'quarantine' | 'release', summary: string): Route =>
+const turn = (verb: 'quarantine' | 'release' | 'clean', summary: string): Route =>
   route({
     method: 'POST',
     path: `/v2/handles/:uuid/${verb}`,
@@ -86,5 +88,9 @@ export const handleRoutes: readonly Route[] = [
   turn(
     'release',
     'Confirms that a quarantined handle is clean, and makes it available again. Repeating it is harmless.',
+  ),
+  turn(
+    'clean',
+    'Has the host clean a handle that nobody has, by the command that is chosen there. It is free when that has succeeded.',
   ),
 ]

@@ -1,14 +1,18 @@
 /** The hosts that report hardware. This path is an extension that clients of the original API do not use. */
+import { AS_OF } from '../asOf.ts'
 import type { Caller, HostDetail, HostRow } from '../../actors/control.ts'
+import { STANDINGS } from '../../actors/host/decider.ts'
 import * as v from 'valibot'
 import { publicKey } from '../../fields.ts'
+import { DRY_RUN, answerImpact } from '../impact.ts'
 import { answerList } from '../listing.ts'
 import { namedPageArgs, pageOf } from '../pages.ts'
-import { flag } from '../query.ts'
+import { flag, oneOf } from '../query.ts'
 import { Asked, reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { time, times } from '../render.ts'
 import { answer, route } from '../route.ts'
 import type { Body, Route } from '../route.ts'
+import { HostDetail as HostDetailSchema } from '../hostSchema.ts'
 import * as schemas from '../schemas.ts'
 
 /** What a driver said in its own words may tell more of a host than its state: it is for administrators. */
@@ -34,13 +38,17 @@ const list = route({
   method: 'GET',
   path: '/v2/hosts',
   rule: 'cyborg:host:get_all',
-  query: namedPageArgs(['created_at', 'name']),
+  query: {
+    ...namedPageArgs(['created_at', 'name']),
+    liveness: oneOf(STANDINGS, 'Only those in this state.'),
+    ...AS_OF,
+  },
   docs: {
     summary: 'Hosts: whether they are alive, their other names and the state of their drivers.',
     answers: { 200: schemas.listOf('hosts', schemas.Host) },
   },
   handle: ({ control, caller, query, base, pairs }) =>
-    answerList((page) => control.hosts.list(page), pageOf(query), {
+    answerList((page) => control.hosts.list(page, query.liveness), pageOf(query), {
       key: 'hosts',
       collection: 'hosts',
       base,
@@ -50,34 +58,67 @@ const list = route({
     }),
 })
 
+/** What a playbook printed is, like the words of a driver, for administrators. */
+const playbookFor =
+  ({ isAdmin }: Caller) =>
+  (run: HostDetail['playbooks'][number]) => ({
+    driver: run.driver,
+    playbook: run.playbook,
+    status: run.status,
+    started_at: time(run.startedAt),
+    finished_at: run.finishedAt === null ? null : time(run.finishedAt),
+    reason: isAdmin ? run.reason : null,
+    output: isAdmin ? run.output : null,
+  })
 const detailBodyFor = (caller: Caller) => (row: HostDetail) => ({
   ...hostBodyFor(caller)(row),
   handles: row.handles,
   arqs: row.arqs,
+  playbooks: row.playbooks.map(playbookFor(caller)),
 })
 
 const one = route({
   method: 'GET',
   path: '/v2/hosts/:name',
   rule: 'cyborg:host:get_one',
+  query: AS_OF,
   docs: {
     summary: 'One host, the number of its attach handles in each state, and what holds them.',
-    answers: { 200: schemas.HostDetail },
+    answers: { 200: HostDetailSchema },
     refusals: [404],
   },
   handle: ({ control, caller, params }) => answer(control.hosts.get(caller, params.name), 200, detailBodyFor(caller)),
 })
 
-const turn = (verb: 'retire' | 'restore', summary: string): Route =>
-  route({
-    method: 'POST',
-    path: `/v2/hosts/:name/${verb}`,
-    rule: `cyborg:host:${verb}`,
-    body: reasonIn,
-    docs: { summary, answers: { 200: schemas.HostDetail }, refusals: [404] },
-    handle: ({ control, caller, params, body }) =>
-      answer(control.hosts[verb](caller, params.name, noteOf(caller, body)), 200, detailBodyFor(caller)),
-  })
+const retire = route({
+  method: 'POST',
+  path: '/v2/hosts/:name/retire',
+  rule: 'cyborg:host:retire',
+  query: { dry_run: DRY_RUN },
+  body: reasonIn,
+  docs: {
+    summary: 'Takes a host out of service: nothing on it is offered any more. Repeating it is harmless.',
+    answers: { 200: v.union([HostDetailSchema, schemas.Impact]) },
+    refusals: [404],
+  },
+  handle: ({ control, caller, params, body, query }) =>
+    query.dry_run
+      ? answerImpact(control.hosts.impact(caller, params.name, 'retire'))
+      : answer(control.hosts.retire(caller, params.name, noteOf(caller, body)), 200, detailBodyFor(caller)),
+})
+const restore = route({
+  method: 'POST',
+  path: '/v2/hosts/:name/restore',
+  rule: 'cyborg:host:restore',
+  body: reasonIn,
+  docs: {
+    summary: 'Brings a retired or removed host back. Repeating it is harmless.',
+    answers: { 200: HostDetailSchema },
+    refusals: [404],
+  },
+  handle: ({ control, caller, params, body }) =>
+    answer(control.hosts.restore(caller, params.name, noteOf(caller, body)), 200, detailBodyFor(caller)),
+})
 
 const Keyed = v.looseObject({ ...Asked.entries, public_key: v.optional(publicKey) })
 const keyedIn: Body<{ readonly reason: string; readonly key: string | null }> = {
@@ -95,7 +136,7 @@ const keyed = (verb: 'approve' | 'rekey', summary: string): Route =>
     path: `/v2/hosts/:name/${verb}`,
     rule: `cyborg:host:${verb}`,
     body: keyedIn,
-    docs: { summary, answers: { 200: schemas.HostDetail }, refusals: [404, 409] },
+    docs: { summary, answers: { 200: HostDetailSchema }, refusals: [404, 409] },
     handle: ({ control, caller, params, body }) =>
       answer(
         control.hosts[verb](caller, params.name, noteOf(caller, body.reason), body.key),
@@ -111,15 +152,18 @@ const remove = route({
   query: {
     reason: reasonArg('The reason, recorded in the journal.'),
     force: flag('Unbind by force what is bound on it. Without it a host in use is refused.'),
+    dry_run: DRY_RUN,
   },
   docs: {
     summary: 'Removes a host: its reports are ignored until it is restored.',
-    answers: { 204: null },
+    answers: { 200: schemas.Impact, 204: null },
     refusals: [404, 409],
   },
   handle: ({ control, caller, params, query }) => {
     const reason = reasonIn.read({ reason: query.reason }, { minor: 0, isAdmin: true })
     if (!reason.ok) return reason
+    if (query.dry_run)
+      return answerImpact(control.hosts.impact(caller, params.name, query.force ? 'remove by force' : 'remove'))
     return answer(control.hosts.remove(caller, params.name, noteOf(caller, reason.value), query.force ?? false), 204)
   },
 })
@@ -127,8 +171,8 @@ const remove = route({
 export const hostRoutes: readonly Route[] = [
   list,
   one,
-  turn('retire', 'Takes a host out of service: nothing on it is offered any more. Repeating it is harmless.'),
-  turn('restore', 'Brings a retired or removed host back. Repeating it is harmless.'),
+  retire,
+  restore,
   keyed('approve', 'Accepts the key that a host waits with, or the one that is named. Repeating it is harmless.'),
   keyed('rekey', 'Replaces the key of a host by the one that is named, or by the next one that it shows.'),
   remove,

@@ -42,7 +42,7 @@ export const sizeProblem = (groups: readonly Group[]): string | null => {
 }
 
 /** The groups in canonical form, or the field that breaks a rule and the rule. */
-const readGroups = (given: readonly unknown[]): Read<readonly Group[]> => {
+export const readGroups = (given: readonly unknown[]): Read<readonly Group[]> => {
   const groups: Group[] = []
   for (const [index, entry] of given.entries()) {
     if (!isRecord(entry)) return invalid(`groups[${index}]`, 'it must be an object')
@@ -56,6 +56,16 @@ const readGroups = (given: readonly unknown[]): Read<readonly Group[]> => {
   return tooMany === null ? { ok: true, value: groups } : invalid('groups', tooMany)
 }
 
+const Description = text({ characters: DESCRIPTION_MAX })
+const Groups = v.pipe(
+  v.array(v.unknown(), 'it must be a list of at least one object'),
+  v.minLength(1, 'it must be a list of at least one object'),
+  v.maxLength(GROUPS_MAX, `there must not be more than ${GROUPS_MAX}`),
+  v.metadata({ items: GROUP_SHAPE }),
+)
+/** What a version of a profile holds. */
+export const CONTENT = { description: Description, groups: Groups } as const
+
 /** The fields in the order in which the contract checks them. Unknown keys are ignored. */
 const Profile = v.looseObject({
   name: v.pipe(
@@ -67,13 +77,8 @@ const Profile = v.looseObject({
     v.check((name) => canonicalUuid(name) === null, 'it must not look like a UUID'),
     v.metadata({ not: UUID_SHAPE }),
   ),
-  groups: v.pipe(
-    v.array(v.unknown(), 'it must be a list of at least one object'),
-    v.minLength(1, 'it must be a list of at least one object'),
-    v.maxLength(GROUPS_MAX, `there must not be more than ${GROUPS_MAX}`),
-    v.metadata({ items: GROUP_SHAPE }),
-  ),
-  description: v.nullish(text({ characters: DESCRIPTION_MAX })),
+  groups: Groups,
+  description: v.nullish(Description),
   uuid: v.nullish(UuidText),
 })
 /** Clients send a list with exactly one element; the object alone is accepted as well. */
@@ -98,5 +103,15 @@ export const newProfile: Body<NewProfile> = {
     if (!groups.ok) return groups
     const { name, description = null, uuid } = read.value
     return { ok: true, value: { ...(uuid && { uuid }), name, description, groups: groups.value } }
+  },
+}
+
+const Draft = v.looseObject({ groups: Profile.entries.groups })
+/** Groups that no profile has yet, as they are posted. Everything else that a profile has may stand beside them. */
+export const draftProfile: Body<readonly Group[]> = {
+  schema: v.union([v.pipe(v.array(Draft), v.minLength(1), v.maxLength(1)), Draft]),
+  read: (json) => {
+    const read = readAs(Draft, only(json))
+    return read.ok ? readGroups(read.value.groups) : read
   },
 }

@@ -1,8 +1,11 @@
 /** Device profiles: named descriptions of the accelerators that an instance may request. */
 import * as v from 'valibot'
+import { AS_OF } from '../asOf.ts'
 import type { Caller, ProfileRow } from '../../actors/control.ts'
+import type { Viewer } from '../../actors/profile/usable.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
+import { DRY_RUN, answerImpact } from '../impact.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
 import { isProfileName, newProfile } from './profileRules.ts'
@@ -11,18 +14,31 @@ import { self, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Answered, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
+import * as profileSchemas from '../profileSchemas.ts'
 import { elementShape } from '../shapes.ts'
 import { NAME_LIMIT } from '../../text.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
 
-const profileBody = (row: ProfileRow, base: string) => ({
+type Shown = { readonly base: string; readonly minor: number; readonly caller: Caller }
+export const profileBody = (row: ProfileRow, { base, minor, caller }: Shown) => ({
   uuid: row.uuid,
   name: row.name,
   description: row.description,
   groups: row.groups,
+  ...(minor >= SINCE.profileVersions && {
+    version: row.version,
+    enabled: row.enabled,
+    projects: row.projects && (caller.isAdmin ? row.projects : [caller.projectId]),
+  }),
   ...times(row),
   links: [self(base, 'device_profiles', row.uuid)],
+})
+
+/** Before 2.5 a profile without an enabled version is not there. */
+const viewerOf = ({ caller, minor }: Pick<Call<{}, unknown>, 'caller' | 'minor'>): Viewer => ({
+  caller,
+  disabled: minor >= SINCE.profileVersions,
 })
 
 const unknown = (id: string): HttpRefused => refused({ kind: 'not_found', resource: 'device_profile', id })
@@ -34,17 +50,21 @@ const list = route({
   query: {
     ...pageArgs(['created_at', 'name', 'uuid']),
     name: listArg('Exactly these names, comma separated; unknown ones are left out.'),
+    ...AS_OF,
   },
-  docs: { summary: 'Device profiles.', answers: { 200: schemas.listOf('device_profiles', schemas.Profile) } },
-  handle: ({ control, query, base, pairs }) =>
-    answerList((page) => control.profiles.list(query.name?.filter(isProfileName) ?? null, page), pageOf(query), {
+  docs: { summary: 'Device profiles.', answers: { 200: schemas.listOf('device_profiles', profileSchemas.Profile) } },
+  handle: (call) => {
+    const { control, query, base, pairs } = call
+    const names = query.name?.filter(isProfileName) ?? null
+    return answerList((page) => control.profiles.list(names, page, viewerOf(call)), pageOf(query), {
       key: 'device_profiles',
       collection: 'device_profiles',
       base,
       pairs,
-      item: (row) => profileBody(row, base),
+      item: (row) => profileBody(row, call),
       markerOf: (row) => row.uuid,
-    }),
+    })
+  },
 })
 
 const create = route({
@@ -52,38 +72,35 @@ const create = route({
   path: '/v2/device_profiles',
   rule: 'cyborg:device_profile:create',
   body: newProfile,
-  docs: { summary: 'Creates a device profile.', answers: { 201: schemas.Profile }, refusals: [409, 500] },
-  handle: async ({ control, caller, body, base }) => {
-    const made = await control.profiles.create(caller, body)
-    if (made.ok) return reply(201, profileBody(made.value, base))
+  docs: { summary: 'Creates a device profile.', answers: { 201: profileSchemas.Profile }, refusals: [409, 500] },
+  handle: async (call) => {
+    const made = await call.control.profiles.create(call.caller, call.body)
+    if (made.ok) return reply(201, profileBody(made.value, call))
     const { fault } = made
     return fault.kind === 'exists' && fault.field === 'uuid' ? refused({ kind: 'expected_500', instead: fault }) : made
   },
 })
 
 /** The same path accepts a UUID or, since 2.2, a name. */
-const show = async ({
-  control,
-  params,
-  minor,
-  base,
-}: Call<{}, undefined, { readonly id: string }>): Promise<Answered> => {
-  const { id } = params
+const show = async (call: Call<{}, undefined, { readonly id: string }>): Promise<Answered> => {
+  const { control, minor } = call
+  const { id } = call.params
   const uuid = canonicalUuid(id)
-  const wrap = (row: ProfileRow) => ({ device_profile: profileBody(row, base) })
-  if (uuid !== null) return answer(control.profiles.byUuid(uuid), 200, wrap)
+  const wrap = (row: ProfileRow) => ({ device_profile: profileBody(row, call) })
+  if (uuid !== null) return answer(control.profiles.byUuid(uuid, viewerOf(call)), 200, wrap)
   if (minor < SINCE.profileByName)
     return refused({ kind: 'not_acceptable', reason: 'Device profiles are found by name since version 2.2.' })
-  return isProfileName(id) ? answer(control.profiles.byName(id), 200, wrap) : unknown(id)
+  return isProfileName(id) ? answer(control.profiles.byName(id, viewerOf(call)), 200, wrap) : unknown(id)
 }
 
 const one = route({
   method: 'GET',
   path: '/v2/device_profiles/:id',
   rule: 'cyborg:device_profile:get_one',
+  query: AS_OF,
   docs: {
     summary: 'One device profile, by UUID or (since 2.2) by name.',
-    answers: { 200: v.object({ device_profile: schemas.Profile }) },
+    answers: { 200: v.object({ device_profile: profileSchemas.Profile }) },
     refusals: [404, 406],
   },
   handle: show,
@@ -96,18 +113,27 @@ const remove = (
   control: Call<{}, undefined>['control'],
   caller: Caller,
   ids: readonly string[],
+  dryRun: boolean | undefined,
 ): Answered | Promise<Answered> => {
   const stray = ids.find((id) => canonicalUuid(id) === null && !isProfileName(id))
   if (stray !== undefined) return unknown(stray)
-  return answer(control.profiles.remove(caller, [...new Set(ids.map((id) => canonicalUuid(id) ?? id))]), 204)
+  const selectors = [...new Set(ids.map((id) => canonicalUuid(id) ?? id))]
+  return dryRun
+    ? answerImpact(control.profiles.impact(selectors))
+    : answer(control.profiles.remove(caller, selectors), 204)
 }
 
 const removeOne = route({
   method: 'DELETE',
   path: '/v2/device_profiles/:id',
   rule: 'cyborg:device_profile:delete',
-  docs: { summary: 'Deletes a device profile, by UUID or by name.', answers: { 204: null }, refusals: [404, 409] },
-  handle: ({ control, caller, params }) => remove(control, caller, [params.id]),
+  query: { dry_run: DRY_RUN },
+  docs: {
+    summary: 'Deletes a device profile, by UUID or by name.',
+    answers: { 200: schemas.Impact, 204: null },
+    refusals: [404, 409],
+  },
+  handle: ({ control, caller, params, query }) => remove(control, caller, [params.id], query.dry_run),
 })
 
 const removeSome = route({
@@ -117,14 +143,19 @@ const removeSome = route({
   query: {
     value: listArg('Names or UUIDs, comma separated.', NAMED),
     name: listArg('The same under its older name. Only one of the two.', NAMED),
+    dry_run: DRY_RUN,
   },
-  docs: { summary: 'Deletes several device profiles, all or none.', answers: { 204: null }, refusals: [404, 409] },
+  docs: {
+    summary: 'Deletes several device profiles, all or none.',
+    answers: { 200: schemas.Impact, 204: null },
+    refusals: [404, 409],
+  },
   handle: ({ control, caller, query }) => {
     if (query.value !== undefined && query.name !== undefined) return invalid('name', 'it cannot stand beside value')
     const ids = query.value ?? query.name
     if (ids === undefined) return invalid('value', 'the device profiles to delete must be named')
     if (ids.includes('')) return invalid(query.value === undefined ? 'name' : 'value', 'it holds an empty element')
-    return remove(control, caller, ids)
+    return remove(control, caller, ids, query.dry_run)
   },
 })
 

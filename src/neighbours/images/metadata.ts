@@ -1,6 +1,6 @@
 /** What an image store says of an image, in the words of Glance (Image API v2; data-model.md 9.1, 9.2), and whether it is a bitstream. */
 import * as v from 'valibot'
-import { topologyTrouble } from './topology.ts'
+import { topologyTrouble } from '../../topology.ts'
 import { type Digest, type Image, type NoImage, FUNCTION_KEYS, functionsOf, noImage } from '../../images.ts'
 
 const TEXT = v.nullish(v.string())

@@ -4,6 +4,8 @@ import type { Token } from '../../token.ts'
 import type { Answer } from './send.ts'
 
 const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(255))
+/** Only shown: one that is no text counts as none. */
+const SHOWN = v.fallback(v.optional(NAME), undefined)
 const ENDPOINT = v.object({
   interface: v.string(),
   url: v.string(),
@@ -15,8 +17,8 @@ const RULE = v.object({ service: NAME, method: NAME, path: v.pipe(v.string(), v.
 const TOKEN = v.object({
   token: v.object({
     expires_at: v.pipe(v.string(), v.isoTimestamp()),
-    user: v.object({ id: NAME }),
-    project: v.optional(v.object({ id: NAME })),
+    user: v.object({ id: NAME, name: SHOWN }),
+    project: v.optional(v.object({ id: NAME, name: SHOWN })),
     roles: v.optional(v.pipe(v.array(v.object({ name: NAME })), v.maxLength(1000))),
     catalog: v.optional(CATALOG),
     application_credential: v.optional(
@@ -53,6 +55,7 @@ export const readToken = (text: string): Read | null => {
     token: {
       userId: user.id,
       projectId: project?.id ?? null,
+      ...(user.name === undefined ? {} : { names: { user: user.name, project: project?.name ?? null } }),
       roles: roles.map(({ name }) => name.toLowerCase()),
       accessRules: limited?.access_rules ?? null,
     },

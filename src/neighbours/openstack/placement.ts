@@ -5,10 +5,17 @@
  *    highest that is offered; below 1.30 each call is `refused`;
  * PLACEMENT-2 each answer is parsed: one that is not what the API promises is a fault with the reason, never a value.
  */
-import type { Placement, Provider, Told } from '../../actors/placement/port.ts'
+import {
+  CANDIDATES_MAX,
+  type CandidateGroup,
+  type Placement,
+  type Provider,
+  type Told,
+} from '../../actors/placement/port.ts'
 import { textOf } from '../../errorText.ts'
 import {
   ALLOCATIONS,
+  CANDIDATES,
   fault,
   GENERATION,
   INVENTORIES,
@@ -100,6 +107,26 @@ const ensure =
 const firstOf = (told: Told<readonly Provider[]>): Told<Provider | null> =>
   told.ok ? { ok: true, value: told.value[0] ?? null } : told
 
+/** What Nova demands of the compute node of a server with accelerators (placement.md 1, 10). */
+const ELIGIBLE = 'COMPUTE_ACCELERATORS,!COMPUTE_STATUS_DISABLED'
+/** The groups as Nova sends them: numbered, each served by one provider, and free to share it. */
+const candidatesPath = ({ groups, tree, eligible }: Parameters<Placement['candidates']>[0]): string => {
+  const query = new URLSearchParams({ group_policy: 'none', limit: String(CANDIDATES_MAX) })
+  for (const [at, { resources, required, forbidden }] of groups.entries()) {
+    const amounts = Object.entries(resources).map(([name, amount]) => `${name}:${amount}`)
+    const traits = [...required, ...forbidden.map((name) => `!${name}`)]
+    query.set(`resources${at + 1}`, amounts.join(','))
+    query.set(`in_tree${at + 1}`, tree)
+    if (traits.length > 0) query.set(`required${at + 1}`, traits.join(','))
+  }
+  if (eligible) query.set('root_required', ELIGIBLE)
+  return `/allocation_candidates?${query.toString()}`
+}
+const waysIn = (
+  mappings: readonly Readonly<Record<string, readonly string[]>>[],
+  groups: readonly CandidateGroup[],
+): readonly (readonly string[])[] => mappings.map((each) => groups.map((_, at) => each[String(at + 1)]?.[0] ?? ''))
+
 export const createPlacement = (session: Pick<Session, 'call'>): Placement => {
   const ask = versioned(session)
   const told = async <Value>(shape: Shape<Value>, asked: Asked): Promise<Told<Value>> => {
@@ -137,6 +164,10 @@ export const createPlacement = (session: Pick<Session, 'call'>): Placement => {
     setTraits: ({ uuid, generation, traits }) => {
       const body = { resource_provider_generation: generation, traits }
       return told(GENERATION, { method: 'PUT', path: of(uuid, '/traits'), body })
+    },
+    candidates: async (asked) => {
+      const found = await told(CANDIDATES, { method: 'GET', path: candidatesPath(asked) })
+      return found.ok ? { ok: true, value: waysIn(found.value, asked.groups) } : found
     },
     allocations: (uuid) => told(ALLOCATIONS, { method: 'GET', path: of(uuid, '/allocations') }),
     ensureTrait: ensure(ask, 'traits'),

@@ -63,6 +63,16 @@ export const ALLOCATIONS = v.pipe(
     ),
   })),
 )
+/** By the number of the group, the providers that serve it. */
+export const CANDIDATES = v.pipe(
+  v.object({
+    allocation_requests: v.pipe(
+      v.array(v.object({ mappings: v.record(v.string(), v.array(UUID)) })),
+      v.maxLength(LIST_MAX),
+    ),
+  }),
+  v.transform(({ allocation_requests: all }) => all.map(({ mappings }) => mappings)),
+)
 const NUMBER = v.pipe(
   v.string(),
   v.regex(/^1\.\d{1,4}$/),

@@ -55,6 +55,15 @@ type Parts = {
   readonly log: Log
 }
 
+/** Keystone answered with no token that can be used. `status`: of its answer. */
+export class NoToken extends Unanswered {
+  readonly status: number
+  constructor(reason: string, status: number) {
+    super(reason)
+    this.status = status
+  }
+}
+
 /** The own token is renewed so long before its end, at most: requests under way still use the old one. */
 const MARGIN_MS = 120_000
 const RENEWED_AFTER_MS = 10_000
@@ -77,7 +86,7 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
       const reason = `it gives this service no token (${answer.status})${answer.status === 401 ? ': it refuses the credentials' : ''}`
       log.error({ status: answer.status, auth_url: authUrl, reason }, 'keystone.noToken')
       refused = { reason, until: clock.monotonic() + REFUSED_FOR_MS }
-      throw new Unanswered(reason)
+      throw new NoToken(reason, answer.status)
     }
     const lifeMs = Math.max(0, remainingMs(read, answer, clock.now()))
     const at = clock.monotonic()

@@ -1,5 +1,6 @@
 /** What a store in memory keeps, shared by all processes of a simulation. */
 import type { FeedRow, Position } from '../../actors/runtime/ports.ts'
+import type { HostReading } from '../../actors/runtime/sharing.ts'
 import type { Tables } from './tables.ts'
 
 /** A lease; `mark` changes with each renewal. */
@@ -16,6 +17,8 @@ export type SharedWork = {
   readonly leases: Map<string, Held>
   readonly claims: Map<string, Claim>
   readonly seen: Map<string, { readonly at: number; readonly mark: number }>
+  /** The last reading of each driver, by host. */
+  readonly measured: Map<string, Map<string, HostReading['reading']>>
   marks: number
 }
 export type Kept = {

@@ -5,6 +5,7 @@ import type {
   FeedRow,
   Journal,
   JournalRow,
+  Landmarks,
   Reads,
   Recalled,
   RowMark,
@@ -85,10 +86,10 @@ const fed = ({ log, archived }: Kept, after: number, limit: number): readonly Fe
   return left.slice(0, limit)
 }
 
-const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
-  const listeners = new Set<Parameters<Journal['onAppended']>[0]>()
-  let closed = false
-  const read = async <T>(look: () => T): Promise<T> => {
+/** Reads fail as the hook of the options says. */
+const readerOf =
+  (options: MemoryOptions) =>
+  async <T>(look: () => T): Promise<T> => {
     await options.beforeRead?.().catch((cause: unknown) => {
       throw cause instanceof Unreadable
         ? cause
@@ -96,6 +97,22 @@ const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
     })
     return look()
   }
+
+const landmarksOf = ({ log, archived }: Kept, options: MemoryOptions): Landmarks => {
+  const read = readerOf(options)
+  return {
+    newest: () => read(() => log.at(-1) ?? null),
+    at: (position) => read(() => (/^\d{1,15}$/.test(position) ? (log[Number(position) - 1] ?? null) : null)),
+    horizon: () =>
+      read(() => (archived.size === 0 ? '' : String([...archived].reduce((a, b) => Math.max(a, Number(b)), 0)))),
+    isBefore: (one, other) => Number(one) < Number(other),
+  }
+}
+
+const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
+  const listeners = new Set<Parameters<Journal['onAppended']>[0]>()
+  let closed = false
+  const read = readerOf(options)
   const append = async (wanted: Append): Promise<Verdict> => {
     if (closed) return 'busy'
     try {
@@ -200,6 +217,7 @@ export const memoryStores = (options: MemoryOptions = {}): Memories => {
       kind: 'memory',
       newer: [],
       journal,
+      landmarks: landmarksOf(kept, options),
       reads: readsOf(kept),
       sharing: memorySharing(kept, options.now ?? Date.now, monotonic),
       hints: journal.exclusive ? noHints : hintsOf(),

@@ -6,7 +6,13 @@ import { createObserver } from '../observer.ts'
 import type { Kept, SharedWork } from './kept.ts'
 import type { Tables } from './tables.ts'
 
-export const noSharedWork = (): SharedWork => ({ leases: new Map(), claims: new Map(), seen: new Map(), marks: 0 })
+export const noSharedWork = (): SharedWork => ({
+  leases: new Map(),
+  claims: new Map(),
+  seen: new Map(),
+  measured: new Map(),
+  marks: 0,
+})
 /** For a process that has the store to itself: whoever held leases and claims has ended. */
 export const endAllOthers = ({ leases, claims }: SharedWork): void => {
   for (const [name, held] of leases) leases.set(name, { ...held, free: true })
@@ -106,7 +112,7 @@ const workOn = (
 
 /** The sharing of one process. `now` dates the sightings of hosts, `monotonic` is the clock of that process; both in ms. */
 export const memorySharing = (kept: Shared, now: () => number, monotonic: () => number): Sharing => {
-  const { seen } = kept.work
+  const { seen, measured } = kept.work
   const { tables } = kept
   return {
     ...leasesOn(kept, monotonic),
@@ -114,12 +120,24 @@ export const memorySharing = (kept: Shared, now: () => number, monotonic: () => 
     noteSeen: async (hosts) => {
       for (const host of hosts) seen.set(host, { at: now(), mark: ++kept.work.marks })
     },
+    noteMeasured: async (readings) => {
+      for (const { host, reading } of readings) {
+        const row = tables.row('hosts', host)
+        if (row === undefined || row['liveness'] === 'removed') continue
+        measured.set(host, (measured.get(host) ?? new Map()).set(reading.driver, structuredClone(reading)))
+      }
+    },
+    measuredOn: async (host) =>
+      [...(measured.get(host)?.values() ?? [])].toSorted((one, other) => (one.driver < other.driver ? -1 : 1)),
     forgetSeen: async (silentMs) => {
       const isGone = (name: string) =>
         [undefined, 'removed'].some((one) => one === tables.row('hosts', name)?.['liveness'])
       const gone = [...seen].flatMap(([name, { at }]) => (now() - at >= silentMs && isGone(name) ? [name] : []))
       const some = gone.slice(0, FORGOTTEN_MAX)
-      for (const name of some) seen.delete(name)
+      for (const name of some) {
+        seen.delete(name)
+        measured.delete(name)
+      }
       return some.length
     },
     silences: async () =>

@@ -1,7 +1,8 @@
 /** The views in memory: rows by key, unique rules, filter and keyset page. Deterministic: rows come in key order. */
-import type { PageQuery, Scalar } from '../../actors/runtime/ports.ts'
+import type { PageQuery } from '../../actors/runtime/ports.ts'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import type { Row, ViewChange, ViewName } from '../../actors/runtime/views.ts'
+import { byValue, viewPage } from '../../actors/runtime/viewPage.ts'
 import { cellsOf, lastChanges, uniqueRule, viewNames, viewOf } from '../rules.ts'
 import type { Cells } from '../rules.ts'
 
@@ -16,44 +17,6 @@ export type Tables = {
   readonly rows: (view: ViewName) => readonly Cells[]
   readonly page: <N extends ViewName>(query: PageQuery<N>) => readonly Row<N>[] | null
   readonly clear: () => void
-}
-
-const byValue = (a: unknown, b: unknown): number => {
-  if (a === b) return 0
-  return (a as string | number) < (b as string | number) ? -1 : 1
-}
-
-const matches = (cell: unknown, wanted: Scalar | readonly Scalar[]): boolean =>
-  Array.isArray(wanted) ? wanted.includes(cell) : cell === wanted
-/** Whether a row fulfils all conditions. */
-const filterOf = (...conditions: readonly object[]): ((cells: Cells) => boolean) => {
-  const wanted = conditions
-    .flatMap((where) => Object.entries(where as Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>))
-    .flatMap(([column, want]) => (want === undefined ? [] : [{ column, want }]))
-  return (cells) => wanted.every(({ column, want }) => matches(cells[column], want))
-}
-
-/** The first `limit` of the wanted rows in this order; of rows that come in it already each is compared once. */
-const firstOf = (
-  rows: Iterable<Cells>,
-  isWanted: (cells: Cells) => boolean,
-  order: (a: Cells, b: Cells) => number,
-  limit: number,
-): readonly Cells[] => {
-  const found: Cells[] = []
-  for (const row of rows) {
-    if (!isWanted(row) || (found.length >= limit && order(row, found.at(-1)!) >= 0)) continue
-    let [low, high] = [0, found.length]
-    if (high > 0 && order(row, found[high - 1]!) >= 0) low = high
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (order(row, found[middle]!) < 0) high = middle
-      else low = middle + 1
-    }
-    found.splice(low, 0, row)
-    if (found.length > limit) found.pop()
-  }
-  return found
 }
 
 const UNIQUE = new Map(
@@ -126,17 +89,7 @@ export const memoryTables = (): Tables => {
 
   const page = <N extends ViewName>(query: PageQuery<N>): readonly Row<N>[] | null => {
     expectColumns(query.view, [query.sort, ...Object.keys({ ...query.where, ...query.visible })])
-    const { key } = viewOf(query.view)
-    const order = (a: Cells, b: Cells) =>
-      (byValue(a[query.sort], b[query.sort]) || byValue(a[key], b[key])) * (query.descending === true ? -1 : 1)
-    const { after, where, visible = {} } = query
-    const passed = after && ({ [query.sort]: after.value, [viewOf(query.view).key]: after.key } as Cells)
-    const marker = query.marker === undefined ? (passed ?? null) : row(query.view, query.marker)
-    if (marker === undefined) return null
-    if (query.marker !== undefined && !filterOf(visible)(marker!)) return null
-    const fulfils = filterOf(where, visible)
-    const isWanted = (cells: Cells) => (marker === null || order(cells, marker) > 0) && fulfils(cells)
-    return firstOf(tables.get(query.view)!.values(), isWanted, order, query.limit) as unknown as readonly Row<N>[]
+    return viewPage(tables.get(query.view)!, query) as unknown as readonly Row<N>[] | null
   }
   const clear = (): void => {
     for (const table of tables.values()) table.clear()

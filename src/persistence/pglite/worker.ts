@@ -2,6 +2,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Ask, Reply, Start } from './protocol.ts'
+import { filledFromTemplate } from './template.ts'
 import { sessionOn } from './session.ts'
 import { upkeepOf } from './upkeep.ts'
 
@@ -49,6 +50,7 @@ const serve = (db: PGlite): void => {
 }
 
 try {
+  filledFromTemplate(folder)
   const db = await PGlite.create({ dataDir: folder })
   for (const [name, value] of Object.entries(settings))
     await db.query(`select set_config('${name}', '${value}', false)`)

@@ -113,6 +113,55 @@ const pinned: readonly Case[] = [
   ['S15', 'a view shows no group', { ...of(created('a1')), views: { arqs: [group('a1', null)] } }, [notThere('a1')]],
 ]
 
+const newer = (version: number, ...groups: readonly object[]) => {
+  const { events, ...rest } = profile(...(groups as never[]))
+  return { ...rest, events: events.map((event) => ({ ...event, version })) }
+}
+const NONE = '2, which its profile does not have'
+const misnamed = (place: number, rest: string) => here(place, ['arq/a1', 'profile/pr1'], `arq/a1 names version ${rest}`)
+const versioned: readonly Case[] = [
+  ['S17', 'the group is of its version', of(profile(FPGA), created('a1', { profileVersion: 1 })), []],
+  [
+    'S17',
+    'the group is of its version, and there is a newer one',
+    of(
+      profile(FPGA),
+      newer(2, PGPU),
+      { ...created('a1', { profileVersion: 1 }), at: 900_000 },
+      arq('a1', bindStarted()),
+    ),
+    [],
+  ],
+  [
+    'S17',
+    'the group is of the newer version',
+    of(profile(PGPU), newer(2, FPGA), created('a1', { profileVersion: 1 })),
+    [misnamed(3, '1, which has another group')],
+  ],
+  ['S17', 'there is no such version', of(profile(FPGA), created('a1', { profileVersion: 2 })), [misnamed(2, NONE)]],
+  [
+    'S17',
+    'another version is named later',
+    of(profile(FPGA), newer(2, FPGA), created('a1', { profileVersion: 1 }), created('a1', { profileVersion: 2 })),
+    [here(4, ['arq/a1'], 'arq/a1 names version 2 of its profile now')],
+  ],
+  [
+    'S17',
+    'a view shows another version',
+    {
+      ...of(profile(FPGA), created('a1', { profileVersion: 1 })),
+      views: { arqs: [{ uuid: 'a1', profile_version: 2 } as never] },
+    },
+    [
+      {
+        found: 'view: a1 names version 2, and was made with another',
+        keys: ['arq/a1'],
+        proof: [{ of: 'view' as const, view: 'arqs' as const, key: 'a1' }],
+      },
+    ],
+  ],
+]
+
 const boundWith = (more: Parameters<typeof bond>[1]) =>
   of(...ground, [arq('a1', bindStarted('h1', more))], arq('a1', isBound))
 const unfitting = (more: Parameters<typeof bond>[1], rp = 'rp1', host = 'host1') =>
@@ -338,4 +387,12 @@ const announced: readonly Case[] = [
   ],
 ]
 
-export const arqCases: readonly Case[] = [...closed, ...pinned, ...complete, ...empty, ...whole, ...announced]
+export const arqCases: readonly Case[] = [
+  ...closed,
+  ...pinned,
+  ...versioned,
+  ...complete,
+  ...empty,
+  ...whole,
+  ...announced,
+]

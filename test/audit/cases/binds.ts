@@ -11,6 +11,7 @@ import {
   binding,
   binds,
   deployable,
+  described,
   entry,
   ground,
   here,
@@ -20,6 +21,7 @@ import {
   novaTold,
   of,
   order,
+  recorded,
   settled,
   unbound,
 } from './scene.ts'
@@ -27,7 +29,9 @@ import {
 const device = (...events: readonly Fact[]) => entry('device/c1', ...events)
 const maintaining: Fact = { type: 'StatusSet', status: 'maintaining' }
 const missing: Fact = { type: 'PresenceSet', presence: 'missing' }
+const failing: Fact = { type: 'HealthSet', failing: 'too hot' }
 const programming: Fact = { type: 'ProgramStarted', image: 'image', order: order('d1', 1) }
+const below = { parentUuid: 'd1', parentId: 2, rootUuid: 'd1', rootId: 2 }
 const starts = arq('a1', bindStarted())
 const boundTo = (why: string, place = 6) =>
   here(place, ['arq/a1', 'deployable/d1'], `arq/a1 was bound to board, which is ${why}`)
@@ -42,11 +46,30 @@ const usable: readonly Case[] = [
   ['S9', 'the deployable is missing', of(...ground, deployable('d1', missing), starts), [boundTo('missing')]],
   ['S9', 'the device is in maintenance', of(...ground, device(maintaining), starts), [boundTo('maintaining')]],
   ['S9', 'the device is missing', of(...ground, device(missing), starts), [boundTo('missing')]],
+  ['S9', 'the deployable fails', of(...ground, deployable('d1', failing), starts), [boundTo('failing')]],
+  ['S9', 'the device fails', of(...ground, device(failing), starts), [boundTo('failing')]],
+  [
+    'S9',
+    'the device failed, and is well again',
+    of(...ground, device(failing, { type: 'HealthSet', failing: null }), starts),
+    [],
+  ],
   [
     'S9',
     'the deployable is being programmed',
     of(...ground, deployable('d1', programming), starts),
     [boundTo('being programmed')],
+  ],
+  [
+    'S9',
+    'its root is being programmed',
+    of(
+      ...ground,
+      deployable('d2', recorded({ description: described(['h3']) }, { uuid: 'd2', tree: below })),
+      deployable('d1', programming),
+      arq('a1', bindStarted('h3', { deployable: 'd2' })),
+    ),
+    [here(7, ['arq/a1', 'deployable/d2'], 'arq/a1 was bound to board, which is being programmed')],
   ],
   [
     'S9',

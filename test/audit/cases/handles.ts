@@ -59,6 +59,8 @@ const exclusive: readonly Case[] = [
 
 const few = (numAccelerators: number) =>
   deployable('d1', recorded({ description: described(['h1', 'h2'], { numAccelerators }) }))
+const shows = (handles: readonly string[], numAccelerators: number) =>
+  deployable('d1', { type: 'DeployableDescribed', description: described(handles, { numAccelerators }) })
 const capacity: readonly Case[] = [
   [
     'S2',
@@ -85,14 +87,11 @@ const capacity: readonly Case[] = [
   ],
   [
     'S2',
-    'there are less afterwards',
-    of(
-      few(1),
-      deployable('d1', granted()),
-      deployable('d1', { type: 'DeployableDescribed', description: described(['h1'], { numAccelerators: 0 }) }),
-    ),
+    'what the host shows no more is none of those that there are',
+    of(few(2), deployable('d1', granted()), shows(['h2'], 1), deployable('d1', granted('h2', 'a2'))),
     [],
   ],
+  ['S2', 'there are less afterwards', of(few(1), deployable('d1', granted()), shows(['h1'], 0)), []],
 ]
 
 /** The report says of a handle what no report may say. */

@@ -164,6 +164,8 @@ const care = (how: 'retired' | 'restored', host = 'host1') =>
   entry(`host/${host}`, { type: 'LivenessSet', liveness: 'alive', by: 'op', care: how })
 const without = onHost(null, 'slot h1 is held and not prepared', ['deployable/d1'])
 const still = onHost(null, 'slot h1 is free and still prepared', ['deployable/d1'])
+const emptied: Fact = { type: 'DeployableDescribed', description: described([]) }
+const lostSight: Fact = { type: 'PresenceSet', presence: 'missing' }
 const level: readonly Case[] = [
   ['L4', 'what is held is prepared', prepared(['h1'], of(board, held())), []],
   ['L4', 'what is held is not prepared', prepared([], of(board, held())), [without]],
@@ -180,6 +182,8 @@ const level: readonly Case[] = [
   ['L4', 'another host is retired', prepared([], of(board, held(), care('retired', 'host2'))), [without]],
   ['L4', 'nobody looked', prepared(null, of(board, held())), []],
   ['L4', 'another host was looked at', prepared([], of(board, held()), { name: 'host2' }), []],
+  ['L4', 'its host does not show it', prepared([], of(board, held(), deployable('d1', emptied))), []],
+  ['L4', 'its device is missing', prepared([], of(board, held(), deployable('d1', lostSight))), []],
   ['L4', 'it needs no work on its host', prepared([], of(plainBoard, held())), []],
   ['L4', 'it is not quiet', { ...of(board, held()), hosts: [{ name: 'host1', steps: [], prepared: [] }] }, []],
 ]

@@ -30,6 +30,10 @@ const other = shows(lost)
 const old = shows(before)
 const absent = shows(null)
 const stranger = shows(lost, { key: 'a9' })
+const lacking = (column: string) =>
+  shows(Object.fromEntries(Object.entries(rowOf(LAST)).filter(([name]) => name !== column)))
+const [empty] = Object.entries(rowOf(LAST)).find(([, value]) => value === null)!
+const unnamed = lacking('uuid')
 const isLost = differs(other, 'arq/a1', canonicalJson(lost), fold)
 const isOld = differs(old, 'arq/a1', canonicalJson(before), fold)
 const after = (appends: readonly Append[], change: Change): Partial<Evidence> => {
@@ -59,6 +63,14 @@ const published4: readonly Case[] = [
   ],
   ['PUBLISHED-4', 'the last states are those of the journal', told(), []],
   ['PUBLISHED-4', 'the last state is another one', told(plus(other)), [isLost]],
+  ['PUBLISHED-4', 'a state of an earlier release lacks a column that is empty', told(plus(lacking(empty))), []],
+  ['PUBLISHED-4', 'the last release leaves a later column out', told(plus(lacking('profile_version'))), []],
+  [
+    'PUBLISHED-4',
+    'the last state lacks a column that is not empty',
+    told(plus(unnamed)),
+    [differs(unnamed, 'arq/a1', canonicalJson(rowOf(unnamed)), fold)],
+  ],
   ['PUBLISHED-4', 'another state came before the last', told((all) => [other, ...all]), []],
   ['PUBLISHED-4', 'an old state is the last', told(plus(old)), [isOld]],
   ['PUBLISHED-4', 'an old state is the last after a take-over', told(plus(old), { settled: false }), []],

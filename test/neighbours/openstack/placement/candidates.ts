@@ -1,4 +1,4 @@
-/** Allocation candidates, as far as Nova's query for accelerators needs them (placement.md 10): groups with text suffixes, traits, `root_required`. */
+/** Allocation candidates, as far as Nova's query for accelerators needs them (placement.md 10): groups with suffixes, traits, trees, `root_required`. */
 import { onlyKeys, type Route } from './route.ts'
 import {
   type Amounts,
@@ -19,12 +19,18 @@ import {
   usedOf,
 } from './state.ts'
 
-type Group = { readonly suffix: string; readonly resources: Amounts; readonly rule: TraitRule }
+type Group = {
+  readonly suffix: string
+  readonly resources: Amounts
+  readonly rule: TraitRule
+  /** Only providers of the tree that this one belongs to. */
+  readonly inTree: string | null
+}
 /** One resource of a group from one provider. */
 type Part = { readonly suffix: string; readonly one: HeldProvider; readonly name: string; readonly amount: number }
 type Candidate = readonly Part[]
 
-const GROUP_KEY = /^(resources|required)([a-zA-Z0-9_-]{1,64})?$/
+const GROUP_KEY = /^(resources|required|in_tree)([a-zA-Z0-9_-]{1,64})?$/
 const OTHERS = new Set(['limit', 'group_policy', 'root_required'])
 /** So many candidates are made at most, before the limit of the request. */
 const MAX = 10_000
@@ -52,6 +58,7 @@ const groupsIn = (query: URLSearchParams, minor: number): readonly Group[] => {
     suffix,
     resources: amountsIn(query.get(`resources${suffix}`)!),
     rule: traitRuleIn(query.getAll(`required${suffix}`), minor),
+    inTree: query.get(`in_tree${suffix}`),
   }))
 }
 
@@ -70,8 +77,9 @@ const product = <Value>(lists: readonly (readonly Value[])[]): readonly (readonl
 const waysOf = (
   state: PlacementState,
   tree: readonly HeldProvider[],
-  { suffix, resources, rule }: Group,
+  { suffix, resources, rule, inTree }: Group,
 ): readonly Candidate[] => {
+  if (inTree !== null && !tree.some(({ uuid }) => uuid === inTree)) return []
   const wanted = Object.entries(resources)
   if (suffix !== '')
     return tree

@@ -1,8 +1,8 @@
 /** Which documents of functions an image may carry (data-model.md 10). */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bitstreamIn } from '../../../src/neighbours/images/metadata.ts'
-import { topologyTrouble } from '../../../src/neighbours/images/topology.ts'
+import { bitstreamIn } from '../src/neighbours/images/metadata.ts'
+import { topologyTrouble } from '../src/topology.ts'
 
 const vf = (name: string, offset: unknown) => ({ name, pci_offset: offset })
 const EXAMPLE = {

@@ -1,0 +1,52 @@
+/** What a report makes of a deployable and of its handles. Pure. */
+import { rooted } from './attributes.ts'
+import type { Description, KnownHandle } from './messages.ts'
+import type { Deployable, SlotHandle } from './shape.ts'
+import { next } from './states.ts'
+
+const fresh = (handle: KnownHandle): SlotHandle => ({
+  ...handle,
+  state: 'free',
+  arq: null,
+  pending: null,
+  pendingSince: 0,
+  lastArq: null,
+  attempts: 0,
+  unseen: false,
+})
+
+/** A handle that is in the report again. A handle that an ARQ holds keeps its state until it is given up. */
+const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle => {
+  if (!old) return fresh(shown)
+  const { physfn: _, set: _was, ...kept } = old
+  return { ...kept, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state }
+}
+const unseen = (old: SlotHandle): SlotHandle => ({
+  ...old,
+  unseen: true,
+  state: old.quarantine ? old.state : (next(old.state, 'vanish') ?? old.state),
+})
+
+export const describe = (held: Deployable, description: Description, at: number): Partial<Deployable> => {
+  const shown = new Map(description.handles.map((handle) => [handle.uuid, seen(held.handles[handle.uuid], handle)]))
+  const gone = Object.values(held.handles)
+    .filter((handle) => !shown.has(handle.uuid))
+    .map(unseen)
+  const operators = held.attributes.filter(({ origin }) => origin !== 'driver')
+  const created = new Map(held.attributes.map(({ uuid, createdAt }) => [uuid, createdAt]))
+  return {
+    driver: description.driver,
+    numAccelerators: description.numAccelerators,
+    driverName: description.driverName,
+    hostWork: description.hostWork,
+    programmable: description.programmable,
+    kind: description.kind ?? null,
+    nodes: description.nodes ?? 0,
+    ...(description.cleaning === undefined ? {} : { cleaning: description.cleaning }),
+    handles: Object.fromEntries([...shown.values(), ...gone].map((handle) => [handle.uuid, handle])),
+    attributes: rooted([
+      ...description.attributes.map((attribute) => ({ ...attribute, createdAt: created.get(attribute.uuid) ?? at })),
+      ...operators,
+    ]),
+  }
+}

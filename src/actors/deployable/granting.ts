@@ -1,0 +1,137 @@
+/**
+ * What keeps a deployable from granting a handle: the rules as a table, in the order in which they are judged. A grant is refused by the first
+ * that applies; whoever explains a refusal asks for all of them. Pure.
+ */
+import type { HandleUuid } from '../../identifiers.ts'
+import { openClaims } from '../../attachedFunctions.ts'
+import { type Decision, accept, refuse } from '../runtime/decider.ts'
+import type { DeployableCommand, DeployableEvent } from './messages.ts'
+import { orderFor } from './orders.ts'
+import { type Deployable, type SlotHandle, busy, takenHandles } from './state.ts'
+import { type Mates, handleFor, partOf } from './units.ts'
+
+type Asked = Pick<Extract<DeployableCommand, { type: 'Grant' }>, 'arq' | 'bitstream' | 'handle' | 'mates'>
+type Found = NonNullable<ReturnType<typeof handleFor>>
+
+export const NOT_PROGRAMMABLE = 'it cannot be programmed'
+export const PROGRAMMED_NOW = 'it is being programmed'
+/** Its host refuses as long (FENCE-5). */
+export const NOT_RELEASED =
+  'its host may still have a quarantined handle of it prepared, so it cannot be programmed now'
+export const WITHHELD_BELOW =
+  'a handle of it is quarantined, so its root cannot be programmed now; release the handle first'
+export const notReleased = ({ handles }: Deployable): boolean =>
+  Object.values(handles).some(({ state, prepared }) => state === 'quarantined' && prepared)
+
+export const DIVIDED =
+  'the image that it holds gave it functions of their own, so no bind replaces it: an operator has to program it'
+
+type Shares = (handle: SlotHandle) => boolean
+/** While a preparation that programs an image is under way, the region may not be granted to others (Q6). */
+const loading = (held: Deployable, shares: Shares): boolean =>
+  Object.values(held.handles).some(
+    (handle) => handle.pending?.type === 'PrepareSlot' && handle.pending.bitstream !== undefined && !shares(handle),
+  )
+/** Mates for which the very image is being loaded: the host loads it once for all of them. */
+const sharing =
+  (bitstream: string | null, mates: Mates): Shares =>
+  ({ arq, pending }) =>
+    arq !== null &&
+    mates.includes(arq) &&
+    pending?.type === 'PrepareSlot' &&
+    pending.bitstream !== undefined &&
+    pending.bitstream === bitstream
+
+/** The image that has to be loaded first; null: none, or the region holds it. */
+const imageToLoad = ({ bitstreamId }: Deployable, { bitstream }: Pick<Asked, 'bitstream'>): string | null =>
+  bitstream === bitstreamId ? null : bitstream
+const matesOf = ({ arq, mates = [arq] }: Asked): Mates => mates
+
+export const GRANT_RULES = [
+  'device_disabled',
+  'device_failing',
+  'device_missing',
+  'being_programmed',
+  'not_programmable',
+  'in_use',
+  'not_released',
+  'divided',
+  'no_free_handle',
+  'whole_unit',
+] as const
+export type GrantRule = (typeof GRANT_RULES)[number]
+/** Why it keeps the grant from being made; null: it does not. */
+type Judge = (held: Deployable, asked: Asked) => string | null
+/** Those that do not concern single handles. */
+const OF_THE_WHOLE: Readonly<Record<Exclude<GrantRule, 'no_free_handle' | 'whole_unit'>, Judge>> = {
+  device_disabled: ({ status }) => (status === 'maintaining' ? 'its device is in maintenance' : null),
+  device_failing: ({ failing }) => (failing === undefined ? null : `its device is failing: ${failing}`),
+  device_missing: ({ presence }) => (presence === 'present' ? null : `its device is ${presence}`),
+  being_programmed: (held, asked) =>
+    held.program || loading(held, sharing(asked.bitstream, matesOf(asked))) ? PROGRAMMED_NOW : null,
+  not_programmable: (held, asked) => (imageToLoad(held, asked) && !held.programmable ? NOT_PROGRAMMABLE : null),
+  in_use: (held, asked) =>
+    imageToLoad(held, asked) && busy(held, sharing(asked.bitstream, matesOf(asked)))
+      ? 'another request uses it, so it cannot be programmed now'
+      : null,
+  not_released: (held, asked) => (imageToLoad(held, asked) && notReleased(held) ? NOT_RELEASED : null),
+  divided: (held, asked) => (imageToLoad(held, asked) && held.nodes > 0 ? DIVIDED : null),
+}
+
+/** One whose PCI function is in nobody's hands, not even as a part of another function (data-model R7). */
+const freeHandle = (held: Deployable, mates: Mates, wanted?: HandleUuid): Found | undefined => {
+  const handles = Object.values(held.handles)
+  const taken = openClaims()
+  // only then can two handles of a deployable attach the same hardware
+  if (handles.some(({ physfn, unseen }) => physfn !== undefined || unseen)) taken.add('taken', takenHandles(held))
+  const isFree = (one: SlotHandle): boolean => one.state === 'free' && taken.against('free', [one]) === null
+  if (wanted === undefined) return handleFor(handles, mates, isFree)
+  const handle = handles.find(({ uuid }) => uuid === wanted)
+  return handle && isFree(handle) ? { handle, unit: [handle] } : undefined
+}
+
+/** Whether a handle could be granted to the next of these requests, as far as handles go. */
+export const hasFree = (held: Deployable, mates: Mates): boolean => freeHandle(held, mates) !== undefined
+
+export type Obstacle = { readonly rule: GrantRule; readonly why: string }
+export type Granting = { readonly ok: true; readonly handle: SlotHandle } | ({ readonly ok: false } & Obstacle)
+
+/** The handle that the request gets, or the first rule that keeps it from getting one. */
+export const grantable = (held: Deployable, asked: Asked): Granting => {
+  for (const [rule, judge] of WHOLE) {
+    const why = judge(held, asked)
+    if (why !== null) return { ok: false, rule, why }
+  }
+  const mates = matesOf(asked)
+  const found = freeHandle(held, mates, asked.handle)
+  if (!found) return { ok: false, rule: 'no_free_handle', why: 'no free attach handle' }
+  // what is imported was given before, whole or in part
+  const part = asked.handle === undefined ? partOf(found.unit, mates) : null
+  return part === null ? { ok: true, handle: found.handle } : { ok: false, rule: 'whole_unit', why: part }
+}
+const WHOLE = Object.entries(OF_THE_WHOLE) as readonly (readonly [keyof typeof OF_THE_WHOLE, Judge])[]
+
+/** Every rule about the whole deployable that keeps it from granting anything. */
+export const wholeObstacles = (held: Deployable, asked: Asked): readonly Obstacle[] =>
+  WHOLE.flatMap(([rule, judge]) => {
+    const why = judge(held, asked)
+    return why === null ? [] : [{ rule, why }]
+  })
+
+export const conflict = (held: Deployable, why: string) =>
+  refuse({ kind: 'conflict', reason: `deployable ${held.name}: ${why}` })
+
+export const grant = (
+  held: Deployable,
+  command: Extract<DeployableCommand, { type: 'Grant' }>,
+): Decision<DeployableEvent> => {
+  const granted = grantable(held, command)
+  if (!granted.ok) return conflict(held, granted.why)
+  const { arq, deadline, requestId, trace } = command
+  const [{ handle }, load] = [granted, imageToLoad(held, command)]
+  const order =
+    held.hostWork || load
+      ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, trace, bitstream: load })
+      : null
+  return accept({ type: 'Granted', handle: handle.uuid, arq, order })
+}

@@ -1,0 +1,87 @@
+/**
+ * Who may read a fact, and what of it. Pure. Administrators read all of it; a project reads the facts about its own accelerator requests,
+ * without the words of drivers, operators and Nova (rest-api 9.5).
+ */
+import type { ArqUuid, ProjectId } from '../identifiers.ts'
+import type { ArqEvent } from './arq/messages.ts'
+import type { InstanceEvent } from './instance/messages.ts'
+import type { Event } from './runtime/decider.ts'
+
+type Members<Events extends { readonly type: string }> = {
+  readonly [Type in Events['type']]: readonly Exclude<keyof Extract<Events, { readonly type: Type }>, 'type'>[]
+}
+/** Members of each event that only administrators read. An event that is not listed here is not shown to a project at all. */
+const ARQ: Members<ArqEvent> = {
+  ArqCreated: [],
+  BindStarted: [],
+  Bound: [],
+  BindFailed: ['reason'],
+  Unbound: ['forced'],
+  ReleaseFailed: ['reason'],
+  Released: [],
+  ArqRemoved: [],
+}
+const INSTANCE: Members<InstanceEvent> = {
+  BindAccepted: [],
+  PartPrepared: [],
+  BindSettled: ['reason'],
+  ArqsLeft: [],
+  NovaTold: ['note'],
+}
+const HIDDEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = { arq: ARQ, instance: INSTANCE }
+
+/** The event as a project may read it; null: not at all. The same object when nothing of it is hidden. */
+export const forProject = (kind: string, event: Event): Event | null => {
+  const hidden = HIDDEN[kind]?.[event.type]
+  if (hidden === undefined) return null
+  if (hidden.every((name) => !(name in event))) return event
+  return Object.fromEntries(Object.entries(event).filter(([name]) => !hidden.includes(name))) as unknown as Event
+}
+
+/** The project that an event of an accelerator request gives it; null: it says nothing of that. */
+export const projectGiven = (event: Event): ProjectId | null => {
+  const { type, projectId } = event as Event & { readonly projectId?: ProjectId | null }
+  return (type === 'ArqCreated' || type === 'BindStarted') && projectId ? projectId : null
+}
+
+/** The accelerator requests that an event is about. An event of an instance is shown to the project that has all of them. */
+export const arqsOf = (kind: string, id: string, event: Event): readonly ArqUuid[] => {
+  if (kind === 'arq') return [id]
+  if (kind !== 'instance') return []
+  const told = event as InstanceEvent
+  switch (told.type) {
+    case 'BindAccepted':
+      return told.parts.map(({ arq }) => arq)
+    case 'PartPrepared':
+      return [told.arq]
+    case 'BindSettled':
+    case 'ArqsLeft':
+      return told.arqs
+    case 'NovaTold':
+      return Object.keys(told.endings)
+    default:
+      // an event of a later release: nobody's
+      return []
+  }
+}
+
+type Named = {
+  readonly host?: unknown
+  readonly hostname?: unknown
+  readonly instance?: unknown
+  readonly instanceUuid?: unknown
+}
+const texts = (...values: readonly unknown[]): readonly string[] => values.filter((value) => typeof value === 'string')
+/** The parts of an event that may name a host or an instance: itself, the bond of a bind, the order that it sends. */
+const partsOf = (event: Event): readonly Named[] => {
+  const { bond, was, order, again } = event as unknown as Readonly<Record<string, Named | null | undefined>>
+  return [event as Named, bond, was, order, again].filter((part) => typeof part === 'object' && part !== null)
+}
+export const hostsOf = (kind: string, id: string, event: Event): readonly string[] => [
+  ...(kind === 'host' || kind === 'placement' ? [id] : []),
+  ...partsOf(event).flatMap(({ host, hostname }) => texts(host, hostname)),
+]
+export const instancesOf = (kind: string, id: string, event: Event): readonly string[] => [
+  ...(kind === 'instance' ? [id] : []),
+  ...partsOf(event).flatMap(({ instance, instanceUuid }) => texts(instance, instanceUuid)),
+]

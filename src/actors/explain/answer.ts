@@ -1,0 +1,103 @@
+/** Why hosts do or do not fit the groups of a device profile: the codes, and the shape of the answer. */
+import type { DeployableUuid, DeviceUuid, HostName, ResourceProviderUuid } from '../../identifiers.ts'
+import { type GrantRule, GRANT_RULES } from '../deployable/granting.ts'
+import { type Mismatch, MISMATCHES } from '../arq/groups.ts'
+
+/** `bind`: a bind is refused. `work`: a bind is accepted, and its host cannot carry it out. `placement`: Nova is not shown the host. */
+export const STOPS = ['bind', 'work', 'placement'] as const
+export type Stop = (typeof STOPS)[number]
+
+export const OBSTACLE_CODES = [
+  ...MISMATCHES,
+  ...GRANT_RULES,
+  'image',
+  'several_classes',
+  'host_silent',
+  'host_retired',
+  'placement_capacity',
+  'placement_pending',
+  'placement_conflict',
+  'no_compute_node',
+  'not_in_candidates',
+  'node_not_eligible',
+  'not_together',
+  'no_device',
+] as const
+export type ObstacleCode = Mismatch['rule'] | GrantRule | (typeof OBSTACLE_CODES)[number]
+
+export type Obstacle = {
+  readonly code: ObstacleCode
+  /** What is the case, as the end of a sentence about the device or the host. */
+  readonly reason: string
+  /** What would have to change, as an order. */
+  readonly change: string
+  /** What the obstacle keeps from happening; never empty. */
+  readonly stops: readonly Stop[]
+}
+export type JudgedDevice = {
+  readonly deployable: DeployableUuid
+  readonly device: DeviceUuid
+  readonly provider: ResourceProviderUuid
+  readonly name: string
+  /** Empty: the group alone fits here. */
+  readonly obstacles: readonly Obstacle[]
+}
+export type JudgedGroup = {
+  readonly group: number
+  readonly fits: boolean
+  /** The nearest first, at most `DEVICES_SHOWN`. */
+  readonly devices: readonly JudgedDevice[]
+  readonly leftOut: number
+}
+export type JudgedHost = {
+  readonly host: HostName
+  readonly fits: boolean
+  /** Whether a bind of all groups on this host would be accepted. */
+  readonly bind: boolean
+  /** Whether Placement offers the host for all groups together; null: no Placement is configured, or it could not be asked. */
+  readonly placement: boolean | null
+  /** Of the host as a whole. */
+  readonly obstacles: readonly Obstacle[]
+  readonly groups: readonly JudgedGroup[]
+}
+/** A host and a device that would fit with the fewest changes. */
+export type NearestMiss = {
+  readonly host: HostName
+  readonly deployable: DeployableUuid
+  readonly name: string
+  readonly obstacles: readonly Obstacle[]
+}
+export type GroupSummary = {
+  readonly group: number
+  /** How many accelerator requests it makes. */
+  readonly arqs: number
+  /** How many devices have no obstacle. */
+  readonly devices: number
+  /** How many devices each rule removes. A device that several rules remove counts for each. */
+  readonly removed: Readonly<Partial<Record<ObstacleCode, number>>>
+  /** Null: a device fits, or there is none. */
+  readonly nearest: NearestMiss | null
+}
+export const PLACEMENT_ASKED = ['asked', 'not_configured', 'unreachable'] as const
+export type Explanation = {
+  /** Whether any host fits. */
+  readonly fits: boolean
+  readonly hostsChecked: number
+  readonly devicesChecked: number
+  readonly hostsFitting: number
+  readonly placement: (typeof PLACEMENT_ASKED)[number]
+  readonly groups: readonly GroupSummary[]
+  /** Those that fit first, then the nearest. */
+  readonly hosts: readonly JudgedHost[]
+  readonly hostsLeftOut: number
+}
+export type Check = {
+  readonly groups: readonly Readonly<Record<string, string>>[]
+  /** Only this host; null: all. */
+  readonly host: HostName | null
+  /** How many hosts are shown. */
+  readonly limit: number
+}
+/** Of one host and one group, at most so many devices are shown. */
+export const DEVICES_SHOWN = 16
+export const HOSTS_SHOWN = { usual: 20, most: 100 } as const

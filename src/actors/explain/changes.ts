@@ -1,0 +1,30 @@
+/** What would have to change for each obstacle to be gone. */
+import type { ObstacleCode } from './answer.ts'
+
+export const CHANGES: Readonly<Record<ObstacleCode, string>> = {
+  resource_class: 'Ask for a resource class that the device offers, or add a host that has such a device.',
+  trait_missing: 'Leave the trait out of the profile, or give it to the device as an attribute.',
+  trait_forbidden: 'Do not forbid the trait in the profile, or take the attribute from the device.',
+  several_classes: 'Ask for each resource class in a group of its own.',
+  device_disabled: 'Enable the device.',
+  device_failing: 'Repair or replace the device; it is offered again when it is measured as well.',
+  device_missing: 'See why the host does not report the device any more; bring it back into service if it was retired.',
+  being_programmed: 'Wait until the programming has ended.',
+  not_programmable: 'Ask for no image, or for a device that can be programmed.',
+  in_use: 'Wait until no request uses the device, since an image can be loaded only then.',
+  not_released: 'Release the quarantined attach handles of the device.',
+  divided: 'Program the card with the image that is asked for, or ask for the one that it holds.',
+  no_free_handle: 'Ask for fewer, delete servers that use the device, or release its quarantined attach handles.',
+  whole_unit: 'Ask for as many accelerators as a whole unit of the device has functions.',
+  image: 'Add an image that suits the device, or ask for another one.',
+  host_silent: 'Start the host program on the host, and see that it reaches the bus.',
+  host_retired: 'Restore the host.',
+  placement_capacity: 'Ask for fewer, or free units: servers may have allocations, and units may be reserved.',
+  placement_pending: 'Wait for the next pass over the host in Placement, or repair it with: accelerando drift heal.',
+  placement_conflict: 'Remove what stands in the way in Placement; the reason names it.',
+  no_compute_node: 'Start the compute service of the host, or give the host the name that Nova has for it.',
+  not_in_candidates: 'Compare the host with Placement: accelerando drift --host NAME.',
+  node_not_eligible: 'Enable the compute service, and see that it reports the trait COMPUTE_ACCELERATORS.',
+  no_device: 'Add a device, or see why the host reports none: accelerando device scan.',
+  not_together: 'Ask for fewer accelerators, or spread the groups over several servers.',
+}

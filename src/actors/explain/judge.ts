@@ -1,0 +1,184 @@
+/** What keeps one deployable from serving one group: the rules of bind and those of what Placement is told, all of them. Pure. */
+import { amountOf, classesOf, mismatches, type Mismatch } from '../arq/groups.ts'
+import type { Group } from '../arq/messages.ts'
+import { type Card, giverIn, loadOf } from '../deployable/card.ts'
+import { countUnits } from '../deployable/units.ts'
+import { type Granting, grant, grantable, wholeObstacles } from '../deployable/granting.ts'
+import { type Deployable, attributeOf, evolve, traitsOf } from '../deployable/state.ts'
+import { HANDLE_STATES } from '../deployable/states.ts'
+import type { Host } from '../host/decider.ts'
+import type { PlacementRecord } from '../placement/decider.ts'
+import { type Reserving, type ReserveSilent, type Wanted, wantedOf } from '../placement/wanted.ts'
+import type { Obstacle, ObstacleCode, Stop } from './answer.ts'
+import { CHANGES } from './changes.ts'
+
+/** The image that a bind would have loaded; `refusal`: why it finds none. */
+export type ImageChoice = { readonly bitstream: string | null } | { readonly refusal: string }
+export type AskedGroup = {
+  readonly group: Group
+  /** Stand-ins for the accelerator requests that the group makes. */
+  readonly arqs: readonly string[]
+  readonly imageFor: (held: Deployable) => ImageChoice
+}
+export type Surroundings = {
+  readonly host: Host
+  /** Null: nothing is written to Placement. */
+  readonly placement: { readonly silent: ReserveSilent; readonly record: PlacementRecord } | null
+}
+
+export const obstacle = (code: ObstacleCode, reason: string, ...stops: readonly Stop[]): Obstacle => ({
+  code,
+  reason,
+  change: CHANGES[code],
+  stops,
+})
+
+type Wish = { readonly arq: string; readonly bitstream: string | null; readonly mates: readonly string[] }
+type Refusal = Exclude<Granting, { readonly ok: true }>
+/** The deployables of a card after they have granted these one after the other, as a bind does it; or how many until one was refused. */
+export const grantAll = (
+  { root, below }: Card,
+  wishes: readonly Wish[],
+): { readonly ok: true } | (Refusal & { readonly granted: number }) => {
+  const now = new Map([root, ...below].map((node) => [node.uuid, node]))
+  for (const [granted, wish] of wishes.entries()) {
+    const [top, ...others] = [...now.values()] as [Deployable, ...Deployable[]]
+    const giver = giverIn({ root: top, below: others }, wish.mates) ?? top
+    const load = loadOf(top, giver, wish.bitstream)
+    if ('why' in load) return { ok: false, ...load, granted }
+    const found = grantable(giver, { ...wish, ...load })
+    if (!found.ok) return { ...found, granted }
+    const decided = grant(giver, { type: 'Grant', ...wish, ...load, deadline: 0, requestId: '' })
+    if (!decided.ok) throw new Error('a grant was refused that no rule refuses')
+    now.set(
+      giver.uuid,
+      decided.events.reduce((state, event) => evolve(state, event, 0), giver),
+    )
+  }
+  return { ok: true }
+}
+
+const handlesOf = ({ root, below }: Card): string => {
+  const all = [root, ...below].flatMap(({ handles }) => Object.values(handles))
+  const counts = HANDLE_STATES.flatMap((state) => {
+    const count = all.filter((handle) => handle.state === state).length
+    return count > 0 ? [`${count} ${state}`] : []
+  })
+  return counts.length > 0 ? counts.join(', ') : 'none'
+}
+
+/** What stands against the whole device says nothing about its handles. */
+const idle = (held: Deployable): Deployable => {
+  const { failing: _, ...sound } = held
+  return { ...sound, status: 'enabled', presence: 'present', program: null }
+}
+
+const grantObstacles = (card: Card, { arqs }: AskedGroup, bitstream: string | null): readonly Obstacle[] => {
+  const wishes = arqs.map((arq): Wish => ({ arq, bitstream, mates: arqs }))
+  const whole = wholeObstacles(card.root, wishes[0]!)
+  const found = whole.map(({ rule, why }) => obstacle(rule, why, 'bind'))
+  const granted = grantAll(whole.length === 0 ? card : { root: idle(card.root), below: card.below.map(idle) }, wishes)
+  if (granted.ok || (granted.rule !== 'no_free_handle' && granted.rule !== 'whole_unit')) return found
+  const why =
+    granted.rule === 'whole_unit'
+      ? granted.why
+      : `${granted.granted} of the ${arqs.length} attach handles that are asked for can be granted; it has: ${handlesOf(card)}`
+  return [...found, obstacle(granted.rule, why, 'bind')]
+}
+
+const imageObstacles = (card: Card, asked: AskedGroup): readonly Obstacle[] => {
+  const image = asked.imageFor(card.root)
+  if ('refusal' in image) return [obstacle('image', image.refusal, 'bind'), ...grantObstacles(card, asked, null)]
+  return grantObstacles(card, asked, image.bitstream)
+}
+
+/** Of a device in an inventory; with the same code where a bind has the same rule. */
+const OF_RESERVING: Readonly<Record<Reserving, { readonly code: ObstacleCode; readonly why: string } | null>> = {
+  'device disabled': { code: 'device_disabled', why: 'its device is in maintenance' },
+  'device failing': { code: 'device_failing', why: 'its device is failing' },
+  'device missing': { code: 'device_missing', why: 'its device is missing' },
+  'being programmed': { code: 'being_programmed', why: 'it is being programmed' },
+  'host retired': { code: 'host_retired', why: 'its host is out of service' },
+  'host silent': { code: 'host_silent', why: 'its host was not heard from' },
+  // these take single units
+  'handles unusable': null,
+  'bound without allocation': null,
+}
+
+/** How many units Placement has left of it, by what is recorded. */
+export const unitsLeft = ({ root, below }: Card, { total, reserved }: Wanted): number => {
+  const used = [root, ...below].map((node) => countUnits(node, 'some', ({ state }) => state === 'held'))
+  return Math.max(0, total - reserved - used.reduce((sum, units) => sum + units, 0))
+}
+
+const standingObstacles = (held: Deployable, { trouble, providers }: PlacementRecord): readonly Obstacle[] => {
+  if (trouble?.state === 'waiting_for_compute_node') return [obstacle('no_compute_node', trouble.reason, 'placement')]
+  const { state, reason } = providers[held.rpUuid] ?? { state: 'pending', reason: 'not compared with Placement yet' }
+  if (state === 'placement_conflict') return [obstacle('placement_conflict', reason ?? state, 'placement')]
+  return state === 'pending' ? [obstacle('placement_pending', reason ?? state, 'placement')] : []
+}
+
+/** The provider as it is to be shown in Placement; null: nothing of the deployable is. */
+export const wantedFor = ({ root, below }: Card, { host, placement }: Surroundings): Wanted | null =>
+  placement === null ? null : (wantedOf(host, [root, ...below], placement.silent)[0] ?? null)
+
+const placementObstacles = (card: Card, { group }: AskedGroup, around: Surroundings): readonly Obstacle[] => {
+  const wanted = wantedFor(card, around)
+  if (around.placement === null || wanted === null) return []
+  const misses = mismatches(group, wanted.resourceClass, new Set(wanted.traits))
+  const reasons = wanted.reasons.flatMap((each) => OF_RESERVING[each] ?? [])
+  const left = unitsLeft(card, wanted)
+  const amount = amountOf(group, wanted.resourceClass)
+  const short = reasons.length === 0 && left < amount
+  const classes = classesOf(group)
+  return [
+    ...misses.map(({ rule, why }) => obstacle(rule, why, 'placement')),
+    ...(classes.length > 1
+      ? [
+          obstacle(
+            'several_classes',
+            `it offers one resource class, the group asks for ${classes.join(', ')}`,
+            'placement',
+          ),
+        ]
+      : []),
+    ...reasons.map(({ code, why }) => obstacle(code, why, 'placement')),
+    ...(short
+      ? [
+          obstacle(
+            'placement_capacity',
+            `${left} of its ${wanted.total} units are left in Placement, the group asks for ${amount}`,
+            'placement',
+          ),
+        ]
+      : []),
+    ...standingObstacles(card.root, around.placement.record),
+  ]
+}
+
+const SILENT: ReadonlySet<Host['liveness']> = new Set(['stale', 'down'])
+const hostObstacles = ({ root, below }: Card, { host }: Surroundings): readonly Obstacle[] =>
+  SILENT.has(host.liveness) && [root, ...below].some(({ hostWork }) => hostWork)
+    ? [obstacle('host_silent', 'its host was not heard from, and has work to do at a bind', 'work')]
+    : []
+
+/** One for each code, with everything that it stops. */
+const merged = (found: readonly Obstacle[]): readonly Obstacle[] =>
+  [...Map.groupBy(found, ({ code }) => code).values()].map((same) => ({
+    ...same[0]!,
+    stops: [...new Set(same.flatMap(({ stops }) => stops))],
+  }))
+
+/** Of class and traits only: what can be told without the state of the deployable. */
+export const mismatchObstacles = (found: readonly Mismatch[], placed: boolean): readonly Obstacle[] =>
+  found.map(({ rule, why }) => obstacle(rule, why, 'bind', ...(placed ? (['placement'] as const) : [])))
+
+export const obstaclesOf = (card: Card, asked: AskedGroup, around: Surroundings): readonly Obstacle[] =>
+  merged([
+    ...mismatches(asked.group, attributeOf(card.root, 'rc'), traitsOf(card.root)).map(({ rule, why }) =>
+      obstacle(rule, why, 'bind'),
+    ),
+    ...imageObstacles(card, asked),
+    ...hostObstacles(card, around),
+    ...placementObstacles(card, asked, around),
+  ])

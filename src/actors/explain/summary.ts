@@ -1,0 +1,54 @@
+/** The answer for a whole cloud, from what was judged of each host. Pure. */
+import type { Explanation, GroupSummary, JudgedDevice, NearestMiss, ObstacleCode } from './answer.ts'
+import { distanceOf, type HostJudgement } from './host.ts'
+import type { AskedGroup } from './judge.ts'
+
+const countsOf = (devices: readonly JudgedDevice[]): GroupSummary['removed'] => {
+  const counts: Partial<Record<ObstacleCode, number>> = {}
+  for (const { obstacles } of devices) for (const { code } of obstacles) counts[code] = (counts[code] ?? 0) + 1
+  return counts
+}
+
+/** Of those with the same distance the first in the order of the hosts. Null: one fits. */
+const nearestOf = (hosts: readonly HostJudgement[], group: number): NearestMiss | null => {
+  let best: { readonly miss: NearestMiss; readonly distance: number } | null = null
+  for (const { shown, all } of hosts)
+    for (const { deployable, name, obstacles: own } of all[group]!) {
+      const obstacles = [...shown.obstacles, ...own]
+      const distance = distanceOf(obstacles)
+      if (distance === 0) return null
+      if (!best || distance < best.distance)
+        best = { miss: { host: shown.host, deployable, name, obstacles }, distance }
+    }
+  return best?.miss ?? null
+}
+
+/** `hosts`: in the order in which they are shown. */
+export const summarised = (
+  asked: readonly AskedGroup[],
+  hosts: readonly HostJudgement[],
+  placement: Explanation['placement'],
+  limit: number,
+): Explanation => {
+  const fitting = hosts.filter(({ shown }) => shown.fits).length
+  const groups = asked.map(({ arqs }, group): GroupSummary => {
+    const devices = hosts.flatMap(({ all }) => all[group]!)
+    return {
+      group,
+      arqs: arqs.length,
+      devices: devices.filter(({ obstacles }) => obstacles.length === 0).length,
+      removed: countsOf(devices),
+      nearest: nearestOf(hosts, group),
+    }
+  })
+  return {
+    fits: fitting > 0,
+    hostsChecked: hosts.length,
+    devicesChecked: hosts.reduce((sum, { all }) => sum + (all[0]?.length ?? 0), 0),
+    hostsFitting: fitting,
+    placement,
+    groups,
+    hosts: hosts.slice(0, limit).map(({ shown }) => shown),
+    hostsLeftOut: Math.max(0, hosts.length - limit),
+  }
+}

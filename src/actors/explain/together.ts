@@ -1,0 +1,54 @@
+/** Whether all groups of a profile can be served by the devices of one host at the same time. Groups may share a device. Pure. */
+import type { Card } from '../deployable/card.ts'
+import { type AskedGroup, grantAll } from './judge.ts'
+
+/** The position of a device for each group. */
+export type Ways = readonly number[]
+export type Question = {
+  readonly groups: number
+  readonly devices: number
+  readonly allowed: (group: number, device: number) => boolean
+  /** How much of the device the group takes. */
+  readonly takes: (group: number, device: number) => number
+  readonly room: (device: number) => number
+  readonly accepted: (ways: Ways) => boolean
+}
+
+/** After so many steps the search gives up: distributing groups over devices is a packing problem. */
+const STEPS_MAX = 2000
+/** Each way that is tried in full costs the grants of all requests. */
+const TRIED_MAX = 64
+
+/** A way that is accepted; null: none was found. */
+export const findWay = ({ groups, devices, allowed, takes, room, accepted }: Question): Ways | null => {
+  const left = Array.from({ length: devices }, (_, device) => room(device))
+  let [steps, tried] = [0, 0]
+  const isOver = () => steps > STEPS_MAX || tried >= TRIED_MAX
+  const search = (ways: Ways): Ways | null => {
+    const group = ways.length
+    if (group === groups) return ((tried += 1), accepted(ways) ? ways : null)
+    for (let device = 0; device < devices && !isOver(); device++) {
+      steps += 1
+      const amount = takes(group, device)
+      if (left[device]! < amount || !allowed(group, device)) continue
+      left[device]! -= amount
+      const found = search([...ways, device])
+      left[device]! += amount
+      if (found) return found
+    }
+    return null
+  }
+  return search([])
+}
+
+/** Whether a bind takes the requests of all groups, each on its device. The requests of one device are granted as mates. */
+export const bindTakes = (groups: readonly AskedGroup[], devices: readonly Card[], ways: Ways): boolean =>
+  devices.every((card, device) => {
+    const here = groups.filter((_, group) => ways[group] === device)
+    const mates = here.flatMap(({ arqs }) => arqs)
+    const wishes = here.flatMap(({ arqs, imageFor }) => {
+      const image = imageFor(card.root)
+      return arqs.map((arq) => ({ arq, mates, bitstream: 'refusal' in image ? null : image.bitstream }))
+    })
+    return grantAll(card, wishes).ok
+  })

@@ -1,0 +1,113 @@
+/**
+ * The tree that the deployables of a reported device form (data-model.md 8.1). Pure.
+ *
+ * TREES-1 a parent is a deployable of the same device, nothing stands below itself, and a tree is at most `DEPTH_MAX` deep (R2, R3);
+ * TREES-2 what stands above others has as many accelerators as itself and those below it have handles together (R5, I12);
+ * TREES-3 attributes are nested as data-model.md 8.3 allows.
+ */
+import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
+import { ATTRIBUTE_DEPTH_MAX, isNaming } from '../deployable/attributes.ts'
+
+const DEPTH_MAX = 16
+type Node = ReportedDeployable
+
+const byName = (nodes: readonly Node[]): ReadonlyMap<string, Node> => new Map(nodes.map((one) => [one.name, one]))
+
+/** From the deployable up to its root, itself first. Null: the way does not end at a root. */
+const wayUp = (one: Node, known: ReadonlyMap<string, Node>): readonly Node[] | null => {
+  const way = [one]
+  for (let { parent } = one; parent !== undefined;) {
+    const above = known.get(parent)
+    if (!above || way.length > DEPTH_MAX) return null
+    way.push(above)
+    parent = above.parent
+  }
+  return way
+}
+
+/** Handles with the same set number are one accelerator. */
+const ownUnits = ({ handles }: Node): number =>
+  new Set(handles.map(({ set }, at) => (set === undefined ? `handle ${at}` : `set ${set}`))).size
+const makesHandles = ({ handles }: Node): boolean => handles.some(({ type }) => type === 'MDEV')
+
+export type ReportedTree = {
+  /** Parents before what stands below them. */
+  readonly inOrder: readonly Node[]
+  /** Those that stand below a deployable, at any depth, by its name. */
+  readonly below: (name: string) => readonly Node[]
+  /** The names of its parent and of its root; null: it is a root. */
+  readonly above: (one: Node) => { readonly parent: string; readonly root: string } | null
+  /** How many accelerators the handles of a deployable and of those below it are; null: handles are made on demand. */
+  readonly units: (name: string) => number | null
+}
+/** Of the deployables of a device that `treeTrouble` has accepted, or of a part of them that holds the parent of each. */
+export const treeOf = (nodes: readonly Node[]): ReportedTree => {
+  const known = byName(nodes)
+  const ways = new Map(nodes.map((one) => [one.name, wayUp(one, known) ?? [one]]))
+  const depth = ({ name }: Node): number => ways.get(name)!.length
+  const under = new Map<string, Node[]>(nodes.map(({ name }) => [name, []]))
+  for (const one of nodes) for (const { name } of ways.get(one.name)!.slice(1)) under.get(name)!.push(one)
+  const below = (name: string): readonly Node[] => under.get(name)!
+  return {
+    inOrder: nodes.toSorted((one, other) => depth(one) - depth(other)),
+    below,
+    above: ({ name }) => {
+      const way = ways.get(name)!
+      return way.length < 2 ? null : { parent: way[1]!.name, root: way.at(-1)!.name }
+    },
+    units: (name) => {
+      const all = [known.get(name)!, ...below(name)]
+      return all.some(makesHandles) ? null : all.reduce((sum, each) => sum + ownUnits(each), 0)
+    },
+  }
+}
+
+const shapeTrouble = (device: ReportedDevice): string | null => {
+  const known = byName(device.deployables)
+  for (const one of device.deployables)
+    if (wayUp(one, known) === null)
+      return known.has(one.parent ?? '')
+        ? `deployable ${one.name} leads to no root of its device within ${DEPTH_MAX} steps`
+        : `deployable ${one.name} stands below ${one.parent}, which is no deployable of its device`
+  return null
+}
+const countTrouble = ({ deployables }: ReportedDevice): string | null => {
+  const { units, below } = treeOf(deployables)
+  for (const { name, numAccelerators } of deployables) {
+    const counted = units(name)
+    if (below(name).length > 0 && counted !== null && counted !== numAccelerators)
+      return `deployable ${name} says ${numAccelerators} accelerators, and its tree has handles for ${counted}`
+  }
+  return null
+}
+
+const attributeTrouble = ({ name, attributes }: Node): string | null => {
+  const paths: (readonly string[])[] = []
+  const seen = new Set<string>()
+  for (const [at, { key, parent }] of attributes.entries()) {
+    const above = parent === undefined ? [] : paths[parent]
+    if (above === undefined || (parent ?? -1) >= at)
+      return `deployable ${name}: attribute ${key} describes attribute ${parent}, which does not stand before it`
+    if (above.length >= ATTRIBUTE_DEPTH_MAX)
+      return `deployable ${name}: attribute ${key} is nested more than ${ATTRIBUTE_DEPTH_MAX} deep`
+    if (above.length > 0 && isNaming(key))
+      return `deployable ${name}: attribute ${key} must not describe another attribute`
+    const path = [...above, key]
+    const place = JSON.stringify(path)
+    if (seen.has(place)) return `deployable ${name} has two attributes ${path.join(' / ')}`
+    seen.add(place)
+    paths.push(path)
+  }
+  return null
+}
+
+/** Why the device cannot be recorded for the form of its trees; null: it can. */
+export const treeTrouble = (device: ReportedDevice): string | null => {
+  for (const one of device.deployables) {
+    const trouble = attributeTrouble(one)
+    if (trouble !== null) return trouble
+  }
+  // nearly all devices are flat
+  if (device.deployables.every(({ parent }) => parent === undefined)) return null
+  return shapeTrouble(device) ?? countTrouble(device)
+}

@@ -1,0 +1,83 @@
+/** Invariants of the cleaning between two accelerator requests. */
+import type { DeployableEvent } from '../actors/deployable/messages.ts'
+import { type Cleaning, isClean } from '../cleaning.ts'
+import { type Finding, type Invariant, at, deployablesIn } from './history.ts'
+
+/** The policy that the event brings; undefined: it is not about policies. */
+const policyIn = (event: DeployableEvent): Cleaning | null | undefined =>
+  event.type === 'DeployableRecorded' || event.type === 'DeployableDescribed'
+    ? (event.description.cleaning ?? null)
+    : undefined
+
+/** Handles that were given up under a policy and are not known to be clean, each with the request that gave it up. */
+const openDirty = () => {
+  const dirty = new Map<string, string>()
+  /** Returns what gave the handle up that is granted here although it is not clean. */
+  const take = (event: DeployableEvent, policy: Cleaning | null): string | undefined => {
+    if (event.type === 'Granted') {
+      const by = event.repeated === undefined ? dirty.get(event.handle) : undefined
+      dirty.delete(event.handle)
+      return by
+    }
+    if (event.type === 'HandleReleased') {
+      // who takes a policy back says that nothing has to be cleaned
+      if (policy === null) dirty.delete(event.handle)
+      else dirty.set(event.handle, event.arq || (dirty.get(event.handle) ?? ''))
+    }
+    if (event.type === 'OrderDone' && isClean(event.cleaned)) dirty.delete(event.slot)
+    if (event.type === 'HandleCleared') dirty.delete(event.handle)
+    return undefined
+  }
+  return { take }
+}
+
+const clean: Invariant = {
+  name: 'S18',
+  meaning:
+    'where a policy says so, a handle that was given up is granted again only when its host has proved that it is clean, or an operator has said so',
+  judge: () => {
+    const { take } = openDirty()
+    return {
+      *step(step): Iterable<Finding> {
+        for (const { place, key, before, events } of deployablesIn(step)) {
+          let policy = before.cleaning ?? null
+          for (const event of events) {
+            const said = policyIn(event)
+            if (said !== undefined) policy = said
+            const by = take(event, policy)
+            if (by !== undefined && event.type === 'Granted')
+              yield at(place, [key], `handle ${event.handle} went to ${event.arq}, and was not clean after ${by}`)
+          }
+        }
+      },
+    }
+  },
+}
+
+const proved: Invariant = {
+  name: 'S18 host',
+  meaning: 'a cleaning that is recorded as done has happened on its host',
+  judge: ({ hosts = [] }) => {
+    const done = new Map(
+      hosts.flatMap(({ name, cleaned }) => (cleaned === undefined ? [] : [[name, new Set(cleaned)] as const])),
+    )
+    if (done.size === 0) return {}
+    return {
+      *step(step): Iterable<Finding> {
+        for (const { place, key, after, events } of deployablesIn(step))
+          for (const event of events) {
+            if (event.type !== 'OrderDone' || !isClean(event.cleaned)) continue
+            const { slot, number } = event
+            if (done.get(after.host)?.has(`${slot} ${number}`) === false)
+              yield at(
+                place,
+                [key],
+                `order ${number} of ${slot} is recorded as cleaned, and ${after.host} cleaned nothing`,
+              )
+          }
+      },
+    }
+  },
+}
+
+export const cleaningInvariants: readonly Invariant[] = [clean, proved]

@@ -1,0 +1,38 @@
+/**
+ * What a host says of the cleaning of a slot after its release.
+ *
+ * CLEAN-1 an order to release a slot that must be cleaned says so (`clean`); only a result with the evidence of a command that ended with
+ *   exit code 0 answers it. A host that does not know the field answers without evidence, which counts as not cleaned;
+ * CLEAN-2 a host whose operator has chosen a command for a driver runs it with each release for that driver, whether or not the order says so;
+ * CLEAN-3 a command may run more than once for one order: when its host died meanwhile, the order is carried out again.
+ */
+import * as v from 'valibot'
+import type { DeepReadonly } from './deepReadonly.ts'
+import { moment, prose } from './fields.ts'
+
+/**
+ * `by_host`: the host runs a command with each release; `by_operator`: a handle that was given up is withheld until an operator releases it.
+ */
+export const CLEANINGS = ['by_host', 'by_operator'] as const
+export type Cleaning = (typeof CLEANINGS)[number]
+
+/** Characters of its output that are kept: the last ones. */
+export const OUTPUT_KEPT = 1000
+
+/** The evidence of one run of the command. */
+export const Cleaned = v.object({
+  /** The program, without its arguments. */
+  command: prose(1000),
+  startedAt: moment,
+  finishedAt: moment,
+  /** Null: it did not end by itself, or could not be started. */
+  exitCode: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),
+  /** SHA-256 of its whole output, standard output and standard error as they came, in hex. */
+  outputSha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')),
+  outputBytes: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  /** The end of it. */
+  output: prose(OUTPUT_KEPT),
+})
+export type Cleaned = DeepReadonly<v.InferOutput<typeof Cleaned>>
+
+export const isClean = (cleaned: Cleaned | undefined): boolean => cleaned?.exitCode === 0

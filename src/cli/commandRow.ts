@@ -1,0 +1,79 @@
+/**
+ * A command as a row of the table of commands: what commander knows of it (name, aliases, arguments, options), with its exit codes and the columns
+ * of its output. Help, completion, documents and tests are derived from these rows.
+ */
+import { Command, type ErrorOptions, type HelpContext } from 'commander'
+import { EXITS, type ExitName, USUAL_EXITS, exitLines } from './exits.ts'
+
+export class CommandRow extends Command {
+  declare readonly commands: readonly CommandRow[]
+  declare parent: CommandRow | null
+  #exits: readonly ExitName[] = []
+  #columns: readonly string[] = []
+  #also: readonly string[] = []
+  #usual: CommandRow | null = null
+
+  override createCommand(name?: string): CommandRow {
+    return new CommandRow(name)
+  }
+
+  /** Commander reports with it that a command line is wrong, and would end with 1. */
+  override error(message: string, options?: ErrorOptions): never {
+    return super.error(message, { ...options, exitCode: EXITS.usage.code })
+  }
+
+  /** A family without the name of one of its commands shows its help, which is an error. */
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    if (typeof context === 'function') return super.help(context)
+    if (context?.error) process.exitCode = EXITS.usage.code
+    return super.help(context)
+  }
+
+  /** Which exit codes it has besides those that every command has. */
+  endsWith(...names: readonly ExitName[]): this {
+    this.#exits = [...new Set([...this.#exits, ...names])]
+    return this
+  }
+
+  get exits(): readonly ExitName[] {
+    return [...new Set([...USUAL_EXITS, ...this.#exits])].toSorted((one, other) => EXITS[one].code - EXITS[other].code)
+  }
+
+  /** The one of its commands that is run when none is named. */
+  usually(command: CommandRow): this {
+    this.#usual = command
+    return this
+  }
+
+  get usualCommand(): CommandRow | null {
+    return this.#usual
+  }
+
+  /** Former names under which the program registers it a second time, hidden. */
+  alsoCalled(...names: readonly string[]): this {
+    this.#also = names
+    return this
+  }
+
+  get otherNames(): readonly string[] {
+    return [...this.aliases(), ...this.#also]
+  }
+
+  showsColumns(names: readonly string[]): this {
+    this.#columns = names
+    return this
+  }
+
+  /** In the order in which they are shown; empty: the output is no table. */
+  get columns(): readonly string[] {
+    return this.#columns
+  }
+
+  override helpInformation(context?: HelpContext): string {
+    const parts = [
+      ...(this.#columns.length > 0 ? [`Columns: ${this.#columns.join(', ')}`] : []),
+      ...(this.#exits.length > 0 ? [`Exit codes besides 0, 1, 2 and 130:\n${exitLines(this.#exits).join('\n')}`] : []),
+    ]
+    return [super.helpInformation(context).trimEnd(), ...parts].join('\n\n') + '\n'
+  }
+}

@@ -1,0 +1,55 @@
+/** What a shell completes: the tree of commands, told to the library that speaks with shells. */
+import { type Command, RootCommand } from '@bomb.sh/tab'
+import type { Argument, Option } from 'commander'
+import { out } from '../command.ts'
+import type { CommandRow } from '../commandRow.ts'
+
+type Told = Pick<Command, 'option' | 'argument'>
+type Values = NonNullable<Argument['argChoices']>
+
+const tellOption = (told: Told, { long, short, description, required, optional, argChoices }: Option): void => {
+  if (long === undefined) return
+  const [name, letter] = [long.replace(/^--/, ''), short?.replace(/^-/, '')]
+  const values: Values = argChoices ?? []
+  // an option with a value of its own kind completes to nothing
+  if (required || optional) told.option(name, description, (say) => values.forEach((value) => say(value, '')), letter)
+  else told.option(name, description, letter)
+}
+const tellArgument = (told: Told, argument: Argument): void => {
+  const values: Values = argument.argChoices ?? []
+  told.argument(argument.name(), (say) => values.forEach((value) => say(value, '')), argument.variadic)
+}
+
+/** Hidden commands and options are not proposed. A family is completed with the options of the command that it runs when none is named, too. */
+export const completionOf = (program: CommandRow): RootCommand => {
+  const root = new RootCommand()
+  const help = program.createHelp()
+  const tell = (told: Told, command: CommandRow): void => {
+    for (const option of help.visibleOptions(command)) tellOption(told, option)
+    for (const argument of command.registeredArguments) tellArgument(told, argument)
+  }
+  const walk = (command: CommandRow, path: readonly string[]): void => {
+    for (const one of help.visibleCommands(command) as CommandRow[]) {
+      if (one.name() === 'help') continue
+      const names = [...path, one.name()]
+      const told = root.command(names.join(' '), one.description())
+      tell(told, one)
+      if (one.usualCommand !== null) tell(told, one.usualCommand)
+      walk(one, names)
+    }
+  }
+  tell(root, program)
+  walk(program, [])
+  return root
+}
+
+/** What the script of the library asks of bash-completion, for a bash that has not loaded it. */
+const WORDS_OF_BASH = `declare -F _get_comp_words_by_ref >/dev/null || _get_comp_words_by_ref() {
+  words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD
+  cur=\${words[cword]} prev=\${words[cword - 1]}
+}`
+/** Prints the script for a shell. */
+export const printScript = (program: CommandRow, shell: string): void => {
+  if (shell === 'bash') out(WORDS_OF_BASH)
+  completionOf(program).setup(program.name(), program.name(), shell)
+}

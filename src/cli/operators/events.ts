@@ -1,0 +1,112 @@
+/** `accelerando event`: what the API tells of what happens, page by page or as it happens. */
+import { type IncomingMessage, request as overHttp } from 'node:http'
+import { request as overHttps } from 'node:https'
+import { text as wholeText } from 'node:stream/consumers'
+import { systemClock } from '../../clock.ts'
+import { messageOf as reasonOf } from '../../errorText.ts'
+import { visibleJson } from '../../text.ts'
+import { pause } from '../../waiting.ts'
+import { messageOf } from '../audit/topics.ts'
+import { Failure } from '../exits.ts'
+import { type ApiFlags, apiOf, entryOf, refusal } from './api.ts'
+import { createFrames } from './eventText.ts'
+import { tailLine } from './tailLine.ts'
+
+export type EventsWanted = {
+  readonly flags: ApiFlags
+  /** Query arguments without `after`. */
+  readonly query: Readonly<Record<string, string>>
+  /** Null: a stream begins now, and pages with the oldest event. */
+  readonly after: string | null
+}
+type Out = (line: string) => void
+type Page = {
+  readonly events: readonly { readonly id: string; readonly event: Readonly<Record<string, unknown>> }[]
+  readonly next: string
+  readonly more: boolean
+}
+
+/** Beats come every ten seconds. */
+const SILENT_MS = 35_000
+/** Passing troubles, after which the stream is asked for again. */
+const AGAIN: readonly number[] = [429, 502, 503, 504]
+const PREFIX = 'accelerando.'
+
+const lineOf = (id: string, text: string, { json }: ApiFlags): string => {
+  if (json) return visibleJson({ id, event: JSON.parse(text) as unknown })
+  const told = messageOf({ topic: '', key: '', partition: 0, offset: 0, time: 0, value: text })
+  return `${tailLine({ ...told, position: null }, null)}  ${id}`
+}
+const pathOf = (query: Readonly<Record<string, string>>): string => `/events?${new URLSearchParams(query).toString()}`
+
+/** All there is at present. */
+export const showPages = async ({ flags, query, after }: EventsWanted, out: Out): Promise<void> => {
+  const api = apiOf(flags)
+  for (let at = after, more = true; more;) {
+    const page = await api<Page>('GET', pathOf({ limit: '500', ...query, ...(at === null ? {} : { after: at }) }))
+    for (const { id, event } of page.events) out(lineOf(id, JSON.stringify(event), flags))
+    ;({ next: at, more } = page)
+  }
+}
+
+type Answer = { readonly answer: IncomingMessage; readonly base: string; readonly path: string }
+const openStream = async (
+  { flags, query }: EventsWanted,
+  last: string | null,
+  signal: AbortSignal,
+): Promise<Answer> => {
+  // anew each time: a token may have ended
+  const { base, headers } = await entryOf(flags)
+  const path = pathOf(query)
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const over = base.startsWith('https:') ? overHttps : overHttp
+  const from = last === null ? {} : { 'last-event-id': last }
+  const asked = over(
+    `${base}${path}`,
+    { headers: { ...headers, ...from, accept: 'text/event-stream' }, signal },
+    resolve,
+  )
+  asked.setTimeout(SILENT_MS, () => asked.destroy(new Error(`nothing came for ${SILENT_MS / 1000} s`)))
+  asked.on('error', reject).end()
+  return { answer: await promise, base, path }
+}
+
+/** Follows until it is aborted, and comes back wherever the stream ends. Rejects when the API refuses. */
+export const follow = async (wanted: EventsWanted, out: Out, warn: Out, signal: AbortSignal): Promise<void> => {
+  let last = wanted.after
+  let retryMs = 0
+  const once = async (): Promise<string | null> => {
+    const { answer, base, path } = await openStream(wanted, last, signal)
+    const { statusCode = 0 } = answer
+    if (statusCode !== 200) {
+      const requestId = answer.headers['x-openstack-request-id']
+      const refused = refusal({
+        what: `GET ${path}`,
+        base,
+        status: statusCode,
+        text: await wholeText(answer),
+        requestId,
+      })
+      return AGAIN.includes(statusCode) ? refused.message : Promise.reject(refused)
+    }
+    const frames = createFrames()
+    answer.setEncoding('utf8')
+    for await (const part of answer)
+      for (const { id, event, data } of frames.take(part as string)) {
+        if (event.startsWith(PREFIX)) out(lineOf(id ?? '', data, wanted.flags))
+        else if (event === 'reset') warn(`events were missed, and it goes on with newer ones: ${data}`)
+        last = id ?? last
+        retryMs = frames.retryMs()
+      }
+    return null
+  }
+  while (!signal.aborted) {
+    const why = await once().catch((error: unknown) => {
+      if (error instanceof Failure) throw error
+      return reasonOf(error)
+    })
+    if (signal.aborted) return
+    if (why !== null) warn(`${why}; it is tried again`)
+    await pause(systemClock, Math.max(retryMs, 1000), signal).catch(() => undefined)
+  }
+}

@@ -1,0 +1,51 @@
+/** The text of `accelerando explain`. */
+import { counted } from '../doctor/check.ts'
+import type { Explanation } from './apiShapes.ts'
+
+type Obstacle = Explanation['hosts'][number]['obstacles'][number]
+type Group = Explanation['groups'][number]
+type Host = Explanation['hosts'][number]
+
+const PLACEMENT: Readonly<Record<Explanation['placement'], string>> = {
+  asked: 'Placement was asked',
+  not_configured: 'no Placement is configured',
+  unreachable: 'Placement could not be asked',
+}
+const STOPPED = { bind: 'a bind is refused', work: 'a bind would fail', placement: 'Nova is not shown it' } as const
+
+const obstacleLines = ({ code, reason, change, stops }: Obstacle, indent: string): readonly string[] => [
+  `${indent}${code}: ${reason} (${stops.map((stop) => STOPPED[stop]).join(', ')})`,
+  `${indent}  ${change}`,
+]
+const groupLines = ({ group, arqs, devices, removed, nearest }: Group): readonly string[] => {
+  const counts = Object.entries(removed).map(([code, count]) => `${code} ${count}`)
+  return [
+    `group ${group}: ${counted(arqs, 'accelerator request')}, ${counted(devices, 'device')} without an obstacle`,
+    ...(counts.length > 0 ? [`  obstacles: ${counts.join(', ')}`] : []),
+    ...(nearest
+      ? [
+          `  nearest: ${nearest.name} on ${nearest.host}`,
+          ...nearest.obstacles.flatMap((each) => obstacleLines(each, '    ')),
+        ]
+      : []),
+  ]
+}
+const hostLines = ({ host, fits, obstacles, groups }: Host): readonly string[] => [
+  `${host}: ${fits ? 'fits' : 'does not fit'}`,
+  ...obstacles.flatMap((each) => obstacleLines(each, '  ')),
+  ...groups.flatMap(({ group, devices, left_out: leftOut }) => [
+    ...devices.flatMap(({ name, obstacles: found }) => [
+      `  group ${group}: ${name}${found.length > 0 ? '' : ' fits'}`,
+      ...found.flatMap((each) => obstacleLines(each, '    ')),
+    ]),
+    ...(leftOut > 0 ? [`  group ${group}: ${counted(leftOut, 'further device')}`] : []),
+  ]),
+]
+
+export const explainLines = (told: Explanation): readonly string[] => [
+  `${told.hosts_fitting} of ${counted(told.hosts_checked, 'host')} ${told.hosts_fitting === 1 ? 'fits' : 'fit'}; ` +
+    `${counted(told.devices_checked, 'device')} looked at; ${PLACEMENT[told.placement]}`,
+  ...told.groups.flatMap(groupLines),
+  ...told.hosts.flatMap(hostLines),
+  ...(told.hosts_left_out > 0 ? [`${counted(told.hosts_left_out, 'further host')}; --limit shows more`] : []),
+]

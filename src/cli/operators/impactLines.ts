@@ -1,0 +1,24 @@
+/** The text of a change that is only asked about with `--dry-run`. */
+import { counted } from '../doctor/check.ts'
+import { columnsOf, rendered } from '../output.ts'
+import type { Impact } from './apiShapes.ts'
+
+export const IMPACT_COLUMNS = columnsOf<Impact['arqs'][number]>(
+  ['uuid', 'state', 'project_id', 'instance_uuid', 'hostname'],
+  { uuid: 'arq', project_id: 'project', instance_uuid: 'instance', hostname: 'host' },
+)
+
+export const impactLines = (impact: Impact): readonly string[] => {
+  const { refusal, effect, devices, instances, projects, arqs, arqs_left_out: leftOut } = impact
+  const all = arqs.length + leftOut
+  const fate = effect === 'unbound' ? 'unbound by force' : 'kept as they are'
+  const table = () => rendered({ document: arqs, rows: arqs, columns: IMPACT_COLUMNS }, {})
+  return [
+    refusal === null ? 'it would be done' : `it would be refused: ${refusal}`,
+    `${counted(devices.length, 'device')}, ${counted(instances.length, 'instance')}, ${counted(projects.length, 'project')}, ` +
+      `${counted(all, 'accelerator request')}${all > 0 ? `, ${fate}` : ''}`,
+    ...(arqs.length > 0 ? table() : []),
+    ...(leftOut > 0 ? [`and ${leftOut} more`] : []),
+    'nothing was changed',
+  ]
+}

@@ -1,0 +1,195 @@
+/**
+ * How a command writes its result. Rules:
+ * OUTPUT-1 `json`, `jsonl` and `yaml` write the rows as the API names their fields; with `--column` only the columns named.
+ * OUTPUT-2 `csv` and `value` write the columns; `csv` with their names in the first line, `value` with nothing but values: a tab between
+ *   those of a row of a list, and one line for each where the result is one object.
+ * OUTPUT-3 `--json` writes the whole document of the API, whatever else is asked.
+ * OUTPUT-4 Results go to standard output, everything else to standard error.
+ */
+import { Option } from 'commander'
+import { stringify } from 'yaml'
+import { inOneLine, visibleJson } from '../text.ts'
+import type { CommandRow } from './commandRow.ts'
+import { misused } from './exits.ts'
+
+export const FORMATS = ['table', 'json', 'jsonl', 'yaml', 'csv', 'value'] as const
+type Format = (typeof FORMATS)[number]
+export type Cell = string | number | boolean | null | undefined
+export type Column<Row> = {
+  /** As the API names the field, where it is one. */
+  readonly name: string
+  /** For people; usually the name with blanks. */
+  readonly head?: string
+  /** Null and undefined: there is none. */
+  readonly of: (row: Row) => Cell
+}
+export type Columns<Row> = readonly Column<Row>[]
+export type OutputFlags = {
+  readonly format?: Format
+  readonly column?: readonly string[]
+  readonly sortColumn?: string
+  readonly limit?: string
+  readonly json?: true
+}
+export type Result<Row> = {
+  /** What `--json` prints. */
+  readonly document: unknown
+  readonly rows: readonly Row[]
+  readonly columns: Columns<Row>
+  /** The one row is an object, not a list of one. */
+  readonly one?: true
+  /** What people read instead of a table, as long as they ask for no columns, order or limit. */
+  readonly text?: () => readonly string[]
+}
+
+const LIMIT_MAX = 1_000_000
+
+/** Columns that are fields of the row. `heads`: of those whose name would not do. */
+export const columnsOf = <Row extends object>(
+  names: readonly (keyof Row & string)[],
+  heads: Readonly<Record<string, string>> = {},
+): Columns<Row> =>
+  names.map((name) => ({
+    name,
+    ...(heads[name] === undefined ? {} : { head: heads[name] }),
+    of: (row) => plain(row[name]),
+  }))
+const plain = (value: unknown): Cell => {
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(' ')
+  return typeof value === 'object' ? visibleJson(value) : (value as Cell)
+}
+
+const several = (name: string, before: readonly string[] = []): readonly string[] => [...before, name]
+
+type About = {
+  /** The command has a limit of its own, or its result is one object: there is nothing to sort. */
+  readonly one?: true
+  readonly ownLimit?: true
+}
+/** Adds `--format` and what goes with it. */
+export const addOutput = <Row>(
+  command: CommandRow,
+  columns: Columns<Row>,
+  { one, ownLimit }: About = {},
+): CommandRow => {
+  command
+    .showsColumns(columns.map(({ name }) => name))
+    .addOption(new Option('-f, --format <FORMAT>', 'how the result is written (default: table)').choices([...FORMATS]))
+    .addOption(new Option('-c, --column <NAME>', 'only this column; may be given several times').argParser(several))
+  if (one) return command
+  command.option('--sort-column <NAME>', 'in the order of this column; NAME:desc from the last to the first')
+  return ownLimit ? command : command.option('--limit <N>', 'not more than this many rows')
+}
+
+type Text = string
+const textOf = (cell: Cell, none: Text): Text => (cell === null || cell === undefined ? none : String(cell))
+const headOf = <Row>({ name, head }: Column<Row>): string => head ?? name.replaceAll('_', ' ')
+
+/** A table whose columns are as wide as their content. */
+export const tableOf = (heads: readonly string[], rows: readonly (readonly Cell[])[]): readonly string[] => {
+  const texts = [heads, ...rows.map((row) => row.map((cell) => textOf(cell, '-')))]
+  const widths = heads.map((_, at) => texts.reduce((most, row) => Math.max(most, row[at]!.length), 0))
+  return texts.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+/** One field per line. */
+export const fieldsOf = (fields: Readonly<Record<string, Cell>>): readonly string[] =>
+  tableOf(['field', 'value'], Object.entries(fields)).slice(1)
+
+/** What `fieldsOf` takes, of one object. */
+export const fieldsIn = <Row>(row: Row, columns: Columns<Row>): Readonly<Record<string, Cell>> =>
+  Object.fromEntries(columns.map((column) => [headOf(column), column.of(row)]))
+
+/** RFC 4180. A value that a spreadsheet would take for a formula begins with an apostrophe. */
+const csvCell = (cell: Cell): string => {
+  if (typeof cell !== 'string') return textOf(cell, '')
+  const safe = /^[=+\-@\t]/.test(cell) ? `'${cell}` : cell
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+const chosen = <Row>(columns: Columns<Row>, names: readonly string[] | undefined): Columns<Row> =>
+  names === undefined ? columns : names.map((name) => columnNamed(columns, name, '--column'))
+const columnNamed = <Row>(columns: Columns<Row>, name: string, option: string): Column<Row> => {
+  const found = columns.find((column) => column.name === name)
+  if (found) return found
+  throw misused(`${option}: must be one of ${columns.map((each) => each.name).join(', ')} (is ${name})`)
+}
+const limitOf = (text: string): number => {
+  const limit = Number(text)
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit
+  throw misused(`--limit: must be a whole number from 1 to ${LIMIT_MAX} (is ${text})`)
+}
+
+/** Numbers by their size, everything else by its text; what is not there comes last. */
+const order = (one: Cell, other: Cell): number => {
+  if (one === other) return 0
+  if (one === null || one === undefined) return 1
+  if (other === null || other === undefined) return -1
+  if (typeof one === 'number' && typeof other === 'number') return one - other
+  const [a, b] = [String(one), String(other)]
+  return a < b ? -1 : a > b ? 1 : 0
+}
+const sorted = <Row>(rows: readonly Row[], columns: Columns<Row>, by: string | undefined): readonly Row[] => {
+  if (by === undefined) return rows
+  const [name = '', direction, ...rest] = by.split(':')
+  if (rest.length > 0 || (direction !== undefined && direction !== 'desc'))
+    throw misused(`--sort-column: must be NAME or NAME:desc (is ${by})`)
+  const { of } = columnNamed(columns, name, '--sort-column')
+  const up = rows.toSorted((one, other) => order(of(one), of(other)))
+  return direction === 'desc' ? up.toReversed() : up
+}
+
+const writers: Readonly<
+  Record<Format, <Row>(rows: readonly Row[], columns: Columns<Row>, picked: boolean, one: boolean) => readonly string[]>
+> = {
+  table: (rows, columns, _, one) =>
+    one
+      ? fieldsOf(fieldsIn(rows[0]!, columns))
+      : tableOf(
+          columns.map((column) => headOf(column).toUpperCase()),
+          rows.map((row) => columns.map(({ of }) => of(row))),
+        ),
+  json: (rows, columns, picked, one) => {
+    const all = objects(rows, columns, picked)
+    return visibleJson(one ? all[0] : all, 2).split('\n')
+  },
+  jsonl: (rows, columns, picked) => objects(rows, columns, picked).map((each) => visibleJson(each)),
+  yaml: (rows, columns, picked, one) => {
+    const all = objects(rows, columns, picked)
+    return stringify(one ? all[0] : all)
+      .trimEnd()
+      .split('\n')
+  },
+  csv: (rows, columns) => [
+    columns.map(({ name }) => csvCell(name)).join(','),
+    ...rows.map((row) => columns.map(({ of }) => csvCell(of(row))).join(',')),
+  ],
+  value: (rows, columns, _, one) => {
+    const values = rows.map((row) => columns.map(({ of }) => inOneLine(textOf(of(row), ''))))
+    return one ? values.flat() : values.map((each) => each.join('\t'))
+  },
+}
+const objects = <Row>(rows: readonly Row[], columns: Columns<Row>, picked: boolean): readonly unknown[] =>
+  picked ? rows.map((row) => Object.fromEntries(columns.map(({ name, of }) => [name, of(row) ?? null]))) : rows
+
+/** The lines of the result. Throws when a column or a number is not one. */
+export const rendered = <Row>(result: Result<Row>, flags: OutputFlags): readonly string[] => {
+  const { format = 'table', column, sortColumn, limit } = flags
+  const columns = chosen(result.columns, column)
+  const shaped = [column, sortColumn, limit].some((each) => each !== undefined)
+  const inOrder = sorted(result.rows, result.columns, sortColumn)
+  const rows = limit === undefined ? inOrder : inOrder.slice(0, limitOf(limit))
+  if (flags.json) return visibleJson(result.document, 2).split('\n')
+  if (format === 'table' && !shaped && result.text) return result.text()
+  return writers[format](rows, columns, column !== undefined, result.one === true)
+}
+
+/** The tabs of `value` are the only characters below the blank that a line may have. */
+export const present = <Row>(flags: OutputFlags, result: Result<Row>): void => {
+  for (const line of rendered(result, flags)) process.stdout.write(`${line.split('\t').map(inOneLine).join('\t')}\n`)
+}

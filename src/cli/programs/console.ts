@@ -1,0 +1,57 @@
+/** The listener of the console: pages for people, who are asked who they are where the API asks it. */
+import { systemClock } from '../../clock.ts'
+import { errorAnswer } from '../../http/faults.ts'
+import { gateOf } from '../../http/gate.ts'
+import type { Log } from '../../log.ts'
+import { issueToken } from '../../neighbours/openstack/passwordToken.ts'
+import { createSender } from '../../neighbours/openstack/send.ts'
+import { createUi } from '../../ui/app.ts'
+import { loadAssets } from '../../ui/assets.ts'
+import type { SignIn } from '../../ui/looking.ts'
+import type { Closer } from '../closer.ts'
+import type { Config } from '../config/config.ts'
+import { type App, type Listening, listenOrElsewhere } from './listen.ts'
+
+type Parts = {
+  readonly config: Pick<Config, 'auth' | 'keystone' | 'http' | 'uiListen'>
+  /** The API: the console asks it with the token of whoever is looking. */
+  readonly api: App
+  readonly log: Log
+  readonly open: Pick<Closer, 'add'>
+}
+
+const GRACE_MS = 1000
+
+const signInOf = ({ config: { auth, keystone }, open }: Parts): SignIn => {
+  if (auth !== 'keystone' || keystone === null) return null
+  const { send, close } = createSender(keystone.ca)
+  open.add(close)
+  const { authUrl, timeoutMs } = keystone.session
+  const parts = { send, authUrl, timeoutMs, now: systemClock.now }
+  return {
+    identity: keystone.challengeUrl,
+    withPassword: ({ user, password, project, domain }) =>
+      issueToken(parts, { username: user, password, project, userDomain: domain, projectDomain: domain }),
+  }
+}
+
+/** Rejects when a chosen address cannot be listened on. */
+export const openConsole = async (parts: Parts): Promise<Listening> => {
+  const { config, api, log, open } = parts
+  const gate = gateOf(config.http)
+  let assets: ReturnType<typeof loadAssets> | null = null
+  const app = createUi({
+    fetch: (request) => api.fetch(request),
+    assets: () => (assets ??= loadAssets()),
+    signIn: signInOf(parts),
+    barred: (header) => {
+      const barred = gate(header)
+      return barred === null ? null : errorAnswer(barred.fault, '').detail
+    },
+    clock: systemClock,
+    log,
+  })
+  const listening = await listenOrElsewhere(app, config.uiListen, { name: 'console', log })
+  open.add(() => listening.close(GRACE_MS))
+  return listening
+}

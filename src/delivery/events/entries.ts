@@ -1,0 +1,113 @@
+/** What is told of a row of the journal: each of its facts as the relay publishes it, and as a project may read it. */
+import { arqsOf, forProject, hostsOf, instancesOf } from '../../actors/eventAudience.ts'
+import type { Caller } from '../../actors/control.ts'
+import type { EventFilter, ToldEvent } from '../../actors/events.ts'
+import type { Event } from '../../actors/runtime/decider.ts'
+import { idOf, kindOf } from '../../actors/runtime/memory.ts'
+import type { FeedRow } from '../../actors/runtime/ports.ts'
+import type { ArqUuid, ProjectId } from '../../identifiers.ts'
+import { textOf } from '../../errorText.ts'
+import type { Log } from '../../log.ts'
+import { CATALOGUE } from '../../wire/catalogue.ts'
+import { type FactBody, type Letter, MESSAGE_MAX_BYTES, record } from '../../wire/message.ts'
+import { type Place, placesOf } from './place.ts'
+
+export type Entry = {
+  readonly place: Place
+  readonly kind: string
+  readonly subject: string
+  /** Without the prefix that all types have. */
+  readonly type: string
+  readonly hosts: readonly string[]
+  readonly instances: readonly string[]
+  /** Null: no project has all accelerator requests that it is about, or it is about none. */
+  readonly project: ProjectId | null
+  readonly whole: ToldEvent
+  /** Null: a project may not read it. */
+  readonly forProject: ToldEvent | null
+  readonly bytes: number
+}
+export type LettersOf = (row: FeedRow) => readonly Letter[]
+/** The project of an accelerator request; null: it is not known. */
+export type OwnerOf = (arq: ArqUuid) => ProjectId | null
+
+const PREFIX = 'accelerando.fact.'
+const isFact = ({ channel }: Letter): boolean => channel.endsWith('Events') && channel in CATALOGUE
+
+const commonOwner = (arqs: readonly ArqUuid[], ownerOf: OwnerOf): ProjectId | null => {
+  const [first, ...others] = new Set(arqs.map(ownerOf))
+  return first === undefined || others.length > 0 ? null : first
+}
+
+const entryOf = (row: FeedRow, letter: Letter, place: Place, ownerOf: OwnerOf): Entry | null => {
+  const { value } = record(letter)
+  // the relay publishes such a fact as a dead letter (RELAY-4)
+  if (Buffer.byteLength(value) > MESSAGE_MAX_BYTES) return null
+  const fact = letter.data as FactBody
+  const event: Event = fact.event
+  const [kind, subject] = [kindOf(row.key), idOf(row.key)]
+  const type = `${PREFIX}${event.type}`
+  const shown = forProject(kind, event)
+  const whole = { id: place.id, type, text: value }
+  const own =
+    shown === null
+      ? null
+      : shown === event
+        ? whole
+        : { ...whole, text: record({ ...letter, data: { ...fact, event: shown } }).value }
+  return {
+    place,
+    kind,
+    subject,
+    type: event.type,
+    hosts: hostsOf(kind, subject, event),
+    instances: instancesOf(kind, subject, event),
+    project: commonOwner(arqsOf(kind, subject, event), ownerOf),
+    whole,
+    forProject: own,
+    bytes: Buffer.byteLength(value) + (own === null || own === whole ? 0 : own.text.length),
+  }
+}
+
+export type RowTold = {
+  readonly entries: readonly Entry[]
+  /** The place after all of the row. */
+  readonly end: Place
+}
+/** A fact that cannot be told is left out, as the relay leaves it out of the topics. */
+export const rowTold = (row: FeedRow, lettersOf: LettersOf, ownerOf: OwnerOf, log: Log): RowTold => {
+  const placeAt = placesOf(row)
+  try {
+    const facts = lettersOf(row).filter(isFact)
+    const entries = facts.flatMap((letter, at) => entryOf(row, letter, placeAt(at + 1), ownerOf) ?? [])
+    return { entries, end: placeAt(facts.length) }
+  } catch (error) {
+    log.error({ key: row.key, version: row.version, reason: textOf(error) }, 'events.untold')
+    return { entries: [], end: placeAt(0) }
+  }
+}
+
+export type Shows = (entry: Entry) => ToldEvent | null
+
+const among = (wanted: readonly string[] | undefined, ...found: readonly string[]): boolean =>
+  wanted === undefined || found.some((each) => wanted.includes(each))
+
+/** What a caller is shown of an entry; null: nothing. */
+export const showsTo = (
+  { isAdmin, projectId }: Pick<Caller, 'isAdmin' | 'projectId'>,
+  { kinds, types, subjects, hosts, instances, projects }: EventFilter,
+): Shows => {
+  const named = types?.map((type) => (type.startsWith(PREFIX) ? type.slice(PREFIX.length) : type))
+  return (entry) => {
+    const told = isAdmin ? entry.whole : entry.project === projectId ? entry.forProject : null
+    const wanted =
+      told !== null &&
+      among(kinds, entry.kind) &&
+      among(named, entry.type) &&
+      among(subjects, entry.subject) &&
+      among(hosts, ...entry.hosts) &&
+      among(instances, ...entry.instances) &&
+      (projects === undefined || (entry.project !== null && projects.includes(entry.project)))
+    return wanted ? told : null
+  }
+}

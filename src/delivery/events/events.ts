@@ -1,0 +1,200 @@
+/**
+ * The facts of the journal for readers of the API: streams, and pages of them.
+ *
+ * EVENTS-1 one reader of the journal feeds all streams of the process (`reader.ts`); a stream that begins further back reads up to there by
+ *    itself, a few streams at a time;
+ * EVENTS-2 every stream counts against the limits of the process and of its caller until it has ended;
+ * EVENTS-3 a process that stops ends its streams at first, each with a hint when to come back, and opens no more.
+ */
+import type { Caller } from '../../actors/control.ts'
+import type { EventPage, Events, EventsAsked, Lost, StreamEnding, ToldEvent } from '../../actors/events.ts'
+import { STREAM_ENDINGS } from '../../actors/events.ts'
+import { createGuard } from '../../actors/runtime/unreadable.ts'
+import { type Outcome, type Refused, done, refuse } from '../../fault.ts'
+import { showsTo } from './entries.ts'
+import { DEFAULTS, type EventsOptions, type Settings } from './options.ts'
+import { createOwners } from './owners.ts'
+import { type Pages, createPages } from './pages.ts'
+import { type Place, placeNamed } from './place.ts'
+import { Reader } from './reader.ts'
+import { type From, type Shared, Stream } from './stream.ts'
+
+export type EventsState = {
+  /** Streams that are open. */
+  readonly open: number
+  /** Events that streams were given. */
+  readonly told: number
+  /** Streams that have ended, by reason. */
+  readonly ended: Readonly<Record<StreamEnding, number>>
+  /** What is kept in memory for all streams. */
+  readonly ringBytes: number
+}
+export type EventSource = Events & {
+  readonly state: () => EventsState
+  /** Tells all clients to come back later, and refuses new ones. */
+  readonly stop: () => void
+}
+
+const CATCHING_UP_MAX = 4
+const PAGE_ROWS = 500
+/** One answer looks at so many pages of the journal at most. */
+const PAGES_MAX = 10
+const AGAIN_SECONDS = 5
+
+/** Runs a few works at a time, the others in the order in which they came. */
+const turns = (max: number): Shared['inTurn'] => {
+  const waiting: (() => void)[] = []
+  let free = max
+  return async (work) => {
+    if (free > 0) free--
+    else await new Promise<void>((resolve) => void waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else free++
+    }
+  }
+}
+
+const NO_ID = refuse({ kind: 'invalid', field: 'after', rule: 'it must be the id of an event' })
+const unavailable = (reason: string): Refused =>
+  refuse({ kind: 'unavailable', reason, retryAfterSeconds: AGAIN_SECONDS })
+const LOST: Readonly<Record<Lost, string>> = {
+  archived: 'events after this one are in the archive',
+  unknown: 'the journal does not hold this event: it is of another cloud, or of a state of the database that is gone',
+}
+
+const placeAsked = ({ after }: EventsAsked): Place | null | undefined =>
+  after === null ? undefined : placeNamed(after)
+
+/** The streams that are open, and how many each caller has. */
+const createDesk = ({ streamsMax, streamsPerCaller }: Settings, reader: Reader) => {
+  const open = new Set<Stream>()
+  const perCaller = new Map<string, number>()
+  const ended = Object.fromEntries(STREAM_ENDINGS.map((why) => [why, 0])) as Record<StreamEnding, number>
+  let [stopping, told, taken] = [false, 0, 0]
+  const nameOf = ({ userId, projectId }: Caller): string => JSON.stringify([userId, projectId])
+  const release = (name: string): void => {
+    taken--
+    const left = (perCaller.get(name) ?? 1) - 1
+    if (left > 0) perCaller.set(name, left)
+    else perCaller.delete(name)
+  }
+  return {
+    /** Null: there is room, and it is taken. */
+    admit: (caller: Caller): Refused | null => {
+      if (stopping) return unavailable('this process is stopping')
+      if (taken >= streamsMax) return unavailable(`${streamsMax} streams of events are open`)
+      const own = perCaller.get(nameOf(caller)) ?? 0
+      if (own >= streamsPerCaller)
+        return refuse({
+          kind: 'crowded',
+          reason: `This caller has ${own} streams of events open, which is as many as it may have.`,
+          retryAfterSeconds: AGAIN_SECONDS,
+        })
+      taken++
+      perCaller.set(nameOf(caller), own + 1)
+      return null
+    },
+    abandon: (caller: Caller): void => release(nameOf(caller)),
+    opened: (caller: Caller, stream: Stream): Stream => {
+      open.add(stream)
+      void stream.closed.then((why) => {
+        open.delete(stream)
+        ended[why]++
+        told += stream.told
+        release(nameOf(caller))
+        reader.leave()
+      })
+      if (stopping) stream.close('stopping')
+      return stream
+    },
+    stop: (): void => {
+      stopping = true
+      for (const stream of open) stream.close('stopping')
+    },
+    counts: () => ({ open: open.size, told: told + [...open].reduce((sum, stream) => sum + stream.told, 0), ended }),
+  }
+}
+
+/** Where a stream begins. Rejects with `Unreadable`. */
+const begin = async (asked: Place | undefined, pages: Pages, reader: Reader): Promise<From> => {
+  const { head } = reader.ring
+  if (asked === undefined) return { place: head, rest: [], lost: null }
+  const start = await pages.start(asked)
+  return typeof start === 'string' ? { place: head, rest: [], lost: start } : { ...start, lost: null }
+}
+
+const readPage = async (
+  pages: Pages,
+  caller: Caller,
+  asked: EventsAsked,
+  limit: number,
+): Promise<Outcome<EventPage>> => {
+  const named = placeAsked(asked)
+  if (named === null) return NO_ID
+  const start = await pages.start(named ?? (await pages.oldest()))
+  if (typeof start === 'string') return refuse({ kind: 'conflict', reason: LOST[start] })
+  const shows = showsTo(caller, asked.filter)
+  const events: ToldEvent[] = []
+  let [place, entries, end, last] = [start.place, start.rest, start.rest.at(-1)?.place ?? start.place, false]
+  for (let read = 0; ; read++) {
+    for (const entry of entries) {
+      if (events.length === limit) return done({ events, next: place.id, more: true })
+      place = entry.place
+      const told = shows(entry)
+      if (told !== null) events.push(told)
+    }
+    place = end
+    if (last || read === PAGES_MAX) return done({ events, next: place.id, more: !last })
+    const page = await pages.after(place, PAGE_ROWS)
+    if (page === null) return refuse({ kind: 'conflict', reason: LOST.archived })
+    ;({ entries, end, last } = page)
+  }
+}
+
+export const openEvents = (options: EventsOptions): EventSource => {
+  const settings: Settings = { ...DEFAULTS, ...options }
+  const pages = createPages(settings, createOwners(settings.journal))
+  const reader = new Reader(settings, pages)
+  const shared: Shared = { settings, pages, reader, inTurn: turns(CATCHING_UP_MAX) }
+  const desk = createDesk(settings, reader)
+  const guard = createGuard(settings.log)
+  const open = async (caller: Caller, asked: EventsAsked, place: Place | undefined): Promise<Outcome<Stream>> => {
+    const refused = desk.admit(caller)
+    if (refused !== null) return refused
+    try {
+      await reader.enter()
+    } catch (error) {
+      desk.abandon(caller)
+      throw error
+    }
+    try {
+      const from = await begin(place, pages, reader)
+      const shows = showsTo(caller, asked.filter)
+      return done(desk.opened(caller, new Stream(shared, shows, from)))
+    } catch (error) {
+      desk.abandon(caller)
+      reader.leave()
+      throw error
+    }
+  }
+  return {
+    open: async (caller, asked) => {
+      const place = placeAsked(asked)
+      return place === null ? NO_ID : guard(open(caller, asked, place), 'journal')
+    },
+    page: (caller, asked, limit) =>
+      guard(
+        shared.inTurn(() => readPage(pages, caller, asked, limit)),
+        'journal',
+      ),
+    state: () => ({ ...desk.counts(), ringBytes: reader.bytes }),
+    stop: () => {
+      desk.stop()
+      reader.stop()
+    },
+  }
+}

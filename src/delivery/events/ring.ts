@@ -1,0 +1,69 @@
+/** The last facts that were read, shared by all streams of the process and limited in bytes. Each stream is only a place in it. */
+import type { Entry } from './entries.ts'
+import type { Earlier, Place } from './place.ts'
+
+export class Ring {
+  readonly #bytesMax: number
+  readonly #earlier: Earlier
+  #entries: Entry[] = []
+  /** Entries before this index have left, and are removed together with others. */
+  #from = 0
+  /** How many entries were removed altogether: the number of an entry stays the same. */
+  #removed = 0
+  #bytes = 0
+  #floor: Place
+  #head: Place
+
+  /** `at`: what is added follows this place. */
+  constructor(at: Place, bytesMax: number, earlier: Earlier) {
+    this.#floor = this.#head = at
+    this.#bytesMax = bytesMax
+    this.#earlier = earlier
+  }
+  /** All facts after this place, up to the head, are here. */
+  get floor(): Place {
+    return this.#floor
+  }
+  get head(): Place {
+    return this.#head
+  }
+  /** The number of the first entry that is here. */
+  get first(): number {
+    return this.#removed + this.#from
+  }
+  /** The number that the next entry gets. */
+  get end(): number {
+    return this.#removed + this.#entries.length
+  }
+  get bytes(): number {
+    return this.#bytes
+  }
+  readonly entry = (number: number): Entry => this.#entries[number - this.#removed]!
+  /** `head`: the place after the rows of the entries. The newest entry stays, however large it is. */
+  add(entries: readonly Entry[], head: Place): void {
+    for (const entry of entries) {
+      this.#entries.push(entry)
+      this.#bytes += entry.bytes
+    }
+    this.#head = head
+    while (this.#bytes > this.#bytesMax && this.#entries.length - this.#from > 1) {
+      const { bytes, place } = this.#entries[this.#from++]!
+      this.#bytes -= bytes
+      this.#floor = place
+    }
+    if (this.#from * 2 <= this.#entries.length) return
+    this.#entries = this.#entries.slice(this.#from)
+    this.#removed += this.#from
+    this.#from = 0
+  }
+  /** The number of the first entry after a place that is not before the floor. */
+  readonly after = (place: Place): number => {
+    let [low, high] = [this.first, this.end]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#earlier(place, this.entry(middle).place)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}

@@ -1,0 +1,227 @@
+/**
+ * One stream of events: a place in the ring, or before it in the journal. It keeps nothing else for its client.
+ *
+ * STREAM-EVENTS-1 what is told follows the place of what was told before, without a gap; where that cannot be, the client is told (`reset`);
+ * STREAM-EVENTS-2 a client gets the next portion when it has taken the one before. One that falls out of the ring is cut off (`slow`);
+ *    it may come back, and then goes on from the journal;
+ * STREAM-EVENTS-3 a beat tells the place when nothing else was told for a while, so that a client which is shown few events goes on from
+ *    there, and not from the last event that it was shown.
+ */
+import type { EventStream, Lost, Portion, StreamEnding, ToldEvent } from '../../actors/events.ts'
+import type { Cancel } from '../../clock.ts'
+import { textOf } from '../../errorText.ts'
+import { createPauses } from '../../waiting.ts'
+import type { Entry, Shows } from './entries.ts'
+import type { Settings } from './options.ts'
+import type { Pages } from './pages.ts'
+import type { Place } from './place.ts'
+import type { Reader } from './reader.ts'
+
+/** A client is given about this much at a time. */
+const PORTION_BYTES = 64 * 1024
+const PAGE_ROWS = 100
+
+export type Shared = {
+  readonly settings: Settings
+  readonly pages: Pages
+  readonly reader: Reader
+  /** Lets a few streams read the journal at a time. */
+  readonly inTurn: <Value>(work: () => Promise<Value>) => Promise<Value>
+}
+/** Where it begins; `lost`: the place that was asked for is not there. */
+export type From = { readonly place: Place; readonly rest: readonly Entry[]; readonly lost: Lost | null }
+
+export class Stream implements EventStream {
+  /** Resolves when it ends. */
+  readonly closed: Promise<StreamEnding>
+  readonly #closing: (why: StreamEnding) => void
+  readonly #shared: Shared
+  readonly #shows: Shows
+  readonly #pauses
+  readonly #unsubscribe: () => void
+  readonly #endsAt: number
+  #beatAt = -Infinity
+  #generation: number
+  #place: Place
+  #lost: Lost | null
+  /** Facts after the place that were read from the journal and not told yet. */
+  #pending: readonly Entry[]
+  /** Where the page ends from which they are. */
+  #pageEnd: Place | null = null
+  /** The number of the next entry of the ring; null: the place is before the ring, or not looked for yet. */
+  #number: number | null = null
+  /** Another control has told its client more than this one had read: what is not after the place was told. */
+  #ahead = false
+  #over: StreamEnding | null = null
+  #unstalled: Cancel = () => {}
+  #told = 0
+
+  constructor(shared: Shared, shows: Shows, from: From) {
+    const { clock, lifeMs } = shared.settings
+    const { promise, resolve } = Promise.withResolvers<StreamEnding>()
+    this.closed = promise
+    this.#closing = resolve
+    this.#shared = shared
+    this.#shows = shows
+    this.#pauses = createPauses(clock)
+    this.#unsubscribe = shared.reader.onMoved(this.#pauses.wake)
+    this.#endsAt = clock.monotonic() + lifeMs
+    this.#generation = shared.reader.generation
+    this.#place = from.place
+    this.#pending = from.rest
+    this.#lost = from.lost
+    this.#waitForClient()
+  }
+
+  /** Events that were given to the client. */
+  get told(): number {
+    return this.#told
+  }
+  readonly close = (why: StreamEnding): void => {
+    if (this.#over !== null) return
+    this.#over = why
+    this.#unstalled()
+    this.#unsubscribe()
+    this.#pauses.stop()
+    this.#closing(why)
+  }
+  readonly next = async (): Promise<Portion> => {
+    this.#unstalled()
+    try {
+      return await this.#next()
+    } catch (error) {
+      // the store does not answer: the client comes back, to this control or another
+      if (this.#over === null) this.#shared.settings.log.warn({ reason: textOf(error) }, 'events.failed')
+      return this.#bye('failed')
+    } finally {
+      this.#waitForClient()
+    }
+  }
+  #waitForClient(): void {
+    const { clock, stallMs } = this.#shared.settings
+    if (this.#over === null) this.#unstalled = clock.after(stallMs, () => this.close('stalled'))
+  }
+
+  async #next(): Promise<Portion> {
+    const { clock } = this.#shared.settings
+    for (;;) {
+      const portion = this.#due() ?? (await this.#reset()) ?? (await this.#found())
+      if (portion !== null) return portion
+      if (this.#isMoved()) continue
+      const now = clock.monotonic()
+      await this.#pauses.pause(Math.max(0, Math.min(this.#beatAt, this.#endsAt) - now))
+    }
+  }
+  /** Whether there may be something to say at once. */
+  #isMoved(): boolean {
+    const { generation, ring } = this.#shared.reader
+    if (this.#over !== null || this.#lost !== null || this.#generation !== generation) return true
+    return this.#number === null || this.#number < ring.end
+  }
+  /** What is said whatever there is to tell. */
+  #due(): Portion | null {
+    const now = this.#shared.settings.clock.monotonic()
+    if (this.#over !== null) return this.#bye(this.#over)
+    if (now >= this.#endsAt) return this.#bye('lifetime')
+    return this.#lost === null && this.#generation === this.#shared.reader.generation && now >= this.#beatAt
+      ? this.#beat()
+      : null
+  }
+  #bye(why: StreamEnding): Portion {
+    this.close(why)
+    const { retryMs, random } = this.#shared.settings
+    return { kind: 'bye', why: this.#over ?? why, retryMs: Math.round(retryMs * (1 + random())) }
+  }
+  #said(): void {
+    const { clock, beatMs } = this.#shared.settings
+    this.#beatAt = clock.monotonic() + beatMs
+  }
+  #beat(): Portion {
+    const { reader, settings } = this.#shared
+    this.#said()
+    return { kind: 'beat', id: this.#place.id, newest: reader.ring.head.id, at: settings.clock.now() }
+  }
+  async #reset(): Promise<Portion | null> {
+    const { reader, pages } = this.#shared
+    const anew = this.#generation !== reader.generation
+    if (this.#lost === null && !anew) return null
+    const why = this.#lost ?? 'unknown'
+    const oldest = await pages.oldest()
+    this.#generation = reader.generation
+    this.#lost = null
+    this.#pending = []
+    this.#place = reader.ring.head
+    this.#number = reader.ring.end
+    this.#ahead = false
+    this.#said()
+    return { kind: 'reset', why, oldest: oldest.id, id: this.#place.id }
+  }
+
+  async #found(): Promise<Portion | null> {
+    if (this.#pending.length > 0) return this.#fromPending()
+    if (this.#number !== null) return this.#fromRing(this.#number)
+    const { reader, pages } = this.#shared
+    if (!pages.earlier(this.#place, reader.ring.floor)) {
+      this.#ahead = pages.earlier(reader.ring.head, this.#place)
+      this.#number = reader.ring.after(this.#place)
+      return this.#fromRing(this.#number)
+    }
+    await this.#readPage()
+    return null
+  }
+  async #readPage(): Promise<void> {
+    const { pages, inTurn, reader } = this.#shared
+    const { floor } = reader.ring
+    const page = await inTurn(() => pages.after(this.#place, PAGE_ROWS))
+    const gap = page === null || (page.end === this.#place && !(await pages.isWholeAfter(this.#place)))
+    if (gap) {
+      this.#lost = 'archived'
+      return
+    }
+    this.#pending = page.entries
+    // an empty page after which nothing is missing: up to the floor there is nothing to tell
+    this.#place = page.end === this.#place && page.last ? floor : page.entries.length === 0 ? page.end : this.#place
+    this.#pageEnd = page.end
+  }
+  #fromPending(): Portion | null {
+    const events: ToldEvent[] = []
+    let [bytes, at] = [0, 0]
+    while (at < this.#pending.length && bytes < PORTION_BYTES) {
+      const entry = this.#pending[at++]!
+      this.#place = entry.place
+      const told = this.#shows(entry)
+      if (told === null) continue
+      events.push(told)
+      bytes += entry.bytes
+    }
+    this.#pending = this.#pending.slice(at)
+    if (this.#pending.length === 0 && this.#pageEnd !== null) this.#place = this.#pageEnd
+    return this.#portion(events)
+  }
+  #fromRing(from: number): Portion | null {
+    const { ring } = this.#shared.reader
+    if (from < ring.first) return this.#bye('slow')
+    const { earlier } = this.#shared.pages
+    const events: ToldEvent[] = []
+    let [bytes, number] = [0, from]
+    while (number < ring.end && bytes < PORTION_BYTES) {
+      const entry = ring.entry(number++)
+      this.#ahead = this.#ahead && !earlier(this.#place, entry.place)
+      if (this.#ahead) continue
+      this.#place = entry.place
+      const told = this.#shows(entry)
+      if (told === null) continue
+      events.push(told)
+      bytes += entry.bytes
+    }
+    this.#number = number
+    if (number === ring.end && !this.#ahead) this.#place = ring.head
+    return this.#portion(events)
+  }
+  #portion(events: readonly ToldEvent[]): Portion | null {
+    if (events.length === 0) return null
+    this.#told += events.length
+    this.#said()
+    return { kind: 'events', events }
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * What is measured of a device, and from which values on a device counts as bad. Measurements say how a device is now; they are never part of what
+ * it is, so they change neither its identity nor its traits.
+ *
+ * HEALTH-1 this table alone decides: a driver only gives numbers;
+ * HEALTH-2 what a driver cannot read is left out, and nothing is concluded from it.
+ */
+
+/** Everything a driver may measure. Counters count since the machine or the kernel driver was started. */
+export const QUANTITIES = {
+  temperature_celsius: 'the temperature of the hottest sensor',
+  temperature_margin_celsius:
+    'how far the sensor that is nearest to its critical temperature is below it; only where the card names that',
+  utilisation_percent: 'how busy its processors were',
+  memory_utilisation_percent: 'how busy its memory was',
+  power_watts: 'the power it draws',
+  pci_fatal_errors: 'fatal PCI errors (AER), after which the link had to be reset',
+  pci_nonfatal_errors: 'uncorrected PCI errors (AER) of single transactions',
+  pci_correctable_errors: 'PCI errors (AER) that were corrected',
+  link_reduced: '1: the PCI link is slower or narrower than device and slot can; 0: it is not',
+  ecc_corrected_errors: 'memory errors that were corrected',
+  ecc_uncorrected_errors: 'memory errors that could not be corrected',
+  memory_repair_pending: '1: memory was found broken, and is taken out of use with the next reset of the card; 0: none',
+  memory_repair_failed: '1: broken memory could not be replaced; 0: it could, or there is none',
+  vendor_alarm: 'what the tool of the vendor says: 0 well, 1 warning, 2 alarm, 3 critical',
+} as const
+export type Quantity = keyof typeof QUANTITIES
+/** What could be measured, by quantity. */
+export type Numbers = Readonly<Partial<Record<Quantity, number>>>
+
+/** From the best to the worst. */
+export const HEALTHS = ['ok', 'warning', 'bad'] as const
+export type Health = (typeof HEALTHS)[number]
+
+type Rule = {
+  readonly quantity: Quantity
+  /** It applies to this value and to all beyond it. */
+  readonly from: number
+  readonly beyond: 'above' | 'below'
+  readonly health: Exclude<Health, 'ok'>
+  readonly reason: string
+}
+const above = (quantity: Quantity, from: number, health: Rule['health'], reason: string): Rule => ({
+  quantity,
+  from,
+  beyond: 'above',
+  health,
+  reason,
+})
+
+/** A bad device is not offered; a warning is only shown. */
+export const HEALTH_RULES: readonly Rule[] = [
+  above('pci_fatal_errors', 1, 'bad', 'it has reported fatal PCI errors'),
+  above('memory_repair_failed', 1, 'bad', 'broken memory of it could not be replaced'),
+  above('memory_repair_pending', 1, 'bad', 'broken memory of it is in use until the card is reset'),
+  above('vendor_alarm', 2, 'bad', 'the tool of its vendor reports an alarm'),
+  {
+    quantity: 'temperature_margin_celsius',
+    from: 0,
+    beyond: 'below',
+    health: 'bad',
+    reason: 'it is as hot as its critical temperature, or hotter',
+  },
+  above('pci_nonfatal_errors', 1, 'warning', 'it has reported uncorrected PCI errors'),
+  above('ecc_uncorrected_errors', 1, 'warning', 'memory errors could not be corrected'),
+  above('vendor_alarm', 1, 'warning', 'the tool of its vendor reports a warning'),
+  above('link_reduced', 1, 'warning', 'its PCI link is slower or narrower than it could be'),
+]
+
+export type Judged = { readonly health: Health; readonly reasons: readonly string[] }
+
+const applies = ({ quantity, from, beyond }: Rule, numbers: Numbers): boolean => {
+  const value = numbers[quantity]
+  return value !== undefined && (beyond === 'above' ? value >= from : value <= from)
+}
+/** Pure: how well a device with these numbers is. `reasons`: why it is not `ok`, the worst first. */
+export const judgedBy = (numbers: Numbers): Judged => {
+  const found = HEALTH_RULES.filter((rule) => applies(rule, numbers))
+  const worst = found.some(({ health }) => health === 'bad') ? 'bad' : found.length > 0 ? 'warning' : 'ok'
+  return { health: worst, reasons: found.map(({ reason }) => reason) }
+}

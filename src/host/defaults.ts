@@ -1,0 +1,26 @@
+/** How often and how long a host program does what, unless its start says otherwise. */
+import type { Limits } from './orders.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+export const DEFAULTS = {
+  /** The release of the program, as it is reported. */
+  version: 'unknown',
+  reportEveryMs: 60_000,
+  heartbeatEveryMs: 5000,
+  discoverMs: 30_000,
+  /** Devices are measured this often; 0: not at all. */
+  measureEveryMs: 30_000,
+  measureMs: 10_000,
+  /** A slot is forgotten when it had no order for this long and the hardware no longer shows it. */
+  ledgerKeepMs: 7 * DAY_MS,
+  /** An orderly stop waits this long for orders in hand. */
+  stopWaitMs: 5000,
+  limits: {
+    PrepareSlotMs: 60_000,
+    ReleaseSlotMs: 60_000,
+    ProgramMs: 900_000,
+    ProbeMs: 60_000,
+    graceMs: 5000,
+    inHandMax: 1024,
+  } satisfies Limits,
+}

@@ -1,0 +1,172 @@
+/**
+ * The functions that a loaded image gives a card, as its `topology` describes them (data-model.md 10): the deployable becomes the root of a tree with
+ * a deployable for each function, which has the handle that the driver shows at that address.
+ *
+ * FUNCTIONS-1 the document is kept on the disk before the card is written, and followed as long as the card holds that very image;
+ * FUNCTIONS-2 the driver's own report wins: what it shows as a tree stays as it is, a function that it does not show is left out, and a handle that the
+ *   document does not name stays with the root. A card whose functions are given together is not divided;
+ * FUNCTIONS-3 drivers know the root only: orders for a function reach them under the name of its root.
+ */
+import * as v from 'valibot'
+import type { Image } from '../images.ts'
+import type { ReportedDeployable, ReportedDevice, ReportedHandle } from '../hardware.ts'
+import type { Log } from '../log.ts'
+import { jsonIn } from '../jsonText.ts'
+import { type PciAddress, formatPciAddress, pciAddressOf } from '../pci.ts'
+import { type PhysicalFunction, functionAt, topologyOf } from '../topology.ts'
+import type { Disk } from './disk.ts'
+import type { Section } from './sections.ts'
+
+const Kept = v.object({
+  deployable: v.pipe(v.string(), v.maxLength(1000)),
+  image: v.pipe(v.string(), v.maxLength(100)),
+  topology: v.pipe(v.string(), v.maxLength(65_535)),
+  /** What else the image says of itself. */
+  facts: v.record(v.string(), v.string()),
+})
+type Kept = Readonly<v.InferOutput<typeof Kept>>
+const File = v.object({ kept: v.array(Kept) })
+/** The newest; each card needs one, and one more while it is programmed. */
+const KEPT_MAX = 512
+const FACTS = ['function_name', 'bs-name', 'bs-uuid'] as const
+
+const nameOf = (root: string, one: string): string => `${root}_${one}`
+type Tree = { readonly root: ReportedDeployable; readonly below: readonly ReportedDeployable[] }
+
+const attributesOf = (kind: 'PF' | 'VF', offset: number, more: Readonly<Record<string, string>> = {}) =>
+  Object.entries({ function_type: kind, pci_offset: String(offset), ...more })
+    .filter(([, value]) => value !== '')
+    .map(([key, value]) => ({ key, value }))
+
+/** The deployable with a tree of its functions; null: the driver shows none of them. Pure. */
+export const dividedInto = (
+  whole: ReportedDeployable,
+  base: PciAddress,
+  functions: readonly PhysicalFunction[],
+  { image, facts }: Pick<Kept, 'image' | 'facts'>,
+): Tree | null => {
+  // they are given to one guest together (C11)
+  if (whole.handles.some(({ set }) => set !== undefined)) return null
+  const byAddress = new Map<string, ReportedHandle>()
+  for (const handle of whole.handles) {
+    const address = pciAddressOf(handle.info)
+    if (address) byAddress.set(formatPciAddress(address), handle)
+  }
+  const handleAt = (offset: number): readonly ReportedHandle[] => {
+    const address = functionAt(base, offset)
+    const handle = address && byAddress.get(formatPciAddress(address))
+    return handle ? [handle] : []
+  }
+  const { driverName, hostWork } = whole
+  const node = { driverName, hostWork, programmable: false }
+  const below = functions.flatMap(({ name, offset, capability, kpi, vfs }): ReportedDeployable[] => {
+    const own = nameOf(whole.name, name)
+    const leaves = vfs.flatMap((vf) =>
+      handleAt(vf.offset).map((handle): ReportedDeployable => {
+        const named = { name: nameOf(whole.name, vf.name), parent: own, kind: 'vf' as const }
+        return { ...named, ...node, numAccelerators: 1, attributes: attributesOf('VF', vf.offset), handles: [handle] }
+      }),
+    )
+    const handles = vfs.length > 0 ? [] : handleAt(offset)
+    if (leaves.length + handles.length === 0) return []
+    const attributes = attributesOf('PF', offset, { capability, kpi })
+    const count = leaves.length + handles.length
+    return [
+      { name: own, parent: whole.name, kind: 'pf', ...node, numAccelerators: count, attributes, handles },
+      ...leaves,
+    ]
+  })
+  if (below.length === 0) return null
+  const given = new Set(below.flatMap(({ handles }) => handles))
+  const rest = whole.handles.filter((handle) => !given.has(handle))
+  const parent = whole.attributes.length
+  const told = FACTS.flatMap((key) => (facts[key] === undefined ? [] : [{ key, value: facts[key], parent }]))
+  const attributes = [...whole.attributes, { key: 'bitstream_id', value: image }, ...told]
+  const root = {
+    ...whole,
+    kind: 'region' as const,
+    handles: rest,
+    numAccelerators: rest.length + given.size,
+    attributes,
+  }
+  return { root, below }
+}
+
+export type Functions = {
+  /** Before the card is written. */
+  readonly keep: (deployable: string, image: Image) => Promise<void>
+  /** What a driver has found, with the functions that the images loaded into it have. */
+  readonly divided: (section: Section) => Section
+  /** The name under which the driver knows the deployable: its own or, of a function, that of its root. */
+  readonly rootOf: (deployable: string) => string
+}
+
+const parsed = (text: string | null): readonly Kept[] | null => {
+  if (text === null) return []
+  const file = v.safeParse(File, jsonIn(text))
+  return file.success ? file.output.kept : null
+}
+
+/** Function -> root, by the names of their deployables. */
+const ownersIn = (kept: readonly Kept[]): ReadonlyMap<string, string> =>
+  new Map(
+    kept.flatMap(({ deployable: root, topology }) =>
+      (topologyOf(topology) ?? []).flatMap(({ name, vfs }) =>
+        [name, ...vfs.map((vf) => vf.name)].map((one) => [nameOf(root, one), root] as const),
+      ),
+    ),
+  )
+
+/** Rejects only when the disk does. A file that cannot be read counts as missing: the functions are then shown as those of the whole card. */
+export const openFunctions = async (disk: Disk, path: string, log: Log): Promise<Functions> => {
+  const found = parsed(await disk.read(path))
+  if (found === null) log.warn({ path }, 'host.functionsUnreadable')
+  let kept: readonly Kept[] = found ?? []
+  let owners = ownersIn(kept)
+  let writing: Promise<void> = Promise.resolve()
+  const missed = new Set<string>()
+  const documentOf = ({ name, bitstreamId }: ReportedDeployable): Kept | undefined =>
+    bitstreamId === undefined
+      ? undefined
+      : kept.findLast(({ deployable, image }) => deployable === name && image === bitstreamId)
+
+  const treeOf = (whole: ReportedDeployable, device: ReportedDevice): readonly ReportedDeployable[] => {
+    const document = documentOf(whole)
+    const base = pciAddressOf(jsonIn(device.controlPath.info))
+    const functions = document && topologyOf(document.topology)
+    const isTree = device.deployables.some(({ parent }) => parent !== undefined)
+    if (!document || !base || !functions || isTree) return [whole]
+    const tree = dividedInto(whole, base, functions, document)
+    if (tree) return [tree.root, ...tree.below]
+    const mark = `${whole.name} ${document.image}`
+    if (!missed.has(mark)) log.warn({ deployable: whole.name, image: document.image }, 'host.functionsNotShown')
+    missed.add(mark)
+    return [whole]
+  }
+  return {
+    keep: async (deployable, { uuid: image, properties }) => {
+      const { topology } = properties
+      if (topologyOf(topology) === null) return
+      const facts = Object.fromEntries(
+        FACTS.flatMap((key) => (properties[key] === undefined ? [] : [[key, properties[key]]])),
+      )
+      const others = kept.filter((one) => one.deployable !== deployable || one.image !== image)
+      kept = [...others, { deployable, image, topology: topology!, facts }].slice(-KEPT_MAX)
+      owners = ownersIn(kept)
+      missed.clear()
+      writing = writing.catch(() => {}).then(() => disk.replace(path, JSON.stringify({ kept })))
+      await writing
+    },
+    divided: (section) =>
+      section.status === 'failed' || kept.length === 0
+        ? section
+        : {
+            ...section,
+            devices: section.devices.map((device) => ({
+              ...device,
+              deployables: device.deployables.flatMap((whole) => treeOf(whole, device)),
+            })),
+          },
+    rootOf: (deployable) => owners.get(deployable) ?? deployable,
+  }
+}

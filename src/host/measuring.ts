@@ -1,0 +1,192 @@
+/**
+ * Measures the devices of each driver every so often, and gives heartbeats what was read since.
+ *
+ * MEASURE-1 no heartbeat, report or order waits for a reading: a driver is read beside them, one reading at a time, with a time limit;
+ * MEASURE-2 each reading is told once, and as many drivers with one heartbeat as fit; the rest with the next ones;
+ * MEASURE-3 a device that was bad counts as bad until `GOOD_READINGS` readings in a row say otherwise, so that one whose values go up and down
+ *   is not offered and withdrawn again and again.
+ */
+import * as v from 'valibot'
+import type { Cancel, Clock } from '../clock.ts'
+import type { Driver, HostIo, Measured } from '../drivers/driver.ts'
+import { textOf } from '../errorText.ts'
+import { type Judged, judgedBy } from '../health.ts'
+import type { HostName } from '../identifiers.ts'
+import type { Log } from '../log.ts'
+import { Measurements } from '../wire/measurements.ts'
+import type { Section } from './sections.ts'
+
+const GOOD_READINGS = 3
+/** Of all readings that one heartbeat carries. */
+const TOLD_MAX_BYTES = 256 * 1024
+/** Of one reading. Together they leave room for the rest of a heartbeat. */
+const READING_MAX_BYTES = 512 * 1024
+const COMPLAINT_MAX = 500
+
+export type MeasuringOptions = {
+  readonly host: HostName
+  readonly io: HostIo
+  readonly clock: Clock
+  readonly log: Log
+  /** 0: nothing is measured, and that is told instead. */
+  readonly everyMs: number
+  readonly limitMs: number
+}
+
+/** A device that was bad, and how many readings in a row have said otherwise. */
+type Bad = { readonly reasons: readonly string[]; readonly good: number }
+
+/** The readings of one driver. */
+class Gauge {
+  readonly driver: Driver
+  readonly #options: MeasuringOptions
+  readonly #bad = new Map<string, Bad>()
+  #paths: readonly string[] | null = null
+  #busy = false
+  #complaint: string | null = null
+
+  constructor(driver: Driver, options: MeasuringOptions) {
+    this.driver = driver
+    this.#options = options
+  }
+  /** A failed discovery keeps what was known. */
+  note(section: Section): void {
+    if (section.status === 'ok') this.#paths = section.devices.map(({ controlPath }) => controlPath.info)
+  }
+  /** Null: there is nothing to tell yet, or an earlier reading has not ended. */
+  async read(): Promise<Measurements | null> {
+    if (this.#paths === null || this.#busy) return null
+    const { everyMs } = this.#options
+    const { measure } = this.driver
+    if (measure === undefined) return null
+    const { devices, complaint } = everyMs === 0 ? { devices: [] } : await this.#measured(measure, this.#paths)
+    this.#noteComplaint(complaint ?? null)
+    return this.#told(devices, complaint)
+  }
+  #told(devices: Measured['devices'], complaint: string | undefined): Measurements {
+    const reading = {
+      driver: this.driver.name,
+      at: this.#options.clock.now(),
+      ...(complaint === undefined ? {} : { complaint: complaint.slice(0, COMPLAINT_MAX) }),
+      devices: devices.map(({ controlPath, numbers }) => ({
+        controlPath,
+        numbers,
+        ...this.#judged(controlPath, numbers),
+      })),
+    }
+    const checked = v.safeParse(Measurements, reading, { abortEarly: true })
+    if (checked.success && Buffer.byteLength(JSON.stringify(reading)) > READING_MAX_BYTES)
+      return this.#told([], `a reading must not be longer than ${READING_MAX_BYTES} bytes`)
+    if (checked.success) return checked.output
+    const [issue] = checked.issues
+    return this.#told([], `measured what no report may hold: ${v.getDotPath(issue) ?? 'devices'}: ${issue.message}`)
+  }
+  async #measured(measure: NonNullable<Driver['measure']>, paths: readonly string[]): Promise<Measured> {
+    const { io, clock, limitMs } = this.#options
+    const giveUp = new AbortController()
+    const { promise: late, resolve } = Promise.withResolvers<Measured>()
+    const cancel = clock.after(limitMs, () => {
+      giveUp.abort(new Error(`no end within ${limitMs} ms`))
+      resolve({ devices: [], complaint: `did not answer within ${limitMs} ms` })
+    })
+    this.#busy = true
+    const reading = Promise.resolve()
+      .then(() => measure(io, paths, giveUp.signal))
+      .catch((error: unknown): Measured => ({ devices: [], complaint: textOf(error) || 'failed without a reason' }))
+      .finally(() => (this.#busy = false))
+    try {
+      return await Promise.race([reading, late])
+    } finally {
+      cancel()
+    }
+  }
+  /** MEASURE-3 */
+  #judged(path: string, numbers: Measured['devices'][number]['numbers']): Judged {
+    const judged = judgedBy(numbers)
+    if (judged.health === 'bad') {
+      this.#bad.set(path, { reasons: judged.reasons, good: 0 })
+      return judged
+    }
+    const was = this.#bad.get(path)
+    if (was === undefined) return judged
+    if (was.good + 1 < GOOD_READINGS) {
+      this.#bad.set(path, { ...was, good: was.good + 1 })
+      return { health: 'bad', reasons: was.reasons }
+    }
+    this.#bad.delete(path)
+    return judged
+  }
+  #noteComplaint(complaint: string | null): void {
+    if (complaint === this.#complaint) return
+    this.#complaint = complaint
+    const { host, log } = this.#options
+    if (complaint !== null) log.warn({ host, driver: this.driver.name, complaint }, 'measuring.failed')
+    else log.info({ host, driver: this.driver.name }, 'measuring.well')
+  }
+}
+
+/** Readings are made this often while measuring is off, so that a control which starts later learns of it. */
+const OFF_EVERY_MS = 60_000
+
+export class Measuring {
+  readonly #options: MeasuringOptions
+  readonly #gauges: readonly Gauge[]
+  readonly #latest = new Map<string, Measurements>()
+  readonly #untold = new Set<string>()
+  #timer: Cancel | null = null
+  #closed = false
+
+  constructor(drivers: readonly Driver[], options: MeasuringOptions) {
+    this.#options = options
+    this.#gauges = drivers.filter(({ measure }) => measure !== undefined).map((driver) => new Gauge(driver, options))
+  }
+  /** The first reading follows the first discovery of each driver. */
+  start(): void {
+    if (this.#gauges.length > 0) this.#again()
+  }
+  close(): void {
+    this.#closed = true
+    this.#timer?.()
+  }
+  note(section: Section): void {
+    const gauge = this.#gauges.find(({ driver }) => driver.name === section.driver)
+    const isFirst = gauge !== undefined && !this.#latest.has(section.driver)
+    gauge?.note(section)
+    if (isFirst) void this.#read(gauge)
+  }
+  /** The last reading of each driver, for metrics. */
+  latest(): readonly Measurements[] {
+    return [...this.#latest.values()]
+  }
+  /** Readings for a heartbeat; what it could not bring to the bus is given back with `untold`. */
+  take(): readonly Measurements[] {
+    const taken: Measurements[] = []
+    let bytes = 0
+    for (const driver of this.#untold) {
+      const reading = this.#latest.get(driver)!
+      bytes += Buffer.byteLength(JSON.stringify(reading))
+      // one alone always goes: its own limit leaves room for it
+      if (taken.length > 0 && bytes > TOLD_MAX_BYTES) break
+      taken.push(reading)
+    }
+    for (const { driver } of taken) this.#untold.delete(driver)
+    return taken
+  }
+  untold(readings: readonly Measurements[]): void {
+    for (const { driver } of readings) this.#untold.add(driver)
+  }
+  readonly #again = (): void => {
+    const { clock, everyMs } = this.#options
+    if (this.#closed) return
+    this.#timer = clock.after(everyMs || OFF_EVERY_MS, () => {
+      for (const gauge of this.#gauges) void this.#read(gauge)
+      this.#again()
+    })
+  }
+  async #read(gauge: Gauge): Promise<void> {
+    const reading = await gauge.read()
+    if (reading === null || this.#closed) return
+    this.#latest.set(reading.driver, reading)
+    this.#untold.add(reading.driver)
+  }
+}

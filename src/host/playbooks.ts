@@ -1,0 +1,258 @@
+/**
+ * Runs the playbooks that set drivers up and tear them down.
+ *
+ * PLAYBOOKS-1 one at a time, and none while one that an earlier start of the host program began still runs: each holds a lock in the host's folder;
+ * PLAYBOOKS-2 that one was begun is on the disk before it is begun, so that one which was interrupted is known;
+ * PLAYBOOKS-3 a driver is not asked for its devices before its set-up was carried out well; the others do not wait for it;
+ * PLAYBOOKS-4 a driver is not torn down while anything may be prepared through it;
+ * PLAYBOOKS-5 what failed is tried again, after pauses that become longer.
+ */
+import { join } from 'node:path'
+import type { Cancel, Clock } from '../clock.ts'
+import type { RunEnd, RunRequest } from '../drivers/runToEnd.ts'
+import { textOf } from '../errorText.ts'
+import type { HostName } from '../identifiers.ts'
+import type { Log } from '../log.ts'
+import type { PlaybookRun } from '../wire/playbooks.ts'
+import type { Disk } from './disk.ts'
+import { type Reading, foldersIn, machineStart } from './playbookFolders.ts'
+import {
+  type Kept,
+  NOTHING_KEPT,
+  type Task,
+  begun,
+  due,
+  enabledBy,
+  heldBack,
+  keptIn,
+  over,
+  withRun,
+} from './playbookPlan.ts'
+
+/** What a host needs to run playbooks. */
+export type PlaybookTools = {
+  /** Holds a folder for each driver, with `setup.yml`, `teardown.yml` and what they use. */
+  readonly dir: string
+  /** `ansible-playbook`, or another name or path of it. */
+  readonly program: string
+  readonly limitMs: number
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Null: there is no such program. */
+  readonly programAt: (program: string) => Promise<string | null>
+  readonly run: (request: RunRequest) => Promise<RunEnd>
+}
+export type PlaybookSettings = {
+  readonly tools: PlaybookTools | null
+  readonly host: HostName
+  readonly drivers: readonly string[]
+  readonly stateDir: string
+  readonly io: Reading
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly log: Log
+}
+/** How many attach handles may be prepared through the driver. */
+export type PreparedBy = (driver: string) => number
+
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [60_000, 3_600_000]
+/** Of the output of one run, as it is written to the host's folder. */
+const KEPT_BYTES = 256 * 1024
+/** Of the output of all runs, as it is reported. */
+const TOLD_BYTES = 64 * 1024
+/** The exit status of `flock` when the lock is held. */
+const LOCKED = 75
+/** Ansible ends with an error where the locale is not UTF-8. */
+const ENVIRONMENT = {
+  LC_ALL: 'C.UTF-8',
+  ANSIBLE_NOCOLOR: '1',
+  ANSIBLE_FORCE_COLOR: '0',
+  ANSIBLE_RETRY_FILES_ENABLED: '0',
+  // there is no host but this one, which Ansible knows without an inventory, with the Python that it runs in itself
+  ANSIBLE_LOCALHOST_WARNING: '0',
+  ANSIBLE_INVENTORY_UNPARSED_WARNING: '0',
+}
+
+/** Pure. Those that did not end well first, then the newest: they keep their output when there is no room for all. */
+const fitting = (runs: readonly PlaybookRun[]): readonly PlaybookRun[] => {
+  let left = TOLD_BYTES
+  return runs
+    .toSorted((a, b) => Number(a.status === 'done') - Number(b.status === 'done') || b.startedAt - a.startedAt)
+    .map((run) => {
+      const bytes = Buffer.byteLength(JSON.stringify(run.output))
+      if (bytes > left) return { ...run, output: '' }
+      left -= bytes
+      return run
+    })
+    .toSorted((a, b) => (a.driver < b.driver ? -1 : 1))
+}
+
+const failure = (reason: string): RunEnd => ({ failure: reason, output: '', cut: 0 })
+
+export class Playbooks {
+  readonly #settings: PlaybookSettings
+  readonly #machine: string
+  readonly #path: string
+  #kept: Kept
+  /** Drivers of which a playbook is due. */
+  readonly #waiting: ReadonlySet<string>
+  #tasks: readonly Task[]
+  #changed: () => unknown = () => {}
+  #preparedBy: PreparedBy = () => 0
+  #pauseMs = FIRST_PAUSE_MS
+  #timer: Cancel = () => {}
+  readonly #stop = new AbortController()
+  #current: Promise<void> = Promise.resolve()
+
+  private constructor(settings: PlaybookSettings, machine: string, kept: Kept, tasks: readonly Task[]) {
+    this.#settings = settings
+    this.#machine = machine
+    this.#path = pathIn(settings)
+    this.#kept = kept
+    this.#tasks = tasks
+    this.#waiting = new Set(tasks.map(({ driver }) => driver))
+  }
+  /** Finds out what is due, and remembers which drivers are enabled. Rejects when the disk does. */
+  static async open(settings: PlaybookSettings): Promise<Playbooks> {
+    const { tools, host, disk, log, drivers, io } = settings
+    if (tools === null) return new Playbooks(settings, '', NOTHING_KEPT, [])
+    const read = keptIn(await disk.read(pathIn(settings)))
+    if (read === null) log.warn({ host, path: pathIn(settings) }, 'playbooks.unreadable')
+    const before = read ?? NOTHING_KEPT
+    const machine = await machineStart(io)
+    const folders = await foldersIn(io, tools.dir, [...new Set([...before.enabled, ...drivers])])
+    const tasks = due(before, { drivers, folders, machine })
+    const kept = enabledBy(before, drivers, tasks)
+    await disk.replace(pathIn(settings), JSON.stringify(kept))
+    return new Playbooks(settings, machine, kept, tasks)
+  }
+  /** Runs what is due, one after the other. `changed` is called whenever there is something new to tell. */
+  start(preparedBy: PreparedBy, changed: () => unknown): void {
+    this.#preparedBy = preparedBy
+    this.#changed = changed
+    if (this.#tasks.length > 0) this.#current = this.#round()
+  }
+  /** Kills what is running, with its children. */
+  async stop(): Promise<void> {
+    this.#timer()
+    this.#stop.abort()
+    await this.#current
+  }
+  /** Why the driver must not be asked for its devices now; null: it may be. `isOver`: nothing will change soon. */
+  readonly heldBack = (driver: string): ReturnType<typeof heldBack> | null =>
+    this.#tasks.some((task) => task.driver === driver && task.playbook === 'setup')
+      ? heldBack(this.#kept.runs[driver])
+      : null
+  /** The last run of each driver; null: this host has no playbooks. */
+  told(): readonly PlaybookRun[] | null {
+    if (this.#settings.tools === null) return null
+    return fitting(
+      Object.entries(this.#kept.runs).map(([driver, { playbook, status, startedAt, finishedAt, reason, output }]) => ({
+        driver,
+        playbook,
+        status,
+        startedAt,
+        finishedAt,
+        reason,
+        output,
+      })),
+    )
+  }
+
+  async #round(): Promise<void> {
+    for (const { driver } of [...this.#tasks]) {
+      if (this.#stop.signal.aborted) return
+      await this.#look()
+      const task = this.#tasks.find((one) => one.driver === driver)
+      if (task !== undefined) await this.#carryOut(task)
+    }
+    await this.#look()
+    if (this.#tasks.length === 0 || this.#stop.signal.aborted) return
+    const { clock, log, host } = this.#settings
+    this.#timer = clock.after(this.#pauseMs, () => void (this.#current = this.#round()))
+    log.info({ host, due: this.#tasks.length, inMs: this.#pauseMs }, 'playbooks.again')
+    this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)
+  }
+  /** What was due at the start and still is, with the content that its folder has now. */
+  async #look(): Promise<void> {
+    const { tools, io, drivers } = this.#settings
+    const folders = await foldersIn(io, tools!.dir, [...this.#waiting])
+    const left = new Set(this.#tasks.map(({ driver }) => driver))
+    const present = { drivers, folders, machine: this.#machine }
+    this.#tasks = due(this.#kept, present).filter(({ driver }) => left.has(driver))
+  }
+  async #carryOut(task: Task): Promise<void> {
+    const { clock, log, host } = this.#settings
+    const { driver, playbook } = task
+    const run = begun(task, this.#machine, clock.now())
+    const ended = await this.#ended(task, run)
+    // it is due again with the next start
+    if (ended === null) return
+    const result = over(run, clock.now(), ended.failure, ended)
+    await this.#keep(driver, result).catch((error: unknown) =>
+      log.error({ host, driver, playbook, reason: textOf(error) }, 'playbook.notKept'),
+    )
+    this.#kept = withRun(this.#kept, driver, result)
+    await this.#look()
+    const detail = { host, driver, playbook, ms: clock.now() - run.startedAt }
+    if (ended.failure === null) log.info(detail, 'playbook.done')
+    else log.warn({ ...detail, reason: ended.failure }, 'playbook.failed')
+    this.#changed()
+  }
+  /** Null: the host program stops. */
+  async #ended(task: Task, run: Kept['runs'][string]): Promise<RunEnd | null> {
+    const { log, host } = this.#settings
+    const { driver, playbook } = task
+    try {
+      const request = await this.#requestOf(task)
+      if (typeof request === 'string') return failure(request)
+      await this.#keep(driver, run)
+      log.info({ host, driver, playbook }, 'playbook.begun')
+      this.#changed()
+      const ended = await this.#settings.tools!.run(request)
+      if (this.#stop.signal.aborted && ended.failure !== null) return null
+      await this.#settings.disk.replace(this.#logOf(task), ended.output)
+      if (ended.failure !== `exit status ${LOCKED}`) return ended
+      return {
+        ...ended,
+        failure: 'another playbook still runs on this host, begun by an earlier start of the host program',
+      }
+    } catch (error) {
+      return failure(textOf(error))
+    }
+  }
+  /** A text: why it cannot be run. */
+  async #requestOf({ driver, playbook, folder }: Task): Promise<RunRequest | string> {
+    const { tools, host, stateDir } = this.#settings
+    const { dir, program, limitMs, environment, programAt } = tools!
+    if (typeof folder === 'string') return folder
+    const prepared = playbook === 'teardown' ? this.#preparedBy(driver) : 0
+    if (prepared > 0)
+      return `${prepared} attach handles may be prepared through ${driver}: enable it again until they are released`
+    const [ansible, flock] = await Promise.all([programAt(program), programAt('flock')])
+    if (ansible === null)
+      return `${program} is not installed on this host, or not where its PATH leads: install Ansible, or set playbooks.program`
+    if (flock === null) return 'flock (of util-linux) is not installed on this host'
+    const facts = JSON.stringify({ accelerando_host: host, accelerando_driver: driver })
+    const lock = ['--nonblock', '--conflict-exit-code', String(LOCKED), join(stateDir, 'playbooks.lock')]
+    const play = ['--inventory', '/dev/null', '--connection', 'local', '--extra-vars', facts, `${playbook}.yml`]
+    return {
+      program: flock,
+      args: [...lock, ansible, ...play],
+      folder: join(dir, driver),
+      environment: { ...environment, ...ENVIRONMENT },
+      timeoutMs: limitMs,
+      keepBytes: KEPT_BYTES,
+      signal: this.#stop.signal,
+    }
+  }
+  #logOf({ driver, playbook }: Task): string {
+    return join(this.#settings.stateDir, 'playbooks', `${driver}-${playbook}.log`)
+  }
+  async #keep(driver: string, run: Kept['runs'][string]): Promise<void> {
+    const next = withRun(this.#kept, driver, run)
+    await this.#settings.disk.replace(this.#path, JSON.stringify(next))
+    this.#kept = next
+  }
+}
+
+const pathIn = ({ stateDir }: PlaybookSettings): string => join(stateDir, 'playbooks.json')

@@ -1,0 +1,28 @@
+/** The argument `as_of`: a route that knows it answers as it would have answered at that moment. */
+import type { Control } from '../actors/control.ts'
+import { moment } from './query.ts'
+
+export const AS_OF = {
+  as_of: moment(
+    'As it was at this moment, by the clock of the control that decided it; a moment that lies in the future counts as now. What was measured and how it stood in Placement is not known of the past.',
+  ),
+} as const
+
+/** The control that answers: the present one, unless the query names a moment that is over. `now`: ms since the epoch. */
+export const controlFor = (
+  control: Control,
+  { as_of: at }: Readonly<Record<string, unknown>>,
+  now: number,
+): Control => {
+  // nothing that was recorded lies in the future: it is answered as now, also where the clock of the caller is ahead
+  if (typeof at !== 'number' || at >= now) return control
+  const past = control.asOf(at)
+  return {
+    ...control,
+    profiles: { ...control.profiles, ...past.profiles },
+    arqs: { ...control.arqs, ...past.arqs },
+    devices: { ...control.devices, ...past.devices },
+    deployables: { ...control.deployables, ...past.deployables },
+    hosts: { ...control.hosts, ...past.hosts },
+  }
+}

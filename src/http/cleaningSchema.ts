@@ -1,0 +1,45 @@
+/** The cleaning of an attach handle, as the API shows it. */
+import * as v from 'valibot'
+import type { HandleDetail } from '../actors/control.ts'
+import { CLEANINGS } from '../cleaning.ts'
+import { time } from './render.ts'
+
+const Moment = v.pipe(v.string(), v.description('ISO 8601, UTC, whole seconds.'))
+const Evidence = v.object({
+  command: v.pipe(v.string(), v.description('The program, without its arguments.')),
+  started_at: Moment,
+  finished_at: Moment,
+  duration_ms: v.number(),
+  exit_code: v.pipe(v.nullable(v.number()), v.description('Null: it did not end by itself, or could not be started.')),
+  output_sha256: v.pipe(v.string(), v.description('Of the whole output.')),
+  output_bytes: v.number(),
+  output: v.pipe(v.string(), v.description('The end of the output, at most 1000 characters.')),
+})
+export const CleaningShown = v.pipe(
+  v.object({
+    policy: v.pipe(
+      v.nullable(v.picklist(CLEANINGS)),
+      v.description(
+        'by_host: a command on its host cleans it when it is given up; by_operator: it is withheld then until an operator releases it; null: it is not cleaned.',
+      ),
+    ),
+    under_way: v.boolean(),
+    last: v.pipe(v.nullable(Evidence), v.description('The evidence of the last cleaning, done or failed.')),
+  }),
+  v.description('How it is cleaned between requests. A handle that is being cleaned is releasing, and is not free.'),
+)
+
+export const cleaningBody = ({ policy, underWay, last }: HandleDetail['cleaning']) => ({
+  policy,
+  under_way: underWay,
+  last: last && {
+    command: last.command,
+    started_at: time(last.startedAt),
+    finished_at: time(last.finishedAt),
+    duration_ms: last.finishedAt - last.startedAt,
+    exit_code: last.exitCode,
+    output_sha256: last.outputSha256,
+    output_bytes: last.outputBytes,
+    output: last.output,
+  },
+})

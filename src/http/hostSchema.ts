@@ -1,0 +1,22 @@
+/** One host with all that is shown of it, as the API documents it. */
+import * as v from 'valibot'
+import { Host, Time, Uuid } from './schemas.ts'
+
+const PlaybookShown = v.object({
+  driver: v.string(),
+  playbook: v.picklist(['setup', 'teardown']),
+  status: v.picklist(['running', 'done', 'failed']),
+  started_at: Time,
+  finished_at: v.nullable(Time),
+  reason: v.nullable(v.string()),
+  output: v.nullable(v.string()),
+})
+export const HostDetail = v.object({
+  ...Host.entries,
+  handles: v.pipe(v.record(v.string(), v.number()), v.description('How many of them are in which state.')),
+  arqs: v.pipe(v.array(Uuid), v.description('Those that hold a handle.')),
+  playbooks: v.pipe(
+    v.array(PlaybookShown),
+    v.description('The last one of each driver. Why it failed, and the end of what it printed, for administrators.'),
+  ),
+})

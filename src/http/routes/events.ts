@@ -1,0 +1,106 @@
+/** What happens, in the order in which it was recorded: as a stream of server-sent events, or page by page. */
+import * as v from 'valibot'
+import { EVENT_ID, EVENT_KINDS } from '../../actors/events.ts'
+import type { EventPage, EventsAsked } from '../../actors/events.ts'
+import { EVENT_STREAM } from '../eventStream.ts'
+import { integer, list } from '../query.ts'
+import type { Arg } from '../query.ts'
+import { reply, route } from '../route.ts'
+import type { Answered, Call, Route } from '../route.ts'
+import * as schemas from '../schemas.ts'
+import { invalid } from '../faults.ts'
+
+const LIMIT = { usual: 100, max: 1000 }
+/** Names that an argument may list. */
+const NAMES_MAX = 100
+
+const NO_ID = 'it must be the id of an event, as it was received'
+const after: Arg<string> = {
+  read: (values, name) => {
+    const id = values.at(-1) ?? ''
+    return id === '' || EVENT_ID.test(id) ? { ok: true, value: id || undefined } : invalid(name, NO_ID)
+  },
+  schema: { type: 'string', pattern: EVENT_ID.source },
+  mayBeEmpty: true,
+  about: 'Only what follows the event with this id. Without it a stream begins now, and a page with the oldest event.',
+}
+
+const query = {
+  after,
+  type: list('Only these types, comma separated, such as Bound or accelerando.fact.Bound.'),
+  kind: list(`Only facts about these: ${EVENT_KINDS.join(', ')}.`, { type: 'string', enum: EVENT_KINDS }),
+  subject: list('Only facts about these entities: UUIDs, or names of hosts.'),
+  host: list('Only facts that name one of these hosts.'),
+  instance: list('Only facts that name one of these instances.'),
+  project: list('Only facts about accelerator requests of these projects.'),
+  limit: integer(1, `Maximum number of events in a page: ${LIMIT.usual} unless said otherwise, ${LIMIT.max} at most.`),
+}
+type Filters = {
+  readonly [Name in Exclude<keyof typeof query, 'after' | 'limit'>]: readonly string[] | undefined
+}
+
+/** An empty list counts as absent. */
+const given = (name: keyof EventsAsked['filter'], values: readonly string[] | undefined): EventsAsked['filter'] =>
+  values === undefined || values.every((value) => value === '') ? {} : { [name]: values }
+const filterOf = ({ type, kind, subject, host, instance, project }: Filters): EventsAsked['filter'] => ({
+  ...given('types', type),
+  ...given('kinds', kind),
+  ...given('subjects', subject),
+  ...given('hosts', host),
+  ...given('instances', instance),
+  ...given('projects', project),
+})
+const flawOf = (filters: Filters): ReturnType<typeof invalid> | null => {
+  const long = Object.entries(filters).find(([, values]) => (values?.length ?? 0) > NAMES_MAX)
+  if (long !== undefined) return invalid(long[0], `at most ${NAMES_MAX} may be listed`)
+  const strange = filters.kind?.find((kind) => !EVENT_KINDS.some((known) => known === kind))
+  return strange === undefined ? null : invalid('kind', `it must be among ${EVENT_KINDS.join(', ')}`)
+}
+
+const pageBody = ({ events, next, more }: EventPage) => ({
+  events: events.map(({ id, text: told }) => ({ id, event: JSON.parse(told) as unknown })),
+  next,
+  more,
+})
+
+const tell = async ({ events, caller, query: asked, header }: Call<typeof query, undefined>): Promise<Answered> => {
+  const { after: named, limit, ...filters } = asked
+  const flaw = flawOf(filters)
+  if (flaw !== null) return flaw
+  const last = header('last-event-id') ?? ''
+  if (last !== '' && !EVENT_ID.test(last)) return invalid('Last-Event-ID', NO_ID)
+  // a client that comes back by itself repeats its first address, and says in the header how far it got
+  const wanted = { after: last || (named ?? null), filter: filterOf(filters) }
+  if (!header('accept')?.toLowerCase().includes(EVENT_STREAM)) {
+    const page = await events.page(caller, wanted, Math.min(limit ?? LIMIT.usual, LIMIT.max))
+    return page.ok ? reply(200, pageBody(page.value)) : page
+  }
+  const opened = await events.open(caller, wanted)
+  return opened.ok ? { ok: true, status: 200, events: opened.value } : opened
+}
+
+export const eventRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v2/events',
+    rule: 'cyborg:event:get_all',
+    query,
+    docs: {
+      summary:
+        'Facts in the order in which they were recorded. With `Accept: text/event-stream` a stream that goes on as they happen, else a page. ' +
+        'Only administrators are shown what is not about accelerator requests of their own project.',
+      answers: { 200: v.object({ events: v.array(schemas.ToldEvent), next: schemas.EventId, more: v.boolean() }) },
+      streams:
+        'Server-sent events. `data` of an event is the CloudEvent that Kafka gets, `event` its type and `id` its place. Others are `beat` ' +
+        '(nothing new up to its id), `reset` (events were missed) and `bye` (the stream ends, and why).',
+      headers: {
+        'Last-Event-ID': {
+          about: 'Counts instead of `after`; sent by a client that comes back.',
+          schema: { type: 'string', pattern: `^$|${EVENT_ID.source}` },
+        },
+      },
+      refusals: [409, 429],
+    },
+    handle: tell,
+  }),
+]

@@ -1,0 +1,99 @@
+/** What operators look at first: how many of everything there are, and what Nova was not told. These paths are an extension. */
+import type { Delivery, Overview } from '../../actors/tallied.ts'
+import { OPERATION_RULES, type RuleName } from '../policy/rules.ts'
+import { integer, uuid } from '../query.ts'
+import { listBody } from '../listing.ts'
+import { time } from '../render.ts'
+import { answer, reply, route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { Delivery as DeliverySchema, Overview as OverviewSchema, Permissions } from '../overviewSchemas.ts'
+import * as schemas from '../schemas.ts'
+
+const RULE_NAMES = Object.keys(OPERATION_RULES) as readonly RuleName[]
+const LIMIT = { usual: 100, most: 500 }
+
+const waitingBody = ({ waiting, oldestAt }: Overview['orders']) => ({
+  waiting,
+  oldest_at: oldestAt === null ? null : time(oldestAt),
+})
+
+const overview = route({
+  method: 'GET',
+  path: '/v2/overview',
+  rule: 'cyborg:overview:get',
+  docs: {
+    summary: 'How many of everything there are by state, and what waits. Counted at most once a second.',
+    answers: { 200: OverviewSchema },
+  },
+  handle: ({ control, about }) =>
+    answer(control.overview(), 200, ({ countedAt, orders, deliveries, arqs, handles, hosts, devices }) => ({
+      counted_at: time(countedAt),
+      arqs,
+      handles,
+      hosts,
+      devices,
+      orders: waitingBody(orders),
+      deliveries: waitingBody(deliveries),
+      program: about(),
+    })),
+})
+
+const deliveryBody = ({ instance, hostname, requestId, statuses, attempts, nextAt, until }: Delivery) => ({
+  instance_uuid: instance,
+  hostname,
+  request_id: requestId,
+  statuses,
+  attempts,
+  next_at: time(nextAt),
+  given_up_at: until === null ? null : time(until),
+})
+
+const deliveries = route({
+  method: 'GET',
+  path: '/v2/deliveries',
+  rule: 'cyborg:delivery:get_all',
+  query: {
+    limit: integer(
+      1,
+      `Maximum number of entries in the answer; more than ${LIMIT.most} counts as ${LIMIT.most}, ${LIMIT.usual} unless said otherwise.`,
+    ),
+    marker: uuid('The last instance of the previous page: the page begins after it.'),
+  },
+  docs: {
+    summary: 'Events that Nova has not taken yet, by instance; those that are tried again first come first.',
+    answers: { 200: schemas.listOf('deliveries', DeliverySchema) },
+  },
+  handle: ({ control, query: { limit = LIMIT.usual, marker }, base, pairs }) => {
+    const page = { limit: Math.min(limit, LIMIT.most), ...(marker !== undefined && { marker }) }
+    return answer(control.deliveries(page), 200, (listed) =>
+      listBody(listed, {
+        key: 'deliveries',
+        collection: 'deliveries',
+        base,
+        pairs,
+        item: deliveryBody,
+        markerOf: (row) => row.instance,
+      }),
+    )
+  },
+})
+
+const permissions = route({
+  method: 'GET',
+  path: '/v2/permissions',
+  rule: 'cyborg:permission:get_all',
+  docs: {
+    summary: 'Who the caller is, and which operations the policy lets this caller do on what is of the own project.',
+    answers: { 200: Permissions },
+  },
+  handle: ({ caller, may }) =>
+    reply(200, {
+      user_id: caller.userId,
+      user_name: caller.names?.user ?? null,
+      project_id: caller.projectId,
+      project_name: caller.names?.project ?? null,
+      permissions: Object.fromEntries(RULE_NAMES.map((rule) => [rule, may(rule)])),
+    }),
+})
+
+export const overviewRoutes: readonly Route[] = [overview, deliveries, permissions]

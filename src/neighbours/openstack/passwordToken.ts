@@ -1,0 +1,41 @@
+/** A token for a person who signs in with a password. It is the person's: this service neither keeps it nor uses it for itself. */
+import { type Read, readToken, remainingMs } from './answers.ts'
+import { type Credentials, authRequest } from './credentials.ts'
+import { type Answer, type Send, Unanswered } from './send.ts'
+
+type Parts = {
+  readonly send: Send
+  /** Of the identity service, version included. */
+  readonly authUrl: string
+  readonly timeoutMs: number
+  /** ms since the epoch. */
+  readonly now: () => number
+}
+export type Issued =
+  | { readonly ok: true; readonly token: string; readonly lifeMs: number }
+  | { readonly ok: false; readonly reason: string }
+type Password = Extract<Credentials, { readonly kind: 'password' }>
+
+const issued = (answer: Answer, read: Read | null, now: number): Issued => {
+  const token = answer.headers['x-subject-token']
+  if (answer.status === 401) return { ok: false, reason: 'Keystone does not accept this user, password and project.' }
+  if (answer.status !== 201 || token === undefined || read === null)
+    return { ok: false, reason: `Keystone gave no token: it answered ${answer.status}.` }
+  return { ok: true, token, lifeMs: Math.max(0, remainingMs(read, answer, now)) }
+}
+
+/** Never rejects; the reason is for the person who signs in. */
+export const issueToken = async (
+  { send, authUrl, timeoutMs, now }: Parts,
+  account: Omit<Password, 'kind'>,
+): Promise<Issued> => {
+  const body = JSON.stringify(authRequest({ kind: 'password', ...account }))
+  const headers = { 'content-type': 'application/json', accept: 'application/json' }
+  try {
+    const answer = await send({ method: 'POST', url: `${authUrl}/auth/tokens`, headers, body, timeoutMs })
+    return issued(answer, readToken(answer.text), now())
+  } catch (error) {
+    if (!(error instanceof Unanswered)) throw error
+    return { ok: false, reason: `Keystone does not answer: ${error.message}` }
+  }
+}

@@ -1,0 +1,10 @@
+/** Trees of deployables, and attributes that describe attributes. Only adds: an older program goes on, and leaves the new columns empty. */
+import { Migration } from '@mikro-orm/migrations'
+
+export class Migration0008 extends Migration {
+  override up(): void {
+    this.addSql(`alter table "deployables" add column "kind" text null`)
+    this.addSql(`create index "deployables_root_uuid_id_index" on "deployables" ("root_uuid", "id")`)
+    this.addSql(`alter table "attributes" add column "parent_uuid" uuid null`)
+  }
+}

@@ -1,0 +1,92 @@
+/** The question before something is done, and doing it. The API decides and records; what it says is shown. */
+import type { Context } from 'hono'
+import { actionOf, hindrance, type Action } from './actions.ts'
+import type { Looking, Painted, Show } from './looking.ts'
+import { stateFor } from './pages/things.ts'
+import { troubled } from './told.ts'
+import type { Bodies } from './view/screen.ts'
+
+type Look = (c: Context, here: string) => Promise<Looking | Response>
+type Place = {
+  readonly kind: string
+  readonly id: string
+  readonly here: string
+  readonly back: string
+  readonly action: Action | undefined
+}
+
+const KINDS = {
+  arqs: 'Request',
+  hosts: 'Host',
+  devices: 'Device',
+  handles: 'Attach handle',
+  profiles: 'Profile',
+} as const
+const REASON_MAX = 1000
+
+const placeOf = (c: Context): Place => {
+  const { kind = '', id = '', name = '' } = c.req.param() as Readonly<Record<string, string>>
+  const back = `${kind}/${encodeURIComponent(id)}`
+  return { kind, id, back, here: `${back}/do/${name}`, action: actionOf(kind, name) }
+}
+
+const painted = (
+  { id, back }: Place,
+  action: Action,
+  more: Pick<Bodies['act'], 'trouble' | 'not' | 'typed' | 'concerned'>,
+): Painted => ({
+  view: 'act',
+  title: action.label,
+  body: {
+    kind: KINDS[action.kind],
+    id,
+    back,
+    label: action.label,
+    sentence: action.sentence,
+    grave: action.grave ?? false,
+    command: action.command(id),
+    reason: action.reason ? 'asked' : 'none',
+    ...more,
+  },
+})
+
+const unknown = (c: Context, place: Place, { who }: Looking, show: Show): Promise<Response> => {
+  const { trouble } = troubled('missing', 'This cannot be done here.')
+  return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
+}
+
+/** A reason is not known yet, and none is recorded. */
+const concernedBy = ({ api }: Looking, { dryRun, method, path, reason }: Action, id: string) =>
+  dryRun ? api.wouldConcern(method, path(id), reason ? { reason: 'to be given' } : undefined) : null
+
+export const actionPage = async (c: Context, look: Look, show: Show): Promise<Response> => {
+  const place = placeOf(c)
+  const looking = await look(c, place.here)
+  if (looking instanceof Response) return looking
+  if (place.action === undefined) return unknown(c, place, looking, show)
+  const state = await stateFor({ api: looking.api, id: place.id }, place.kind)
+  const not = hindrance(place.action, state, looking.may)
+  const concerned = not === null ? await concernedBy(looking, place.action, place.id) : null
+  return show(c, place.here, looking.who, painted(place, place.action, { trouble: null, not, typed: '', concerned }))
+}
+
+export const act = async (c: Context, look: Look, show: Show): Promise<Response> => {
+  const place = placeOf(c)
+  const looking = await look(c, place.here)
+  if (looking instanceof Response) return looking
+  const { action, id, back } = place
+  if (action === undefined) return unknown(c, place, looking, show)
+  const form = await c.req.parseBody()
+  const typed = typeof form['reason'] === 'string' ? form['reason'].trim().slice(0, REASON_MAX) : ''
+  const done = await looking.api.change(action.method, action.path(id), action.reason ? { reason: typed } : undefined)
+  if (!done.ok)
+    return show(
+      c,
+      place.here,
+      looking.who,
+      painted(place, action, { trouble: done.trouble, not: null, typed, concerned: null }),
+      409,
+    )
+  const said = encodeURIComponent(`${action.label}: recorded under ${done.value}.`)
+  return c.redirect(`../../../${action.after === 'list' ? place.kind : back}?done=${said}`, 303)
+}

@@ -1,0 +1,197 @@
+/** What can be done from the console: a row each. The API decides; what a row says beforehand spares a question whose answer is known. */
+import { at } from './api.ts'
+import type { Offer } from './view/screen.ts'
+
+export type Kind = 'arqs' | 'hosts' | 'devices' | 'handles' | 'profiles'
+export type Action = {
+  readonly kind: Kind
+  readonly name: string
+  readonly label: string
+  readonly grave?: true
+  /** The policy rule. */
+  readonly rule: string
+  readonly sentence: string
+  readonly reason?: true
+  /** The API says beforehand whom it would concern. */
+  readonly dryRun?: true
+  readonly method: 'POST' | 'DELETE'
+  readonly path: (id: string) => string
+  /** The same as a command. */
+  readonly command: (id: string) => string
+  /** In these states it can be done; otherwise `else` says why not. */
+  readonly states: readonly string[]
+  readonly otherwise: string
+  /** Where one is afterwards: the thing, or the list when the thing is gone. */
+  readonly after?: 'list'
+}
+
+export const ACTIONS: readonly Action[] = [
+  {
+    kind: 'devices',
+    name: 'disable',
+    label: 'Disable',
+    rule: 'cyborg:device:disable',
+    dryRun: true,
+    method: 'POST',
+    sentence: 'Nothing on this device is granted any more. What is bound on it stays bound.',
+    path: (id) => at`/devices/${id}/disable`,
+    command: (id) => `openstack accelerator device disable ${id}`,
+    states: ['enabled'],
+    otherwise: 'it is disabled already',
+  },
+  {
+    kind: 'devices',
+    name: 'enable',
+    label: 'Enable',
+    rule: 'cyborg:device:enable',
+    method: 'POST',
+    sentence: 'The parts of this device can be granted again.',
+    path: (id) => at`/devices/${id}/enable`,
+    command: (id) => `openstack accelerator device enable ${id}`,
+    states: ['maintaining'],
+    otherwise: 'it is enabled already',
+  },
+  {
+    kind: 'handles',
+    name: 'quarantine',
+    label: 'Withhold',
+    grave: true,
+    rule: 'cyborg:handle:quarantine',
+    reason: true,
+    method: 'POST',
+    sentence: 'No request is granted this attach handle until an operator releases it.',
+    path: (id) => at`/handles/${id}/quarantine`,
+    command: (id) => `accelerando handle quarantine ${id} --reason TEXT`,
+    states: ['free', 'releasing'],
+    otherwise: 'only a handle that nobody has can be withheld',
+  },
+  {
+    kind: 'handles',
+    name: 'release',
+    label: 'Release',
+    rule: 'cyborg:handle:release',
+    reason: true,
+    method: 'POST',
+    sentence: 'You confirm that it is clean. It can be granted to any project again.',
+    path: (id) => at`/handles/${id}/release`,
+    command: (id) => `accelerando handle release ${id} --reason TEXT`,
+    states: ['quarantined'],
+    otherwise: 'it is not withheld',
+  },
+  {
+    kind: 'handles',
+    name: 'clean',
+    label: 'Clean',
+    rule: 'cyborg:handle:clean',
+    reason: true,
+    method: 'POST',
+    sentence:
+      'Its host cleans it by the command that is chosen there. It can be granted again when that has succeeded.',
+    path: (id) => at`/handles/${id}/clean`,
+    command: (id) => `accelerando handle clean ${id} --reason TEXT`,
+    states: ['quarantined'],
+    otherwise: 'it is not withheld',
+  },
+  {
+    kind: 'hosts',
+    name: 'retire',
+    label: 'Retire',
+    grave: true,
+    rule: 'cyborg:host:retire',
+    dryRun: true,
+    reason: true,
+    method: 'POST',
+    sentence: 'Nothing on this host is offered any more; each device leaves the inventory as soon as nobody uses it.',
+    path: (id) => at`/hosts/${id}/retire`,
+    command: (id) => `accelerando host retire ${id} --reason TEXT`,
+    states: ['up', 'stale', 'down'],
+    otherwise: 'it is out of service already, or was never in it',
+  },
+  {
+    kind: 'hosts',
+    name: 'restore',
+    label: 'Restore',
+    rule: 'cyborg:host:restore',
+    reason: true,
+    method: 'POST',
+    sentence: 'Its devices are offered again with its next report.',
+    path: (id) => at`/hosts/${id}/restore`,
+    command: (id) => `accelerando host restore ${id} --reason TEXT`,
+    states: ['retired', 'removed'],
+    otherwise: 'it is in service',
+  },
+  {
+    kind: 'hosts',
+    name: 'approve',
+    label: 'Accept its key',
+    rule: 'cyborg:host:approve',
+    reason: true,
+    method: 'POST',
+    sentence:
+      'What this host reports under the key that waits is recorded from now on. Compare the key with the one that the host prints.',
+    path: (id) => at`/hosts/${id}/approve`,
+    command: (id) => `accelerando host approve ${id} --reason TEXT`,
+    states: ['pending'],
+    otherwise: 'no key of it waits',
+  },
+  {
+    kind: 'arqs',
+    name: 'force-unbind',
+    label: 'Unbind by force',
+    grave: true,
+    rule: 'cyborg:arq:force_unbind',
+    reason: true,
+    method: 'POST',
+    sentence:
+      'For an instance that does not exist any more, or a host that will not return. An instance that still runs loses the device.',
+    path: (id) => at`/accelerator_requests/${id}/force_unbind`,
+    command: (id) => `accelerando arq force-unbind ${id} --reason TEXT`,
+    states: ['BindStarted', 'Bound', 'BindFailed', 'UnbindFailed'],
+    otherwise: 'nothing is bound',
+  },
+  {
+    kind: 'arqs',
+    name: 'delete',
+    label: 'Delete',
+    grave: true,
+    rule: 'cyborg:arq:delete',
+    method: 'DELETE',
+    after: 'list',
+    sentence: 'The request ends. Its timeline can still be read for a while.',
+    path: (id) => at`/accelerator_requests?arqs=${id}`,
+    command: (id) => `openstack accelerator arq delete ${id}`,
+    states: ['Initial', 'Unbound'],
+    otherwise: 'an instance has it: Nova deletes it with the instance',
+  },
+  {
+    kind: 'profiles',
+    name: 'delete',
+    label: 'Delete',
+    grave: true,
+    rule: 'cyborg:device_profile:delete',
+    method: 'DELETE',
+    after: 'list',
+    sentence: 'No request can be made from it any more. It is refused while requests use it.',
+    path: (id) => at`/device_profiles/${id}`,
+    command: (id) => `openstack accelerator device profile delete ${id}`,
+    states: ['any'],
+    otherwise: '',
+  },
+]
+
+export const actionOf = (kind: string, name: string): Action | undefined =>
+  ACTIONS.find((action) => action.kind === kind && action.name === name)
+
+/** Why it cannot be done; null: nothing is known against it. */
+export const hindrance = (action: Action, state: string, may: Readonly<Record<string, boolean>>): string | null => {
+  if (may[action.rule] === false) return `your roles do not allow ${action.rule}`
+  return action.states.includes(state) ? null : action.otherwise
+}
+
+export const offersOf = (kind: Kind, state: string, may: Readonly<Record<string, boolean>>): readonly Offer[] =>
+  ACTIONS.filter((action) => action.kind === kind).map((action) => ({
+    name: action.name,
+    label: action.label,
+    grave: action.grave ?? false,
+    not: hindrance(action, state, may),
+  }))

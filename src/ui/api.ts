@@ -1,0 +1,124 @@
+/**
+ * The API as the console uses it.
+ *
+ * UI-1 every question carries the token of the person who is looking, and nothing else that says who asks: without a token none is sent, so
+ *    that nobody sees more through the console than through the API;
+ * UI-2 every question has a time limit, and a page shows what is missing as such instead of waiting for it.
+ */
+import * as v from 'valibot'
+import type { Clock } from '../clock.ts'
+import { bounded } from '../waiting.ts'
+import { Impact, Refusal } from './shapes.ts'
+import { type Told, told, troubled } from './told.ts'
+
+/** Answers a request as the API does. */
+export type Fetch = (request: Request) => Response | Promise<Response>
+export type Method = 'GET' | 'POST' | 'DELETE'
+
+export type Api = {
+  readonly get: <S extends v.GenericSchema>(path: string, schema: S) => Promise<Told<v.InferOutput<S>>>
+  /** The events of the API as they happen, for as long as somebody reads them. `after`: the id of the last one that was seen. */
+  readonly stream: (after: string | null, signal: AbortSignal) => Promise<Response>
+  /** Whom a change would concern; nothing is changed. */
+  readonly wouldConcern: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Told<Impact>>
+  /** `value`: the request id under which it is recorded. */
+  readonly change: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Told<string>>
+}
+type Parts = {
+  readonly fetch: Fetch
+  readonly clock: Pick<Clock, 'after'>
+  readonly timeoutMs: number
+}
+
+/** Nobody is asked over a network: the name only completes the address. */
+const ORIGIN = 'http://127.0.0.1'
+const VERSION = 'accelerator 2.3'
+
+/** An address of the API with values in it: each value is one segment or one argument, whatever it holds. */
+export const at = (parts: TemplateStringsArray, ...values: readonly (string | number)[]): string =>
+  parts.reduce((path, part, index) => path + encodeURIComponent(String(values[index - 1] ?? '')) + part)
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+const RULE = /^[a-z]+:[a-z_]+:[a-z_]+$/
+const kindOf = (status: number, code: string, text: string) => {
+  if (status === 401) return 'sign_in'
+  if (status === 403) return 'forbidden'
+  if (status === 404) return 'missing'
+  if (status === 409 && /needs auth = keystone|no image store/.test(text)) return 'off'
+  if (status === 503) return 'away'
+  return status < 500 ? 'refused' : 'failed'
+}
+
+type Said = { readonly status: number; readonly json: unknown; readonly requestId: string | null }
+const refusalOf = ({ status, json, requestId }: Said) => {
+  const read = v.safeParse(Refusal, json)
+  if (!read.success) {
+    const text = status === 401 ? 'A valid token is needed.' : `The API answered ${status}, without a reason.`
+    return troubled(kindOf(status, '', ''), text, requestId)
+  }
+  const { detail, code } = read.output.errors[0]
+  const rule = status === 403 ? (detail.match(/[a-z]+:[a-z_]+:[a-z_]+/)?.[0] ?? null) : null
+  return troubled(kindOf(status, code, detail), detail, requestId, rule !== null && RULE.test(rule) ? rule : null)
+}
+
+const LATE = troubled('away', 'The API did not answer in time.')
+
+export const createApi =
+  ({ fetch, clock, timeoutMs }: Parts) =>
+  (token: string | null): Api => {
+    const send = async (method: Method, path: string, body?: object): Promise<Said> => {
+      const headers: Record<string, string> = { 'openstack-api-version': VERSION }
+      if (token !== null) headers['x-auth-token'] = token
+      if (body !== undefined) headers['content-type'] = 'application/json'
+      const request = new Request(`${ORIGIN}/v2${path}`, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const response = await fetch(request)
+      const text = await response.text()
+      const requestId = response.headers.get('x-openstack-request-id')
+      return { status: response.status, json: text === '' ? null : parsed(text), requestId }
+    }
+    const ask = async (method: Method, path: string, body?: object): Promise<Told<Said>> => {
+      const asked = send(method, path, body).then<Told<Said>, Told<Said>>(
+        (said) => (said.status < 300 ? told(said) : refusalOf(said)),
+        (error: unknown) => troubled('failed', `The API cannot be asked: ${String(error)}`),
+      )
+      return bounded(clock, asked, timeoutMs, LATE)
+    }
+    return {
+      stream: async (after, signal) => {
+        const headers: Record<string, string> = { 'openstack-api-version': VERSION, accept: 'text/event-stream' }
+        if (token !== null) headers['x-auth-token'] = token
+        if (after !== null) headers['last-event-id'] = after
+        return fetch(new Request(`${ORIGIN}/v2/events`, { headers, signal }))
+      },
+      get: async (path, schema) => {
+        const said = await ask('GET', path)
+        if (!said.ok) return said
+        const read = v.safeParse(schema, said.value.json)
+        if (read.success) return told(read.output)
+        const [issue] = read.issues
+        const where = v.getDotPath(issue) ?? 'the document'
+        return troubled('failed', `${where}: ${issue.message}`, said.value.requestId)
+      },
+      wouldConcern: async (method, path, body) => {
+        const said = await ask(method, `${path}${path.includes('?') ? '&' : '?'}dry_run=true`, body)
+        if (!said.ok) return said
+        const read = v.safeParse(Impact, said.value.json)
+        return read.success ? told(read.output) : troubled('failed', read.issues[0].message, said.value.requestId)
+      },
+      change: async (method, path, body) => {
+        const said = await ask(method, path, body)
+        return said.ok ? told(said.value.requestId ?? '') : said
+      },
+    }
+  }

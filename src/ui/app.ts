@@ -1,0 +1,132 @@
+/**
+ * The console: pages for people, on a listener of its own. It is a client of the API with the rights of whoever is looking, and knows
+ * nothing that the API does not tell this person.
+ */
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { messageOf } from '../errorText.ts'
+import { actionPage, act } from './acting.ts'
+import { POLICY } from './document.ts'
+import { STATUSES, TEXT_MAX, type UiParts, looker, shower, troubleOf } from './looking.ts'
+import { find } from './pages/find.ts'
+import * as lists from './pages/lists.ts'
+import type { Load, Loaded } from './pages/loader.ts'
+import * as things from './pages/things.ts'
+import { foreign } from './session.ts'
+import { signing } from './signing.ts'
+import { troubled } from './told.ts'
+
+const FORM_MAX = 32 * 1024
+const YEAR_SECONDS = 31_536_000
+
+const PAGES: Readonly<Record<string, Load>> = {
+  arqs: lists.arqs,
+  hosts: lists.hosts,
+  handles: lists.handles,
+  devices: lists.devices,
+  profiles: lists.profiles,
+  drift: lists.drift,
+  deliveries: lists.deliveries,
+  system: lists.system,
+}
+const THINGS: Readonly<Record<string, Load>> = {
+  arqs: things.arq,
+  instances: things.instance,
+  hosts: things.host,
+  devices: things.device,
+  handles: things.handle,
+  profiles: things.profile,
+}
+
+const serveAssets = (app: Hono, { assets }: UiParts): void => {
+  app.get('/ui/assets/:hash/:name{.+}', async (c) => {
+    const { get, hash } = await assets()
+    const asset = get(c.req.param('name'))
+    // another hash is that of another version: a page of it must not be given files of this one
+    if (asset === undefined || c.req.param('hash') !== hash) return c.text('there is no such file', 404)
+    const accepted = c.req.header('accept-encoding') ?? ''
+    const coding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null
+    return c.body(new Uint8Array(coding === null ? asset.plain : asset[coding]), 200, {
+      'content-type': asset.type,
+      'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
+      vary: 'accept-encoding',
+      ...(coding !== null && { 'content-encoding': coding }),
+    })
+  })
+}
+
+/** Headers of every answer, and the same judgement of where a request comes from as the API has. */
+const guard = (app: Hono, { barred, log }: UiParts): void => {
+  app.use('*', async (c, next) => {
+    // a link on a page of another site may lead here: what is shown is shown to the person who follows it
+    const visits = c.req.method === 'GET' && c.req.header('sec-fetch-mode') === 'navigate'
+    const header = (name: string) => (visits && name === 'sec-fetch-site' ? undefined : c.req.header(name))
+    const reason = barred(header) ?? (c.req.method === 'POST' ? foreign(c) : null)
+    if (reason === null) await next()
+    else c.res = c.text(reason, 403)
+    c.res.headers.set('content-security-policy', POLICY)
+    c.res.headers.set('x-content-type-options', 'nosniff')
+    c.res.headers.set('referrer-policy', 'same-origin')
+  })
+  app.use('/ui/*', bodyLimit({ maxSize: FORM_MAX }))
+  app.onError((error, c) => {
+    log.error({ err: error, path: c.req.path }, 'ui.failed')
+    return c.text(`The console failed: ${messageOf(error)}`, 500)
+  })
+}
+
+export const createUi = (parts: UiParts): Hono => {
+  const app = new Hono()
+  const show = shower(parts)
+  const look = looker(parts)
+  guard(app, parts)
+  serveAssets(app, parts)
+  signing(app, parts, show)
+  app.get('/', (c) => c.redirect('ui/', 302))
+  app.get('/ui', (c) => c.redirect('ui/', 302))
+  const draw = async (c: Context, here: string, load: Load, id = ''): Promise<Response> => {
+    const looking = await look(c, here)
+    if (looking instanceof Response) return looking
+    // who may not see what the whole service does begins with the own requests
+    if (here === '' && looking.may['cyborg:overview:get'] === false) return c.redirect('arqs', 302)
+    const painted: Loaded = await load({ ...looking, id, query: c.req.query() })
+    const trouble = troubleOf(painted)
+    return show(c, here, looking.who, painted, trouble === null ? 200 : STATUSES[trouble.kind])
+  }
+  app.get('/ui/', (c) => draw(c, '', lists.home))
+  for (const [place, load] of Object.entries(PAGES)) app.get(`/ui/${place}`, (c) => draw(c, place, load))
+  for (const [kind, load] of Object.entries(THINGS))
+    app.get(`/ui/${kind}/:id`, (c) =>
+      draw(c, `${kind}/${encodeURIComponent(c.req.param('id'))}`, load, c.req.param('id')),
+    )
+  app.get('/ui/stream', async (c) => {
+    const looking = await look(c, 'stream')
+    if (looking instanceof Response) return looking
+    const after = c.req.header('last-event-id') ?? null
+    const { status, body, headers } = await looking.api.stream(after, c.req.raw.signal)
+    const type = headers.get('content-type') ?? 'text/plain'
+    return new Response(body, {
+      status,
+      headers: { 'content-type': type, 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+    })
+  })
+  app.get('/ui/find', async (c) => {
+    const looking = await look(c, 'find')
+    if (looking instanceof Response) return looking
+    const text = (c.req.query('q') ?? '').trim().slice(0, TEXT_MAX)
+    const place = text === '' ? './' : await find(looking.api, text)
+    if (place !== null) return c.redirect(place, 302)
+    const { trouble } = troubled('missing', `Nothing that you may see has the UUID or the name ${text}.`)
+    return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
+  })
+  app.get('/ui/arqs/:id/timeline.json', async (c) => {
+    const looking = await look(c, 'arqs/x/timeline.json')
+    if (looking instanceof Response) return looking
+    const read = await things.timelineOf(looking.api, c.req.param('id'))
+    return read.ok ? c.json(read.value) : c.json(read.trouble, STATUSES[read.trouble.kind])
+  })
+  app.get('/ui/:kind/:id/do/:name', (c) => actionPage(c, look, show))
+  app.post('/ui/:kind/:id/do/:name', (c) => act(c, look, show))
+  app.notFound((c) => c.text('there is nothing here; the console is at ui/', 404))
+  return app
+}

@@ -1,0 +1,80 @@
+/**
+ * What the browser loads: our own files with the types stripped, and preact from node_modules, all from this process. There is no build
+ * step, and nothing is fetched from elsewhere. The address of each file holds a hash of all of them, so a browser asks for none twice.
+ */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire, stripTypeScriptTypes } from 'node:module'
+import { dirname, join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+
+export type Asset = { readonly type: string; readonly plain: Buffer; readonly br: Buffer; readonly gzip: Buffer }
+export type Assets = {
+  readonly hash: string
+  /** The names of all scripts, so that a page can ask for them at once. */
+  readonly scripts: readonly string[]
+  readonly get: (name: string) => Asset | undefined
+}
+
+const ENTRY = fileURLToPath(new URL('./browser/main.ts', import.meta.url))
+const WORKER = fileURLToPath(new URL('./browser/worker.ts', import.meta.url))
+/** Comments that stand on lines of their own. */
+const COMMENTS = /^ *\/\*\*[\s\S]*?\*\/$/gm
+const OWN = /from\s*'(\.{1,2}\/[^']+\.[jt]s)'/g
+const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' }
+
+/** Imports of our own files end in `.js` there, and a library is a file beside them. */
+const readdressed = (text: string): string =>
+  text
+    .replaceAll(/(from\s*|import\s*)'(\.{1,2}\/[^']+)\.ts'/g, "$1'$2.js'")
+    .replaceAll(/from\s*['"]preact['"]/g, "from '../preact.js'")
+
+const compact = promisify(brotliCompress)
+const zip = promisify(gzip)
+const assetOf = async (name: string, text: string): Promise<readonly [string, Asset]> => {
+  const plain = Buffer.from(text)
+  const type = TYPES[name.split('.').at(-1) as keyof typeof TYPES]
+  const [br, gzipped] = await Promise.all([compact(plain), zip(plain)])
+  return [name, { type, plain, br, gzip: gzipped }]
+}
+
+/** Node says of this function that it is experimental; who starts the service cannot do anything about that. */
+const stripped = (text: string): string => {
+  const warn = Reflect.get(process, 'emitWarning')
+  process.emitWarning = () => {}
+  try {
+    return stripTypeScriptTypes(text).replaceAll(COMMENTS, (comment) => '\n'.repeat(comment.split('\n').length - 1))
+  } finally {
+    process.emitWarning = warn
+  }
+}
+
+/** The file and all that it imports, by path. What is only a type is gone when the types are stripped. */
+const reached = (path: string, found = new Map<string, string>()): ReadonlyMap<string, string> => {
+  if (found.has(path)) return found
+  const text = stripped(readFileSync(path, 'utf8'))
+  found.set(path, text)
+  for (const [, specifier = ''] of text.matchAll(OWN)) reached(join(dirname(path), specifier), found)
+  return found
+}
+
+/** Reads and strips about twenty files, once. Throws when one of them is missing. */
+export const loadAssets = async (): Promise<Assets> => {
+  const here = import.meta.dirname
+  const preact = readFileSync(createRequire(import.meta.url).resolve('preact'), 'utf8')
+  const files: readonly (readonly [string, string])[] = [
+    ...[...reached(ENTRY), ...reached(WORKER)].map(
+      ([path, text]) => [relative(here, path).replaceAll(sep, '/').replace(/ts$/, 'js'), readdressed(text)] as const,
+    ),
+    ['preact.js', preact.replace(/\n?\/\/# sourceMappingURL=.*$/m, '')],
+    ['style.css', readFileSync(join(here, 'style.css'), 'utf8')],
+    ['icon.svg', readFileSync(join(here, 'icon.svg'), 'utf8')],
+  ]
+  const digest = createHash('sha256')
+  for (const [name, text] of files) digest.update(`${name}\0${text}\0`)
+  const made = new Map(await Promise.all(files.map(([name, text]) => assetOf(name, text))))
+  const scripts = files.flatMap(([name]) => (name.endsWith('.js') && name !== 'browser/worker.js' ? [name] : []))
+  return { hash: digest.digest('hex').slice(0, 12), scripts, get: (name) => made.get(name) }
+}

@@ -1,0 +1,63 @@
+/** Keys: search, rows, pages, places. None of them is needed, because everything is a link or a field. */
+
+const typing = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable)
+
+const rowLinks = (): readonly HTMLElement[] =>
+  [...document.querySelectorAll<HTMLElement>('table.rows tbody tr')].flatMap(
+    (row) => row.querySelector<HTMLElement>('a') ?? [],
+  )
+
+/** From row to row: the focus stands on the first link of each, so that Enter opens it. */
+const step = (by: 1 | -1): void => {
+  const links = rowLinks()
+  const row = document.activeElement?.closest('tr')
+  const at = links.findIndex((each) => each.closest('tr') === row)
+  const next = at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + by, 0), links.length - 1)
+  links[next]?.focus()
+}
+
+const go = (selector: string): boolean => {
+  const link = document.querySelector<HTMLAnchorElement>(selector)
+  link?.click()
+  return link !== null
+}
+
+const toggleHelp = (shown: boolean): void => {
+  const help = document.querySelector<HTMLElement>('#help')
+  if (help === null) return
+  help.hidden = !shown
+  if (shown) help.focus()
+}
+export const isHelpShown = (): boolean => document.querySelector<HTMLElement>('#help')?.hidden === false
+
+const GO_MS = 1200
+
+const escape = (): void => {
+  toggleHelp(false)
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+}
+
+const PRESSED: Readonly<Record<string, () => void>> = {
+  '/': () => document.querySelector<HTMLInputElement>('.search input')?.select(),
+  '?': () => toggleHelp(!isHelpShown()),
+  j: () => step(1),
+  k: () => step(-1),
+  '[': () => void go('.turning [data-key="["]'),
+  ']': () => void go('.turning [data-key="]"]'),
+}
+
+export const listenToKeys = (): void => {
+  let goneAt = 0
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') return escape()
+    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return
+    if (event.timeStamp - goneAt < GO_MS && go(`.side [data-go="${CSS.escape(event.key)}"]`))
+      return event.preventDefault()
+    goneAt = event.key === 'g' ? event.timeStamp : 0
+    const pressed = PRESSED[event.key]
+    if (pressed === undefined) return
+    event.preventDefault()
+    pressed()
+  })
+}

@@ -1,0 +1,40 @@
+/** Takes over the page that the server has drawn: keeps it up to date, listens to keys, copies commands. */
+import { hydrate, render } from 'preact'
+import { page } from '../view/page.ts'
+import type { Screen } from '../view/screen.ts'
+import { isHelpShown, listenToKeys } from './keys.ts'
+import { keepLive } from './live.ts'
+
+const STATIC = new Set(['act', 'sign_in', 'trouble'])
+const COPIED_MS = 1500
+
+const copyOnClick = (): void =>
+  document.addEventListener('click', (event) => {
+    const place = event.target instanceof Element ? event.target.closest<HTMLElement>('.copy') : null
+    if (place === null) return
+    void navigator.clipboard.writeText(place.dataset['copy'] ?? '').then(() => {
+      place.classList.add('copied')
+      return setTimeout(() => place.classList.remove('copied'), COPIED_MS)
+    })
+  })
+
+const start = (): void => {
+  const root = document.querySelector('#app')
+  const data = document.querySelector('#screen')
+  if (root === null || data === null) return
+  const first = JSON.parse(data.textContent ?? '') as Screen
+  hydrate(page(first), root)
+  listenToKeys()
+  copyOnClick()
+  document.documentElement.classList.add('taken')
+  if (STATIC.has(first.view)) return
+  keepLive({
+    take: (screen) => {
+      // what was done is told once
+      render(page({ ...screen, done: first.done, search: first.search }), root)
+    },
+    busy: () => isHelpShown() || document.getSelection()?.type === 'Range',
+  })
+}
+
+start()

@@ -1,0 +1,56 @@
+/**
+ * One stream of events for all pages of a browser, which may open only a few connections to a server. Pages are told that something happened, and
+ * ask for what they show by themselves.
+ */
+type Said = 'open' | 'changed' | 'closed'
+
+const ports: MessagePort[] = []
+let said: Said = 'closed'
+const tell = (what: Said): void => {
+  if (what !== 'changed') said = what
+  for (const port of ports) port.postMessage(what)
+}
+
+const FIRST_MS = 1000
+const LONGEST_MS = 30_000
+const isNews = (frame: string): boolean => /^event: (?!beat|bye)/m.test(frame)
+
+const follow = async (): Promise<void> => {
+  const answer = await fetch(new URL('../../../stream', import.meta.url), { redirect: 'error' })
+  const type = answer.headers.get('content-type') ?? ''
+  if (!answer.ok || answer.body === null || !type.startsWith('text/event-stream'))
+    throw new Error(String(answer.status))
+  tell('open')
+  // something may have happened while there was no stream
+  tell('changed')
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    const frames = (rest + value).split('\n\n')
+    rest = frames.pop() ?? ''
+    if (frames.some(isNews)) tell('changed')
+  }
+}
+
+const go = async (): Promise<void> => {
+  let failures = 0
+  for (;;) {
+    await follow().then(
+      () => (failures = 0),
+      () => (failures += 1),
+    )
+    tell('closed')
+    await new Promise((resolve) => setTimeout(resolve, Math.min(FIRST_MS * 2 ** failures, LONGEST_MS)))
+  }
+}
+
+const joined = (event: Event): void => {
+  const [port] = (event as MessageEvent).ports
+  if (port === undefined) return
+  ports.push(port)
+  port.postMessage(said)
+}
+addEventListener('connect', joined)
+void go()

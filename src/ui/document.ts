@@ -1,0 +1,42 @@
+/** The HTML document of a page. It holds no script and no style of its own: the content policy allows only files from here. */
+import { renderToString } from 'preact-render-to-string'
+import type { Assets } from './assets.ts'
+import { page } from './view/page.ts'
+import type { Screen } from './view/screen.ts'
+
+export const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (each) => ENTITIES[each] ?? each)
+/** JSON in a data block: nothing in it can end the block. */
+const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
+
+/** The way from a page back to the root of the console, which may itself be anywhere: `../` for each folder. */
+export const rootFrom = (here: string): string => '../'.repeat(here.split('/').length - 1) || './'
+
+export const documentOf = (screen: Screen, { hash, scripts }: Pick<Assets, 'hash' | 'scripts'>): string => {
+  const assets = `assets/${hash}`
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8">',
+    `<base href="${rootFrom(screen.here)}">`,
+    `<title>${escaped(screen.title)} · accelerando</title>`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="dark light">',
+    `<link rel="stylesheet" href="${assets}/style.css"><link rel="icon" href="${assets}/icon.svg" type="image/svg+xml">`,
+    ...scripts.map((name) => `<link rel="modulepreload" href="${assets}/${name}">`),
+    `<script type="module" src="${assets}/browser/main.js"></script>`,
+    '</head><body>',
+    `<div id="app">${renderToString(page(screen))}</div>`,
+    `<script type="application/json" id="screen">${inScript(screen)}</script>`,
+    '</body></html>',
+  ].join('\n')
+}

@@ -1,0 +1,99 @@
+/** Who is looking at a page, and how a page is answered. */
+import type { Context } from 'hono'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { type Api, type Fetch, createApi } from './api.ts'
+import type { Assets } from './assets.ts'
+import { documentOf } from './document.ts'
+import { tokenOf } from './session.ts'
+import * as shapes from './shapes.ts'
+import type { Trouble, TroubleKind } from './told.ts'
+import type { Screen, Who } from './view/screen.ts'
+
+export type Signed =
+  | { readonly ok: true; readonly token: string; readonly lifeMs: number }
+  | { readonly ok: false; readonly reason: string }
+export type Account = {
+  readonly user: string
+  readonly password: string
+  readonly project: string
+  readonly domain: string
+}
+/** Null: the API authenticates nobody. */
+export type SignIn = {
+  /** The identity service, as people know it. */
+  readonly identity: string
+  readonly withPassword: (account: Account) => Promise<Signed>
+} | null
+
+export type UiParts = {
+  readonly fetch: Fetch
+  /** Loaded once, when somebody looks at the first page. */
+  readonly assets: () => Promise<Assets>
+  readonly signIn: SignIn
+  /** Why a request must not be served; null: it may be. */
+  readonly barred: (header: (name: string) => string | undefined) => string | null
+  readonly clock: Pick<Clock, 'now' | 'after'>
+  readonly log: Log
+}
+
+/** Time limit for one question to the API: a page shows what is missing as such. */
+export const ASK_MS = 8000
+export const TEXT_MAX = 255
+
+export const STATUSES: Readonly<Record<TroubleKind, 200 | 401 | 403 | 404 | 409 | 502 | 503>> = {
+  sign_in: 401,
+  forbidden: 403,
+  missing: 404,
+  off: 200,
+  refused: 409,
+  away: 503,
+  failed: 502,
+}
+
+export type Looking = { readonly api: Api; readonly who: Who; readonly may: Readonly<Record<string, boolean>> }
+export type Painted = Pick<Screen, 'view' | 'title' | 'body'>
+export type Show = (c: Context, here: string, who: Who | null, painted: Painted, status?: number) => Promise<Response>
+
+export const troubleOf = ({ body }: Painted): Trouble | null => {
+  const first = Object.values(body)[0] as { readonly ok?: boolean; readonly trouble?: Trouble } | undefined
+  return first?.ok === false ? (first.trouble ?? null) : null
+}
+
+export const shower =
+  ({ assets, clock }: UiParts): Show =>
+  async (c, here, who, painted, status = 200) => {
+    const screen = {
+      ...painted,
+      here,
+      who,
+      now: clock.now(),
+      done: c.req.query('done')?.slice(0, TEXT_MAX) ?? null,
+      search: (c.req.query('q') ?? '').slice(0, TEXT_MAX),
+    } as Screen
+    const headers = { 'cache-control': 'no-store', vary: 'accept, cookie' }
+    if (c.req.header('accept') === 'application/json') return c.json(screen, status as 200, headers)
+    return c.html(documentOf(screen, await assets()), status as 200, headers)
+  }
+
+const AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>accelerando</title>'
+
+/** Who is looking and what they may do; a response: nobody is signed in. */
+export const looker =
+  (parts: UiParts) =>
+  async (c: Context, here: string): Promise<Looking | Response> => {
+    const token = parts.signIn === null ? null : tokenOf(c)
+    const root = '../'.repeat(here.split('/').length - 1)
+    const away = () => {
+      // a browser that follows a link on another site keeps the cookie back: once more from here, and it is sent
+      if (c.req.header('sec-fetch-site') === 'cross-site') return c.html(AGAIN)
+      return c.redirect(`${root}sign-in?back=${encodeURIComponent(here)}`, 303)
+    }
+    if (parts.signIn !== null && token === null) return away()
+    const api = createApi({ ...parts, timeoutMs: ASK_MS })(token)
+    const known = await api.get('/permissions', shapes.Permissions)
+    if (!known.ok && known.trouble.kind === 'sign_in') return away()
+    if (!known.ok) return { api, may: {}, who: { user: '', project: '', signedIn: parts.signIn !== null } }
+    const { user_id: user, user_name: name, project_id: project, project_name: of, permissions: may } = known.value
+    return { api, may, who: { user: name ?? user, project: of ?? project, signedIn: parts.signIn !== null } }
+  }

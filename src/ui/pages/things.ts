@@ -1,0 +1,121 @@
+/** Loads the pages of one thing. */
+import { offersOf } from '../actions.ts'
+import { at } from '../api.ts'
+import * as shapes from '../shapes.ts'
+import { standingOf } from '../view/lists.ts'
+import { type Told, mapped, told } from '../told.ts'
+import { type Asked, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
+
+const stateOf = <Value>(given: Told<Value>, state: (value: Value) => string): string =>
+  given.ok ? state(given.value) : ''
+
+export const timelineOf = (api: Asked['api'], uuid: string) =>
+  api.get(at`/accelerator_requests/${uuid}/timeline`, shapes.Timeline)
+
+export const arq: Load = async ({ api, id, may }) => {
+  const [one, timeline] = await Promise.all([api.get(at`/accelerator_requests/${id}`, shapes.Arq), timelineOf(api, id)])
+  const instance = one.ok ? one.value.instance_uuid : null
+  const others =
+    instance === null ? told([]) : await arqsIn(api, at`/accelerator_requests?instance=${instance}&limit=${PAGE_ROWS}`)
+  return {
+    view: 'arq',
+    title: `Request ${id}`,
+    body: {
+      arq: one,
+      timeline,
+      offers: one.ok ? offersOf('arqs', one.value.state, may) : [],
+      others: others.ok ? others.value.map(({ uuid }) => uuid).filter((uuid) => uuid !== id) : [],
+    },
+  }
+}
+
+/** Members of an instance whose timelines are read at once. */
+const MEMBERS_MAX = 16
+export const instance: Load = async ({ api, id }) => {
+  const members = await arqsIn(api, at`/accelerator_requests?instance=${id}&limit=${MEMBERS_MAX}`)
+  const list = members.ok
+    ? told(
+        await Promise.all(members.value.map(async (one) => ({ arq: one, timeline: await timelineOf(api, one.uuid) }))),
+      )
+    : members
+  return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list } }
+}
+
+export const host: Load = async ({ api, id, may }) => {
+  const [one, devices] = await Promise.all([
+    api.get(at`/hosts/${id}`, shapes.HostDetail),
+    api.get(at`/devices?hostname=${id}&limit=${PAGE_ROWS}`, shapes.Devices),
+  ])
+  return {
+    view: 'host',
+    title: `Host ${id}`,
+    body: {
+      host: one,
+      devices: mapped(devices, (read) => read.devices),
+      offers: one.ok ? offersOf('hosts', standingOf(one.value), may) : [],
+    },
+  }
+}
+
+const PARTS_MAX = 32
+const HANDLES_MAX = 256
+export const device: Load = async ({ api, id, may }) => {
+  const [one, deployables] = await Promise.all([
+    api.get(at`/devices/${id}`, shapes.Device),
+    api.get(at`/deployables?device_uuid=${id}&limit=${PARTS_MAX}`, shapes.Deployables),
+  ])
+  const handlesOf = async (uuid: string) =>
+    mapped(
+      await api.get(at`/handles?deployable_uuid=${uuid}&limit=${HANDLES_MAX}`, shapes.Handles),
+      ({ handles }) => handles,
+    )
+  const parts = deployables.ok
+    ? told(
+        await Promise.all(
+          deployables.value.deployables.map(async (each) => ({
+            deployable: each,
+            handles: await handlesOf(each.uuid),
+          })),
+        ),
+      )
+    : deployables
+  return {
+    view: 'device',
+    title: `Device ${id}`,
+    body: { device: one, parts, offers: one.ok ? offersOf('devices', one.value.status, may) : [] },
+  }
+}
+
+export const handle: Load = async ({ api, id, may }) => {
+  const one = await api.get(at`/handles/${id}`, shapes.HandleDetail)
+  return {
+    view: 'handle',
+    title: `Attach handle ${id}`,
+    body: { handle: one, offers: one.ok ? offersOf('handles', one.value.state, may) : [] },
+  }
+}
+
+export const profile: Load = async ({ api, id, may }) => {
+  const one = mapped(await api.get(at`/device_profiles/${id}`, shapes.OneProfile), ({ device_profile: found }) => found)
+  return {
+    view: 'profile',
+    title: `Profile ${id}`,
+    body: { profile: one, offers: one.ok ? offersOf('profiles', 'any', may) : [] },
+  }
+}
+
+/** The state by which it is judged what can be done with a thing; '': it is not known. */
+export const stateFor = async ({ api, id }: Pick<Asked, 'api' | 'id'>, kind: string): Promise<string> => {
+  switch (kind) {
+    case 'arqs':
+      return stateOf(await api.get(at`/accelerator_requests/${id}`, shapes.Arq), ({ state }) => state)
+    case 'hosts':
+      return stateOf(await api.get(at`/hosts/${id}`, shapes.HostDetail), standingOf)
+    case 'devices':
+      return stateOf(await api.get(at`/devices/${id}`, shapes.Device), ({ status }) => status)
+    case 'handles':
+      return stateOf(await api.get(at`/handles/${id}`, shapes.HandleDetail), ({ state }) => state)
+    default:
+      return 'any'
+  }
+}

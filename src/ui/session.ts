@@ -1,0 +1,42 @@
+/**
+ * Who is looking: with Keystone, whoever holds the token in the cookie; without, nobody is asked.
+ *
+ * SESSION-UI-1 the token lies in a cookie that no script can read (HttpOnly), that no page of another site makes a browser send
+ *    (SameSite=Strict), and nowhere else: not in an address, not in the page, not in this process;
+ * SESSION-UI-2 the cookie has no path of its own, so it counts below the folder of the sign-in page, wherever a proxy has put it;
+ * SESSION-UI-3 what changes something is taken only from a page of this very site: its `Origin` or `Sec-Fetch-Site` says so.
+ */
+import type { Context } from 'hono'
+import { getCookie } from 'hono/cookie'
+import { serialize } from 'hono/utils/cookie'
+
+const COOKIE = 'accelerando-token'
+/** A browser keeps no larger cookie. */
+export const TOKEN_MAX = 4000
+
+const isTls = (c: Context): boolean =>
+  new URL(c.req.url).protocol === 'https:' || c.req.header('x-forwarded-proto') === 'https'
+
+/** A token holds no character that a header cannot. */
+export const isToken = (text: string): boolean => text.length <= TOKEN_MAX && /^[\x21-\x7e]+$/.test(text)
+
+export const tokenOf = (c: Context): string | null => {
+  const token = getCookie(c, COOKIE)
+  return token !== undefined && isToken(token) ? token : null
+}
+
+const cookie = (c: Context, value: string, maxAge: number): void =>
+  c.header('set-cookie', serialize(COOKIE, value, { httpOnly: true, sameSite: 'Strict', secure: isTls(c), maxAge }))
+
+export const keepToken = (c: Context, token: string, seconds: number): void =>
+  cookie(c, token, Math.max(1, Math.floor(seconds)))
+export const dropToken = (c: Context): void => cookie(c, '', 0)
+
+/** Why a change is not taken; null: it comes from a page of this site. */
+export const foreign = (c: Context): string | null => {
+  const site = c.req.header('sec-fetch-site')
+  if (site !== undefined) return site === 'same-origin' ? null : 'It was sent for a page of another site.'
+  const origin = c.req.header('origin')
+  if (origin === undefined) return 'The browser did not say which page it was sent for.'
+  return URL.parse(origin)?.host === c.req.header('host') ? null : 'It was sent for a page of another site.'
+}

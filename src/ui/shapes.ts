@@ -1,0 +1,194 @@
+/** The documents of the API, as far as the console reads them. Whatever else they hold is left out. */
+import * as v from 'valibot'
+
+const Text = v.string()
+const MaybeText = v.nullable(Text)
+const Counts = v.record(Text, v.number())
+const Times = { created_at: Text, updated_at: MaybeText }
+const Links = v.optional(v.array(v.object({ href: Text, rel: Text })))
+const Note = v.nullable(v.object({ by: Text, reason: Text, at: Text }))
+
+export const Arq = v.object({
+  uuid: Text,
+  state: Text,
+  device_profile_name: Text,
+  device_profile_group_id: v.number(),
+  hostname: MaybeText,
+  device_rp_uuid: MaybeText,
+  instance_uuid: MaybeText,
+  project_id: MaybeText,
+  attach_handle_type: Text,
+  attach_handle_uuid: MaybeText,
+  attach_handle_info: v.record(Text, Text),
+  ...Times,
+})
+export type Arq = v.InferOutput<typeof Arq>
+export const Arqs = v.object({ arqs: v.array(Arq), arqs_links: Links })
+
+export const Timeline = v.object({
+  arq: Text,
+  project_id: MaybeText,
+  deleted: v.boolean(),
+  total_ms: v.number(),
+  steps: v.array(
+    v.object({
+      at: Text,
+      step: Text,
+      took_ms: v.nullable(v.number()),
+      cause: MaybeText,
+      request_id: MaybeText,
+      detail: v.record(Text, v.unknown()),
+    }),
+  ),
+})
+export type Timeline = v.InferOutput<typeof Timeline>
+
+export const Host = v.object({
+  name: Text,
+  liveness: Text,
+  aliases: v.array(Text),
+  drivers: v.record(Text, v.object({ status: Text, error: MaybeText })),
+  boot_id: MaybeText,
+  last_seen_at: MaybeText,
+  retired: Note,
+  public_key: MaybeText,
+  offered_key: MaybeText,
+  ...Times,
+})
+export type Host = v.InferOutput<typeof Host>
+export const Hosts = v.object({ hosts: v.array(Host), hosts_links: Links })
+export const HostDetail = v.object({ ...Host.entries, handles: Counts, arqs: v.array(Text) })
+export type HostDetail = v.InferOutput<typeof HostDetail>
+
+export const Device = v.object({
+  uuid: Text,
+  type: Text,
+  vendor: Text,
+  model: Text,
+  std_board_info: MaybeText,
+  vendor_board_info: MaybeText,
+  hostname: Text,
+  status: v.optional(Text, 'unknown'),
+  ...Times,
+})
+export type Device = v.InferOutput<typeof Device>
+export const Devices = v.object({ devices: v.array(Device), devices_links: Links })
+
+export const Deployable = v.object({
+  uuid: Text,
+  name: Text,
+  num_accelerators: v.number(),
+  attributes_list: Text,
+  rp_uuid: MaybeText,
+  driver_name: MaybeText,
+  bitstream_id: MaybeText,
+  ...Times,
+})
+export type Deployable = v.InferOutput<typeof Deployable>
+export const Deployables = v.object({ deployables: v.array(Deployable), deployables_links: Links })
+
+export const Handle = v.object({
+  uuid: Text,
+  deployable_uuid: Text,
+  hostname: Text,
+  state: Text,
+  arq_uuid: MaybeText,
+})
+export type Handle = v.InferOutput<typeof Handle>
+export const Handles = v.object({ handles: v.array(Handle), handles_links: Links })
+export const HandleDetail = v.object({
+  ...Handle.entries,
+  attach_handle_type: Text,
+  attach_handle_info: v.record(Text, Text),
+  last_arq_uuid: MaybeText,
+  order: v.nullable(v.number()),
+  quarantine: Note,
+})
+export type HandleDetail = v.InferOutput<typeof HandleDetail>
+
+export const Profile = v.object({
+  uuid: Text,
+  name: Text,
+  description: MaybeText,
+  groups: v.array(v.record(Text, Text)),
+  ...Times,
+})
+export type Profile = v.InferOutput<typeof Profile>
+export const Profiles = v.object({ device_profiles: v.array(Profile), device_profiles_links: Links })
+export const OneProfile = v.object({ device_profile: Profile })
+
+const Waiting = v.object({ waiting: v.number(), oldest_at: MaybeText })
+export const Overview = v.object({
+  counted_at: Text,
+  arqs: Counts,
+  handles: Counts,
+  hosts: Counts,
+  devices: Counts,
+  orders: Waiting,
+  deliveries: Waiting,
+  program: v.record(Text, Text),
+})
+export type Overview = v.InferOutput<typeof Overview>
+
+export const Delivery = v.object({
+  instance_uuid: Text,
+  hostname: Text,
+  request_id: Text,
+  statuses: v.record(Text, Text),
+  attempts: v.number(),
+  next_at: Text,
+  given_up_at: MaybeText,
+})
+export type Delivery = v.InferOutput<typeof Delivery>
+export const Deliveries = v.object({ deliveries: v.array(Delivery), deliveries_links: Links })
+
+export const Drift = v.object({
+  drift: v.array(
+    v.object({
+      host: Text,
+      compute_node_uuid: MaybeText,
+      checked_at: MaybeText,
+      trouble: v.nullable(v.object({ state: Text, reason: MaybeText })),
+      entries: v.array(
+        v.object({
+          kind: Text,
+          provider_uuid: Text,
+          name: Text,
+          deployable_uuid: MaybeText,
+          repairs: v.array(Text),
+          state: MaybeText,
+          reason: MaybeText,
+          consumer_uuid: MaybeText,
+          arqs: v.array(Text),
+        }),
+      ),
+    }),
+  ),
+  drift_links: Links,
+})
+export type Drift = v.InferOutput<typeof Drift>
+
+export const Permissions = v.object({
+  user_id: Text,
+  user_name: v.nullable(Text),
+  project_id: Text,
+  project_name: v.nullable(Text),
+  permissions: v.record(Text, v.boolean()),
+})
+export type Permissions = v.InferOutput<typeof Permissions>
+
+export const Version = v.object({ max_version: Text, min_version: Text })
+/** Whom a change would concern. */
+export const Impact = v.object({
+  refusal: MaybeText,
+  devices: v.array(Text),
+  instances: v.array(Text),
+  projects: v.array(Text),
+  arqs: v.array(v.object({ uuid: Text })),
+  arqs_left_out: v.number(),
+})
+export type Impact = v.InferOutput<typeof Impact>
+/** Errors of the API. A 401 has the form of the identity service, and another key. */
+export const Refusal = v.object({
+  errors: v.tupleWithRest([v.object({ detail: Text, code: Text })], v.unknown()),
+})

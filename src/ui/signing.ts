@@ -1,0 +1,50 @@
+/** The pages on which people say who they are. */
+import type { Hono } from 'hono'
+import { createApi } from './api.ts'
+import { ASK_MS, type Painted, type Show, type Signed, type UiParts } from './looking.ts'
+import { dropToken, isToken, keepToken } from './session.ts'
+import * as shapes from './shapes.ts'
+import { type Trouble, troubled } from './told.ts'
+
+/** How long a token that somebody pasted is kept; its own end comes earlier, as a rule. */
+const PASTED_MS = 12 * 3600 * 1000
+
+/** Where to go after signing in: a place of the console, never another site. */
+const placeIn = (text: unknown): string =>
+  typeof text === 'string' && /^[a-z][\w\-./?=&%]*$/.test(text) && !text.includes('//') ? text : './'
+
+export const signing = (app: Hono, parts: UiParts, show: Show): void => {
+  const { signIn } = parts
+  if (signIn === null) return
+  const painted = (trouble: Trouble | null, user: string, back: string): Painted => ({
+    view: 'sign_in',
+    title: 'Sign in',
+    body: { trouble, identity: signIn.identity, user, back },
+  })
+  app.get('/ui/sign-in', (c) => show(c, 'sign-in', null, painted(null, '', placeIn(c.req.query('back')))))
+  app.post('/ui/sign-in', async (c) => {
+    const form = await c.req.parseBody()
+    const text = (name: string): string => (typeof form[name] === 'string' ? form[name].trim() : '')
+    const [token, user, back] = [text('token'), text('user'), placeIn(form['back'])]
+    const account = {
+      user,
+      password: typeof form['password'] === 'string' ? form['password'] : '',
+      project: text('project'),
+      domain: text('domain') || 'Default',
+    }
+    const signed: Signed = token === '' ? await signIn.withPassword(account) : { ok: true, token, lifeMs: PASTED_MS }
+    const refused = (reason: string) =>
+      show(c, 'sign-in', null, painted(troubled('sign_in', reason).trouble, user, back), 401)
+    if (!signed.ok) return refused(signed.reason)
+    if (!isToken(signed.token)) return refused('This is not a token, or one that is too long for a cookie.')
+    const known = await createApi({ ...parts, timeoutMs: ASK_MS })(signed.token).get('/permissions', shapes.Permissions)
+    if (!known.ok && known.trouble.kind === 'sign_in')
+      return refused('The API does not accept this token: it may have expired.')
+    keepToken(c, signed.token, signed.lifeMs / 1000)
+    return c.redirect(back, 303)
+  })
+  app.post('/ui/sign-out', (c) => {
+    dropToken(c)
+    return c.redirect('sign-in', 303)
+  })
+}

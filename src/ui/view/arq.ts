@@ -1,0 +1,215 @@
+/** The flight recorder: one accelerator request, what happened to it, and what it waits for. */
+import type { Arq, Timeline } from '../shapes.ts'
+import type { Told } from '../told.ts'
+import { type Fact, command, facts, id, idLink, link, mark, panel, state, trouble, when } from './parts.ts'
+import { type Placed, type Recorder, recorderOf } from './recorder.ts'
+import { offers } from './offers.ts'
+import { ARQ_STATES, toneOf } from './states.ts'
+import type { Bodies, Screen } from './screen.ts'
+import {
+  type Child,
+  type Node,
+  a,
+  code,
+  div,
+  h1,
+  header,
+  li,
+  line,
+  ol,
+  p,
+  rect,
+  span,
+  svg,
+  table,
+  tbody,
+  td,
+  th,
+  thead,
+  time,
+  tr,
+} from './tags.ts'
+import { duration, instant, moment } from './words.ts'
+
+const pciOf = (info: Readonly<Record<string, string>>): string | null => {
+  const { domain, bus, device, function: fn } = info
+  if (domain === undefined || bus === undefined || device === undefined || fn === undefined) return null
+  return `${domain}:${bus}:${device}.${fn}`
+}
+
+const factsOf = (arq: Arq, now: number): readonly Fact[] => [
+  [
+    'Profile',
+    link(
+      `profiles/${encodeURIComponent(arq.device_profile_name)}`,
+      arq.device_profile_name,
+      ` · group ${arq.device_profile_group_id}`,
+    ),
+  ],
+  ['Instance', idLink('instances', arq.instance_uuid)],
+  ['Host', idLink('hosts', arq.hostname)],
+  ['Attach handle', idLink('handles', arq.attach_handle_uuid)],
+  ['Device address', id(pciOf(arq.attach_handle_info))],
+  ['Resource provider', id(arq.device_rp_uuid)],
+  ['Project', id(arq.project_id)],
+  ['Created', when(arq.created_at, now)],
+]
+
+/** In percent: what took no time can still be seen. */
+const THINNEST = 0.4
+const bar = ({ x, width, tone, kind, open }: Placed): Node =>
+  svg(
+    { class: 'track', width: '100%', height: 24, 'aria-hidden': 'true' },
+    ...[25, 50, 75].map((at) => line({ class: 'grid', key: at, x1: `${at}%`, x2: `${at}%`, y1: 0, y2: 24 })),
+    rect({
+      class: `span ${tone} ${kind}${open ? ' open' : ''}`,
+      x: `${x}%`,
+      y: 6,
+      width: `${Math.max(width, THINNEST)}%`,
+      height: 12,
+      rx: 2,
+    }),
+  )
+
+const spanRow = (span_: Placed, index: number): Node => {
+  const { who, label, from, to, open, note, tone, kind } = span_
+  const took = duration(to - from)
+  return li(
+    { class: 'lane', key: index },
+    div({ class: 'lane-who' }, mark(kind === 'rest' && tone !== 'bad' ? 'idle' : tone), who),
+    div({ class: 'lane-what' }, label, note === null ? null : span({ class: 'dim' }, ` · ${note}`)),
+    div({ class: 'lane-bar' }, bar(span_)),
+    div({ class: 'lane-took' }, open ? `${took} so far` : took),
+  )
+}
+
+export const lanes = ({ spans, cuts }: Recorder): Node =>
+  div(
+    { class: 'recorder' },
+    ol({ class: 'lanes', 'aria-label': 'What took how long' }, ...spans.map(spanRow)),
+    cuts.length === 0
+      ? null
+      : p(
+          { class: 'dim cut' },
+          `Pale bars are drawn shorter than they were: ${duration(cuts.reduce((sum, { ms }) => sum + ms, 0))} in which nothing had to happen ${cuts.length === 1 ? 'is' : 'are'} left out.`,
+        ),
+  )
+
+const valueOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const LINKED: Readonly<Record<string, string>> = {
+  host: 'hosts',
+  hostname: 'hosts',
+  instance: 'instances',
+  attach_handle: 'handles',
+  profile: 'profiles',
+}
+const detail = (fields: Readonly<Record<string, unknown>>): readonly Child[] =>
+  Object.entries(fields)
+    .filter(([name, value]) => value !== null && !(name === 'hostname' && value === fields['host']))
+    .map(([name, value]) => {
+      const shown = valueOf(value)
+      const kind = LINKED[name]
+      return span(
+        { class: 'pair', key: name },
+        span({ class: 'pair-name' }, name.replaceAll('_', ' ')),
+        ' ',
+        kind === undefined
+          ? code(null, shown)
+          : a({ class: 'id', href: `${kind}/${encodeURIComponent(shown)}` }, shown),
+      )
+    })
+
+/** A person or a service account is named by its id; a host or a part of the service by words. */
+const UUID_LENGTH = 36
+const stepRow =
+  (start: number) =>
+  (step: Timeline['steps'][number], index: number): Node =>
+    tr(
+      { key: index, id: `step-${index + 1}` },
+      td({ class: 'number' }, time({ datetime: step.at, title: moment(step.at) }, instant(step.at))),
+      td({ class: 'number' }, index === 0 ? '' : `+${duration(Date.parse(step.at) - start)}`),
+      td(null, step.step),
+      td(null, step.cause?.length === UUID_LENGTH ? id(step.cause) : (step.cause ?? '')),
+      td({ class: 'details' }, ...detail(step.detail)),
+      td(null, step.request_id === null ? '' : code({ class: 'id faint' }, step.request_id)),
+    )
+
+const HEADS = ['UTC', 'After', 'Step', 'Caused by', 'Details', 'Request']
+const steps = (timeline: Timeline): Node =>
+  div(
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Steps' },
+    table(
+      { class: 'rows steps' },
+      thead(null, tr(null, ...HEADS.map((title) => th({ scope: 'col', key: title }, title)))),
+      tbody(null, ...timeline.steps.map(stepRow(Date.parse(timeline.steps[0]?.at ?? '')))),
+    ),
+  )
+
+const headline = (arq: Told<Arq>, { bindMs, waitingFor, spans }: Recorder, timeline: Timeline): Child => {
+  if (waitingFor !== null)
+    return p(
+      { class: 'headline' },
+      mark('busy'),
+      `Waiting for ${waitingFor.who} for ${duration(waitingFor.to - waitingFor.from)}: ${waitingFor.label}${waitingFor.note === null ? '' : `, ${waitingFor.note}`}.`,
+    )
+  const failed = timeline.steps.findLast(({ step }) => step === 'bind failed')
+  const isFailed = arq.ok && arq.value.state === 'BindFailed'
+  if (isFailed && failed)
+    return p(
+      { class: 'headline bad' },
+      mark('bad'),
+      `The bind failed after ${duration(bindMs ?? 0)}: ${valueOf(failed.detail['reason'] ?? failed.detail['code'] ?? 'no reason is recorded')}.`,
+    )
+  if (timeline.deleted) return p({ class: 'headline' }, mark('idle'), 'It is deleted; this is what happened to it.')
+  if (bindMs === null) return p({ class: 'headline' }, mark('idle'), 'Nobody has bound it yet.')
+  const longest = spans
+    .filter(({ kind }) => kind !== 'rest')
+    .toSorted((one, other) => other.to - other.from - (one.to - one.from))[0]
+  return p(
+    { class: 'headline' },
+    mark('good'),
+    `Bound in ${duration(bindMs)}${longest === undefined || longest.to === longest.from ? '' : `; ${longest.who} took longest, ${duration(longest.to - longest.from)}`}.`,
+  )
+}
+
+const recorded = (arq: Told<Arq>, timeline: Timeline, now: number): Node => {
+  const recorder = recorderOf(timeline, now)
+  return div(
+    null,
+    headline(arq, recorder, timeline),
+    panel('What took how long', null, lanes(recorder)),
+    panel(
+      'Every step',
+      a(
+        { class: 'quiet', href: `arqs/${timeline.arq}/timeline.json`, download: `timeline-${timeline.arq}.json` },
+        'Download',
+      ),
+      steps(timeline),
+    ),
+  )
+}
+
+export const arqPage = ({ body, here, now }: Screen<'arq'>): Node => {
+  const { arq, timeline }: Bodies['arq'] = body
+  const uuid = here.split('/')[1] ?? ''
+  const shown = arq.ok ? arq.value.state : timeline.ok && timeline.value.deleted ? 'Deleted' : null
+  return div(
+    null,
+    header(
+      { class: 'head' },
+      div(null, p({ class: 'over' }, link('arqs', 'Request')), h1({ class: 'id' }, uuid)),
+      shown === null ? null : state(toneOf(ARQ_STATES, shown), shown, ARQ_STATES[shown]?.means),
+      offers(here, body.offers),
+    ),
+    arq.ok ? facts(factsOf(arq.value, now)) : null,
+    timeline.ok ? recorded(arq, timeline.value, now) : trouble(timeline.trouble),
+    body.others.length === 0
+      ? null
+      : p(
+          { class: 'dim' },
+          'Of the same instance: ',
+          ...body.others.map((other) => span({ key: other }, idLink('arqs', other), ' ')),
+        ),
+    command(`accelerando arq show ${uuid} --timeline`),
+  )
+}

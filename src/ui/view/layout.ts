@@ -1,0 +1,122 @@
+/** The frame of every page: where one can go, the search, whether the page is alive, who is looking. */
+import type { Screen, ViewName } from './screen.ts'
+import { mark } from './parts.ts'
+import {
+  type Node,
+  a,
+  button,
+  div,
+  footer,
+  form,
+  header,
+  input,
+  kbd,
+  li,
+  main,
+  nav,
+  p,
+  span,
+  svg,
+  path,
+  ul,
+} from './tags.ts'
+
+type Place = { readonly href: string; readonly word: string; readonly key: string; readonly views: readonly ViewName[] }
+export const PLACES: readonly Place[] = [
+  { href: './', word: 'Overview', key: 'o', views: ['home'] },
+  { href: 'arqs', word: 'Requests', key: 'r', views: ['arqs', 'arq', 'instance'] },
+  { href: 'hosts', word: 'Hosts', key: 'h', views: ['hosts', 'host'] },
+  { href: 'devices', word: 'Devices', key: 'd', views: ['devices', 'device', 'handles', 'handle'] },
+  { href: 'profiles', word: 'Profiles', key: 'p', views: ['profiles', 'profile'] },
+  { href: 'drift', word: 'Drift', key: 'f', views: ['drift'] },
+  { href: 'deliveries', word: 'Deliveries', key: 'n', views: ['deliveries'] },
+  { href: 'system', word: 'System', key: 's', views: ['system'] },
+]
+
+const logo = (): Node =>
+  svg(
+    { class: 'logo', viewBox: '0 0 20 20', width: 20, height: 20, 'aria-hidden': 'true' },
+    path({ d: 'M2 10h3M7 10h2.2M11 10h1.6M14.4 10h1M17 10h.6', 'stroke-width': 8 }),
+  )
+
+const side = ({ view }: Screen): Node =>
+  nav(
+    { class: 'side', 'aria-label': 'Pages' },
+    a({ class: 'brand', href: './' }, logo(), 'accelerando'),
+    ul(
+      null,
+      ...PLACES.map(({ href, word, key, views }) =>
+        li({ key: href }, a({ href, 'aria-current': views.includes(view) ? 'page' : undefined, 'data-go': key }, word)),
+      ),
+    ),
+  )
+
+/** A UUID is cut off earlier than it is told apart by. */
+const NAME_SHOWN = 24
+const who = ({ who }: Screen): Node | null => {
+  if (who === null) return null
+  if (!who.signedIn)
+    return span(
+      { class: 'who dim', title: 'The API authenticates nobody and listens on this machine only.' },
+      'no sign-in',
+    )
+  return form(
+    { class: 'who', method: 'post', action: 'sign-out' },
+    span({ class: 'dim', title: `user ${who.user}, project ${who.project}` }, who.user.slice(0, NAME_SHOWN)),
+    button({ class: 'quiet', type: 'submit' }, 'Sign out'),
+  )
+}
+
+const top = (screen: Screen): Node =>
+  header(
+    { class: 'top' },
+    form(
+      { class: 'search', method: 'get', action: 'find', role: 'search' },
+      input({
+        type: 'search',
+        name: 'q',
+        value: screen.search,
+        placeholder: 'Find a request, instance, device, host …',
+        'aria-label': 'Find by UUID or name',
+        autocomplete: 'off',
+        spellcheck: 'false',
+      }),
+      kbd({ 'aria-hidden': 'true' }, '/'),
+    ),
+    span({ class: 'live', id: 'live', role: 'status' }),
+    who(screen),
+  )
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['/', 'search'],
+  ['j k', 'next and previous row'],
+  ['Enter', 'open it'],
+  ['[ ]', 'previous and next page'],
+  ['g then a letter', PLACES.map(({ key, word }) => `${key} ${word}`).join(', ')],
+  ['?', 'these keys'],
+  ['Esc', 'leave a field, close this'],
+]
+const help = (): Node =>
+  div(
+    { class: 'help', id: 'help', hidden: true, role: 'dialog', 'aria-label': 'Keys', tabindex: -1 },
+    p({ class: 'over' }, 'Keys'),
+    ul(null, ...KEYS.map(([key, does]) => li({ key }, kbd(null, key), span(null, does)))),
+  )
+
+export const layout = (screen: Screen, inside: Node): Node =>
+  div(
+    { class: 'frame' },
+    a({ class: 'skip', href: `${screen.here}#content` }, 'To the content'),
+    side(screen),
+    div(
+      { class: 'body' },
+      top(screen),
+      main(
+        { id: 'content', tabindex: -1 },
+        screen.done === null ? null : p({ class: 'done', role: 'status' }, mark('good'), screen.done),
+        inside,
+      ),
+      footer({ class: 'foot dim' }, 'All times are UTC.'),
+    ),
+    help(),
+  )

@@ -1,0 +1,247 @@
+/** The pages that are lists: requests, hosts, devices, profiles, events that Nova has not taken. */
+import type { Arq, Delivery, Device, Handle, Host, Profile } from '../shapes.ts'
+import { command, empty, id, idLink, link, none, state, when } from './parts.ts'
+import { type Column, type Tab, listed, rows, tabs, turning } from './rows.ts'
+import type { Screen } from './screen.ts'
+import { ARQ_STATES, DEVICE_STATES, HANDLE_STATES, HOST_STATES, toneOf } from './states.ts'
+import { type Child, type Node, a, code, div, h1, header, p, span } from './tags.ts'
+import { sum } from './words.ts'
+
+export const arqColumns = (now: number): readonly Column<Arq>[] => [
+  { title: 'State', cell: (row) => state(toneOf(ARQ_STATES, row.state), row.state, ARQ_STATES[row.state]?.means) },
+  { title: 'Request', cell: (row) => idLink('arqs', row.uuid) },
+  {
+    title: 'Profile',
+    cell: (row) => link(`profiles/${encodeURIComponent(row.device_profile_name)}`, row.device_profile_name),
+  },
+  { title: 'Host', cell: (row) => idLink('hosts', row.hostname) },
+  { title: 'Instance', cell: (row) => idLink('instances', row.instance_uuid) },
+  { title: 'Created', cell: (row) => when(row.created_at, now) },
+]
+/** A host that an operator took out of service is that first, whatever is heard of it. */
+export const standingOf = ({ liveness, retired }: Pick<Host, 'liveness' | 'retired'>): string =>
+  retired !== null && liveness !== 'removed' ? 'retired' : liveness
+export const hostState = (row: Pick<Host, 'liveness' | 'retired'>): Node => {
+  const standing = standingOf(row)
+  return state(toneOf(HOST_STATES, standing), standing, HOST_STATES[standing]?.means)
+}
+const hostColumns = (now: number): readonly Column<Host>[] => [
+  { title: 'State', cell: (row) => hostState(row) },
+  { title: 'Host', cell: (row) => idLink('hosts', row.name) },
+  {
+    title: 'Drivers',
+    cell: ({ drivers }) =>
+      Object.entries(drivers).map(([name, { status, error }]) =>
+        span({ class: 'pair', key: name }, state(status === 'ok' ? 'good' : 'bad', name, error ?? status)),
+      ),
+  },
+  { title: 'Last heard of', cell: (row) => when(row.last_seen_at, now) },
+  { title: 'Known since', cell: (row) => when(row.created_at, now) },
+]
+export const deviceColumns = (now: number): readonly Column<Device>[] => [
+  {
+    title: 'Status',
+    cell: (row) => state(toneOf(DEVICE_STATES, row.status), row.status, DEVICE_STATES[row.status]?.means),
+  },
+  { title: 'Device', cell: (row) => idLink('devices', row.uuid) },
+  { title: 'Type', cell: (row) => row.type },
+  { title: 'Model', cell: (row) => span({ class: 'model' }, row.model), kind: 'wide' },
+  { title: 'Host', cell: (row) => idLink('hosts', row.hostname) },
+  { title: 'Known since', cell: (row) => when(row.created_at, now) },
+]
+/** `resources:FPGA=1` of each group. */
+const wants = ({ groups }: Profile): Child =>
+  groups.map((group, index) =>
+    span(
+      { class: 'pair', key: index },
+      ...Object.entries(group).map(([key, value]) => code({ key, class: 'want' }, `${key}=${value}`)),
+    ),
+  )
+const profileColumns = (now: number): readonly Column<Profile>[] => [
+  { title: 'Profile', cell: ({ name }) => link(`profiles/${encodeURIComponent(name)}`, name) },
+  { title: 'Asks for', cell: wants, kind: 'wide' },
+  { title: 'Description', cell: ({ description }) => description ?? none() },
+  { title: 'Created', cell: (row) => when(row.created_at, now) },
+]
+const deliveryColumns = (now: number): readonly Column<Delivery>[] => [
+  { title: 'Instance', cell: (row) => idLink('instances', row.instance_uuid) },
+  {
+    title: 'Nova is to hear',
+    cell: ({ statuses }) =>
+      Object.entries(statuses).map(([arq, status]) =>
+        span(
+          { class: 'pair', key: arq },
+          state(status === 'completed' ? 'good' : 'bad', status),
+          ' ',
+          idLink('arqs', arq),
+        ),
+      ),
+  },
+  { title: 'Host', cell: (row) => idLink('hosts', row.hostname) },
+  { title: 'Tries', cell: (row) => row.attempts, kind: 'number' },
+  { title: 'Next try', cell: (row) => when(row.next_at, now) },
+  { title: 'Given up', cell: (row) => when(row.given_up_at, now) },
+  { title: 'Request', cell: (row) => id(row.request_id) },
+]
+
+/** A tab for each value of the filter, and the first for all. */
+const tabsOf = (
+  path: string,
+  filter: string,
+  words: readonly string[],
+  chosen: string | undefined,
+  counts: Readonly<Record<string, number>> | null,
+): readonly Tab[] => [
+  { word: 'All', href: path, chosen: chosen === undefined, count: counts === null ? null : sum(counts) },
+  ...words
+    .filter((word) => counts === null || (counts[word] ?? 0) > 0 || word === chosen)
+    .map((word) => ({
+      word,
+      href: `${path}?${filter}=${word}`,
+      chosen: word === chosen,
+      count: counts === null ? null : (counts[word] ?? 0),
+    })),
+]
+
+const page = (title: string, ...children: readonly Child[]): Node =>
+  div(null, header({ class: 'head' }, h1(null, title)), ...children)
+
+const filtersOf = (filter: Readonly<Record<string, string>>, hidden: string): Child => {
+  const others = Object.entries(filter).filter(([name]) => name !== hidden)
+  return others.length === 0
+    ? null
+    : p(
+        { class: 'filters' },
+        ...others.map(([name, value]) => span({ class: 'chip', key: name }, `${name} `, code(null, value))),
+        a({ href: '.' }, ''),
+      )
+}
+
+export const arqsPage = ({ body: { list, filter, counts, turn }, now }: Screen<'arqs'>): Node =>
+  page(
+    'Requests',
+    tabs('State', tabsOf('arqs', 'state', Object.keys(ARQ_STATES), filter['state'], counts)),
+    filtersOf(filter, 'state'),
+    listed(
+      list,
+      (some) =>
+        div(
+          null,
+          rows('Requests', arqColumns(now), some, ({ uuid }) => uuid),
+          turning(turn, some.length),
+        ),
+      empty(
+        'There is no accelerator request',
+        p(null, 'Nova makes one for each server whose flavor names a device profile.'),
+        command('openstack accelerator arq create PROFILE'),
+      ),
+      { is: Object.keys(filter).length > 0, clear: 'arqs' },
+    ),
+  )
+
+export const hostsPage = ({ body: { list, filter, counts, turn }, now }: Screen<'hosts'>): Node =>
+  page(
+    'Hosts',
+    tabs('State', tabsOf('hosts', 'liveness', Object.keys(HOST_STATES), filter['liveness'], counts)),
+    listed(
+      list,
+      (some) =>
+        div(
+          null,
+          rows('Hosts', hostColumns(now), some, ({ name }) => name),
+          turning(turn, some.length),
+        ),
+      empty(
+        'No host has reported yet',
+        p(null, 'Each compute node with accelerators runs the host program:'),
+        command('accelerando host'),
+      ),
+      { is: Object.keys(filter).length > 0, clear: 'hosts' },
+    ),
+  )
+
+export const devicesPage = ({ body: { list, filter, counts, turn }, now }: Screen<'devices'>): Node =>
+  page(
+    'Devices',
+    tabs('Status', tabsOf('devices', 'status', Object.keys(DEVICE_STATES), filter['status'], counts)),
+    filtersOf(filter, 'status'),
+    listed(
+      list,
+      (some) =>
+        div(
+          null,
+          rows('Devices', deviceColumns(now), some, ({ uuid }) => uuid),
+          turning(turn, some.length),
+        ),
+      empty(
+        'No host has reported a device',
+        p(null, 'What the drivers of this machine see, and why they offer it or not:'),
+        command('accelerando device scan'),
+      ),
+      { is: Object.keys(filter).length > 0, clear: 'devices' },
+    ),
+  )
+
+const HANDLE_COLUMNS: readonly Column<Handle>[] = [
+  {
+    title: 'State',
+    cell: (row) => state(toneOf(HANDLE_STATES, row.state), row.state, HANDLE_STATES[row.state]?.means),
+  },
+  { title: 'Attach handle', cell: (row) => idLink('handles', row.uuid) },
+  { title: 'Host', cell: (row) => idLink('hosts', row.hostname) },
+  { title: 'Request', cell: (row) => idLink('arqs', row.arq_uuid) },
+]
+export const handlesPage = ({ body: { list, filter, counts, turn } }: Screen<'handles'>): Node =>
+  page(
+    'Attach handles',
+    tabs('State', tabsOf('handles', 'state', Object.keys(HANDLE_STATES), filter['state'], counts)),
+    filtersOf(filter, 'state'),
+    listed(
+      list,
+      (some) =>
+        div(
+          null,
+          rows('Attach handles', HANDLE_COLUMNS, some, ({ uuid }) => uuid),
+          turning(turn, some.length),
+        ),
+      empty('No host has reported a device with attach handles', command('accelerando device scan')),
+      { is: Object.keys(filter).length > 0, clear: 'handles' },
+    ),
+  )
+
+export const profilesPage = ({ body: { list, turn }, now }: Screen<'profiles'>): Node =>
+  page(
+    'Profiles',
+    listed(
+      list,
+      (some) =>
+        div(
+          null,
+          rows('Profiles', profileColumns(now), some, ({ uuid }) => uuid),
+          turning(turn, some.length),
+        ),
+      empty(
+        'There is no device profile',
+        p(null, 'A flavor names one, and the profile says which devices its servers need.'),
+        command(`openstack accelerator device profile create NAME '[{"resources:FPGA": "1"}]'`),
+      ),
+      { is: false, clear: 'profiles' },
+    ),
+  )
+
+export const deliveriesPage = ({ body: { list, turn }, now }: Screen<'deliveries'>): Node =>
+  page(
+    'Deliveries',
+    p({ class: 'lead' }, 'What Nova has not taken yet. Each is sent again until Nova answers or its time is over.'),
+    listed(
+      list,
+      (some) =>
+        div(
+          null,
+          rows('Deliveries', deliveryColumns(now), some, (row) => row.instance_uuid),
+          turning(turn, some.length),
+        ),
+      empty('Nova has heard everything', p(null, 'Nothing waits to be delivered.')),
+      { is: false, clear: 'deliveries' },
+    ),
+  )

@@ -1,0 +1,13 @@
+/** What can be done with the thing on a page: links to the page that asks once more. What cannot be done says why. */
+import type { Offer } from './screen.ts'
+import { type Node, a, div } from './tags.ts'
+
+export const offers = (here: string, list: readonly Offer[]): Node =>
+  div(
+    { class: 'offers' },
+    ...list.map(({ name, label, grave, not }) =>
+      not === null
+        ? a({ class: grave ? 'button grave' : 'button', href: `${here}/do/${name}`, key: name }, label)
+        : a({ class: 'button off', href: `${here}/do/${name}`, key: name, title: not }, label),
+    ),
+  )

@@ -1,0 +1,84 @@
+/** Lists: a table in its own scroll box, its filters, and the way to the next page. */
+import type { Told } from '../told.ts'
+import { empty, trouble } from './parts.ts'
+import { type Child, type Node, a, div, nav, span, table, tbody, td, th, thead, tr } from './tags.ts'
+import { count } from './words.ts'
+
+export type Column<Row> = {
+  readonly title: string
+  readonly cell: (row: Row) => Child
+  /** `number`: right-aligned figures. */
+  readonly kind?: 'number' | 'wide'
+}
+
+export const rows = <Row>(
+  label: string,
+  columns: readonly Column<Row>[],
+  list: readonly Row[],
+  keyOf: (row: Row) => string,
+): Node =>
+  div(
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label },
+    table(
+      { class: 'rows' },
+      thead(null, tr(null, ...columns.map(({ title, kind }) => th({ scope: 'col', class: kind, key: title }, title)))),
+      tbody(
+        null,
+        ...list.map((row) =>
+          tr(
+            { key: keyOf(row) },
+            ...columns.map(({ title, kind, cell }) => td({ class: kind, key: title }, cell(row))),
+          ),
+        ),
+      ),
+    ),
+  )
+
+export type Tab = {
+  readonly word: string
+  readonly href: string
+  readonly chosen: boolean
+  readonly count?: number | null
+}
+export const tabs = (label: string, list: readonly Tab[]): Node =>
+  nav(
+    { class: 'tabs', 'aria-label': label },
+    ...list.map(({ word, href, chosen, count: number }) =>
+      a(
+        { href, key: word, 'aria-current': chosen ? 'true' : undefined },
+        word,
+        number === undefined || number === null ? null : span({ class: 'tab-count' }, count(number)),
+      ),
+    ),
+  )
+
+export type Turn = { readonly earlier: string | null; readonly later: string | null }
+export const turning = ({ earlier, later }: Turn, shown: number): Child =>
+  earlier === null && later === null
+    ? null
+    : nav(
+        { class: 'turning', 'aria-label': 'Pages' },
+        span({ class: 'dim' }, `${count(shown)} on this page`),
+        span(
+          { class: 'turns' },
+          later === null
+            ? span({ class: 'turn off' }, '‹ Previous')
+            : a({ class: 'turn', href: later, rel: 'prev', 'data-key': '[' }, '‹ Previous'),
+          earlier === null
+            ? span({ class: 'turn off' }, 'Next ›')
+            : a({ class: 'turn', href: earlier, rel: 'next', 'data-key': ']' }, 'Next ›'),
+        ),
+      )
+
+/** The list, or what stands in its place: trouble, nothing at all, or nothing under this filter. */
+export const listed = <Row>(
+  given: Told<readonly Row[]>,
+  show: (list: readonly Row[]) => Child,
+  nothing: Child,
+  filtered: { readonly is: boolean; readonly clear: string },
+): Child => {
+  if (!given.ok) return trouble(given.trouble)
+  if (given.value.length > 0) return show(given.value)
+  if (!filtered.is) return nothing
+  return empty('Nothing matches this filter', a({ class: 'button', href: filtered.clear }, 'Clear the filter'))
+}

@@ -1,0 +1,221 @@
+/** The pages about the service itself: drift, the system, signing in, and the question before something is done. */
+import type { Drift } from '../shapes.ts'
+import { command, empty, facts, id, idLink, link, mark, none, panel, state, trouble, when } from './parts.ts'
+import { rows } from './rows.ts'
+import type { Bodies, Screen } from './screen.ts'
+import { type Child, type Node, a, button, code, div, form, h1, header, input, label, li, p, span, ul } from './tags.ts'
+import { many } from './words.ts'
+
+type Entry = Drift['drift'][number]['entries'][number]
+const KINDS: Readonly<Record<string, string>> = {
+  hardware: 'hardware and records differ',
+  provider: 'Placement shows it otherwise',
+  allocation_without_arq: 'allocated in Placement, not bound',
+  arq_without_allocation: 'bound, not allocated in Placement',
+  nova_device: 'Nova shows it otherwise',
+  server: 'Nova does not know the server',
+}
+
+const driftOf = ({ host, entries, trouble: problem, checked_at: checked }: Drift['drift'][number], now: number): Node =>
+  panel(
+    idLink('hosts', host),
+    span({ class: 'dim' }, 'last pass ', when(checked, now)),
+    problem === null
+      ? null
+      : p(
+          { class: 'headline' },
+          mark('bad'),
+          `${problem.state}${problem.reason === null ? '' : `: ${problem.reason}`}`,
+        ),
+    rows(
+      `Differences of ${host}`,
+      [
+        { title: 'What differs', cell: (row: Entry) => state('bad', KINDS[row.kind] ?? row.kind) },
+        { title: 'Provider', cell: (row) => row.name },
+        { title: 'Reason', cell: (row) => row.reason ?? none(), kind: 'wide' },
+        { title: 'Repair', cell: (row) => (row.repairs.length === 0 ? none() : row.repairs.join(', ')) },
+        { title: 'Instance', cell: (row) => idLink('instances', row.consumer_uuid) },
+      ],
+      entries,
+      (row) => `${row.kind} ${row.provider_uuid} ${row.consumer_uuid ?? ''}`,
+    ),
+  )
+
+export const driftPage = ({ body: { drift, next }, now }: Screen<'drift'>): Node =>
+  div(
+    null,
+    header({ class: 'head' }, h1(null, 'Drift')),
+    p({ class: 'lead' }, 'Where hardware, records and Placement disagree. Everything is read anew for this page.'),
+    ...(drift.ok
+      ? drift.value.drift.some(({ entries, trouble: problem }) => entries.length > 0 || problem !== null)
+        ? drift.value.drift
+            .filter(({ entries, trouble: problem }) => entries.length > 0 || problem !== null)
+            .map((each) => driftOf(each, now))
+        : [
+            empty(
+              'Everything agrees',
+              p(null, `${many(drift.value.drift.length, 'host was', 'hosts were')} compared just now.`),
+            ),
+          ]
+      : [trouble(drift.trouble)]),
+    next === null
+      ? null
+      : p(null, a({ class: 'button', href: `drift?after=${encodeURIComponent(next)}` }, 'Further hosts')),
+    command('accelerando drift heal'),
+  )
+
+const toneOfNeighbour = (said: string) =>
+  said === 'absent' ? 'idle' : /^(in use|a folder|the image service)$/.test(said) ? 'good' : 'bad'
+const NEIGHBOURS = ['keystone', 'placement', 'nova', 'images'] as const
+
+export const systemPage = ({ body: { overview, permissions, versions }, who }: Screen<'system'>): Node =>
+  div(
+    null,
+    header({ class: 'head' }, h1(null, 'System')),
+    overview.ok
+      ? div(
+          null,
+          panel(
+            'This process',
+            null,
+            facts([
+              ['Version', overview.value.program['version'] ?? none()],
+              ['Store', overview.value.program['store'] ?? none()],
+              ['Microversions', versions.ok ? `${versions.value.min} to ${versions.value.max}` : none()],
+              ['Description of the API', code(null, 'GET /openapi.json')],
+            ]),
+          ),
+          panel(
+            'Neighbours',
+            null,
+            facts(
+              NEIGHBOURS.map((name) => {
+                const said = overview.value.program[name] ?? 'absent'
+                return [
+                  `${name[0]?.toUpperCase()}${name.slice(1)}`,
+                  state(toneOfNeighbour(said), said === 'absent' ? 'not configured' : said),
+                ] as const
+              }),
+            ),
+          ),
+        )
+      : trouble(overview.trouble),
+    panel(
+      'You',
+      null,
+      facts([
+        ['User', id(who?.user ?? null)],
+        ['Project', id(who?.project ?? null)],
+      ]),
+    ),
+    permissions.ok
+      ? panel(
+          'What you may do',
+          null,
+          ul(
+            { class: 'rules' },
+            ...Object.entries(permissions.value).map(([rule, may]) =>
+              li(
+                { key: rule },
+                state(may ? 'good' : 'idle', rule.replace('cyborg:', ''), may ? 'allowed' : 'not allowed'),
+                may ? null : span({ class: 'dim' }, ' not allowed'),
+              ),
+            ),
+          ),
+        )
+      : trouble(permissions.trouble),
+    command('accelerando doctor'),
+  )
+
+const SHOWN = 20
+const concern = (given: Bodies['act']['concerned']): Child => {
+  if (given === null) return null
+  if (!given.ok) return trouble(given.trouble)
+  const { refusal, instances, projects, arqs, arqs_left_out: more } = given.value
+  const held = arqs.length + more
+  const whom = `${many(held, 'request')} of ${many(instances.length, 'instance')} in ${many(projects.length, 'project')}`
+  return div(
+    { class: 'concern' },
+    refusal === null ? null : p({ class: 'headline' }, mark('bad'), `It would be refused: ${refusal}`),
+    p(
+      { class: 'headline' },
+      mark(held === 0 ? 'idle' : 'busy'),
+      held === 0 ? 'Nobody uses it at present.' : `In use: ${whom}.`,
+    ),
+    held === 0
+      ? null
+      : ul(
+          { class: 'plain' },
+          ...instances.slice(0, SHOWN).map((uuid) => li({ key: uuid }, 'Instance ', idLink('instances', uuid))),
+        ),
+  )
+}
+
+export const actPage = ({ body, here }: Screen<'act'>): Node =>
+  div(
+    { class: 'narrow' },
+    header(
+      { class: 'head' },
+      div(
+        null,
+        p({ class: 'over' }, link(body.back, body.kind, ' ', code({ class: 'id' }, body.id))),
+        h1(null, body.label),
+      ),
+    ),
+    p({ class: 'lead' }, body.sentence),
+    body.trouble === null ? null : trouble(body.trouble),
+    concern(body.concerned),
+    body.not === null
+      ? form(
+          { method: 'post', action: here, class: 'form' },
+          body.reason === 'asked'
+            ? label(
+                null,
+                span(null, 'Reason', span({ class: 'dim' }, ' · kept in the journal')),
+                input({
+                  name: 'reason',
+                  required: true,
+                  maxlength: 1000,
+                  value: body.typed,
+                  autocomplete: 'off',
+                  autofocus: true,
+                }),
+              )
+            : null,
+          div(
+            { class: 'form-end' },
+            button({ type: 'submit', class: body.grave ? 'button grave full' : 'button full' }, body.label),
+            a({ class: 'button', href: body.back }, 'Cancel'),
+          ),
+        )
+      : div(null, p({ class: 'headline' }, mark('held'), body.not), a({ class: 'button', href: body.back }, 'Back')),
+    panel('The same as a command', null, command(body.command)),
+  )
+
+const field = (name: string, title: string, value = '', more: Readonly<Record<string, string | boolean>> = {}): Node =>
+  label({ key: name }, span(null, title), input({ name, value, autocapitalize: 'none', spellcheck: 'false', ...more }))
+
+export const signInPage = ({ body: { trouble: problem, identity, user, back } }: Screen<'sign_in'>): Node =>
+  div(
+    { class: 'narrow' },
+    header({ class: 'head' }, h1(null, 'Sign in')),
+    p(
+      { class: 'lead' },
+      'With your account of the cloud at ',
+      code(null, identity),
+      '. You see what the API would show you, and no more.',
+    ),
+    problem === null ? null : trouble(problem),
+    form(
+      { method: 'post', action: 'sign-in', class: 'form' },
+      input({ type: 'hidden', name: 'back', value: back }),
+      field('user', 'User', user, { autocomplete: 'username', autofocus: true }),
+      field('password', 'Password', '', { type: 'password', autocomplete: 'current-password' }),
+      field('project', 'Project', '', { autocomplete: 'off' }),
+      field('domain', 'Domain of user and project', 'Default', { autocomplete: 'off' }),
+      p({ class: 'dim or' }, 'or, instead of all of these'),
+      field('token', 'Token', '', { type: 'password', autocomplete: 'off' }),
+      div({ class: 'form-end' }, button({ type: 'submit', class: 'button full' }, 'Sign in')),
+    ),
+    panel('A token from the command line', null, command('openstack token issue -f value -c id')),
+  )

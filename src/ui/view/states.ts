@@ -1,0 +1,36 @@
+/** The states that a page can show: how grave each is, and what it means. Colour is never alone: each tone has a shape, and the word stands beside it. */
+
+/** `good`: as wanted; `busy`: it goes on by itself; `bad`: somebody has to act; `held`: an operator decided so; `idle`: nothing is going on. */
+export type Tone = 'good' | 'busy' | 'bad' | 'held' | 'idle'
+type State = { readonly tone: Tone; readonly means: string }
+
+export const ARQ_STATES: Readonly<Record<string, State>> = {
+  Initial: { tone: 'idle', means: 'created, not bound yet' },
+  BindStarted: { tone: 'busy', means: 'its host is preparing the device' },
+  Bound: { tone: 'good', means: 'an instance has it' },
+  Unbound: { tone: 'idle', means: 'given back, not deleted yet' },
+  BindFailed: { tone: 'bad', means: 'the bind failed; Nova deletes it' },
+  UnbindFailed: { tone: 'bad', means: 'its host could not release the device; it is tried again' },
+  Deleting: { tone: 'busy', means: 'being deleted' },
+}
+export const HOST_STATES: Readonly<Record<string, State>> = {
+  up: { tone: 'good', means: 'heard of within the last seconds' },
+  stale: { tone: 'busy', means: 'silent for a while; binds on it are still accepted' },
+  down: { tone: 'bad', means: 'silent for long' },
+  retired: { tone: 'held', means: 'an operator took it out of service' },
+  removed: { tone: 'held', means: 'an operator removed it' },
+  pending: { tone: 'held', means: 'its key waits for an operator' },
+}
+export const HANDLE_STATES: Readonly<Record<string, State>> = {
+  free: { tone: 'idle', means: 'can be granted' },
+  held: { tone: 'good', means: 'an accelerator request has it' },
+  releasing: { tone: 'busy', means: 'its host is releasing it' },
+  quarantined: { tone: 'bad', means: 'withheld until an operator releases it' },
+  missing: { tone: 'bad', means: 'its host does not report it any more' },
+}
+export const DEVICE_STATES: Readonly<Record<string, State>> = {
+  enabled: { tone: 'good', means: 'its parts can be granted' },
+  maintaining: { tone: 'held', means: 'an operator disabled it: nothing on it is granted' },
+}
+
+export const toneOf = (states: Readonly<Record<string, State>>, state: string): Tone => states[state]?.tone ?? 'idle'

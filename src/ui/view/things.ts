@@ -1,0 +1,268 @@
+/** The pages of one thing: a host, a device with its parts, an attach handle, a profile, an instance. */
+import type { Deployable, Device, Handle } from '../shapes.ts'
+import type { Told } from '../told.ts'
+import { lanes } from './arq.ts'
+import { deviceColumns, hostState } from './lists.ts'
+import { offers } from './offers.ts'
+import {
+  type Fact,
+  command,
+  counts,
+  empty,
+  facts,
+  id,
+  idLink,
+  link,
+  mark,
+  none,
+  panel,
+  state,
+  trouble,
+  when,
+} from './parts.ts'
+import { recorderOf } from './recorder.ts'
+import { rows } from './rows.ts'
+import type { Offer, Screen } from './screen.ts'
+import { ARQ_STATES, DEVICE_STATES, HANDLE_STATES, type Tone, toneOf } from './states.ts'
+import { type Child, type Node, a, code, div, h1, header, li, p, span, ul } from './tags.ts'
+import { count, many, sum } from './words.ts'
+
+const head = (over: Node, title: string, badge: Child, here: string, list: readonly Offer[]): Node =>
+  header(
+    { class: 'head' },
+    div(null, p({ class: 'over' }, over), h1({ class: 'id' }, title)),
+    badge,
+    offers(here, list),
+  )
+const lastOf = (here: string): string => decodeURIComponent(here.split('/')[1] ?? '')
+
+type Noted = { readonly by: string; readonly reason: string; readonly at: string } | null
+const note = (said: string, given: Noted, now: number): Child =>
+  given === null
+    ? null
+    : p({ class: 'headline' }, mark('held'), `${said} by ${given.by}: ${given.reason} · `, when(given.at, now))
+
+export const hostPage = ({ body: { host, devices, offers: list }, here, now }: Screen<'host'>): Node => {
+  if (!host.ok) return div(null, head(link('hosts', 'Host'), lastOf(here), null, here, []), trouble(host.trouble))
+  const { name, handles, arqs, drivers, retired, ...rest } = host.value
+  const held: readonly Fact[] = [
+    ['Last heard of', when(rest.last_seen_at, now)],
+    [
+      'Drivers',
+      Object.entries(drivers).map(([driver, { status, error }]) =>
+        span({ class: 'pair', key: driver }, state(status === 'ok' ? 'good' : 'bad', driver, error ?? status)),
+      ),
+    ],
+    ['Other names', rest.aliases.length === 0 ? none() : rest.aliases.join(', ')],
+    ['This start of it', id(rest.boot_id)],
+    ['Key', id(rest.public_key)],
+    ['Key that waits', id(rest.offered_key)],
+    ['Known since', when(rest.created_at, now)],
+  ]
+  const segments = Object.keys(HANDLE_STATES).map((word) => ({
+    word,
+    tone: toneOf(HANDLE_STATES, word),
+    count: handles[word] ?? 0,
+  }))
+  return div(
+    null,
+    head(link('hosts', 'Host'), name, hostState(host.value), here, list),
+    note('Taken out of service', retired, now),
+    facts(held),
+    panel('Attach handles', span({ class: 'total' }, count(sum(handles))), counts(segments, 'Attach handles by state')),
+    panel(
+      'Devices',
+      a({ class: 'quiet', href: `devices?hostname=${encodeURIComponent(name)}` }, 'All'),
+      devices.ok
+        ? devices.value.length > 0
+          ? rows(
+              'Devices',
+              deviceColumns(now).filter(({ title }) => title !== 'Host'),
+              devices.value,
+              ({ uuid }) => uuid,
+            )
+          : empty('It has reported no device')
+        : trouble(devices.trouble),
+    ),
+    arqs.length === 0
+      ? null
+      : panel(
+          'Requests that hold one of them',
+          span({ class: 'total' }, count(arqs.length)),
+          ul({ class: 'plain' }, ...arqs.slice(0, 50).map((uuid) => li({ key: uuid }, idLink('arqs', uuid)))),
+        ),
+    command(`accelerando host show ${name}`),
+  )
+}
+
+const parsedInfo = (text: string | null): readonly Fact[] => {
+  try {
+    const info: unknown = JSON.parse(text ?? '{}')
+    return Object.entries(info as object).map(([name, value]) => [name.replaceAll('_', ' '), String(value)])
+  } catch {
+    return text === null ? [] : [['board', text]]
+  }
+}
+const attributes = (text: string): readonly string[] => {
+  try {
+    const list = JSON.parse(text) as readonly Readonly<Record<string, string>>[]
+    return list.flatMap((each) => Object.values(each))
+  } catch {
+    return [text]
+  }
+}
+
+/** One small square for each attach handle: its state as shape and colour, and a link to whoever has it. */
+const cell = ({ uuid, state: word, arq_uuid: arq }: Handle): Node => {
+  const tone: Tone = toneOf(HANDLE_STATES, word)
+  const said = `${word}${arq === null ? '' : `, request ${arq}`}`
+  return a(
+    {
+      class: `cell ${tone}`,
+      key: uuid,
+      href: `handles/${uuid}`,
+      title: said,
+      'aria-label': `Attach handle ${uuid}: ${said}`,
+    },
+    mark(tone),
+  )
+}
+
+const part = (
+  { deployable, handles }: { readonly deployable: Deployable; readonly handles: Told<readonly Handle[]> },
+  now: number,
+): Node => {
+  const tally = handles.ok
+    ? Object.entries(Object.groupBy(handles.value, ({ state: word }) => word)).map(
+        ([word, some]) => `${some?.length ?? 0} ${word}`,
+      )
+    : []
+  return panel(
+    deployable.name,
+    span(
+      { class: 'dim' },
+      `${many(deployable.num_accelerators, 'accelerator')}${tally.length > 0 ? ` · ${tally.join(' · ')}` : ''}`,
+    ),
+    div(
+      { class: 'traits' },
+      ...attributes(deployable.attributes_list).map((each) => code({ class: 'want', key: each }, each)),
+    ),
+    handles.ok ? div({ class: 'cells' }, ...handles.value.map(cell)) : trouble(handles.trouble),
+    facts([
+      ['Deployable', id(deployable.uuid)],
+      ['Resource provider', id(deployable.rp_uuid)],
+      ['Driver', deployable.driver_name ?? none()],
+      ['Loaded image', id(deployable.bitstream_id)],
+      ['Changed', when(deployable.updated_at, now)],
+    ]),
+  )
+}
+
+const deviceFacts = (device: Device, now: number): readonly Fact[] => [
+  ['Host', idLink('hosts', device.hostname)],
+  ['Type', device.type],
+  ['Vendor', code(null, device.vendor)],
+  ...parsedInfo(device.std_board_info),
+  ...parsedInfo(device.vendor_board_info),
+  ['Known since', when(device.created_at, now)],
+]
+
+export const devicePage = ({ body: { device, parts, offers: list }, here, now }: Screen<'device'>): Node => {
+  if (!device.ok)
+    return div(null, head(link('devices', 'Device'), lastOf(here), null, here, []), trouble(device.trouble))
+  const { uuid, model, status } = device.value
+  return div(
+    null,
+    head(
+      link('devices', 'Device'),
+      uuid,
+      state(toneOf(DEVICE_STATES, status), status, DEVICE_STATES[status]?.means),
+      here,
+      list,
+    ),
+    p({ class: 'lead' }, model),
+    facts(deviceFacts(device.value, now)),
+    ...(parts.ok ? parts.value.map((each) => part(each, now)) : [trouble(parts.trouble)]),
+    command(`openstack accelerator device show ${uuid}`),
+  )
+}
+
+export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen<'handle'>): Node => {
+  if (!handle.ok)
+    return div(null, head(link('devices', 'Attach handle'), lastOf(here), null, here, []), trouble(handle.trouble))
+  const { uuid, state: word, hostname, ...rest } = handle.value
+  return div(
+    null,
+    head(
+      link('devices', 'Attach handle'),
+      uuid,
+      state(toneOf(HANDLE_STATES, word), word, HANDLE_STATES[word]?.means),
+      here,
+      list,
+    ),
+    note('Withheld', rest.quarantine, now),
+    facts([
+      ['Host', idLink('hosts', hostname)],
+      ['Request that has it', idLink('arqs', rest.arq_uuid)],
+      ['Request that gave it up', idLink('arqs', rest.last_arq_uuid)],
+      ['Type', rest.attach_handle_type],
+      ...Object.entries(rest.attach_handle_info).map(([name, value]): Fact => [name, code(null, value)]),
+      ['Deployable', id(rest.deployable_uuid)],
+      ['Order without an answer', rest.order === null ? none() : String(rest.order)],
+    ]),
+    command(`accelerando handle show ${uuid}`),
+  )
+}
+
+export const profilePage = ({ body: { profile, offers: list }, here, now }: Screen<'profile'>): Node => {
+  if (!profile.ok)
+    return div(null, head(link('profiles', 'Profile'), lastOf(here), null, here, []), trouble(profile.trouble))
+  const { name, uuid, groups, description, created_at: created } = profile.value
+  return div(
+    null,
+    head(link('profiles', 'Profile'), name, null, here, list),
+    description === null ? null : p({ class: 'lead' }, description),
+    facts([
+      ['UUID', id(uuid)],
+      ['Created', when(created, now)],
+    ]),
+    ...groups.map((group, index) =>
+      panel(
+        `Group ${index}`,
+        span({ class: 'dim' }, 'each group is one accelerator request'),
+        facts(Object.entries(group).map(([key, value]): Fact => [key, code(null, value)])),
+      ),
+    ),
+    command(`openstack accelerator device profile show ${uuid}`),
+  )
+}
+
+export const instancePage = ({ body: { uuid, list }, here, now }: Screen<'instance'>): Node =>
+  div(
+    null,
+    head(link('arqs', 'Instance'), uuid, null, here, []),
+    ...(list.ok
+      ? list.value.length === 0
+        ? [
+            empty(
+              'No accelerator request belongs to this instance',
+              p(null, 'Either it never had one, or all of them were deleted with it.'),
+            ),
+          ]
+        : list.value
+            .toSorted((one, other) => Number(other.arq.state === 'BindFailed') - Number(one.arq.state === 'BindFailed'))
+            .map(({ arq, timeline }) =>
+              panel(
+                span(
+                  null,
+                  state(toneOf(ARQ_STATES, arq.state), arq.state, ARQ_STATES[arq.state]?.means),
+                  ' ',
+                  idLink('arqs', arq.uuid),
+                ),
+                span({ class: 'dim' }, `${arq.device_profile_name} · group ${arq.device_profile_group_id}`),
+                timeline.ok ? lanes(recorderOf(timeline.value, now)) : trouble(timeline.trouble),
+              ),
+            )
+      : [trouble(list.trouble)]),
+    command(`openstack accelerator arq list --instance ${uuid}`),
+  )

@@ -1,0 +1,43 @@
+/** Moments, durations and counts as text: the only place where any of them is formatted. All moments are UTC. */
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** `2026-03-01 08:15:30 UTC` */
+export const moment = (iso: string): string => `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+/** With milliseconds: `08:15:30.123` */
+export const instant = (iso: string): string => new Date(iso).toISOString().slice(11, 23)
+
+/** At most two units: `640 ms`, `3.24 s`, `41 s`, `4 min 10 s`, `3 h 20 min`, `12 d 4 h`. */
+export const duration = (ms: number): string => {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 10_000) return `${(ms / 1000).toFixed(2)} s`
+  if (ms < MINUTE) return `${Math.floor(ms / 1000)} s`
+  const [unit, name, rest, small] =
+    ms < HOUR ? [MINUTE, 'min', 1000, 's'] : ms < DAY ? [HOUR, 'h', MINUTE, 'min'] : [DAY, 'd', HOUR, 'h']
+  const less = Math.floor((ms % unit) / rest)
+  return `${Math.floor(ms / unit)} ${name}${less > 0 ? ` ${less} ${small}` : ''}`
+}
+
+/** `4 s ago`; what lies ahead: `in 4 s`. `now` is the server's, in ms since the epoch. */
+export const ago = (iso: string, now: number): string => {
+  const ms = now - Date.parse(iso)
+  if (ms < -1500) return `in ${whole(-ms)}`
+  return ms < 1500 ? 'just now' : `${whole(ms)} ago`
+}
+/** Ages change as one looks at them: one unit is enough, and smaller ones would only flicker. */
+const whole = (ms: number): string => {
+  const [unit, name] = ms < MINUTE ? [1000, 's'] : ms < HOUR ? [MINUTE, 'min'] : ms < DAY ? [HOUR, 'h'] : [DAY, 'd']
+  return `${Math.floor(ms / unit)} ${name}`
+}
+
+/** With a thin space between thousands. */
+export const count = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, '\u202F')
+
+/** `1 host`, `2 hosts` */
+export const many = (number: number, one: string, more = `${one}s`): string =>
+  `${count(number)}\u00A0${number === 1 ? one : more}`
+
+export const sum = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((total, each) => total + each, 0)

@@ -1,0 +1,131 @@
+/** CLEAN: from the unbind to the next bind, through the services, over each store. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { check } from '../../src/audit/check.ts'
+import type { Cleaned, Cleaning } from '../../src/cleaning.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import type { OrderResult } from '../../src/wire/reports.ts'
+import { describeWith } from '../support/needs.ts'
+import { NOVA, value } from '../support/plane.ts'
+import { type Pool, ownPostgresPool, pglitePool } from '../support/storePools.ts'
+import { openCloud } from './cloud.ts'
+import { expectRebuilt } from './rebuilt.ts'
+
+const CARD = { seed: 1, devices: [{ kind: 'gpu' as const, handles: 1 }] }
+const NOTE = { by: 'op', reason: 'looked at it' }
+const evidence = (exitCode: number): Cleaned => ({
+  command: '/sbin/wipe',
+  startedAt: 10,
+  finishedAt: 20,
+  exitCode,
+  outputSha256: 'ab'.repeat(32),
+  outputBytes: 3,
+  output: 'ok\n',
+})
+const DONE: OrderResult['result'] = { status: 'done', cleaned: evidence(0) }
+const FAILED: OrderResult['result'] = { status: 'failed', reason: 'cleaning failed', final: true, cleaned: evidence(3) }
+
+const over = (pool: Pool): void => {
+  // the first one takes longer than a test may
+  beforeAll(async () => (await pool.take(Date.now)).close())
+  afterAll(pool.end)
+
+  const opened = async (cleaning: Cleaning) => {
+    const store = await pool.take(Date.now)
+    const cloud = await openCloud(CARD, { 'resources:PGPU': '1' }, {}, store, 'when told')
+    const devices = await cloud.discovered('h1', CARD)
+    const chosen = devices.map((one) => ({
+      ...one,
+      deployables: one.deployables.map((each) => ({ ...each, cleaning })),
+    }))
+    await cloud.report('h1', [{ driver: 'simulated_driver', status: 'ok', devices: chosen }])
+    /** Answers all that its host was ordered. */
+    const work = async (result: OrderResult['result'] = { status: 'done' }) => {
+      await cloud.pump()
+      const orders = cloud.orders.splice(0)
+      for (const order of orders) await cloud.answer(order, result)
+      return orders
+    }
+    const givenUp = async () => {
+      const { arq } = await cloud.start()
+      await work()
+      value(await cloud.control.arqs.unbind(NOVA, [arq]))
+      return arq
+    }
+    const handle = async () => value(await cloud.control.handles.get(NOVA, (await cloud.handles())[0]!.uuid))
+    const stop = async () => {
+      expect(check({ journal: await store.journal.feed('', 10_000), now: Date.now() })).toEqual([])
+      await expectRebuilt(store)
+      await cloud.stop()
+      await store.close()
+    }
+    return { ...cloud, work, givenUp, handle, stop }
+  }
+
+  test('the unbind is answered at once, and the handle is free when its host has proved that it is clean', async () => {
+    const cloud = await opened('by_host')
+    const arq = await cloud.givenUp()
+    expect(value(await cloud.control.arqs.get(NOVA, arq))).toMatchObject({ state: 'Unbound', handle_uuid: null })
+    expect(await cloud.handle()).toMatchObject({ state: 'releasing', cleaning: { policy: 'by_host', underWay: true } })
+    expect(await cloud.bind(await cloud.create(), '00000000-0000-4000-8000-0000000000b1')).toMatchObject({
+      ok: false,
+      fault: { kind: 'conflict', reason: expect.stringContaining('no free attach handle') },
+    })
+    const [order] = await cloud.work(DONE)
+    expect(order).toMatchObject({ type: 'ReleaseSlot', clean: true })
+    expect(await cloud.handle()).toMatchObject({
+      state: 'free',
+      cleaning: { policy: 'by_host', underWay: false, last: evidence(0) },
+    })
+    value(await cloud.bind(await cloud.create(), '00000000-0000-4000-8000-0000000000b2'))
+    await cloud.stop()
+  })
+  test('a result that is told twice changes nothing', async () => {
+    const cloud = await opened('by_host')
+    await cloud.givenUp()
+    const [order] = await cloud.work(FAILED)
+    await cloud.answer(order!, DONE)
+    expect(await cloud.handle()).toMatchObject({ state: 'quarantined', cleaning: { last: evidence(3) } })
+    await cloud.stop()
+  })
+  test('a cleaning that fails leaves the handle withheld, until it is cleaned again', async () => {
+    const cloud = await opened('by_host')
+    const arq = await cloud.givenUp()
+    await cloud.work(FAILED)
+    const { uuid, quarantine } = await cloud.handle()
+    expect(quarantine).toMatchObject({ by: 'policy of cleaning', reason: 'cleaning failed' })
+    expect(await cloud.states([arq])).toEqual(['UnbindFailed'])
+    expect(value(await cloud.control.handles.clean(NOVA, uuid, NOTE))).toMatchObject({
+      state: 'releasing',
+      cleaning: { underWay: true, last: evidence(3) },
+    })
+    await cloud.work(DONE)
+    expect(await cloud.handle()).toMatchObject({ state: 'free', quarantine: null, cleaning: { last: evidence(0) } })
+    expect(await cloud.states([arq])).toEqual(['Unbound'])
+    await cloud.stop()
+  })
+  test('or until an operator declares it clean', async () => {
+    const cloud = await opened('by_host')
+    await cloud.givenUp()
+    // as a host of an earlier release answers
+    await cloud.work()
+    const { uuid, quarantine } = await cloud.handle()
+    expect(quarantine?.reason).toBe('its host has released it and does not say that it was cleaned')
+    expect(value(await cloud.control.handles.release(NOVA, uuid, NOTE))).toMatchObject({ state: 'free' })
+    await cloud.stop()
+  })
+  test('where operators clean, what is given up waits for one', async () => {
+    const cloud = await opened('by_operator')
+    await cloud.givenUp()
+    await cloud.work()
+    const { uuid, state, quarantine } = await cloud.handle()
+    expect([state, quarantine?.by]).toEqual(['quarantined', 'policy of cleaning'])
+    expect(await cloud.control.handles.clean(NOVA, uuid, NOTE)).toMatchObject({ ok: false })
+    expect(value(await cloud.control.handles.release(NOVA, uuid, NOTE))).toMatchObject({ state: 'free' })
+    await cloud.stop()
+  })
+}
+
+const inMemory: Pool = { take: async (now) => memoryStore({ now }), end: async () => {} }
+describe('over the store in memory', () => over(inMemory))
+describe('over PGlite', () => over(pglitePool()))
+describeWith('postgres', 'over PostgreSQL', (bin) => over(ownPostgresPool(bin)))

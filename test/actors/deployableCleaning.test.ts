@@ -1,0 +1,160 @@
+/** CLEAN: what a deployable decides so that no handle is given to another request before it is clean. */
+import { describe, expect, it } from 'vitest'
+import { CLEANING } from '../../src/actors/deployable/cleaning.ts'
+import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
+import { wantedOf } from '../../src/actors/placement/wanted.ts'
+import { host } from '../../src/actors/host/decider.ts'
+import type { Cleaned } from '../../src/cleaning.ts'
+import { answer, done, failed, given, grant, granted, release, released } from './deployableFacts.ts'
+import { ARQ, OTHER, WORD, describing, handle, recorded, releaseOrder } from './samples.ts'
+
+const CLEANED: Cleaned = {
+  command: '/sbin/wipe',
+  startedAt: 10,
+  finishedAt: 20,
+  exitCode: 0,
+  outputSha256: 'ab'.repeat(32),
+  outputBytes: 3,
+  output: 'ok\n',
+}
+const DIRTY = { ...CLEANED, exitCode: 3 }
+const WHY = 'cleaning failed: /sbin/wipe ended with exit code 3'
+const NO_EVIDENCE = 'its host has released it and does not say that it was cleaned'
+const byHost = (more: object = {}) =>
+  recorded({ cleaning: 'by_host', hostWork: false, numAccelerators: 1, handles: [handle(1)], ...more })
+const ordered = (number: number): DeployableEvent => ({
+  type: 'HandleReleased',
+  handle: handle(1).uuid,
+  arq: ARQ,
+  order: { ...releaseOrder(1, number), clean: true } as never,
+})
+const answered = (number: number, cleaned?: Cleaned, why: string | null = null): DeployableCommand => ({
+  ...answer(1, number, why, why !== null),
+  ...(cleaned ? { cleaned } : {}),
+})
+const withheld = (reason: string): DeployableEvent => ({
+  type: 'HandleQuarantined',
+  handle: handle(1).uuid,
+  until: 'released',
+  by: CLEANING,
+  reason,
+})
+const unclean = (number: number, reason: string, cleaned?: Cleaned): DeployableEvent =>
+  ({ ...failed(1, number, null), reason, ...(cleaned ? { cleaned } : {}) }) as DeployableEvent
+const cleanDone = (number: number): DeployableEvent => ({ ...done(1, number), cleaned: CLEANED }) as DeployableEvent
+const dirty = [byHost(), granted(1, null), ordered(1), unclean(1, WHY, DIRTY), withheld(WHY)]
+const slot = (...events: readonly DeployableEvent[]) => given(...events).state.handles[handle(1).uuid]
+
+describe('CLEAN-4 where hosts clean', () => {
+  it('a handle that is given up is ordered to be cleaned, also where nothing else is to be done on the host', () => {
+    given(byHost(), granted(1, null)).when(release()).follows(ordered(1))
+    expect(slot(byHost(), granted(1, null), ordered(1))).toMatchObject({ state: 'releasing' })
+  })
+  it('it is not granted before its host has proved that it is clean', () => {
+    given(byHost(), granted(1, null), ordered(1))
+      .when(grant(OTHER))
+      .isRefused({ kind: 'conflict', reason: 'deployable h1_card: no free attach handle' })
+    given(byHost(), granted(1, null), ordered(1)).when(answered(1, CLEANED)).follows(cleanDone(1))
+    expect(slot(byHost(), granted(1, null), ordered(1), cleanDone(1))).toMatchObject({
+      state: 'free',
+      cleaned: CLEANED,
+    })
+  })
+  it('it is reserved in Placement meanwhile', () => {
+    const on = { ...host.initial, exists: true, name: 'h1', liveness: 'up' } as never
+    const reserved = (...events: readonly DeployableEvent[]) =>
+      wantedOf(on, [given(...events).state], 'never')[0]?.reserved
+    expect(reserved(byHost(), granted(1, null))).toBe(0)
+    expect(reserved(byHost(), granted(1, null), ordered(1))).toBe(1)
+    expect(reserved(byHost(), granted(1, null), ordered(1), cleanDone(1))).toBe(0)
+  })
+  it('a policy that is taken back counts from the next release on', () => {
+    const { cleaning: _, ...without } = describing({ cleaning: 'by_host', hostWork: false })
+    const described: DeployableEvent = { type: 'DeployableDescribed', description: without }
+    given(byHost(), granted(1, null), described).when(release()).follows(released(1, null))
+    given(byHost(), granted(1, null), ordered(1), described)
+      .when(answered(1))
+      .follows(unclean(1, NO_EVIDENCE), withheld(NO_EVIDENCE))
+  })
+})
+describe('CLEAN-5 what was not cleaned', () => {
+  const waiting = [byHost(), granted(1, null), ordered(1)]
+  it('is withheld with the reason and the evidence, and not tried again by itself', () => {
+    given(...waiting)
+      .when(answered(1, DIRTY, WHY))
+      .follows(unclean(1, WHY, DIRTY), withheld(WHY))
+    expect(slot(...dirty)).toMatchObject({
+      state: 'quarantined',
+      cleaned: DIRTY,
+      quarantine: { by: CLEANING, reason: WHY },
+    })
+    given(...dirty)
+      .when({ type: 'Due', at: 10_000_000, deadline: 1 })
+      .follows()
+  })
+  it.each([
+    ['without evidence, as a host of an earlier release does', answered(1), undefined],
+    ['with the evidence of a failure', answered(1, DIRTY), DIRTY],
+  ])('is also what was answered as done %s', (_, command, cleaned) => {
+    given(...waiting)
+      .when(command)
+      .follows(unclean(1, NO_EVIDENCE, cleaned), withheld(NO_EVIDENCE))
+  })
+  it('keeps the reason of an operator who withholds it already', () => {
+    const kept: DeployableEvent = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
+    given(...waiting, kept)
+      .when(answered(1, DIRTY, WHY))
+      .follows(unclean(1, WHY, DIRTY))
+  })
+  it('a release that failed before its cleaning is ordered again, as any release', () => {
+    const again = { ...failed(1, 1, 2), again: { ...releaseOrder(1, 2), clean: true } } as DeployableEvent
+    given(...waiting)
+      .when({ ...answer(1, 1, 'stuck') })
+      .follows(again)
+  })
+  it('an operator may declare it clean, or have it cleaned again', () => {
+    const uuid = handle(1).uuid
+    given(...dirty)
+      .when({ type: 'Clear', handle: uuid, deadline: 9000, ...WORD })
+      .follows({ type: 'HandleCleared', handle: uuid, ...WORD })
+    const again: DeployableEvent[] = [
+      { type: 'HandleCleared', handle: uuid, ...WORD },
+      { type: 'HandleQuarantined', handle: uuid, until: 'confirmed', ...WORD },
+      { ...ordered(2), arq: ARQ } as DeployableEvent,
+    ]
+    given(...dirty)
+      .when({ type: 'Clean', handle: uuid, deadline: 9000, ...WORD })
+      .follows(...again)
+    expect(slot(...dirty, ...again)).toMatchObject({ state: 'releasing' })
+    expect(slot(...dirty, ...again, cleanDone(2))).toMatchObject({ state: 'free', cleaned: CLEANED })
+    expect(slot(...dirty, ...again, cleanDone(2))).not.toHaveProperty('quarantine')
+  })
+  it('is cleaned again only where that is possible', () => {
+    const clean: DeployableCommand = { type: 'Clean', handle: handle(1).uuid, deadline: 9000, ...WORD }
+    const because = (state: string, why: string) =>
+      ({ kind: 'conflict', reason: `handle ${handle(1).uuid} is ${state}: ${why}` }) as const
+    given(...waiting)
+      .when(clean)
+      .isRefused(because('releasing', 'its host is at work on it'))
+    given(recorded()).when(clean).isRefused(because('free', 'no command that cleans it is chosen on its host'))
+    given(byHost(), granted(1, null))
+      .when(clean)
+      .isRefused(
+        because('held', `accelerator request ${ARQ} has it; unbind that first, by force where nobody else can`),
+      )
+  })
+})
+describe('CLEAN-6 where operators clean', () => {
+  const REASON = 'it was given up, and an operator has to clean it'
+  const byOperator = recorded({ cleaning: 'by_operator', hostWork: false })
+  it('a handle is withheld from the moment when it is given up', () => {
+    given(byOperator, granted(1, null)).when(release()).follows(released(1, null), withheld(REASON))
+    expect(slot(byOperator, granted(1, null), released(1, null), withheld(REASON))).toMatchObject({
+      state: 'quarantined',
+    })
+  })
+  it('also when its host has released it', () => {
+    const worked = [recorded({ cleaning: 'by_operator' }), granted(1, 1), done(1, 1), released(1, 2), withheld(REASON)]
+    expect(slot(...worked, done(1, 2))).toMatchObject({ state: 'quarantined', pending: null })
+  })
+})

@@ -1,0 +1,98 @@
+/** A case for each condition of the invariants of `src/audit/cleaning.ts`. */
+import type { Cleaned } from '../../../src/cleaning.ts'
+import {
+  type Append,
+  type Case,
+  type Fact,
+  deployable,
+  described,
+  granted,
+  here,
+  of,
+  recorded,
+  released,
+} from './scene.ts'
+
+const CLEANED: Cleaned = {
+  command: '/sbin/wipe',
+  startedAt: 1,
+  finishedAt: 2,
+  exitCode: 0,
+  outputSha256: 'ab'.repeat(32),
+  outputBytes: 0,
+  output: '',
+}
+const D1 = ['deployable/d1']
+const policy = (cleaning?: string) => described(['h1', 'h2'], cleaning === undefined ? {} : { cleaning })
+const card = (cleaning?: string) => deployable('d1', recorded({ description: policy(cleaning) }))
+const on = (...events: readonly Fact[]): Append => deployable('d1', ...events)
+const done = (cleaned?: Cleaned, slot = 'h1'): Fact => ({
+  type: 'OrderDone',
+  slot,
+  number: 2,
+  ...(cleaned ? { cleaned } : {}),
+})
+const cleared: Fact = { type: 'HandleCleared', handle: 'h1', by: 'op', reason: 'clean' }
+const changed = (cleaning?: string): Fact => ({ type: 'DeployableDescribed', description: policy(cleaning) })
+const first = on(granted('h1', 'a1'))
+const again = on(granted('h1', 'a2'))
+const dirty = (place: number) => [here(place, D1, 'handle h1 went to a2, and was not clean after a1')]
+const givenUp = on(released())
+const trace = (...cleaned: readonly string[]) => ({ hosts: [{ name: 'host1', steps: [], cleaned }] })
+const cleanedOnce = of(card('by_host'), first, givenUp, on(done(CLEANED)))
+
+export const cleaningCases: readonly Case[] = [
+  ['S18', 'without a policy nothing has to be cleaned', of(card(), first, givenUp, again), []],
+  ['S18', 'with one it has', of(card('by_host'), first, givenUp, again), dirty(4)],
+  ['S18', 'also by operators', of(card('by_operator'), first, givenUp, on(done()), again), dirty(5)],
+  ['S18', 'the evidence of its host is enough', of(card('by_host'), first, givenUp, on(done(CLEANED)), again), []],
+  ['S18', 'an answer without evidence is not', of(card('by_host'), first, givenUp, on(done()), again), dirty(5)],
+  [
+    'S18',
+    'nor is the evidence of a failure',
+    of(card('by_host'), first, givenUp, on(done({ ...CLEANED, exitCode: 1 })), again),
+    dirty(5),
+  ],
+  ['S18', 'nor that of another handle', of(card('by_host'), first, givenUp, on(done(CLEANED, 'h2')), again), dirty(5)],
+  ['S18', 'the word of an operator is', of(card('by_operator'), first, givenUp, on(cleared), again), []],
+  [
+    'S18',
+    'but not when its host is to clean it then',
+    of(card('by_host'), first, givenUp, on(cleared, released()), again),
+    dirty(5),
+  ],
+  [
+    'S18',
+    'a policy counts from when it is there',
+    of(card(), first, on(changed('by_host'), released()), again),
+    dirty(4),
+  ],
+  ['S18', 'and not for what was given up before', of(card(), first, givenUp, on(changed('by_host')), again), []],
+  ['S18', 'nor when it is taken back', of(card('by_host'), first, on(changed(), released()), again), []],
+  [
+    'S18',
+    'what a request has is prepared again for it',
+    of(card('by_host'), first, on({ ...granted('h1', 'a1'), repeated: 'lost' })),
+    [],
+  ],
+  ['S18 host', 'it was cleaned by that order', { ...cleanedOnce, ...trace('h1 2') }, []],
+  [
+    'S18 host',
+    'it was cleaned by another one',
+    { ...cleanedOnce, ...trace('h1 1') },
+    [here(4, D1, 'order 2 of h1 is recorded as cleaned, and host1 cleaned nothing')],
+  ],
+  ['S18 host', 'what a host did is not known', { ...cleanedOnce, hosts: [{ name: 'host1', steps: [] }] }, []],
+  [
+    'S18 host',
+    'what another host did says nothing',
+    { ...cleanedOnce, hosts: [{ name: 'h9', steps: [], cleaned: [] }] },
+    [],
+  ],
+  [
+    'S18 host',
+    'an answer without evidence claims nothing',
+    { ...of(card(), first, givenUp, on(done())), ...trace() },
+    [],
+  ],
+]

@@ -1,0 +1,91 @@
+/** `accelerando event` against the API: pages, and a stream that goes on when its connection is cut. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Control } from '../../src/actors/control.ts'
+import { createFrames } from '../../src/cli/operators/eventText.ts'
+import { follow } from '../../src/cli/operators/events.ts'
+import { type Listening, listen } from '../../src/cli/programs/listen.ts'
+import type { EventSource } from '../../src/delivery/events/events.ts'
+import { createApp } from '../../src/http/app.ts'
+import { noauth } from '../../src/http/identity.ts'
+import { silent } from '../../src/log.ts'
+import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { tellingOver, writerOver } from '../delivery/eventsLab.ts'
+import { commandHere } from '../support/commandHere.ts'
+import { until } from '../support/lab.ts'
+
+const store = memoryStores({ exclusive: false })()
+const { create } = writerOver(store)
+let events: EventSource
+let api: Listening
+const open = async (port = 0) => {
+  events = tellingOver(store, { retryMs: 0 })
+  const app = createApp({ control: {} as Control, events, identify: noauth, log: silent })
+  api = await listen(app, { host: '127.0.0.1', port })
+}
+const close = async () => {
+  events.stop()
+  await api.close(0)
+}
+beforeEach(() => open())
+afterEach(close)
+const urlOf = () => `http://127.0.0.1:${api.port}/v2`
+
+test('shows all there is, and what is chosen of it', async () => {
+  const [one, two] = [await create('p1'), await create('p2')]
+  const { code, out } = await commandHere(['events', '--api', urlOf()])
+  const lines = out.trimEnd().split('\n')
+  expect(code).toBe(0)
+  expect(lines).toHaveLength(2)
+  expect(lines[0]).toMatch(new RegExp(`^2026-\\S+Z  arq/${one}  ArqCreated  by test req-1  1-1-[0-9a-f]{12}$`))
+  const after = lines[0]!.split('  ').at(-1)!
+  const rest = await commandHere(['events', '--api', urlOf(), '--after', after, '--project', 'p2', '--json'])
+  expect(JSON.parse(rest.out)).toMatchObject({ event: { subject: two } })
+  expect((await commandHere(['events', '--api', urlOf(), '--kind', 'cat'])).err).toContain('400 Invalid kind')
+})
+
+test('follows over a restart of the service without a gap', async () => {
+  const first = await create('p1')
+  const [shown, warned, end]: [string[], string[], AbortController] = [[], [], new AbortController()]
+  const wanted = { flags: { api: urlOf() }, query: {}, after: null }
+  const following = follow(
+    wanted,
+    (line) => void shown.push(line),
+    (line) => void warned.push(line),
+    end.signal,
+  )
+  await until(() => events.state().open === 1)
+  const two = await create('p1')
+  await until(() => shown.length === 1)
+  const { port } = api
+  await close()
+  const three = await create('p1')
+  await open(port)
+  await until(() => shown.length === 2, 'the second event', 10_000)
+  end.abort()
+  await following
+  expect(shown[0]).toContain(two)
+  expect(shown[1]).toContain(three)
+  expect(shown.join()).not.toContain(first)
+})
+
+test('what the API refuses ends it', async () => {
+  const wanted = { flags: { api: urlOf() }, query: { kind: 'cat' }, after: null }
+  const none = () => {}
+  await expect(follow(wanted, none, none, new AbortController().signal)).rejects.toThrow('400 Invalid kind')
+})
+
+test('frames are read however they are cut', () => {
+  const text = 'retry: 7\n\nid: a\nevent: e\ndata: {"x": ": "}\n\n: a remark\n\nevent: bye\ndata: {}\n\nid: b'
+  for (let size = 1; size < text.length; size += 3) {
+    const frames = createFrames()
+    const parts = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+      text.slice(at * size, (at + 1) * size),
+    )
+    expect(parts.flatMap(frames.take)).toEqual([
+      { id: 'a', event: 'e', data: '{"x": ": "}' },
+      { id: null, event: 'bye', data: '{}' },
+    ])
+    expect(frames.retryMs()).toBe(7)
+  }
+  expect(() => createFrames().take('x'.repeat(9 * 1024 * 1024))).toThrow('something else than events')
+})

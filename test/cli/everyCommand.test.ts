@@ -1,0 +1,57 @@
+/** Walks the whole tree of commands: what holds for each of them. */
+import { describe, expect, test } from 'vitest'
+import { CommandRow } from '../../src/cli/commandRow.ts'
+import { withCommands } from '../../src/cli/commandLine.ts'
+import { commandHere } from '../support/commandHere.ts'
+
+type Leaf = { readonly command: CommandRow; readonly path: readonly string[] }
+const leavesOf = (command: CommandRow, path: readonly string[]): readonly Leaf[] =>
+  command.commands.length === 0
+    ? [{ command, path }]
+    : command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]))
+const LEAVES = leavesOf(withCommands(new CommandRow()), [])
+const named = LEAVES.map((leaf) => [leaf.path.join(' '), leaf] as const)
+
+/** Nobody listens there. */
+const NOBODY = 'http://127.0.0.1:1/v2'
+const UUID = '00000000-0000-4000-8000-000000000001'
+/** Values that a command takes before it asks anybody. */
+const VALUES: Readonly<Record<string, string>> = { '--map': '/dev/null', '--file': '/dev/null' }
+const needed = ({ command }: Leaf): readonly string[] => [
+  ...command.registeredArguments
+    .filter(({ required }) => required || command.name() === 'explain')
+    .map(({ argChoices }) => argChoices?.[0] ?? UUID),
+  ...command.options
+    .filter(({ mandatory }) => mandatory)
+    .flatMap(({ long, argChoices }) => [long!, VALUES[long!] ?? argChoices?.[0] ?? 'text']),
+  ...(command.options.some(({ long }) => long === '--yes') ? ['--yes'] : []),
+]
+const has = (leaf: Leaf, flag: string): boolean => leaf.command.options.some(({ long }) => long === flag)
+/** `doctor` tells it as one of its findings. */
+const asking = named.filter(([name, leaf]) => has(leaf, '--api') && name !== 'doctor')
+
+test('the tree is walked', () => {
+  expect(LEAVES.length).toBeGreaterThan(40)
+  expect(asking.length).toBeGreaterThan(20)
+})
+
+describe.each(named)('%s', (_, leaf) => {
+  test('an unknown option ends with 2, and nothing is printed as a result', async () => {
+    const { code, out, err } = await commandHere([...leaf.path, ...needed(leaf), '--frobnicate'])
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain("unknown option '--frobnicate'")
+  })
+  test('its help names it, what it does, and each option with a description', async () => {
+    const { code, out } = await commandHere([...leaf.path, '--help'])
+    expect(code).toBe(0)
+    expect(out).toContain(`accelerando ${leaf.path.join(' ')}`)
+    expect(leaf.command.description()).not.toBe('')
+    expect(leaf.command.options.filter(({ description }) => description === '').map(({ long }) => long)).toEqual([])
+  })
+})
+
+test.each(asking)('%s ends with 8 when the service cannot be reached', async (_, leaf) => {
+  const { code, out, err } = await commandHere([...leaf.path, ...needed(leaf), '--api', NOBODY])
+  expect({ code, out, err }).toMatchObject({ code: 8, out: '' })
+  expect(err).toContain(`the API at ${NOBODY} cannot be reached`)
+})

@@ -1,0 +1,88 @@
+/** `accelerando explain` against an API over a control plane: the recorded text, and the exit codes. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { appOver } from '../http/app.ts'
+import { commandHere } from '../support/commandHere.ts'
+import { NOVA, openPlane, value } from '../support/plane.ts'
+import { tempFolder } from '../support/program.ts'
+
+const folder = tempFolder('explain')
+let world: Awaited<ReturnType<typeof openPlane>>
+let api = ''
+const server = createServer((request, response) => {
+  void text(request).then(async (body) => {
+    const { method = 'GET', url, headers } = request
+    const sent = { method, headers: headers as Record<string, string>, ...(body === '' ? {} : { body }) }
+    const answered = await appOver(world.control).request(`http://127.0.0.1${url}`, sent)
+    response.writeHead(answered.status).end(await answered.text())
+  })
+})
+beforeAll(async () => {
+  world = await openPlane()
+  for (const [host, kinds] of [
+    ['compute-1', ['fpga', 'gpu']],
+    ['compute-2', ['fpga', 'fpga']],
+    ['compute-3', []],
+  ] as const)
+    await world.shows(host, { seed: 3, devices: kinds.map((kind) => ({ kind, handles: 2 })) })
+  const devices = value(await world.control.devices.list({ hostname: 'compute-2' }, {})).items
+  value(await world.control.devices.setStatus(NOVA, devices[0]!.uuid, 'maintaining'))
+  for (const [name, groups] of Object.entries({
+    'one-fpga': [{ 'resources:FPGA': '1' }],
+    'three-fpgas': [{ 'resources:FPGA': '3', 'trait:CUSTOM_GOLD': 'required' }],
+    both: [{ 'resources:FPGA': '2' }, { 'resources:PGPU': '1' }],
+  }))
+    value(await world.control.profiles.create(NOVA, { name, description: null, groups }))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
+})
+afterAll(async () => {
+  server.close()
+  folder.remove()
+  await world.plane.stop()
+  await world.store.close()
+})
+
+const run = async (...args: readonly string[]) => commandHere(['explain', ...args, '--api', api, '--as', 'kim'])
+const draft = (name: string, content: string): string => {
+  writeFileSync(join(folder.path, name), content)
+  return join(folder.path, name)
+}
+
+test('the text and the exit code, for profiles that fit, partly fit and do not fit', async () => {
+  const runs = [
+    ['one-fpga'],
+    ['one-fpga', '--limit', '1'],
+    ['both', '--host', 'compute-1'],
+    ['both', '--host', 'compute-2'],
+    ['three-fpgas'],
+    ['nothing-of-that-name'],
+  ]
+  const shown = []
+  for (const args of runs) {
+    const { code, out, err } = await run(...args)
+    shown.push(`$ accelerando explain ${args.join(' ')}\n${out}${err}exit code ${code}\n`)
+  }
+  await expect(shown.join('\n')).toMatchFileSnapshot('golden/explain.txt')
+})
+
+test('a draft, as JSON, as it would be posted, and as TOML', async () => {
+  const json = draft('a.json', JSON.stringify([{ name: 'x', groups: [{ 'resources:FPGA': 1 }] }]))
+  const toml = draft('b.toml', '[[groups]]\n"resources:FPGA" = 1\n')
+  const stored = await run('one-fpga')
+  expect([await run('--file', json), await run('--file', toml)]).toEqual([stored, stored])
+  const documents = await run('--file', toml, '--json')
+  expect(JSON.parse(documents.out)).toMatchObject({ profile: null, fits: true, hosts_checked: 3 })
+})
+
+test.each([
+  [[], 'name a device profile, or a draft of one with --file'],
+  [['p', '--file', 'x'], 'name a device profile, or a draft of one with --file'],
+  [['--file', '/nowhere'], "ENOENT: no such file or directory, open '/nowhere'"],
+])('explain %j is refused', async (args, why) => {
+  expect(await run(...args)).toEqual({ code: why.startsWith('ENOENT') ? 1 : 2, out: '', err: `${why}\n` })
+})

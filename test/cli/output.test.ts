@@ -1,0 +1,94 @@
+/** What each format writes of a result, and with which codes commands end. */
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { API_EXITS, EXITS, exitOfStatus, USUAL_EXITS } from '../../src/cli/exits.ts'
+import { type Columns, FORMATS, rendered } from '../../src/cli/output.ts'
+
+type Thing = { readonly name: string; readonly size: number | null; readonly inner: { readonly note: string } }
+const THINGS: readonly Thing[] = [
+  { name: 'b', size: 10, inner: { note: 'one, "two"' } },
+  { name: 'a', size: 9, inner: { note: '=1+1' } },
+  { name: 'c', size: null, inner: { note: 'tab\there' } },
+]
+const COLUMNS: Columns<Thing> = [
+  { name: 'name', of: ({ name }) => name },
+  { name: 'size_gb', head: 'size', of: ({ size }) => size },
+  { name: 'note', of: ({ inner }) => inner.note },
+]
+const LIST = { document: { things: THINGS }, rows: THINGS, columns: COLUMNS }
+const ONE = { document: THINGS[0], rows: THINGS.slice(0, 1), columns: COLUMNS, one: true } as const
+const text = (...lines: readonly string[]) => lines.join('\n')
+
+test('a table of a list, and the fields of one object', () => {
+  expect(rendered({ ...LIST, rows: THINGS.slice(0, 1) }, {})).toEqual(['NAME  SIZE  NOTE', 'b     10    one, "two"'])
+  expect(rendered(ONE, {})).toEqual(['name   b', 'size   10', 'note   one, "two"'])
+})
+test('what people read instead, unless they ask for columns', () => {
+  const told = { ...LIST, text: () => ['three things'] }
+  expect(rendered(told, {})).toEqual(['three things'])
+  expect(rendered(told, { format: 'table', column: ['name'] })).toEqual(['NAME', 'b', 'a', 'c'])
+})
+test('json, jsonl and yaml have the fields of the API, or the columns that are named', () => {
+  expect(JSON.parse(text(...rendered(LIST, { format: 'json' })))).toEqual(THINGS)
+  expect(JSON.parse(text(...rendered(ONE, { format: 'json' })))).toEqual(THINGS[0])
+  expect(rendered(LIST, { format: 'jsonl' }).map((line) => JSON.parse(line) as unknown)).toEqual(THINGS)
+  expect(parse(text(...rendered(LIST, { format: 'yaml' })))).toEqual(THINGS)
+  expect(JSON.parse(text(...rendered(LIST, { format: 'json', column: ['size_gb'] })))).toEqual([
+    { size_gb: 10 },
+    { size_gb: 9 },
+    { size_gb: null },
+  ])
+})
+test('csv quotes, and makes no formulas', () => {
+  expect(rendered(LIST, { format: 'csv' })).toEqual([
+    'name,size_gb,note',
+    'b,10,"one, ""two"""',
+    "a,9,'=1+1",
+    'c,,tab\there',
+  ])
+})
+test('value writes values alone, and no tab that is not between two', () => {
+  expect(rendered(LIST, { format: 'value', column: ['name', 'note'] })).toEqual([
+    'b\tone, "two"',
+    'a\t=1+1',
+    'c\ttab here',
+  ])
+  expect(rendered(ONE, { format: 'value', column: ['name', 'size_gb'] })).toEqual(['b', '10'])
+})
+test.each([
+  ['size_gb', ['a', 'b', 'c']],
+  ['size_gb:desc', ['c', 'b', 'a']],
+  ['name', ['a', 'b', 'c']],
+])('--sort-column %s', (sortColumn, names) => {
+  expect(rendered(LIST, { format: 'value', column: ['name'], sortColumn })).toEqual(names)
+})
+test('--limit counts after the order; --json is the whole document', () => {
+  const asked = { format: 'value', column: ['name'], sortColumn: 'name', limit: '2' } as const
+  expect(rendered(LIST, asked)).toEqual(['a', 'b'])
+  expect(JSON.parse(text(...rendered(LIST, { ...asked, json: true })))).toEqual({ things: THINGS })
+})
+test.each([
+  [{ column: ['size'] }, '--column: must be one of name, size_gb, note (is size)'],
+  [{ sortColumn: 'size' }, '--sort-column: must be one of name, size_gb, note (is size)'],
+  [{ sortColumn: 'name:up' }, '--sort-column: must be NAME or NAME:desc (is name:up)'],
+  [{ limit: '0' }, '--limit: must be a whole number from 1 to 1000000 (is 0)'],
+])('%j is refused in every format', (flags, why) => {
+  for (const format of FORMATS)
+    expect(() => rendered(LIST, { format, ...flags })).toThrow(expect.objectContaining({ message: why, exit: 'usage' }))
+})
+
+test('no code has two meanings, and what commands share is in the table', () => {
+  const codes = Object.values(EXITS).map(({ code }) => code)
+  expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 130])
+  expect([...USUAL_EXITS, ...API_EXITS].every((name) => name in EXITS)).toBe(true)
+})
+test.each([
+  [400, 'usage'],
+  [401, 'denied'],
+  [403, 'denied'],
+  [404, 'notFound'],
+  [409, 'conflict'],
+  [423, 'conflict'],
+  [500, 'failed'],
+  [503, 'unreached'],
+])('an answer %i ends with %s', (status, exit) => expect(exitOfStatus(status)).toBe(exit))

@@ -1,0 +1,166 @@
+/** What ends a stream of events, and what is told when the database has lost rows. On the store in memory. */
+import { afterEach, describe, expect, test } from 'vitest'
+import type { EventsOptions } from '../../src/delivery/events/options.ts'
+import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
+import { until } from '../support/lab.ts'
+import { replacedStores } from '../support/replacedStore.ts'
+import { OPERATOR, follow, ofProject, published, tellingOver, valueOf, writerOver } from './eventsLab.ts'
+
+const stopping: (() => void)[] = []
+afterEach(() => {
+  for (const stop of stopping.splice(0)) stop()
+})
+const open = (options: Partial<EventsOptions> = {}, store = memoryStores({ exclusive: false })()) => {
+  const events = tellingOver(store, options)
+  stopping.push(events.stop)
+  return { store, events, ...writerOver(store) }
+}
+const ASKED = { after: null, filter: {} }
+
+describe('a stream ends', () => {
+  test('after its lifetime, and says when to come back', async () => {
+    const { events } = open({ lifeMs: 30, random: () => 0.5 })
+    const client = await follow(events)
+    await client.take()
+    expect(await client.take()).toEqual({ kind: 'bye', why: 'lifetime', retryMs: 3000 })
+    await until(() => events.state().open === 0)
+    expect(events.state().ended).toMatchObject({ lifetime: 1 })
+  })
+  test('when the process stops, which opens no more', async () => {
+    const { events, create } = open({ random: () => 0 })
+    const client = await follow(events)
+    await client.take()
+    const waiting = client.take()
+    events.stop()
+    expect(await waiting).toEqual({ kind: 'bye', why: 'stopping', retryMs: 2000 })
+    expect(await events.open(OPERATOR, ASKED)).toMatchObject({ fault: { kind: 'unavailable' } })
+    await create('p1')
+  })
+  test('with a gap that its client is told of, when the client falls out of the ring; it comes back to where it was', async () => {
+    const { store, events, create } = open({ ringBytes: 2000 })
+    const client = await follow(events)
+    await client.take()
+    await create('p1')
+    await client.takeUntil(1)
+    for (let n = 0; n < 50; n++) await create('p1')
+    await until(() => events.state().ringBytes > 1000)
+    await until(() => events.state().ringBytes <= 2000)
+    await expect.poll(async () => (await client.take()).kind).toBe('bye')
+    expect(client.others.at(-1)).toMatchObject({ why: 'slow' })
+    const again = await follow(events, client.last())
+    const rest = await again.takeUntil(51 - client.told.length)
+    expect([...client.told, ...rest].map(({ text }) => text)).toEqual(await published(store))
+  })
+  test('when nobody takes anything from it', async () => {
+    const { events } = open({ stallMs: 20 })
+    const stream = valueOf(await events.open(OPERATOR, ASKED))
+    expect(await stream.closed).toBe('stalled')
+    expect(events.state().ended).toMatchObject({ stalled: 1 })
+  })
+  test('when the journal cannot be read while it catches up; while it only waits, it goes on', async () => {
+    let away = false
+    const store = memoryStores({
+      exclusive: false,
+      beforeRead: async () => (away ? Promise.reject(new Unreadable('away')) : undefined),
+    })()
+    const { events, create } = open({ retry: { firstMs: 5, maxMs: 5 } }, store)
+    for (let n = 0; n < 150; n++) await create('p1')
+    const behind = await follow(events, '0')
+    const waiting = await follow(events)
+    await Promise.all([behind.take(), waiting.take()])
+    await behind.take()
+    away = true
+    await expect.poll(async () => (await behind.take()).kind).toBe('bye')
+    expect(behind.others.at(-1)).toMatchObject({ why: 'failed' })
+    expect(await events.open(OPERATOR, { ...ASKED, after: '0' })).toMatchObject({ fault: { kind: 'unavailable' } })
+    expect(await waiting.take()).toMatchObject({ kind: 'beat' })
+    away = false
+    await create('p2')
+    expect(await waiting.takeUntil(1)).toHaveLength(1)
+  })
+})
+
+test('a caller has so many streams at a time, and the process so many; one that ends makes room', async () => {
+  const { events } = open({ streamsMax: 3, streamsPerCaller: 2 })
+  const [first] = [await follow(events), await follow(events)]
+  expect(await events.open(OPERATOR, ASKED)).toMatchObject({ fault: { kind: 'crowded' } })
+  const other = { caller: ofProject('p1') }
+  await follow(events, null, other)
+  expect(await events.open(ofProject('p2'), ASKED)).toMatchObject({ fault: { kind: 'unavailable' } })
+  first.stream.close('left')
+  await until(() => events.state().open === 2)
+  await follow(events, null, other)
+  expect(events.state()).toMatchObject({ open: 3, ended: { left: 1 } })
+})
+
+test('what is no id is refused', async () => {
+  const { events } = open()
+  for (const after of ['', 'x', '1', '1.1', '1-1-x', ' 0'])
+    expect(await events.open(OPERATOR, { ...ASKED, after })).toMatchObject({
+      fault: { kind: 'invalid', field: 'after' },
+    })
+})
+
+test('the journal is read only while there are streams', async () => {
+  let reads = 0
+  const store = memoryStores({ exclusive: false, beforeRead: async () => void reads++ })()
+  const { events, create } = open({ lingerMs: 10 }, store)
+  await create('p1')
+  expect(reads).toBe(0)
+  const clients = await Promise.all([follow(events), follow(events), follow(events)])
+  for (const { stream } of clients) stream.close('left')
+  await until(() => events.state().open === 0)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const before = reads
+  await create('p1')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(reads).toBe(before)
+  const client = await follow(events)
+  await client.take()
+  await create('p1')
+  expect(await client.takeUntil(1)).toHaveLength(1)
+})
+
+test('one read serves all streams', async () => {
+  let reads = 0
+  const store = memoryStores({ exclusive: false, beforeRead: async () => void reads++ })()
+  const { events, create } = open({ poll: { busyMs: 500, idleMs: 500, busyForMs: 0, aloneMs: 500, leastMs: 1 } }, store)
+  const clients = await Promise.all(Array.from({ length: 40 }, () => follow(events)))
+  for (const client of clients) await client.take()
+  const before = reads
+  await create('p1')
+  await Promise.all(clients.map((client) => client.takeUntil(1)))
+  expect(reads - before).toBeLessThan(8)
+})
+
+describe('when the database is an older copy', () => {
+  const lost = async (kept: number) => {
+    const stores = replacedStores()
+    const { events } = open({}, stores.open())
+    const { create } = writerOver(stores.open())
+    const client = await follow(events)
+    await client.take()
+    for (let n = 0; n < 5; n++) await create('p1')
+    await client.takeUntil(5)
+    await stores.goBack(kept)
+    return { stores, events, client }
+  }
+  test('without the last events that were told, every client is told so', async () => {
+    const { stores, events, client } = await lost(3)
+    await expect.poll(async () => (await client.take()).kind).toBe('reset')
+    const reset = client.others.at(-1)
+    expect(reset).toMatchObject({ kind: 'reset', why: 'unknown', oldest: '0' })
+    await writerOver(stores.open()).create('p2')
+    const [, , , , , next] = await client.takeUntil(6)
+    expect(next!.text).toBe((await published(stores.open())).at(-1))
+    const back = await follow(events, client.told[4]!.id)
+    expect(await back.take()).toMatchObject({ kind: 'reset', why: 'unknown' })
+  })
+  test('with all of them, streams go on', async () => {
+    const { stores, client } = await lost(5)
+    await writerOver(stores.open()).create('p2')
+    expect(await client.takeUntil(6)).toHaveLength(6)
+    expect(client.others.every(({ kind }) => kind === 'beat')).toBe(true)
+  })
+})

@@ -1,0 +1,82 @@
+/** What is known of the image in a card: the ids that the kernel shows, and the file in which a driver keeps what it loaded. */
+import { expect, test } from 'vitest'
+import { readFpgaPart } from '../../src/drivers/fpga/intelSysfs.ts'
+import { imageIdOf, loadedImages } from '../../src/drivers/fpga/loadedImages.ts'
+import { parsePciAddress } from '../../src/pci.ts'
+import { recordedHostIo, type Tree } from './recordedHostIo.ts'
+
+const [A, B] = ['a', 'b'].map((letter) => letter.repeat(32)) as [string, string]
+const partOf = (own: Tree) =>
+  readFpgaPart(
+    recordedHostIo({ sys: { bus: { pci: { devices: { '0000:b1:00.0': own } } } } }),
+    '/sys',
+    parsePciAddress('0000:b1:00.0')!,
+  )
+const opae = (id: string, name = 'intel-fpga-fme.0', port = 'intel-fpga-port.0') => ({
+  'intel-fpga-dev.0': { [name]: { pr: { interface_id: id } }, [port]: { afu_id: id } },
+})
+
+test('ids are 32 hex digits, sorted, each once; names are whole', async () => {
+  expect(await partOf({})).toEqual({ served: false, regions: [], functions: [] })
+  expect(await partOf({ fpga: { 'intel-fpga-dev.0': {} } })).toEqual({ served: true, regions: [], functions: [] })
+  expect(await partOf({ fpga: opae(` ${A.toUpperCase()}\n`) })).toEqual({ served: true, regions: [A], functions: [A] })
+  for (const id of [`x${A}`, `${A}x`, `${A}a`, A.slice(1)])
+    expect(await partOf({ fpga: opae(id) })).toEqual({ served: true, regions: [], functions: [] })
+  for (const names of [
+    ['xintel-fpga-fme.0', 'xintel-fpga-port.0'],
+    ['intel-fpga-fme.0x', 'intel-fpga-port.0x'],
+  ] as const)
+    expect(await partOf({ fpga: opae(A, ...names) })).toEqual({ served: true, regions: [], functions: [] })
+  const dfl = (region: string, id: string) => ({
+    [region]: {
+      'dfl-fme.0': { 'dfl-fme-region.0': { fpga_region: { region7: { compat_id: id }, xregion7: { compat_id: B } } } },
+      'dfl-port.0': { afu_id: id },
+      'dfl-port.0x': { afu_id: B },
+    },
+  })
+  expect(await partOf({ fpga_region: { ...dfl('region0', B), ...dfl('region1', A) }, fpga: opae(A) })).toEqual({
+    served: true,
+    regions: [A, B],
+    functions: [A, B],
+  })
+  const odd = { xregion: { 'dfl-fme.0x': { 'dfl-fme-region.0': { fpga_region: { region7: { compat_id: A } } } } } }
+  const odder = { region0: { 'dfl-fme.0': { 'xdfl-fme-region.0': { fpga_region: { region7: { compat_id: A } } } } } }
+  expect(await partOf({ fpga_region: { ...odd, ...odder } })).toEqual({ served: true, regions: [], functions: [] })
+})
+
+test('what a card showed is known while a guest has the function that shows it', async () => {
+  const io = recordedHostIo({})
+  const images = loadedImages('d')
+  const shown = async (shows: string, hidden = false) =>
+    (await images.shown(io, [{ deployable: 'one', shows, hidden }]))('one')
+  expect(await shown('', true)).toBe('')
+  expect(await shown('A')).toBe('A')
+  expect(await shown('', true)).toBe('A')
+  expect(await shown('')).toBe('')
+  expect(await shown('B', true)).toBe('A')
+  expect((await images.shown(io, []))('other')).toBe('')
+  expect(io.kept()).toEqual({ '/state/d.loaded.json': '{"loaded":{},"seen":{"one":"A"}}' })
+})
+test('the image of a card is known as long as the card shows the same', async () => {
+  const io = recordedHostIo({})
+  const images = loadedImages('d')
+  const read = async (name: string, shows: string) => (await images.read(io))(name, shows)
+  expect(await read('one', 'A')).toBe(undefined)
+  await images.note(io, 'one', { image: 'i', shows: 'A', functionId: 'f' })
+  await images.note(io, 'two', { image: 'j', shows: 'A' })
+  expect(await read('one', 'A')).toEqual({ image: 'i', shows: 'A', functionId: 'f' })
+  expect(await read('one', 'B')).toBe(undefined)
+  expect(await read('constructor', 'A')).toBe(undefined)
+  await images.forget(io, 'one')
+  expect([await read('one', 'A'), await read('two', 'A')]).toEqual([undefined, { image: 'j', shows: 'A' }])
+  expect(io.kept()).toEqual({ '/state/d.loaded.json': '{"loaded":{"two":{"image":"j","shows":"A"}},"seen":{}}' })
+})
+test('a file of a former release says nothing of what was seen, and a broken one is refused', async () => {
+  const io = recordedHostIo({})
+  await io.keep('/state/d.loaded.json', `{"loaded":{"one":{"image":"${'i'.repeat(100)}","shows":"A"}}}`)
+  expect((await loadedImages('d').read(io))('one', 'A')).toEqual({ image: 'i'.repeat(100), shows: 'A' })
+  await io.keep('/state/d.loaded.json', `{"loaded":{"one":{"image":"${'i'.repeat(101)}","shows":"A"}}}`)
+  await expect(loadedImages('d').read(io)).rejects.toThrow('/state/d.loaded.json')
+})
+test('the name of a file is the id of its image', () =>
+  expect(['/a.b/id.gbs', 'id', '/x/id.tar.gz', '/x/.hidden'].map(imageIdOf)).toEqual(['id', 'id', 'id.tar', '.hidden']))

@@ -1,0 +1,145 @@
+/** What a host measures of its devices, and how its heartbeats tell it. */
+import { afterEach, expect, test } from 'vitest'
+import type { Driver, Measured } from '../../src/drivers/driver.ts'
+import type { Measurements } from '../../src/wire/measurements.ts'
+import { type Boot, type HostLab, openHostLab } from '../support/hostLab.ts'
+import type { Host } from '../../src/host/host.ts'
+
+let hosts: Host[] = []
+afterEach(async () => {
+  for (const host of hosts) await host.stop('at once')
+  hosts = []
+})
+const booted = async (boot: Boot = {}): Promise<HostLab> => {
+  const lab = await openHostLab()
+  hosts.push(await lab.boot(boot))
+  return lab
+}
+const told = (lab: HostLab): readonly Measurements[] => lab.heartbeats().flatMap(({ measured = [] }) => measured)
+const READ_MS = 30_000
+const BEAT_MS = 5000
+
+test('the first heartbeat after a discovery tells what was measured, and later ones only what was measured since', async () => {
+  const lab = await booted()
+  await lab.clock.pass(BEAT_MS)
+  expect(told(lab)).toMatchObject([
+    {
+      driver: 'simulated_driver',
+      devices: lab.devices.map(({ controlPath }) => ({ controlPath: controlPath.info, health: 'ok' })),
+    },
+  ])
+  await lab.clock.pass(READ_MS)
+  expect(told(lab)).toHaveLength(2)
+  expect(lab.heartbeats().length).toBeGreaterThan(6)
+})
+
+test('a device that turns bad is told with the reason, and as good only after three good readings in a row (MEASURE-3)', async () => {
+  const lab = await booted()
+  await lab.clock.pass(BEAT_MS)
+  const next = async (bad: readonly number[]) => {
+    lab.driver.control.faults.bad = bad
+    await lab.clock.pass(READ_MS)
+    return told(lab)
+      .at(-1)!
+      .devices.map(({ health }) => health)
+  }
+  expect(await next([1])).toEqual(['ok', 'bad', 'ok'])
+  expect(told(lab).at(-1)!.devices[1]!.reasons).toEqual(['it has reported fatal PCI errors'])
+  expect(await next([])).toEqual(['ok', 'bad', 'ok'])
+  expect(await next([])).toEqual(['ok', 'bad', 'ok'])
+  expect(await next([1])).toEqual(['ok', 'bad', 'ok'])
+  for (const health of ['bad', 'bad', 'ok']) expect((await next([]))[1]).toBe(health)
+})
+
+test('what could not be sent is told with the next heartbeat', async () => {
+  const lab = await openHostLab()
+  let down = true
+  const publish: HostLab['bus']['publish'] = async (records) => {
+    if (down && records.some(({ value }) => value.includes('report.Heartbeat'))) throw new Error('the bus is away')
+    return lab.bus.publish(records)
+  }
+  hosts.push(await lab.boot({ bus: { ...lab.bus, publish } }))
+  await lab.clock.pass(2 * BEAT_MS)
+  down = false
+  expect(told(lab)).toEqual([])
+  await lab.clock.pass(BEAT_MS)
+  expect(told(lab)).toHaveLength(1)
+})
+
+const withMeasure = async (measure: Driver['measure']): Promise<HostLab> => {
+  const lab = await openHostLab()
+  const { measure: _, ...plain } = lab.driver
+  hosts.push(await lab.boot({ drivers: [{ ...plain, ...(measure ? { measure } : {}) }] }))
+  return lab
+}
+const good = (paths: readonly string[]): Measured => ({
+  devices: paths.map((controlPath) => ({ controlPath, numbers: {} })),
+})
+
+test('a reading that hangs is given up and named, keeps no heartbeat and no report back, and is not begun twice (MEASURE-1)', async () => {
+  let begun = 0
+  const signals: AbortSignal[] = []
+  const lab = await withMeasure((_io, _paths, signal) => {
+    begun++
+    signals.push(signal)
+    return new Promise(() => {})
+  })
+  await lab.clock.pass(10 * READ_MS)
+  expect(lab.heartbeats().length).toBe(61)
+  expect(lab.inventories().length).toBeGreaterThan(4)
+  expect(told(lab)).toMatchObject([{ complaint: 'did not answer within 10000 ms', devices: [] }])
+  expect(begun).toBe(1)
+  expect(signals[0]!.aborted).toBe(true)
+  expect(lab.log.said.filter(({ message }) => message === 'measuring.failed')).toHaveLength(1)
+})
+
+test('a reading that fails is named, and a later one is told as usual', async () => {
+  let fails = true
+  const lab = await withMeasure(async (_io, paths) => {
+    if (fails) throw new Error('no tool')
+    return good(paths)
+  })
+  await lab.clock.pass(READ_MS)
+  fails = false
+  await lab.clock.pass(READ_MS)
+  const kinds = new Set(told(lab).map(({ complaint, devices }) => `${complaint ?? 'well'} ${devices.length}`))
+  expect([...kinds]).toEqual(['no tool 0', 'well 3'])
+  expect(lab.log.said.map(({ message }) => message)).toContain('measuring.well')
+})
+
+test.each([
+  [
+    'not a number',
+    { devices: [{ controlPath: '{}', numbers: { power_watts: Number.NaN } }] },
+    /^measured what no report may hold: devices\.0\.numbers/,
+  ],
+  [
+    'too long',
+    {
+      devices: Array.from({ length: 1000 }, (_, n) => ({ controlPath: `${n}${'x'.repeat(900)}`, numbers: {} })),
+    },
+    /^a reading must not be longer than 524288 bytes$/,
+  ],
+])('a reading that is %s is replaced by a complaint', async (_, reading, complaint) => {
+  const lab = await withMeasure(async () => reading)
+  await lab.clock.pass(BEAT_MS)
+  expect(told(lab)).toMatchObject([{ devices: [] }])
+  expect(told(lab)[0]!.complaint).toMatch(complaint)
+})
+
+test('a driver that cannot measure tells nothing', async () => {
+  const lab = await withMeasure(undefined)
+  await lab.clock.pass(4 * READ_MS)
+  expect(told(lab)).toEqual([])
+})
+
+test('a host that is told not to measure says that nothing is measured, so that no device stays bad for ever', async () => {
+  const lab = await openHostLab()
+  lab.driver.control.faults.bad = [0]
+  hosts.push(await lab.boot({ options: { measureEveryMs: 0 } }))
+  await lab.clock.pass(70_000)
+  expect(told(lab).map(({ devices, complaint }) => [devices, complaint])).toEqual([
+    [[], undefined],
+    [[], undefined],
+  ])
+})

@@ -1,0 +1,111 @@
+/** The chart of infra/helm: rendered by Helm, and every object checked against the schemas of Kubernetes. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { describeWith } from '../support/needs.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const RIG = join(ROOT, 'infra/rig/helm')
+const INSTALL_MS = 300_000
+type Kubernetes = {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  // The objects of Kubernetes were checked against their schemas before.
+  // oxlint-disable-next-line typescript/no-explicit-any -- a document of some dozen kinds
+  readonly spec: any
+}
+
+/** A folder beside the other parts that tests have installed; it is complete, or not there. */
+const installed = (): string => {
+  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'accelerando')
+  const home = join(cache, 'helm-1')
+  const run = (program: string, ...args: readonly string[]) => {
+    const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: INSTALL_MS })
+    if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr.slice(-1000)}`)
+  }
+  if (!existsSync(home)) {
+    const making = `${home}.${process.pid}`
+    mkdirSync(cache, { recursive: true })
+    run('python3', '-m', 'pip', 'install', '-q', '--target', making, '-r', join(RIG, 'requirements.txt'))
+    if (existsSync(home)) rmSync(making, { recursive: true })
+    else renameSync(making, home)
+  }
+  return home
+}
+
+describeWith('pip', 'the Helm chart', () => {
+  let home: string
+  beforeAll(() => {
+    home = installed()
+  }, INSTALL_MS)
+
+  const render = (values: unknown) => {
+    const { status, stdout, stderr } = spawnSync(
+      'python3',
+      [join(RIG, 'render.py'), join(ROOT, 'infra/helm/accelerando')],
+      { encoding: 'utf8', input: JSON.stringify(values), env: { ...process.env, PYTHONPATH: home }, timeout: 60_000 },
+    )
+    return status === 0 ? (JSON.parse(stdout) as readonly Kubernetes[]) : stderr.trim()
+  }
+  const objects = (values: unknown): readonly Kubernetes[] => {
+    const all = render(values)
+    if (typeof all === 'string') throw new Error(all)
+    return all
+  }
+  const one = (values: unknown, kind: string): Kubernetes => objects(values).find((each) => each.kind === kind)!
+
+  test('with its own values it makes controls that are probed, spread and protected', () => {
+    expect(objects({}).map(({ kind }) => kind)).toEqual([
+      'ConfigMap',
+      'Deployment',
+      'Service',
+      'PodDisruptionBudget',
+      'NetworkPolicy',
+    ])
+    const { template } = one({}, 'Deployment').spec
+    const [container] = template.spec.containers
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+      expect(container[probe].httpGet).toMatchObject({ port: 'admin' })
+    expect(template.spec.securityContext).toMatchObject({ runAsNonRoot: true })
+    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
+  })
+
+  test('secrets are references, and no object holds one', () => {
+    const values = { secrets: { ACCELERANDO_KAFKA_SASL_PASSWORD: { name: 'vault', key: 'kafka' } } }
+    const [container] = one(values, 'Deployment').spec.template.spec.containers
+    expect(container.env).toContainEqual({
+      name: 'ACCELERANDO_KAFKA_SASL_PASSWORD',
+      valueFrom: { secretKeyRef: { name: 'vault', key: 'kafka' } },
+    })
+    expect(objects(values).map(({ kind }) => kind)).not.toContain('Secret')
+  })
+
+  test('metrics are closed to everybody until it is said who reads them', () => {
+    const ports = (values: unknown) =>
+      one(values, 'NetworkPolicy').spec.ingress.flatMap((rule: { ports: { port: string }[] }) =>
+        rule.ports.map(({ port }) => port),
+      )
+    expect(ports({})).toEqual(['api', 'console'])
+    expect(ports({ networkPolicy: { monitoring: [{ namespaceSelector: {} }] } })).toEqual(['api', 'console', 'admin'])
+  })
+
+  test('hosts run where they are wanted, under the name of their node and without the password of the database', () => {
+    const [container] = one({ host: { enabled: true } }, 'DaemonSet').spec.template.spec.containers
+    const names = container.env.map(({ name }: { name: string }) => name)
+    expect(names).toContain('ACCELERANDO_HOST_NAME')
+    expect(names).not.toContain('ACCELERANDO_DATABASE')
+  })
+
+  test.each([
+    [{ replicas: 3 }, /replicas/],
+    [{ control: { replicas: 0 } }, /minimum/],
+    [{ secrets: { password: { name: 'a', key: 'b' } } }, /password/],
+    [{ kafka: { brokers: ['kafka'] } }, /brokers/],
+  ])('%j is refused', (values, reason) => expect(render(values)).toMatch(reason))
+
+  test('its version is that of the program', () =>
+    expect(one({}, 'Deployment').spec.template.spec.containers[0].image).toBe(`accelerando:${manifest.version}`))
+})

@@ -1,0 +1,42 @@
+/** The command that cleans the devices of a compute node, where its operator has chosen one. It takes a while, and sometimes fails. */
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../src/clock.ts'
+import { type ProgramEnd, type RunProgram, createCleaner } from '../../src/host/cleaning.ts'
+import type { HostStart } from '../../src/host/host.ts'
+import { pause } from '../../src/waiting.ts'
+import type { Bite } from './lies.ts'
+import type { Random } from './random.ts'
+
+/** The nodes that clean; the others have no policy. */
+const CLEANING_NODES: readonly string[] = ['h2', 'h3']
+const LIMIT_MS = 30_000
+const TAKES_MS = 10_000
+const FAILS = 0.2
+const ended = (code: number): ProgramEnd => ({
+  code,
+  why: null,
+  outputSha256: createHash('sha256').digest('hex'),
+  outputBytes: 0,
+  outputEnd: '',
+})
+
+type Ports = { readonly name: string; readonly bite: Bite | null; readonly driver: string; readonly random: Random }
+export const simCleaner = ({ name, bite, driver, random }: Ports) => {
+  /** What was really cleaned, as `<slot> <number>`. */
+  const cleaned = new Set<string>()
+  const policies = CLEANING_NODES.includes(name)
+    ? new Map([[driver, { driver, kind: 'command', command: ['/sbin/wipe'], limitMs: LIMIT_MS } as const]])
+    : new Map()
+  const cleanerOf = (clock: Clock): Pick<HostStart, 'cleaner'> => {
+    const run: RunProgram = async (_program, _args, environment, { signal }) => {
+      const { ACCELERANDO_HANDLE: slot, ACCELERANDO_ORDER: number } = environment
+      if (bite === 'cleaning skipped') return ended(0)
+      await pause(clock, random.below(TAKES_MS), signal)
+      if (random.chance(FAILS)) return ended(1)
+      cleaned.add(`${slot} ${number}`)
+      return ended(0)
+    }
+    return { cleaner: createCleaner(policies, run, clock) }
+  }
+  return { cleaned, cleanerOf }
+}

@@ -1,0 +1,187 @@
+/** The console without a browser: what it asks, with whose rights, and what it answers. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ASTRAY, type Lived, type UiWorld, consoleOf, consoleOver, lived, openUiWorld, placesOf } from './world.ts'
+
+let world: UiWorld
+let seen: Lived
+beforeAll(async () => {
+  world = await openUiWorld()
+  seen = await lived(world)
+})
+afterAll(() => world.close())
+
+type Ui = ReturnType<typeof consoleOver>
+const SAME = { 'sec-fetch-site': 'same-origin' }
+const textOf = async (ui: Ui, place: string, headers: Readonly<Record<string, string>> = {}) =>
+  (await ui.request(`/ui/${place}`, { headers })).text()
+const posted = (
+  ui: Ui,
+  place: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = SAME,
+) => ui.request(`/ui/${place}`, { method: 'POST', body: new URLSearchParams(fields), headers })
+
+describe('every page', () => {
+  test('is drawn on the server, under a policy that allows no script or style in the page', async () => {
+    const ui = consoleOver(world)
+    for (const place of [...placesOf(seen), ...ASTRAY]) {
+      const answer = await ui.request(`/ui/${place}`)
+      const html = await answer.text()
+      expect(answer.status, place).toBe(ASTRAY.includes(place) ? 404 : 200)
+      expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+      expect(html, place).not.toMatch(/ style="| on\w+="|<style|<script(?![^>]*(src=|application\/json))|unsafe/)
+      expect(html, place).not.toMatch(/(href|src|action)="(\/|https?:)/)
+      expect(html, place).not.toContain('undefined')
+      expect(html, place).not.toContain('[object')
+    }
+  })
+  test('sends the same as data to a script that asks for it', async () => {
+    const answer = await consoleOver(world).request('/ui/arqs', { headers: { accept: 'application/json' } })
+    const screen = (await answer.json()) as { view: string; body: { list: { value: readonly { state: string }[] } } }
+    expect(screen.view).toBe('arqs')
+    expect(screen.body.list.value.map(({ state }) => state)).toEqual(['Initial', 'BindStarted', 'BindFailed', 'Bound'])
+    expect([answer.headers.get('cache-control'), answer.headers.get('vary')]).toEqual(['no-store', 'accept, cookie'])
+  })
+  test('shows text of others as text', async () => {
+    const evil = '</script><img src=x onerror=alert(1)>'
+    await world.must(201, 'POST /v2/device_profiles', {
+      body: [{ name: 'odd', description: evil, groups: [{ 'resources:FPGA': '1' }] }],
+    })
+    const html = await textOf(consoleOver(world), 'profiles/odd')
+    expect(html).not.toContain('<img')
+    expect(html).toContain('&lt;img')
+  })
+})
+
+describe('what a page says', () => {
+  test('home: what needs a look, gravest first, each with the list where it is', async () => {
+    const html = await textOf(consoleOver(world), '')
+    expect(html).toContain('2 things need attention'.replace(' ', '\u00A0'))
+    expect(html).toMatch(/href="arqs\?state=BindFailed">1\u00A0request could not be bound/)
+    expect(html).toMatch(/href="handles\?state=quarantined">1\u00A0attach handle is withheld/)
+  })
+  test('a request that waits: for whom, and since when', async () => {
+    expect(await textOf(consoleOver(world), `arqs/${seen.open.uuid}`)).toMatch(
+      /Waiting for compute-1 for [\d.]+ (ms|s|min)/,
+    )
+  })
+  test('a bind that failed: why, in the words of the host', async () => {
+    expect(await textOf(consoleOver(world), `arqs/${seen.failed.uuid}`)).toMatch(/The bind failed after .*link down/)
+  })
+  test('an empty filter differs from an empty list', async () => {
+    const ui = consoleOver(world)
+    expect(await textOf(ui, 'arqs?state=Deleting')).toContain('Nothing matches this filter')
+    expect(await textOf(ui, 'deliveries')).toContain('Nova has heard everything')
+  })
+  test('what is not configured is no zero', async () => {
+    expect(await textOf(consoleOver(world), 'drift')).toContain('Not configured')
+  })
+  test('what cannot be had, and the rest all the same', async () => {
+    const api = (request: Request) =>
+      request.url.includes('overview')
+        ? new Response(JSON.stringify({ errors: [{ detail: 'the database does not answer', code: 'x' }] }), {
+            status: 503,
+          })
+        : world.api.fetch(request)
+    const html = await textOf(consoleOf(api), '')
+    expect(html).toContain('No answer at present')
+    expect(html).toContain('the database does not answer')
+    expect(html).toContain(seen.bound.uuid)
+    expect(
+      await textOf(
+        consoleOf(() => new Response('<html>', { status: 500 })),
+        '',
+      ),
+    ).toContain('without a reason')
+  })
+})
+
+describe('lists', () => {
+  test('are turned page by page, there and back, and each row is shown once', async () => {
+    for (let at = 0; at < 60; at++)
+      await world.must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: 'fpga-small' } })
+    const ui = consoleOver(world)
+    type Page = {
+      body: { list: { value: readonly { uuid: string }[] }; turn: { earlier: string | null; later: string | null } }
+    }
+    const page = async (place: string) =>
+      (await (await ui.request(`/ui/${place}`, { headers: { accept: 'application/json' } })).json()) as Page
+    const first = await page('arqs')
+    const second = await page(first.body.turn.earlier!)
+    const back = await page(second.body.turn.later!)
+    const uuids = (one: Page) => one.body.list.value.map(({ uuid }) => uuid)
+    const all = (await world.must(200, 'GET /v2/accelerator_requests')).json.arqs.map(
+      ({ uuid }: { uuid: string }) => uuid,
+    )
+    expect([...uuids(first), ...uuids(second)]).toEqual(all.toReversed())
+    expect(uuids(back)).toEqual(uuids(first))
+    expect([first.body.turn.later, second.body.turn.earlier, back.body.turn.later]).toEqual([null, null, null])
+  })
+})
+
+describe('finding', () => {
+  const foundAt = async (text: string) =>
+    (await consoleOver(world).request(`/ui/find?q=${text}`)).headers.get('location')
+  test('leads to whatever has the name', async () => {
+    expect(await foundAt(seen.bound.uuid)).toBe(`arqs/${seen.bound.uuid}`)
+    expect(await foundAt(seen.bound.instance)).toBe(`instances/${seen.bound.instance}`)
+    expect(await foundAt(seen.card)).toBe(`devices/${seen.card}`)
+    expect(await foundAt(seen.handle)).toBe(`handles/${seen.handle}`)
+    expect(await foundAt('compute-1')).toBe('hosts/compute-1')
+    expect(await foundAt('fpga-small')).toBe('profiles/fpga-small')
+  })
+  test('a name is only ever a name', async () => {
+    expect(await foundAt('..%2F..%2Fv2')).toBeNull()
+  })
+})
+
+describe('doing something', () => {
+  const handleState = async () => (await world.must(200, `GET /v2/handles/${seen.handle}`)).json.state
+  test('asks first, with the command that does the same, and says why something cannot be done', async () => {
+    const ui = consoleOver(world)
+    const page = await textOf(ui, `handles/${seen.handle}/do/release`)
+    expect(page).toContain(`accelerando handle release ${seen.handle} --reason`)
+    expect(await textOf(ui, `arqs/${seen.bound.uuid}/do/delete`)).toContain('an instance has it')
+    expect((await ui.request(`/ui/handles/${seen.handle}/do/explode`)).status).toBe(404)
+  })
+  test('says beforehand whom it would concern', async () => {
+    const { json: devices } = await world.must(200, 'GET /v2/devices?hostname=compute-1&type=FPGA')
+    const page = await textOf(consoleOver(world), `devices/${devices.devices[0].uuid}/do/disable`)
+    expect(page).toContain('In use:')
+    expect(page).toContain(seen.bound.instance)
+    expect(await textOf(consoleOver(world), 'hosts/compute-1/do/retire')).toContain('In use:')
+  })
+  test('what the API refuses is said, and what was typed is kept', async () => {
+    const answer = await posted(consoleOver(world), `handles/${seen.handle}/do/release`, { reason: '' })
+    expect(answer.status).toBe(409)
+    expect(await answer.text()).toContain('The service refused')
+    expect(await handleState()).toBe('quarantined')
+  })
+  test('what is done is recorded under the name of the request that is shown', async () => {
+    const answer = await posted(consoleOver(world), `handles/${seen.handle}/do/release`, { reason: 'looked at it' })
+    expect([answer.status, await handleState()]).toEqual([303, 'free'])
+    expect(decodeURIComponent(answer.headers.get('location') ?? '')).toMatch(
+      /^\.\.\/\.\.\/\.\.\/handles\/.*\?done=Release: recorded under req-/,
+    )
+  })
+  test('is refused when a page of another site, or nobody, says so', async () => {
+    const ui = consoleOver(world)
+    const place = `devices/${seen.card}/do/disable`
+    for (const headers of [
+      {},
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'http://evil.example', host: 'localhost' },
+    ])
+      expect((await posted(ui, place, {}, headers as Record<string, string>)).status).toBe(403)
+    expect(
+      (
+        await world.must(200, `GET /v2/devices/${seen.card}`, {
+          headers: { 'OpenStack-API-Version': 'accelerator 2.3' },
+        })
+      ).json.status,
+    ).toBe('enabled')
+    expect((await posted(ui, place, {}, { origin: 'http://localhost:9', host: 'localhost:9' })).status).toBe(303)
+    await world.must(204, `POST /v2/devices/${seen.card}/enable`)
+  })
+})

@@ -1,0 +1,191 @@
+/** A console over a cloud in which everything that a page can show has happened. */
+import { randomUUID } from 'node:crypto'
+import { createApp } from '../../src/http/app.ts'
+import { refused } from '../../src/http/faults.ts'
+import { gateOf } from '../../src/http/gate.ts'
+import { type Identify, noauth } from '../../src/http/identity.ts'
+import { silent } from '../../src/log.ts'
+import { systemClock } from '../../src/clock.ts'
+import { createUi } from '../../src/ui/app.ts'
+import { loadAssets } from '../../src/ui/assets.ts'
+import type { Fetch } from '../../src/ui/api.ts'
+import type { SignIn } from '../../src/ui/looking.ts'
+import { openPlane } from '../support/plane.ts'
+import { bindBody, speaker } from '../http/cloud.ts'
+import { service } from '../http/steps.ts'
+
+export const ROLES: Readonly<Record<string, readonly string[]>> = {
+  'token-of-admin': ['admin', 'manager', 'member', 'reader'],
+  'token-of-member': ['member', 'reader'],
+}
+const UNAUTHENTICATED = refused({ kind: 'unauthenticated', challenge: 'Keystone uri="http://keystone"' })
+/** As with an identity service: who shows a token is somebody, and all else that a request says of itself counts for nothing. */
+export const withTokens: Identify = (header) => {
+  const token = header('x-auth-token') ?? ''
+  const roles = ROLES[token]
+  return roles === undefined
+    ? UNAUTHENTICATED
+    : {
+        userId: `user-of-${token}`,
+        projectId: token === 'token-of-admin' ? 'operations' : 'p2',
+        roles,
+        serviceRoles: [],
+      }
+}
+export const signIn: SignIn = {
+  identity: 'http://keystone',
+  withPassword: async ({ user, password }) =>
+    password === 'right'
+      ? { ok: true, token: `token-of-${user}`, lifeMs: 3_600_000 }
+      : { ok: false, reason: 'Keystone does not accept this user, password and project.' },
+}
+
+let assets: ReturnType<typeof loadAssets> | null = null
+/** Nothing is barred but what the API bars, too. */
+const gate = gateOf({ trustedHosts: [], anyHost: true })
+
+export const openUiWorld = async () => {
+  const plane = await openPlane({}, undefined, 'when told')
+  const unsubscribe = plane.store.journal.onAppended(() => void plane.pump())
+  await plane.shows('compute-1', {
+    seed: 1,
+    devices: [
+      { kind: 'fpga', handles: 8 },
+      { kind: 'gpu', handles: 1 },
+    ],
+  })
+  await plane.shows('compute-2', { seed: 2, devices: [{ kind: 'gpu', handles: 1 }] })
+  const api = createApp({
+    control: plane.control,
+    identify: noauth,
+    log: silent,
+    about: () => ({ version: '1.2.3', store: 'memory', nova: 'absent' }),
+  })
+  const { must, arq } = speaker(api)
+  const { deployables } = (await must(200, 'GET /v2/deployables')).json
+  const fpga = deployables.find(({ attributes_list: list }: { attributes_list: string }) => list.includes('"FPGA"'))
+  const newProfile = (name: string, description: string | null = null) =>
+    must(201, 'POST /v2/device_profiles', { body: [{ name, description, groups: [{ 'resources:FPGA': '1' }] }] })
+  /** The order reaches its host, which does not answer before it is told to. */
+  const begun = async (profile: string) => {
+    const { json } = await must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: profile } })
+    const instance = randomUUID()
+    await must(202, 'PATCH /v2/accelerator_requests', {
+      body: bindBody(json.arqs, fpga.rp_uuid, instance, 'compute-1'),
+      headers: service,
+    })
+    await plane.pump()
+    const [{ uuid }] = json.arqs
+    const order = plane.orders.findLast((each) => each.type === 'PrepareSlot' && each.arq === uuid)!
+    return { uuid: uuid as string, instance, order }
+  }
+  const bound = async (profile: string) => {
+    const one = await begun(profile)
+    await plane.answer(one.order)
+    return one
+  }
+  const failed = async (profile: string) => {
+    const one = await begun(profile)
+    await plane.answer(one.order, { status: 'failed', reason: 'the card did not answer: link down', final: true })
+    return one
+  }
+  const close = async () => {
+    plane.events.stop()
+    unsubscribe()
+    await plane.pump()
+    await plane.plane.stop()
+    await plane.store.close()
+  }
+  return { ...plane, api, must, arq, newProfile, begun, bound, failed, fpga, close }
+}
+export type UiWorld = Awaited<ReturnType<typeof openUiWorld>>
+
+/** Everything once: bound, failed, waiting, not bound; withheld, disabled, retired. */
+export const lived = async (world: UiWorld) => {
+  const { must, newProfile, bound, failed, begun } = world
+  await newProfile('fpga-small', 'One function of the card')
+  const one = await bound('fpga-small')
+  const bad = await failed('fpga-small')
+  const open = await begun('fpga-small')
+  await must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: 'fpga-small' } })
+  const free = (await must(200, 'GET /v2/handles?state=free&hostname=compute-1')).json.handles[0].uuid as string
+  await must(200, `POST /v2/handles/${free}/quarantine`, { body: { reason: 'ECC errors in its log' } })
+  const device = (await must(200, 'GET /v2/devices?hostname=compute-1&type=GPU')).json.devices[0].uuid as string
+  await must(204, `POST /v2/devices/${device}/disable`)
+  const card = (await must(200, 'GET /v2/devices?hostname=compute-1&type=FPGA')).json.devices[0].uuid as string
+  await must(200, 'POST /v2/hosts/compute-2/retire', { body: { reason: 'replaced next week' } })
+  return { bound: one, failed: bad, open, handle: free, device, card }
+}
+export type Lived = Awaited<ReturnType<typeof lived>>
+
+/** Every view, in the states of that world. */
+export const placesOf = ({ bound, failed, open, handle, device, card }: Lived): readonly string[] => [
+  '',
+  'arqs',
+  'arqs?state=BindFailed',
+  'arqs?state=Deleting',
+  `arqs/${bound.uuid}`,
+  `arqs/${failed.uuid}`,
+  `arqs/${open.uuid}`,
+  `arqs/${bound.uuid}/do/force-unbind`,
+  `arqs/${bound.uuid}/do/delete`,
+  `instances/${bound.instance}`,
+  `instances/${failed.instance}`,
+  'hosts',
+  'hosts/compute-1',
+  'hosts/compute-2',
+  'devices',
+  `devices/${device}`,
+  `devices/${card}`,
+  'handles',
+  `handles/${handle}`,
+  'profiles',
+  'profiles/fpga-small',
+  'drift',
+  'deliveries',
+  'system',
+]
+/** Places where nothing is. */
+export const ASTRAY: readonly string[] = [
+  `arqs/${'0'.repeat(8)}-0000-4000-8000-000000000000`,
+  'hosts/nowhere',
+  'profiles/none',
+  'find?q=nothing-of-this-name',
+]
+
+type Seen = { readonly fetch?: (request: Request) => void; readonly tokens?: boolean }
+/** A console over that API. `fetch` sees each request to the API; `tokens`: people have to sign in. */
+export const consoleOver = (
+  { control, events }: Pick<UiWorld, 'control' | 'events'>,
+  { fetch: see = () => {}, tokens = false }: Seen = {},
+) => {
+  const api = createApp({
+    control,
+    events,
+    identify: tokens ? withTokens : noauth,
+    options: { anyHost: true },
+    log: silent,
+    about: () => ({
+      version: '1.2.3',
+      store: 'memory',
+      keystone: 'absent',
+      placement: 'absent',
+      nova: 'absent',
+      images: 'absent',
+    }),
+  })
+  const fetch: Fetch = (request) => {
+    see(request)
+    return api.fetch(request)
+  }
+  return consoleOf(fetch, tokens ? signIn : null)
+}
+export const consoleOf = (fetch: Fetch, signing: SignIn = null) =>
+  createUi({
+    fetch,
+    assets: () => (assets ??= loadAssets()),
+    signIn: signing,
+    barred: (header) => (gate(header) === null ? null : 'barred'),
+    clock: systemClock,
+    log: silent,
+  })
