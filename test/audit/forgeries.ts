@@ -1,14 +1,10 @@
-/** Evidence of a whole simulated life, and how it is spoilt: of each invariant at least one violation. */
+/** How evidence of a whole simulated life is spoilt: of each invariant at least one violation. */
 import type { Asked, Evidence, TopicMessage } from '../../src/audit/evidence.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
-import { arq } from '../../src/actors/arq/decider.ts'
 import { deployable } from '../../src/actors/deployable/decider.ts'
 import { remember } from '../../src/actors/entities.ts'
-import { host as hostDecider } from '../../src/actors/host/decider.ts'
-import { wantedOf } from '../../src/actors/placement/wanted.ts'
 import { memoryOf } from '../../src/actors/runtime/memory.ts'
-import { play } from '../sim/simulate.ts'
-import { topicsOf } from './topicsOf.ts'
+import { placed, WRITTEN } from './placementForgeries.ts'
 
 type Event = Record<string, unknown> & { readonly type: string }
 export type Forge = (evidence: Evidence) => Partial<Evidence>
@@ -128,48 +124,6 @@ const sharedInSight: Forge = (evidence) => {
   const one = shown.find(({ state }) => state === 'Bound')!
   return asked(bound, { shown: [...shown, { ...one, uuid: NOBODY }] })(evidence)
 }
-
-/** As Placement should show the cloud of this journal. */
-const providersOf = (journal: Evidence['journal']): Seen['providers'] => {
-  const states = [...Map.groupBy(journal, ({ key }) => key)].map(([key, rows]) => remember(key, rows))
-  const deployables = states.flatMap((memory) => memoryOf(deployable, memory)?.state ?? [])
-  const arqs = states.flatMap((memory) => memoryOf(arq, memory)?.state ?? [])
-  const hosts = states.flatMap((memory) => memoryOf(hostDecider, memory)?.state ?? [])
-  return hosts
-    .flatMap((held) =>
-      wantedOf(
-        held,
-        deployables.filter((one) => one.host === held.name),
-        'never',
-      ),
-    )
-    .map(({ uuid, name, deployable: of, resourceClass, total, reserved, traits }) => ({
-      uuid,
-      name,
-      inventories: {
-        [resourceClass]: { total, reserved, min_unit: 1, max_unit: total, step_size: 1, allocation_ratio: 1 },
-      },
-      traits,
-      allocated: Object.fromEntries(
-        arqs.flatMap(({ bond }) => (bond?.deployable === of ? [[bond.instanceUuid, total]] : [])),
-      ),
-    }))
-}
-type Seen = NonNullable<Evidence['placement']>
-const WRITTEN: Seen['writes'][number] = { uuid: NOBODY, what: 'PUT', foreign: false, allocated: false }
-/** Placement as it should be, but for this. */
-const placed =
-  ({
-    writes = [WRITTEN],
-    providers = (all) => all,
-  }: {
-    readonly writes?: Seen['writes']
-    readonly providers?: (all: Seen['providers']) => Seen['providers']
-  }): Forge =>
-  ({ journal }) => ({
-    quiet: true,
-    placement: { writes, providers: providers(providersOf(journal)), reserveSilent: 'never' },
-  })
 
 const policied = (one: Event) => ('description' in one ? description(() => ({ cleaning: 'by_operator' }))(one) : one)
 const chosen: Forge = ({ journal }) => ({
@@ -389,21 +343,3 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
     }),
   ],
 ]
-
-const SEEDS = [14, 15, 16, 17, 18, 19, 20, 21] as const
-/** A life whose database loses nothing that it has acknowledged: what is said to be lost is not judged, and not known to the command. */
-const withoutLoss = async (): Promise<Evidence> => {
-  for (const seed of SEEDS) {
-    const { evidence } = await play(seed)
-    if (evidence.lost?.length === 0) return evidence
-  }
-  throw new Error(`each of the seeds ${SEEDS.join(', ')} loses rows`)
-}
-const lived = async (): Promise<Evidence> => {
-  const evidence = await withoutLoss()
-  const journal = evidence.journal.map((row, at) => ({ ...row, position: String(at + 1) }))
-  return { ...evidence, journal, topics: topicsOf(journal) }
-}
-let sound: Promise<Evidence> | null = null
-/** Nobody touched it; the topics are what the journal says to others. Lived once: whoever forges changes a copy. */
-export const soundEvidence = (): Promise<Evidence> => (sound ??= lived())

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
 import { canonicalJson } from '../../src/wire/canonical.ts'
-import { soundEvidence } from './forgeries.ts'
+import { soundEvidence } from './soundEvidence.ts'
 
 const evidence = await soundEvidence()
 const arqs = evidence.views!.arqs!
