@@ -270,7 +270,7 @@ export const CASES: readonly Case[] = [
     [],
   ],
   [
-    'mediated devices, which no driver of this release shows',
+    'mediated devices, which are missing until a host shows them',
     tablesOf(
       profiles,
       {
