@@ -4,7 +4,8 @@ import { neighboursOf } from '../../src/cli/programs/neighbours.ts'
 import type { Cloud } from '../../src/cli/programs/cloud.ts'
 
 type Given = Parameters<typeof neighboursOf>
-const session = (ailing: Readonly<Record<string, string>>) => ({ ailing: () => ailing }) as Cloud['session']
+const session = (ailing: Readonly<Record<string, string>>, lacking: readonly string[] = []) =>
+  ({ ailing: () => ailing, lacks: (service) => lacking.includes(service) }) as Cloud['session']
 const [placement, nova] = [{} as Cloud['placement'], {} as Cloud['nova']]
 const images = (ailing: string | null): Given[1] => ({ ailing: () => ailing, source: () => 'the image service' })
 
@@ -32,6 +33,18 @@ test.each<readonly [string, Given[0], Given[1], readonly string[]]>([
     { session: session({ identity: 'late', placement: 'broken', compute: 'gone' }), placement, nova },
     images('images: it answers 500'),
     ['late', 'broken', 'gone', 'images: it answers 500'],
+  ],
+  [
+    'with a catalogue that has neither Placement nor Nova',
+    { session: session({}, ['placement', 'compute']), placement, nova },
+    images(null),
+    ['in use', 'absent', 'absent', 'the image service'],
+  ],
+  [
+    'with a Placement that the catalogue lacks, and that did not answer before',
+    { session: session({ placement: 'broken' }, ['placement']), placement, nova },
+    images(null),
+    ['in use', 'absent', 'in use', 'the image service'],
   ],
 ])('%s', (_, cloud, stores, [keystone, ofPlacement, ofNova, ofImages]) =>
   expect(neighboursOf(cloud, stores)).toEqual({ keystone, placement: ofPlacement, nova: ofNova, images: ofImages }),

@@ -13,6 +13,7 @@ import type { Session } from '../../neighbours/openstack/session.ts'
 import { createTokens } from '../../neighbours/openstack/tokens.ts'
 import type { Closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
+import { lookForServices } from './lookedFor.ts'
 import { ailingOf, openSession } from './session.ts'
 
 export type Cloud = {
@@ -48,6 +49,8 @@ export const openCloud = ({ config: { auth, keystone, http, nova, placement }, c
     return { identify: noauth, nova: configured, novaServers: asked, placement: null, session, ailing }
   const tokens = createTokens({ session, cache: keystone.cache, clock, log })
   const { serviceTokenRoles } = http
+  const services = [...(placement.enabled ? ['placement'] : []), ...(configured === null ? ['compute'] : [])]
+  lookForServices({ session, services, clock, log, open })
   return {
     identify: tokenIdentity(tokens, { authUrl: keystone.challengeUrl, serviceType: SERVICE_TYPE, serviceTokenRoles }),
     nova: configured ?? novaInCatalogue(session, nova),

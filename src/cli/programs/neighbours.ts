@@ -2,7 +2,7 @@
 import type { Cloud } from './cloud.ts'
 import type { ImageStores } from './images.ts'
 
-/** `absent`: not configured, or the catalogue has none; `in use`; otherwise why it does not answer. Images: where they come from. */
+/** `absent`: not used according to the configuration, or the catalogue has none; `in use`; otherwise why it does not answer. Images: where they come from. */
 export type Neighbours = Readonly<Record<'keystone' | 'placement' | 'nova' | 'images', string>>
 
 export const neighboursOf = (
@@ -10,7 +10,8 @@ export const neighboursOf = (
   images: Pick<ImageStores, 'ailing' | 'source'>,
 ): Neighbours => {
   const ailing = session?.ailing() ?? {}
-  const said = (used: unknown, service: string): string => (used === null ? 'absent' : (ailing[service] ?? 'in use'))
+  const said = (used: unknown, service: string): string =>
+    used === null || session?.lacks(service) === true ? 'absent' : (ailing[service] ?? 'in use')
   return {
     keystone: said(session, 'identity'),
     placement: said(placement, 'placement'),

@@ -59,7 +59,8 @@ const startOf = (range: string | undefined): number => Number(/^bytes (\d{1,15})
 
 /** Asks Glance, and remembers whether it could be asked. */
 const createAsking = (session: Session, timeoutMs: number) => {
-  let [ailing, isAbsent]: [string | null, boolean] = [null, false]
+  let ailing: string | null = null
+  const isAbsent = () => session.lacks(IMAGE_SERVICE)
   /** The catalogue has the address with or without the version. */
   const base = async (): Promise<string> => ((await session.entry(IMAGE_SERVICE)).url.endsWith('/v2') ? '' : '/v2')
   const reached = async <Got extends { readonly status: number }>(
@@ -69,12 +70,10 @@ const createAsking = (session: Session, timeoutMs: number) => {
     try {
       const answer = await ask(`${await base()}${path}`)
       ailing = answer.status >= 500 || answer.status === 401 ? `it answers ${answer.status}` : null
-      isAbsent = false
       return answer
     } catch (error) {
       const reason = textOf(error)
-      isAbsent = error instanceof NotInCatalogue
-      ailing = isAbsent ? null : reason
+      ailing = error instanceof NotInCatalogue ? null : reason
       return noImage('unavailable', reason)
     }
   }
@@ -84,7 +83,7 @@ const createAsking = (session: Session, timeoutMs: number) => {
     )
     return 'found' in answer || answer.status === 200 ? answer : problemOf(answer.status)
   }
-  return { reached, get, ailing: () => ailing, isAbsent: () => isAbsent }
+  return { reached, get, ailing: () => ailing, isAbsent }
 }
 type Get = ReturnType<typeof createAsking>['get']
 

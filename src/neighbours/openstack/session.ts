@@ -6,7 +6,8 @@
  *    does not make this service ask for one with each request (`RENEWED_AFTER_MS`);
  * SESSION-3 how long a token lasts is counted from its arrival by this machine's monotonic clock, so a clock that is set wrongly does no harm;
  * SESSION-4 a reading request whose connection failed is sent once more: a neighbour may have closed an idle connection at that moment;
- * SESSION-5 when Keystone gives no token it is asked again only after `REFUSED_FOR_MS`: accounts are locked after many refusals.
+ * SESSION-5 when Keystone gives no token it is asked again only after `REFUSED_FOR_MS`: accounts are locked after many refusals;
+ * SESSION-6 a service that the catalogue lacks is remembered as lacking until a later catalogue has it.
  */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
@@ -45,6 +46,8 @@ export type Session = {
   readonly entry: (service: string) => Promise<{ readonly token: string; readonly url: string }>
   /** The neighbours that do not answer at present, with the reason. */
   readonly ailing: () => Readonly<Record<string, string>>
+  /** SESSION-6: the catalogue had no endpoint of the service when it was looked for the last time. */
+  readonly lacks: (service: string) => boolean
 }
 type Parts = {
   readonly options: SessionOptions
@@ -118,10 +121,14 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
 const unable: Stream = () => Promise.reject(new Unanswered('this session reads nothing in parts'))
 
 const urlIn =
-  ({ interfaces, region }: SessionOptions) =>
+  ({ interfaces, region }: SessionOptions, lacking: Set<string>) =>
   (service: string, { catalog }: Own): string => {
     const url = endpointIn(catalog, { type: service, interfaces, region })
-    if (url !== null) return url
+    if (url !== null) {
+      lacking.delete(service)
+      return url
+    }
+    lacking.add(service)
     const where = `${interfaces.join(' or ')}${region === null ? '' : ` in the region ${region}`}`
     throw new NotInCatalogue(`the catalogue has no endpoint of ${service} with the interface ${where}`)
   }
@@ -159,7 +166,8 @@ export const createSession = (parts: Parts): Session => {
   }
   const tokens = ownTokens(parts, circuitOf('identity'))
   const through = asking(tokens, circuitOf)
-  const urlOf = urlIn(options)
+  const lacking = new Set<string>()
+  const urlOf = urlIn(options, lacking)
   return {
     call: ({ service, path, method, headers = {}, body, timeoutMs = options.timeoutMs }) =>
       through(
@@ -203,5 +211,6 @@ export const createSession = (parts: Parts): Session => {
     },
     ailing: () =>
       Object.fromEntries([...circuits].flatMap(([name, { ailing }]) => (ailing() === null ? [] : [[name, ailing()!]]))),
+    lacks: (service) => lacking.has(service),
   }
 }
