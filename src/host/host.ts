@@ -7,7 +7,6 @@
  */
 import { endedWithin } from '../waiting.ts'
 import { type ImageFiles, noImage } from '../images.ts'
-import { type Mailbox, mailbox } from '../actors/runtime/mailbox.ts'
 import type { Log } from '../log.ts'
 import type { Bus, Consumer, Delivered } from '../bus/port.ts'
 import type { Clock, Ids } from '../clock.ts'
@@ -29,11 +28,11 @@ import { type Kept, type KeptStart, openKept } from './kept.ts'
 import { type Limits, type OrderEnded, Orders } from './orders.ts'
 import { Measuring } from './measuring.ts'
 import { Outbox } from './outbox.ts'
-import { type Given, Memory } from './memory.ts'
+import { Memory } from './memory.ts'
 import { preparedThrough } from './preparedSlots.ts'
 import { type Section, Watch } from './sections.ts'
 
-const [MAILBOX_MAX, WINDOW] = [1024, 64]
+const WINDOW = 64
 const noImages: ImageFiles = { open: async () => noImage('none') }
 const noCleaner: Cleaner = { policies: new Map(), clean: async () => null }
 
@@ -83,7 +82,6 @@ export type Host = {
 export const hostGroup = (name: string, bootId: string): string => `host-${name}-${bootId}`
 
 type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & { readonly limits: Limits } }
-type Letter = Given & { readonly taken: () => void; readonly again: (error: unknown) => void }
 
 class Program {
   readonly boot: Boot
@@ -93,7 +91,6 @@ class Program {
   readonly #inventory: Inventory
   readonly #outbox: Outbox
   readonly #orders: Orders
-  readonly #mailbox: Mailbox<Letter>
   #consumer: Consumer | null = null
   #stopped: Promise<void> | null = null
   #doubled: string | null = null
@@ -108,10 +105,6 @@ class Program {
     this.#inventory = this.#madeInventory()
     this.#outbox = new Outbox({ host, boot, ledger, bus, clock, ids, log })
     this.#orders = this.#madeOrders(options.limits)
-    const take = async ({ order, sending, taken, again }: Letter): Promise<void> =>
-      void this.#orders.accept(order, sending).then(taken, again)
-    const failed = (error: unknown): void => log.error({ host, error }, 'host.broken')
-    this.#mailbox = mailbox(`host-${host}`, take, { max: MAILBOX_MAX, failed })
   }
   #madeInventory(): Inventory {
     const { name: host, drivers, io, bus, clock, ids, log, options, cleaner: { policies } = noCleaner } = this.#settings
@@ -216,9 +209,9 @@ class Program {
     if (this.#doubled !== null) return
     if (body.type === 'TellSlots') return this.#answer(body)
     const order = { ...body, deployable: this.#kept.functions.rootOf(body.deployable) }
-    const given = { order, sending: { meant: bootMeant(record), sentAt } }
-    const against = await this.#memory.against(body, given.sending)
-    if (against === null) return this.#tell(given)
+    const sending = { meant: bootMeant(record), sentAt }
+    const against = await this.#memory.against(body, sending)
+    if (against === null) return this.#orders.accept(order, sending)
     const { slot, number, type } = body
     this.#settings.log.info({ slot, number, type, reason: against }, 'order.leftAlone')
   }
@@ -241,11 +234,6 @@ class Program {
     log.warn({ host: name, id, reason }, event)
     await bus.publish([deadLetterRecord(record, reason, { id, time: clock.now() })])
   }
-  #tell(given: Given): Promise<void> {
-    return new Promise((taken, again) => {
-      if (!this.#mailbox.tell({ ...given, taken, again })) again(new Error('the host has no room for more orders'))
-    })
-  }
   #prune(sections: readonly Section[]): void {
     const failed = new Set(sections.filter(({ status }) => status === 'failed').map(({ driver }) => driver))
     const { atlas } = this.#inventory
@@ -267,7 +255,6 @@ class Program {
     await within(this.#outbox.close(), 1000)
     await within(this.#kept.ledger.close(false), 1000)
     await within(this.#kept.place.close('orderly'), 1000)
-    await within(this.#mailbox.stop(), 1000)
   }
   async #die(): Promise<void> {
     this.#inventory.close()
@@ -276,7 +263,6 @@ class Program {
     void this.#kept.place.close('at once')
     void this.#outbox.close()
     void this.#consumer?.stop()
-    void this.#mailbox.stop()
     await this.#orders.stop(0)
   }
 }

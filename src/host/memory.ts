@@ -22,7 +22,6 @@ const ANSWER_WITHIN_MS = 5000
 
 /** `meant`: number of the start that the order was sent for; null: it does not say. `sentAt`: ms since the epoch. */
 export type Sending = { readonly meant: number | null; readonly sentAt: number }
-export type Given = { readonly order: Order; readonly sending: Sending }
 
 type Ports = { readonly clock: Clock; readonly log: Log; readonly doubled: (by: string) => void }
 

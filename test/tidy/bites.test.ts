@@ -13,7 +13,7 @@ test('a forbidden import is found, also when it imports only a type', () => {
     files({
       'src/http/routes/arqs.ts': `import { open } from '../../persistence/journal.ts'`,
       'src/actors/arq/view.ts': `import type { Row } from '../../persistence/rows.ts'`,
-      'src/host/actor.ts': `import '../actors/runtime/mailbox.ts'\nexport * from '../actors/runtime/shell.ts'`,
+      'src/host/actor.ts': `import '../bus/port.ts'\nexport * from '../actors/runtime/shell.ts'`,
       'src/cli/main.ts': `await import('../host/main.ts')`,
       'src/common/helpers.ts': '',
       'src/bus/port.ts': `export type Journal = import('../persistence/journal.ts').Journal`,

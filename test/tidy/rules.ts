@@ -26,7 +26,7 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly string[]>> = {
   audit: ['vocabulary', 'wire', 'actors', 'audit'],
   bus: ['vocabulary', 'wire', 'bus'],
   delivery: ['vocabulary', 'wire', 'actors', 'bus', 'delivery'],
-  host: ['vocabulary', 'wire', 'drivers', 'bus', 'host', 'actors/runtime/mailbox.ts'],
+  host: ['vocabulary', 'wire', 'drivers', 'bus', 'host'],
   persistence: ['vocabulary', 'actors', 'persistence'],
   http: ['vocabulary', 'wire/asyncapi.ts', 'actors', 'http'],
   neighbours: ['vocabulary', 'actors', 'neighbours'],
