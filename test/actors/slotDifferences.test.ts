@@ -6,7 +6,7 @@ import { type Difference, slotDifferences, usedByOthers } from '../../src/actors
 import { createForeignUse } from '../../src/actors/services/foreignUse.ts'
 import type { PreparedSlot, Slots } from '../../src/wire/slots.ts'
 import { done, given, granted, quiet, released, stuck } from './deployableFacts.ts'
-import { ARQ, handle, id, OTHER, recorded, WORD } from './samples.ts'
+import { ARQ, describing, handle, id, OTHER, recorded, WORD } from './samples.ts'
 
 const STRANGER = id(0x99)
 const shown = (n: number, number: number, more: Partial<PreparedSlot> = {}): PreparedSlot => ({
@@ -102,6 +102,17 @@ describe('the host has lost what the journal holds', () => {
   test('its last order for it was a release that the journal has recorded as over', () => {
     const again = [...bound, released(1, 2), done(1, 2), granted(1, 3, ARQ), done(1, 3)]
     expect(compare(again, [shown(1, 2, { state: 'releasing' })])).toEqual(lost)
+  })
+  test('a mediated device that is not shown, because its driver does not know that it is its own; of others nothing is concluded', () => {
+    const gone = (type: 'MDEV' | 'PCI') => {
+      const given_ = [recorded({ handles: [{ ...handle(1), type }, handle(2)] }), granted(1, 1), done(1, 1)] as const
+      return compare(
+        [...given_, { type: 'DeployableDescribed', description: describing({ handles: [handle(2)] }) }],
+        [],
+      )
+    }
+    expect(gone('MDEV')).toEqual(lost)
+    expect(gone('PCI')).toEqual(same)
   })
   test('it is not prepared again where the host has an unknown slot with the same hardware', () => {
     expect(compare([...bound], [stranger(1)]).differences).toEqual([['unexplained', FIRST, STRANGER]])

@@ -1,6 +1,6 @@
 /** The hardware of a host with two GPUs, as the NVIDIA driver sees it: `/sys` in a folder, and a process in the kernel's place that makes its mediated devices. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unpack } from '../drivers/recordedHostIo.ts'
 import { vgpuTree } from '../drivers/trees.ts'
@@ -25,6 +25,8 @@ export type GpuMachine = {
   readonly env: Readonly<Record<string, string>>
   /** The UUIDs of the mediated devices that exist. */
   readonly made: () => readonly string[]
+  /** As somebody else makes one: resolves when it is there. */
+  readonly make: (uuid: string) => Promise<void>
   /** The kernel ends, and all mediated devices with it; afterwards `boot` starts it again. */
   readonly crash: () => void
   readonly boot: () => Promise<void>
@@ -45,9 +47,22 @@ export const openGpuMachine = async (folder: string): Promise<GpuMachine> => {
       child.stdout.once('data', () => resolve())
       child.once('error', reject).once('exit', (code) => reject(new Error(`the kernel ended with ${code}`)))
     })
-    child.stdout.resume()
+    child.stdout.setEncoding('utf8').resume()
   }
   const stop = () => void kernel?.kill('SIGKILL')
+  const make = async (uuid: string): Promise<void> => {
+    const { stdout } = kernel!
+    const done = new Promise<void>((resolve) => {
+      const heard = (text: unknown): void => {
+        if (!String(text).includes(`made ${uuid}`)) return
+        stdout!.off('data', heard)
+        resolve()
+      }
+      stdout!.on('data', heard)
+    })
+    writeFileSync(join(type, 'create'), uuid)
+    await done
+  }
   const made = () => readdirSync(join(type, 'devices'))
   await boot()
   return {
@@ -58,6 +73,7 @@ export const openGpuMachine = async (folder: string): Promise<GpuMachine> => {
       ACCELERANDO_GPU_DEVICES_DEVICE_ADDRESSES: JSON.stringify({ [TYPE]: [DIVIDED] }),
     },
     made,
+    make,
     crash: () => {
       stop()
       for (const one of made()) rmSync(join(type, 'devices', one), { recursive: true })

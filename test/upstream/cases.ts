@@ -8,6 +8,7 @@ import {
   deployableRow,
   deviceRow,
   handleRow,
+  mdevText,
   nameOf,
   pathRow,
   pciText,
@@ -270,25 +271,21 @@ export const CASES: readonly Case[] = [
     [],
   ],
   [
-    'mediated devices, which are missing until a host shows them',
+    'mediated devices: one is bound, one is free, and one that nobody has may still be there (W4)',
     tablesOf(
       profiles,
       {
         ...simple(1, A),
         deployables: [deployableRow(1, 1, NAME, { numAccelerators: 4 })],
         attach_handles: [
-          handleRow(1, 1, '{"asked_type": "nvidia-223", "start_bdf": "0000:a1:00.0", "vgpu_mark": "nvidia-223_0"}', {
-            type: 'MDEV',
-            inUse: true,
-          }),
-          handleRow(2, 1, '{"asked_type": "nvidia-223", "start_bdf": "0000:a1:00.0", "vgpu_mark": "nvidia-223_1"}', {
-            type: 'MDEV',
-          }),
+          handleRow(1, 1, mdevText('a1', 0), { type: 'MDEV', inUse: true }),
+          handleRow(2, 1, mdevText('a1', 1), { type: 'MDEV' }),
+          handleRow(3, 1, mdevText('a1', 2), { type: 'MDEV', inUse: true }),
         ],
       },
       arqs(boundRow(1, 1, NAME)),
     ),
-    ['repaired no driver devices 1'],
+    ['repaired W3 attach_handles 3'],
     ['1 Bound'],
   ],
   [

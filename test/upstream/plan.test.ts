@@ -27,7 +27,6 @@ const ALL: Case = [
     'repaired handle lost devices 15',
     'repaired handle lost devices 16',
     'repaired count deployables 16',
-    'repaired no driver devices 23',
     'repaired cleaning devices 24',
     'left out value device_profiles 2',
     'repaired W7 extended_accelerator_requests 4',

@@ -39,6 +39,9 @@ export const deviceRow = (id: number, more: Partial<DeviceRow> = {}): DeviceRow 
 /** Upstream's own spelling. */
 export const pciText = (bus: string, device = '00', fn = '0'): string =>
   `{"bus": "${bus}", "device": "${device}", "domain": "0000", "function": "${fn}"}`
+/** Info of the n-th mediated device of a function (drivers.md 1.4). */
+export const mdevText = (bus: string, n: number, type = 'nvidia-223'): string =>
+  `{"asked_type": "${type}", "bus": "${bus}", "device": "00", "domain": "0000", "function": "0", "vgpu_mark": "${type}_${n}"}`
 export const pathRow = (id: number, deviceId: number, info: string): ControlPathRow => ({
   ...row('path', id),
   deviceId,

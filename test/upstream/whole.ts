@@ -7,6 +7,7 @@ import {
   deployableRow,
   deviceRow,
   handleRow,
+  mdevText,
   nameOf,
   pathRow,
   pciText,
@@ -22,7 +23,6 @@ const name = (id: number, host = HOST) => nameOf(at(id, host))
 const bound = (id: number, more = {}) => boundRow(id, id, name(id), more)
 const instance = (id: number) => ({ instanceUuid: uuidOf('instance', id) })
 const REGION = name(17)
-const MDEV = '{"asked_type": "nvidia-223", "start_bdf": "0000:17:00.0", "vgpu_mark": "nvidia-223_0"}'
 
 export const WHOLE: UpstreamTables = tablesOf(
   {
@@ -77,7 +77,7 @@ export const WHOLE: UpstreamTables = tablesOf(
   simple(22, at(22), true),
   {
     ...simple(23, at(23)),
-    attach_handles: [handleRow(23, 23, MDEV, { type: 'MDEV', inUse: true })],
+    attach_handles: [handleRow(23, 23, mdevText('17', 0), { type: 'MDEV', inUse: true })],
   },
   { ...simple(24, at(24)), devices: [deviceRow(24, { type: 'NVME', state: 'error' })] },
   {

@@ -49,8 +49,12 @@ const difference = (
 /** Nothing is concluded of a handle whose order is under way, or that is withheld already. */
 const isOpen = ({ pending, quarantine }: SlotHandle): boolean => pending === null && quarantine === undefined
 const isShown = ({ held, handle }: Place): boolean => held.presence === 'present' && !handle.unseen && isOpen(handle)
-/** Its host takes part in binds of it, and shows it. */
-const isWorkedOn = (place: Place): boolean => place.held.hostWork && isShown(place)
+/**
+ * Its host takes part in binds of it, and shows it. A mediated device that its driver does not know for its own counts against what can be offered, so
+ * the handle that it belongs to may be one that is not shown.
+ */
+const isWorkedOn = ({ held, handle }: Place): boolean =>
+  held.hostWork && held.presence === 'present' && isOpen(handle) && (!handle.unseen || handle.type === 'MDEV')
 
 const LOST = 'its host does not have it prepared for the request that holds it'
 

@@ -55,19 +55,23 @@ const commandOf = (kernel: Kernel, { kind, handle, mark, reason, found }: Differ
   return { type: 'PrepareAgain', deadline, requestId: `req-${ids.uuid()}`, ...about }
 }
 
-/** Whether the request that holds the handle was bound by an order: only then the host ever had it prepared. */
-const wasOrdered = async ({ region }: Kernel, { deployable: uuid, handle }: Difference): Promise<boolean> => {
+/**
+ * Whether its host ever had it prepared: the request that holds the handle was bound by an order or, where it was taken over from upstream, has a
+ * mediated device.
+ */
+const wasPrepared = async ({ region }: Kernel, { deployable: uuid, handle }: Difference): Promise<boolean> => {
   const place = await region.readCurrent(deployable, deployableKey(uuid))
   const holder = place.ok ? (place.value.state.handles[handle]?.arq ?? null) : null
   if (holder === null) return false
   const known = await region.readCurrent(arq, arqKey(holder))
-  return known.ok && known.value.state.bond?.handle.uuid === handle && known.value.state.bond.order !== null
+  const bond = known.ok ? known.value.state.bond : null
+  return bond?.handle.uuid === handle && (bond.order !== null || bond.handle.type === 'MDEV')
 }
 
 const act = async (kernel: Kernel, name: HostName, found: Difference): Promise<void> => {
   const { region, counts, log } = kernel
   const { kind, deployable: uuid, handle, reason } = found
-  if (kind === 'lost' && !(await wasOrdered(kernel, found))) return
+  if (kind === 'lost' && !(await wasPrepared(kernel, found))) return
   const key = deployableKey(uuid)
   const work = newWork(kernel, CAUSE, (draft) => draft.decide(deployable, key, commandOf(kernel, found)).length > 0)
   const told = await region.tell(key, work)

@@ -149,7 +149,7 @@ const recordBind = ({ append, ids, now }: Writing, uuid: string, arqs: readonly 
   })
 }
 
-/** What may only be decided when all is granted: a device in maintenance, or one that is missing, grants nothing. */
+/** What may only be decided when all is granted: a device in maintenance grants nothing, and one with work on its host grants with an order. */
 const settleDevice = ({ append, now }: Writing, one: PlannedDevice, withheld: Plan['withheld']): Append => {
   const key = deviceKey(one.identity.uuid)
   const keys = [key, ...one.deployables.map(({ identity }) => deployableKey(identity.uuid))]
@@ -162,13 +162,10 @@ const settleDevice = ({ append, now }: Writing, one: PlannedDevice, withheld: Pl
         if (inDoubt) draft.decide(deployable, target, { type: 'RowsLost', events: [], handles: [handle], ...note })
         else draft.decide(deployable, target, { type: 'Quarantine', handle, ...note })
       }
-      if (!one.isDriven) {
+      if (one.hostWork)
         draft.decide(deployable, target, { type: 'Describe', description: descriptionOf(one, part, true) })
-        draft.decide(deployable, target, { type: 'SetPresence', presence: 'missing' })
-      }
       draft.decide(deployable, target, { type: 'SetStatus', status: one.status })
     }
-    if (!one.isDriven) draft.decide(device, key, { type: 'SetPresence', presence: 'missing' })
     draft.decide(device, key, { type: 'SetStatus', status: one.status })
     one.deployables.forEach(decide)
   })

@@ -25,8 +25,8 @@ export type PlannedDevice = {
   readonly status: DeviceStatus
   /** By which its host knows it; null: it is retired. */
   readonly canonical: string | null
-  /** A driver of this release may show it. Otherwise it is missing until one does, and its host has to undo what it has prepared. */
-  readonly isDriven: boolean
+  /** Its attach handles are mediated devices: whoever gives one up needs its host, also before that one has reported. */
+  readonly hostWork: boolean
   readonly createdAt: number | null
   readonly deployables: readonly PlannedDeployable[]
 }
@@ -119,9 +119,6 @@ export type Uses = {
 export const planDevice = (card: Card, uses: Uses, notes: Notes): PlannedDevice => {
   const { row } = card
   const driver = driverOf(card.units.flatMap(({ slots }) => slots))
-  const isDriven = driver !== DRIVERS.MDEV
-  if (!isDriven)
-    notes.repaired('devices', row, 'no driver', 'it offers mediated devices: missing until a host shows it')
   return {
     identity: { uuid: card.uuid, id: row.id, host: card.host },
     facts: {
@@ -135,7 +132,7 @@ export const planDevice = (card: Card, uses: Uses, notes: Notes): PlannedDevice 
     },
     status: statusOf(row, uses, notes),
     canonical: canonicalOf(card),
-    isDriven,
+    hostWork: driver === DRIVERS.MDEV,
     createdAt: row.createdAt,
     deployables: growTrees(card, notes).map((grown) => deployableOf(card, grown, uses.live, notes)),
   }

@@ -23,7 +23,6 @@ export const RULES = {
   count: 'a deployable has as many accelerators as its tree has attach handles',
   type: 'types of later releases of upstream are those that existing clients know',
   cleaning: 'a device that upstream was cleaning, or could not clean, is in maintenance',
-  'no driver': 'a device that offers mediated devices is missing until a host shows it',
   text: 'text without NUL and half characters',
   value: 'a value that cannot be read',
   orphan: 'a row that refers to one that is not there',

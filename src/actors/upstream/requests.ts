@@ -18,7 +18,10 @@ export type Fate =
   | { readonly is: 'bound'; readonly bond: Bond }
   | { readonly is: 'failed'; readonly bond: Bond; readonly reason: string }
 export type Judged = { readonly row: ArqRow; readonly uuid: string; readonly fate: Fate }
-/** A handle that nobody gets before an operator releases it. `inDoubt`: a request has it, and another one may use it too. */
+/**
+ * A handle that nobody gets before an operator releases it. `inDoubt`: a request has it and another one may use it too, or a mediated device of it may
+ * be left, which its host removes when the handle is released.
+ */
 export type Withheld = {
   readonly deployable: string
   readonly handle: string
@@ -38,8 +41,9 @@ type Judging = {
 }
 
 const withhold = ({ withheld }: Judging, { unit, slot }: Place, reason: string, inDoubt = false): void => {
-  const { uuid } = slot.known
-  if (!withheld.has(uuid)) withheld.set(uuid, { deployable: unit.uuid, handle: uuid, reason, inDoubt })
+  const { uuid, type } = slot.known
+  const left = inDoubt || type === 'MDEV'
+  if (!withheld.has(uuid)) withheld.set(uuid, { deployable: unit.uuid, handle: uuid, reason, inDoubt: left })
 }
 const bondOn = ({ card, unit, slot }: Place, row: ArqRow, instanceUuid: string, root: string): Bond => ({
   hostname: row.hostname || card.host,
