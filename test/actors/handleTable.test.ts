@@ -79,6 +79,8 @@ const reaches = (state: HandleState, move: HandleMove): HandleState => {
   // only lost rows put a missing handle in doubt: an operator has nothing to withhold
   if (move === 'quarantine' && state === 'missing') return state
   if ((move === 'done' || move === 'failed') && state === 'quarantined') return state
+  // it may still be prepared on its host (HANDLE-1)
+  if (move === 'vanish' && state === 'quarantined') return state
   return next(state, move) ?? state
 }
 
@@ -115,6 +117,33 @@ describe('every state of an attach handle by every move', () => {
     expect(specOf(deployable).given(...facts, given, recorded(alone)).state.handles[HANDLE]).toMatchObject({
       state: 'free',
     })
+  })
+  it('quarantined because its release failed: stays so while it is not shown and when it returns, until an operator releases it', () => {
+    const started = specOf(deployable).given(
+      recorded({ ...alone, hostWork: true }),
+      ...[...BEFORE.releasing, 'quarantined' as const].flatMap((one) => facts[one]),
+    ).state
+    const [gone, back] = [described([]), described([handle(1)])]
+    const through = (...commands: readonly DeployableCommand[]) =>
+      commands.reduce((held, command) => {
+        const decision = deployable.decide(held, command)
+        if (!decision.ok) throw new Error(JSON.stringify(decision.fault))
+        return decision.events.reduce((before, event) => deployable.evolve(before, event, 2), held)
+      }, started)
+    expect(through(gone).handles[HANDLE]).toMatchObject({ state: 'quarantined', unseen: true })
+    expect(through(gone, back).handles[HANDLE]).toMatchObject({ state: 'quarantined', unseen: false })
+    expect(deployable.decide(through(gone, back), grant).ok).toBe(false)
+    // an operator can say that it is clean, also while it is not shown
+    const cleared = through(gone, asks.clear.command).handles[HANDLE]
+    expect(cleared).toMatchObject({ state: 'missing' })
+    expect(cleared).not.toHaveProperty('prepared')
+    expect(through(gone, asks.clear.command, back).handles[HANDLE]).toMatchObject({ state: 'free' })
+  })
+  it('of a release before 0.3.0, quarantined and not shown: missing, as it was recorded then', () => {
+    const vanished: DeployableEvent = { type: 'DeployableDescribed', description: say.describing({ handles: [] }) }
+    const facts_ = [recorded({ ...alone, hostWork: true }), ...BEFORE.releasing.flatMap((one) => facts[one])]
+    const { state } = specOf(deployable).given(...facts_, ...facts.quarantined, vanished)
+    expect(state.handles[HANDLE]).toMatchObject({ state: 'missing' })
   })
   it('of three handles the middle one vanishes: the others keep their UUIDs (C3)', () => {
     const three = recorded({ handles: [handle(1), handle(2), handle(3)] })

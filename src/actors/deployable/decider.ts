@@ -4,6 +4,7 @@ import type { Fault } from '../../fault.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { unfitAttribute } from './attributes.ts'
 import { notCleaned, withheldFor } from './cleaning.ts'
+import { describedAs } from './describe.ts'
 import { careOf, forced } from './handleAdmin.ts'
 import {
   NOT_PROGRAMMABLE,
@@ -161,7 +162,7 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
     return refuse({ kind: 'not_found', resource: RESOURCE, id: held.uuid })
   switch (command.type) {
     case 'Describe':
-      return accept({ type: 'DeployableDescribed', description: command.description })
+      return accept(describedAs(held, command.description))
     case 'SetPresence':
       return setPresence(held, command)
     case 'SetStatus':

@@ -1,6 +1,6 @@
 /** What a report makes of a deployable and of its handles. Pure. */
 import { rooted } from './attributes.ts'
-import type { Description, KnownHandle } from './messages.ts'
+import type { DeployableEvent, Description, KnownHandle } from './messages.ts'
 import type { Deployable, SlotHandle } from './shape.ts'
 import { next } from './states.ts'
 
@@ -21,17 +21,32 @@ const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle => {
   const { physfn: _, set: _was, ...kept } = old
   return { ...kept, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state }
 }
-const unseen = (old: SlotHandle): SlotHandle => ({
-  ...old,
-  unseen: true,
-  state: old.quarantine ? old.state : (next(old.state, 'vanish') ?? old.state),
+const mayBePrepared = ({ state, prepared }: SlotHandle): boolean => state === 'quarantined' && prepared === true
+/** Whether a handle that may still be prepared on its host is not shown. Were it missing, it would be free when it is shown again (HANDLE-1). */
+const hidesPrepared = ({ handles }: Deployable, { handles: shown }: Description): boolean => {
+  const uuids = new Set(shown.map(({ uuid }) => uuid))
+  return Object.values(handles).some((handle) => mayBePrepared(handle) && !uuids.has(handle.uuid))
+}
+export const describedAs = (held: Deployable, description: Description): DeployableEvent => ({
+  type: 'DeployableDescribed',
+  description,
+  ...(hidesPrepared(held, description) ? { preparedStay: true } : {}),
 })
+const unseen = (old: SlotHandle, preparedStay: boolean): SlotHandle => {
+  const stays = old.quarantine || (preparedStay && mayBePrepared(old))
+  return { ...old, unseen: true, state: stays ? old.state : (next(old.state, 'vanish') ?? old.state) }
+}
 
-export const describe = (held: Deployable, description: Description, at: number): Partial<Deployable> => {
+export const describe = (
+  held: Deployable,
+  description: Description,
+  at: number,
+  preparedStay = false,
+): Partial<Deployable> => {
   const shown = new Map(description.handles.map((handle) => [handle.uuid, seen(held.handles[handle.uuid], handle)]))
   const gone = Object.values(held.handles)
     .filter((handle) => !shown.has(handle.uuid))
-    .map(unseen)
+    .map((handle) => unseen(handle, preparedStay))
   const operators = held.attributes.filter(({ origin }) => origin !== 'driver')
   const created = new Map(held.attributes.map(({ uuid, createdAt }) => [uuid, createdAt]))
   return {

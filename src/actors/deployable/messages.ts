@@ -159,7 +159,12 @@ export type DeployableEvent =
       readonly status: DeviceStatus
       readonly bitstreamId: string | null
     }
-  | { readonly type: 'DeployableDescribed'; readonly description: Description }
+  | {
+      readonly type: 'DeployableDescribed'
+      readonly description: Description
+      /** Quarantined handles that may still be prepared on their host, and are not shown, stay quarantined. Rows of releases up to 0.2.0 do not say it. */
+      readonly preparedStay?: true
+    }
   | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: string }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
   | { readonly type: 'HealthSet'; readonly failing: string | null }

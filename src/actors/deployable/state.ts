@@ -35,7 +35,7 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
         ...describe(initial, event.description, at),
       }
     case 'DeployableDescribed':
-      return describe(held, event.description, at)
+      return describe(held, event.description, at, event.preparedStay === true)
     case 'PresenceSet':
       return presenceSet(held, event)
     case 'StatusSet':
