@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 export const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 /** The sets: `NAME.txt` lists the packages of one. */
-type Set = 'clients' | 'schemathesis'
+type Set = 'clients' | 'cyborgclient' | 'schemathesis'
 /** Kept between runs beside the packages; installed anew when the list changes. */
 const folderOf = (set: Set): string => here(`../../node_modules/.cache/${set}`)
 export const INSTALL_MS = 300_000

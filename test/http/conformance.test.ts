@@ -320,7 +320,7 @@ describe('15 the sequences of Nova', () => {
     await tenant.must(204, `DELETE /accelerator_requests?instance=${instance}`)
   })
 })
-/** An expired user token beside a service token: test/http/tokenIdentity.test.ts, and on a real Keystone in test/cloud. */
-
-/** openstacksdk, the command line and Nova's adapter themselves are in test/clients. */
-test('12 tempest boots, reboots, rebuilds and shelves', (context) => context.skip('needs Nova and Placement'))
+/**
+ * Elsewhere: an expired user token beside a service token in test/http/tokenIdentity.test.ts, and on a real Keystone in test/cloud and test/nova/clients.ts;
+ * openstacksdk, the command lines and Nova's adapter themselves in test/clients; line 12, servers of a real Nova that live on, in test/nova/lives.ts.
+ */

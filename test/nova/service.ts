@@ -7,7 +7,7 @@ import { GPU_MACHINE, type GpuMachine, openGpuMachine } from '../support/gpuMach
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
 import { type OwnServer, ownServer } from '../support/postgresOwn.ts'
 import { runProgram, tempFolder } from '../support/program.ts'
-import { type Front, openFront } from './front.ts'
+import { type Front, openFront } from '../support/front.ts'
 import { shownDeployables } from './providers.ts'
 import { COMPUTES, GPU_COMPUTE, type NovaCloud } from './rig.ts'
 import { type Users, openUsers } from './users.ts'

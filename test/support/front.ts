@@ -1,6 +1,6 @@
 /**
  * Stands at the address of the accelerator API in the catalogue and passes each request to the next control that accepts it, as a load
- * balancer does. A test may look at the requests that Nova makes, and do something in the moment before one is passed on.
+ * balancer does. A test may look at the requests that Nova makes, do something in the moment before one is passed on, and add headers to it.
  */
 import { type IncomingMessage, type Server, type ServerResponse, createServer, request } from 'node:http'
 
@@ -15,10 +15,13 @@ export type Passed = Asked & {
   readonly at: number
   readonly tookMs: number
 }
+type Headers = Readonly<Record<string, string>>
+/** The headers to add; none, when it answers nothing. */
+type Look = (asked: Asked) => Promise<Headers | void> | Headers | void
 export type Front = {
   readonly passed: () => readonly Passed[]
   /** Called before each request is passed on, until it is replaced. */
-  readonly before: (look: (asked: Asked) => Promise<void> | void) => void
+  readonly before: (look: Look) => void
   readonly close: () => Promise<void>
 }
 
@@ -31,9 +34,9 @@ const bodyOf = async (stream: IncomingMessage): Promise<Buffer> => {
 const ahead = (headers: IncomingMessage['headers']) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP.has(name)))
 
-const answerOf = (origin: string, asked: IncomingMessage, body: Buffer): Promise<Answer> =>
+const answerOf = (origin: string, asked: IncomingMessage, body: Buffer, more: Headers): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const headers = { ...ahead(asked.headers), 'content-length': body.length }
+    const headers = { ...ahead(asked.headers), ...more, 'content-length': body.length }
     const sent = request(`${origin}${asked.url}`, { method: asked.method, headers, agent: false }, (response) => {
       bodyOf(response).then(
         (text) => resolve({ status: response.statusCode!, headers: ahead(response.headers), body: text }),
@@ -47,19 +50,19 @@ const isRefusal = (error: unknown): boolean => (error as NodeJS.ErrnoException).
 
 export const openFront = async (port: number, origins: () => readonly string[]): Promise<Front> => {
   const passed: Passed[] = []
-  let before: (asked: Asked) => Promise<void> | void = () => undefined
+  let before: Look = () => undefined
   let turn = 0
   const serve = async (asked: IncomingMessage, answered: ServerResponse): Promise<void> => {
     const what = { method: asked.method!, path: asked.url! }
     const body = await bodyOf(asked)
-    await before(what)
+    const more = await before(what)
     const [all, first] = [origins(), turn++]
     const [at, began] = [Date.now(), performance.now()]
     const took = () => ({ at, tookMs: performance.now() - began })
     for (let tried = 0; tried < all.length; tried++) {
       const by = all[(first + tried) % all.length]!
       try {
-        const { status, headers, body: text } = await answerOf(by, asked, body)
+        const { status, headers, body: text } = await answerOf(by, asked, body, more ?? {})
         passed.push({ ...what, by, status, ...took() })
         return void answered.writeHead(status, headers).end(text)
       } catch (error) {
