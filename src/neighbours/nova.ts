@@ -30,7 +30,7 @@ const judged = async (call: NovaCall, events: readonly NovaEvent[], sent: Sent):
   return [...first, ...(await judged(call, events.slice(half), sent))]
 }
 
-const novaThrough = (call: NovaCall, timeoutMs: number): Nova => ({
+export const novaThrough = (call: NovaCall, timeoutMs: number): Nova => ({
   notify: async (events, requestId, trace) => {
     const verdicts: NovaVerdict[] = []
     for (let at = 0; at < events.length; at += EVENTS_MAX) {

@@ -23,7 +23,7 @@ export type NovaCall = (asked: Asked, headers?: Headings) => Promise<NovaAnswer>
 
 const ANSWER_MAX = 1024 * 1024
 /** Older microversions do not have the name of the event. */
-const MICROVERSION = '2.82'
+export const MICROVERSION = '2.82'
 const ALWAYS: Headings = {
   accept: 'application/json',
   'openstack-api-version': `compute ${MICROVERSION}`,

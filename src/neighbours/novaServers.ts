@@ -50,7 +50,7 @@ const blindBy = (answer: NovaAnswer): string | null => {
   return noteOf(saidBy(answer))
 }
 
-const serversThrough = (call: NovaCall, timeoutMs: number): NovaServers => {
+export const serversThrough = (call: NovaCall, timeoutMs: number): NovaServers => {
   const asked = async <Value>(path: string, read: (answer: NovaAnswer) => Value, failed: (reason: string) => Value) => {
     try {
       return read(await call({ method: 'GET', path }))

@@ -6,7 +6,7 @@ import { silent } from '../../src/log.ts'
 import { createSender, type Sender } from '../../src/neighbours/openstack/send.ts'
 import { createSession, type Session, type SessionOptions } from '../../src/neighbours/openstack/session.ts'
 import { createTokens } from '../../src/neighbours/openstack/tokens.ts'
-import { type Held, limitedCredential, revoke, signIn, signInWith } from '../support/signIn.ts'
+import { credentialOf, type Held, limitedCredential, revoke, signIn, signInWith } from '../support/signIn.ts'
 
 /** `lifeMs`: how long a token lasts. */
 type Keystone = { readonly authUrl: string; readonly lifeMs: number }
@@ -90,6 +90,34 @@ export const keystoneContract = (keystone: () => Keystone): void => {
       const { token } = await signInWith(authUrl, limited)
       const verdict = await validate(token)
       expect(verdict).toMatchObject({ kind: 'valid', token: { accessRules: [RULE] } })
+    })
+    test('the service signs in by an application credential of its account, with all roles of it', async () => {
+      const { authUrl } = keystone()
+      const { id, secret } = await credentialOf(authUrl, await enter('cyborg', 'service'))
+      const signedIn = (held: string) =>
+        createSession({
+          options: { ...sessionOptions(authUrl), credentials: { kind: 'application_credential', id, secret: held } },
+          send: sender.send,
+          clock: systemClock,
+          log: silent,
+        })
+      const own = signedIn(secret)
+      const { token } = await own.entry('identity')
+      const verdict = await validate(token)
+      expect(verdict.kind === 'valid' && verdict.token.roles.toSorted()).toEqual([
+        'admin',
+        'manager',
+        'member',
+        'reader',
+        'service',
+      ])
+      const caller = await enter('alpha-member', 'alpha')
+      const tokens = createTokens({ session: own, cache: { cacheMs: 0, entries: 0 }, clock: systemClock, log: silent })
+      expect(await tokens.validate(caller.token, { allowExpired: false })).toMatchObject({
+        kind: 'valid',
+        token: { userId: caller.userId },
+      })
+      await expect(signedIn(`${secret}-not`).entry('identity')).rejects.toThrow('it refuses the credentials')
     })
     test('an expired token is invalid, but where that is allowed; the session outlives its own', async () => {
       const held = await enter('alpha-member', 'alpha')

@@ -57,6 +57,8 @@ export const joining = (given: () => NovaService): void => {
     const starts = lines.filter((line) => line.startsWith('accelerando control'))
     const said = await shell(filledIn(lines.filter((line) => !starts.includes(line)).join('\n'), own), env)
     expect(said).toContain('0 problems')
+    for (const check of ['keystone', 'roles of the account', 'placement', 'nova', 'events to nova', 'own endpoint'])
+      expect(said).toMatch(new RegExp(`^ok +${check} `, 'm'))
     const args = filledIn(starts[0]!, own).split(/ +/).slice(1)
     const settings = { ACCELERANDO_KAFKA_PREFIX: ground.prefix, ACCELERANDO_ADMIN_LISTEN: adminListen }
     const control = runProgram({ args, env: settings })

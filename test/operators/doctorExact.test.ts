@@ -6,7 +6,7 @@ import { type Check, counted, judgeAll, listed, size, span } from '../../src/cli
 import { DATABASE_CHECKS } from '../../src/cli/doctor/database.ts'
 import { reportLines } from '../../src/cli/doctor/doctor.ts'
 import { KAFKA_CHECKS } from '../../src/cli/doctor/kafka.ts'
-import { API_CHECKS, NOVA_CHECKS, type Answer } from '../../src/cli/doctor/neighbours.ts'
+import { API_CHECKS, type Answer } from '../../src/cli/doctor/neighbours.ts'
 import { WORK_CHECKS } from '../../src/cli/doctor/work.ts'
 import type { DatabaseFacts } from '../../src/persistence/inspect.ts'
 import type { WorkFacts } from '../../src/persistence/inspectWork.ts'
@@ -302,14 +302,6 @@ test('of the services that answer over HTTP', () => {
       "ok clock of the api: 3 s ahead of this machine (give or take 1 s)",
       "warning clock of the api: 3 s ahead of this machine (give or take 1 s) -> set both clocks by NTP",
       "warning clock of the api: 3 s behind this machine (give or take 1 s) -> set both clocks by NTP",
-    ]
-  `)
-  expect(differing(NOVA_CHECKS, ANSWER, cases)).toMatchInlineSnapshot(`
-    [
-      "ok nova: http://a answers",
-      "problem nova: http://a does not answer: refused -> fix it or correct nova.url: Nova is not notified when binds end",
-      "warning nova: http://a answered 503 -> events are sent again until Nova accepts them, for at most nova.tell_for_seconds",
-      "warning nova: http://a answered 500 -> events are sent again until Nova accepts them, for at most nova.tell_for_seconds",
     ]
   `)
 })

@@ -6,7 +6,7 @@ import type { FoundTopic } from '../../src/bus/kafka/topics.ts'
 import { hasProblems, reportLines } from '../../src/cli/doctor/doctor.ts'
 import { judgeAll } from '../../src/cli/doctor/check.ts'
 import { KAFKA_CHECKS } from '../../src/cli/doctor/kafka.ts'
-import { API_CHECKS, NOVA_CHECKS } from '../../src/cli/doctor/neighbours.ts'
+import { API_CHECKS } from '../../src/cli/doctor/neighbours.ts'
 
 const [ORDERS] = wantedTopics('', { partitions: 12, replicas: 1, retentionMs: null }).filter(
   ({ topic }) => topic === 'host.orders.v1',
@@ -118,10 +118,6 @@ describe('the neighbours', () => {
     expect(api({ status: null, reason: 'refused' })[0]).toEqual(['api', 'problem'])
   })
   test('an API whose clock is off', () => expect(api({ skewMs: -9000 })[1]).toEqual(['clock of the api', 'warning']))
-  test('a Nova that refuses a stranger is there; one that fails is not well', () => {
-    const nova = (status: number | null) => judgeAll(NOVA_CHECKS, { ...answer, status })[0]!.verdict
-    expect([nova(200), nova(401), nova(502), nova(null)]).toEqual(['ok', 'ok', 'warning', 'problem'])
-  })
 })
 
 test('the report: a line each, what to do below it, the sum at the end', () => {

@@ -33,9 +33,25 @@ const looksAt = async (env: Readonly<Record<string, string>>) => {
   return found.map(({ check, verdict }) => `${check}: ${verdict}`)
 }
 
-test('a cloud without an image service is a warning; without Placement, a problem', async () =>
-  expect(await looksAt({})).toEqual(['placement: problem', 'images: warning']))
+const KEYSTONE = ['keystone: ok', 'roles of the account: ok', 'clock of keystone: ok']
+const OTHERS = ['nova: warning', 'own endpoint: warning']
+const NO_PLACEMENT = { ACCELERANDO_PLACEMENT_ENABLED: 'false' }
+
+test('a cloud without image service, Nova and this service is a warning each; without Placement, a problem', async () =>
+  expect(await looksAt({})).toEqual([...KEYSTONE, 'placement: problem', 'images: warning', ...OTHERS]))
 test('not Placement, where nothing is written there', async () =>
-  expect(await looksAt({ ACCELERANDO_PLACEMENT_ENABLED: 'false' })).toEqual(['images: warning']))
+  expect(await looksAt(NO_PLACEMENT)).toEqual([...KEYSTONE, 'images: warning', ...OTHERS]))
 test('not the image service, where a folder takes its place', async () =>
-  expect(await looksAt({ ACCELERANDO_PLACEMENT_ENABLED: 'false', ACCELERANDO_IMAGES: '/tmp' })).toEqual([]))
+  expect(await looksAt({ ...NO_PLACEMENT, ACCELERANDO_IMAGES: '/tmp' })).toEqual([...KEYSTONE, ...OTHERS]))
+test('Nova at its address, where one is configured, and not in the catalogue', async () => {
+  keystone.services = { compute: keystone.authUrl }
+  const nova = { ACCELERANDO_NOVA_URL: 'http://127.0.0.1:9/v2.1', ACCELERANDO_IMAGES: '/tmp' }
+  expect(await looksAt({ ...NO_PLACEMENT, ...nova })).toEqual(['nova: problem', ...KEYSTONE, 'own endpoint: warning'])
+})
+test('only Keystone, and once, where it refuses the credentials: accounts are locked after many refusals', async () => {
+  expect(await looksAt({ ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'wrong' })).toEqual([
+    'keystone: problem',
+    'clock of keystone: ok',
+  ])
+  expect(keystone.asked).toEqual(['POST /v3/auth/tokens'])
+})

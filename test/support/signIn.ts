@@ -1,4 +1,6 @@
 /** Signs users of a cloud in, and does with their tokens what only users do. */
+import { randomUUID } from 'node:crypto'
+
 type Scope =
   | { readonly project: string }
   | { readonly domain: string }
@@ -46,15 +48,23 @@ export const signIn = async (authUrl: string, user: string, scope: Scope): Promi
 
 type Rule = { readonly service: string; readonly method: string; readonly path: string }
 export type Limited = { readonly id: string; readonly secret: string }
-/** A new application credential of the user, limited to the rules. */
-export const limitedCredential = async (authUrl: string, by: Held, rules: readonly Rule[]): Promise<Limited> => {
-  const body = { application_credential: { name: `limited-${Math.random()}`, secret: 's3', access_rules: rules } }
+/** A new application credential of the user, for all that its roles allow. `access_rules`: of one that is limited. */
+export const credentialOf = async (
+  authUrl: string,
+  by: Held,
+  more: { readonly access_rules?: readonly Rule[] } = {},
+): Promise<Limited> => {
+  const secret = `secret-${randomUUID()}`
+  const body = { application_credential: { name: `credential-${randomUUID()}`, secret, ...more } }
   const url = `${authUrl}/users/${by.userId}/application_credentials`
   const made = (await (await post(url, body, { 'x-auth-token': by.token })).json()) as {
     readonly application_credential: { readonly id: string }
   }
-  return { id: made.application_credential.id, secret: 's3' }
+  return { id: made.application_credential.id, secret }
 }
+/** Limited to the rules. */
+export const limitedCredential = (authUrl: string, by: Held, rules: readonly Rule[]): Promise<Limited> =>
+  credentialOf(authUrl, by, { access_rules: rules })
 export const signInWith = async (authUrl: string, { id, secret }: Limited): Promise<Held> => {
   const identity = { methods: ['application_credential'], application_credential: { id, secret } }
   return heldIn(await post(`${authUrl}/auth/tokens`, { auth: { identity } }))

@@ -5,47 +5,18 @@ import type { Gone } from '../../bus/kafka/groups.ts'
 import { inspectKafka } from '../../bus/kafka/inspect.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { RELAY } from '../../delivery/relay/options.ts'
-import type { Clock } from '../../clock.ts'
 import { inspectDatabase } from '../../persistence/inspect.ts'
-import type { Config } from '../config/config.ts'
-import type { KeystoneOptions } from '../config/keystone.ts'
 import type { Finding } from './check.ts'
 import { counted, judgeAll } from './check.ts'
+import { examineCloud, examineNova } from './cloud.ts'
 import { DATABASE_CHECKS } from './database.ts'
-import { judgeImages, lookAtImages } from './images.ts'
 import { KAFKA_CHECKS } from './kafka.ts'
 import { pciHere } from '../pciHere.ts'
 import { examineHardware } from './hardware.ts'
 import { examineOverlap } from './novaConf.ts'
-import { API_CHECKS, askFor, lookAtPlacement, NOVA_CHECKS, PLACEMENT_CHECKS } from './neighbours.ts'
+import { API_CHECKS, askFor } from './neighbours.ts'
+import type { DoctorOptions } from './options.ts'
 import { WORK_CHECKS } from './work.ts'
-
-export type DoctorOptions = Pick<
-  Config,
-  | 'database'
-  | 'kafka'
-  | 'topics'
-  | 'nova'
-  | 'control'
-  | 'images'
-  | 'keystone'
-  | 'glance'
-  | 'placement'
-  | 'host'
-  | 'data'
-  | 'drivers'
-  | 'enabledDrivers'
-> & {
-  /** Files and folders of the configuration of Nova on this machine. None: it is not compared. */
-  readonly novaConf: readonly string[]
-  /** Whether the hardware of this machine is looked at. */
-  readonly hardware: boolean
-  /** Address of a control process. Null: it is not checked. */
-  readonly api: string | null
-  /** Delete consumer groups that are no longer used. */
-  readonly mend: boolean
-  readonly clock: Clock
-}
 
 /** A system that cannot be reached is reported as a finding, too. */
 const orUnreachable = async (
@@ -101,14 +72,6 @@ const ofKafka = (kafka: KafkaOptions, { topics, mend }: DoctorOptions) =>
 
 const ofApi = async (api: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
   judgeAll(API_CHECKS, await askFor(`${api.replace(/\/+$/, '')}/readyz`, clock))
-const ofNova = async (url: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
-  judgeAll(NOVA_CHECKS, await askFor(url, clock))
-const ofPlacement = async (keystone: KeystoneOptions, { placement, clock }: DoctorOptions) =>
-  placement.enabled ? judgeAll(PLACEMENT_CHECKS, await lookAtPlacement(keystone, clock)) : []
-
-const ofImages = async (keystone: KeystoneOptions, { glance, images, clock }: DoctorOptions) =>
-  // a folder takes the place of the image service
-  images === null ? [judgeImages(await lookAtImages(keystone, glance, clock))] : []
 
 const ofOverlap = (options: DoctorOptions) =>
   orUnreachable('overlap with nova', 'run this on the host, as a user who may read its PCI bus (pci.sysfs_root)', () =>
@@ -133,9 +96,8 @@ export const examine = async (options: DoctorOptions): Promise<readonly Finding[
     orNothing(database?.url ?? null, options, ofDatabase),
     orNothing(kafka, options, ofKafka),
     orNothing(api, options, ofApi),
-    orNothing(nova?.url ?? null, options, ofNova),
-    orNothing(keystone, options, ofPlacement),
-    orNothing(keystone, options, ofImages),
+    orNothing(nova?.url ?? null, options, examineNova),
+    orNothing(keystone, options, examineCloud),
     options.novaConf.length === 0 ? [] : ofOverlap(options),
     options.hardware ? ofHardware(options) : [],
   ])

@@ -1,4 +1,4 @@
-/** Checks of the services that answer over HTTP: the API of a control process, Nova, and Placement with the account of this service. */
+/** Checks of the API of a control process, and of Placement with the account of this service. */
 import { ofNova } from '../../actors/placement/ofNova.ts'
 import type { PlacementTrouble, Provider, Told } from '../../actors/placement/port.ts'
 import { messageOf } from '../../errorText.ts'
@@ -10,7 +10,8 @@ import { createSession } from '../../neighbours/openstack/session.ts'
 import { ask } from '../ask.ts'
 import type { KeystoneOptions } from '../config/keystone.ts'
 import type { Check } from './check.ts'
-import { counted, listed, ok, problem, span, warning } from './check.ts'
+import { counted, listed, ok, problem } from './check.ts'
+import { judgeSkew, skewOf } from './skew.ts'
 
 export type Answer = {
   readonly url: string
@@ -22,13 +23,6 @@ export type Answer = {
 }
 
 const TIMEOUT_MS = 5000
-/** HTTP dates have a resolution of one second. */
-const SKEW = { errorMs: 1000, warnMs: 2000 }
-
-const skewOf = (date: string | undefined, now: number): number | null => {
-  const told = Date.parse(date ?? '')
-  return Number.isNaN(told) ? null : told + 500 - now
-}
 
 export const askFor = async (url: string, clock: Clock): Promise<Answer> => {
   try {
@@ -49,31 +43,7 @@ const ready: Check<Answer> = {
       : problem(`${url} answered ${status}`, 'check that this is the address of the API of a control')
   },
 }
-const clock: Check<Answer> = {
-  name: 'clock of the api',
-  judge: ({ skewMs }) => {
-    if (skewMs === null) return null
-    const off = Math.max(0, Math.abs(skewMs) - SKEW.errorMs)
-    const says = `${span(skewMs)} ${skewMs < 0 ? 'behind' : 'ahead of'} this machine (give or take 1 s)`
-    return off < SKEW.warnMs ? ok(says) : warning(says, 'set both clocks by NTP')
-  },
-}
-const nova: Check<Answer> = {
-  name: 'nova',
-  judge: ({ url, status, reason }) => {
-    if (status === null)
-      return problem(
-        `${url} does not answer: ${reason}`,
-        'fix it or correct nova.url: Nova is not notified when binds end',
-      )
-    return status >= 500
-      ? warning(
-          `${url} answered ${status}`,
-          'events are sent again until Nova accepts them, for at most nova.tell_for_seconds',
-        )
-      : ok(`${url} answers`)
-  },
-}
+const clock: Check<Answer> = { name: 'clock of the api', judge: ({ skewMs }) => judgeSkew(skewMs) }
 
 export type PlacementFacts = {
   readonly version: Told<string>
@@ -135,5 +105,4 @@ const overlap: Check<PlacementFacts> = {
 }
 
 export const API_CHECKS: readonly Check<Answer>[] = [ready, clock]
-export const NOVA_CHECKS: readonly Check<Answer>[] = [nova]
 export const PLACEMENT_CHECKS: readonly Check<PlacementFacts>[] = [placement, overlap]

@@ -30,7 +30,7 @@ export type Cloud = {
   readonly ailing: () => string | null
 }
 /** The type under which this service stands in the catalogue. */
-const SERVICE_TYPE = 'accelerator'
+export const SERVICE_TYPE = 'accelerator'
 
 type Parts = {
   readonly config: Pick<Config, 'auth' | 'keystone' | 'http' | 'nova' | 'placement'>

@@ -16,7 +16,8 @@ type Issued = {
   readonly expiresAt: number
   readonly rules?: readonly Rule[]
 }
-type Credential = { readonly user: string; readonly secret: string; readonly rules: readonly Rule[] }
+/** `rules`: absent, it is not limited. */
+type Credential = { readonly user: string; readonly secret: string; readonly rules?: readonly Rule[] }
 
 export type ModelRequest = {
   readonly method: string
@@ -104,7 +105,7 @@ export const keystoneModel = ({ userOf, password, now, random }: Parts): Keyston
     const credential = credentials.get(identity.application_credential?.id ?? '')
     if (credential !== undefined && credential.secret === identity.application_credential?.secret) {
       const { user, rules } = credential
-      return issue({ user, scope: { project: { name: userOf(user)!.project!.name } }, rules })
+      return issue({ user, scope: { project: { name: userOf(user)!.project!.name } }, ...(rules && { rules }) })
     }
     const user = identity.password?.user
     const known = userOf(user?.name ?? '')
@@ -127,11 +128,11 @@ export const keystoneModel = ({ userOf, password, now, random }: Parts): Keyston
   }
   const createCredential = (caller: Issued, body: unknown): ModelAnswer => {
     const { secret, access_rules: rules } = (
-      body as { application_credential: { secret: string; access_rules: Rule[] } }
+      body as { application_credential: { secret: string; access_rules?: Rule[] } }
     ).application_credential
     const id = random()
-    credentials.set(id, { user: caller.user, secret, rules })
-    return { status: 201, body: { application_credential: { id, secret, access_rules: rules } } }
+    credentials.set(id, { user: caller.user, secret, ...(rules && { rules }) })
+    return { status: 201, body: { application_credential: { id, secret, access_rules: rules ?? null } } }
   }
   const model: KeystoneModel = {
     lifeMs: 3_600_000,

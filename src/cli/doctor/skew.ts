@@ -1,0 +1,18 @@
+/** The clock of a service that answers over HTTP, by the `date` header of its answer. Pure. */
+import { type Judged, ok, span, warning } from './check.ts'
+
+/** HTTP dates have a resolution of one second. */
+const SKEW = { errorMs: 1000, warnMs: 2000 }
+
+/** The time in the header minus the local clock. Null: the answer had none. */
+export const skewOf = (date: string | undefined, now: number): number | null => {
+  const told = Date.parse(date ?? '')
+  return Number.isNaN(told) ? null : told + 500 - now
+}
+
+export const judgeSkew = (skewMs: number | null): Judged | null => {
+  if (skewMs === null) return null
+  const off = Math.max(0, Math.abs(skewMs) - SKEW.errorMs)
+  const says = `${span(skewMs)} ${skewMs < 0 ? 'behind' : 'ahead of'} this machine (give or take 1 s)`
+  return off < SKEW.warnMs ? ok(says) : warning(says, 'set both clocks by NTP')
+}
