@@ -22,7 +22,7 @@ export const REMEMBERED_MAX = 2_000
 /** An entity that is read anew may have a long history, which is not what a replica lacks. */
 const READ_OF_ENTITY_MAX = 8
 
-const REASON =
+export const REASON =
   'the database has lost rows that it had acknowledged; an operator decides with: accelerando migrate --adopt'
 
 /** What is asked of the database that a session has reached. */

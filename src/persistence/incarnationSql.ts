@@ -1,6 +1,7 @@
 /** The tables and questions of `incarnation.ts` on SQL. */
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import type { Custody } from './incarnation.ts'
+import { type LostRow, lostRow } from './lostRow.ts'
 import { NotWritable } from './notWritable.ts'
 import type { Run } from './sql.ts'
 
@@ -23,10 +24,10 @@ const SERVER = `update incarnation set system = s.system, timeline = s.timeline,
 
 const without = (table: string) =>
   `not exists (select from ${table} t where t.key = r.key and t.version = r.version and t.command = r.command)`
-const LOST = `with lost as (
-    select r.* from json_to_recordset($1::json) r(key text, version int, command uuid, data json, at bigint)
+const GONE = `select r.* from json_to_recordset($1::json) r(key text, version int, command uuid, data json, at bigint)
     where ${without('journal')} and ${without('journal_archive')} and not exists (
-      select from lost_rows t where t.key = r.key and t.version = r.version and t.command = r.command and t.adopted_at is not null)),
+      select from lost_rows t where t.key = r.key and t.version = r.version and t.command = r.command and t.adopted_at is not null)`
+const LOST = `with lost as (${GONE}),
   kept as (
     insert into lost_rows (key, version, command, data, at, found_at)
     select key, version, command, data, at, clock_timestamp() from lost on conflict do nothing)
@@ -46,6 +47,18 @@ const PORTION = 200
 const cellsOf = (rows: readonly JournalRow[]) =>
   rows.map(({ key, version, commandId, events, at }) => ({ key, version, command: commandId, data: events, at }))
 
+function* portionsOf(rows: readonly JournalRow[]): Generator<string> {
+  // also with nothing to look for, so that a missing right is found at the start
+  for (let from = 0; from === 0 || from < rows.length; from += PORTION)
+    yield JSON.stringify(cellsOf(rows.slice(from, from + PORTION)))
+}
+/** Those of these rows that the database does not hold, and that nobody has adopted yet. Changes nothing. */
+export const goneFrom = async (run: Run, rows: readonly JournalRow[]): Promise<readonly LostRow[]> => {
+  const gone: LostRow[] = []
+  for (const portion of portionsOf(rows)) gone.push(...(await run(plain(GONE, portion))).map(lostRow))
+  return gone
+}
+
 export const custodyOn = (run: Run): Custody => ({
   isThere: async () => (await run(plain(THERE)))[0]!['there'] === true,
   cluster: async () =>
@@ -53,11 +66,7 @@ export const custodyOn = (run: Run): Custody => ({
   noteServer: async (graceMs) => void (await run(plain(SERVER, graceMs))),
   keepLost: async (rows) => {
     let lost = 0
-    // also with nothing to look for, so that a missing right is found at the start
-    for (let from = 0; from === 0 || from < rows.length; from += PORTION) {
-      const portion = JSON.stringify(cellsOf(rows.slice(from, from + PORTION)))
-      lost += (await run(plain(LOST, portion)))[0]!['lost'] as number
-    }
+    for (const portion of portionsOf(rows)) lost += (await run(plain(LOST, portion)))[0]!['lost'] as number
     return lost
   },
   stop: async (reason, counts) => void (await run(plain(STOP, reason, counts))),

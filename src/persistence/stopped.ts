@@ -1,28 +1,11 @@
 /** Why writing is stopped, what is gone, and the end of the stop. */
 import { THERE, plain } from './incarnationSql.ts'
+import { type Cells, type LostRow, lostRow } from './lostRow.ts'
 import type { Run } from './sql.ts'
 
-/** A row that the database had acknowledged and does not hold any more. */
-export type LostRow = {
-  readonly key: string
-  readonly version: number
-  readonly command: string
-  readonly events: readonly { readonly type: string }[]
-  /** When it was decided, ms since the epoch. */
-  readonly at: number
-}
 /** With when a control found that it is gone, and when an operator adopted what was left; ms since the epoch, by the database's clock. */
 export type DeclaredRow = LostRow & { readonly foundAt: number; readonly adoptedAt: number | null }
 export type Stopped = { readonly reason: string; readonly since: Date; readonly lost: readonly LostRow[] }
-
-type Cells = Awaited<ReturnType<Run>>[number]
-const lostRow = (row: Cells): LostRow => ({
-  key: row['key'] as string,
-  version: row['version'] as number,
-  command: row['command'] as string,
-  events: row['data'] as LostRow['events'],
-  at: row['at'] as number,
-})
 
 const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint as ${column}`
 const ALL = `select key, version, command, data, at, ${MS('found_at')}, ${MS('adopted_at')} from lost_rows

@@ -4,6 +4,7 @@
  */
 import { silent } from '../../log.ts'
 import { REMEMBERED_MAX } from '../../persistence/incarnation.ts'
+import type { LostRow } from '../../persistence/lostRow.ts'
 import { openStore } from '../../persistence/open.ts'
 import { postgresDatabase } from '../../persistence/postgres/postgres.ts'
 import { type Stopped, goOn, stoppedOf } from '../../persistence/stopped.ts'
@@ -21,13 +22,16 @@ export const stoppedIn = async (url: string): Promise<Stopped | null> => {
   }
 }
 
-export const showStopped = ({ reason, since, lost }: Stopped, out: Out): void => {
-  out(`stopped since ${since.toISOString()}: ${reason}`)
+export const showLost = (lost: readonly LostRow[], out: Out): void => {
   for (const { key, version, events, at } of lost)
     out(`lost    ${new Date(at).toISOString()} ${key} version ${version}: ${events.map(({ type }) => type).join(', ')}`)
+}
+export const showStopped = ({ reason, since, lost }: Stopped, out: Out): void => {
+  out(`stopped since ${since.toISOString()}: ${reason}`)
+  showLost(lost, out)
   out(
     `listed  ${lost.length} rows. Each control that runs looks for the last ${REMEMBERED_MAX} rows that it wrote or read; ` +
-      'what only a control knew that has ended is not among them',
+      'what only a control knew that has ended is among them if it was published, and --from-topics was given',
   )
 }
 

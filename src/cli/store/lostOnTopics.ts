@@ -1,0 +1,43 @@
+/**
+ * Rows of which the topics tell and which the database does not hold: what was published before the database lost it. For when the controls
+ * that knew of these rows have ended. A row is published after it was committed, so what the database holds is read after the topics.
+ */
+import * as v from 'valibot'
+import type { JournalRow } from '../../actors/runtime/ports.ts'
+import type { KafkaOptions } from '../../bus/kafka/options.ts'
+import type { Log } from '../../log.ts'
+import { REASON } from '../../persistence/incarnation.ts'
+import { custodyOn, goneFrom } from '../../persistence/incarnationSql.ts'
+import { postgresDatabase } from '../../persistence/postgres/postgres.ts'
+import type { LostRow } from '../../persistence/lostRow.ts'
+import { gatherTopics, journalOf } from '../audit/topics.ts'
+
+const Uuid = v.pipe(v.string(), v.uuid())
+/** Facts of releases before 0.2.0 do not name the command of their row, so such rows cannot be looked for. */
+const publishedRows = async (kafka: KafkaOptions, log: Log): Promise<readonly JournalRow[]> => {
+  const { messages } = await gatherTopics(kafka, log)
+  return journalOf(messages).filter(({ commandId }) => v.is(Uuid, commandId))
+}
+
+/** Returns the rows that are gone. With `keep` they are kept as lost, and writing stops until they are adopted. */
+export const lostOnTopics = async (
+  url: string,
+  kafka: KafkaOptions,
+  { keep, log }: { readonly keep: boolean; readonly log: Log },
+): Promise<readonly LostRow[]> => {
+  const rows = await publishedRows(kafka, log)
+  const database = await postgresDatabase({ url, readers: 1 })
+  try {
+    return await database.transaction(async (run) => {
+      if (!(await custodyOn(run).isThere())) return []
+      const gone = await goneFrom(run, rows)
+      if (!keep || gone.length === 0) return gone
+      const custody = custodyOn(run)
+      await custody.keepLost(rows)
+      await custody.stop(REASON, false)
+      return gone
+    })
+  } finally {
+    await database.close()
+  }
+}
