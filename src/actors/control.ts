@@ -184,6 +184,8 @@ export type Control = {
         readonly vendor?: string
         readonly hostname?: HostName
         readonly status?: string
+        /** Only those that count as bad, or only the others. */
+        readonly failing?: boolean
       },
       page: Page,
     ) => Answer<Listed<DeviceRow>>

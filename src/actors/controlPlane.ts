@@ -34,6 +34,7 @@ import { type Counted, counted } from './runtime/commit.ts'
 import type { Sharing } from './runtime/sharing.ts'
 import { type Cluster, type Seal, createSeal } from './services/sealing.ts'
 import { type Sweeper, createSweeper } from './services/sweeper.ts'
+import type { Surroundings } from './tallied.ts'
 import { createUsage } from './services/usage.ts'
 import { createUnits } from './runtime/unit.ts'
 import { createGuard } from './runtime/unreadable.ts'
@@ -56,6 +57,8 @@ export type ControlPlaneParts = {
   readonly verify?: Verify
   /** Without them, nothing of the journal is in an archive. */
   readonly landmarks?: Landmarks | null
+  /** Without them, the overview says less. */
+  readonly surroundings?: Surroundings | null
   readonly publish: Kernel['publish']
   readonly log: Log
   readonly tracer?: Tracer
@@ -84,6 +87,7 @@ const defaults = (cluster: Cluster | null) => ({
   placement: null,
   novaServers: null,
   landmarks: null,
+  surroundings: null,
 })
 
 const regionOver = (journal: Counted, { clock, log, region }: ControlPlaneParts): Region => {

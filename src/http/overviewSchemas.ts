@@ -1,6 +1,16 @@
 /** The schemas of what operators look at first. */
 import * as v from 'valibot'
+import { type Found, LATE_MAX } from '../actors/tallied.ts'
 import * as schemas from './schemas.ts'
+
+export const FOUND_AS = {
+  views_differing: 'viewsDiffer',
+  orphan_handles: 'orphans',
+  slot_differences: 'slotDifferences',
+  reports_refused: 'refusedReports',
+  dead_letters: 'deadLetters',
+} as const satisfies Readonly<Record<string, Found>>
+const FOUND_NAMES = Object.keys(FOUND_AS) as (keyof typeof FOUND_AS)[]
 
 const Counts = v.record(v.string(), v.number())
 const Waiting = v.object({ waiting: v.number(), oldest_at: v.nullable(schemas.Time) })
@@ -12,6 +22,39 @@ export const Overview = v.object({
   devices: v.pipe(Counts, v.description('By status.')),
   orders: v.pipe(Waiting, v.description('Orders that their hosts have not answered yet; when the oldest was sent.')),
   deliveries: v.pipe(Waiting, v.description('Instances whose events Nova has not taken yet; the first next try.')),
+  failing_devices: v.pipe(v.number(), v.description('Devices that count as bad, and are not offered.')),
+  placement: v.pipe(
+    Counts,
+    v.description('Hosts by the worst that is recorded of them in Placement; empty where no Placement is used.'),
+  ),
+  binds: v.pipe(
+    v.object({ late: v.number(), next_deadline_at: v.nullable(schemas.Time) }),
+    v.description(
+      `Binds of which more than half of the time is over, counted up to ${LATE_MAX}, and the first of their deadlines.`,
+    ),
+  ),
+  overdue_since: v.pipe(
+    v.nullable(schemas.Time),
+    v.description('The oldest recorded moment that has passed and was not attended to.'),
+  ),
+  journal: v.pipe(
+    v.object({
+      newest_at: v.nullable(schemas.Time),
+      untold_since: v.nullable(schemas.Time),
+      writing_stopped: v.boolean(),
+    }),
+    v.description(
+      'When the last row was written; since when a row waits to be published on the bus; whether writing is stopped because rows were lost.',
+    ),
+  ),
+  found: v.pipe(
+    v.object(v.entriesFromList(FOUND_NAMES, v.object({ count: v.number(), last_at: v.nullable(schemas.Time) }))),
+    v.description('What must not happen: how often this process has found it since its start, and when last.'),
+  ),
+  views_checked: v.pipe(
+    v.number(),
+    v.description('Entities whose view rows this process has compared with their journal.'),
+  ),
   program: v.pipe(
     schemas.StringMap,
     v.description(

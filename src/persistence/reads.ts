@@ -93,7 +93,8 @@ export const listOf = <N extends ViewName>(rows: Rows): readonly Row<N>[] => row
 const DUE = 'select entity, kind, at from due where at <= $1::bigint order by at, entity limit $2::int'
 
 const tally = async (database: Database, view: ViewName, by: string): Promise<ReadonlyMap<string, number>> => {
-  const text = `select ${quoted(by)}::text as value, count(*)::int as rows from ${quoted(view)} group by 1 order by 1`
+  const column = quoted(by)
+  const text = `select ${column}::text as value, count(*)::int as rows from ${quoted(view)} where ${column} is not null group by 1 order by 1`
   const found = await readingView(database, view)({ text, params: [] })
   return new Map(found.map(({ value, rows }) => [String(value), rows as number]))
 }

@@ -32,7 +32,8 @@ type Parts = {
 
 /** Nobody is asked over a network: the name only completes the address. */
 const ORIGIN = 'http://127.0.0.1'
-const VERSION = 'accelerator 2.3'
+/** The newest microversion that the service announces: both are of one release, and the newer ones only add. */
+const VERSION = 'accelerator latest'
 
 /** An address of the API with values in it: each value is one segment or one argument, whatever it holds. */
 export const at = (parts: TemplateStringsArray, ...values: readonly (string | number)[]): string =>

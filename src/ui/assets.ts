@@ -9,26 +9,30 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
+import { VIEWS as VIEWS_BY_NAME } from './view/views.ts'
 
 export type Asset = { readonly type: string; readonly plain: Buffer; readonly br: Buffer; readonly gzip: Buffer }
 export type Assets = {
   readonly hash: string
-  /** The names of all scripts, so that a page can ask for them at once. */
-  readonly scripts: readonly string[]
+  /** The names of all scripts that a page of this view needs, so that it can ask for them at once. */
+  readonly scripts: (view: string) => readonly string[]
   readonly get: (name: string) => Asset | undefined
 }
 
 const ENTRY = fileURLToPath(new URL('./browser/main.ts', import.meta.url))
+const VIEWS = fileURLToPath(new URL('./view/views.ts', import.meta.url))
 const WORKER = fileURLToPath(new URL('./browser/worker.ts', import.meta.url))
 /** Comments that stand on lines of their own. */
 const COMMENTS = /^ *\/\*\*[\s\S]*?\*\/$/gm
+/** The lines of the table of views. */
+const VIEW = /^ {2}(\w+): .*import\('(\.\/\w+\.[jt]s)'\)/gm
 const OWN = /from\s*'(\.{1,2}\/[^']+\.[jt]s)'/g
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' }
 
 /** Imports of our own files end in `.js` there, and a library is a file beside them. */
 const readdressed = (text: string): string =>
   text
-    .replaceAll(/(from\s*|import\s*)'(\.{1,2}\/[^']+)\.ts'/g, "$1'$2.js'")
+    .replaceAll(/(from\s*|import\s*|import\()'(\.{1,2}\/[^']+)\.ts'/g, "$1'$2.js'")
     .replaceAll(/from\s*['"]preact['"]/g, "from '../preact.js'")
 
 const compact = promisify(brotliCompress)
@@ -60,14 +64,26 @@ const reached = (path: string, found = new Map<string, string>()): ReadonlyMap<s
   return found
 }
 
-/** Reads and strips about twenty files, once. Throws when one of them is missing. */
+/** The file of each view. Throws when the table holds a view in another form. */
+const filesOfViews = (): ReadonlyMap<string, string> => {
+  const files = [...readFileSync(VIEWS, 'utf8').matchAll(VIEW)].map(
+    ([, view = '', file = '']) => [view, join(dirname(VIEWS), file)] as const,
+  )
+  const missing = Object.keys(VIEWS_BY_NAME).filter((view) => !files.some(([named]) => named === view))
+  if (missing.length > 0) throw new Error(`no file is known of the view ${missing.join(', ')}`)
+  return new Map(files)
+}
+
+/** Reads and strips about thirty files, once. Throws when one of them is missing. */
 export const loadAssets = async (): Promise<Assets> => {
   const here = import.meta.dirname
+  const nameOf = (path: string) => relative(here, path).replaceAll(sep, '/').replace(/ts$/, 'js')
   const preact = readFileSync(createRequire(import.meta.url).resolve('preact'), 'utf8')
+  const views = [...filesOfViews()].map(([view, path]) => [view, path, reached(path)] as const)
+  const shared = reached(ENTRY)
+  const sources = new Map([...shared, ...reached(WORKER), ...views.flatMap(([, , found]) => [...found])])
   const files: readonly (readonly [string, string])[] = [
-    ...[...reached(ENTRY), ...reached(WORKER)].map(
-      ([path, text]) => [relative(here, path).replaceAll(sep, '/').replace(/ts$/, 'js'), readdressed(text)] as const,
-    ),
+    ...[...sources].map(([path, text]) => [nameOf(path), readdressed(text)] as const),
     ['preact.js', preact.replace(/\n?\/\/# sourceMappingURL=.*$/m, '')],
     ['style.css', readFileSync(join(here, 'style.css'), 'utf8')],
     ['icon.svg', readFileSync(join(here, 'icon.svg'), 'utf8')],
@@ -75,6 +91,12 @@ export const loadAssets = async (): Promise<Assets> => {
   const digest = createHash('sha256')
   for (const [name, text] of files) digest.update(`${name}\0${text}\0`)
   const made = new Map(await Promise.all(files.map(([name, text]) => assetOf(name, text))))
-  const scripts = files.flatMap(([name]) => (name.endsWith('.js') && name !== 'browser/worker.js' ? [name] : []))
-  return { hash: digest.digest('hex').slice(0, 12), scripts, get: (name) => made.get(name) }
+  const scripts = new Map(
+    views.map(([view, , found]) => [view, ['preact.js', ...new Set([...shared.keys(), ...found.keys()].map(nameOf))]]),
+  )
+  return {
+    hash: digest.digest('hex').slice(0, 12),
+    scripts: (view) => scripts.get(view) ?? [],
+    get: (name) => made.get(name),
+  }
 }

@@ -1,8 +1,9 @@
 /** The HTML document of a page. It holds no script and no style of its own: the content policy allows only files from here. */
 import { renderToString } from 'preact-render-to-string'
 import type { Assets } from './assets.ts'
-import { page } from './view/page.ts'
+import { layout } from './view/layout.ts'
 import type { Screen } from './view/screen.ts'
+import { drawnBy } from './view/views.ts'
 
 export const POLICY = [
   "default-src 'none'",
@@ -23,7 +24,11 @@ const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<
 /** The way from a page back to the root of the console, which may itself be anywhere: `../` for each folder. */
 export const rootFrom = (here: string): string => '../'.repeat(here.split('/').length - 1) || './'
 
-export const documentOf = (screen: Screen, { hash, scripts }: Pick<Assets, 'hash' | 'scripts'>): string => {
+export const documentOf = async (
+  screen: Screen,
+  { hash, scripts }: Pick<Assets, 'hash' | 'scripts'>,
+): Promise<string> => {
+  const draw = await drawnBy(screen.view)
   const assets = `assets/${hash}`
   return [
     '<!doctype html>',
@@ -32,10 +37,10 @@ export const documentOf = (screen: Screen, { hash, scripts }: Pick<Assets, 'hash
     `<title>${escaped(screen.title)} · accelerando</title>`,
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="dark light">',
     `<link rel="stylesheet" href="${assets}/style.css"><link rel="icon" href="${assets}/icon.svg" type="image/svg+xml">`,
-    ...scripts.map((name) => `<link rel="modulepreload" href="${assets}/${name}">`),
+    ...scripts(screen.view).map((name) => `<link rel="modulepreload" href="${assets}/${name}">`),
     `<script type="module" src="${assets}/browser/main.js"></script>`,
     '</head><body>',
-    `<div id="app">${renderToString(page(screen))}</div>`,
+    `<div id="app">${renderToString(layout(screen, draw(screen)))}</div>`,
     `<script type="application/json" id="screen">${inScript(screen)}</script>`,
     '</body></html>',
   ].join('\n')

@@ -73,7 +73,7 @@ export const shower =
     } as Screen
     const headers = { 'cache-control': 'no-store', vary: 'accept, cookie' }
     if (c.req.header('accept') === 'application/json') return c.json(screen, status as 200, headers)
-    return c.html(documentOf(screen, await assets()), status as 200, headers)
+    return c.html(await documentOf(screen, await assets()), status as 200, headers)
   }
 
 const AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>accelerando</title>'

@@ -69,9 +69,22 @@ export const Device = v.object({
   vendor_board_info: MaybeText,
   hostname: Text,
   status: v.optional(Text, 'unknown'),
+  /** Why it counts as bad; absent before microversion 2.4. */
+  failing: v.optional(MaybeText, null),
   ...Times,
 })
 export type Device = v.InferOutput<typeof Device>
+/** What was last measured of a device, and who has it; absent before microversion 2.4. */
+const Health = v.object({
+  state: Text,
+  reason: MaybeText,
+  since: MaybeText,
+  measured_at: MaybeText,
+  numbers: v.record(Text, v.number()),
+})
+export type Health = v.InferOutput<typeof Health>
+export const DeviceDetail = v.object({ ...Device.entries, health: v.optional(v.nullable(Health), null) })
+export type DeviceDetail = v.InferOutput<typeof DeviceDetail>
 export const Devices = v.object({ devices: v.array(Device), devices_links: Links })
 
 export const Deployable = v.object({
@@ -111,13 +124,30 @@ export const Profile = v.object({
   name: Text,
   description: MaybeText,
   groups: v.array(v.record(Text, Text)),
+  /** These three are absent before microversion 2.5. */
+  version: v.optional(v.nullable(v.number()), null),
+  enabled: v.optional(v.boolean(), true),
+  projects: v.optional(v.nullable(v.array(Text)), null),
   ...Times,
 })
 export type Profile = v.InferOutput<typeof Profile>
 export const Profiles = v.object({ device_profiles: v.array(Profile), device_profiles_links: Links })
+export const ProfileVersions = v.object({
+  versions: v.array(
+    v.object({
+      version: v.number(),
+      enabled: v.boolean(),
+      description: MaybeText,
+      groups: v.array(v.record(Text, Text)),
+      created_at: Text,
+    }),
+  ),
+})
+export type ProfileVersions = v.InferOutput<typeof ProfileVersions>
 export const OneProfile = v.object({ device_profile: Profile })
 
 const Waiting = v.object({ waiting: v.number(), oldest_at: MaybeText })
+const Found = v.object({ count: v.number(), last_at: MaybeText })
 export const Overview = v.object({
   counted_at: Text,
   arqs: Counts,
@@ -126,6 +156,19 @@ export const Overview = v.object({
   devices: Counts,
   orders: Waiting,
   deliveries: Waiting,
+  failing_devices: v.number(),
+  placement: Counts,
+  binds: v.object({ late: v.number(), next_deadline_at: MaybeText }),
+  overdue_since: MaybeText,
+  journal: v.object({ newest_at: MaybeText, untold_since: MaybeText, writing_stopped: v.boolean() }),
+  found: v.object({
+    views_differing: Found,
+    orphan_handles: Found,
+    slot_differences: Found,
+    reports_refused: Found,
+    dead_letters: Found,
+  }),
+  views_checked: v.number(),
   program: v.record(Text, Text),
 })
 export type Overview = v.InferOutput<typeof Overview>

@@ -259,7 +259,8 @@ describe('what is recorded twice', () => {
     }[what]
     await one.store.journal.append({ rows: [], changes })
     await shared.check(one)
-    expect(one.plane.counts()).toMatchObject({ viewsDiffer: 1, orphans: 0 })
+    const lastAt = { viewsDiffer: expect.any(Number), orphans: null }
+    expect(one.plane.counts()).toMatchObject({ viewsDiffer: 1, orphans: 0, lastAt })
     expect(shared.said()).toMatchObject([{ message: 'views.differ', differences: [{ what }] }])
     await shared.stop()
   })
@@ -291,7 +292,7 @@ describe('what is recorded twice', () => {
     const row = { key: `arq/${arq}`, version: version + 1, commandId: randomUUID(), events, at: 1, cause: {} }
     await one.store.journal.append({ rows: [row], changes: [] })
     await shared.check(one)
-    expect(one.plane.counts().orphans).toBe(1)
+    expect(one.plane.counts()).toMatchObject({ orphans: 1, lastAt: { orphans: expect.any(Number) } })
     expect(shared.said().map(({ message }) => message)).toContain('handle.orphan')
     await shared.stop()
   })

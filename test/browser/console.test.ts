@@ -92,6 +92,40 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     await again.close()
   })
 
+  test('a page that stands still says so: paused while something is selected, stale when no answer comes in time', async () => {
+    const slow = { ms: 0 }
+    const own = await serve(consoleOver(world))
+    const { page } = await watchedPage(browser, own.base)
+    await page.route('**/ui/arqs', async (route) => {
+      if (slow.ms > 0) await new Promise((resolve) => setTimeout(resolve, slow.ms))
+      await route.continue().catch(() => {})
+    })
+    await page.goto(`${own.base}arqs`)
+    await page.waitForSelector('.taken #live.good:text("live")')
+    await page.evaluate('getSelection().selectAllChildren(document.querySelector("h1"))')
+    await page.waitForSelector('#live.held:text("paused")')
+    await page.waitForSelector('#live.held:text-matches("paused · [1-9] s old")', { timeout: 8000 })
+    await page.evaluate('getSelection().removeAllRanges()')
+    await page.waitForSelector('#live.good')
+    slow.ms = 9500
+    await page.waitForSelector('#live.busy:text("stale")', { timeout: 20_000 })
+    slow.ms = 0
+    await page.waitForSelector('#live.good', { timeout: 20_000 })
+    await page.close()
+    await own.close()
+  })
+
+  test('the command beside a finding is copied by a button that says what it copies', async () => {
+    const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const page = await context.newPage()
+    await page.goto(served.base)
+    await page.waitForSelector('.taken #live.good')
+    await page.getByRole('button', { name: 'copy: accelerando handle release UUID --reason TEXT' }).press('Enter')
+    await page.waitForSelector('.copy.copied')
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('accelerando handle release UUID --reason TEXT')
+    await context.close()
+  })
+
   test('twelve tabs share one stream of events, and a change is shown within a second', async () => {
     const asked: string[] = []
     const own = await serve(consoleOver(world, { fetch: ({ url }) => void asked.push(new URL(url).pathname) }))

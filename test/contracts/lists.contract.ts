@@ -219,10 +219,11 @@ export const listsContract = (storeOf: () => Store): void => {
         expect(await readers.list(view, {}, { sort })).toMatchObject({ ok: sortKeys(view).includes(sort) })
     })
 
-    test.each(viewNames)('%s: rows are counted by every column', async (view) => {
+    test.each(viewNames)('%s: rows are counted by every column, where it is not null', async (view) => {
       for (const { name, base } of columnsOf(view)) {
         if (base === 'json') continue
-        const counted = Map.groupBy(rowsOf(view), (row) => String(row[name]))
+        const there = rowsOf(view).filter((row) => row[name] !== null)
+        const counted = Map.groupBy(there, (row) => String(row[name]))
         const wanted = [...counted].map(([value, rows]) => [value, rows.length] as const)
         expect(await storeOf().reads.tally(view, name as never)).toEqual(new Map(wanted))
       }

@@ -156,7 +156,10 @@ test('of a database, and nothing of one that does not answer', async () => {
       ['up', 3],
       ['down', 1],
     ]),
-    'devices failing': new Map([[null as never, 9]]).set('hot' as never, 2).set('old' as never, 3),
+    'devices failing': new Map([
+      ['hot', 2],
+      ['old', 3],
+    ]),
     'pending_orders number': new Map([
       ['1', 2],
       ['2', 5],

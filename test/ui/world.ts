@@ -46,7 +46,12 @@ const gate = gateOf({ trustedHosts: [], anyHost: true })
 
 export const openUiWorld = async () => {
   const plane = await openPlane({}, undefined, 'when told')
-  const unsubscribe = plane.store.journal.onAppended(() => void plane.pump())
+  /** As the relay does, which saves how far it came. */
+  const relayed = async () => {
+    await plane.pump()
+    await plane.store.journal.saveCheckpoint('relay', await plane.store.journalEnd())
+  }
+  const unsubscribe = plane.store.journal.onAppended(() => void relayed())
   await plane.shows('compute-1', {
     seed: 1,
     devices: [

@@ -31,7 +31,11 @@ export type Counts = {
   readonly slotDifferences: Record<SlotDifference, number>
   /** Reports that were not taken because of who sent them. */
   readonly refusedReports: RefusalCounts
+  /** When each of these was last counted, ms since the epoch; null: not since the start. */
+  readonly lastAt: Record<Alarming, number | null>
 }
+/** What must not happen where everything works. Reports of hosts whose key waits for an operator are not meant. */
+export type Alarming = 'viewsDiffer' | 'orphans' | 'slotDifferences' | 'refusedReports'
 /**
  * `unexplained`: the host has it prepared, and the journal does not explain that; `lost`: the journal holds it, the host does not;
  * `in_use`: its hardware is in use, and nobody has it.
@@ -54,4 +58,5 @@ export const noCounts = (): Counts => ({
   orphansDeleted: 0,
   slotDifferences: { unexplained: 0, lost: 0, in_use: 0 },
   refusedReports: noRefusals(),
+  lastAt: { viewsDiffer: null, orphans: null, slotDifferences: null, refusedReports: null },
 })

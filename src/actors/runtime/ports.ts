@@ -140,6 +140,6 @@ export type Reads = {
   readonly page: <N extends ViewName>(query: PageQuery<N>) => Promise<readonly Row<N>[] | null>
   /** Rows of `due` with `at <= now`, oldest first. */
   readonly dueBefore: (now: number, limit: number) => Promise<readonly Row<'due'>[]>
-  /** How many rows a view has for each value of a column. For a metrics page: it reads the whole view. */
+  /** How many rows a view has for each value of a column; rows in which it is null are left out. For a metrics page: it reads the whole view. */
   readonly tally: <N extends ViewName>(view: N, by: keyof Row<N> & string) => Promise<ReadonlyMap<string, number>>
 }

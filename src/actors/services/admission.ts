@@ -26,10 +26,11 @@ const FULL_FOR_MS = 10_000
 export type Admission = { readonly signer: string | null } | { readonly refused: string }
 
 export const createAdmit =
-  ({ cluster, counts, log, verify }: Kernel) =>
+  ({ cluster, clock, counts, log, verify }: Kernel) =>
   (record: BusRecord): Admission => {
     const barred = (reason: Refusal, rule: string): Admission => {
       counts.refusedReports[reason]++
+      counts.lastAt.refusedReports = clock.now()
       log.warn({ host: record.key, reason, rule }, 'report.refused')
       return { refused: rule }
     }

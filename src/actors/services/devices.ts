@@ -10,6 +10,7 @@ import { createDeviceHealth } from './deviceHealth.ts'
 import { createDeviceImpact } from './impact.ts'
 import { type Kernel, type Origin, causeOf } from './kernel.ts'
 import { partsOf } from './parts.ts'
+import type { Row } from '../runtime/views.ts'
 import { type DeviceCommand, device, deviceKey, deviceRow, isShown } from '../device/decider.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device', id })
@@ -57,7 +58,10 @@ export const createDevices = (kernel: Kernel): Control['devices'] => {
   const { region, readers } = kernel
   const tellAll = createTellAll(kernel)
   return {
-    list: (filter, page) => readers.list('devices', given(filter), page),
+    list: ({ failing, ...filter }, page) => {
+      const keep = failing === undefined ? undefined : (row: Row<'devices'>) => (row.failing !== null) === failing
+      return readers.list('devices', given(filter), page, {}, keep)
+    },
     get: async (uuid) => {
       const looked = await region.readCurrent(device, deviceKey(uuid))
       if (!looked.ok) return looked

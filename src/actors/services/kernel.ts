@@ -16,6 +16,7 @@ import type { Placement } from '../placement/port.ts'
 import type { ReserveSilent } from '../placement/wanted.ts'
 import type { Region } from '../runtime/region.ts'
 import type { Sharing } from '../runtime/sharing.ts'
+import type { Surroundings } from '../tallied.ts'
 import type { Cluster } from './sealing.ts'
 import type { Plan, Work } from '../runtime/commit.ts'
 import type { Units } from '../runtime/unit.ts'
@@ -118,6 +119,8 @@ export type Kernel = {
   readonly verify: Verify
   /** Null: nothing of the journal is in an archive. */
   readonly landmarks: Landmarks | null
+  /** Null: nothing is known of what is around the actors. */
+  readonly surroundings: Surroundings | null
   readonly publish: (records: readonly BusRecord[]) => Promise<void>
   readonly options: ControlOptions & Paces
   readonly log: Log

@@ -31,6 +31,7 @@ export type Refused = {
 /** Counts the refusal and records it of the host. */
 export const noteRefusal = async (kernel: Kernel, { host: name, reason, field, rule }: Refused): Promise<void> => {
   kernel.counts.refusedReports[reason]++
+  kernel.counts.lastAt.refusedReports = kernel.clock.now()
   kernel.log.warn({ host: name, reason, field, rule }, 'report.refused')
   const key = hostKey(name)
   const work = newWork(kernel, { by: 'provenance' }, (draft) => {

@@ -69,7 +69,7 @@ const wasPrepared = async ({ region }: Kernel, { deployable: uuid, handle }: Dif
 }
 
 const act = async (kernel: Kernel, name: HostName, found: Difference): Promise<void> => {
-  const { region, counts, log } = kernel
+  const { region, counts, clock, log } = kernel
   const { kind, deployable: uuid, handle, reason } = found
   if (kind === 'lost' && !(await wasPrepared(kernel, found))) return
   const key = deployableKey(uuid)
@@ -79,6 +79,7 @@ const act = async (kernel: Kernel, name: HostName, found: Difference): Promise<v
   if (!told.ok) return log.warn({ ...about, fault: told.fault }, 'slot.differenceUnrecorded')
   if (!told.value) return
   counts.slotDifferences[kind]++
+  counts.lastAt.slotDifferences = clock.now()
   log.error(about, SAID[kind])
 }
 

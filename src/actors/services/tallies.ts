@@ -5,19 +5,28 @@ import { NOVA_DUE, instance, instanceKey } from '../instance/decider.ts'
 import { idOf } from '../runtime/memory.ts'
 import type { Row, ViewName } from '../runtime/views.ts'
 import type { Delivery, Overview } from '../tallied.ts'
+import { HOST_STATES, dueKindOf } from '../placement/hostState.ts'
 import type { Kernel } from './kernel.ts'
+import { createStanding } from './standing.ts'
 
 /** Counting reads whole views: however many ask, this process counts once in this time. */
 const COUNTED_FOR_MS = 1000
 
 type Counted = Readonly<Record<string, number>>
 
-export const createOverview = ({
-  reads,
-  readers,
-  guard,
-  clock,
-}: Pick<Kernel, 'reads' | 'readers' | 'guard' | 'clock'>): Control['overview'] => {
+const total = (counts: Counted): number => Object.values(counts).reduce((sum, each) => sum + each, 0)
+/** Pure. */
+const inPlacement = (due: Counted): Counted =>
+  Object.fromEntries(
+    HOST_STATES.flatMap((state) => {
+      const hosts = due[dueKindOf(state)] ?? 0
+      return hosts > 0 ? [[state, hosts]] : []
+    }),
+  )
+
+export const createOverview = (kernel: Kernel): Control['overview'] => {
+  const { reads, readers, guard, clock } = kernel
+  const standing = createStanding(kernel)
   const tally = async <N extends ViewName>(view: N, by: keyof Row<N> & string): Promise<Outcome<Counted>> => {
     const read = async () => done(Object.fromEntries(await reads.tally(view, by)))
     return guard(read(), 'views', { view })
@@ -36,23 +45,28 @@ export const createOverview = ({
       tally('handles', 'state'),
       tally('hosts', 'liveness'),
       tally('devices', 'status'),
+      tally('devices', 'failing'),
       tally('pending_orders', 'hostname'),
       tally('due', 'kind'),
     ])
     const oldest = await allOf([oldestOrder(), oldestDelivery()])
+    const stands = await standing()
     if (!counts.ok) return counts
     if (!oldest.ok) return oldest
-    const [arqs = {}, handles = {}, hosts = {}, devices = {}, orders = {}, due = {}] = counts.value
+    if (!stands.ok) return stands
+    const [arqs = {}, handles = {}, hosts = {}, devices = {}, failing = {}, orders = {}, due = {}] = counts.value
     const [orderAt = null, deliveryAt = null] = oldest.value
-    const waiting = Object.values(orders).reduce((sum, each) => sum + each, 0)
     return done({
       countedAt: clock.now(),
       arqs,
       handles,
       hosts,
       devices,
-      orders: { waiting, oldestAt: orderAt },
+      orders: { waiting: total(orders), oldestAt: orderAt },
       deliveries: { waiting: due[NOVA_DUE] ?? 0, oldestAt: deliveryAt },
+      failingDevices: total(failing),
+      placement: inPlacement(due),
+      standing: stands.value,
     })
   }
   let counted: { readonly at: number; readonly outcome: Promise<Outcome<Overview>> } | null = null

@@ -109,7 +109,7 @@ const foundFor = async (reads: Reads, wanted: ReturnType<typeof rowsToRead>) => 
 }
 
 const checkEntity = async (
-  { journal, reads, counts, log }: Kernel,
+  { journal, reads, counts, clock, log }: Kernel,
   key: EntityKey,
   sampled: readonly (readonly [ViewName, string])[],
 ): Promise<void> => {
@@ -125,11 +125,12 @@ const checkEntity = async (
   const differences = differencesOf(folded, found)
   if (differences.length === 0) return
   counts.viewsDiffer++
+  counts.lastAt.viewsDiffer = clock.now()
   log.error({ key, version: memory.version, differences: differences.slice(0, 5) }, 'views.differ')
 }
 
 /** Reports a handle that is held for an ARQ which does not hold it, if its deployable did not change meanwhile. */
-const checkHandle = async ({ region, counts, log }: Kernel, row: Cells): Promise<void> => {
+const checkHandle = async ({ region, counts, clock, log }: Kernel, row: Cells): Promise<void> => {
   const key = deployableKey(row['deployable_uuid'] as string)
   const before = await region.readCurrent(deployable, key)
   if (!before.ok) return
@@ -141,6 +142,7 @@ const checkHandle = async ({ region, counts, log }: Kernel, row: Cells): Promise
   const unchanged = after.ok && after.value.version === before.value.version
   if (!unchanged || holder?.value.state.bond?.handle.uuid === handle.uuid) return
   counts.orphans++
+  counts.lastAt.orphans = clock.now()
   log.error({ handle: handle.uuid, deployable: key, arq: handle.arq }, 'handle.orphan')
 }
 

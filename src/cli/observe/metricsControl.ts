@@ -64,7 +64,7 @@ export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store'])
   })
   meter.show('devices_failing', async () => {
     const found = await failing()
-    return found && [...found].reduce((all, [reason, devices]) => all + (reason ? devices : 0), 0)
+    return found && [...found.values()].reduce((all, devices) => all + devices, 0)
   })
   meter.show('orders_pending', async () => {
     const found = await orders()

@@ -145,7 +145,12 @@ const serve = async (opened: Opened): Promise<Running> => {
     log,
     metrics: meter.registry,
     hindered: () => (database.ailing() === null ? null : 'the database does not answer'),
-    about: () => ({ version: VERSION, store: store.kind, ...neighboursOf(cloud, images) }),
+    about: () => ({
+      version: VERSION,
+      store: store.kind,
+      kafka: link.ailing() ?? 'in use',
+      ...neighboursOf(cloud, images),
+    }),
     tracer,
     ids,
     clock,

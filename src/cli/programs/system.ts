@@ -1,6 +1,7 @@
 /** The whole system in one process, without listeners: store, bus, relay, inbox, control plane, hosts. */
 import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.ts'
 import type { ControlOptions, Paces } from '../../actors/services/kernel.ts'
+import type { Cluster } from '../../actors/services/sealing.ts'
 import type { ImageCatalogue, Nova, NovaServers } from '../../actors/neighbours.ts'
 import { createLatest } from '../../actors/latest.ts'
 import { isUrgent, lettersOf, reactions } from '../../actors/reactions.ts'
@@ -11,11 +12,13 @@ import { type Inbox, inbox } from '../../delivery/inbox.ts'
 import { type EventSource, openEvents } from '../../delivery/events/events.ts'
 import type { EventLimits } from '../../delivery/events/options.ts'
 import type { Bus } from '../../bus/port.ts'
+import { RELAY } from '../../delivery/relay/options.ts'
 import { type Relay, relay } from '../../delivery/relay/relay.ts'
 import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import { untraced } from '../../trace.ts'
+import { CATALOGUE } from '../../wire/catalogue.ts'
 import { type Verify, newPrivateKey, signerFrom } from '../../wire/signature.ts'
 import { startArchiver } from './archiver.ts'
 import { observedJournal } from '../observe/metricsJournal.ts'
@@ -66,21 +69,38 @@ const neighboursOf = ({ images, nova, novaServers = null, placement = null }: Sy
 const eventsOf = ({ store: { journal, landmarks, hints }, events }: SystemParts, clock: Clock, log: Log): EventSource =>
   openEvents({ journal, landmarks, hints, lettersOf, clock, log, ...events })
 
+/** Counts what this process stores among the dead letters. */
+const letterCount = <Carried extends Pick<Bus, 'publish'>>(bus: Carried, clock: Clock) => {
+  let counted: { readonly count: number; readonly lastAt: number | null } = { count: 0, lastAt: null }
+  const publish: Bus['publish'] = async (batch) => {
+    await bus.publish(batch)
+    const letters = batch.filter(({ topic }) => topic === CATALOGUE.deadLetters.topic).length
+    if (letters > 0) counted = { count: counted.count + letters, lastAt: clock.now() }
+  }
+  return { bus: { ...bus, publish }, deadLetters: () => counted }
+}
+
+const clusterOf = async (store: Store): Promise<Cluster> => {
+  const { id, privateKey } = await store.cluster(newPrivateKey)
+  return { id, signer: signerFrom(privateKey) }
+}
+
 const storedIn = ({ reads, sharing, landmarks }: SystemParts['store']) => ({ reads, sharing, landmarks })
 
 export const openSystem = async (parts: SystemParts): Promise<System> => {
   const { store, log, clock = systemClock, ids = systemIds } = parts
   const { meter, tracer = untraced } = parts.watching ?? {}
-  const bus = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
-  const { id, privateKey } = await store.cluster(newPrivateKey)
+  const carrier = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
+  const { bus, deadLetters } = letterCount(carrier, clock)
   const opened = openControlPlane({
     ...storedIn(store),
+    surroundings: { relay: RELAY, isStopped: store.isStopped, deadLetters },
     journal: meter ? observedJournal(store.journal, meter) : store.journal,
     clock,
     ids,
     ...neighboursOf(parts),
     publish: resending(bus.publish, meter),
-    cluster: { id, signer: signerFrom(privateKey) },
+    cluster: await clusterOf(store),
     ...(parts.verify ? { verify: parts.verify } : {}),
     log,
     tracer,

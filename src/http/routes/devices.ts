@@ -8,7 +8,7 @@ import { filtersOver, withFilters } from '../filters.ts'
 import { DRY_RUN, answerImpact } from '../impact.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
-import { text } from '../query.ts'
+import { flag, text } from '../query.ts'
 import { self, time, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -51,6 +51,7 @@ const plainArgs = {
   vendor: text('Only devices of this vendor, as the driver spells it.'),
   hostname: text('Only devices of this host.'),
   status: text(`${DEVICE_STATUSES.join(' or ')}.`),
+  failing: flag('Only devices that count as bad, or only the others.'),
 }
 const listArgs = { ...plainArgs, ...AS_OF, filters: filtersOver(plainArgs) }
 
@@ -63,12 +64,13 @@ const list = route({
   handle: ({ control, query, minor, base, pairs }) => {
     const asked = withFilters(plainArgs, query, pairs)
     if (!asked.ok) return asked
-    const { type, vendor, hostname, status } = asked.query
+    const { type, vendor, hostname, status, failing } = asked.query
     const filter = {
       ...(type && { type }),
       ...(vendor && { vendor }),
       ...(hostname && { hostname }),
       ...(status && { status }),
+      ...(failing !== undefined && { failing }),
     }
     return answerList((page) => control.devices.list(filter, page), pageOf(asked.query), {
       key: 'devices',

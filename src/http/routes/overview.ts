@@ -6,15 +6,26 @@ import { listBody } from '../listing.ts'
 import { time } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Route } from '../route.ts'
-import { Delivery as DeliverySchema, Overview as OverviewSchema, Permissions } from '../overviewSchemas.ts'
+import { Delivery as DeliverySchema, FOUND_AS, Overview as OverviewSchema, Permissions } from '../overviewSchemas.ts'
 import * as schemas from '../schemas.ts'
 
 const RULE_NAMES = Object.keys(OPERATION_RULES) as readonly RuleName[]
 const LIMIT = { usual: 100, most: 500 }
 
-const waitingBody = ({ waiting, oldestAt }: Overview['orders']) => ({
-  waiting,
-  oldest_at: oldestAt === null ? null : time(oldestAt),
+const maybe = (at: number | null): string | null => (at === null ? null : time(at))
+const waitingBody = ({ waiting, oldestAt }: Overview['orders']) => ({ waiting, oldest_at: maybe(oldestAt) })
+const standingBody = ({ binds, overdueSince, journal, found, viewsChecked }: Overview['standing']) => ({
+  binds: { late: binds.late, next_deadline_at: maybe(binds.nextAt) },
+  overdue_since: maybe(overdueSince),
+  journal: {
+    newest_at: maybe(journal.newestAt),
+    untold_since: maybe(journal.untoldSince),
+    writing_stopped: journal.isStopped,
+  },
+  found: Object.fromEntries(
+    Object.entries(FOUND_AS).map(([name, as]) => [name, { count: found[as].count, last_at: maybe(found[as].lastAt) }]),
+  ),
+  views_checked: viewsChecked,
 })
 
 const overview = route({
@@ -26,7 +37,7 @@ const overview = route({
     answers: { 200: OverviewSchema },
   },
   handle: ({ control, about }) =>
-    answer(control.overview(), 200, ({ countedAt, orders, deliveries, arqs, handles, hosts, devices }) => ({
+    answer(control.overview(), 200, ({ countedAt, orders, deliveries, arqs, handles, hosts, devices, ...more }) => ({
       counted_at: time(countedAt),
       arqs,
       handles,
@@ -34,6 +45,9 @@ const overview = route({
       devices,
       orders: waitingBody(orders),
       deliveries: waitingBody(deliveries),
+      failing_devices: more.failingDevices,
+      placement: more.placement,
+      ...standingBody(more.standing),
       program: about(),
     })),
 })

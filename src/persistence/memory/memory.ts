@@ -11,6 +11,7 @@ import type {
   RowMark,
   Verdict,
   Wish,
+  Scalar,
 } from '../../actors/runtime/ports.ts'
 import { noHints } from '../../actors/runtime/hints.ts'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
@@ -148,7 +149,11 @@ const journalOf = (kept: Kept, options: MemoryOptions): Journal => {
 const readsOf = ({ tables }: Kept): Reads => ({
   tally: async (view, by) => {
     const found = new Map<string, number>()
-    for (const cells of tables.rows(view)) found.set(String(cells[by]), (found.get(String(cells[by])) ?? 0) + 1)
+    for (const cells of tables.rows(view)) {
+      const cell = cells[by] as Scalar
+      const value = String(cell)
+      if (cell !== null) found.set(value, (found.get(value) ?? 0) + 1)
+    }
     return found
   },
   page: async (query) => tables.page(query),

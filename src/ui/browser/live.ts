@@ -1,9 +1,9 @@
 /**
  * Keeps the page up to date: asks for the screen again when something happened, and now and then in any case, while somebody looks at it; says
- * whether it is current.
+ * whether it is current: live, paused while something is selected, stale when it was not renewed, or reconnecting.
  */
 import type { Screen } from '../view/screen.ts'
-import { duration } from '../view/words.ts'
+import { whole } from '../view/words.ts'
 
 const EVERY_MS = 2000
 /** While the stream of events is open, for what no event tells: ages, and what was lost on the way. */
@@ -12,6 +12,9 @@ const SELDOM_MS = 5000
 const GATHER_MS = 100
 const SLOWEST_MS = 15_000
 const LATE_MS = 10_000
+/** What is shown is stale when it was not renewed for so long. */
+const STALE_MS = SELDOM_MS + 3000
+const LOOK_MS = 500
 
 type Parts = {
   readonly take: (screen: Screen) => void
@@ -19,7 +22,10 @@ type Parts = {
   readonly busy: () => boolean
 }
 
-const say = (tone: string, text: string): void => {
+const WORDS = { good: 'live', held: 'paused', busy: 'stale', bad: 'reconnecting' } as const
+
+const say = (tone: keyof typeof WORDS, ageMs: number): void => {
+  const text = tone === 'good' ? WORDS.good : `${WORDS[tone]} · ${whole(ageMs)} old`
   const place = document.querySelector('#live')
   if (place === null || place.textContent === text) return
   place.className = `live ${tone}`
@@ -34,8 +40,23 @@ const follow = (told: (what: unknown) => void): void => {
   port.start()
 }
 
+/** Null: the page is to be loaded as a whole, for example because somebody has to sign in. */
+const askedAgain = async (): Promise<Screen | null> => {
+  const answer = await fetch(location.href, {
+    headers: { accept: 'application/json' },
+    signal: AbortSignal.timeout(LATE_MS),
+  })
+  const isScreen = !answer.redirected && answer.headers.get('content-type')?.startsWith('application/json')
+  return isScreen ? ((await answer.json()) as Screen) : null
+}
+
 export const keepLive = ({ take, busy }: Parts): void => {
   let [failures, freshAt, timer, streaming, asking, again] = [0, Date.now(), 0, false, false, false]
+  /** How current the page is, for every reason that it may not be. */
+  const tell = (): void => {
+    const ms = Date.now() - freshAt
+    say(failures > 0 ? 'bad' : busy() ? 'held' : ms > STALE_MS ? 'busy' : 'good', ms)
+  }
   const after = (ms: number): void => {
     clearTimeout(timer)
     timer = window.setTimeout(() => void ask(), ms)
@@ -46,20 +67,15 @@ export const keepLive = ({ take, busy }: Parts): void => {
     if (document.hidden || busy()) return later()
     asking = true
     try {
-      const answer = await fetch(location.href, {
-        headers: { accept: 'application/json' },
-        signal: AbortSignal.timeout(LATE_MS),
-      })
-      if (answer.redirected || !answer.headers.get('content-type')?.startsWith('application/json'))
-        return location.reload()
-      take((await answer.json()) as Screen)
+      const screen = await askedAgain()
+      if (screen === null) return location.reload()
+      take(screen)
       failures = 0
       freshAt = Date.now()
-      say('good', 'live')
     } catch {
       failures += 1
-      say('bad', `reconnecting · ${duration(Math.floor((Date.now() - freshAt) / 1000) * 1000)} old`)
     }
+    tell()
     asking = false
     if (again) after(GATHER_MS)
     else later()
@@ -74,10 +90,17 @@ export const keepLive = ({ take, busy }: Parts): void => {
       streaming = what === 'open'
     }
   })
-  say('good', 'live')
+  tell()
+  setInterval(() => {
+    if (!document.hidden) tell()
+  }, LOOK_MS)
   document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) void ask()
+    if (document.hidden) return
+    // nobody asked while nobody looked
+    tell()
+    void ask()
   })
+  document.addEventListener('selectionchange', tell)
   addEventListener('online', () => void ask())
   later()
 }

@@ -1,7 +1,8 @@
 /** Takes over the page that the server has drawn: keeps it up to date, listens to keys, copies commands. */
 import { hydrate, render } from 'preact'
-import { page } from '../view/page.ts'
+import { layout } from '../view/layout.ts'
 import type { Screen } from '../view/screen.ts'
+import { drawnBy } from '../view/views.ts'
 import { isHelpShown, listenToKeys } from './keys.ts'
 import { keepLive } from './live.ts'
 
@@ -18,11 +19,13 @@ const copyOnClick = (): void =>
     })
   })
 
-const start = (): void => {
+const start = async (): Promise<void> => {
   const root = document.querySelector('#app')
   const data = document.querySelector('#screen')
   if (root === null || data === null) return
   const first = JSON.parse(data.textContent ?? '') as Screen
+  const draw = await drawnBy(first.view)
+  const page = (screen: Screen) => layout(screen, draw(screen))
   hydrate(page(first), root)
   listenToKeys()
   copyOnClick()
@@ -30,6 +33,8 @@ const start = (): void => {
   if (STATIC.has(first.view)) return
   keepLive({
     take: (screen) => {
+      // a page that has become another one, such as one that says why it cannot be shown
+      if (screen.view !== first.view) return location.reload()
       // what was done is told once
       render(page({ ...screen, done: first.done, search: first.search }), root)
     },
@@ -37,4 +42,4 @@ const start = (): void => {
   })
 }
 
-start()
+void start()

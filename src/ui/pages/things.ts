@@ -61,7 +61,7 @@ const PARTS_MAX = 32
 const HANDLES_MAX = 256
 export const device: Load = async ({ api, id, may }) => {
   const [one, deployables] = await Promise.all([
-    api.get(at`/devices/${id}`, shapes.Device),
+    api.get(at`/devices/${id}`, shapes.DeviceDetail),
     api.get(at`/deployables?device_uuid=${id}&limit=${PARTS_MAX}`, shapes.Deployables),
   ])
   const handlesOf = async (uuid: string) =>
@@ -96,11 +96,19 @@ export const handle: Load = async ({ api, id, may }) => {
 }
 
 export const profile: Load = async ({ api, id, may }) => {
-  const one = mapped(await api.get(at`/device_profiles/${id}`, shapes.OneProfile), ({ device_profile: found }) => found)
+  const [read, versions] = await Promise.all([
+    api.get(at`/device_profiles/${id}`, shapes.OneProfile),
+    api.get(at`/device_profiles/${id}/versions`, shapes.ProfileVersions),
+  ])
+  const one = mapped(read, ({ device_profile: found }) => found)
   return {
     view: 'profile',
     title: `Profile ${id}`,
-    body: { profile: one, offers: one.ok ? offersOf('profiles', 'any', may) : [] },
+    body: {
+      profile: one,
+      versions: versions.ok ? versions.value.versions : [],
+      offers: one.ok ? offersOf('profiles', 'any', may) : [],
+    },
   }
 }
 

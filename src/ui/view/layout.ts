@@ -75,7 +75,8 @@ const top = (screen: Screen): Node =>
       input({
         type: 'search',
         name: 'q',
-        value: screen.search,
+        // not `value`: what somebody types stays when the page is drawn anew
+        defaultValue: screen.search,
         placeholder: 'Find a request, instance, device, host …',
         'aria-label': 'Find by UUID or name',
         autocomplete: 'off',

@@ -38,10 +38,15 @@ const hostColumns = (now: number): readonly Column<Host>[] => [
   { title: 'Last heard of', cell: (row) => when(row.last_seen_at, now) },
   { title: 'Known since', cell: (row) => when(row.created_at, now) },
 ]
+/** A device that fails is that first, whatever an operator has decided of it. */
+export const deviceState = ({ status, failing }: Pick<Device, 'status' | 'failing'>): Node =>
+  failing === null
+    ? state(toneOf(DEVICE_STATES, status), status, DEVICE_STATES[status]?.means)
+    : state('bad', 'failing', failing)
 export const deviceColumns = (now: number): readonly Column<Device>[] => [
   {
     title: 'Status',
-    cell: (row) => state(toneOf(DEVICE_STATES, row.status), row.status, DEVICE_STATES[row.status]?.means),
+    cell: (row) => deviceState(row),
   },
   { title: 'Device', cell: (row) => idLink('devices', row.uuid) },
   { title: 'Type', cell: (row) => row.type },
@@ -58,7 +63,13 @@ const wants = ({ groups }: Profile): Child =>
     ),
   )
 const profileColumns = (now: number): readonly Column<Profile>[] => [
-  { title: 'Profile', cell: ({ name }) => link(`profiles/${encodeURIComponent(name)}`, name) },
+  {
+    title: 'Profile',
+    cell: ({ name, enabled }) => [
+      link(`profiles/${encodeURIComponent(name)}`, name),
+      enabled ? null : span({ class: 'dim' }, ' · no version is enabled'),
+    ],
+  },
   { title: 'Asks for', cell: wants, kind: 'wide' },
   { title: 'Description', cell: ({ description }) => description ?? none() },
   { title: 'Created', cell: (row) => when(row.created_at, now) },

@@ -5,6 +5,7 @@ import {
   type Child,
   type Node,
   a,
+  button,
   circle,
   code,
   dd,
@@ -54,7 +55,11 @@ export const panel = (title: Child, more: Child, ...children: readonly Child[]):
 
 /** A command that does the same, to be copied. */
 export const command = (text: string): Node =>
-  div({ class: 'command' }, code(null, text), span({ class: 'copy', 'data-copy': text }))
+  div(
+    { class: 'command' },
+    code(null, text),
+    button({ class: 'copy', type: 'button', 'data-copy': text, 'aria-label': `copy: ${text}` }),
+  )
 
 const TROUBLES: Readonly<Record<Trouble['kind'], string>> = {
   sign_in: 'You are not signed in',

@@ -4,6 +4,7 @@ import type {
   Deployable,
   Delivery,
   Device,
+  DeviceDetail,
   Drift,
   Handle,
   HandleDetail,
@@ -12,6 +13,7 @@ import type {
   Impact,
   Overview,
   Profile,
+  ProfileVersions,
   Timeline,
 } from '../shapes.ts'
 import type { Told, Trouble } from '../told.ts'
@@ -61,7 +63,7 @@ export type Bodies = {
     readonly counts: Readonly<Record<string, number>> | null
   }
   device: {
-    readonly device: Told<Device>
+    readonly device: Told<DeviceDetail>
     readonly parts: Told<readonly { readonly deployable: Deployable; readonly handles: Told<readonly Handle[]> }[]>
     readonly offers: readonly Offer[]
   }
@@ -71,7 +73,12 @@ export type Bodies = {
   }
   handle: { readonly handle: Told<HandleDetail>; readonly offers: readonly Offer[] }
   profiles: Filtered & { readonly list: Told<readonly Profile[]> }
-  profile: { readonly profile: Told<Profile>; readonly offers: readonly Offer[] }
+  profile: {
+    readonly profile: Told<Profile>
+    /** Oldest first; none where the service announces no versions of profiles, or the caller may not see them. */
+    readonly versions: ProfileVersions['versions']
+    readonly offers: readonly Offer[]
+  }
   drift: { readonly drift: Told<Drift>; readonly marker: string | null; readonly next: string | null }
   deliveries: { readonly list: Told<readonly Delivery[]>; readonly turn: Turn }
   system: {

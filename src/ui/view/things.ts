@@ -1,8 +1,8 @@
-/** The pages of one thing: a host, a device with its parts, an attach handle, a profile, an instance. */
-import type { Deployable, Device, Handle } from '../shapes.ts'
+/** The pages of one thing: a host, a device with its parts, an attach handle, an instance. */
+import type { Deployable, DeviceDetail, Handle, Health } from '../shapes.ts'
 import type { Told } from '../told.ts'
 import { lanes } from './arq.ts'
-import { deviceColumns, hostState } from './lists.ts'
+import { deviceColumns, deviceState, hostState } from './lists.ts'
 import { offers } from './offers.ts'
 import {
   type Fact,
@@ -23,18 +23,18 @@ import {
 import { recorderOf } from './recorder.ts'
 import { rows } from './rows.ts'
 import type { Offer, Screen } from './screen.ts'
-import { ARQ_STATES, DEVICE_STATES, HANDLE_STATES, type Tone, toneOf } from './states.ts'
+import { ARQ_STATES, HANDLE_STATES, type Tone, toneOf } from './states.ts'
 import { type Child, type Node, a, code, div, h1, header, li, p, span, ul } from './tags.ts'
 import { count, many, sum } from './words.ts'
 
-const head = (over: Node, title: string, badge: Child, here: string, list: readonly Offer[]): Node =>
+export const head = (over: Node, title: string, badge: Child, here: string, list: readonly Offer[]): Node =>
   header(
     { class: 'head' },
     div(null, p({ class: 'over' }, over), h1({ class: 'id' }, title)),
     badge,
     offers(here, list),
   )
-const lastOf = (here: string): string => decodeURIComponent(here.split('/')[1] ?? '')
+export const lastOf = (here: string): string => decodeURIComponent(here.split('/')[1] ?? '')
 
 type Noted = { readonly by: string; readonly reason: string; readonly at: string } | null
 const note = (said: string, given: Noted, now: number): Child =>
@@ -158,7 +158,7 @@ const part = (
   )
 }
 
-const deviceFacts = (device: Device, now: number): readonly Fact[] => [
+const deviceFacts = (device: DeviceDetail, now: number): readonly Fact[] => [
   ['Host', idLink('hosts', device.hostname)],
   ['Type', device.type],
   ['Vendor', code(null, device.vendor)],
@@ -167,21 +167,30 @@ const deviceFacts = (device: Device, now: number): readonly Fact[] => [
   ['Known since', when(device.created_at, now)],
 ]
 
+const HEALTH_TONES: Readonly<Record<string, Tone>> = { ok: 'good', warning: 'busy', bad: 'bad' }
+const healthPanel = ({ state: word, reason, since, measured_at: measured, numbers }: Health, now: number): Node =>
+  panel(
+    'Health',
+    span({ class: 'dim' }, measured === null ? 'never measured' : ['measured ', when(measured, now)]),
+    facts([
+      ['State', state(HEALTH_TONES[word] ?? 'idle', word)],
+      ['Reason', reason ?? none()],
+      ['Since', when(since, now)],
+      ...Object.entries(numbers).map(([name, number]): Fact => [name.replaceAll('_', ' '), String(number)]),
+    ]),
+  )
+
 export const devicePage = ({ body: { device, parts, offers: list }, here, now }: Screen<'device'>): Node => {
   if (!device.ok)
     return div(null, head(link('devices', 'Device'), lastOf(here), null, here, []), trouble(device.trouble))
-  const { uuid, model, status } = device.value
+  const { uuid, model, failing, health } = device.value
   return div(
     null,
-    head(
-      link('devices', 'Device'),
-      uuid,
-      state(toneOf(DEVICE_STATES, status), status, DEVICE_STATES[status]?.means),
-      here,
-      list,
-    ),
+    head(link('devices', 'Device'), uuid, deviceState(device.value), here, list),
     p({ class: 'lead' }, model),
+    failing === null ? null : p({ class: 'headline bad' }, mark('bad'), `It is failing and is not offered: ${failing}`),
     facts(deviceFacts(device.value, now)),
+    health === null ? null : healthPanel(health, now),
     ...(parts.ok ? parts.value.map((each) => part(each, now)) : [trouble(parts.trouble)]),
     command(`openstack accelerator device show ${uuid}`),
   )
@@ -211,29 +220,6 @@ export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen
       ['Order without an answer', rest.order === null ? none() : String(rest.order)],
     ]),
     command(`accelerando handle show ${uuid}`),
-  )
-}
-
-export const profilePage = ({ body: { profile, offers: list }, here, now }: Screen<'profile'>): Node => {
-  if (!profile.ok)
-    return div(null, head(link('profiles', 'Profile'), lastOf(here), null, here, []), trouble(profile.trouble))
-  const { name, uuid, groups, description, created_at: created } = profile.value
-  return div(
-    null,
-    head(link('profiles', 'Profile'), name, null, here, list),
-    description === null ? null : p({ class: 'lead' }, description),
-    facts([
-      ['UUID', id(uuid)],
-      ['Created', when(created, now)],
-    ]),
-    ...groups.map((group, index) =>
-      panel(
-        `Group ${index}`,
-        span({ class: 'dim' }, 'each group is one accelerator request'),
-        facts(Object.entries(group).map(([key, value]): Fact => [key, code(null, value)])),
-      ),
-    ),
-    command(`openstack accelerator device profile show ${uuid}`),
   )
 }
 

@@ -27,7 +27,7 @@ export const ago = (iso: string, now: number): string => {
   return ms < 1500 ? 'just now' : `${whole(ms)} ago`
 }
 /** Ages change as one looks at them: one unit is enough, and smaller ones would only flicker. */
-const whole = (ms: number): string => {
+export const whole = (ms: number): string => {
   const [unit, name] = ms < MINUTE ? [1000, 's'] : ms < HOUR ? [MINUTE, 'min'] : ms < DAY ? [HOUR, 'h'] : [DAY, 'd']
   return `${Math.floor(ms / unit)} ${name}`
 }

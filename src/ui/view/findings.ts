@@ -1,0 +1,254 @@
+/** What needs a look: each state that can be wrong is a row, with the sentence that says so, the place where it is, and the command that mends it. */
+import type { Overview } from '../shapes.ts'
+import type { Tone } from './states.ts'
+import { ago, many, sum } from './words.ts'
+
+export type Finding = {
+  readonly tone: Tone
+  readonly text: string
+  readonly href: string
+  readonly since: string | null
+  readonly mend: string
+}
+/** `number` 0: there is nothing to say. */
+type Seen = { readonly number: number; readonly since?: string | null }
+type Watched = {
+  readonly tone: Tone
+  readonly seen: (overview: Overview, now: number) => Seen
+  readonly text: (number: number) => string
+  readonly href: string
+  readonly mend: string
+}
+
+/** An order, a moment or a row that waits so long is worth a look. */
+const LONG_MS = 30_000
+const UNTOLD_MS = 5000
+/** What was found once is shown for so long. */
+const REMEMBERED_MS = 24 * 3_600_000
+
+const NOTHING: Seen = { number: 0 }
+const counted =
+  (of: 'arqs' | 'hosts' | 'handles' | 'placement', state: string): Watched['seen'] =>
+  (overview) => ({ number: overview[of][state] ?? 0 })
+const older = (since: string | null, now: number, ms: number, number = 1): Seen =>
+  since !== null && now - Date.parse(since) > ms ? { number, since } : NOTHING
+const found =
+  (name: keyof Overview['found']): Watched['seen'] =>
+  ({ found: all }, now) => {
+    const { count, last_at: last } = all[name]
+    return last !== null && now - Date.parse(last) < REMEMBERED_MS ? { number: count, since: last } : NOTHING
+  }
+
+/** Gravest first. */
+export const WATCHED: readonly Watched[] = [
+  {
+    tone: 'bad',
+    seen: ({ journal }) => ({ number: Number(journal.writing_stopped) }),
+    text: () =>
+      'The database has lost rows: nothing is written until an operator has decided that what it holds is right',
+    href: 'system',
+    mend: 'accelerando migrate --adopt',
+  },
+  {
+    tone: 'bad',
+    seen: ({ overdue_since: since }, now) => older(since, now, LONG_MS),
+    text: () => 'Deadlines have passed and nobody attends to them',
+    href: 'system',
+    mend: 'accelerando doctor',
+  },
+  {
+    tone: 'bad',
+    seen: ({ journal }, now) => older(journal.untold_since, now, UNTOLD_MS),
+    text: () => 'What is recorded does not reach the hosts: the relay is behind',
+    href: 'system',
+    mend: 'accelerando doctor',
+  },
+  {
+    tone: 'bad',
+    seen: counted('hosts', 'down'),
+    text: (n) => `${many(n, 'host is', 'hosts are')} down`,
+    href: 'hosts?liveness=down',
+    mend: 'systemctl restart accelerando-host',
+  },
+  {
+    tone: 'bad',
+    seen: counted('arqs', 'BindFailed'),
+    text: (n) => `${many(n, 'request')} could not be bound`,
+    href: 'arqs?state=BindFailed',
+    mend: 'accelerando arq timeline UUID',
+  },
+  {
+    tone: 'bad',
+    seen: counted('arqs', 'UnbindFailed'),
+    text: (n) => `${many(n, 'request')} could not be released on the host`,
+    href: 'arqs?state=UnbindFailed',
+    mend: 'accelerando arq force-unbind UUID --reason TEXT',
+  },
+  {
+    tone: 'bad',
+    seen: ({ failing_devices: number }) => ({ number }),
+    text: (n) => `${many(n, 'device is', 'devices are')} failing and not offered`,
+    href: 'devices?failing=true',
+    mend: 'openstack accelerator device disable UUID',
+  },
+  {
+    tone: 'bad',
+    seen: counted('handles', 'missing'),
+    text: (n) => `${many(n, 'attach handle is', 'attach handles are')} not reported any more`,
+    href: 'handles?state=missing',
+    mend: 'accelerando device scan',
+  },
+  {
+    tone: 'bad',
+    seen: counted('handles', 'quarantined'),
+    text: (n) =>
+      `${many(n, 'attach handle is', 'attach handles are')} withheld until an operator looks at ${n === 1 ? 'it' : 'them'}`,
+    href: 'handles?state=quarantined',
+    mend: 'accelerando handle release UUID --reason TEXT',
+  },
+  {
+    tone: 'bad',
+    seen: counted('placement', 'unreachable'),
+    text: (n) => `${many(n, 'host')} could not be compared with Placement`,
+    href: 'drift',
+    mend: 'accelerando doctor',
+  },
+  {
+    tone: 'bad',
+    seen: counted('placement', 'waiting_for_compute_node'),
+    text: (n) => `Placement has no compute node for ${many(n, 'host')}`,
+    href: 'drift',
+    mend: 'openstack resource provider list',
+  },
+  {
+    tone: 'bad',
+    seen: counted('placement', 'placement_conflict'),
+    text: (n) => `${many(n, 'host differs', 'hosts differ')} from Placement, and the difference cannot be repaired`,
+    href: 'drift',
+    mend: 'accelerando drift',
+  },
+  {
+    tone: 'bad',
+    seen: counted('placement', 'withheld'),
+    text: (n) => `${many(n, 'host has', 'hosts have')} accelerators in use that nobody has allocated in Placement`,
+    href: 'drift',
+    mend: 'accelerando drift',
+  },
+  {
+    tone: 'bad',
+    seen: found('views_differing'),
+    text: (n) => `${many(n, 'entity has', 'entities have')} list rows that differ from the journal`,
+    href: 'system',
+    mend: 'accelerando rebuild-views',
+  },
+  {
+    tone: 'bad',
+    seen: found('orphan_handles'),
+    text: (n) => `${many(n, 'attach handle is', 'attach handles are')} held for a request that does not hold it`,
+    href: 'system',
+    mend: 'accelerando audit',
+  },
+  {
+    tone: 'bad',
+    seen: found('slot_differences'),
+    text: (n) => `Hosts had ${many(n, 'slot')} prepared differently from what is recorded`,
+    href: 'handles?state=quarantined',
+    mend: 'accelerando handle list --state quarantined',
+  },
+  {
+    tone: 'bad',
+    seen: found('reports_refused'),
+    text: (n) =>
+      `${many(n, 'report')} of hosts ${n === 1 ? 'was' : 'were'} refused because of who sent ${n === 1 ? 'it' : 'them'}`,
+    href: 'hosts',
+    mend: 'accelerando host rekey NAME --reason TEXT',
+  },
+  {
+    tone: 'bad',
+    seen: found('dead_letters'),
+    text: (n) => `${many(n, 'message')} could not be read or handled`,
+    href: 'system',
+    mend: 'accelerando dead-letter list',
+  },
+  {
+    tone: 'bad',
+    seen: ({ orders }, now) => older(orders.oldest_at, now, LONG_MS, orders.waiting),
+    text: (n) => `${many(n, 'order')} to hosts without an answer`,
+    href: 'arqs?state=BindStarted',
+    mend: 'accelerando doctor',
+  },
+  {
+    tone: 'busy',
+    seen: ({ binds }) => ({ number: binds.late }),
+    text: (n) => `${many(n, 'bind has', 'binds have')} used more than half of the time`,
+    href: 'arqs?state=BindStarted',
+    mend: 'accelerando arq timeline UUID',
+  },
+  {
+    tone: 'busy',
+    seen: counted('placement', 'pending'),
+    text: (n) => `${many(n, 'host has', 'hosts have')} changes that Placement has not taken yet`,
+    href: 'drift',
+    mend: 'accelerando drift heal --apply',
+  },
+  {
+    tone: 'busy',
+    seen: counted('hosts', 'stale'),
+    text: (n) => `${many(n, 'host is', 'hosts are')} silent for a while`,
+    href: 'hosts?liveness=stale',
+    mend: 'systemctl status accelerando-host',
+  },
+  {
+    tone: 'held',
+    seen: counted('hosts', 'pending'),
+    text: (n) => `${many(n, 'host waits', 'hosts wait')} for an operator to accept the key`,
+    href: 'hosts?liveness=pending',
+    mend: 'accelerando host approve NAME --reason TEXT',
+  },
+  {
+    tone: 'busy',
+    seen: ({ deliveries }) => ({ number: deliveries.waiting }),
+    text: (n) => `Nova has not taken the events about ${many(n, 'instance')}`,
+    href: 'deliveries',
+    mend: 'accelerando doctor',
+  },
+  {
+    tone: 'idle',
+    seen: ({ hosts }) => ({ number: Number(sum(hosts) === 0) }),
+    text: () => 'No host has reported yet: nothing can be bound',
+    href: 'hosts',
+    mend: 'accelerando host run',
+  },
+]
+
+const QUIET_NEIGHBOURS = new Set(['absent', 'in use', 'a folder', 'the image service'])
+const PLAIN = new Set(['version', 'store', 'api', 'authentication'])
+
+const ofNeighbours = (program: Overview['program']): readonly Finding[] =>
+  Object.entries(program)
+    .filter(([name, said]) => !PLAIN.has(name) && !QUIET_NEIGHBOURS.has(said))
+    .map(([name, said]) => ({
+      tone: 'bad',
+      text: `${name[0]?.toUpperCase()}${name.slice(1)}: ${said.startsWith(`${name}: `) ? said.slice(name.length + 2) : said}`,
+      href: 'system',
+      since: null,
+      mend: 'accelerando doctor',
+    }))
+
+/** `now`: the server's, in ms since the epoch. */
+export const findingsOf = (overview: Overview, now: number): readonly Finding[] => [
+  ...WATCHED.flatMap(({ tone, seen, text, href, mend }): readonly Finding[] => {
+    const { number, since = null } = seen(overview, now)
+    return number > 0 ? [{ tone, text: text(number), href, since, mend }] : []
+  }),
+  ...ofNeighbours(overview.program),
+]
+
+/** What a calm page says: nothing more than what was looked at. */
+export const calm = ({ journal, hosts }: Overview, now: number): string => {
+  const event =
+    journal.newest_at === null
+      ? 'Nothing was recorded yet.'
+      : `The last event was recorded ${ago(journal.newest_at, now)}.`
+  return `All is well: ${many(sum(hosts), 'host')}, each in order, and nothing is stuck. ${event}`
+}

@@ -1,0 +1,59 @@
+/** The page of a device profile: what it asks for, and how that has changed. */
+import type { ProfileVersions } from '../shapes.ts'
+import { type Fact, command, facts, id, link, panel, state, trouble, when } from './parts.ts'
+import { rows } from './rows.ts'
+import type { Screen } from './screen.ts'
+import { type Child, type Node, code, div, p, span } from './tags.ts'
+import { head, lastOf } from './things.ts'
+
+const versionPanel = (versions: ProfileVersions['versions'], now: number): Child =>
+  versions.length === 0
+    ? null
+    : panel(
+        'Versions',
+        span({ class: 'dim' }, 'a request keeps the version that it was made with'),
+        rows(
+          'Versions',
+          [
+            { title: 'Version', cell: ({ version }) => version },
+            {
+              title: 'State',
+              cell: ({ enabled }) => state(enabled ? 'good' : 'held', enabled ? 'enabled' : 'disabled'),
+            },
+            { title: 'Groups', cell: ({ groups }) => code(null, JSON.stringify(groups)), kind: 'wide' },
+            { title: 'Created', cell: ({ created_at: created }) => when(created, now) },
+          ],
+          versions.toReversed(),
+          ({ version }) => String(version),
+        ),
+      )
+
+export const profilePage = ({ body: { profile, versions, offers: list }, here, now }: Screen<'profile'>): Node => {
+  if (!profile.ok)
+    return div(null, head(link('profiles', 'Profile'), lastOf(here), null, here, []), trouble(profile.trouble))
+  const { name, uuid, groups, description, created_at: created, version, enabled, projects } = profile.value
+  return div(
+    null,
+    head(link('profiles', 'Profile'), name, null, here, list),
+    description === null ? null : p({ class: 'lead' }, description),
+    facts([
+      ['UUID', id(uuid)],
+      ['Created', when(created, now)],
+      ...(version === null
+        ? []
+        : ([
+            ['Version', enabled ? String(version) : 'none is enabled: nobody can use it'],
+            ['Who may use it', projects === null ? 'everybody' : projects.join(', ') || 'nobody'],
+          ] as const)),
+    ]),
+    ...groups.map((group, index) =>
+      panel(
+        `Group ${index}`,
+        span({ class: 'dim' }, 'each group is one accelerator request'),
+        facts(Object.entries(group).map(([key, value]): Fact => [key, code(null, value)])),
+      ),
+    ),
+    versionPanel(versions, now),
+    command(`openstack accelerator device profile show ${uuid}`),
+  )
+}

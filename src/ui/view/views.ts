@@ -1,0 +1,31 @@
+/** Which function draws which view. A browser loads the file of the view that it shows, and no other. */
+import type { Screen, ViewName } from './screen.ts'
+import type { Node } from './tags.ts'
+
+type Views = { readonly [N in ViewName]: () => Promise<(screen: Screen<N>) => Node> }
+/** A line each: `assets.ts` reads from it which file a page needs. */
+export const VIEWS: Views = {
+  home: async () => (await import('./home.ts')).homePage,
+  arqs: async () => (await import('./lists.ts')).arqsPage,
+  arq: async () => (await import('./arq.ts')).arqPage,
+  instance: async () => (await import('./things.ts')).instancePage,
+  hosts: async () => (await import('./lists.ts')).hostsPage,
+  host: async () => (await import('./things.ts')).hostPage,
+  devices: async () => (await import('./lists.ts')).devicesPage,
+  device: async () => (await import('./things.ts')).devicePage,
+  handles: async () => (await import('./lists.ts')).handlesPage,
+  handle: async () => (await import('./things.ts')).handlePage,
+  profiles: async () => (await import('./lists.ts')).profilesPage,
+  profile: async () => (await import('./profile.ts')).profilePage,
+  drift: async () => (await import('./service.ts')).driftPage,
+  deliveries: async () => (await import('./lists.ts')).deliveriesPage,
+  system: async () => (await import('./service.ts')).systemPage,
+  act: async () => (await import('./service.ts')).actPage,
+  sign_in: async () => (await import('./service.ts')).signInPage,
+  trouble: async () => (await import('./troublePage.ts')).troublePage,
+}
+
+/** What draws the screens of a view, in their frame. */
+export type Draw = (screen: Screen) => Node
+/** The table holds a function for the body of each view, and the screen says which view it is. */
+export const drawnBy = async (view: ViewName): Promise<Draw> => (await VIEWS[view]()) as Draw

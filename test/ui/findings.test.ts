@@ -1,0 +1,107 @@
+/** What the home page calls wrong: every state that can be wrong, one planted at a time. Only where none is, it says that all is well. */
+import { describe, expect, test } from 'vitest'
+import { withCommands } from '../../src/cli/commandLine.ts'
+import { CommandRow } from '../../src/cli/commandRow.ts'
+import type { Overview } from '../../src/ui/shapes.ts'
+import { WATCHED, calm, findingsOf } from '../../src/ui/view/findings.ts'
+
+const NOW = Date.parse('2026-03-01T12:00:00.000Z')
+const ago = (ms: number) => new Date(NOW - ms).toISOString()
+const NEVER = { count: 0, last_at: null }
+const WELL: Overview = {
+  counted_at: ago(0),
+  arqs: { Bound: 3, Initial: 1 },
+  handles: { free: 4, held: 3 },
+  hosts: { up: 2 },
+  devices: { enabled: 2 },
+  orders: { waiting: 1, oldest_at: ago(2000) },
+  deliveries: { waiting: 0, oldest_at: null },
+  failing_devices: 0,
+  placement: { in_sync: 2 },
+  binds: { late: 0, next_deadline_at: null },
+  overdue_since: ago(500),
+  journal: { newest_at: ago(3000), untold_since: ago(100), writing_stopped: false },
+  found: {
+    views_differing: NEVER,
+    orphan_handles: NEVER,
+    slot_differences: NEVER,
+    reports_refused: NEVER,
+    dead_letters: NEVER,
+  },
+  views_checked: 12,
+  program: {
+    version: '1.2.3',
+    store: 'postgres',
+    kafka: 'in use',
+    keystone: 'in use',
+    nova: 'in use',
+    placement: 'in use',
+    images: 'absent',
+  },
+}
+const once = { count: 1, last_at: ago(60_000) }
+
+/** The state that is planted, and the sentence that has to be said of it. */
+const PLANTED: readonly (readonly [planted: Partial<Overview>, said: RegExp])[] = [
+  [{ hosts: {} }, /No host has reported yet/],
+  [{ hosts: { up: 1, down: 1 } }, /1\u00A0host is down/],
+  [{ hosts: { up: 1, stale: 1 } }, /1\u00A0host is silent for a while/],
+  [{ hosts: { up: 1, pending: 1 } }, /waits for an operator to accept the key/],
+  [{ arqs: { BindFailed: 2 } }, /2\u00A0requests could not be bound/],
+  [{ arqs: { UnbindFailed: 1 } }, /could not be released on the host/],
+  [{ handles: { missing: 1 } }, /not reported any more/],
+  [{ handles: { quarantined: 1 } }, /withheld until an operator looks at it/],
+  [{ failing_devices: 2 }, /2\u00A0devices are failing and not offered/],
+  [{ placement: { unreachable: 1 } }, /could not be compared with Placement/],
+  [{ placement: { waiting_for_compute_node: 1 } }, /Placement has no compute node for 1\u00A0host/],
+  [{ placement: { placement_conflict: 1 } }, /differs from Placement, and the difference cannot be repaired/],
+  [{ placement: { withheld: 1 } }, /in use that nobody has allocated in Placement/],
+  [{ placement: { pending: 1 } }, /changes that Placement has not taken yet/],
+  [{ binds: { late: 1, next_deadline_at: ago(-9000) } }, /1\u00A0bind has used more than half of the time/],
+  [{ overdue_since: ago(31_000) }, /Deadlines have passed and nobody attends to them/],
+  [{ journal: { ...WELL.journal, untold_since: ago(6000) } }, /the relay is behind/],
+  [{ journal: { ...WELL.journal, writing_stopped: true } }, /The database has lost rows/],
+  [{ found: { ...WELL.found, views_differing: once } }, /list rows that differ from the journal/],
+  [{ found: { ...WELL.found, orphan_handles: once } }, /held for a request that does not hold it/],
+  [{ found: { ...WELL.found, slot_differences: once } }, /prepared differently from what is recorded/],
+  [{ found: { ...WELL.found, reports_refused: once } }, /refused because of who sent it/],
+  [{ found: { ...WELL.found, dead_letters: once } }, /1\u00A0message could not be read or handled/],
+  [{ orders: { waiting: 3, oldest_at: ago(31_000) } }, /3\u00A0orders to hosts without an answer/],
+  [{ deliveries: { waiting: 1, oldest_at: ago(0) } }, /Nova has not taken the events about 1\u00A0instance/],
+  [{ program: { ...WELL.program, kafka: 'kafka: no answer from it yet' } }, /^Kafka: no answer from it yet$/],
+  [{ program: { ...WELL.program, images: 'images: no answer' } }, /^Images: no answer$/],
+  [{ program: { ...WELL.program, placement: 'no answer within 4000 ms' } }, /^Placement: no answer/],
+]
+
+test('all is well only where every state is in order, and the last event is named', () => {
+  expect(findingsOf(WELL, NOW)).toEqual([])
+  expect(calm(WELL, NOW)).toBe(
+    'All is well: 2\u00A0hosts, each in order, and nothing is stuck. The last event was recorded 3 s ago.',
+  )
+  expect(calm({ ...WELL, journal: { ...WELL.journal, newest_at: null } }, NOW)).toContain('Nothing was recorded yet.')
+})
+
+/** `host list`, of every command that there is. */
+const namesUnder = (row: CommandRow): readonly string[] =>
+  row.commands.flatMap((each) => [each.name(), ...namesUnder(each).map((name) => `${each.name()} ${name}`)])
+
+describe('one state that is wrong', () => {
+  test.each(PLANTED)('is said, with the command that mends it: %j', (planted, said) => {
+    const findings = findingsOf({ ...WELL, ...planted }, NOW)
+    expect(findings.map(({ text }) => text)).toEqual([expect.stringMatching(said)])
+  })
+  test('each row of the table is among them', () => {
+    const all = WATCHED.map(({ seen }) => PLANTED.some(([planted]) => seen({ ...WELL, ...planted }, NOW).number > 0))
+    expect(all).not.toContain(false)
+  })
+  test('what was found more than a day ago is not shown any more', () => {
+    const long = { count: 1, last_at: ago(25 * 3_600_000) }
+    expect(findingsOf({ ...WELL, found: { ...WELL.found, dead_letters: long } }, NOW)).toEqual([])
+  })
+  test('every command of ours that mends exists', () => {
+    const known = namesUnder(withCommands(new CommandRow()))
+    const ours = WATCHED.map(({ mend }) => mend).filter((mend) => mend.startsWith('accelerando '))
+    expect(ours.length).toBeGreaterThan(10)
+    expect(ours.filter((mend) => !known.some((name) => `${mend} `.startsWith(`accelerando ${name} `)))).toEqual([])
+  })
+})
