@@ -49,6 +49,12 @@ describeWith(UPSTREAM, 'an upstream database', (bin) => {
         expect(lines.out).toMatch(new RegExp(`^(repaired|left out) +${rule} +${table} ${id} \\(${uuid}\\): `, 'm'))
       expect(lines.out).toMatch(/^nothing was written: --apply writes it$/m)
     })
+    test('is found by the variable too, where no option names it', async () => {
+      const env = { ACCELERANDO_IMPORT_FROM: upstream.url }
+      const { code, out, err } = await commandHere(['import', '--data', data, '--json'], env)
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      expect(told(out).notes).toEqual(planImport(WHOLE).notes)
+    })
     test('is taken over with --apply, is left as it was, and the audit finds nothing', async () => {
       const before = await upstream.content()
       const { code, out, err } = await commandHere([...into, '--apply', '--json'])
@@ -63,7 +69,7 @@ describeWith(UPSTREAM, 'an upstream database', (bin) => {
       const { code, err } = await commandHere([...into, '--apply'])
       expect(code).toBe(1)
       expect(err).toMatch(
-        /^the target was used before: it holds 18 devices and 17 accelerator requests now\. Nothing was written/,
+        /^the target was used before: it holds 24 devices and 25 accelerator requests now\. Nothing was written/,
       )
     })
     test('shows the same objects as before, with their parents and their states', async () => {

@@ -1,4 +1,5 @@
 /** What an import makes of each damage of an upstream database, and that what it records breaks no invariant (C12). */
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { arq, arqKey } from '../../src/actors/arq/decider.ts'
 import { planImport } from '../../src/actors/upstream/plan.ts'
@@ -7,7 +8,7 @@ import { openPlane, value } from '../support/plane.ts'
 import { CASES, type Case } from './cases.ts'
 import { NOW, importInto, violationsIn } from './recorded.ts'
 import { deployableRow, deviceRow, handleRow, nameOf, pciText, simple, tablesOf, uuidOf } from './scenario.ts'
-import { ARQS, WHOLE } from './whole.ts'
+import { ARQS, WHOLE, WINDOWS } from './whole.ts'
 
 /** What the whole database adds up to, kind by kind. */
 const ALL: Case = [
@@ -28,6 +29,8 @@ const ALL: Case = [
     'repaired handle lost devices 16',
     'repaired count deployables 16',
     'repaired cleaning devices 24',
+    'repaired W21 deployables 30',
+    'repaired W21 deployables 32',
     'left out value device_profiles 2',
     'repaired W7 extended_accelerator_requests 4',
     'repaired two holders extended_accelerator_requests 6',
@@ -36,8 +39,14 @@ const ALL: Case = [
     'repaired handle lost extended_accelerator_requests 16',
     'repaired ended bind extended_accelerator_requests 16',
     'left out deleting extended_accelerator_requests 32',
+    'repaired W1 extended_accelerator_requests 40',
     'repaired W3 attach_handles 3',
     'repaired W9 attach_handles 7',
+    'repaired W3 attach_handles 25',
+    'repaired W9 attach_handles 26',
+    'repaired W9 attach_handles 27',
+    'repaired W3 attach_handles 33',
+    'repaired W3 attach_handles 35',
     'repaired value extended_accelerator_requests 33',
   ],
   Object.entries(ARQS).map(([id, state]) => `${id} ${state}`),
@@ -60,6 +69,33 @@ describe.each([...CASES, ALL])('%s', (_, tables, notes, arqs) => {
     )
     expect(states.flat()).toEqual(arqs)
   })
+})
+
+describe('the failure windows of upstream', () => {
+  test('each of the contract has its rows in the whole database, or a reason why it leaves none', () => {
+    const contract = readFileSync(new URL('../../docs/contract/agent-and-conductor.md', import.meta.url), 'utf8')
+    const named = [...contract.matchAll(/^\| (W\d+) \|/gm)].map(([, name]) => name)
+    expect(Object.keys(WINDOWS)).toEqual(named)
+    expect(named).toHaveLength(24)
+  })
+  const said = new Set<string>(planImport(WHOLE).notes.map(({ table, id }) => `${table} ${id}`))
+  const there = new Set<string>(
+    Object.entries(WHOLE).flatMap(([table, rows]) => rows.map(({ id }: { readonly id: number }) => `${table} ${id}`)),
+  )
+  test.each(Object.entries(WINDOWS))('%s', (_, trace) => {
+    const rows = 'rows' in trace ? trace.rows : []
+    for (const row of rows) expect(there).toContain(row)
+    expect(rows.filter((row) => said.has(row))).toEqual('rows' in trace ? trace.said : [])
+  })
+})
+
+test('what a card holds is kept where a bound request uses it and nothing else was to be loaded', () => {
+  const { devices } = planImport(WHOLE)
+  const images = devices.flatMap(({ deployables }) =>
+    deployables.map(({ identity, bitstreamId }) => [identity.id, bitstreamId] as const),
+  )
+  const used = new Map(images)
+  expect([30, 32, 34].map((id) => used.get(id))).toEqual([null, null, uuidOf('profile', 98)])
 })
 
 test('a note about a device that is left out names what is wrong with it', () => {

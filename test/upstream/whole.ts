@@ -1,5 +1,6 @@
 /** A whole database of upstream: healthy rows, nested deployables, and each damage beside them. */
-import type { UpstreamTables } from '../../src/actors/upstream/rows.ts'
+import type { ArqRow, UpstreamTable, UpstreamTables } from '../../src/actors/upstream/rows.ts'
+import { rpUuidOf } from '../../src/rpUuid.ts'
 import {
   arqRow,
   attributeRow,
@@ -24,11 +25,39 @@ const bound = (id: number, more = {}) => boundRow(id, id, name(id), more)
 const instance = (id: number) => ({ instanceUuid: uuidOf('instance', id) })
 const REGION = name(17)
 
+const IMAGE = uuidOf('profile', 99)
+const LOADED = uuidOf('profile', 98)
+/** A device with several attach handles in one deployable: functions of a card, or mediated devices of a GPU. */
+const several = (id: number, type: 'GPU' | 'FPGA', slots: readonly (readonly [handle: number, inUse: boolean])[]) => ({
+  ...simple(id, at(id)),
+  devices: [deviceRow(id, { type })],
+  deployables: [
+    deployableRow(id, id, name(id), { numAccelerators: slots.length, bitstreamId: type === 'FPGA' ? LOADED : null }),
+  ],
+  attributes: [attributeRow(id * 10, id, 'rc', type === 'FPGA' ? 'FPGA' : 'VGPU')],
+  attach_handles: slots.map(([handle, inUse], n) =>
+    type === 'FPGA'
+      ? handleRow(handle, id, pciText(at(id).bus, '00', `${n + 1}`), { inUse })
+      : handleRow(handle, id, mdevText(at(id).bus, n), { type: 'MDEV', inUse }),
+  ),
+})
+const failed = (id: number, deployableId: number, more: Partial<ArqRow> = {}) =>
+  arqRow(id, {
+    state: 'BindFailed',
+    hostname: HOST,
+    rpUuid: rpUuidOf(name(deployableId)),
+    deployableId,
+    ...instance(id),
+    ...more,
+  })
+const loading = { profileId: 3, deployableId: null } as const
+
 export const WHOLE: UpstreamTables = tablesOf(
   {
     device_profiles: [
       profileRow(1, 'gpu', { description: 'ein Gerät' }),
       profileRow(2, 'torn', { json: '{"groups": [{' }),
+      profileRow(3, 'loads', { json: `{"groups": [{"resources:FPGA": "1", "accel:bitstream_id": "${IMAGE}"}]}` }),
     ],
   },
   simple(1, at(1), true),
@@ -80,6 +109,23 @@ export const WHOLE: UpstreamTables = tablesOf(
     attach_handles: [handleRow(23, 23, mdevText('17', 0), { type: 'MDEV', inUse: true })],
   },
   { ...simple(24, at(24)), devices: [deviceRow(24, { type: 'NVME', state: 'error' })] },
+  several(25, 'GPU', [
+    [25, true],
+    [26, true],
+    [27, true],
+    [28, true],
+  ]),
+  several(30, 'FPGA', [
+    [30, false],
+    [31, true],
+  ]),
+  several(32, 'FPGA', [[32, true]]),
+  simple(33, at(33), true),
+  several(34, 'FPGA', [
+    [34, true],
+    [35, true],
+  ]),
+  simple(36, at(36, 'compute-lost')),
   {
     extended_accelerator_requests: [
       bound(1),
@@ -100,6 +146,14 @@ export const WHOLE: UpstreamTables = tablesOf(
       arqRow(31, { state: 'Unbound' }),
       arqRow(32, { state: 'Deleting', projectId: null }),
       arqRow(33, { projectId: null }),
+      failed(26, 25, { handleId: 26 }),
+      failed(27, 25, { handleId: 27, hostname: `${HOST}.example.org` }),
+      boundRow(28, 28, name(25), { deployableId: 25 }),
+      failed(40, 30, { ...loading, state: 'BindStarted' }),
+      boundRow(41, 31, name(30), { deployableId: 30 }),
+      failed(42, 32, loading),
+      boundRow(43, 32, name(32), { deployableId: 32 }),
+      boundRow(34, 34, name(34), { deployableId: 34 }),
     ],
   },
 )
@@ -123,4 +177,47 @@ export const ARQS: Readonly<Record<number, string>> = {
   30: 'Initial',
   31: 'Unbound',
   33: 'Initial',
+  26: 'BindFailed',
+  27: 'BindFailed',
+  28: 'Bound',
+  40: 'BindFailed',
+  41: 'Bound',
+  42: 'BindFailed',
+  43: 'Bound',
+  34: 'Bound',
+}
+
+type RowName = `${UpstreamTable} ${number}`
+/** `rows`: what the window leaves in `WHOLE`; `said`: of these, the ones that the import changes, and so prints. `none`: why there is no row of it. */
+export type Trace = { readonly rows: readonly RowName[]; readonly said: readonly RowName[] } | { readonly none: string }
+const changed = (...rows: readonly RowName[]): Trace => ({ rows, said: rows })
+/** Nothing in the tables tells these rows from sound ones: hosts, Placement or Nova show what is wrong. */
+const asSound = (...rows: readonly RowName[]): Trace => ({ rows, said: [] })
+
+/** Each failure window of upstream (agent-and-conductor 12), and what of it a database holds. */
+export const WINDOWS: Readonly<Record<`W${number}`, Trace>> = {
+  W1: changed('extended_accelerator_requests 7'),
+  W2: changed('extended_accelerator_requests 40', 'deployables 30'),
+  W3: changed('attach_handles 3'),
+  W4: changed('attach_handles 25'),
+  W5: { none: 'a bound request is the same whether or not Nova had its event' },
+  W6: changed('attach_handles 33'),
+  W7: changed('extended_accelerator_requests 4', 'extended_accelerator_requests 6'),
+  W8: asSound('extended_accelerator_requests 28', 'attach_handles 28'),
+  W9: changed('attach_handles 7', 'attach_handles 26'),
+  W10: { rows: ['extended_accelerator_requests 42', 'deployables 32'], said: ['deployables 32'] },
+  W11: changed('deployables 8'),
+  W12: changed('devices 9', 'devices 10'),
+  W13: asSound('deployables 2'),
+  W14: changed('devices 11'),
+  W15: asSound('devices 36'),
+  W16: { none: 'the rows of the devices are deleted' },
+  W17: changed('devices 13', 'attributes 141'),
+  W18: changed('attach_handles 35'),
+  W19: asSound('extended_accelerator_requests 1'),
+  W20: asSound('extended_accelerator_requests 21'),
+  W21: changed('deployables 14'),
+  W22: asSound('extended_accelerator_requests 30'),
+  W23: changed('attributes 142'),
+  W24: { rows: ['extended_accelerator_requests 27', 'attach_handles 27'], said: ['attach_handles 27'] },
 }

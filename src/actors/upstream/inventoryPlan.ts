@@ -6,7 +6,7 @@ import { commandIdOf } from '../runtime/commandId.ts'
 import { type Card, type Slot, canonicalOf } from './cards.ts'
 import type { Notes } from './notes.ts'
 import { uuidIn } from './readable.ts'
-import type { AttributeRow, DeviceRow } from './rows.ts'
+import type { AttributeRow, DeployableRow, DeviceRow } from './rows.ts'
 import { type Grown, growTrees } from './trees.ts'
 
 export type PlannedDeployable = {
@@ -82,11 +82,11 @@ const classed = (attributes: readonly Attribute[], card: Card, { unit }: Grown, 
   return [{ uuid, key: 'rc', value, origin: 'driver', createdAt: 0 }, ...attributes]
 }
 
-const deployableOf = (card: Card, grown: Grown, used: ReadonlySet<number>, notes: Notes): PlannedDeployable => {
+const deployableOf = (card: Card, grown: Grown, { live, mayHoldOther }: Uses, notes: Notes): PlannedDeployable => {
   const { unit, rpUuid, tree, numAccelerators } = grown
   const { row, uuid, slots } = unit
   const attributes = classed(attributesOf(unit.attributes, notes), card, grown, notes)
-  const keepsImage = row.bitstreamId !== null && slots.some((slot) => used.has(slot.row.id))
+  const keepsImage = row.bitstreamId !== null && slots.some((slot) => live.has(slot.row.id)) && !mayHoldOther(row)
   if (row.bitstreamId !== null && !keepsImage)
     notes.repaired('deployables', row, 'W21', `whether it still holds bitstream ${row.bitstreamId} is unknown`)
   const owner = { deviceUuid: card.uuid, deviceId: card.row.id, host: card.host, vendor: card.row.vendor }
@@ -115,6 +115,8 @@ export type Uses = {
   readonly live: ReadonlySet<number>
   /** Ids of the devices of which it is not known what is used. */
   readonly doubtful: ReadonlySet<number>
+  /** Whether a bind that did not succeed may have loaded another image into the deployable than is recorded. */
+  readonly mayHoldOther: (row: DeployableRow) => boolean
 }
 export const planDevice = (card: Card, uses: Uses, notes: Notes): PlannedDevice => {
   const { row } = card
@@ -134,12 +136,13 @@ export const planDevice = (card: Card, uses: Uses, notes: Notes): PlannedDevice 
     canonical: canonicalOf(card),
     hostWork: driver === DRIVERS.MDEV,
     createdAt: row.createdAt,
-    deployables: growTrees(card, notes).map((grown) => deployableOf(card, grown, uses.live, notes)),
+    deployables: growTrees(card, notes).map((grown) => deployableOf(card, grown, uses, notes)),
   }
 }
 
 /** Its rows are recorded and retired: notes about them would say nothing that matters. */
 export const planRetired = (card: Card): PlannedDevice => {
   const silent: Notes = { repaired: () => {}, leftOut: () => {}, all: () => [] }
-  return { ...planDevice({ ...card, units: [] }, { live: new Set(), doubtful: new Set() }, silent), canonical: null }
+  const unused: Uses = { live: new Set(), doubtful: new Set(), mayHoldOther: () => false }
+  return { ...planDevice({ ...card, units: [] }, unused, silent), canonical: null }
 }

@@ -11,7 +11,7 @@ export const RULES = {
   W12: 'of several devices with one resource provider, one is kept',
   W14: 'a device without control path is retired, or known by the function that a request has of it',
   W17: 'of several rows for one thing, one is kept',
-  W21: 'what an FPGA holds that nobody uses is unknown',
+  W21: 'what an FPGA holds is unknown, unless a request uses it and no bind that was to load another image has failed',
   W23: 'attributes that are not of the driver belong to operators, and reports do not delete them',
   'two holders': 'an attach handle that several requests are bound to stays with the first, and is in doubt',
   'handle lost': 'a request is bound to an attach handle that does not exist or cannot be read',

@@ -5,6 +5,7 @@ import { boundHandles, cardsIn, doubtfulCards } from './cards.ts'
 import { type PlannedDevice, planDevice, planRetired } from './inventoryPlan.ts'
 import { keep } from './kept.ts'
 import { type Note, type Notes, openNotes } from './notes.ts'
+import { openProgramming } from './programming.ts'
 import { cleaned, groupsIn, uuidIn } from './readable.ts'
 import { type Fate, type Judged, type Withheld, judgeRequests } from './requests.ts'
 import type { ProfileRow, UpstreamTables } from './rows.ts'
@@ -72,7 +73,7 @@ export const planImport = (given: UpstreamTables): Plan => {
   const live = boundHandles(tables)
   const cards = cardsIn(tables, notes)
   const kept = keep(cards, live, notes)
-  const uses = { live, doubtful: doubtfulCards(tables, cards) }
+  const uses = { live, doubtful: doubtfulCards(tables, cards), mayHoldOther: openProgramming(tables) }
   const devices = kept.cards.map((card) => planDevice(card, uses, notes))
   const retired = kept.retired.map(planRetired)
   const providers = new Map(
