@@ -23,6 +23,8 @@ test('all problems are listed at once, each with key, rule, value and source', (
       ACCELERANDO_LOG_LEVEL: 'loud',
       ACCELERANDO_NOVA_ULR: 'http://nova',
       ACCELERANDO_DEMO: 'perhaps',
+      // of a command, and no option
+      ACCELERANDO_IMPORT_FROM: 'mysql://cyborg@db/cyborg',
     },
     file: 'colour = "red"\n[nova]\nurl = "ftp://nova"\ntimeout_seconds = "10"\n[bind]\nresend = 3\n',
   }

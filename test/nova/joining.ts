@@ -1,5 +1,5 @@
 /** The commands of `docs/operators/joining.md`, as they stand there, beside a real cloud: an operator joins it by them, and boots a server. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../support/port.ts'
@@ -69,8 +69,29 @@ export const joining = (given: () => NovaService): void => {
     }
   })
 
+  test('3: the same with an entry of a clouds.yaml', { timeout: RUN_MS }, async () => {
+    const [, , entry] = blocksIn(DOCUMENT, '3. The controls')
+    const file = join(folder.path, 'clouds.yaml')
+    const auth = {
+      auth_url: service.cloud.authUrl,
+      username: ACCOUNT,
+      password: PASSWORD,
+      project_name: 'service',
+    }
+    writeFileSync(file, JSON.stringify({ clouds: { accelerator: { auth, region_name: 'RegionOne' } } }))
+    const text = readFileSync(own[CONFIG]!, 'utf8')
+    const section = '[keystone_authtoken]\n'
+    const kept = text.slice(0, text.indexOf(section) + section.length)
+    const config = join(folder.path, 'with-clouds.toml')
+    writeFileSync(config, `${kept}${filledIn(entry!, { '/etc/openstack/clouds.yaml': file })}\n`)
+    const said = await shell(`accelerando doctor --config ${config}`, env)
+    expect(said).toContain('0 problems')
+    expect(said).toContain(service.cloud.authUrl)
+  })
+
   test('4: what the hosts show; none of their devices is offered by Nova as well', { timeout: RUN_MS }, async () => {
-    const [host, overlap, lists] = blocksIn(DOCUMENT, '4. The hosts')
+    const [names, host, overlap, lists] = blocksIn(DOCUMENT, '4. The hosts')
+    expect(await shell(names!, env)).toMatch(/\| compute-1 /)
     // the hosts of this cloud run already, with simulated devices
     expect(host).toMatch(/^accelerando host --name compute-1 /)
     const files = {

@@ -2,7 +2,7 @@
  * The section of `docs/operators/joining.md` on moving from upstream Cyborg, command by command, beside a real cloud: upstream's own tables in a
  * MariaDB, a server of Nova that holds a request there, and a host whose PCI bus shows the cards that upstream showed.
  */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -145,6 +145,8 @@ export const moving = (given: () => NovaService): void => {
   const ends: (() => Promise<unknown>)[] = []
   let service: NovaService
   let moved: Moved
+  /** The content of upstream's database when it was stopped and had finished its migrations. */
+  let left: string
   let blocks: readonly string[]
   /** The commands of a block; the folder they run in is the operator's home. */
   const run = (block: number) => shell(`cd "$HOME"\n${withOwn(blocks[block]!, moved.own)}`, moved.env)
@@ -181,7 +183,12 @@ export const moving = (given: () => NovaService): void => {
   test('4 and 5: what would happen is shown, then it is taken over', { timeout: RUN_MS }, async () => {
     const before = await moved.upstream.content()
     expect(await run(2)).toContain('nothing was written: --apply writes it')
+    const kept = readFileSync(join(folder.path, 'import.json'), 'utf8')
+    expect(JSON.parse(kept)).toMatchObject({ devices: ids.length, written: null })
+    const byVariable = { ...moved.env, ACCELERANDO_IMPORT_FROM: moved.upstream.url }
+    expect(await shell(`accelerando import --config ${moved.own[CONFIG]} --json`, byVariable)).toBe(kept)
     expect(await run(3)).toMatch(/^clean: /m)
+    left = before
     expect(await moved.upstream.content()).toBe(before)
   })
 
@@ -202,7 +209,7 @@ export const moving = (given: () => NovaService): void => {
   )
 
   test('7 and 8: the host shows the same devices, and all is as before', { timeout: RUN_MS }, async () => {
-    const [start] = blocksIn(DOCUMENT, '4. The hosts')
+    const [, start] = blocksIn(DOCUMENT, '4. The hosts')
     // beside the control on this machine: in a cloud it has its own
     const listen = { ACCELERANDO_ADMIN_LISTEN: `127.0.0.1:${await freePort()}` }
     await begun(withOwn(start!.replace('compute-1', HOST), moved.own), listen).said(new RegExp(`^ready ${HOST}$`, 'm'))
@@ -242,6 +249,19 @@ export const moving = (given: () => NovaService): void => {
         headers: { 'x-auth-token': token, 'x-service-token': token },
       })
       expect(status).toBe(204)
+    },
+  )
+
+  test(
+    'going back: upstream finds its database as it left it, and its own programs read it',
+    { timeout: RUN_MS },
+    async () => {
+      expect(await moved.upstream.content()).toBe(left)
+      const conf = moved.own['/etc/cyborg/cyborg.conf']!
+      await shell(`cyborg-dbsync --config-file ${conf} version`, moved.env)
+      expect(await shell(`cyborg-dbsync --config-file ${conf} online_data_migrations`, moved.env)).not.toMatch(
+        /Migrated [1-9]/,
+      )
     },
   )
 }

@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import { ENV_PREFIX, envName, flagField, flagName, isKey, KEYS, rowOf } from './table.ts'
 import type { Key } from './table.ts'
 import type { Sections } from './sections.ts'
+import { NO_OPTIONS } from './variables.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 export type ConfigSources = {
@@ -73,7 +74,7 @@ const ofFile = (path: string, { readFile }: ConfigSources, problems: string[]): 
 const ofEnv = (env: Env, problems: string[]): readonly Found[] => {
   const known = new Map(KEYS.map((key) => [envName(key), key]))
   return Object.entries(env).flatMap(([name, text]) => {
-    if (!name.startsWith(ENV_PREFIX) || text === undefined || text === '') return []
+    if (!name.startsWith(ENV_PREFIX) || text === undefined || text === '' || NO_OPTIONS.has(name)) return []
     const key = known.get(name)
     if (key === undefined) problems.push(`${name}: unknown option (from the environment)`)
     return key === undefined ? [] : [{ key, value: rowOf(key).fromText(text), origin: name }]

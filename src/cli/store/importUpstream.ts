@@ -13,6 +13,7 @@ import type { Store } from '../../persistence/store.ts'
 import { visibleJson } from '../../text.ts'
 import type { Config } from '../config/config.ts'
 import { readText } from '../config/readText.ts'
+import { IMPORT_FROM } from '../config/variables.ts'
 import { counted } from '../doctor/check.ts'
 import { readOslo } from '../oslo/osloFile.ts'
 import { settingsOf } from '../oslo/settings.ts'
@@ -26,7 +27,6 @@ export type ImportGiven = {
   readonly json?: true | undefined
 }
 
-export const FROM_VARIABLE = 'ACCELERANDO_IMPORT_FROM'
 /** A file may hold the URL alone, or be upstream's own configuration. */
 const urlInFile = (path: string): string => {
   const text = readText(path)
@@ -34,16 +34,16 @@ const urlInFile = (path: string): string => {
   return (connection?.value ?? text).trim()
 }
 
-const SOURCES = `--from, --from-file or ${FROM_VARIABLE}`
+const SOURCES = `--from, --from-file or ${IMPORT_FROM}`
 /** Throws with a text for the operator, which never holds the URL. */
 export const addressOf = ({ from, fromFile }: ImportGiven, env: NodeJS.ProcessEnv): UpstreamAddress => {
-  const told = env[FROM_VARIABLE]
+  const told = env[IMPORT_FROM]
   const given = [
     ...(from === undefined ? [] : [['--from', from] as const]),
     ...(fromFile === undefined ? [] : [['--from-file', urlInFile(fromFile)] as const]),
     ...(told === undefined || told === '' || from !== undefined || fromFile !== undefined
       ? []
-      : [[FROM_VARIABLE, told] as const]),
+      : [[IMPORT_FROM, told] as const]),
   ]
   const [first, second] = given
   if (first === undefined) throw misused(`name upstream's database with ${SOURCES}`)
