@@ -23,7 +23,7 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
     resourceClass: '`PGPU`; `VGPU` where a function is divided',
     traits: '`CUSTOM_NVIDIA_<product>`, `CUSTOM_GPU_NVIDIA_<family>`; of a vGPU `CUSTOM_NVIDIA_<product>_<type>`',
     handles:
-      'one PCI; of a divided function one MDEV for each vGPU, or one PCI where the vendor divides by files of its own',
+      'one PCI; of a divided function one MDEV for each vGPU, or one PCI where the vendor divides by files of its own. **Nova does not attach MDEV**: the guest starts without the vGPU, and without every other accelerator of its server',
     programming:
       'a vGPU is made when it is bound and removed when it is given up; after a restart of the machine it is made again',
     tried: `${RECORDED}; a process in the place of the kernel that makes mediated devices, with the real program and with a real Nova (fake hypervisor)`,
@@ -36,8 +36,8 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
       '`CUSTOM_FPGA_INTEL`, `CUSTOM_FPGA_INTEL_<family>`, `CUSTOM_FPGA_FUNCTION_ID_INTEL_<id>`, `CUSTOM_FPGA_REGION_INTEL_<id>`',
     handles: 'one PCI for each virtual function, or one for the physical function where there are none',
     programming:
-      'with `fpgaconf`, only an image whose header names the region; done when the card shows the functions of the image',
-    tried: `${RECORDED}; a program in the place of \`fpgaconf\``,
+      'with `fpgaconf` (`fpga.fpgaconf`), only an image whose header names the region; done when the card shows the functions of the image',
+    tried: `${RECORDED}; the real host program with a program in the place of \`fpgaconf\``,
   },
   xilinx_fpga_driver: {
     hardware: 'AMD / Xilinx Alveo cards: the management and the user function of a card are one accelerator',
@@ -48,8 +48,8 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
     handles:
       'two PCI, given together to the two accelerator requests of a group with `trait:CUSTOM_FPGA_XILINX=required`',
     programming:
-      'the user partition, with `xrt-smi` or `xbutil`; done when the card shows the UUID of the image. The shell is never written',
-    tried: `${RECORDED}; a program in the place of \`xbutil\``,
+      'the user partition, with `xrt-smi` or `xbutil` of `fpga.xrt_folder`; done when the card shows the UUID of the image. The shell is never written',
+    tried: `${RECORDED}; the real host program with a program in the place of \`xbutil\``,
   },
   intel_nic_driver: {
     hardware: 'Intel network cards of the 700 and 800 series',

@@ -10,6 +10,7 @@ import { xilinxFpgaDriver } from './fpga/xilinxFpga.ts'
 import { nvidiaDriver } from './nvidia/nvidiaDriver.ts'
 import { readVgpuOptions, type VgpuOptions } from './nvidia/vgpuOptions.ts'
 import { type FakeOptions, fakeDriver } from './simulated/fake.ts'
+import { MEASURING, type MeasuringPrograms } from './programs.ts'
 import { pciDriver } from './pci/pciDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
 import { type VirtualFunctions, withVirtualFunctions } from './pci/virtualFunctions.ts'
@@ -29,6 +30,8 @@ export type DriverOptions = {
   readonly gpu?: VgpuOptions & { readonly withoutVfs: boolean }
   /** Items of the form `name:interface|interface`. */
   readonly nic?: { readonly networks: readonly string[]; readonly functions: readonly string[] }
+  readonly fpga?: { readonly fpgaconf: string; readonly xrtFolder: string }
+  readonly measuring?: MeasuringPrograms
   readonly spdk?: SpdkOptions
   readonly fake?: FakeOptions
   /** Needed by `simulated_driver`. */
@@ -49,11 +52,11 @@ const made = (field: string, make: () => Driver): DriverReading => {
   }
 }
 const driver = (one: Driver): DriverReading => ({ ok: true, driver: one })
-const cardOptions = ({ pci: { sysfsRoot = '/sys', check = false } = {}, cards }: DriverOptions): CardOptions => ({
-  sysfsRoot,
-  check,
-  known: lookupIn(cards),
-})
+const cardOptions = ({
+  pci: { sysfsRoot = '/sys', check = false } = {},
+  cards,
+  measuring = MEASURING,
+}: DriverOptions): CardOptions => ({ sysfsRoot, check, known: lookupIn(cards), measuring })
 
 const pci: Maker = ({ pci: given = {} }) => {
   const { whitelist: text, virtualFunctions: _, ...rest } = given
@@ -83,8 +86,8 @@ const nic: Maker = (options) => {
 const MAKERS: Readonly<Record<string, Maker>> = {
   pci_driver: pci,
   nvidia_gpu_driver: nvidia,
-  intel_fpga_driver: (options) => driver(intelFpgaDriver(cardOptions(options))),
-  xilinx_fpga_driver: (options) => driver(xilinxFpgaDriver(cardOptions(options))),
+  intel_fpga_driver: (options) => driver(intelFpgaDriver({ ...cardOptions(options), ...options.fpga })),
+  xilinx_fpga_driver: (options) => driver(xilinxFpgaDriver({ ...cardOptions(options), ...options.fpga })),
   intel_nic_driver: nic,
   intel_qat_driver: (options) => driver(sriovDriver(qatKind, cardOptions(options))),
   ...Object.fromEntries(

@@ -185,7 +185,7 @@ describe('programming', () => {
   test('without XRT it is refused', async () => {
     const host = open(UUID, {})
     await expect(host.driver.program!(host.io, NAME, '/images/design.xclbin', never)).rejects.toThrow(
-      '/opt/xilinx/xrt/bin: has none of xrt-smi, xbutil; is XRT installed?',
+      '/opt/xilinx/xrt/bin: has none of xrt-smi, xbutil; is XRT installed, and does fpga.xrt_folder say where its programs are?',
     )
   })
 })

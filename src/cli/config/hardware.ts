@@ -1,4 +1,5 @@
 /** The options for the drivers: what of this machine's hardware they offer, and how. */
+import { FPGACONF, MEASURING, XRT_FOLDER } from '../../drivers/programs.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
 
@@ -66,6 +67,19 @@ export const HARDWARE = {
   ),
   'gpu_devices.filter_sriov_vfs': row('gpu.withoutVfs', k.toggle, false, {
     about: 'Virtual functions are not offered as whole GPUs by nvidia_gpu_driver.',
+  }),
+  'fpga.fpgaconf': row('fpga.fpgaconf', k.file, FPGACONF, {
+    about: 'The program of the OPAE SDK with which intel_fpga_driver programs cards.',
+  }),
+  'fpga.xrt_folder': row('fpga.xrtFolder', k.folder, XRT_FOLDER, {
+    about:
+      'Where xilinx_fpga_driver finds the program of XRT with which it programs cards: xrt-smi, or the older xbutil.',
+  }),
+  'measuring.nvidia_smi': row('measuring.nvidiaSmi', k.word, MEASURING.nvidiaSmi, {
+    about: 'The program that tells measurements of NVIDIA GPUs: a name in PATH, or a path.',
+  }),
+  'measuring.npu_smi': row('measuring.npuSmi', k.word, MEASURING.npuSmi, {
+    about: 'The program that tells measurements of Ascend NPUs: a name in PATH, or a path.',
   }),
   'spdk.rpc_socket': row('spdk.socket', k.file, '/var/tmp/spdk.sock', {
     about: 'The JSON-RPC socket of the SPDK target whose subsystems nvmf_spdk_driver shows.',

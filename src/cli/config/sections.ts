@@ -5,6 +5,7 @@ import type { RegionOptions } from '../../actors/runtime/region.ts'
 import type { ControlOptions } from '../../actors/services/kernel.ts'
 import type { EventLimits } from '../../delivery/events/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
+import type { MeasuringPrograms } from '../../drivers/programs.ts'
 import type { GlanceOptions } from '../../neighbours/images/glance.ts'
 import type { FilesOptions } from '../../neighbours/images/glanceFiles.ts'
 import type { Address } from './kinds.ts'
@@ -71,6 +72,8 @@ export type Sections = {
     readonly withoutVfs: boolean
   }
   readonly nic: { readonly networks: readonly string[]; readonly functions: readonly string[] }
+  readonly fpga: { readonly fpgaconf: string; readonly xrtFolder: string }
+  readonly measuring: MeasuringPrograms
   readonly spdk: { readonly socket: string }
   readonly fake: { readonly devices: number; readonly handles: number; readonly hostWork: boolean }
   readonly nova: {

@@ -3,6 +3,7 @@ import type { ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
 import { formatPciAddress, type PciAddress, pciAddressOf, pciJson } from '../../pci.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
+import { MEASURING, type MeasuringPrograms } from '../programs.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
@@ -17,6 +18,8 @@ export type CardOptions = {
   /** Every bind first checks that the device is still present. */
   readonly check: boolean
   readonly known: Lookup
+  /** The programs of vendors that tell measurements. */
+  readonly measuring?: MeasuringPrograms
   /** Virtual functions are not offered. */
   readonly withoutVfs?: boolean
   /** Functions that this driver leaves to another one. */
@@ -56,7 +59,7 @@ type CardDriver = Driver & Required<Pick<Driver, 'leftOut' | 'inUse' | 'measure'
 
 export const cardDriver = (
   kind: CardKind,
-  { sysfsRoot, check, known, withoutVfs = false, skip }: CardOptions,
+  { sysfsRoot, check, known, measuring = MEASURING, withoutVfs = false, skip }: CardOptions,
 ): CardDriver => {
   const through = passThrough(sysfsRoot)
   const namesOf = pciNames((ids) => known(ids)?.name ?? null)
@@ -95,6 +98,6 @@ export const cardDriver = (
     },
     release: through.release,
     inUse: through.inUse,
-    measure: measuresPci(sysfsRoot, kind.tool),
+    measure: measuresPci(sysfsRoot, kind.tool?.(measuring)),
   }
 }

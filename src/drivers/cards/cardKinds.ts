@@ -2,6 +2,7 @@
 import type { DeviceType } from '../../hardware.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import { traitName } from '../names.ts'
+import type { MeasuringPrograms } from '../programs.ts'
 import { nvidiaSmi } from '../measuring/nvidiaSmi.ts'
 import { npuSmi } from '../measuring/npuSmi.ts'
 import type { Tool } from '../pci/measured.ts'
@@ -28,7 +29,7 @@ export type CardKind = {
   /** Drives are left out while the host uses them. */
   readonly refusesDrives?: true
   /** What the tool of its vendor measures. */
-  readonly tool?: Tool
+  readonly tool?: (programs: MeasuringPrograms) => Tool
 }
 
 /** `lspci` calls these classes so; the names are part of what drivers have always reported. */
@@ -72,7 +73,7 @@ export const plainTraits = (type: DeviceType, found: PciFunction): readonly stri
 export const NVIDIA_KIND: CardKind = {
   driver: 'nvidia_gpu_driver',
   hardware: 'NVIDIA GPUs',
-  tool: nvidiaSmi,
+  tool: ({ nvidiaSmi: program }) => nvidiaSmi(program),
   offer: (found, known) =>
     found.vendor === '10de' && ['0300', '0302'].includes(classOf(found))
       ? {
@@ -140,7 +141,7 @@ const anySsd: CardKind = {
 const ascend: CardKind = {
   driver: 'huawei_ascend_driver',
   hardware: 'Huawei Ascend NPUs: the Ascend 310, others by rows of `cards.id_table`',
-  tool: npuSmi,
+  tool: ({ npuSmi: program }) => npuSmi(program),
   offer: (found, known) =>
     known?.driver === 'huawei_ascend_driver'
       ? {

@@ -14,6 +14,7 @@ import type { KnownCard, Lookup } from '../cards/knownCards.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
+import { FPGACONF } from '../programs.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import { GBS_HEAD_BYTES, readGbs } from './gbs.ts'
@@ -28,7 +29,6 @@ export type IntelFpgaOptions = {
 }
 const NAME = 'intel_fpga_driver'
 const VFIO = 'vfio-pci'
-const FPGACONF = '/usr/bin/fpgaconf'
 /** The caller's deadline ends a programming earlier. */
 const PROGRAM_MS = 600_000
 

@@ -16,18 +16,24 @@ import type { Driver, HostIo } from '../driver.ts'
 import { readIfThere } from '../files.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
+import { XRT_FOLDER } from '../programs.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import { imageIdOf, type LoadedImage, type LoadedImages, loadedImages } from './loadedImages.ts'
 import { imageUuid, readXclbin, XCLBIN_HEAD_BYTES } from './xclbin.ts'
 
-export type XilinxFpgaOptions = { readonly sysfsRoot: string; readonly known: Lookup }
+export type XilinxFpgaOptions = {
+  readonly sysfsRoot: string
+  readonly known: Lookup
+  /** Where the program of XRT is. */
+  readonly xrtFolder?: string
+}
 
 const NAME = 'xilinx_fpga_driver'
 const VENDOR = '10ee'
 const ACCELERATOR = '1200'
 /** The program of XRT, by its name since 2025 and the one before. */
-const TOOLS = { folder: '/opt/xilinx/xrt/bin', names: ['xrt-smi', 'xbutil'] }
+const TOOLS = ['xrt-smi', 'xbutil']
 const VFIO = 'vfio-pci'
 /** The caller's deadline ends a programming earlier. */
 const PROGRAM_MS = 600_000
@@ -132,14 +138,17 @@ const deviceOf = (card: Card, model: string, one: ReportedDeployable): ReportedD
 })
 
 /** Throws when XRT is not installed. */
-const toolOf = async (io: HostIo): Promise<string> => {
-  const there = await io.list(TOOLS.folder).catch((error: unknown): readonly string[] => {
+const toolIn = async (io: HostIo, folder: string): Promise<string> => {
+  const there = await io.list(folder).catch((error: unknown): readonly string[] => {
     if (codeOf(error) === 'ENOENT') return []
     throw error
   })
-  const name = TOOLS.names.find((one) => there.includes(one))
-  if (name === undefined) throw new Error(`${TOOLS.folder}: has none of ${TOOLS.names.join(', ')}; is XRT installed?`)
-  return `${TOOLS.folder}/${name}`
+  const name = TOOLS.find((one) => there.includes(one))
+  if (name === undefined)
+    throw new Error(
+      `${folder}: has none of ${TOOLS.join(', ')}; is XRT installed, and does fpga.xrt_folder say where its programs are?`,
+    )
+  return `${folder}/${name}`
 }
 
 const headerOf = async (io: HostIo, imagePath: string): Promise<ReturnType<typeof readXclbin>> => {
@@ -162,7 +171,7 @@ const withLastSeen = async (images: LoadedImages, io: HostIo, cards: readonly Ca
 }
 
 export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
-  const { sysfsRoot, known } = options
+  const { sysfsRoot, known, xrtFolder = XRT_FOLDER } = options
   const through = passThrough(sysfsRoot)
   const images = loadedImages(NAME)
   const namesOf = pciNames((ids) => known(ids)?.name ?? null)
@@ -201,7 +210,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
       signal.throwIfAborted()
       const card = await cardNamed(io, deployable)
       const { uuid } = await headerOf(io, imagePath)
-      const tool = await toolOf(io)
+      const tool = await toolIn(io, xrtFolder)
       signal.throwIfAborted()
       await images.forget(io, deployable)
       const args = ['program', '--device', formatPciAddress(userOf(card).address), '--user', imagePath]

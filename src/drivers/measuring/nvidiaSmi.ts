@@ -2,9 +2,8 @@
 import type { Numbers, Quantity } from '../../health.ts'
 import { formatPciAddress, parsePciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
-import { toolOver } from '../pci/measured.ts'
+import { type Tool, toolOver } from '../pci/measured.ts'
 
-const PROGRAM = 'nvidia-smi'
 const TOOL_MS = 8000
 
 /** A field, and how its text becomes a number; null: the card does not tell. */
@@ -44,15 +43,15 @@ const numbersIn = (text: string, fields: readonly Field[]): ReadonlyMap<string, 
     }),
   )
 
+type Asking = { readonly io: HostIo; readonly program: string; readonly signal: AbortSignal }
 const ask = async (
-  io: HostIo,
+  { io, program, signal }: Asking,
   what: keyof typeof ADDRESS,
   fields: readonly Field[],
-  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Numbers>> => {
   const names = [ADDRESS[what], ...fields.map(([name]) => name)].join(',')
   const args = [`--query-${what}=${names}`, '--format=csv,noheader,nounits']
-  return numbersIn(await io.run(PROGRAM, args, TOOL_MS, signal), fields)
+  return numbersIn(await io.run(program, args, TOOL_MS, signal), fields)
 }
 
 /** The worse of what both say: a card has either pages or rows. */
@@ -61,8 +60,10 @@ const merged = (one: Numbers = {}, other: Numbers = {}): Numbers => {
   return { ...one, ...other, ...(pending >= 0 && { memory_repair_pending: pending }) }
 }
 
-export const nvidiaSmi = toolOver(async (io, signal) => {
-  const gpus = await ask(io, 'gpu', GPU, signal)
-  const rows = await ask(io, 'remapped-rows', ROWS, signal).catch(() => new Map<string, Numbers>())
-  return new Map([...gpus].map(([address, own]) => [address, merged(own, rows.get(address))]))
-})
+export const nvidiaSmi = (program: string): Tool =>
+  toolOver(async (io, signal) => {
+    const asking = { io, program, signal }
+    const gpus = await ask(asking, 'gpu', GPU)
+    const rows = await ask(asking, 'remapped-rows', ROWS).catch(() => new Map<string, Numbers>())
+    return new Map([...gpus].map(([address, own]) => [address, merged(own, rows.get(address))]))
+  })
