@@ -20,6 +20,9 @@ import type { Section } from './sections.ts'
 
 export class Final extends Error {}
 
+/** The code of a failure that programs can look for: the card holds another image than the control has recorded. */
+const IMAGE_CHANGED = 'image_changed'
+
 export type Tools = {
   readonly drivers: ReadonlyMap<string, Driver>
   readonly io: HostIo
@@ -52,13 +55,32 @@ const openImage = async ({ images }: Tools, image: string, term: ImageTerm): Pro
   throw isFinal(opened) ? new Final(reason) : new Error(reason)
 }
 
-type Shown = ReportedDeployable & { readonly vendor: string }
+type Shown = ReportedDeployable & {
+  readonly vendor: string
+  /** The image that its card holds: a part of a card that does not say it itself holds what the card does. */
+  readonly holds: string | undefined
+}
+const heldIn = (all: readonly ReportedDeployable[], one: ReportedDeployable): string | undefined => {
+  const above = all.find(({ name }) => name === one.parent)
+  return (
+    one.bitstreamId ??
+    (above && above !== one
+      ? heldIn(
+          all.filter((each) => each !== one),
+          above,
+        )
+      : undefined)
+  )
+}
 /** The deployable as the driver reports it now, with the vendor of its device; null: it is not there. */
 const shown = async ({ look }: Tools, { driver, deployable }: Order): Promise<Shown | null> => {
   const section = await look(driver)
   if (section?.status !== 'ok') throw new Error(section?.error ?? `the driver ${driver} is not enabled on this host`)
-  const all = section.devices.flatMap(({ vendor, deployables }) => deployables.map((one) => ({ ...one, vendor })))
-  return all.find(({ name }) => name === deployable) ?? null
+  for (const { vendor, deployables } of section.devices) {
+    const found = deployables.find(({ name }) => name === deployable)
+    if (found) return { ...found, vendor, holds: heldIn(deployables, found) }
+  }
+  return null
 }
 
 const shownFor = async (tools: Tools, order: Order) => {
@@ -109,6 +131,25 @@ const program = async (tools: Tools, driver: Driver, order: Order, image: string
   }
 }
 
+/** Sees to it that the card holds the image that the slot is prepared for (IMAGE-2, IMAGE-3). */
+const imageFor = async (
+  tools: Tools,
+  driver: Driver,
+  order: Extract<Order, { readonly type: 'PrepareSlot' }>,
+  term: Terms,
+): Promise<OrderOutcome> => {
+  const { bitstream, expects } = order
+  const wanted = bitstream ?? expects
+  if (wanted === undefined) return { changed: false }
+  // asked afresh: what an earlier report showed may have been programmed over since
+  const { holds } = (await shown(tools, order)) ?? {}
+  if (holds === wanted) return { changed: false, bitstreamId: wanted }
+  if (bitstream === undefined)
+    throw new Final(`${IMAGE_CHANGED}: ${order.deployable} holds ${holds ?? 'no known image'}, not image ${wanted}`)
+  await program(tools, driver, order, bitstream, term)
+  return { changed: true, bitstreamId: bitstream }
+}
+
 /** After the release, which is over by then: whatever happens here, the slot is no longer prepared. */
 const clean = async (
   { cleaner, tracer }: Tools,
@@ -130,13 +171,10 @@ export const carryOut = async (tools: Tools, order: Order, term: Terms): Promise
   signal.throwIfAborted()
   switch (order.type) {
     case 'PrepareSlot': {
-      const { bitstream } = order
-      // asked afresh: what an earlier report showed may have been programmed over since
-      const load = bitstream !== undefined && (await shown(tools, order))?.bitstreamId !== bitstream
-      if (load) await program(tools, driver, order, bitstream, term)
+      const image = await imageFor(tools, driver, order, term)
       signal.throwIfAborted()
       await called(tools, order, 'prepare', () => driver.prepare(tools.io, slotOf(order), signal))
-      return { changed: load, ...(bitstream === undefined ? {} : { bitstreamId: bitstream }) }
+      return image
     }
     case 'ReleaseSlot':
       for (const slot of [...also, slotOf(order)])

@@ -62,11 +62,13 @@ export type OrdersOptions = {
 /** The host stops: orders in hand stay in hand, to be carried out again when they are repeated. */
 const STOPPING = new Error('the host stops')
 
-/** One order being carried out. `ended`: its driver no longer works on the device. */
-/** After such an order the inventory may be another one. */
-const isLoading = (order: Order): boolean =>
-  order.type === 'Program' || order.type === 'Probe' || (order.type === 'PrepareSlot' && order.bitstream !== undefined)
+/** When such an order fails, the inventory may be another one than was reported. */
+const concernsImage = (order: Order): boolean =>
+  order.type === 'Program' ||
+  order.type === 'Probe' ||
+  (order.type === 'PrepareSlot' && (order.bitstream !== undefined || order.expects !== undefined))
 
+/** One order being carried out. `ended`: its driver no longer works on the device. */
 type Run = {
   /** What was remembered of its slot when it came. */
   readonly known: Entry | undefined
@@ -161,7 +163,7 @@ export class Orders {
   async #perform(run: Run, entry: Entry, written: Promise<void>, before: Run | undefined): Promise<void> {
     const { ledger, clock, told, changed, log } = this.#options
     await written
-    const result = await this.#result(run, before)
+    const { result, changes } = await this.#result(run, before)
     const current = (): boolean => this.#runs.get(entry.slot) === run
     if (!current()) log.info({ slot: entry.slot, number: entry.number, ...result }, 'order.superseded')
     if (result !== null && current()) {
@@ -171,7 +173,7 @@ export class Orders {
     }
     this.#close(run, entry, result, current())
     // after the result: a report is read in the light of it
-    if (result !== null && isLoading(run.order)) changed()
+    if (changes) changed()
   }
   #close({ order, span }: Run, { slot, startedAt }: Entry, result: Result | null, current: boolean): void {
     const { ended, clock } = this.#options
@@ -181,23 +183,24 @@ export class Orders {
     span.end(result?.status === 'failed' ? result.reason : undefined, { 'accelerando.outcome': outcome })
     if (current) this.#runs.delete(slot)
   }
-  /** Null: the host stops, and the order remains in hand. */
-  async #result(run: Run, before: Run | undefined): Promise<Result | null> {
+  /** Null: the host stops, and the order remains in hand. `changes`: the inventory may be another one now. */
+  async #result(
+    run: Run,
+    before: Run | undefined,
+  ): Promise<{ readonly result: Result | null; readonly changes: boolean }> {
     const { order, abort } = run
     try {
       const deed = await this.#inTurn(run, await this.#turn(run, before))
-      const { bitstreamId, cleaned } = deed
-      return {
-        status: 'done',
-        ...(bitstreamId === undefined ? {} : { bitstreamId }),
-        ...(cleaned === undefined ? {} : { cleaned }),
-      }
+      const { bitstreamId, cleaned, changed: changes } = deed
+      const more = { ...(bitstreamId === undefined ? {} : { bitstreamId }), ...(cleaned && { cleaned }) }
+      return { result: { status: 'done', ...more }, changes }
     } catch (error) {
-      if (abort.signal.reason === STOPPING) return null
+      if (abort.signal.reason === STOPPING) return { result: null, changes: false }
       const reason = textOf(abort.signal.aborted ? abort.signal.reason : error) || 'failed without a reason'
       this.#options.log.warn({ slot: order.slot, number: order.number, type: order.type, reason }, 'order.failed')
-      if (error instanceof NotClean) return { ...failed(reason, true), cleaned: error.cleaned }
-      return failed(reason, error instanceof Final)
+      const unclean = error instanceof NotClean
+      const result = failed(reason, unclean || error instanceof Final)
+      return { result: unclean ? { ...result, cleaned: error.cleaned } : result, changes: concernsImage(order) }
     }
   }
 

@@ -39,7 +39,10 @@ export const Order = v.variant('type', [
     type: v.literal('PrepareSlot'),
     handle: Handle,
     arq: ArqUuid,
+    /** The image that the card has to hold: the host loads it where the card holds another one. */
     bitstream: v.optional(text(100)),
+    /** The image that the card has to hold, and that must not be loaded now: where the card holds another one, the order fails. Hosts before release 0.3.0 ignore it. */
+    expects: v.optional(text(100)),
   }),
   v.object({
     ...head(HandleUuid),
@@ -51,7 +54,7 @@ export const Order = v.variant('type', [
     clean: v.optional(v.literal(true)),
   }),
   v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: text(100) }),
-  /** Its own control sends none. Releases up to 0.2.0 know it, so a host has to answer one. */
+  /** No control of any release sends it: cards are read as decision 0094 says. The recorded topics of releases up to 0.2.0 hold one (docs/upgrade.md). */
   v.object({ ...head(DeployableUuid), type: v.literal('Probe') }),
 ])
 

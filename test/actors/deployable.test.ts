@@ -54,13 +54,14 @@ describe('a grant', () => {
   it('is refused while the region is being programmed', () => {
     given(recorded(), programming).when(grant()).isRefused(refusedBecause('it is being programmed'))
   })
-  it('loads the image that is asked for, and none that is there already', () => {
+  it('loads the image that is asked for, and has one that is there already compared', () => {
     given(recorded())
       .when(grant(ARQ, IMAGE))
       .follows(granted(1, 1, ARQ, IMAGE))
     const loaded = given(recorded(), granted(1, 1, ARQ, IMAGE), done(1, 1))
     expect(loaded.state.bitstreamId).toBe(IMAGE)
-    loaded.when(grant(OTHER, IMAGE)).follows(granted(2, 2, OTHER))
+    const order = { ...say.prepareOrder(2, 2, OTHER), expects: IMAGE }
+    loaded.when(grant(OTHER, IMAGE)).follows({ ...granted(2, null, OTHER), order } as DeployableEvent)
   })
   it('orders host work for an image also where the device needs none otherwise', () => {
     given(recorded({ hostWork: false }))

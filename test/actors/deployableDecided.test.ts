@@ -165,10 +165,10 @@ const granting: readonly Case[] = [
     [granted('h1', 'a1', prepares('h1', 1, { bitstream: 'image' }))],
   ],
   [
-    'grants with the image it has',
+    'grants with the image it has, and has it loaded should the card have lost it',
     [recorded({ bitstreamId: 'image' })],
     grant({ bitstream: 'image' }),
-    [granted('h1', 'a1', prepares('h1', 1))],
+    [granted('h1', 'a1', prepares('h1', 1, { bitstream: 'image' }))],
   ],
   ['that cannot be programmed grants without an image', [plain], grant(), [granted('h1', 'a1', prepares('h1', 1))]],
   [

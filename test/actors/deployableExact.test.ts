@@ -211,7 +211,7 @@ describe('a deployable remembers', () => {
       shown(3000, { bitstreamId: 'other' }, 2),
     ],
     [
-      'its image while it is missing',
+      'its image when it was missing, until its card is read',
       [recorded({ bitstreamId: 'image' }), presence('missing'), presence('present', { bitstreamId: 'other' })],
       shown(3000, { bitstreamId: 'image' }, 2),
     ],
@@ -238,7 +238,7 @@ describe('a deployable remembers', () => {
     [
       'the image that a grant brought',
       [made, granted('h1', 'a1', prepare('h1', 1, { bitstream: 'image' })), done()],
-      withFirst(3000, worked, { orders: 1, bitstreamId: 'image', describedAt: 3000, revision: 1 }),
+      withFirst(3000, worked, { orders: 1, loads: 1, bitstreamId: 'image', describedAt: 3000, revision: 1 }),
     ],
     ['the order of a release', [...given, releases], withFirst(4000, releasing, { orders: 2 })],
     [
@@ -257,7 +257,7 @@ describe('a deployable remembers', () => {
       withFirst(
         3000,
         { lastArq: 'a1', pendingSince: 3000, prepared: true },
-        { orders: 1, describedAt: 3000, revision: 1 },
+        { orders: 1, loads: 1, describedAt: 3000, revision: 1 },
       ),
     ],
     [

@@ -210,16 +210,17 @@ describe('images of requests that are bound together', () => {
       if (!decision.ok) return 'refused'
       const [event] = decision.events as [Extract<DeployableEvent, { type: 'Granted' }>]
       held = deployable.evolve(held, event, 1)
-      return event.order?.type === 'PrepareSlot' ? (event.order.bitstream ?? 'as it is') : 'no order'
+      const { bitstream: load, expects } = event.order?.type === 'PrepareSlot' ? event.order : {}
+      return load ?? expects ?? 'as it is'
     })
   }
   test.each([
     [null, ['x', 'x'], ['x', 'x']],
-    ['x', ['x', 'x'], ['as it is', 'as it is']],
+    ['x', ['x', 'x'], ['x', 'x']],
     ['x', [null, null], ['as it is', 'as it is']],
     // one of them would lose what it was granted with
     [null, ['x', 'y'], ['x', 'refused']],
-    ['x', ['x', 'y'], ['as it is', 'refused']],
+    ['x', ['x', 'y'], ['x', 'refused']],
     ['x', [null, 'y'], ['as it is', 'refused']],
     [null, ['x', null], ['x', 'refused']],
   ])('with %s loaded, %j are given %j', (loaded, wanted, expected) =>

@@ -57,6 +57,23 @@ test('what a card showed is known while a guest has the function that shows it',
   expect((await images.shown(io, []))('other')).toBe('')
   expect(io.kept()).toEqual({ '/state/d.loaded.json': '{"loaded":{},"seen":{"one":"A"}}' })
 })
+test('what a card showed before the machine was started is not known any more', async () => {
+  const io = recordedHostIo({ proc: { sys: { kernel: { random: { boot_id: 'one\n' } } } } })
+  const images = loadedImages('d')
+  const shown = async (shows: string, hidden = false) =>
+    (await images.shown(io, [{ deployable: 'one', shows, hidden }]))('one')
+  await io.keep('/state/d.loaded.json', '{"loaded":{},"seen":{"one":"A"}}')
+  // by a release that did not say when it was seen
+  expect(await shown('', true)).toBe('A')
+  await images.note(io, 'one', { image: 'i', shows: 'A' })
+  expect(io.kept()['/state/d.loaded.json']).toBe(
+    '{"loaded":{"one":{"image":"i","shows":"A"}},"boot":"one","seen":{"one":"A"}}',
+  )
+  io.tree('/proc/sys/kernel/random')['boot_id'] = 'two\n'
+  expect(await shown('', true)).toBe('')
+  expect(await shown('A')).toBe('A')
+  expect(await shown('', true)).toBe('A')
+})
 test('the image of a card is known as long as the card shows the same', async () => {
   const io = recordedHostIo({})
   const images = loadedImages('d')

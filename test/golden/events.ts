@@ -35,6 +35,7 @@ const deployable: All<DeployableEvent> = {
   ProgramStarted: true,
   Programmed: true,
   ProgramFailed: true,
+  BitstreamRead: true,
   AttributeAdded: true,
   AttributeRemoved: true,
   HandleQuarantined: true,

@@ -207,6 +207,17 @@ const programs = async (cloud: Cloud) => {
   await clock.pass(1)
 }
 
+/** The machine has restarted: the card holds nothing of what was loaded. The host says so, and again when it is asked. */
+const imageLost = async ({ report, questions, shown, clock }: Cloud) => {
+  const drivers = [{ driver: 'simulated_driver', status: 'ok', devices: shown }] as const
+  // nothing is said of slots: the last one there may be is the first of the page
+  const from = 'ffffffff-ffff-4fff-8fff-ffffffffffff'
+  await report(HOST, drivers, BOOT, { slots: { from, prepared: [] } })
+  const [question] = questions.splice(0)
+  await report(HOST, drivers, BOOT, { slots: { from, prepared: [], answers: question!.id } })
+  await clock.pass(1)
+}
+
 /** A card fails, and is well again. */
 const measured = async ({ shown, plane, clock }: Cloud) => {
   const { info: controlPath } = (shown[1] as Devices[number]).controlPath
@@ -324,6 +335,7 @@ export const openLivedCloud = async () => {
   await binds(cloud)
   await cleared(cloud)
   await programs(cloud)
+  await imageLost(cloud)
   await measured(cloud)
   await changes(cloud)
   await bind(cloud, 'fpga', 'FPGA')

@@ -137,6 +137,10 @@ const withoutSlot = (text: string | null, slot: string): string => {
   return JSON.stringify({ prepared: others, loaded })
 }
 
+/** After a restart of the machine each card holds what its flash memory has, and nothing that was loaded into it. */
+const withFlashImages = (text: string | null): string =>
+  JSON.stringify({ prepared: readEffects(text).prepared, loaded: {} })
+
 type Step = <Value>(work: () => Promise<Value>) => Promise<Value>
 type Watch = {
   readonly trace: ReturnType<typeof openTrace>
@@ -280,8 +284,9 @@ export const openMachine = (ports: Ports): Machine => {
         trace.forget()
       }
       const mine = life
-      if (gpu && ports.random.chance(0.3)) {
-        gpu.restart()
+      if (ports.random.chance(0.3)) {
+        gpu?.restart()
+        void tree.write(effects, withFlashImages(tree.kept()[effects] ?? null))
         say(`${name}: the machine has restarted`)
       }
       say(`${name}: starts`)

@@ -9,8 +9,8 @@ import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { silent } from '../../src/log.ts'
 import type { Store } from '../../src/persistence/store.ts'
-import { readOrder } from '../../src/wire/message.ts'
-import type { Order } from '../../src/wire/orders.ts'
+import { readOrder, readToHost } from '../../src/wire/message.ts'
+import type { Order, SlotsQuestion } from '../../src/wire/orders.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 import { openTestStore } from './stores.ts'
 import { noCatalogue } from './images.ts'
@@ -38,6 +38,7 @@ export const openPlane = async (
 ) => {
   const store = given ?? (await openTestStore((parts.clock ?? systemClock).now))
   const orders: Order[] = []
+  const questions: SlotsQuestion[] = []
   const bootId = systemIds.uuid()
   let reports = 0
   const plane = openControlPlane({
@@ -73,6 +74,8 @@ export const openPlane = async (
     )
   const take = async (records: Parameters<ControlPlaneParts['publish']>[0]) => {
     for (const record of records) {
+      const sent = readToHost(record)
+      if (sent.ok && sent.value.body.type === 'TellSlots') questions.push(sent.value.body)
       const order = readOrder(record)
       if (!order.ok) continue
       orders.push(order.value.body)
@@ -112,7 +115,7 @@ export const openPlane = async (
   await plane.start()
   const { journal, landmarks, hints } = store
   const events = openEvents({ journal, landmarks, hints, lettersOf, clock: systemClock, log: silent })
-  return { plane, control: plane.control, events, store, orders, answer, pump, report, shows, discovered }
+  return { plane, control: plane.control, events, store, orders, questions, answer, pump, report, shows, discovered }
 }
 
 /** Returns the value, or fails the test with the fault. */

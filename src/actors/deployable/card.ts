@@ -15,13 +15,17 @@ export const giverIn = ({ root, below }: Card, mates: Mates): Deployable | null 
   return [root, ...below].find((node) => node.presence === 'present' && hasFree(node, mates)) ?? null
 }
 
-/** What the giver is asked to load: only a root can be programmed, and only while nothing stands below it. `why`: it gives nothing. */
+/** What the giver is asked to load: only a root can be programmed, and only while nothing stands below it. `expects`: what the card has to hold. `why`: it gives nothing. */
 export const loadOf = (
   root: Deployable,
   giver: Deployable,
   image: string | null,
-): { readonly bitstream: string | null } | { readonly rule: 'being_programmed' | 'divided'; readonly why: string } => {
+):
+  | { readonly bitstream: string | null; readonly expects?: string | null }
+  | { readonly rule: 'being_programmed' | 'divided'; readonly why: string } => {
   if (giver.uuid === root.uuid) return { bitstream: image }
   if (root.program) return { rule: 'being_programmed', why: PROGRAMMED_NOW }
-  return image === null || image === root.bitstreamId ? { bitstream: null } : { rule: 'divided', why: DIVIDED }
+  return image === null || image === root.bitstreamId
+    ? { bitstream: null, expects: image }
+    : { rule: 'divided', why: DIVIDED }
 }

@@ -15,6 +15,7 @@ import {
   grant,
   notReleased,
 } from './granting.ts'
+import { readImage } from './image.ts'
 import { rowsLost } from './rowsLost.ts'
 import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
@@ -183,6 +184,8 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
       return due(held, command.at, command.deadline)
     case 'Program':
       return program(held, command)
+    case 'ReadImage':
+      return readImage(held, command)
     case 'AddAttribute':
       return addAttribute(held, command.attribute)
     case 'RemoveAttribute':

@@ -6,6 +6,7 @@ import type { HandleUuid } from '../../identifiers.ts'
 import { openClaims } from '../../attachedFunctions.ts'
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
+import { mayWrite } from './image.ts'
 import { orderFor } from './orders.ts'
 import { type Deployable, type SlotHandle, busy, takenHandles } from './state.ts'
 import { type Mates, handleFor, partOf } from './units.ts'
@@ -27,10 +28,17 @@ export const DIVIDED =
   'the image that it holds gave it functions of their own, so no bind replaces it: an operator has to program it'
 
 type Shares = (handle: SlotHandle) => boolean
+/** An image that is recorded already is most likely only compared. If it is not, the fence of the host keeps what it has prepared for others. */
+const onlyCompared = (held: Deployable, image: string | undefined, asked: Asked): boolean =>
+  image === held.bitstreamId && (held.hostWork || image === asked.bitstream)
 /** While a preparation that programs an image is under way, the region may not be granted to others (Q6). */
-const loading = (held: Deployable, shares: Shares): boolean =>
+const loading = (held: Deployable, asked: Asked, shares: Shares): boolean =>
   Object.values(held.handles).some(
-    (handle) => handle.pending?.type === 'PrepareSlot' && handle.pending.bitstream !== undefined && !shares(handle),
+    (handle) =>
+      handle.pending?.type === 'PrepareSlot' &&
+      mayWrite(handle.pending) &&
+      !onlyCompared(held, handle.pending.bitstream, asked) &&
+      !shares(handle),
   )
 /** Mates for which the very image is being loaded: the host loads it once for all of them. */
 const sharing =
@@ -68,7 +76,7 @@ const OF_THE_WHOLE: Readonly<Record<Exclude<GrantRule, 'no_free_handle' | 'whole
   device_failing: ({ failing }) => (failing === undefined ? null : `its device is failing: ${failing}`),
   device_missing: ({ presence }) => (presence === 'present' ? null : `its device is ${presence}`),
   being_programmed: (held, asked) =>
-    held.program || loading(held, sharing(asked.bitstream, matesOf(asked))) ? PROGRAMMED_NOW : null,
+    held.program || loading(held, asked, sharing(asked.bitstream, matesOf(asked))) ? PROGRAMMED_NOW : null,
   not_programmable: (held, asked) => (imageToLoad(held, asked) && !held.programmable ? NOT_PROGRAMMABLE : null),
   in_use: (held, asked) =>
     imageToLoad(held, asked) && busy(held, sharing(asked.bitstream, matesOf(asked)))
@@ -121,17 +129,31 @@ export const wholeObstacles = (held: Deployable, asked: Asked): readonly Obstacl
 export const conflict = (held: Deployable, why: string) =>
   refuse({ kind: 'conflict', reason: `deployable ${held.name}: ${why}` })
 
-export const grant = (
+/** Whether nothing speaks against writing the card, should it not hold what is asked for. */
+const mayBeLoaded = (held: Deployable, asked: Asked): boolean =>
+  held.programmable && held.nodes === 0 && !notReleased(held) && !busy(held, sharing(asked.bitstream, matesOf(asked)))
+
+type Command = Extract<DeployableCommand, { type: 'Grant' }>
+/** IMAGE-3. Null: the request asks for none. */
+const imageFor = (
   held: Deployable,
-  command: Extract<DeployableCommand, { type: 'Grant' }>,
-): Decision<DeployableEvent> => {
+  asked: Command,
+): { readonly bitstream: string | null; readonly expects: string | null } => {
+  const { bitstream, expects = null } = asked
+  if (bitstream === null) return { bitstream, expects }
+  return imageToLoad(held, asked) !== null || mayBeLoaded(held, asked)
+    ? { bitstream, expects: null }
+    : { bitstream: null, expects: bitstream }
+}
+
+export const grant = (held: Deployable, command: Command): Decision<DeployableEvent> => {
   const granted = grantable(held, command)
   if (!granted.ok) return conflict(held, granted.why)
   const { arq, deadline, requestId, trace } = command
-  const [{ handle }, load] = [granted, imageToLoad(held, command)]
+  const [{ handle }, image] = [granted, imageFor(held, command)]
   const order =
-    held.hostWork || load
-      ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, trace, bitstream: load })
+    held.hostWork || image.bitstream !== null || image.expects !== null
+      ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, trace, ...image })
       : null
   return accept({ type: 'Granted', handle: handle.uuid, arq, order })
 }

@@ -101,6 +101,8 @@ export type DeployableCommand =
       readonly type: 'Grant'
       readonly arq: ArqUuid
       readonly bitstream: string | null
+      /** The image that its root is recorded with, where this is asked of a part of a card: its host compares it with the card. */
+      readonly expects?: string | null | undefined
       readonly deadline: number
       readonly requestId: string
       readonly trace?: string | undefined
@@ -135,6 +137,8 @@ export type DeployableCommand =
       readonly requestId: string
       readonly trace?: string | undefined
     }
+  /** What the card says that it holds; null: nothing that is known. `mark`: of the deployable as it was compared (`imageMark`). */
+  | { readonly type: 'ReadImage'; readonly image: string | null; readonly mark: string }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
   | { readonly type: 'RemoveAttribute'; readonly uuid: AttributeUuid }
   /** A due time has come: releases that failed on the host are ordered once more, and a programming without an answer ends. */
@@ -201,6 +205,8 @@ export type DeployableEvent =
   | { readonly type: 'ProgramStarted'; readonly image: string; readonly order: Order }
   | { readonly type: 'Programmed'; readonly image: string; readonly number: number }
   | { readonly type: 'ProgramFailed'; readonly image: string; readonly number: number; readonly reason: string }
+  /** The card was looked at, and holds something else than was recorded; null: nothing that is known. */
+  | { readonly type: 'BitstreamRead'; readonly bitstreamId: string | null }
   | { readonly type: 'AttributeAdded'; readonly attribute: Omit<Attribute, 'createdAt'> }
   | { readonly type: 'AttributeRemoved'; readonly uuid: AttributeUuid }
   | HandleAdminEvent

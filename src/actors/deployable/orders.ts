@@ -11,6 +11,8 @@ type Wanted =
       readonly deadline: number
       readonly requestId: string
       readonly bitstream: string | null
+      /** The card has to hold it already. */
+      readonly expects?: string | null
       readonly trace?: string | undefined
     }
   | {
@@ -51,8 +53,9 @@ export const orderFor = (
     const also = wanted.also?.length ? { also: wanted.also } : {}
     return { ...head, type: 'ReleaseSlot', handle, ...also, ...(held.cleaning === 'by_host' ? { clean: true } : {}) }
   }
-  const { arq, requestId, bitstream } = wanted
-  return { ...head, type: 'PrepareSlot', handle, arq, requestId, ...(bitstream === null ? {} : { bitstream }) }
+  const { arq, requestId, bitstream, expects = null } = wanted
+  const image = { ...(bitstream === null ? {} : { bitstream }), ...(expects === null ? {} : { expects }) }
+  return { ...head, type: 'PrepareSlot', handle, arq, requestId, ...image }
 }
 
 /** The order is about the deployable itself, whose UUID is the slot. */

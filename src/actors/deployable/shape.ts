@@ -53,6 +53,8 @@ export type Deployable = Identity & {
   readonly programFault: string | null
   /** Number of the last order given for any of its slots. */
   readonly orders: number
+  /** Number of the last of them that may have written the card; absent: none may. */
+  readonly loads?: number
   readonly createdAt: number
   readonly updatedAt: number | null
   /** When its view row last changed, and how often; grants and releases do not count. */

@@ -3,6 +3,7 @@ import type { Hardware } from '../../imageFits.ts'
 import type { HandleUuid } from '../../identifiers.ts'
 import { rooted, topLevel } from './attributes.ts'
 import { describe } from './describe.ts'
+import { loadsBy } from './image.ts'
 import type { Attribute, DeployableEvent } from './messages.ts'
 import { type Deployable, type SlotHandle, initial } from './shape.ts'
 import { type HandleMove, next } from './states.ts'
@@ -53,12 +54,15 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
         program: { image: event.image, order: event.order, since: at },
         programFault: null,
         orders: event.order.number,
+        ...loadsBy(event.order),
       }
     case 'Programmed':
       return { program: null, bitstreamId: event.image }
     case 'ProgramFailed':
       // the content of the region is unknown now, which is recorded as no known bitstream (S14)
       return { program: null, bitstreamId: null, programFault: event.reason }
+    case 'BitstreamRead':
+      return { bitstreamId: event.bitstreamId }
     case 'TreeTouched':
       // its revision rises: who looked up what stands below it looks again
       return {}
@@ -69,7 +73,7 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
     case 'HandleQuarantined':
       return quarantined(held, event, at)
     case 'OrdersRaised':
-      return { orders: Math.max(held.orders, event.to), ...(event.imageUnknown ? { bitstreamId: null } : {}) }
+      return ordersRaised(held, event)
     case 'HandleCleared':
       return cleared(givenBack(held, event.handle), event.handle)
     default:
@@ -87,7 +91,16 @@ const granted = (
   return {
     ...move(held, handle, 'grant', { arq, pending: order, pendingSince: at, ...again, ...prepared }),
     orders: order?.number ?? held.orders,
+    ...loadsBy(order),
   }
+}
+/** Any of the orders that are lost may have written the card. */
+const ordersRaised = (
+  held: Deployable,
+  { to, imageUnknown }: Extract<DeployableEvent, { type: 'OrdersRaised' }>,
+): Partial<Deployable> => {
+  const orders = Math.max(held.orders, to)
+  return { orders, loads: orders, ...(imageUnknown ? { bitstreamId: null } : {}) }
 }
 /** What a card had loaded before it was taken out says nothing about what it holds when it is back (S14). */
 const presenceSet = (
@@ -149,7 +162,7 @@ const done = (held: Deployable, event: Extract<DeployableEvent, { type: 'OrderDo
   const left = pending?.type === 'PrepareSlot' ? held : notPrepared(held, slot)
   return {
     ...move(left, slot, 'done', { pending: null, ...cleanedIn(event) }),
-    ...(bitstream === undefined ? {} : { bitstreamId: bitstream }),
+    ...(bitstream === undefined || bitstream === held.bitstreamId ? {} : { bitstreamId: bitstream }),
   }
 }
 

@@ -29,6 +29,8 @@ export type Counts = {
   orphansDeleted: number
   /** Slots that a host had prepared differently from the journal: handles that were withheld for it, and those that were prepared again. */
   readonly slotDifferences: Record<SlotDifference, number>
+  /** Cards of which a host has shown another image than was recorded; what it showed is recorded since. */
+  imagesRead: number
   /** Reports that were not taken because of who sent them. */
   readonly refusedReports: RefusalCounts
   /** When each of these was last counted, ms since the epoch; null: not since the start. */
@@ -57,6 +59,7 @@ export const noCounts = (): Counts => ({
   unboundDeleted: 0,
   orphansDeleted: 0,
   slotDifferences: { unexplained: 0, lost: 0, in_use: 0 },
+  imagesRead: 0,
   refusedReports: noRefusals(),
   lastAt: { viewsDiffer: null, orphans: null, slotDifferences: null, refusedReports: null },
 })

@@ -107,9 +107,9 @@ const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearch
   if (found === null && !terms.certain) return MOVED
   const giver = found ?? card.root
   const load = loadOf(card.root, giver, image)
-  const bitstream = 'why' in load ? conflict(draft, `deployable ${card.root.name}: ${load.why}`) : load.bitstream
+  const loaded = 'why' in load ? conflict(draft, `deployable ${card.root.name}: ${load.why}`) : load
   const key = deployableKey(giver.uuid)
-  const order = { arq: one.arq, bitstream, deadline, requestId, trace, mates }
+  const order = { arq: one.arq, ...loaded, deadline, requestId, trace, mates }
   const [granted] = draft.decide(deployable, key, { type: 'Grant', ...order })
   if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
   const target = draft.state(deployable, key)

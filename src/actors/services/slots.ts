@@ -1,10 +1,12 @@
 /**
- * Compares what a host says to have prepared with the journal, and acts where they differ.
+ * Compares what a host says to have prepared, and which images its cards hold, with the journal, and acts where they differ.
  *
  * COMPARE-1 nothing is done for what one report shows: the host is asked, and its answer has to show the same, while the handle has had no order
- *   and no other holder from before the question to after the answer. So a report that was late is never acted upon;
- * COMPARE-2 what the host has and the journal does not explain is withheld (SLOT-1); what the host has lost is prepared again (SLOT-2);
- * COMPARE-3 whatever a host says concerns handles of its own devices only;
+ *   and no other holder, and the card no order that may write it, from before the question to after the answer. So a report that was late is
+ *   never acted upon;
+ * COMPARE-2 what the host has and the journal does not explain is withheld (SLOT-1); what the host has lost is prepared again (SLOT-2); what a card
+ *   holds is recorded (IMAGE-1);
+ * COMPARE-3 whatever a host says concerns its own devices only;
  * COMPARE-4 a process that forgets its question asks again with the next report; a comparison that fails is made again with it.
  */
 import type { HandleUuid, HostName } from '../../identifiers.ts'
@@ -15,8 +17,10 @@ import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { SlotCommand } from '../deployable/slotMessages.ts'
 import { host, hostKey } from '../host/decider.ts'
+import { type ImageDifference, imageDifferences } from '../inventory/imageDifferences.ts'
 import { type Difference, slotDifferences, usedByOthers } from '../inventory/slotDifferences.ts'
 import { createForeignUse } from './foreignUse.ts'
+import { recordImage } from './imagesRead.ts'
 import { type Kernel, newWork } from './kernel.ts'
 import { createHolders } from './retirement.ts'
 
@@ -34,16 +38,21 @@ const SAID = { unexplained: 'slot.unexplained', lost: 'slot.preparedAgain', in_u
 const CAUSE = { by: 'comparison of slots' } as const
 
 type Seen = Pick<Difference, 'kind' | 'mark'>
+/** What differs. */
+type Found = { readonly slots: readonly Difference[]; readonly images: readonly ImageDifference[] }
 type Question = {
   readonly id: string
   readonly bootId: string
   /** By the monotonic clock. */
   readonly at: number
   readonly seen: ReadonlyMap<HandleUuid, Seen>
+  readonly images: readonly ImageDifference[]
 }
 
 const seenIn = (differences: readonly Difference[]): Question['seen'] =>
   new Map(differences.map(({ handle, kind, mark }) => [handle, { kind, mark }]))
+const sameImage = (one: ImageDifference, other: ImageDifference): boolean =>
+  one.deployable === other.deployable && one.mark === other.mark && one.image === other.image
 const sameAs = (seen: Seen | undefined, { kind, mark }: Difference): boolean =>
   seen?.kind === kind && seen.mark === mark
 
@@ -91,23 +100,22 @@ export const createSlotComparison = (kernel: Kernel): SlotComparison => {
   /** The last question to each host. */
   const questions = new Map<HostName, Question>()
   const foreignUse = createForeignUse(clock)
-  const ask = async ({ host: name, bootId }: InventoryReport, differences: readonly Difference[]): Promise<void> => {
+  const ask = async ({ host: name, bootId }: InventoryReport, { slots, images }: Found): Promise<void> => {
     const [id, at, standing] = [ids.uuid(), clock.monotonic(), questions.get(name)]
     if (standing?.bootId === bootId && at - standing.at < ANSWER_MS) return
     if (questions.size >= HOSTS_MAX && !questions.has(name)) questions.clear()
-    questions.set(name, { id, bootId, at, seen: seenIn(differences) })
-    const question = { type: 'TellSlots', host: name, bootId, id, from: firstOf(differences) } as const
+    questions.set(name, { id, bootId, at, seen: seenIn(slots), images })
+    const from = slots.length > 0 ? { from: firstOf(slots) } : {}
+    const question = { type: 'TellSlots', host: name, bootId, id, ...from } as const
     await publish([slotsQuestionRecord(question, clock.now())])
   }
-  const answered = async (
-    { host: name, slots }: InventoryReport,
-    differences: readonly Difference[],
-  ): Promise<boolean> => {
+  const answered = async ({ host: name, slots: said }: InventoryReport, { slots, images }: Found): Promise<boolean> => {
     const question = questions.get(name)
-    if (question === undefined || question.id !== slots?.answers) return false
+    if (question === undefined || question.id !== said?.answers) return false
     questions.delete(name)
-    const confirmed = differences.filter((one) => sameAs(question.seen.get(one.handle), one)).slice(0, AT_ONCE_MAX)
-    for (const one of confirmed) await act(kernel, name, one)
+    for (const one of slots.filter((each) => sameAs(question.seen.get(each.handle), each))) await act(kernel, name, one)
+    const read = images.filter((each) => question.images.some((other) => sameImage(each, other)))
+    for (const one of read) await recordImage(kernel, name, one)
     return true
   }
   const compare = async (report: InventoryReport): Promise<boolean> => {
@@ -126,9 +134,11 @@ export const createSlotComparison = (kernel: Kernel): SlotComparison => {
     if (unknown.length > 0)
       log.warn({ host: name, slots: unknown.slice(0, 10), count: unknown.length }, 'slots.unknown')
     for (const one of lasting.slice(0, AT_ONCE_MAX)) await act(kernel, name, one)
-    if (differences.length > 0 && !(await answered(report, differences)))
-      await ask(report, differences.slice(0, AT_ONCE_MAX))
-    return !undecided && differences.length + used.length + unknown.length === 0
+    const images = imageDifferences(report, places.value)
+    const found = { slots: differences.slice(0, AT_ONCE_MAX), images: images.differences.slice(0, AT_ONCE_MAX) }
+    const count = differences.length + images.differences.length
+    if (count > 0 && !(await answered(report, found))) await ask(report, found)
+    return !undecided && !images.undecided && count + used.length + unknown.length === 0
   }
   return {
     compare: async (report) => {

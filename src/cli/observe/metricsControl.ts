@@ -131,6 +131,7 @@ const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
   meter.show('slot_differences_total', () =>
     SLOT_DIFFERENCES.map((kind) => [{ kind }, counts().slotDifferences[kind]] as const),
   )
+  meter.show('images_read_total', () => counts().imagesRead)
   meter.show('views_checked_total', () => counts().viewsChecked)
   meter.show('arqs_unbound_deleted_total', () => counts().unboundDeleted)
   meter.show('arqs_orphaned_deleted_total', () => counts().orphansDeleted)

@@ -104,6 +104,9 @@ export const CONTROL_METRICS = {
     'Slots that a host had prepared differently from the journal; lost: the handle was prepared again; unexplained, in_use: it was withheld.',
     'kind',
   ),
+  images_read_total: counter(
+    'Cards of which a host has shown another image than was recorded: the machine has restarted, or somebody has programmed the card by other means.',
+  ),
   dead_letters_total: counter('Messages that could not be read or handled, by the topic they came from.', 'topic'),
   hosts: gauge('Hosts by liveness.', 'liveness'),
   devices_failing: gauge('Devices that count as bad and are not offered.'),

@@ -14,11 +14,19 @@ const Loaded = v.object({
 })
 const File = v.object({
   loaded: v.record(v.string(), Loaded),
+  /** During which run of the kernel that was seen. A file of an earlier release does not say it. */
+  boot: v.optional(v.string()),
   /** What each card showed when it could last be asked. */
   seen: v.optional(v.record(v.string(), v.string()), () => ({})),
 })
 type State = v.InferOutput<typeof File>
 export type LoadedImage = Readonly<v.InferOutput<typeof Loaded>>
+
+/** Another one with each start of the machine. */
+const BOOT_ID = '/proc/sys/kernel/random/boot_id'
+/** After a restart of the machine a card may hold something else, so that what it showed before says nothing any more. */
+const ofThisRun = (state: State, boot: string): State =>
+  state.boot === undefined || boot === '' || state.boot === boot ? state : { ...state, seen: {} }
 
 /** What a card shows now. `hidden`: a guest has the function that shows it. */
 export type Showing = { readonly deployable: string; readonly shows: string; readonly hidden: boolean }
@@ -26,7 +34,10 @@ export type Showing = { readonly deployable: string; readonly shows: string; rea
 export type LoadedImages = {
   /** The image of the deployable that shows this now; undefined: not known. */
   readonly read: (io: HostIo) => Promise<(deployable: string, shows: string) => LoadedImage | undefined>
-  /** By deployable: what it shows, or what it showed before a guest took the function: what is reported of a card must not change because it is bound. */
+  /**
+   * By deployable: what it shows, or what it showed before a guest took the function, since the machine was started: what is reported of a card must not
+   * change because it is bound.
+   */
   readonly shown: (io: HostIo, cards: readonly Showing[]) => Promise<(deployable: string) => string>
   readonly note: (io: HostIo, deployable: string, loaded: LoadedImage) => Promise<void>
   /** Before the card is written: what is on it is not known until the end. */
@@ -47,13 +58,15 @@ export const loadedImages = (driver: string): LoadedImages => {
       if (text !== JSON.stringify(before)) await io.keep(pathOf(io), text)
     })
   const change = (io: HostIo, made: (loaded: State['loaded']) => State['loaded']): Promise<void> =>
-    changed(io, ({ loaded, seen }) => ({ loaded: made(loaded), seen }))
+    changed(io, ({ loaded, ...rest }) => ({ loaded: made(loaded), ...rest }))
   return {
     shown: async (io, cards) => {
-      const { seen } = await now(io)
+      const boot = ((await readIfThere(io, BOOT_ID)) ?? '').trim()
+      const { seen } = ofThisRun(await now(io), boot)
       const last = new Map(Object.entries(seen))
       for (const { deployable, shows, hidden } of cards) if (!hidden && shows !== '') last.set(deployable, shows)
-      await changed(io, ({ loaded }) => ({ loaded, seen: Object.fromEntries(last) }))
+      const run = boot === '' ? {} : { boot }
+      await changed(io, ({ loaded }) => ({ loaded, ...run, seen: Object.fromEntries(last) }))
       const plain = new Map(cards.map(({ deployable, shows, hidden }) => [deployable, hidden ? null : shows]))
       return (deployable) => plain.get(deployable) ?? last.get(deployable) ?? ''
     },

@@ -1,0 +1,55 @@
+/** Where the images that the cards of a host hold, by its report, differ from what is recorded of them. Pure. */
+import type { DeployableUuid } from '../../identifiers.ts'
+import { storable } from '../../text.ts'
+import type { InventoryReport } from '../../wire/reports.ts'
+import { imageMark, isUnsettled } from '../deployable/image.ts'
+import type { Deployable } from '../deployable/state.ts'
+
+/** `image` null: the card holds nothing that its driver knows. */
+export type ImageDifference = {
+  readonly deployable: DeployableUuid
+  readonly mark: string
+  readonly image: string | null
+  readonly recorded: string | null
+}
+export type ImageDifferences = {
+  readonly differences: readonly ImageDifference[]
+  /** A card may be written at the moment: when that has ended, the same report may differ. */
+  readonly undecided: boolean
+}
+
+/** By driver and name: what each deployable holds. Devices that cannot be used yet say nothing. */
+const shownIn = ({ drivers }: Pick<InventoryReport, 'drivers'>): ReadonlyMap<string, string | null> =>
+  new Map(
+    drivers.flatMap((section) =>
+      (section.status === 'ok' ? section.devices : [])
+        .filter(({ stub }) => !stub)
+        .flatMap(({ deployables }) => deployables)
+        .map(({ name, bitstreamId }) => [keyOf(section.driver, name), bitstreamId ?? null] as const),
+    ),
+  )
+const keyOf = (driver: string, name: string): string => `${driver} ${name}`
+
+export const imageDifferences = (
+  report: Pick<InventoryReport, 'drivers'>,
+  deployables: readonly Deployable[],
+): ImageDifferences => {
+  const shown = shownIn(report)
+  const differing = deployables.filter(({ driver, name, presence, bitstreamId }) => {
+    const image = shown.get(keyOf(driver, name))
+    // one that no store takes is refused with its device
+    const isThere = presence === 'present' && image !== undefined && (image === null || image === storable(image))
+    return isThere && image !== bitstreamId
+  })
+  return {
+    differences: differing
+      .filter((held) => !isUnsettled(held))
+      .map((held) => ({
+        deployable: held.uuid,
+        mark: imageMark(held),
+        image: shown.get(keyOf(held.driver, held.name))!,
+        recorded: held.bitstreamId,
+      })),
+    undecided: differing.some(isUnsettled),
+  }
+}
