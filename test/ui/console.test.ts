@@ -1,5 +1,6 @@
 /** The console without a browser: what it asks, with whose rights, and what it answers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Fetch } from '../../src/ui/api.ts'
 import { ASTRAY, type Lived, type UiWorld, consoleOf, consoleOver, lived, openUiWorld, placesOf } from './world.ts'
 
 let world: UiWorld
@@ -72,6 +73,46 @@ describe('what a page says', () => {
     const ui = consoleOver(world)
     expect(await textOf(ui, 'arqs?state=Deleting')).toContain('Nothing matches this filter')
     expect(await textOf(ui, 'deliveries')).toContain('Nova has heard everything')
+  })
+  test('a list with several filters: each can be taken away, and the tabs keep the others', async () => {
+    const html = await textOf(consoleOver(world), 'devices?hostname=compute-1&status=enabled')
+    expect(html).toContain('<a class="drop" href="devices?status=enabled" aria-label="Without hostname compute-1">')
+    expect(html).toMatch(/<a href="devices\?hostname=compute-1">All<\/a>/)
+    expect(html).toMatch(/<a href="devices\?hostname=compute-1&amp;status=maintaining">/)
+    expect(html).not.toContain('></a>')
+  })
+  test('what is left out is counted, with the place where the rest is', async () => {
+    const many = <Item extends { readonly uuid: string }>(item: Item, number: number) =>
+      Array.from({ length: number }, (_, at) => ({
+        ...item,
+        uuid: `${String(at).padStart(8, '0')}${item.uuid.slice(8)}`,
+      }))
+    const grown: Fetch = async (request) => {
+      const { pathname, searchParams } = new URL(request.url)
+      const answer = await world.api.fetch(request.clone())
+      const whole = async () => (await answer.clone().json()) as Record<string, any>
+      if (searchParams.has('deployable_uuid')) {
+        const { json } = await world.must(200, 'GET /v2/handles?limit=1')
+        return Response.json({ handles: many(json.handles[0], 300) })
+      }
+      if (searchParams.has('device_uuid')) {
+        const [first] = (await whole())['deployables']
+        return Response.json({ deployables: many(first, 40) })
+      }
+      if (searchParams.has('instance')) return Response.json({ arqs: many((await whole())['arqs'][0], 20) })
+      if (pathname.endsWith('/hosts/compute-1'))
+        return Response.json({ ...(await whole()), arqs: many({ uuid: seen.bound.uuid }, 60).map(({ uuid }) => uuid) })
+      return answer
+    }
+    const ui = consoleOf(grown)
+    const device = await textOf(ui, `devices/${seen.card}`)
+    expect(device).toMatch(/256 of 300 attach handles are shown. <a href="handles\?deployable_uuid=/)
+    expect(device).toContain(`32 of 40 deployables are shown. <a href="devices/${seen.card}?from=32">`)
+    expect(await textOf(ui, `devices/${seen.card}?from=32`)).toContain('8 of 40 deployables are shown.')
+    expect(await textOf(ui, `instances/${seen.bound.instance}`)).toMatch(
+      /16 of 20 requests are shown. <a href="arqs\?instance=/,
+    )
+    expect(await textOf(ui, 'hosts/compute-1')).toMatch(/50 of 60 requests are shown. <a href="handles\?state=held/)
   })
   test('what is not configured is no zero', async () => {
     expect(await textOf(consoleOver(world), 'drift')).toContain('Not configured')

@@ -49,7 +49,7 @@ export const hosts: Load = async ({ api, query }) => {
 }
 
 export const devices: Load = async ({ api, query }) => {
-  const filter = filterOf(query, ['status', 'type', 'hostname', 'vendor'])
+  const filter = filterOf(query, ['status', 'type', 'hostname', 'vendor', 'failing'])
   const [{ list, turn }, overview] = await Promise.all([
     pageOf<shapes.Device>('devices', filter, {
       query,

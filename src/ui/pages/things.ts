@@ -3,6 +3,7 @@ import { offersOf } from '../actions.ts'
 import { at } from '../api.ts'
 import * as shapes from '../shapes.ts'
 import { standingOf } from '../view/lists.ts'
+import { cutTo } from '../view/rows.ts'
 import { type Told, mapped, told } from '../told.ts'
 import { type Asked, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 
@@ -32,57 +33,58 @@ export const arq: Load = async ({ api, id, may }) => {
 /** Members of an instance whose timelines are read at once. */
 const MEMBERS_MAX = 16
 export const instance: Load = async ({ api, id }) => {
-  const members = await arqsIn(api, at`/accelerator_requests?instance=${id}&limit=${MEMBERS_MAX}`)
-  const list = members.ok
-    ? told(
-        await Promise.all(members.value.map(async (one) => ({ arq: one, timeline: await timelineOf(api, one.uuid) }))),
-      )
-    : members
+  const members = await arqsIn(api, at`/accelerator_requests?instance=${id}`)
+  if (!members.ok) return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list: members } }
+  const { some, of } = cutTo(members.value, MEMBERS_MAX)
+  const timed = await Promise.all(some.map(async (one) => ({ arq: one, timeline: await timelineOf(api, one.uuid) })))
+  const list = told({ some: timed, of })
   return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list } }
 }
 
 export const host: Load = async ({ api, id, may }) => {
   const [one, devices] = await Promise.all([
     api.get(at`/hosts/${id}`, shapes.HostDetail),
-    api.get(at`/devices?hostname=${id}&limit=${PAGE_ROWS}`, shapes.Devices),
+    api.get(at`/devices?hostname=${id}`, shapes.Devices),
   ])
   return {
     view: 'host',
     title: `Host ${id}`,
     body: {
       host: one,
-      devices: mapped(devices, (read) => read.devices),
+      devices: mapped(devices, (read) => cutTo(read.devices, PAGE_ROWS)),
       offers: one.ok ? offersOf('hosts', standingOf(one.value), may) : [],
     },
   }
 }
 
+const tallyOf = (handles: readonly shapes.Handle[]): Readonly<Record<string, number>> =>
+  Object.fromEntries([...Map.groupBy(handles, ({ state }) => state)].map(([state, some]) => [state, some.length]))
+
 const PARTS_MAX = 32
 const HANDLES_MAX = 256
-export const device: Load = async ({ api, id, may }) => {
+export const device: Load = async ({ api, id, may, query }) => {
   const [one, deployables] = await Promise.all([
     api.get(at`/devices/${id}`, shapes.DeviceDetail),
-    api.get(at`/deployables?device_uuid=${id}&limit=${PARTS_MAX}`, shapes.Deployables),
+    api.get(at`/deployables?device_uuid=${id}`, shapes.Deployables),
   ])
   const handlesOf = async (uuid: string) =>
-    mapped(
-      await api.get(at`/handles?deployable_uuid=${uuid}&limit=${HANDLES_MAX}`, shapes.Handles),
-      ({ handles }) => handles,
-    )
-  const parts = deployables.ok
-    ? told(
-        await Promise.all(
-          deployables.value.deployables.map(async (each) => ({
-            deployable: each,
-            handles: await handlesOf(each.uuid),
-          })),
-        ),
-      )
-    : deployables
+    mapped(await api.get(at`/handles?deployable_uuid=${uuid}`, shapes.Handles), ({ handles }) => ({
+      ...cutTo(handles, HANDLES_MAX),
+      tally: tallyOf(handles),
+    }))
+  const from = Number(/^\d{1,6}$/.exec(query['from'] ?? '')?.[0] ?? 0)
+  const cut = deployables.ok ? cutTo(deployables.value.deployables, PARTS_MAX, from) : null
+  const parts = await Promise.all(
+    (cut?.some ?? []).map(async (each) => ({ deployable: each, handles: await handlesOf(each.uuid) })),
+  )
   return {
     view: 'device',
     title: `Device ${id}`,
-    body: { device: one, parts, offers: one.ok ? offersOf('devices', one.value.status, may) : [] },
+    body: {
+      device: one,
+      parts: mapped(deployables, () => ({ some: parts, of: cut?.of ?? 0, from })),
+      offers: one.ok ? offersOf('devices', one.value.status, may) : [],
+    },
   }
 }
 

@@ -1,10 +1,10 @@
 /** The pages that are lists: requests, hosts, devices, profiles, events that Nova has not taken. */
 import type { Arq, Delivery, Device, Handle, Host, Profile } from '../shapes.ts'
 import { command, empty, id, idLink, link, none, state, when } from './parts.ts'
-import { type Column, type Tab, listed, rows, tabs, turning } from './rows.ts'
+import { type Column, type Filter, type Tab, filtersOf, listed, rows, tabs, turning, under, without } from './rows.ts'
 import type { Screen } from './screen.ts'
 import { ARQ_STATES, DEVICE_STATES, HANDLE_STATES, HOST_STATES, toneOf } from './states.ts'
-import { type Child, type Node, a, code, div, h1, header, p, span } from './tags.ts'
+import { type Child, type Node, code, div, h1, header, p, span } from './tags.ts'
 import { sum } from './words.ts'
 
 export const arqColumns = (now: number): readonly Column<Arq>[] => [
@@ -95,44 +95,42 @@ const deliveryColumns = (now: number): readonly Column<Delivery>[] => [
   { title: 'Request', cell: (row) => id(row.request_id) },
 ]
 
-/** A tab for each value of the filter, and the first for all. */
+/** A tab for each value of one filter, and the first for all; whatever else narrows the list goes on doing so. */
 const tabsOf = (
   path: string,
-  filter: string,
+  name: string,
   words: readonly string[],
-  chosen: string | undefined,
+  filter: Filter,
   counts: Readonly<Record<string, number>> | null,
-): readonly Tab[] => [
-  { word: 'All', href: path, chosen: chosen === undefined, count: counts === null ? null : sum(counts) },
-  ...words
-    .filter((word) => counts === null || (counts[word] ?? 0) > 0 || word === chosen)
-    .map((word) => ({
-      word,
-      href: `${path}?${filter}=${word}`,
-      chosen: word === chosen,
-      count: counts === null ? null : (counts[word] ?? 0),
-    })),
-]
+): readonly Tab[] => {
+  const chosen = filter[name]
+  const others = without(filter, name)
+  return [
+    {
+      word: 'All',
+      href: under(path, others),
+      chosen: chosen === undefined,
+      count: counts === null ? null : sum(counts),
+    },
+    ...words
+      .filter((word) => counts === null || (counts[word] ?? 0) > 0 || word === chosen)
+      .map((word) => ({
+        word,
+        href: under(path, { ...others, [name]: word }),
+        chosen: word === chosen,
+        count: counts === null ? null : (counts[word] ?? 0),
+      })),
+  ]
+}
 
 const page = (title: string, ...children: readonly Child[]): Node =>
   div(null, header({ class: 'head' }, h1(null, title)), ...children)
 
-const filtersOf = (filter: Readonly<Record<string, string>>, hidden: string): Child => {
-  const others = Object.entries(filter).filter(([name]) => name !== hidden)
-  return others.length === 0
-    ? null
-    : p(
-        { class: 'filters' },
-        ...others.map(([name, value]) => span({ class: 'chip', key: name }, `${name} `, code(null, value))),
-        a({ href: '.' }, ''),
-      )
-}
-
 export const arqsPage = ({ body: { list, filter, counts, turn }, now }: Screen<'arqs'>): Node =>
   page(
     'Requests',
-    tabs('State', tabsOf('arqs', 'state', Object.keys(ARQ_STATES), filter['state'], counts)),
-    filtersOf(filter, 'state'),
+    tabs('State', tabsOf('arqs', 'state', Object.keys(ARQ_STATES), filter, counts)),
+    filtersOf('arqs', filter, 'state'),
     listed(
       list,
       (some) =>
@@ -153,7 +151,7 @@ export const arqsPage = ({ body: { list, filter, counts, turn }, now }: Screen<'
 export const hostsPage = ({ body: { list, filter, counts, turn }, now }: Screen<'hosts'>): Node =>
   page(
     'Hosts',
-    tabs('State', tabsOf('hosts', 'liveness', Object.keys(HOST_STATES), filter['liveness'], counts)),
+    tabs('State', tabsOf('hosts', 'liveness', Object.keys(HOST_STATES), filter, counts)),
     listed(
       list,
       (some) =>
@@ -174,8 +172,8 @@ export const hostsPage = ({ body: { list, filter, counts, turn }, now }: Screen<
 export const devicesPage = ({ body: { list, filter, counts, turn }, now }: Screen<'devices'>): Node =>
   page(
     'Devices',
-    tabs('Status', tabsOf('devices', 'status', Object.keys(DEVICE_STATES), filter['status'], counts)),
-    filtersOf(filter, 'status'),
+    tabs('Status', tabsOf('devices', 'status', Object.keys(DEVICE_STATES), filter, counts)),
+    filtersOf('devices', filter, 'status'),
     listed(
       list,
       (some) =>
@@ -205,8 +203,8 @@ const HANDLE_COLUMNS: readonly Column<Handle>[] = [
 export const handlesPage = ({ body: { list, filter, counts, turn } }: Screen<'handles'>): Node =>
   page(
     'Attach handles',
-    tabs('State', tabsOf('handles', 'state', Object.keys(HANDLE_STATES), filter['state'], counts)),
-    filtersOf(filter, 'state'),
+    tabs('State', tabsOf('handles', 'state', Object.keys(HANDLE_STATES), filter, counts)),
+    filtersOf('handles', filter, 'state'),
     listed(
       list,
       (some) =>

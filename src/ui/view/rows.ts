@@ -1,7 +1,7 @@
 /** Lists: a table in its own scroll box, its filters, and the way to the next page. */
 import type { Told } from '../told.ts'
 import { empty, trouble } from './parts.ts'
-import { type Child, type Node, a, div, nav, span, table, tbody, td, th, thead, tr } from './tags.ts'
+import { type Child, type Node, a, code, div, nav, p, span, table, tbody, td, th, thead, tr } from './tags.ts'
 import { count } from './words.ts'
 
 export type Column<Row> = {
@@ -82,3 +82,49 @@ export const listed = <Row>(
   if (!filtered.is) return nothing
   return empty('Nothing matches this filter', a({ class: 'button', href: filtered.clear }, 'Clear the filter'))
 }
+
+export type Filter = Readonly<Record<string, string>>
+/** The list under these filters. */
+export const under = (path: string, filter: Filter): string => {
+  const query = new URLSearchParams(filter).toString()
+  return query === '' ? path : `${path}?${query}`
+}
+export const without = (filter: Filter, name: string): Filter =>
+  Object.fromEntries(Object.entries(filter).filter(([each]) => each !== name))
+
+/** What the list is narrowed by besides its tabs, each with a link that takes it away. */
+export const filtersOf = (path: string, filter: Filter, ofTabs: string | null): Child => {
+  const others = Object.entries(filter).filter(([name]) => name !== ofTabs)
+  return others.length === 0
+    ? null
+    : p(
+        { class: 'filters' },
+        ...others.map(([name, value]) =>
+          span(
+            { class: 'chip', key: name },
+            `${name.replaceAll('_', ' ')} `,
+            code(null, value),
+            a(
+              { class: 'drop', href: under(path, without(filter, name)), 'aria-label': `Without ${name} ${value}` },
+              '×',
+            ),
+          ),
+        ),
+      )
+}
+
+/** The first of a list, and how long the whole list is. */
+export type Cut<Item> = { readonly some: readonly Item[]; readonly of: number }
+export const cutTo = <Item>(list: readonly Item[], max: number, from = 0): Cut<Item> => ({
+  some: list.slice(from, from + max),
+  of: list.length,
+})
+/** Says that not all is shown, and where the rest is. */
+export const cutNote = ({ some, of }: Cut<unknown>, what: string, href: string): Child =>
+  some.length >= of
+    ? null
+    : p(
+        { class: 'rest dim' },
+        `${count(some.length)} of ${count(of)} ${what} are shown. `,
+        a({ href }, 'Show the others'),
+      )

@@ -17,7 +17,7 @@ import type {
   Timeline,
 } from '../shapes.ts'
 import type { Told, Trouble } from '../told.ts'
-import type { Turn } from './rows.ts'
+import type { Cut, Turn } from './rows.ts'
 
 export type Who = {
   readonly user: string
@@ -34,6 +34,11 @@ export type Offer = {
   readonly not: string | null
 }
 
+/** A deployable with its attach handles; `tally`: how many of all of them are in each state. */
+export type Part = {
+  readonly deployable: Deployable
+  readonly handles: Told<Cut<Handle> & { readonly tally: Readonly<Record<string, number>> }>
+}
 type Filtered = { readonly filter: Readonly<Record<string, string>>; readonly turn: Turn }
 export type Bodies = {
   home: {
@@ -50,12 +55,12 @@ export type Bodies = {
   }
   instance: {
     readonly uuid: string
-    readonly list: Told<readonly { readonly arq: Arq; readonly timeline: Told<Timeline> }[]>
+    readonly list: Told<Cut<{ readonly arq: Arq; readonly timeline: Told<Timeline> }>>
   }
   hosts: Filtered & { readonly list: Told<readonly Host[]>; readonly counts: Readonly<Record<string, number>> | null }
   host: {
     readonly host: Told<HostDetail>
-    readonly devices: Told<readonly Device[]>
+    readonly devices: Told<Cut<Device>>
     readonly offers: readonly Offer[]
   }
   devices: Filtered & {
@@ -64,7 +69,8 @@ export type Bodies = {
   }
   device: {
     readonly device: Told<DeviceDetail>
-    readonly parts: Told<readonly { readonly deployable: Deployable; readonly handles: Told<readonly Handle[]> }[]>
+    /** `from`: so many come before those that are shown. */
+    readonly parts: Told<Cut<Part> & { readonly from: number }>
     readonly offers: readonly Offer[]
   }
   handles: Filtered & {

@@ -21,8 +21,8 @@ import {
   when,
 } from './parts.ts'
 import { recorderOf } from './recorder.ts'
-import { rows } from './rows.ts'
-import type { Offer, Screen } from './screen.ts'
+import { type Cut, cutNote, cutTo, rows, under } from './rows.ts'
+import type { Offer, Part, Screen } from './screen.ts'
 import { ARQ_STATES, HANDLE_STATES, type Tone, toneOf } from './states.ts'
 import { type Child, type Node, a, code, div, h1, header, li, p, span, ul } from './tags.ts'
 import { count, many, sum } from './words.ts'
@@ -42,6 +42,7 @@ const note = (said: string, given: Noted, now: number): Child =>
     ? null
     : p({ class: 'headline' }, mark('held'), `${said} by ${given.by}: ${given.reason} · `, when(given.at, now))
 
+const ARQS_MAX = 50
 export const hostPage = ({ body: { host, devices, offers: list }, here, now }: Screen<'host'>): Node => {
   if (!host.ok) return div(null, head(link('hosts', 'Host'), lastOf(here), null, here, []), trouble(host.trouble))
   const { name, handles, arqs, drivers, retired, ...rest } = host.value
@@ -74,12 +75,16 @@ export const hostPage = ({ body: { host, devices, offers: list }, here, now }: S
       'Devices',
       a({ class: 'quiet', href: `devices?hostname=${encodeURIComponent(name)}` }, 'All'),
       devices.ok
-        ? devices.value.length > 0
-          ? rows(
-              'Devices',
-              deviceColumns(now).filter(({ title }) => title !== 'Host'),
-              devices.value,
-              ({ uuid }) => uuid,
+        ? devices.value.some.length > 0
+          ? div(
+              null,
+              rows(
+                'Devices',
+                deviceColumns(now).filter(({ title }) => title !== 'Host'),
+                devices.value.some,
+                ({ uuid }) => uuid,
+              ),
+              cutNote(devices.value, 'devices', under('devices', { hostname: name })),
             )
           : empty('It has reported no device')
         : trouble(devices.trouble),
@@ -89,7 +94,8 @@ export const hostPage = ({ body: { host, devices, offers: list }, here, now }: S
       : panel(
           'Requests that hold one of them',
           span({ class: 'total' }, count(arqs.length)),
-          ul({ class: 'plain' }, ...arqs.slice(0, 50).map((uuid) => li({ key: uuid }, idLink('arqs', uuid)))),
+          ul({ class: 'plain' }, ...arqs.slice(0, ARQS_MAX).map((uuid) => li({ key: uuid }, idLink('arqs', uuid)))),
+          cutNote(cutTo(arqs, ARQS_MAX), 'requests', under('handles', { state: 'held', hostname: name })),
         ),
     command(`accelerando host show ${name}`),
   )
@@ -128,15 +134,8 @@ const cell = ({ uuid, state: word, arq_uuid: arq }: Handle): Node => {
   )
 }
 
-const part = (
-  { deployable, handles }: { readonly deployable: Deployable; readonly handles: Told<readonly Handle[]> },
-  now: number,
-): Node => {
-  const tally = handles.ok
-    ? Object.entries(Object.groupBy(handles.value, ({ state: word }) => word)).map(
-        ([word, some]) => `${some?.length ?? 0} ${word}`,
-      )
-    : []
+const part = ({ deployable, handles }: Part, now: number): Node => {
+  const tally = handles.ok ? Object.entries(handles.value.tally).map(([word, number]) => `${number} ${word}`) : []
   return panel(
     deployable.name,
     span(
@@ -147,7 +146,10 @@ const part = (
       { class: 'traits' },
       ...attributes(deployable.attributes_list).map((each) => code({ class: 'want', key: each }, each)),
     ),
-    handles.ok ? div({ class: 'cells' }, ...handles.value.map(cell)) : trouble(handles.trouble),
+    handles.ok ? div({ class: 'cells' }, ...handles.value.some.map(cell)) : trouble(handles.trouble),
+    handles.ok
+      ? cutNote(handles.value, 'attach handles', under('handles', { deployable_uuid: deployable.uuid }))
+      : null,
     facts([
       ['Deployable', id(deployable.uuid)],
       ['Resource provider', id(deployable.rp_uuid)],
@@ -156,6 +158,12 @@ const part = (
       ['Changed', when(deployable.updated_at, now)],
     ]),
   )
+}
+
+/** A device in many parts is shown some at a time. */
+const moreParts = ({ some, of, from }: Cut<Part> & { readonly from: number }, uuid: string): Child => {
+  const next = from + some.length < of ? from + some.length : 0
+  return cutNote({ some, of }, 'deployables', under(`devices/${uuid}`, next === 0 ? {} : { from: String(next) }))
 }
 
 const deviceFacts = (device: DeviceDetail, now: number): readonly Fact[] => [
@@ -191,7 +199,9 @@ export const devicePage = ({ body: { device, parts, offers: list }, here, now }:
     failing === null ? null : p({ class: 'headline bad' }, mark('bad'), `It is failing and is not offered: ${failing}`),
     facts(deviceFacts(device.value, now)),
     health === null ? null : healthPanel(health, now),
-    ...(parts.ok ? parts.value.map((each) => part(each, now)) : [trouble(parts.trouble)]),
+    ...(parts.ok
+      ? [...parts.value.some.map((each) => part(each, now)), moreParts(parts.value, uuid)]
+      : [trouble(parts.trouble)]),
     command(`openstack accelerator device show ${uuid}`),
   )
 }
@@ -228,14 +238,14 @@ export const instancePage = ({ body: { uuid, list }, here, now }: Screen<'instan
     null,
     head(link('arqs', 'Instance'), uuid, null, here, []),
     ...(list.ok
-      ? list.value.length === 0
+      ? list.value.some.length === 0
         ? [
             empty(
               'No accelerator request belongs to this instance',
               p(null, 'Either it never had one, or all of them were deleted with it.'),
             ),
           ]
-        : list.value
+        : list.value.some
             .toSorted((one, other) => Number(other.arq.state === 'BindFailed') - Number(one.arq.state === 'BindFailed'))
             .map(({ arq, timeline }) =>
               panel(
@@ -250,5 +260,6 @@ export const instancePage = ({ body: { uuid, list }, here, now }: Screen<'instan
               ),
             )
       : [trouble(list.trouble)]),
+    list.ok ? cutNote(list.value, 'requests', under('arqs', { instance: uuid })) : null,
     command(`openstack accelerator arq list --instance ${uuid}`),
   )
