@@ -81,6 +81,8 @@ describe('what a page says', () => {
     expect(html).toMatch(/<a href="devices\?hostname=compute-1&amp;status=maintaining">/)
     expect(html).not.toContain('></a>')
   })
+  type One = readonly [{ readonly uuid: string }]
+  type Known = { readonly deployables: One; readonly arqs: One }
   test('what is left out is counted, with the place where the rest is', async () => {
     const many = <Item extends { readonly uuid: string }>(item: Item, number: number) =>
       Array.from({ length: number }, (_, at) => ({
@@ -90,16 +92,16 @@ describe('what a page says', () => {
     const grown: Fetch = async (request) => {
       const { pathname, searchParams } = new URL(request.url)
       const answer = await world.api.fetch(request.clone())
-      const whole = async () => (await answer.clone().json()) as Record<string, any>
+      const whole = async () => (await answer.clone().json()) as Known
       if (searchParams.has('deployable_uuid')) {
         const { json } = await world.must(200, 'GET /v2/handles?limit=1')
         return Response.json({ handles: many(json.handles[0], 300) })
       }
       if (searchParams.has('device_uuid')) {
-        const [first] = (await whole())['deployables']
+        const [first] = (await whole()).deployables
         return Response.json({ deployables: many(first, 40) })
       }
-      if (searchParams.has('instance')) return Response.json({ arqs: many((await whole())['arqs'][0], 20) })
+      if (searchParams.has('instance')) return Response.json({ arqs: many((await whole()).arqs[0], 20) })
       if (pathname.endsWith('/hosts/compute-1'))
         return Response.json({ ...(await whole()), arqs: many({ uuid: seen.bound.uuid }, 60).map(({ uuid }) => uuid) })
       return answer

@@ -1,6 +1,5 @@
 /** The pages of one thing: a host, a device with its parts, an attach handle, an instance. */
-import type { Deployable, DeviceDetail, Handle, Health } from '../shapes.ts'
-import type { Told } from '../told.ts'
+import type { DeviceDetail, Handle, Health } from '../shapes.ts'
 import { lanes } from './arq.ts'
 import { deviceColumns, deviceState, hostState } from './lists.ts'
 import { offers } from './offers.ts'
