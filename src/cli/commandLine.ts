@@ -3,11 +3,12 @@ import type { CommandRow } from './commandRow.ts'
 import { EXITS, type ExitName, exitLines } from './exits.ts'
 import type { Register } from './command.ts'
 import { archiveCommand } from './commands/archive.ts'
-import { arqs } from './commands/arqs.ts'
+import { arqs, instances } from './commands/arqs.ts'
 import { audit } from './commands/audit.ts'
 import { completion } from './commands/completion.ts'
 import { control } from './commands/control.ts'
 import { deadLetters } from './commands/deadLetters.ts'
+import { deliveries } from './commands/deliveries.ts'
 import { devices } from './commands/devices.ts'
 import { doctor } from './commands/doctor.ts'
 import { drift } from './commands/drift.ts'
@@ -21,7 +22,9 @@ import { orphans } from './commands/orphans.ts'
 import { policy } from './commands/policy.ts'
 import { profiles } from './commands/profiles.ts'
 import { start } from './commands/start.ts'
+import { status } from './commands/status.ts'
 import { store } from './commands/store.ts'
+import { supportBundle } from './commands/supportBundle.ts'
 import { tail } from './commands/tail.ts'
 import { topics } from './commands/topics.ts'
 import { usage } from './commands/usage.ts'
@@ -45,11 +48,15 @@ const COMMANDS: readonly Register[] = [
   tail,
   events,
   handles,
+  status,
   arqs,
+  instances,
+  deliveries,
   profiles,
   explain,
   usage,
   policy,
+  supportBundle,
   completion,
 ]
 

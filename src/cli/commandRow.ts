@@ -11,6 +11,7 @@ export class CommandRow extends Command {
   #exits: readonly ExitName[] = []
   #columns: readonly string[] = []
   #also: readonly string[] = []
+  #examples: readonly string[] = []
   #usual: CommandRow | null = null
 
   override createCommand(name?: string): CommandRow {
@@ -19,7 +20,7 @@ export class CommandRow extends Command {
 
   /** Commander reports with it that a command line is wrong, and would end with 1. */
   override error(message: string, options?: ErrorOptions): never {
-    return super.error(message, { ...options, exitCode: EXITS.usage.code })
+    return super.error(`${message}\nnext: ${this.path} --help`, { ...options, exitCode: EXITS.usage.code })
   }
 
   /** A family without the name of one of its commands shows its help, which is an error. */
@@ -59,6 +60,16 @@ export class CommandRow extends Command {
     return [...this.aliases(), ...this.#also]
   }
 
+  /** Whole command lines, which the help shows. */
+  example(...lines: readonly string[]): this {
+    this.#examples = [...this.#examples, ...lines]
+    return this
+  }
+
+  get examples(): readonly string[] {
+    return this.#examples
+  }
+
   showsColumns(names: readonly string[]): this {
     this.#columns = names
     return this
@@ -69,8 +80,14 @@ export class CommandRow extends Command {
     return this.#columns
   }
 
+  /** With the names of its families before its own. */
+  get path(): string {
+    return this.parent === null ? this.name() : `${this.parent.path} ${this.name()}`
+  }
+
   override helpInformation(context?: HelpContext): string {
     const parts = [
+      ...(this.#examples.length > 0 ? [`Examples:\n${this.#examples.map((line) => `  ${line}`).join('\n')}`] : []),
       ...(this.#columns.length > 0 ? [`Columns: ${this.#columns.join(', ')}`] : []),
       ...(this.#exits.length > 0 ? [`Exit codes besides 0, 1, 2 and 130:\n${exitLines(this.#exits).join('\n')}`] : []),
     ]

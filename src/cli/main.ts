@@ -7,4 +7,9 @@ process.on('unhandledRejection', (error) => {
   process.exit(70)
 })
 
+// a reader that has seen enough closes the pipe, and what is left need not be written
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
 await withCommands(new CommandRow()).parseAsync(process.argv)

@@ -17,7 +17,14 @@ const NOBODY = 'http://127.0.0.1:1/v2'
 const UUID = '00000000-0000-4000-8000-000000000001'
 /** Values that a command takes before it asks anybody. */
 const VALUES: Readonly<Record<string, string>> = { '--map': '/dev/null', '--file': '/dev/null' }
-const needed = ({ command }: Leaf): readonly string[] => [
+/** Commands of which one of several options has to be given. */
+const ONE_OF: Readonly<Record<string, readonly string[]>> = {
+  'arq delete': [UUID],
+  'profile create': ['--group', 'resources:FPGA=1'],
+  'profile set': ['--all-projects'],
+}
+const needed = ({ command, path }: Leaf): readonly string[] => [
+  ...(ONE_OF[path.join(' ')] ?? []),
   ...command.registeredArguments
     .filter(({ required }) => required || command.name() === 'explain')
     .map(({ argChoices }) => argChoices?.[0] ?? UUID),
@@ -27,8 +34,9 @@ const needed = ({ command }: Leaf): readonly string[] => [
   ...(command.options.some(({ long }) => long === '--yes') ? ['--yes'] : []),
 ]
 const has = (leaf: Leaf, flag: string): boolean => leaf.command.options.some(({ long }) => long === flag)
-/** `doctor` tells it as one of its findings. */
-const asking = named.filter(([name, leaf]) => has(leaf, '--api') && name !== 'doctor')
+/** They tell it as one of their findings. */
+const FINDING: readonly string[] = ['doctor', 'support-bundle']
+const asking = named.filter(([name, leaf]) => has(leaf, '--api') && !FINDING.includes(name))
 
 test('the tree is walked', () => {
   expect(LEAVES.length).toBeGreaterThan(40)
@@ -50,8 +58,26 @@ describe.each(named)('%s', (_, leaf) => {
   })
 })
 
+/** What only the script of a shell calls is not shown to people, and a former name has the help of the present one. */
+const UNSHOWN = ['complete', 'hosts']
+test.each(named.filter(([, { path }]) => !UNSHOWN.includes(path[0]!)))(
+  'the help of %s has examples that it would take',
+  async (name, { command, path }) => {
+    const { out } = await commandHere([...path, '--help'])
+    expect(command.examples.length).toBeGreaterThan(0)
+    const known = command.options.flatMap(({ long, short }) => [long, short])
+    for (const example of command.examples) {
+      expect(out).toContain(example)
+      expect(example).toContain(`accelerando ${name}`)
+      const flags = example.match(/(?<= )--?[a-z][a-z-]*/g) ?? []
+      expect(flags.filter((flag) => !known.includes(flag))).toEqual([])
+    }
+  },
+)
+
 test.each(asking)('%s ends with 8 when the service cannot be reached', async (_, leaf) => {
   const { code, out, err } = await commandHere([...leaf.path, ...needed(leaf), '--api', NOBODY])
   expect({ code, out, err }).toMatchObject({ code: 8, out: '' })
   expect(err).toContain(`the API at ${NOBODY} cannot be reached`)
+  expect(err).toMatch(/^next: accelerando doctor --api http:\/\/127\.0\.0\.1:1$/m)
 })

@@ -84,5 +84,7 @@ test.each([
   [['p', '--file', 'x'], 'name a device profile, or a draft of one with --file'],
   [['--file', '/nowhere'], "ENOENT: no such file or directory, open '/nowhere'"],
 ])('explain %j is refused', async (args, why) => {
-  expect(await run(...args)).toEqual({ code: why.startsWith('ENOENT') ? 1 : 2, out: '', err: `${why}\n` })
+  const isMissing = why.startsWith('ENOENT')
+  const next = isMissing ? '' : 'next: accelerando explain --help\n'
+  expect(await run(...args)).toEqual({ code: isMissing ? 1 : 2, out: '', err: `${why}\n${next}` })
 })

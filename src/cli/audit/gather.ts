@@ -14,6 +14,7 @@ import { readStore } from './storeReader.ts'
 import { SNAPSHOTS_BLOCK, type Table } from './storeTables.ts'
 import { gatherTopics, journalOf, wholeEntities } from './topics.ts'
 import type { Config } from '../config/config.ts'
+import { withProgress } from '../progress.ts'
 
 export type AuditOptions = {
   readonly config: Pick<Config, 'database' | 'data' | 'kafka'>
@@ -57,11 +58,14 @@ export const sourceOf = ({ config, folder }: Pick<AuditOptions, 'config' | 'fold
 
 const fromStore = async (source: SnapshotSource): Promise<Read> => {
   const blocks = new Map<Table, Block[]>()
-  const { told, unsettled, now, settledBefore } = await readStore(source, (table, block) => {
-    const known = blocks.get(table)
-    if (known) known.push(block)
-    else blocks.set(table, [block])
-  })
+  const { told, unsettled, now, settledBefore } = await withProgress({ what: 'rows read', total: null }, ({ add }) =>
+    readStore(source, (table, block) => {
+      add(block.rows)
+      const known = blocks.get(table)
+      if (known) known.push(block)
+      else blocks.set(table, [block])
+    }),
+  )
   const rows = <Row>(table: Table): Rows<Row> =>
     rowsIn(blocks.get(table) ?? [], table === 'snapshots' ? SNAPSHOTS_BLOCK : undefined)
   const views = Object.fromEntries((Object.keys(VIEWS) as ViewName[]).map((name) => [name, rows(name)]))

@@ -3,6 +3,7 @@ import { misused } from '../exits.ts'
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Config } from '../config/config.ts'
+import { withProgress } from '../progress.ts'
 
 type Given = Flags & { readonly endedDays: string; readonly portion: string }
 
@@ -23,12 +24,15 @@ const archive = async (database: NonNullable<Config['database']>, days: number, 
   try {
     // Works in portions, each in its own transaction, so that no other program waits long and an interrupted run loses
     // nothing.
-    while (more) {
-      const moved = await store.archiveEnded({ before, limit })
-      entities += moved.entities
-      rows += moved.rows
-      more = moved.more
-    }
+    await withProgress({ what: 'archived rows', total: null }, async ({ add }) => {
+      while (more) {
+        const moved = await store.archiveEnded({ before, limit })
+        entities += moved.entities
+        rows += moved.rows
+        more = moved.more
+        add(moved.rows)
+      }
+    })
   } finally {
     await store.close()
   }
@@ -39,7 +43,8 @@ export const archiveCommand: Register = (program) => {
   addFlags(
     program
       .command('archive')
-      .description('Moves the journal rows of ARQs that ended long ago out of the active journal. Nothing is deleted.'),
+      .description('Moves the journal rows of ARQs that ended long ago out of the active journal. Nothing is deleted.')
+      .example('accelerando archive --database postgresql://accelerando@db/accelerando --ended-days 30'),
     ['database', 'config', 'log.level'],
   )
     .option('--ended-days <N>', 'only ARQs that ended at least this many days ago; timelines can be read for 7', '30')

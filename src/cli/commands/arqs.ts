@@ -1,37 +1,17 @@
-/** `accelerando arq`: shows an accelerator request and its history, and ends a bind that nothing else will end. */
-import { confirmable, confirmed } from '../confirm.ts'
-import { type Api, type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+/** `accelerando arq`: shows accelerator requests and their history, and `accelerando instance`: those of one instance. */
+import { ARQ_STATES } from '../../actors/arq/states.ts'
+import { Failure } from '../exits.ts'
+import { type Api, type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
+import { type Arqs, COLLECTION, DETAILS, LISTED, MEMBERS, arqPath, showArq } from '../operators/arqRows.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import type { Arq, Timeline } from '../operators/apiShapes.ts'
 import { timelineDrawing } from '../operators/timelineDrawing.ts'
+import type { CommandRow } from '../commandRow.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 import { visibleJson } from '../../text.ts'
+import { arqActs } from './arqActs.ts'
 
 type Step = Timeline['steps'][number]
-const DETAILS = columnsOf<Arq>(
-  [
-    'uuid',
-    'state',
-    'device_profile_name',
-    'project_id',
-    'hostname',
-    'instance_uuid',
-    'device_rp_uuid',
-    'attach_handle_uuid',
-    'created_at',
-  ],
-  {
-    device_profile_name: 'profile',
-    project_id: 'project',
-    hostname: 'host',
-    instance_uuid: 'instance',
-    device_rp_uuid: 'resource provider',
-    attach_handle_uuid: 'attach handle',
-    created_at: 'created',
-  },
-)
-const showArq = (flags: ApiFlags, json: Arq): void =>
-  present(flags, { document: json, rows: [json], columns: DETAILS, one: true })
 const detailText = (detail: Step['detail']): string =>
   Object.entries(detail)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : visibleJson(value)}`)
@@ -40,50 +20,79 @@ const STEPS: Columns<Step> = [
   ...columnsOf<Step>(['at', 'step', 'took_ms', 'cause'], { took_ms: 'after ms' }),
   { name: 'detail', of: ({ detail }) => detailText(detail) },
 ]
-const pathOf = (uuid: string) => `/accelerator_requests/${encodeURIComponent(uuid)}`
 /** The timeline can be read even after the request is deleted. */
 const showTimeline = async (api: Api, uuid: string, flags: ApiFlags) => {
-  const json = await api<Timeline>('GET', `${pathOf(uuid)}/timeline`)
+  const json = await api<Timeline>('GET', `${arqPath(uuid)}/timeline`)
   present(flags, { document: json, rows: json.steps, columns: STEPS })
 }
 
-export const arqs: Register = (program) => {
-  const family = program.command('arq').alias('arqs').description('The accelerator requests of a running service.')
-  addOutput(addApiFlags(family.command('show <UUID>').description('Shows one accelerator request.')), DETAILS, {
-    one: true,
-  })
+type Listing = ApiFlags & { readonly instance?: string; readonly state?: string; readonly project?: string }
+const listing = (family: CommandRow): void => {
+  const command = family
+    .command('list')
+    .description('Lists accelerator requests, in the order in which they were created.')
+    .example('accelerando arq list --state BindFailed', 'accelerando arq list --as-of 2026-01-31T12:00:00Z -f jsonl')
+  addAsOf(addOutput(addApiFlags(command), LISTED))
+    .option('--instance <UUID>', 'only those of this instance')
+    .option('--state <STATE>', `only those in this state: ${ARQ_STATES.join(', ')}`)
+    .option('--project <ID>', 'only those of this project')
+    .action(
+      withPlainErrors(async (flags: Listing) => {
+        const { instance, state, project: project_id, asOf: as_of } = flags
+        const path = withQuery(COLLECTION, { instance, state, project_id, as_of, limit: limitFor(flags) })
+        const json = await apiOf(flags)<Arqs>('GET', path)
+        present(flags, { document: json, rows: json.arqs, columns: LISTED })
+      }),
+    )
+}
+const showing = (family: CommandRow): void => {
+  const show = family
+    .command('show <UUID>')
+    .description('Shows one accelerator request.')
+    .example('accelerando arq show 01a20b28-0adf-7000-988f-af4e98d0d102')
+  addAsOf(addOutput(addApiFlags(show), DETAILS, { one: true }))
     .option('--timeline', 'show its history step by step, even after it is deleted')
     .action(
       withPlainErrors(async (uuid: string, flags: ApiFlags & { readonly timeline?: true }) => {
         const api = apiOf(flags)
         if (flags.timeline) return showTimeline(api, uuid, flags)
-        const json = await api<Arq>('GET', pathOf(uuid))
-        showArq(flags, json)
+        showArq(flags, await api<Arq>('GET', withQuery(arqPath(uuid), { as_of: flags.asOf })))
       }),
     )
-  addOutput(
-    addApiFlags(
-      family
-        .command('timeline <UUID>')
-        .description('Draws the history of an accelerator request, even after it is deleted.'),
-    ),
-    STEPS,
-  ).action(
+  const timeline = family
+    .command('timeline <UUID>')
+    .description('Draws the history of an accelerator request, even after it is deleted.')
+    .example('accelerando arq timeline 01a20b28-0adf-7000-988f-af4e98d0d102')
+  addOutput(addApiFlags(timeline), STEPS).action(
     withPlainErrors(async (uuid: string, flags: ApiFlags) => {
-      const json = await apiOf(flags)<Timeline>('GET', `${pathOf(uuid)}/timeline`)
+      const json = await apiOf(flags)<Timeline>('GET', `${arqPath(uuid)}/timeline`)
       present(flags, { document: json, rows: json.steps, columns: STEPS, text: () => timelineDrawing(json) })
     }),
   )
-  const unbind = family
-    .command('force-unbind <UUID>')
-    .description('Ends a bind whose instance no longer exists, or whose host will not return.')
-  confirmable(addOutput(addApiFlags(unbind), DETAILS, { one: true }))
-    .requiredOption('--reason <TEXT>', 'why; kept in the journal')
-    .action(
-      withPlainErrors(async (uuid: string, flags: ApiFlags & { readonly reason: string; readonly yes?: true }) => {
-        await confirmed(flags, `Accelerator request ${uuid} is unbound, whatever its instance and its host do.`)
-        const json = await apiOf(flags)<Arq>('POST', `${pathOf(uuid)}/force_unbind`, { reason: flags.reason })
-        showArq(flags, json)
-      }),
-    )
+}
+
+export const arqs: Register = (program) => {
+  const family = program.command('arq').alias('arqs').description('The accelerator requests of a running service.')
+  listing(family)
+  showing(family)
+  arqActs(family)
+}
+
+export const instances: Register = (program) => {
+  const show = program
+    .command('instance')
+    .description('The instances (servers) that have accelerators.')
+    .command('show <UUID>')
+    .description('Shows the accelerator requests of one instance.')
+    .example('accelerando instance show d55ec672-bc67-4458-b10d-38ecb62abffe')
+  addAsOf(addOutput(addApiFlags(show), MEMBERS)).action(
+    withPlainErrors(async (instance: string, flags: ApiFlags) => {
+      const json = await apiOf(flags)<Arqs>('GET', withQuery(COLLECTION, { instance, as_of: flags.asOf }))
+      if (json.arqs.length === 0)
+        throw new Failure('notFound', `the instance ${instance} has no accelerator request`, {
+          next: 'accelerando arq list',
+        })
+      present(flags, { document: json, rows: json.arqs, columns: MEMBERS })
+    }),
+  )
 }

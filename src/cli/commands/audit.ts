@@ -74,6 +74,10 @@ export const audit: Register = (program) => {
       'Checks every invariant over the journal of a database, a stopped data folder, topics or a file. ' +
         'Exit code 0: clean, 7: violations, 1: could not be read.',
     )
+    .example(
+      'accelerando audit --config /etc/accelerando/accelerando.toml',
+      'accelerando audit --data ./data --stopped -f jsonl',
+    )
     .endsWith('findings')
   addOutput(addFlags(command, AUDIT_FLAGS), COLUMNS)
     .option('--file <FILE>', 'read a journal written by --write instead of a store')

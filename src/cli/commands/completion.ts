@@ -11,6 +11,7 @@ export const completion: Register = (program) => {
     .description(
       'Prints the script by which a shell completes commands, options and values: source <(accelerando completion bash)',
     )
+    .example('source <(accelerando completion bash)', 'accelerando completion fish | source')
     .addArgument(new Argument('<SHELL>', 'the shell').choices(SHELLS))
     .action(
       withPlainErrors(async (shell: string) => {

@@ -8,7 +8,10 @@ export const control: Register = (program) => {
   addFlags(
     program
       .command('control')
-      .description('Answers the API, as one of several processes that share one PostgreSQL and one Kafka.'),
+      .description('Answers the API, as one of several processes that share one PostgreSQL and one Kafka.')
+      .example(
+        'accelerando control --database postgresql://accelerando@db/accelerando --kafka kafka-1:9092 --auth keystone',
+      ),
     PROGRAM_FLAGS.control,
   ).action(
     withPlainErrors(async (flags: Flags) => {

@@ -66,6 +66,7 @@ export const deadLetters: Register = (program) => {
   const listing = family
     .command('list')
     .description('Shows them, oldest first, with the reason and the beginning of each.')
+    .example('accelerando dead-letter list --kafka kafka-1:9092 --since 2026-11-21T12:00:00Z')
   addOutput(common(listing), COLUMNS, { ownLimit: true })
     .option('--json', 'one JSON value with all fields of each message')
     .option('--since <TIME>', 'only those from then on, ISO 8601')
@@ -74,7 +75,8 @@ export const deadLetters: Register = (program) => {
   common(
     family
       .command('retry [ID...]')
-      .description('Sends them again to their topic, under their key, one at a time, and marks them as retried.'),
+      .description('Sends them again to their topic, under their key, one at a time, and marks them as retried.')
+      .example('accelerando dead-letter retry --kafka kafka-1:9092 --all --topic host.reports.v1'),
   )
     .option('--all', 'all that were not sent again yet and can be sent')
     .action(withPlainErrors(again))

@@ -1,9 +1,10 @@
-/** `accelerando device`: shows the hardware of this machine, and records it. */
+/** `accelerando device`: shows the hardware of this machine, and records it; and the devices that a running service knows. */
 import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import type { HostIo } from '../../drivers/driver.ts'
 import { visibleJson } from '../../text.ts'
+import { inventory } from './inventory.ts'
 
 /** For people at a terminal: which driver is looking now. */
 const begins = (driver: string): void => {
@@ -55,13 +56,17 @@ export const devices: Register = (program) => {
   const family = program
     .command('device')
     .alias('devices')
-    .description('The hardware of this machine, without any service.')
+    .description(
+      'The devices that a running service knows, and (scan, record) the hardware of this machine without any service.',
+    )
+  inventory(family)
   addFlags(
     family
       .command('scan')
       .description(
         'Shows what each driver finds on this machine, what Placement would be told of it, what is left out and why, and all PCI functions.',
-      ),
+      )
+      .example('accelerando device scan', 'accelerando device scan --from ./my-host --json'),
     PROGRAM_FLAGS.scan,
   )
     .option('--json', 'one JSON value instead of tables')
@@ -82,7 +87,8 @@ export const devices: Register = (program) => {
       .argument('<DIR>', 'a new or empty folder')
       .description(
         'Writes what the drivers read of this machine to a folder, without serial numbers: to be sent to others, who replay it with device scan --from.',
-      ),
+      )
+      .example('accelerando device record ./my-host'),
     PROGRAM_FLAGS.scan,
   ).action(
     withPlainErrors(async (folder: string, flags: Flags) => {

@@ -29,6 +29,10 @@ export const doctor: Register = (program) => {
     .description(
       'Checks database, Kafka and other services, reports problems and what to do about them. Exit code 7: a problem.',
     )
+    .example(
+      'accelerando doctor --config /etc/accelerando/accelerando.toml --api http://127.0.0.1:6666',
+      'accelerando doctor --nova-conf /etc/nova --hardware',
+    )
     .endsWith('findings')
   addOutput(addFlags(command, PROGRAM_FLAGS.doctor), COLUMNS)
     .option('--api <URL>', 'also check whether the control process at this address is ready')

@@ -1,7 +1,7 @@
 /** `accelerando drift`: what differs between hardware, records and Placement, and `drift heal`, which repairs Placement. */
 import type { Command } from 'commander'
 import { endWith } from '../exits.ts'
-import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import type { HostDrift } from '../operators/apiShapes.ts'
 import { driftLines } from '../operators/driftLines.ts'
@@ -24,15 +24,11 @@ const entriesOf = (drift: readonly HostDrift[]): readonly Entry[] =>
   drift.flatMap(({ host, entries }) => entries.map((entry) => ({ host, ...entry })))
 type Answered = { readonly drift: readonly HostDrift[] }
 
-const query = (args: Readonly<Record<string, string | undefined>>): string => {
-  const given = Object.entries(args).filter((arg): arg is [string, string] => arg[1] !== undefined)
-  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
-}
-
 export const drift: Register = (program) => {
   const command = program
     .command('drift')
     .description('What differs between hardware, records and Placement. Changes nothing.')
+    .example('accelerando drift --host compute-1', 'accelerando drift --nova -f csv')
     .endsWith('findings')
   const family = addOutput(addApiFlags(command), COLUMNS)
     .option('--host <NAME>', 'only this host')
@@ -41,14 +37,18 @@ export const drift: Register = (program) => {
     withPlainErrors(async (flags: Asked) => {
       const json = await apiOf(flags)<Answered>(
         'GET',
-        `/drift${query({ host: flags.host, nova: flags.nova && 'true' })}`,
+        withQuery('/drift', { host: flags.host, nova: flags.nova && 'true' }),
       )
       const { drift: found } = json
       present(flags, { document: json, rows: entriesOf(found), columns: COLUMNS, text: () => driftLines(found) })
       if (found.some(({ trouble, entries }) => trouble !== null || entries.length > 0)) endWith('findings')
     }),
   )
-  const heal = family.command('heal').description('Repairs Placement where it differs from what is recorded.')
+  const heal = family
+    .command('heal')
+    .alias('repair')
+    .description('Repairs Placement where it differs from what is recorded.')
+    .example('accelerando drift heal --host compute-1', 'accelerando drift heal --apply')
   addOutput(addApiFlags(heal), COLUMNS)
     .option('--host <NAME>', 'only this host')
     .option('--apply', 'do it; without this flag the command only says what would be done')
@@ -57,7 +57,7 @@ export const drift: Register = (program) => {
         // the options that both commands have are read by the one named first
         const asked = command.optsWithGlobals<Asked>()
         const dryRun = String(!asked.apply)
-        const path = `/drift/heal${query({ host: asked.host, dry_run: dryRun })}`
+        const path = withQuery('/drift/heal', { host: asked.host, dry_run: dryRun })
         const json = await apiOf(asked)<Answered>('POST', path)
         const text = () => driftLines(json.drift, asked.apply)
         present(asked, { document: json, rows: entriesOf(json.drift), columns: COLUMNS, text })

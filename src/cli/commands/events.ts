@@ -17,7 +17,8 @@ export const events: Register = (program) => {
     program
       .command('event')
       .alias('events')
-      .description('Shows what happens, one line per event, with the id from which one can go on.'),
+      .description('Shows what happens, one line per event, with the id from which one can go on.')
+      .example('accelerando event --follow --kind arq,host', 'accelerando event --type BindFailed'),
   )
     .option('--follow', 'go on as things happen, also when a control ends; without it all there is at present')
     .option('--after <ID>', 'only what follows the event with this id')

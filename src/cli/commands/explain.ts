@@ -2,9 +2,10 @@
 import { EXITS, endWith, misused } from '../exits.ts'
 import { type Columns, addOutput, present } from '../output.ts'
 import { type Register, withPlainErrors } from '../command.ts'
-import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import type { Explanation } from '../operators/apiShapes.ts'
 import { documentIn } from '../operators/documentFile.ts'
+import { profilePath } from '../operators/profileRows.ts'
 import { explainLines } from '../operators/explainLines.ts'
 
 type Host = Explanation['hosts'][number]
@@ -20,16 +21,12 @@ const obstaclesOf = ({ obstacles, groups }: Host) => [
 
 type Asked = ApiFlags & { readonly file?: string; readonly host?: string; readonly limit?: string }
 
-const queryOf = ({ host, limit }: Asked): string => {
-  const given = Object.entries({ host, limit }).filter((arg): arg is [string, string] => arg[1] !== undefined)
-  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
-}
 const asked = (profile: string | undefined, flags: Asked): Promise<Explanation> => {
   const ask = apiOf(flags)<Explanation>
-  const query = queryOf(flags)
-  if (flags.file === undefined) return ask('POST', `/device_profiles/${encodeURIComponent(profile!)}/check${query}`)
+  const { host, limit } = flags
+  if (flags.file === undefined) return ask('POST', withQuery(`${profilePath(profile!)}/check`, { host, limit }))
   const draft = documentIn(flags.file)
-  return ask('POST', `/profile_checks${query}`, draft as Readonly<Record<string, unknown>>)
+  return ask('POST', withQuery('/profile_checks', { host, limit }), draft as Readonly<Record<string, unknown>>)
 }
 
 export const explain: Register = (program) => {
@@ -39,6 +36,7 @@ export const explain: Register = (program) => {
     .description(
       `Which hosts fit a device profile, and what keeps the others from it. Changes nothing. Exit code ${EXITS.findings.code} when no host fits.`,
     )
+    .example('accelerando explain fpga-small --host compute-1', 'accelerando explain --file draft.json')
     .endsWith('findings')
   addOutput(addApiFlags(command), COLUMNS, { ownLimit: true })
     .option('--file <FILE>', 'JSON or TOML: a profile that is not stored, as it would be posted; instead of PROFILE')

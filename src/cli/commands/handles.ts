@@ -1,6 +1,8 @@
 /** `accelerando handle`: shows the states of attach handles, and lets an operator change them. */
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
-import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { type ApiFlags, addApiFlags, apiOf, limitFor, withQuery } from '../operators/api.ts'
+import type { CommandRow } from '../commandRow.ts'
+import { type Wait, waitMsOf, waitUntil, waitable } from '../operators/waiting.ts'
 import { type Columns, addOutput, columnsOf, fieldsIn, fieldsOf, present } from '../output.ts'
 import { type Handle, type HandleDetail, noteLine } from '../operators/apiShapes.ts'
 import { cleaningFields } from '../operators/cleaningLines.ts'
@@ -20,11 +22,8 @@ type Listing = ApiFlags & { readonly state?: string; readonly host?: string }
 type Asked = ApiFlags & { readonly reason: string }
 
 const list = async (flags: Listing) => {
-  const query = new URLSearchParams({
-    ...(flags.state !== undefined && { state: flags.state }),
-    ...(flags.host !== undefined && { hostname: flags.host }),
-  }).toString()
-  const json = await apiOf(flags)<{ readonly handles: readonly Handle[] }>('GET', `/handles${query && `?${query}`}`)
+  const path = withQuery('/handles', { state: flags.state, hostname: flags.host, limit: limitFor(flags) })
+  const json = await apiOf(flags)<{ readonly handles: readonly Handle[] }>('GET', path)
   present(flags, { document: json, rows: json.handles, columns: LISTED })
 }
 
@@ -41,25 +40,55 @@ const one = async (uuid: string, flags: ApiFlags) => {
   const json = await apiOf(flags)<HandleDetail>('GET', at(uuid))
   detail(flags, json)
 }
-const turn = (verb: 'quarantine' | 'release' | 'clean') => async (uuid: string, flags: Asked) => {
+const turn = (verb: 'quarantine' | 'release') => async (uuid: string, flags: Asked) => {
   const json = await apiOf(flags)<HandleDetail>('POST', `${at(uuid)}/${verb}`, { reason: flags.reason })
   detail(flags, json)
 }
 
+const clean = async (uuid: string, flags: Asked & Wait) => {
+  const [api, limitMs] = [apiOf(flags), waitMsOf(flags)]
+  const begun = await api<HandleDetail>('POST', `${at(uuid)}/clean`, { reason: flags.reason })
+  if (limitMs === null) return detail(flags, begun)
+  const unfinished = async () => {
+    const { state } = await api<HandleDetail>('GET', at(uuid))
+    return state === 'releasing' ? `attach handle ${uuid} is being cleaned` : null
+  }
+  const query = { subject: begun.deployable_uuid }
+  await waitUntil({ flags, query, unfinished, limitMs, next: `accelerando handle show ${uuid}` })
+  detail(flags, await api<HandleDetail>('GET', at(uuid)))
+}
+
+const turning = (family: CommandRow, verb: string, about: string): CommandRow =>
+  addOutput(addApiFlags(family.command(`${verb} <UUID>`).description(about)), DETAILS, { one: true })
+    .example(`accelerando handle ${verb} 01a20b28-0abe-700a-9f52-7b87b630bc1b --reason "the card was looked at"`)
+    .requiredOption('--reason <TEXT>', 'why; kept in the journal')
+
 export const handles: Register = (program) => {
   const family = program.command('handle').alias('handles').description('The attach handles of a running service.')
-  addOutput(addApiFlags(family.command('list').description('Lists attach handles.')), LISTED)
+  addOutput(
+    addApiFlags(
+      family
+        .command('list')
+        .description('Lists attach handles.')
+        .example('accelerando handle list --state quarantined --host compute-1'),
+    ),
+    LISTED,
+  )
     .option('--state <STATE>', `only those in this state: ${HANDLE_STATES.join(', ')}`)
     .option('--host <NAME>', 'only those of this host')
     .action(withPlainErrors(list))
-  const show = family.command('show <UUID>').description('Shows one attach handle and why it is quarantined.')
+  const show = family
+    .command('show <UUID>')
+    .description('Shows one attach handle and why it is quarantined.')
+    .example('accelerando handle show 01a20b28-0abe-700a-9f52-7b87b630bc1b')
   addOutput(addApiFlags(show), DETAILS, { one: true }).action(withPlainErrors(one))
   for (const [verb, about] of [
     ['quarantine', 'Withholds a handle from all requests until an operator releases it.'],
     ['release', 'Confirms that a quarantined handle is clean, and makes it available again.'],
-    ['clean', 'Has the host clean a handle that nobody has; it is available when that has succeeded.'],
   ] as const)
-    addOutput(addApiFlags(family.command(`${verb} <UUID>`).description(about)), DETAILS, { one: true })
-      .requiredOption('--reason <TEXT>', 'why; kept in the journal')
-      .action(withPlainErrors(turn(verb)))
+    turning(family, verb, about).action(withPlainErrors(turn(verb)))
+  waitable(
+    turning(family, 'clean', 'Has the host clean a handle that nobody has; it is available when that has succeeded.'),
+    'it was cleaned, or that has failed',
+  ).action(withPlainErrors(clean))
 }

@@ -4,7 +4,9 @@ import type { CommandRow } from '../commandRow.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { confirmed, confirmable } from '../confirm.ts'
 import { openLog } from '../logger.ts'
-import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { STANDINGS } from '../../actors/host/decider.ts'
+import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
+import { type Wait, waitMsOf, waitUntil, waitable } from '../operators/waiting.ts'
 import { type Host, type HostDetail, type Impact, noteLine } from '../operators/apiShapes.ts'
 import { IMPACT_COLUMNS, impactLines } from '../operators/impactLines.ts'
 import { type Columns, addOutput, fieldsIn, fieldsOf, present } from '../output.ts'
@@ -54,15 +56,27 @@ const showHost = (flags: ApiFlags, json: HostDetail): void =>
   present(flags, { document: json, rows: [json], columns: DETAILS, one: true, text: () => detail(json) })
 
 const reading = (family: CommandRow) => {
-  addOutput(addApiFlags(family.command('list').description('Lists all hosts.')), LISTED).action(
-    withPlainErrors(async (flags: ApiFlags) => {
-      const json = await apiOf(flags)<{ readonly hosts: readonly Host[] }>('GET', '/hosts')
-      present(flags, { document: json, rows: json.hosts, columns: LISTED })
-    }),
-  )
-  one(family.command('show <NAME>').description('Shows one host and the attach handles in use on it.')).action(
+  const list = family
+    .command('list')
+    .description('Lists all hosts.')
+    .example('accelerando host list', 'accelerando host list --liveness down -f value -c name')
+  addAsOf(addOutput(addApiFlags(list), LISTED))
+    .option('--liveness <STATE>', `only those in this state: ${STANDINGS.join(', ')}`)
+    .action(
+      withPlainErrors(async (flags: ApiFlags & { readonly liveness?: string }) => {
+        const { liveness, asOf: as_of } = flags
+        const path = withQuery('/hosts', { liveness, as_of, limit: limitFor(flags) })
+        const json = await apiOf(flags)<{ readonly hosts: readonly Host[] }>('GET', path)
+        present(flags, { document: json, rows: json.hosts, columns: LISTED })
+      }),
+    )
+  const show = family
+    .command('show <NAME>')
+    .description('Shows one host and the attach handles in use on it.')
+    .example('accelerando host show compute-1')
+  addAsOf(one(show)).action(
     withPlainErrors(async (name: string, flags: ApiFlags) => {
-      showHost(flags, await apiOf(flags)<HostDetail>('GET', at(name)))
+      showHost(flags, await apiOf(flags)<HostDetail>('GET', withQuery(at(name), { as_of: flags.asOf })))
     }),
   )
 }
@@ -86,19 +100,32 @@ const tried = async (flags: Asked, method: 'POST' | 'DELETE', path: string, body
 }
 
 const leaving = (family: CommandRow) => {
-  dryRunnable(
-    withReason(
-      family
-        .command('retire <NAME>')
-        .description('Stops offering the devices of this host; each is withdrawn when it is no longer used.'),
-    ),
-  ).action(
-    withPlainErrors(async (name: string, flags: Asked) => {
+  const retire = family
+    .command('retire <NAME>')
+    .description('Stops offering the devices of this host; each is withdrawn when it is no longer used.')
+    .example(
+      'accelerando host retire compute-1 --reason "new hardware" --dry-run',
+      'accelerando host retire compute-1 --reason "new hardware" --wait 3600',
+    )
+  waitable(dryRunnable(withReason(retire)), 'no request has a device of it').action(
+    withPlainErrors(async (name: string, flags: Asked & Wait) => {
       if (flags.dryRun) return tried(flags, 'POST', `${at(name)}/retire?dry_run=true`, { reason: flags.reason })
-      showHost(flags, await apiOf(flags)<HostDetail>('POST', `${at(name)}/retire`, { reason: flags.reason }))
+      const [api, limitMs] = [apiOf(flags), waitMsOf(flags)]
+      const retired = await api<HostDetail>('POST', `${at(name)}/retire`, { reason: flags.reason })
+      if (limitMs === null) return showHost(flags, retired)
+      const unfinished = async () => {
+        const { arqs } = await api<HostDetail>('GET', at(name))
+        return arqs.length === 0 ? null : `host ${name} is used by ${arqs.join(', ')}`
+      }
+      const next = `accelerando host show ${name}`
+      await waitUntil({ flags, query: { host: name }, unfinished, limitMs, next })
+      showHost(flags, await api<HostDetail>('GET', at(name)))
     }),
   )
-  const remove = family.command('remove <NAME>').description('Removes a host that will not return.')
+  const remove = family
+    .command('remove <NAME>')
+    .description('Removes a host that will not return.')
+    .example('accelerando host remove compute-1 --reason "burnt" --force --dry-run')
   confirmable(dryRunnable(withReason(remove)))
     .option('--force', 'unbind what is bound on it first')
     .action(
@@ -113,7 +140,11 @@ const leaving = (family: CommandRow) => {
 }
 
 const changing = (family: CommandRow) => {
-  withReason(family.command('restore <NAME>').description('Brings back a host that was retired or removed.')).action(
+  const restore = family
+    .command('restore <NAME>')
+    .description('Brings back a host that was retired or removed.')
+    .example('accelerando host restore compute-1 --reason "mended"')
+  withReason(restore).action(
     withPlainErrors(async (name: string, flags: Asked) => {
       showHost(flags, await apiOf(flags)<HostDetail>('POST', `${at(name)}/restore`, { reason: flags.reason }))
     }),
@@ -122,7 +153,12 @@ const changing = (family: CommandRow) => {
     ['approve', 'Accepts the key of a host that waits for it.'],
     ['rekey', 'Lets a host that has lost its key report with another one: the one named, or the next that it shows.'],
   ] as const)
-    withReason(family.command(`${verb} <NAME>`).description(about))
+    withReason(
+      family
+        .command(`${verb} <NAME>`)
+        .description(about)
+        .example(`accelerando host ${verb} compute-1 --reason "seen on its console"`),
+    )
       .option('--key <KEY>', 'only this public key, as the host logs it when it starts')
       .action(
         withPlainErrors(async (name: string, { reason, key, ...flags }: Asked) => {
@@ -141,7 +177,8 @@ const run = (family: CommandRow): void => {
   const command = addFlags(
     family
       .command('run', { isDefault: true })
-      .description('Manages the devices of this machine, with orders received over Kafka.'),
+      .description('Manages the devices of this machine, with orders received over Kafka.')
+      .example('accelerando host run --name compute-1 --kafka kafka-1:9092,kafka-2:9092 --data /var/lib/accelerando'),
     PROGRAM_FLAGS.host,
   ).action(
     withPlainErrors(async (flags: Flags) => {

@@ -12,7 +12,8 @@ export const importCommand: Register = (program) => {
       .command('import')
       .description(
         "Takes over the database of upstream Cyborg into an empty store that no other program uses. Without --apply it only shows what it would do; upstream's database is never written to.",
-      ),
+      )
+      .example('accelerando import --from-file /etc/cyborg/cyborg.conf --config /etc/accelerando/accelerando.toml'),
     ['data', 'database', 'config', 'log.level'],
   )
     .option(

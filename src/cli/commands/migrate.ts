@@ -62,6 +62,10 @@ export const migrate: Register = (program) => {
     program
       .command('migrate')
       .description('Migrates the schema of a PostgreSQL database. Run it as the owner of the tables.')
+      .example(
+        'accelerando migrate --database postgresql://owner@db/accelerando --grant-to accelerando',
+        'accelerando migrate --check --config /etc/accelerando/accelerando.toml',
+      )
       .endsWith('findings'),
     ['database', 'kafka.brokers', 'kafka.prefix', 'config', 'log.level'],
   )

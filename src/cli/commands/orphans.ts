@@ -42,6 +42,7 @@ export const orphans: Register = (program) => {
     .command('orphan')
     .alias('orphans')
     .description('The accelerator requests of servers that Nova does not know any more. Deletes nothing.')
+    .example('accelerando orphan')
     .endsWith('findings')
   const family = addOutput(addApiFlags(command), COLUMNS)
   family.action(
@@ -54,6 +55,7 @@ export const orphans: Register = (program) => {
   const collect = family
     .command('collect')
     .description('Deletes them, after Nova has been asked twice more: their attach handles are released.')
+    .example('accelerando orphan collect', 'accelerando orphan collect --apply --yes')
   confirmable(addOutput(addApiFlags(collect), COLUMNS))
     .option('--apply', 'do it; without this flag the command only says what would be deleted')
     .action(

@@ -23,6 +23,7 @@ export const policy: Register = (program) => {
     .description(
       'Shows for each operation the rule in force and which roles it allows, from the configuration and its policy file.',
     )
+    .example('accelerando policy show --as member,reader')
   addOutput(addFlags(show, PROGRAM_FLAGS.policy), columnsFor(ROLE_NAMES))
     .option('--as <ROLES>', 'only for a token of a project with these roles, such as member,reader')
     .option('--json', 'one JSON value instead of a table')

@@ -5,7 +5,10 @@ import { openLog } from '../logger.ts'
 
 export const start: Register = (program) => {
   addFlags(
-    program.command('start', { isDefault: true }).description('Runs the whole service in one process.'),
+    program
+      .command('start', { isDefault: true })
+      .description('Runs the whole service in one process.')
+      .example('accelerando start --demo', 'accelerando start --data /var/lib/accelerando --listen 127.0.0.1:6666'),
     PROGRAM_FLAGS.start,
   ).action(
     withPlainErrors(async (flags: Flags) => {

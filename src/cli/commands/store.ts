@@ -7,7 +7,13 @@ import { openLog } from '../logger.ts'
 const STORE_FLAGS: readonly Key[] = ['data', 'database', 'config', 'log.level']
 
 const seed: Register = (program) => {
-  addFlags(program.command('seed').description('Fills a stopped store until it has exactly N bound ARQs.'), STORE_FLAGS)
+  addFlags(
+    program
+      .command('seed')
+      .description('Fills a stopped store until it has exactly N bound ARQs.')
+      .example('accelerando seed --hosts 10 --devices 4 --handles 8 --arqs 300'),
+    STORE_FLAGS,
+  )
     .requiredOption('--hosts <N>', 'simulated hosts')
     .requiredOption('--devices <D>', 'FPGAs of each host')
     .requiredOption('--handles <K>', 'attach handles of each FPGA')
@@ -27,7 +33,8 @@ const rebuildViews: Register = (program) => {
   addFlags(
     program
       .command('rebuild-views')
-      .description('Drops the views of a stopped store and rebuilds them from the journal.'),
+      .description('Drops the views of a stopped store and rebuilds them from the journal.')
+      .example('accelerando rebuild-views --data ./data'),
     STORE_FLAGS,
   ).action(
     withPlainErrors(async (flags: Flags) => {

@@ -38,6 +38,7 @@ export const tail: Register = (program) => {
       .description(
         'Shows what happens, one line per message: from the topics, or from the journal when no Kafka is given.',
       )
+      .example('accelerando tail --kafka kafka-1:9092', 'accelerando tail arq.events --once --json')
       .argument('[topic]', 'one topic, such as arq.events; without it all on which facts are told'),
     TAIL_FLAGS,
   )

@@ -54,9 +54,15 @@ export const topics: Register = (program) => {
   common(
     family
       .command('list')
-      .description('Shows the existing topics and how they differ from what is expected (exit code 7 if they differ).'),
+      .description('Shows the existing topics and how they differ from what is expected (exit code 7 if they differ).')
+      .example('accelerando topic list --kafka kafka-1:9092'),
   ).action(act(() => ({ dryRun: true })))
-  common(family.command('create').description('Creates missing topics and shows the state of each topic.'))
+  common(
+    family
+      .command('create')
+      .description('Creates missing topics and shows the state of each topic.')
+      .example('accelerando topic create --kafka kafka-1:9092,kafka-2:9092 --replicas 3'),
+  )
     .option('--apply', 'also change the settings of topics that are there; never the number of partitions')
     .option('--dry-run', 'only show what would be done')
     .action(act(({ apply, dryRun }) => ({ apply: apply === true, dryRun: dryRun === true })))

@@ -2,7 +2,7 @@
 import { Option } from 'commander'
 import { type Register, withPlainErrors } from '../command.ts'
 import { USAGE_PERIODS } from '../../actors/usage/tally.ts'
-import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import { addOutput, columnsOf, present, rendered } from '../output.ts'
 import type { Usage } from '../operators/apiShapes.ts'
 
@@ -27,6 +27,7 @@ export const usage: Register = (program) => {
   const command = program
     .command('usage')
     .description('For how many seconds accelerators were bound, by project, resource class and period.')
+    .example('accelerando usage --period month -f csv')
   addOutput(addApiFlags(command), COLUMNS)
     .option('--from <DAY>', 'the beginning, a day or a moment in UTC (default: the first of the month of --until)')
     .option('--until <DAY>', 'the end, which does not belong to it (default: now)')
@@ -38,10 +39,7 @@ export const usage: Register = (program) => {
     .action(
       withPlainErrors(async (flags: Asked) => {
         const { from, until, period, project: project_id } = flags
-        const given = Object.entries({ from, until, period, project_id }).filter(
-          (arg): arg is [string, string] => arg[1] !== undefined,
-        )
-        const json = await apiOf(flags)<Usage>('GET', `/usage?${new URLSearchParams(given).toString()}`)
+        const json = await apiOf(flags)<Usage>('GET', withQuery('/usage', { from, until, period, project_id }))
         const result = { document: json, rows: json.usage, columns: COLUMNS, text: () => textLines(json) }
         present(flags.csv ? { ...flags, format: 'csv' } : flags, result)
       }),

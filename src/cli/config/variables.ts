@@ -1,5 +1,7 @@
-/** Environment variables that begin like options and are none: a single command reads them. */
+/** Environment variables that begin like options and are none: single commands read them. */
 
 /** URL of the database of upstream, for `import`. */
 export const IMPORT_FROM = 'ACCELERANDO_IMPORT_FROM'
-export const NO_OPTIONS: ReadonlySet<string> = new Set([IMPORT_FROM])
+/** Address of the API, for the commands that ask a running service. */
+export const URL_VARIABLE = 'ACCELERANDO_URL'
+export const NO_OPTIONS: ReadonlySet<string> = new Set([IMPORT_FROM, URL_VARIABLE])

@@ -1,25 +1,35 @@
 /** API client for the commands: one call returns the document, or throws an error of one sentence. */
 import * as v from 'valibot'
-import { ask } from '../ask.ts'
+import { ask, type Reply } from '../ask.ts'
 import type { CommandRow } from '../commandRow.ts'
+import { URL_VARIABLE } from '../config/variables.ts'
 import { API_EXITS, exitOfStatus, Failure, misused } from '../exits.ts'
 import type { OutputFlags } from '../output.ts'
+import { answeredLines, askedLines, tellHeads } from './debug.ts'
 import { HOW_TO_SIGN_IN, signIn } from './signIn.ts'
 
 type Json = Readonly<Record<string, unknown>>
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 /** The document is not judged: a command of an older release shows what it knows of the answer of a newer API. */
-export type Api = <Document>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json) => Promise<Document>
-export type ApiFlags = OutputFlags & { readonly api?: string; readonly as?: string }
+export type Api = <Document>(method: Method, path: string, body?: Json | readonly Json[]) => Promise<Document>
+export type ApiFlags = OutputFlags & {
+  readonly api?: string
+  readonly as?: string
+  readonly asOf?: string
+  readonly debug?: true
+}
 
 /** A forced removal unbinds everything on a host one by one, so it may take long. */
 const CALL_MS = 120_000
 const USUAL_API = 'http://127.0.0.1:6666/v2'
+/** All that the service can tell; what an older one does not know, it leaves out. */
+const NEWEST = { 'openstack-api-version': 'accelerator latest' } as const
 const Refusal = v.object({ errors: v.tupleWithRest([v.object({ detail: v.string() })], v.unknown()) })
 
-const addressOf = (given: string): string => {
+const addressOf = (given: string, origin: string): string => {
   const url = URL.canParse(given) ? new URL(given) : null
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw misused(`--api: ${given} must be the address of the API, like http://127.0.0.1:6666/v2`)
+    throw misused(`${origin}: ${given} must be the address of the API, like http://127.0.0.1:6666/v2`)
   return given.replace(/\/+$/, '')
 }
 const parsed = (text: string): unknown => {
@@ -36,13 +46,49 @@ const identity = (user: string | undefined): Readonly<Record<string, string>> =>
     ? {}
     : { 'x-user-id': user, 'x-project-id': 'operations', 'x-roles': 'admin,manager,member,reader' }
 
-/** Where the API is, and the headers that say who asks. Rejects when signing in fails. */
-export const entryOf = async ({ api, as: user }: ApiFlags) => {
-  const { api: found, headers } = await signIn(process.env)
-  return { base: addressOf(api ?? found ?? USUAL_API), headers: { ...identity(user), ...headers } }
+/** The address that was given, before anybody is asked. */
+const givenAddress = ({ api }: ApiFlags): string | null => {
+  if (api !== undefined) return addressOf(api, '--api')
+  const named = process.env[URL_VARIABLE]
+  return named ? addressOf(named, URL_VARIABLE) : null
 }
 
-const NEXT: Readonly<Record<number, string>> = { 403: 'accelerando policy show', 503: 'accelerando doctor' }
+/** Where the API is, and the headers that say who asks. Rejects when signing in fails. */
+export const entryOf = async (flags: ApiFlags) => {
+  const given = givenAddress(flags)
+  const { api: found, headers } = await signIn(process.env)
+  const base = given ?? (found === null ? USUAL_API : addressOf(found, 'the service catalogue'))
+  return { base, headers: { ...NEWEST, ...identity(flags.as), ...headers } }
+}
+
+/**
+ * Shows that a service asks, as Nova does when it binds: the token once more, which counts when its account has the role service. Where nobody is
+ * authenticated, the role is named.
+ */
+const asService = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+  const token = process.env['OS_SERVICE_TOKEN'] || headers['x-auth-token']
+  return token === undefined ? { 'x-service-roles': 'service' } : { 'x-service-token': token }
+}
+const SERVICE_NEXT = "sign in with an account that has the role service, as Nova's has, or set OS_SERVICE_TOKEN"
+
+/** Where to look for what the path names. */
+const LISTS: Readonly<Record<string, string>> = {
+  accelerator_requests: 'accelerando arq list',
+  deployables: 'accelerando device list',
+  device_profiles: 'accelerando profile list',
+  devices: 'accelerando device list',
+  handles: 'accelerando handle list',
+  hosts: 'accelerando host list',
+}
+const NEXT: Readonly<Record<number, string>> = {
+  403: 'accelerando policy show',
+  406: 'set api.additive_microversion = true on the controls',
+  503: 'accelerando doctor',
+}
+const nextAfter = (status: number, what: string): string | undefined => {
+  const [, collection = ''] = /^\w+ \/(\w+)/.exec(what) ?? []
+  return status === 404 || status === 409 ? LISTS[collection] : NEXT[status]
+}
 
 type Refused = {
   /** Method and path. */
@@ -51,47 +97,68 @@ type Refused = {
   readonly status: number
   readonly text: string
   readonly requestId: string | readonly string[] | undefined
+  /** The request was one of a service. */
+  readonly service?: boolean
 }
 /** What the API said of a request that it refused, as a failure of the command. */
-export const refusal = ({ requestId, ...told }: Refused): Failure =>
+export const refusal = ({ requestId, service = false, ...told }: Refused): Failure =>
   new Failure(exitOfStatus(told.status), refusalText(told), {
-    next: NEXT[told.status],
+    next: service && told.status === 401 ? SERVICE_NEXT : nextAfter(told.status, told.what),
     requestId: typeof requestId === 'string' ? requestId : undefined,
   })
-const refusalText = ({ what, base, status, text }: Omit<Refused, 'requestId'>): string => {
+const refusalText = ({ what, base, status, text }: Pick<Refused, 'what' | 'base' | 'status' | 'text'>): string => {
   if (status === 401) return `${what}: 401 the API at ${base} wants a valid token: ${HOW_TO_SIGN_IN}`
   const read = v.safeParse(Refusal, text === '' ? {} : parsed(text))
   const said = read.success ? read.output.errors[0].detail : `it answered ${text.slice(0, 200) || 'nothing'}`
   return `${what}: ${status} ${said}`
 }
+const unreached = (base: string, error: Error): Failure =>
+  new Failure('unreached', `the API at ${base} cannot be reached: ${error.message}`, {
+    cause: error,
+    next: `accelerando doctor --api ${new URL(base).origin}`,
+  })
 
-export const apiOf = (flags: ApiFlags): Api => {
-  if (flags.api !== undefined) addressOf(flags.api)
+export const apiOf = (flags: ApiFlags, { service = false }: { readonly service?: boolean } = {}): Api => {
+  givenAddress(flags)
   // signed in once, for all calls of the command
   let entering: ReturnType<typeof entryOf> | null = null
-  return async <Document>(method: string, path: string, body?: Json) => {
-    const { base, headers } = await (entering ??= entryOf(flags))
-    const question = { method, headers, body, timeoutMs: CALL_MS }
-    const {
-      status,
-      headers: told,
-      text,
-    } = await ask(`${base}${path}`, question).catch((error: Error) => {
-      const next = `accelerando doctor --api ${new URL(base).origin}`
-      throw new Failure('unreached', `the API at ${base} cannot be reached: ${error.message}`, { cause: error, next })
+  return async <Document>(method: Method, path: string, body?: Json | readonly Json[]) => {
+    const { base, headers: own } = await (entering ??= entryOf(flags))
+    const headers = service ? { ...own, ...asService(own) } : own
+    const url = `${base}${path}`
+    if (flags.debug) tellHeads(askedLines(method, url, headers))
+    const reply: Reply = await ask(url, { method, headers, body, timeoutMs: CALL_MS }).catch((error: Error) => {
+      throw unreached(base, error)
     })
+    const { status, headers: told, text } = reply
+    if (flags.debug) tellHeads(answeredLines(status, told))
     const json = text === '' ? {} : parsed(text)
     if (status >= 200 && status < 300 && json !== null) return json as Document
-    throw refusal({ what: `${method} ${path}`, base, status, text, requestId: told['x-openstack-request-id'] })
+    const requestId = told['x-openstack-request-id']
+    throw refusal({ what: `${method} ${path}`, base, status, text, requestId, service })
   }
 }
+
+/** The path with those of the arguments that were given. */
+export const withQuery = (path: string, args: Readonly<Record<string, string | undefined>>): string => {
+  const given = Object.entries(args).filter((arg): arg is [string, string] => arg[1] !== undefined)
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
+}
+/** What the service may leave out, since the command would. In another order, or as a whole document, everything is needed. */
+export const limitFor = ({ limit, sortColumn, json }: OutputFlags): string | undefined =>
+  sortColumn === undefined && !json ? limit : undefined
 
 export const addApiFlags = (command: CommandRow): CommandRow =>
   command
     .endsWith(...API_EXITS)
     .option(
       '--api <URL>',
-      `address of the API (default: the one in the service catalogue when OS_CLOUD or OS_AUTH_URL says where to sign in, else ${USUAL_API})`,
+      `address of the API (default: ${URL_VARIABLE}, else the one in the service catalogue when OS_CLOUD or OS_AUTH_URL says where to sign in, else ${USUAL_API})`,
     )
     .option('--as <USER>', 'who asks, where the API authenticates nobody; kept with what is done')
+    .option('--debug', 'the heads of requests and answers on standard error, without what is secret')
     .option('--json', 'the documents of the API instead of text')
+
+/** For commands that can look at the past. */
+export const addAsOf = (command: CommandRow): CommandRow =>
+  command.option('--as-of <MOMENT>', 'as it was at this moment, such as 2026-01-31T12:00:00Z')

@@ -4,9 +4,19 @@ import type { DeepReadonly } from '../../deepReadonly.ts'
 import type { Explanation as ExplanationSchema } from '../../http/explanationSchema.ts'
 import type { HostDetail as HostDetailSchema } from '../../http/hostSchema.ts'
 import type { Usage as UsageSchema } from '../../http/routes/usage.ts'
+import type { DeviceDetail as DeviceDetailSchema } from '../../http/deviceDetail.ts'
+import type { Delivery as DeliverySchema, Overview as OverviewSchema } from '../../http/overviewSchemas.ts'
+import type { Profile as ProfileSchema, ProfileVersion as ProfileVersionSchema } from '../../http/profileSchemas.ts'
 import type * as schemas from '../../http/schemas.ts'
 
 type Document<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>
+export type Deployable = Document<typeof schemas.Deployable>
+export type Device = Document<typeof schemas.Device>
+export type DeviceDetail = Document<typeof DeviceDetailSchema>
+export type Delivery = Document<typeof DeliverySchema>
+export type Overview = Document<typeof OverviewSchema>
+export type Profile = Document<typeof ProfileSchema>
+export type ProfileVersion = Document<typeof ProfileVersionSchema>
 export type Collected = Document<typeof schemas.Collected>
 export type Orphans = Document<typeof schemas.Orphans>
 export type Arq = Document<typeof schemas.Arq>

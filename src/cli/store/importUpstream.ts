@@ -17,6 +17,7 @@ import { IMPORT_FROM } from '../config/variables.ts'
 import { counted } from '../doctor/check.ts'
 import { readOslo } from '../oslo/osloFile.ts'
 import { settingsOf } from '../oslo/settings.ts'
+import { counting, withProgress } from '../progress.ts'
 import { importLines, summaryOf } from './importText.ts'
 import { withStore } from './stopped.ts'
 
@@ -66,7 +67,9 @@ const expectEmpty = async ({ journalEnd, reads }: Store): Promise<void> => {
 
 export const recordImport = async (store: Store, plan: Plan): Promise<number> => {
   await expectEmpty(store)
-  const { journalRows } = await store.loadWhole(recordsOf(plan, systemIds, systemClock.now()))
+  const { journalRows } = await withProgress({ what: 'appends', total: null }, (progress) =>
+    store.loadWhole(counting(recordsOf(plan, systemIds, systemClock.now()), progress)),
+  )
   return journalRows
 }
 

@@ -10,6 +10,7 @@ import { systemClock, systemIds } from '../../clock.ts'
 import { RELAY } from '../../delivery/relay/options.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
+import { type Progress, withProgress } from '../progress.ts'
 import { type Ground, type SeedSize, layGround } from './seedGround.ts'
 
 export type Seeded = { readonly bound: number; readonly added: number; readonly rows: number }
@@ -18,7 +19,7 @@ const SEED_PROFILE = 'seed-fpga'
 const projectOf = (at: number, projects: number) => `5eed0000-0000-4000-8000-${String(at % projects).padStart(12, '0')}`
 
 /** Fills each deployable completely before the next one. */
-function* histories(ground: Ground, missing: number, projects: number): Generator<Append> {
+function* histories(ground: Ground, missing: number, projects: number, { add }: Progress): Generator<Append> {
   let made = 0
   for (const start of ground.places) {
     let place = start
@@ -26,6 +27,7 @@ function* histories(ground: Ground, missing: number, projects: number): Generato
       const asked = { profile: ground.profile, group: ground.group, projectId: projectOf(made++, projects) }
       const { appends, memory } = boundOn(systemIds, systemClock.now(), place, asked)
       yield* appends
+      add(1)
       place = { ...place, memory }
     }
   }
@@ -59,7 +61,11 @@ export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seed
     throw new Error(
       `${missing} ARQs need as many free attach handles, and there are ${free}: give more hosts, devices or handles`,
     )
-  const loaded = missing > 0 ? await store.bulkLoad(histories(ground, missing, size.projects)) : { journalRows: 0 }
+  const load = () =>
+    withProgress({ what: 'accelerator requests', total: missing }, (progress) =>
+      store.bulkLoad(histories(ground, missing, size.projects, progress)),
+    )
+  const loaded = missing > 0 ? await load() : { journalRows: 0 }
   if (missing > 0) await settle()
   return { bound: size.arqs, added: missing, rows: loaded.journalRows }
 }

@@ -9,6 +9,7 @@ import { openStore } from '../../persistence/open.ts'
 import type { Config } from '../config/config.ts'
 import { seed } from './seed.ts'
 import type { SeedSize } from './seedGround.ts'
+import { withProgress } from '../progress.ts'
 import { makeDataFolder } from '../programs/dataFolder.ts'
 import { storeConfig } from '../programs/start.ts'
 
@@ -52,6 +53,13 @@ export const seedStore = async (config: Config, given: Given, log: Log, out: Out
 
 export const rebuildStore = async (config: Config, log: Log, out: Out): Promise<void> => {
   const began = performance.now()
-  const { journalRows, viewRows } = await withStore(config, log, (store) => store.rebuildViews(rebuild))
+  const { journalRows, viewRows } = await withStore(config, log, (store) =>
+    withProgress({ what: 'journal rows', total: null }, (progress) =>
+      store.rebuildViews((key, rows) => {
+        progress.add(rows.length)
+        return rebuild(key, rows)
+      }),
+    ),
+  )
   out(`rebuilt: ${viewRows} view rows from ${journalRows} journal rows, ${seconds(began)}`)
 }

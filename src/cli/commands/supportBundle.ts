@@ -1,0 +1,68 @@
+/** `accelerando support-bundle`. */
+import { writeFile } from 'node:fs/promises'
+import { systemClock } from '../../clock.ts'
+import { type Flags, type Register, configured, out, outLines, withPlainErrors } from '../command.ts'
+import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
+import { readText } from '../config/readText.ts'
+import { type ApiFlags, addApiFlags, apiOf, entryOf } from '../operators/api.ts'
+import { visibleJson } from '../../text.ts'
+
+const USUAL_ADMIN = 'http://127.0.0.1:6671'
+type Given = Flags & ApiFlags & { readonly admin: string; readonly output?: string }
+
+/** Only its maker may read it. */
+const MODE = 0o600
+const nameOf = (at: number): string =>
+  `accelerando-support-${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.tar.gz`
+
+const run = async (given: Given): Promise<void> => {
+  const config = configured(given)
+  if (!config) return
+  const [{ bundle }, { examine }, { base, headers }] = await Promise.all([
+    import('../operators/supportBundle.ts'),
+    import('../doctor/doctor.ts'),
+    entryOf(given),
+  ])
+  const at = systemClock.now()
+  const { archive, files, problems } = await bundle({
+    sources: { flags: given, env: process.env, readFile: readText },
+    api: apiOf(given),
+    admin: given.admin,
+    doctor: () =>
+      examine({
+        ...config,
+        api: new URL(base).origin,
+        novaConf: [],
+        hardware: false,
+        mend: false,
+        clock: systemClock,
+      }),
+    secrets: Object.entries(headers).flatMap(([name, value]) => (name === 'x-auth-token' ? [value] : [])),
+    clock: { now: () => at },
+  })
+  const file = given.output ?? nameOf(at)
+  await writeFile(file, archive, { mode: MODE, flag: 'wx' })
+  const names = files.map(({ name }) => name)
+  if (given.json) return out(visibleJson({ file, files: names, missing: problems }))
+  outLines([
+    `${file}: ${names.join(', ')}`,
+    ...problems.map(({ name, problem }) => `without ${name}: ${problem}`),
+    'secrets of the configuration are hidden; look through it before you send it to anybody',
+  ])
+}
+
+export const supportBundle: Register = (program) => {
+  const command = program
+    .command('support-bundle')
+    .description(
+      'Packs what a maintainer needs to see into one archive: the findings of the doctor, configuration without secrets, overview, hosts, drift, the last 1000 events, metrics and versions.',
+    )
+    .example(
+      'accelerando support-bundle --config /etc/accelerando/accelerando.toml',
+      'accelerando support-bundle --output /tmp/support.tar.gz',
+    )
+  addApiFlags(addFlags(command, PROGRAM_FLAGS.doctor))
+    .option('--admin <URL>', 'where the control answers /metrics', USUAL_ADMIN)
+    .option('-o, --output <FILE>', 'a file that does not exist yet (default: named by the moment, in this folder)')
+    .action(withPlainErrors(run))
+}

@@ -1,0 +1,55 @@
+/** Takes out of a text what would let its reader sign in somewhere. Pure. */
+import { ENV_PREFIX, type Key, KEYS, rowOf, valueOf } from '../config/table.ts'
+import { IMPORT_FROM } from '../config/variables.ts'
+import type { Sections } from '../config/sections.ts'
+
+export const HIDDEN = '(hidden)'
+/** What is shorter is no secret, and would be found in every text. */
+const SECRET_MIN = 4
+
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+const passwordIn = (text: string): readonly string[] => {
+  const { password = '' } = URL.canParse(text) ? new URL(text) : {}
+  return [password, decoded(password)]
+}
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const isSecret = (key: Key): boolean => rowOf(key).secret === true
+/** The variables of the options are judged with the options. */
+const isSecretVariable = (name: string): boolean =>
+  name === IMPORT_FROM || (!name.startsWith(ENV_PREFIX) && /PASSWORD|SECRET|TOKEN/i.test(name))
+
+/** The texts that must not be shown: of the configuration, and of the variables of the environment. */
+export const secretsOf = (
+  sections: Sections,
+  env: Readonly<Record<string, string | undefined>>,
+  more: readonly string[],
+): readonly string[] => {
+  const configured = KEYS.filter(isSecret).flatMap((key) => textsIn(valueOf(sections, key)))
+  const inEnv = Object.entries(env).flatMap(([name, value]) => (value && isSecretVariable(name) ? [value] : []))
+  const all = [...configured, ...inEnv, ...more]
+  const found = new Set([...all, ...all.flatMap(passwordIn)])
+  return [...found].filter(({ length }) => length >= SECRET_MIN).toSorted((one, other) => other.length - one.length)
+}
+
+/** As JSON writes it, too. */
+const formsOf = (secret: string): readonly string[] => [
+  ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
+]
+
+export const hiding = (secrets: readonly string[]): ((text: string) => string) => {
+  const forms = secrets.flatMap(formsOf)
+  return (text) =>
+    forms
+      .reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
+      .replaceAll(/([a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*):[^\s@/"]+@/gi, `$1:${HIDDEN}@`)
+}

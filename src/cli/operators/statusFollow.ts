@@ -1,0 +1,46 @@
+/** `accelerando status --follow`: the home page of the terminal, drawn again as things change. */
+import type { Clock } from '../../clock.ts'
+import { messageOf } from '../../errorText.ts'
+import { inOneLine } from '../../text.ts'
+import { pause } from '../../waiting.ts'
+import { Failure } from '../exits.ts'
+
+/** The counts of the service are as old as a second. */
+const EVERY_MS = 2000
+const HOME = '\u001B[H\u001B[2J'
+
+type Follow<Seen> = {
+  readonly look: () => Promise<Seen>
+  /** Only what a reader would notice: two looks with the same key are one. */
+  readonly keyOf: (seen: Seen) => string
+  readonly linesOf: (seen: Seen) => readonly string[]
+  /** On a terminal each look replaces the one before. */
+  readonly redraw: boolean
+  readonly write: (text: string) => void
+  readonly warn: (text: string) => void
+  readonly signal: AbortSignal
+  readonly clock: Pick<Clock, 'after'>
+}
+
+/** Resolves when it is told to stop. A service that is away is waited for; a refusal ends it. */
+export const followStatus = async <Seen>(given: Follow<Seen>): Promise<void> => {
+  const { look, keyOf, linesOf, redraw, write, warn, signal, clock } = given
+  let [shown, away] = ['', false]
+  const once = async (): Promise<void> => {
+    try {
+      const seen = await look()
+      const key = keyOf(seen)
+      if (key === shown && !away && !redraw) return
+      ;[shown, away] = [key, false]
+      write(`${redraw ? HOME : ''}${linesOf(seen).map(inOneLine).join('\n')}\n`)
+    } catch (error) {
+      if (!(error instanceof Failure && error.exit === 'unreached')) throw error
+      if (!away) warn(`${messageOf(error)}; it is tried again`)
+      away = true
+    }
+  }
+  while (!signal.aborted) {
+    await once()
+    await pause(clock, EVERY_MS, signal).catch(() => undefined)
+  }
+}

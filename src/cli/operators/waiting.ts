@@ -1,0 +1,71 @@
+/** `--wait`: what was accepted is followed until it is finished, or until the time is over. */
+import { systemClock } from '../../clock.ts'
+import { messageOf } from '../../errorText.ts'
+import { inOneLine } from '../../text.ts'
+import { bounded, createPauses } from '../../waiting.ts'
+import type { CommandRow } from '../commandRow.ts'
+import { Failure, misused } from '../exits.ts'
+import type { ApiFlags } from './api.ts'
+import { follow } from './events.ts'
+
+export type Wait = { readonly wait?: string | true }
+
+const USUAL_SECONDS = 300
+const SECONDS_MAX = 86_400
+/** Something may have happened before the stream began. */
+const LOOK_AGAIN_MS = 1000
+
+/** `until`: what it waits for, as the end of a sentence. */
+export const waitable = (command: CommandRow, until: string): CommandRow =>
+  command
+    .endsWith('waited')
+    .option(
+      '--wait [SECONDS]',
+      `wait until ${until}, and tell meanwhile what happens on standard error (${USUAL_SECONDS} s unless said otherwise)`,
+    )
+
+/** Null: nobody waits. */
+export const waitMsOf = ({ wait }: Wait): number | null => {
+  if (wait === undefined) return null
+  const seconds = wait === true ? USUAL_SECONDS : Number(wait)
+  if (wait !== '' && seconds > 0 && seconds <= SECONDS_MAX) return seconds * 1000
+  throw misused(`--wait: must be a number of seconds, more than 0 and at most ${SECONDS_MAX} (is ${String(wait)})`)
+}
+
+export type Waiting = {
+  readonly flags: ApiFlags
+  /** Which events are told, and make it look again. */
+  readonly query: Readonly<Record<string, string>>
+  /** What is not finished yet, as a sentence; null: all is. */
+  readonly unfinished: () => Promise<string | null>
+  readonly limitMs: number
+  /** The command by which one looks later. */
+  readonly next: string
+}
+const tell = (line: string): void => void process.stderr.write(`${inOneLine(line)}\n`)
+
+/** Rejects when the time is over, and with whatever `unfinished` rejects with. */
+export const waitUntil = async ({ flags, query, unfinished, limitMs, next }: Waiting): Promise<void> => {
+  const [pauses, ended] = [createPauses(systemClock), new AbortController()]
+  const told = (line: string): void => {
+    tell(line)
+    pauses.wake()
+  }
+  const end = systemClock.monotonic() + limitMs
+  // looking does not depend on it: who may not read events is not told what happens
+  const following = follow({ flags, query, after: null }, told, tell, ended.signal).catch((error: unknown) =>
+    tell(`what happens cannot be followed: ${messageOf(error)}`),
+  )
+  try {
+    for (;;) {
+      const left = await unfinished()
+      if (left === null) return
+      const leftMs = end - systemClock.monotonic()
+      if (leftMs <= 0) throw new Failure('waited', `after ${limitMs / 1000} s ${left}`, { next })
+      await pauses.pause(Math.min(LOOK_AGAIN_MS, leftMs))
+    }
+  } finally {
+    ended.abort()
+    await bounded(systemClock, following, LOOK_AGAIN_MS, undefined)
+  }
+}
