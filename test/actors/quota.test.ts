@@ -184,6 +184,21 @@ describe('an accelerator request that nobody binds', () => {
     expect(many).toHaveLength(450)
     await world.stop()
   })
+  test('is deleted with at most 999 others in one round; the next round goes on', async () => {
+    const world = await openAged()
+    const groups = [{ 'resources:PGPU': '200' }]
+    value(await world.control.profiles.create(NOVA, { name: 'many', description: null, groups }))
+    for (let n = 0; n < 6; n++) value(await world.control.arqs.create(TENANT, 'many'))
+    await world.clock.pass(HOUR)
+    const deleted: number[] = []
+    for (let n = 0; n < 24; n++) {
+      await world.plane.sweeper.round()
+      const now = world.plane.counts().unboundDeleted
+      if (now !== (deleted.at(-1) ?? 0)) deleted.push(now)
+    }
+    expect(deleted).toEqual([1000, 1200])
+    await world.stop()
+  })
   test.each([0, 1, 2, 3])('is either bound or deleted when both are wanted in the same moment (%#)', async (turns) => {
     const world = await openAged()
     const other = await world.another()

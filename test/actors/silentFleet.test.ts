@@ -88,3 +88,27 @@ describe('a fleet that goes silent at once', () => {
     await quiet()
   }, 60_000)
 })
+
+describe('a record of a host that lies ahead of the clock of the store', () => {
+  const livenessAfter = async (ms: number) => {
+    const clock = handClock()
+    const store = memoryStore({ now: clock.now })
+    let mark = 'first'
+    const sharing = { ...store.sharing, silences: async () => new Map([['h1', { ms, mark }]]) }
+    const world = await openPlane({ clock, options, sharing }, store, 'when told')
+    close = async () => void (await Promise.all([world.plane.stop(), clock.pass(HOUR)]))
+    await world.report('h1', [])
+    await clock.pass(STALE - 4000)
+    mark = 'second'
+    await clock.pass(8000)
+    const rows = await store.reads.page({ view: 'hosts', where: {}, sort: 'name', limit: 1 })
+    return rows![0]!.liveness
+  }
+  it.each([
+    [0, 'up'],
+    [-1000, 'up'],
+    [-1001, 'stale'],
+  ])('counts as a word of that host up to a second, not above: %i ms', async (ms, liveness) => {
+    expect(await livenessAfter(ms)).toBe(liveness)
+  })
+})

@@ -1,6 +1,7 @@
 /** What ends a stream of events, and what is told when the database has lost rows. On the store in memory. */
 import { afterEach, describe, expect, test } from 'vitest'
 import type { EventsOptions } from '../../src/delivery/events/options.ts'
+import { noHints } from '../../src/actors/runtime/hints.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { until } from '../support/lab.ts'
@@ -132,6 +133,19 @@ test('one read serves all streams', async () => {
   await create('p1')
   await Promise.all(clients.map((client) => client.takeUntil(1)))
   expect(reads - before).toBeLessThan(8)
+})
+
+test('for a while after something was read the journal is read often, although nothing wakes the reader', async () => {
+  const stores = memoryStores({ exclusive: false })
+  const [own, other] = [stores(), stores()]
+  const poll = { busyMs: 5, idleMs: 3_600_000, busyForMs: 600_000, aloneMs: 3_600_000, leastMs: 1 }
+  const { events, create } = open({ poll, hints: noHints }, own)
+  const client = await follow(events)
+  await client.take()
+  await create('p1')
+  await client.takeUntil(1)
+  await writerOver(other).create('p1')
+  expect(await client.takeUntil(2)).toHaveLength(2)
 })
 
 describe('when the database is an older copy', () => {
