@@ -236,6 +236,18 @@ describe('a search for an order', () => {
     expect(linearize([late!, early!, step(0, 5, 't', 'u')], 's')).toEqual({ verdict: 'fits' })
     expect(linearize([late!, step(0, 5, 't', 'u')], 's').verdict).toBe('impossible')
   })
+  it('gives up after 200,000 looks, and not one before', () => {
+    const counting = (states: number) => ({
+      from: 0,
+      to: 1,
+      must: false,
+      repeats: true,
+      apply: (state: string) => (Number(state) < states ? String(Number(state) + 1) : null),
+    })
+    const never = { from: 0, to: 1, must: true, apply: () => null }
+    expect(linearize([counting(199_999), never], '0')).toEqual({ verdict: 'impossible', stuck: [never] })
+    expect(linearize([counting(200_000), never], '0')).toEqual({ verdict: 'undecided' })
+  })
   it('gives up after so many orders', () => {
     const bit = (n: number) => ({
       from: 0,

@@ -126,7 +126,8 @@ test('names on the broker begin with the prefix, and a batch with one bad messag
   await bus.publish([say('a', '1')])
   expect(kept(lab.broker, `mine.${REPORTS}`)).toBe(1)
   expect(kept(lab.broker, REPORTS)).toBe(0)
-  await expect(bus.publish([say('a', '2'), say('a', '2', 'no.topic')])).rejects.toThrow('there is no topic no.topic')
+  const bad = [say('a', '2', 'no.topic'), say('a', '2', 'none.such')]
+  await expect(bus.publish([say('a', '2'), ...bad])).rejects.toThrow(/^there is no topic no\.topic$/)
   await bus.publish([])
   expect(kept(lab.broker, `mine.${REPORTS}`)).toBe(1)
 })

@@ -21,32 +21,11 @@ export const EQUIVALENT: readonly Equivalent[] = [
     reason: 'the name is for people; a number that follows it makes it unique',
   },
   {
-    path: 'src/actors/services/visibility.ts',
-    line: "const found = await readers.list('arqs', { uuid: arqs.slice(at, at + ASKED_MAX), project_id: projectId }, {})",
-    original: '.slice(at, at + ASKED_MAX)',
-    mutated: '',
-    reason: 'it limits the size of one read; the answers are the same',
-  },
-  {
     path: 'src/bus/kafka/member.ts',
     line: 'const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, restartOnFailure: async () => false }',
     original: 'retries: 5, ',
     mutated: '',
     reason: 'it is what kafkajs does by itself, except where NODE_ENV is test',
-  },
-  {
-    path: 'src/actors/deployable/rows.ts',
-    line: '...after.attributes',
-    original: '\n      .filter((one) => differs(one, old.get(one.uuid)))',
-    mutated: '',
-    reason: 'it saves work: rows that are the same are written again as they are',
-  },
-  {
-    path: 'src/cli/store/adopt.ts',
-    line: 'const database = await postgresDatabase({ url, readers: 1 })',
-    original: '1',
-    mutated: '2',
-    reason: 'how many connections may be used by a command that makes one request',
   },
   {
     path: 'src/audit/positions.ts',
@@ -110,13 +89,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     original: 'findLast',
     mutated: 'find',
     reason: 'an entity has one row in its view',
-  },
-  {
-    path: 'src/audit/linearize.ts',
-    line: 'const LOOKS_MAX = 200_000',
-    original: '200_000',
-    mutated: '200001',
-    reason: 'one more order is looked at before the search gives up',
   },
   {
     path: 'src/audit/linearize.ts',
@@ -245,13 +217,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     reason: 'the memory is that of a deployable',
   },
   {
-    path: 'src/cli/programs/tour.ts',
-    line: 'await sleep(10)',
-    original: '10',
-    mutated: '11',
-    reason: 'how long it waits between two looks',
-  },
-  {
     path: 'src/actors/services/bind.ts',
     line: 'held.bond?.hostname === hostname &&',
     original: '?.',
@@ -287,13 +252,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     reason: 'none or all of three are set just when all or none of them are not set',
   },
   {
-    path: 'src/actors/services/adoption.ts',
-    line: 'const PORTION = 500',
-    original: '500',
-    mutated: '501',
-    reason: 'it limits the size of one read; what is found is the same',
-  },
-  {
     path: 'src/actors/runtime/region.ts',
     line: 'spawn(system, (state: null) => state, `shard-${at}`),',
     original: '`shard-${at}`',
@@ -313,20 +271,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     original: 'keys.includes(row.key)',
     mutated: 'true',
     reason: 'it saves memory: only the rows of these keys are asked for',
-  },
-  {
-    path: 'src/actors/services/resend.ts',
-    line: 'for (let from = 0; from < places.length; from += ORDERS_MAX)',
-    original: '<',
-    mutated: '<=',
-    reason: 'nothing is postponed once more',
-  },
-  {
-    path: 'src/bus/kafka/bus.ts',
-    line: 'const refused = batch.map(recordRefusal).find((reason) => reason !== null)',
-    original: 'find',
-    mutated: 'findLast',
-    reason: 'the batch is refused as a whole; which of several reasons is named makes no difference',
   },
   {
     path: 'src/actors/inventory/describe.ts',

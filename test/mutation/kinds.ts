@@ -78,11 +78,24 @@ const isName = ({ node, parents }: Spot): boolean => {
   return parent?.type === 'Property' && parent['computed'] !== true && child(parent, 'key') === node
 }
 
+/**
+ * Numbers that only set a pace are not mutated either: how long a loop rests between two looks, and how many connections a pool may open for
+ * reading. With one more the program does the same, a little later or sooner. A limit after which something is refused or given up is none of them.
+ */
+const PACES = /^(sleep|wait|readers)$/
+const isPace = ({ parents }: Spot): boolean => {
+  const parent = parents.at(-1)
+  const named = parent?.type === 'CallExpression' ? child(parent, 'callee') : null
+  const property = parent?.type === 'Property' ? child(parent, 'key') : null
+  return PACES.test(nameOf(named ?? property))
+}
+
 const constant: Kind = (spot) => {
   const { node, parents } = spot
   if (node.type !== 'Literal' || isName(spot)) return []
   const { value } = node
   if (typeof value === 'boolean') return [replaced(node, String(!value))]
+  if (typeof value === 'number' && isPace(spot)) return []
   if (typeof value === 'number') return [replaced(node, String(value + 1))]
   if (typeof value === 'bigint') return [replaced(node, `${value + 1n}n`)]
   if (typeof value !== 'string' || parents.some(isForPeople)) return []

@@ -31,6 +31,7 @@ describe('mutants', () => {
     ['branches', 'a ? b : c', ['a ? c : b']],
     ['constant', 'go(true, 7, 1n)', ['go(false, 7, 1n)', 'go(true, 8, 1n)', 'go(true, 7, 2n)']],
     ['constant', `go('x', '')`, [`go('', '')`, `go('x', 'mutated')`]],
+    ['constant', 'sleep(10); open({ readers: 1, max: 2 })', ['sleep(10); open({ readers: 1, max: 3 })']],
     ['template', 'go(`${a}/b`)', ['go(``)']],
     ['statement', 'await go(); n = 1; log.warn(n)', ['; n = 1; log.warn(n)', 'await go(); ; log.warn(n)']],
     [
