@@ -14,7 +14,7 @@ import {
 import { type Fact, described, done, granted, order, recorded, released } from '../audit/cases/scene.ts'
 import { exactly } from './exact.ts'
 
-const { after, rows } = exactly(deployable)
+const { after } = exactly(deployable)
 const made = recorded()
 const prepare = (slot: string, number: number, more: object = {}) =>
   order(slot, number, { type: 'PrepareSlot', ...more })

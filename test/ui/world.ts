@@ -5,11 +5,11 @@ import { refused } from '../../src/http/faults.ts'
 import { gateOf } from '../../src/http/gate.ts'
 import { type Identify, noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
-import { systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 import { createUi } from '../../src/ui/app.ts'
 import { loadAssets } from '../../src/ui/assets.ts'
 import type { Fetch } from '../../src/ui/api.ts'
-import type { SignIn } from '../../src/ui/looking.ts'
+import type { SignIn, UiParts } from '../../src/ui/looking.ts'
 import { openPlane } from '../support/plane.ts'
 import { bindBody, speaker } from '../http/cloud.ts'
 import { service } from '../http/steps.ts'
@@ -44,8 +44,13 @@ let assets: ReturnType<typeof loadAssets> | null = null
 /** Nothing is barred but what the API bars, too. */
 const gate = gateOf({ trustedHosts: [], anyHost: true })
 
-export const openUiWorld = async () => {
-  const plane = await openPlane({}, undefined, 'when told')
+/** `pass` lets time go on between the things that happen; without it they happen as fast as they can. */
+export type Pace = { readonly clock: Clock; readonly pass: (ms: number) => Promise<void> }
+const REAL: Pace = { clock: systemClock, pass: async () => {} }
+
+export const openUiWorld = async (pace: Pace = REAL) => {
+  const { clock } = pace
+  const plane = await openPlane({ clock }, undefined, 'when told')
   /** As the relay does, which saves how far it came. */
   const relayed = async () => {
     await plane.pump()
@@ -63,6 +68,7 @@ export const openUiWorld = async () => {
   const api = createApp({
     control: plane.control,
     identify: noauth,
+    clock,
     log: silent,
     about: () => ({ version: '1.2.3', store: 'memory', nova: 'absent' }),
   })
@@ -101,17 +107,20 @@ export const openUiWorld = async () => {
     await plane.plane.stop()
     await plane.store.close()
   }
-  return { ...plane, api, must, arq, newProfile, begun, bound, failed, fpga, close }
+  return { ...plane, ...pace, api, must, arq, newProfile, begun, bound, failed, fpga, close }
 }
 export type UiWorld = Awaited<ReturnType<typeof openUiWorld>>
 
 /** Everything once: bound, failed, waiting, not bound; withheld, disabled, retired. */
 export const lived = async (world: UiWorld) => {
-  const { must, newProfile, bound, failed, begun } = world
+  const { must, newProfile, bound, failed, begun, pass } = world
   await newProfile('fpga-small', 'One function of the card')
   const one = await bound('fpga-small')
+  await pass(3_700_000)
   const bad = await failed('fpga-small')
+  await pass(65_000)
   const open = await begun('fpga-small')
+  await pass(1234)
   await must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: 'fpga-small' } })
   const free = (await must(200, 'GET /v2/handles?state=free&hostname=compute-1')).json.handles[0].uuid as string
   await must(200, `POST /v2/handles/${free}/quarantine`, { body: { reason: 'ECC errors in its log' } })
@@ -161,15 +170,20 @@ export const ASTRAY: readonly string[] = [
   'find?q=nothing-of-this-name',
 ]
 
-type Seen = { readonly fetch?: (request: Request) => void; readonly tokens?: boolean }
-/** A console over that API. `fetch` sees each request to the API; `tokens`: people have to sign in. */
+type Seen = {
+  readonly fetch?: (request: Request) => void
+  readonly tokens?: boolean
+  readonly assets?: UiParts['assets']
+}
+/** A console over that API. `fetch` sees each request to the API; `tokens`: people have to sign in; `assets` in place of the real ones. */
 export const consoleOver = (
-  { control, events }: Pick<UiWorld, 'control' | 'events'>,
-  { fetch: see = () => {}, tokens = false }: Seen = {},
+  { control, events, clock }: Pick<UiWorld, 'control' | 'events'> & { readonly clock?: Clock },
+  { fetch: see = () => {}, tokens = false, assets: own }: Seen = {},
 ) => {
   const api = createApp({
     control,
     events,
+    clock: clock ?? systemClock,
     identify: tokens ? withTokens : noauth,
     options: { anyHost: true },
     log: silent,
@@ -186,14 +200,22 @@ export const consoleOver = (
     see(request)
     return api.fetch(request)
   }
-  return consoleOf(fetch, tokens ? signIn : null)
+  return consoleOf(fetch, tokens ? signIn : null, { clock, assets: own })
 }
-export const consoleOf = (fetch: Fetch, signing: SignIn = null) =>
+const REAL_ASSETS = () => (assets ??= loadAssets())
+export const consoleOf = (
+  fetch: Fetch,
+  signing: SignIn = null,
+  {
+    clock = systemClock,
+    assets: given = REAL_ASSETS,
+  }: { readonly clock?: Clock | undefined; readonly assets?: UiParts['assets'] | undefined } = {},
+) =>
   createUi({
     fetch,
-    assets: () => (assets ??= loadAssets()),
+    assets: given,
     signIn: signing,
     barred: (header) => (gate(header) === null ? null : 'barred'),
-    clock: systemClock,
+    clock,
     log: silent,
   })
