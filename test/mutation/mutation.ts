@@ -48,11 +48,15 @@ export const possible = ({ root, only, equivalent }: Pick<Wanted, 'root' | 'only
     )
 
 type Progress = Stratum & { next: number; counted: number; running: number }
-/** Never starts more in a room than are still wanted there, so that the same mutants are judged however the workers are timed. */
+/**
+ * From the room that has the smallest part of its share, so that a sample that is cut off is fair to all rooms. Never starts more in a room than
+ * are still wanted there, so that the same mutants are judged however the workers are timed.
+ */
 const take = (rooms: readonly Progress[]): readonly [Progress, Mutant] | null => {
-  const room = rooms.find(
-    ({ wanted, counted, running, next, queue }) => counted + running < wanted && next < queue.length,
-  )
+  const part = ({ counted, running, wanted }: Progress): number => (counted + running) / wanted
+  const [room] = rooms
+    .filter((one) => part(one) < 1 && one.next < one.queue.length)
+    .toSorted((one, other) => part(one) - part(other))
   if (!room) return null
   room.running++
   return [room, room.queue[room.next++]!]

@@ -173,4 +173,26 @@ export const ODD: readonly (readonly [name: string, tables: UpstreamTables])[] =
       requests(boundRow(1, 1, NAME), boundRow(3, 3, nameOf({ ...A, bus: 'c1' }))),
     ),
   ],
+  [
+    'an address twice, of which a request that is not bound any more names the second',
+    tablesOf(
+      profiles,
+      { ...simple(1, A), attach_handles: [handleRow(1, 1, pciText('a1')), handleRow(9, 1, pciText('a1'))] },
+      requests(arqRow(1, { state: 'Unbound', handleId: 9, deployableId: 1 })),
+    ),
+  ],
+  [
+    'deployables of one name: two children without a provider, and a child that has the name of its root',
+    tablesOf({
+      devices: [deviceRow(1, { type: 'FPGA' })],
+      controlpath_ids: [pathRow(1, 1, pciText('a1'))],
+      deployables: [
+        deployableRow(1, 1, 'root', { numAccelerators: 0 }),
+        deployableRow(2, 1, 'child', { parentId: 1, rootId: 1, rpUuid: null, numAccelerators: 1 }),
+        deployableRow(3, 1, 'child', { parentId: 1, rootId: 1, rpUuid: null, numAccelerators: 1 }),
+        deployableRow(4, 1, 'root', { parentId: 1, rootId: 1, rpUuid: null, numAccelerators: 1 }),
+      ],
+      attach_handles: [handleRow(2, 2, pciText('b2')), handleRow(3, 3, pciText('b3')), handleRow(4, 4, pciText('b4'))],
+    }),
+  ],
 ]
