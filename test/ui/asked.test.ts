@@ -154,7 +154,7 @@ describe('what can be done', () => {
     expect(answer.status).toBe(303)
     await expect(
       JSON.stringify({ deed, to: answer.headers.get('location') }, null, 1).replace('r'.repeat(1000), '<1000 times r>'),
-    ).toMatchFileSnapshot(`golden/deeds/${kind}-${name}.json`)
+    ).toMatchFileSnapshot(`golden/deeds/${kind}-${name}.txt`)
   })
   it('is hindered by a role, by a state, and by nothing else', () => {
     const disable = actionOf('devices', 'disable')!

@@ -115,7 +115,7 @@ describe('the recorder', () => {
         { now: 50 },
       ).spans[1],
     }))
-    await expect(JSON.stringify(shown, null, 1)).toMatchFileSnapshot('golden/steps.json')
+    await expect(JSON.stringify(shown, null, 1)).toMatchFileSnapshot('golden/steps.txt')
   })
   it.each<[string, Parameters<typeof recorded>]>([
     ['nothing', [[]]],
@@ -214,7 +214,7 @@ describe('the recorder', () => {
     ],
   ])('of a request that is %s', async (name, args) => {
     await expect(JSON.stringify(recorded(...args), null, 1)).toMatchFileSnapshot(
-      `golden/recorder/${name.replaceAll(/\W+/g, '-')}.json`,
+      `golden/recorder/${name.replaceAll(/\W+/g, '-')}.txt`,
     )
   })
 })

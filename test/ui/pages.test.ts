@@ -1,6 +1,7 @@
 /** Every page, and every question before something is done, to the letter: `-u` where a change is meant. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ACTIONS } from '../../src/ui/actions.ts'
+import { lines, mainOf, noAssets } from './drawing.ts'
 import { handClock } from '../support/lab.ts'
 import { ASTRAY, type Lived, type UiWorld, consoleOver, lived, openUiWorld, placesOf } from './world.ts'
 
@@ -14,9 +15,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** The files beside the pages are tested elsewhere, and take a while to be made. */
-const assets = async () => ({ hash: 'hash', scripts: ['browser/main.js', 'preact.js'], get: () => undefined })
-
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /** Identifiers that are made at random, in the order in which they are met. */
 const named = () => {
@@ -24,9 +22,6 @@ const named = () => {
   const nameOf = (uuid: string) => names.get(uuid) ?? names.set(uuid, `<uuid ${names.size + 1}>`).get(uuid)!
   return (text: string): string => text.replaceAll(UUID, nameOf)
 }
-/** A line for each element. */
-const lines = (html: string): string => html.replaceAll(/(?<=>)(?=<)/g, '\n')
-
 type Ui = ReturnType<typeof consoleOver>
 const drawn = async (ui: Ui, places: readonly string[], headers: Readonly<Record<string, string>> = {}) => {
   const name = named()
@@ -34,16 +29,15 @@ const drawn = async (ui: Ui, places: readonly string[], headers: Readonly<Record
   for (const place of places) {
     const answer = await ui.request(`/ui/${place}`, { headers })
     const html = await answer.text()
-    const main = /<main[\s\S]*<\/main>/.exec(html)?.[0]
     const title = /<title>.*<\/title>/.exec(html)?.[0]
-    text += name(`### ${place} ${answer.status} ${title}\n${lines(main ?? html)}\n\n`)
+    text += name(`### ${place} ${answer.status} ${title}\n${mainOf(html)}\n\n`)
   }
   return text
 }
 
 describe('to the letter', () => {
   test('what an administrator sees', async () => {
-    const ui = consoleOver(world, { assets })
+    const ui = consoleOver(world, { assets: noAssets })
     await expect(await drawn(ui, [...placesOf(seen), ...ASTRAY])).toMatchFileSnapshot('golden/pages.txt')
     await expect(named()(lines(await (await ui.request('/ui/')).text()))).toMatchFileSnapshot('golden/document.txt')
   })
@@ -56,11 +50,13 @@ describe('to the letter', () => {
       profiles: ['fpga-small'],
     }
     const places = ACTIONS.flatMap(({ kind, name }) => ids[kind]!.map((id) => `${kind}/${id}/do/${name}`))
-    await expect(await drawn(consoleOver(world, { assets }), places)).toMatchFileSnapshot('golden/questions.txt')
+    await expect(await drawn(consoleOver(world, { assets: noAssets }), places)).toMatchFileSnapshot(
+      'golden/questions.txt',
+    )
   })
   test('what a member sees', async () => {
     const headers = { cookie: 'accelerando-token=token-of-member' }
-    const text = await drawn(consoleOver(world, { tokens: true, assets }), placesOf(seen), headers)
+    const text = await drawn(consoleOver(world, { tokens: true, assets: noAssets }), placesOf(seen), headers)
     await expect(text).toMatchFileSnapshot('golden/member.txt')
   })
 })

@@ -1,0 +1,36 @@
+/** Pages as text, a line for each element, and what the API was asked for them. */
+import { createUi } from '../../src/ui/app.ts'
+import { silent } from '../../src/log.ts'
+import { handClock } from '../support/lab.ts'
+
+export const noWaiting = { waiting: 0, oldest_at: null }
+/** The files beside the pages are tested elsewhere, and take a while to be made. */
+export const noAssets = async () => ({ hash: 'hash', scripts: ['browser/main.js', 'preact.js'], get: () => undefined })
+/** A line for each element. */
+export const lines = (html: string): string => html.replaceAll(/(?<=>)(?=<)/g, '\n')
+export const mainOf = (html: string): string => lines(/<main[\s\S]*<\/main>/.exec(html)?.[0] ?? html)
+
+/** Over an API that has these documents, by path; of everything else it says that there is none. */
+export const pagesOf = async (
+  documents: Readonly<Record<string, unknown>>,
+  places: readonly string[],
+  now: number,
+): Promise<string> => {
+  let asked: string[] = []
+  const fetch = (request: Request): Response => {
+    const { pathname, search } = new URL(request.url)
+    asked.push(`${pathname}${search}`)
+    const document = documents[pathname.slice('/v2'.length)]
+    return document === undefined ? new Response('', { status: 404 }) : Response.json(document)
+  }
+  const clock = { ...handClock(), now: () => now }
+  const ui = createUi({ fetch, assets: noAssets, signIn: null, barred: () => null, clock, log: silent })
+  let text = ''
+  for (const place of places) {
+    asked = []
+    const answer = await ui.request(`/ui/${place}`)
+    const questions = asked.toSorted().map((path) => `asked ${path}\n`)
+    text += `### ${place} ${answer.status}\n${questions.join('')}${mainOf(await answer.text())}\n\n`
+  }
+  return text
+}

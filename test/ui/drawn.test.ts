@@ -1,0 +1,229 @@
+/** Pages over an API that tells of everything that can be: each state, each note, each neighbour, what is missing, what waits. `-u` where a change is meant. */
+import { expect, it } from 'vitest'
+import { noWaiting, pagesOf } from './drawing.ts'
+
+const NOW = Date.UTC(2026, 2, 1, 12, 0, 0)
+const ago = (ms: number): string => new Date(NOW - ms).toISOString()
+const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+const TIMES = { created_at: ago(7_200_000), updated_at: null }
+
+const PROGRAM = { version: '9.9', store: 'postgres', api: 'v2', authentication: 'noauth', images: 'a folder' }
+const overview = (more: object = {}) => ({
+  counted_at: ago(0),
+  arqs: {},
+  handles: {},
+  hosts: {},
+  devices: {},
+  orders: noWaiting,
+  deliveries: noWaiting,
+  program: PROGRAM,
+  ...more,
+})
+const STATES = ['Initial', 'BindStarted', 'Bound', 'Unbound', 'BindFailed', 'UnbindFailed', 'Deleting', 'Other']
+const arqs = STATES.map((state, at) => ({
+  uuid: uuid(at),
+  state,
+  device_profile_name: `profile ${at}`,
+  device_profile_group_id: at,
+  hostname: at % 2 ? `host ${at}` : null,
+  device_rp_uuid: null,
+  instance_uuid: at % 2 ? uuid(100 + at) : null,
+  project_id: null,
+  attach_handle_type: at % 2 ? 'PCI' : '',
+  attach_handle_uuid: at % 2 ? uuid(200 + at) : null,
+  attach_handle_info: at % 2 ? { bus: '0a' } : {},
+  ...TIMES,
+}))
+const NOTE = { by: 'ops', reason: 'to be replaced', at: ago(90_000) }
+const hosts = ['up', 'stale', 'down', 'removed', 'pending', 'other'].map((liveness, at) => ({
+  name: `host-${at}`,
+  liveness,
+  aliases: at === 0 ? ['a', 'b'] : [],
+  drivers: at === 1 ? { one: { status: 'ok', error: null }, two: { status: 'failed', error: 'no card' } } : {},
+  boot_id: at === 0 ? uuid(300) : null,
+  last_seen_at: at === 2 ? null : ago(at * 1000),
+  retired: at === 0 || at === 3 ? NOTE : null,
+  public_key: at === 4 ? null : 'A'.repeat(43),
+  offered_key: at === 4 ? 'B'.repeat(43) : null,
+  ...TIMES,
+}))
+const devices = ['enabled', 'maintaining', 'other'].map((status, at) => ({
+  uuid: uuid(400 + at),
+  type: 'GPU',
+  vendor: '10de',
+  model: at === 1 ? '' : 'T4',
+  std_board_info: at === 0 ? '{"product_id": "1eb8"}' : null,
+  vendor_board_info: null,
+  hostname: 'host-0',
+  status,
+  ...TIMES,
+}))
+const handles = ['free', 'held', 'releasing', 'quarantined', 'missing', 'other'].map((state, at) => ({
+  uuid: uuid(500 + at),
+  deployable_uuid: uuid(600),
+  hostname: 'host-0',
+  state,
+  arq_uuid: at === 1 ? uuid(2) : null,
+}))
+const entry = (kind: string, more: object = {}) => ({
+  kind,
+  provider_uuid: uuid(700),
+  name: 'provider',
+  deployable_uuid: null,
+  repairs: [],
+  state: null,
+  reason: null,
+  consumer_uuid: null,
+  arqs: [],
+  ...more,
+})
+const drift = (host: string, entries: readonly object[], trouble: object | null = null) => ({
+  host,
+  compute_node_uuid: null,
+  checked_at: ago(5000),
+  trouble,
+  entries,
+})
+const delivery = (at: number, more: object = {}) => ({
+  instance_uuid: uuid(800 + at),
+  hostname: 'host-0',
+  request_id: `req-${at}`,
+  statuses: { [uuid(1)]: 'completed', [uuid(2)]: 'failed' },
+  attempts: at,
+  next_at: ago(-60_000),
+  given_up_at: null,
+  ...more,
+})
+const profile = {
+  uuid: uuid(900),
+  name: 'two groups',
+  description: null,
+  groups: [{ 'resources:FPGA': '1', 'trait:A': 'required' }, { 'resources:GPU': '2' }],
+  ...TIMES,
+}
+const links = [{ href: 'x', rel: 'next' }]
+
+const EVERYTHING: Readonly<Record<string, unknown>> = {
+  '/permissions': {
+    user_id: 'u1',
+    user_name: null,
+    project_id: 'p1',
+    project_name: 'operations',
+    permissions: { 'cyborg:device:disable': true, 'cyborg:host:retire': false },
+  },
+  '/overview': overview({
+    arqs: { BindFailed: 2, UnbindFailed: 1, Bound: 1200 },
+    handles: { missing: 1, quarantined: 2, free: 7 },
+    hosts: { down: 2, stale: 3, pending: 2, up: 40 },
+    devices: { enabled: 3, maintaining: 1 },
+    orders: { waiting: 2, oldest_at: ago(31_000) },
+    deliveries: { waiting: 1, oldest_at: null },
+    program: { ...PROGRAM, nova: 'does not answer', keystone: 'in use', placement: 'absent', images: 'broken' },
+  }),
+  '': { max_version: '2.3', min_version: '2.0' },
+  '/accelerator_requests': { arqs },
+  '/hosts': { hosts },
+  '/devices': { devices },
+  '/handles': { handles },
+  '/device_profiles': { device_profiles: [profile] },
+  '/deliveries': { deliveries: [delivery(0), delivery(1, { given_up_at: ago(1000) })], deliveries_links: links },
+  '/drift': {
+    drift: [
+      drift('agrees', []),
+      drift('host-0', [
+        entry('hardware', { repairs: ['a', 'b'], reason: 'gone' }),
+        entry('provider'),
+        entry('allocation_without_arq', { consumer_uuid: uuid(101) }),
+        entry('arq_without_allocation'),
+        entry('nova_device'),
+        entry('server'),
+        entry('something new'),
+      ]),
+      drift('host-1', [], { state: 'away', reason: 'no answer' }),
+      drift('host-2', [], { state: 'off', reason: null }),
+    ],
+    drift_links: links,
+  },
+}
+const CALM: Readonly<Record<string, unknown>> = {
+  ...EVERYTHING,
+  '/overview': overview({ orders: { waiting: 1, oldest_at: ago(30_000) } }),
+  '/accelerator_requests': { arqs: [] },
+  '/hosts': { hosts: [] },
+  '/devices': { devices: [] },
+  '/handles': { handles: [] },
+  '/device_profiles': { device_profiles: [] },
+  '/deliveries': { deliveries: [] },
+  '/drift': { drift: [drift('agrees', [])] },
+}
+const WAITS: Readonly<Record<string, unknown>> = {
+  ...CALM,
+  '/overview': overview({ hosts: { stale: 1, pending: 1 }, deliveries: { waiting: 2, oldest_at: ago(1000) } }),
+}
+const LISTS = ['', 'arqs', 'hosts', 'devices', 'handles', 'profiles', 'deliveries', 'drift', 'system']
+const FILTERED = [
+  'arqs?state=Bound',
+  'arqs?project_id=p1',
+  'arqs?instance=i1&state=Bound&other=x',
+  'hosts?liveness=down',
+  'devices?status=enabled&type=GPU',
+  'devices?vendor=10de&hostname=h',
+  'handles?state=free&hostname=h',
+  'handles?deployable_uuid=d',
+  'deliveries?after=d1',
+  'drift?after=h 1',
+]
+
+it.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
+  ['everything', EVERYTHING, [...LISTS, ...FILTERED]],
+  ['nothing', CALM, [...LISTS, ...FILTERED]],
+  ['what waits', WAITS, ['']],
+])('pages that show %s, and what the API was asked for them', async (name, documents, places) => {
+  await expect(await pagesOf(documents, places, NOW)).toMatchFileSnapshot(`golden/drawn-${name.replace(' ', '-')}.txt`)
+})
+it('one thing in each of its states', async () => {
+  let text = ''
+  const things: readonly (readonly [
+    path: string,
+    place: string,
+    all: readonly { readonly [name: string]: unknown }[],
+  ])[] = [
+    ['/accelerator_requests/x', 'arqs/x', arqs],
+    ['/hosts/x', 'hosts/x', hosts.map((one) => ({ ...one, handles: { free: 1, held: 2 }, arqs: [uuid(1), uuid(2)] }))],
+    ['/devices/x', 'devices/x', devices],
+    [
+      '/handles/x',
+      'handles/x',
+      handles.map((one, at) => ({
+        ...one,
+        attach_handle_type: 'PCI',
+        attach_handle_info: at === 0 ? {} : { bus: '0a', device: '00' },
+        last_arq_uuid: at === 3 ? uuid(7) : null,
+        order: at === 2 ? 7 : null,
+        quarantine: at === 3 ? NOTE : null,
+      })),
+    ],
+  ]
+  const timeline = { arq: uuid(0), project_id: null, deleted: false, total_ms: 0, steps: [] }
+  const deployable = (at: number) => ({
+    uuid: uuid(600 + at),
+    name: `part ${at}`,
+    num_accelerators: at,
+    attributes_list: at === 0 ? '[]' : '[{"rc": "FPGA"}, {"trait0": "CUSTOM_A"}]',
+    rp_uuid: at === 0 ? null : uuid(701),
+    driver_name: null,
+    bitstream_id: at === 0 ? null : uuid(702),
+    ...TIMES,
+  })
+  for (const [path, place, all] of things)
+    for (const one of all) {
+      const documents = {
+        ...EVERYTHING,
+        '/accelerator_requests/x/timeline': timeline,
+        '/deployables': { deployables: [deployable(0), deployable(1)] },
+        [path]: one,
+      }
+      text += await pagesOf(documents, [place], NOW)
+    }
+  await expect(text).toMatchFileSnapshot('golden/drawn-things.txt')
+})
