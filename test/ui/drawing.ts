@@ -5,7 +5,7 @@ import { handClock } from '../support/lab.ts'
 
 export const noWaiting = { waiting: 0, oldest_at: null }
 /** The files beside the pages are tested elsewhere, and take a while to be made. */
-export const noAssets = async () => ({ hash: 'hash', scripts: ['browser/main.js', 'preact.js'], get: () => undefined })
+export const noAssets = async () => ({ hash: 'hash', scripts: (view: string) => [`${view}.js`], get: () => undefined })
 /** A line for each element. */
 export const lines = (html: string): string => html.replaceAll(/(?<=>)(?=<)/g, '\n')
 export const mainOf = (html: string): string => lines(/<main[\s\S]*<\/main>/.exec(html)?.[0] ?? html)

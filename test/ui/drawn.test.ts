@@ -8,6 +8,7 @@ const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStar
 const TIMES = { created_at: ago(7_200_000), updated_at: null }
 
 const PROGRAM = { version: '9.9', store: 'postgres', api: 'v2', authentication: 'noauth', images: 'a folder' }
+const NOTHING = { count: 0, last_at: null }
 const overview = (more: object = {}) => ({
   counted_at: ago(0),
   arqs: {},
@@ -17,6 +18,19 @@ const overview = (more: object = {}) => ({
   orders: noWaiting,
   deliveries: noWaiting,
   program: PROGRAM,
+  failing_devices: 0,
+  placement: {},
+  binds: { late: 0, next_deadline_at: null },
+  overdue_since: null,
+  journal: { newest_at: ago(1000), untold_since: null, writing_stopped: false },
+  found: {
+    views_differing: NOTHING,
+    orphan_handles: NOTHING,
+    slot_differences: NOTHING,
+    reports_refused: NOTHING,
+    dead_letters: NOTHING,
+  },
+  views_checked: 100,
   ...more,
 })
 const STATES = ['Initial', 'BindStarted', 'Bound', 'Unbound', 'BindFailed', 'UnbindFailed', 'Deleting', 'Other']
@@ -47,6 +61,7 @@ const hosts = ['up', 'stale', 'down', 'removed', 'pending', 'other'].map((livene
   offered_key: at === 4 ? 'B'.repeat(43) : null,
   ...TIMES,
 }))
+const HEALTH = { since: ago(60_000), measured_at: ago(5000), numbers: { temperature: 81.5, errors: 0 } }
 const devices = ['enabled', 'maintaining', 'other'].map((status, at) => ({
   uuid: uuid(400 + at),
   type: 'GPU',
@@ -56,6 +71,8 @@ const devices = ['enabled', 'maintaining', 'other'].map((status, at) => ({
   vendor_board_info: null,
   hostname: 'host-0',
   status,
+  failing: at === 1 ? 'too hot' : null,
+  health: at === 2 ? null : { ...HEALTH, state: at === 0 ? 'good' : 'bad', reason: at === 0 ? null : 'too hot' },
   ...TIMES,
 }))
 const handles = ['free', 'held', 'releasing', 'quarantined', 'missing', 'other'].map((state, at) => ({
@@ -99,6 +116,9 @@ const profile = {
   name: 'two groups',
   description: null,
   groups: [{ 'resources:FPGA': '1', 'trait:A': 'required' }, { 'resources:GPU': '2' }],
+  version: 3,
+  enabled: false,
+  projects: ['p1', 'p2'],
   ...TIMES,
 }
 const links = [{ href: 'x', rel: 'next' }]
@@ -192,6 +212,13 @@ it('one thing in each of its states', async () => {
     ['/hosts/x', 'hosts/x', hosts.map((one) => ({ ...one, handles: { free: 1, held: 2 }, arqs: [uuid(1), uuid(2)] }))],
     ['/devices/x', 'devices/x', devices],
     [
+      '/device_profiles/x',
+      'profiles/x',
+      [profile, { ...profile, description: 'words', enabled: true, projects: null }].map((one) => ({
+        device_profile: one,
+      })),
+    ],
+    [
       '/handles/x',
       'handles/x',
       handles.map((one, at) => ({
@@ -215,11 +242,19 @@ it('one thing in each of its states', async () => {
     bitstream_id: at === 0 ? null : uuid(702),
     ...TIMES,
   })
+  const version = (at: number) => ({
+    version: at,
+    enabled: at > 1,
+    description: null,
+    groups: [{ a: 'b' }],
+    created_at: ago(at),
+  })
   for (const [path, place, all] of things)
     for (const one of all) {
       const documents = {
         ...EVERYTHING,
         '/accelerator_requests/x/timeline': timeline,
+        '/device_profiles/x/versions': { versions: [version(1), version(2)] },
         '/deployables': { deployables: [deployable(0), deployable(1)] },
         [path]: one,
       }
