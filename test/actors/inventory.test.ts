@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
 import { inventoryDigest } from '../../src/wire/message.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
@@ -188,5 +189,26 @@ describe('an unchanged report', () => {
     )
     const digest = inventoryDigest({ version: '1', aliases: [], drivers })
     expect(world.plane.reports.unchanged({ host: 'h1', boot, number: 2, digest })).toBe(false)
+  })
+  it('is still recognised after a late one, when another control has taken a later one meanwhile', async () => {
+    const stores = memoryStores({ exclusive: false })
+    const [one, other] = [await openPlane({}, stores()), await openPlane({}, stores())]
+    const boot = crypto.randomUUID()
+    const report = (number: number, ...devices: readonly ReportedDevice[]) => ({
+      type: 'Inventory' as const,
+      host: 'h1',
+      bootId: boot,
+      number,
+      observedAt: 1,
+      version: '1',
+      aliases: [],
+      drivers: [shown(...devices)],
+    })
+    const digest = inventoryDigest({ version: '1', aliases: [], drivers: [shown(card(1))] })
+    value(await one.plane.reports.take(report(1, card(1)), 'm1'))
+    value(await other.plane.reports.take(report(3, card(1), card(2)), 'm3'))
+    value(await one.plane.reports.take(report(2), 'm2'))
+    expect(one.plane.reports.unchanged({ host: 'h1', boot, number: 2, digest })).toBe(true)
+    await Promise.all([one.plane.stop(), other.plane.stop()])
   })
 })
