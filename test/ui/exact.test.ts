@@ -180,7 +180,7 @@ describe('the recorder', () => {
       [
         [
           ['bind accepted', 0, ORDER],
-          ['bind failed', 500, { code: 'E7' }],
+          ['bind failed', 500, { code: 'unreachable' }],
           ['bind accepted', 600, { order: 4, hostname: '' }],
           ['bind failed', 700, { reason: '' }],
         ],
