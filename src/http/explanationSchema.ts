@@ -1,6 +1,6 @@
 /** The schema of what is answered to the question why hosts do or do not fit a device profile. */
 import * as v from 'valibot'
-import { OBSTACLE_CODES, PLACEMENT_ASKED, STOPS } from '../actors/explain/answer.ts'
+import { OBSTACLE_CODES, PLACEMENT_ASKED, STOPS, WARNING_CODES } from '../actors/explain/answer.ts'
 
 const Uuid = v.pipe(v.string(), v.uuid())
 const Obstacle = v.object({
@@ -54,6 +54,12 @@ export const Explanation = v.object({
       ),
       nearest: v.nullable(v.object({ ...device, host: v.string() })),
     }),
+  ),
+  warnings: v.pipe(
+    v.optional(
+      v.array(v.object({ code: v.picklist(WARNING_CODES), group: v.number(), reason: v.string(), change: v.string() })),
+    ),
+    v.description('What keeps nothing from happening, and is hardly what was meant.'),
   ),
   hosts: v.pipe(v.array(Host), v.description('Those that fit first, then the nearest.')),
   hosts_left_out: v.number(),

@@ -78,6 +78,14 @@ export type GroupSummary = {
   /** Null: a device fits, or there is none. */
   readonly nearest: NearestMiss | null
 }
+export const WARNING_CODES = ['not_attached'] as const
+/** What keeps nothing from happening, and is hardly what was meant. */
+export type Warning = {
+  readonly code: (typeof WARNING_CODES)[number]
+  readonly group: number
+  readonly reason: string
+  readonly change: string
+}
 export const PLACEMENT_ASKED = ['asked', 'not_configured', 'unreachable'] as const
 export type Explanation = {
   /** Whether any host fits. */
@@ -87,6 +95,7 @@ export type Explanation = {
   readonly hostsFitting: number
   readonly placement: (typeof PLACEMENT_ASKED)[number]
   readonly groups: readonly GroupSummary[]
+  readonly warnings: readonly Warning[]
   /** Those that fit first, then the nearest. */
   readonly hosts: readonly JudgedHost[]
   readonly hostsLeftOut: number

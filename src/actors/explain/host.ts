@@ -1,5 +1,6 @@
 /** What keeps a host from serving the groups of a profile. Pure. */
-import { amountOf, mismatches } from '../arq/groups.ts'
+import { amountOf, MISMATCHES, mismatches } from '../arq/groups.ts'
+import type { HandleType } from '../../hardware.ts'
 import type { HostName, ResourceProviderUuid } from '../../identifiers.ts'
 import type { Card } from '../deployable/card.ts'
 import { type Deployable, attributeOf } from '../deployable/state.ts'
@@ -42,6 +43,8 @@ export type HostJudgement = {
   /** The provider of its compute node; null: none is known. */
   readonly root: ResourceProviderUuid | null
   readonly all: readonly (readonly JudgedDevice[])[]
+  /** By group, the types of the attach handles of the devices that satisfy it, whether or not one is free. */
+  readonly attaches: readonly ReadonlySet<HandleType>[]
   readonly bindAccepts: (providers: readonly string[]) => boolean
 }
 
@@ -66,6 +69,15 @@ const stopsAny = (found: readonly Obstacle[], stops: readonly Stop[], alone: boo
 
 const freeIn = ({ root, below }: Card): number =>
   [root, ...below].flatMap(({ handles }) => Object.values(handles)).filter(({ state }) => state === 'free').length
+
+const MISMATCHED: ReadonlySet<ObstacleCode> = new Set(MISMATCHES)
+const typesOf = (devices: readonly Card[], found: Table[number]): ReadonlySet<HandleType> =>
+  new Set(
+    devices
+      .filter((_, device) => found[device]!.every(({ code }) => !MISMATCHED.has(code)))
+      .flatMap(({ root, below }) => [root, ...below].flatMap(({ handles }) => Object.values(handles)))
+      .map(({ type }) => type),
+  )
 
 /** A way in which nothing of this stands against any group. */
 const wayFor = (groups: readonly AskedGroup[], facts: HostFacts, table: Table, stops: readonly Stop[]): Ways | null => {
@@ -145,6 +157,7 @@ export const judgeHost = (groups: readonly AskedGroup[], facts: HostFacts): Host
     root: placement?.record.root ?? null,
     distance: nearest.reduce((sum, one) => sum + one, 0),
     all,
+    attaches: table.map((found) => typesOf(devices, found)),
     bindAccepts: (providers) => {
       const ways = providers.map((uuid) => positions.get(uuid) ?? -1)
       const free = (device: number, group: number) =>

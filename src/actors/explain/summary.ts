@@ -1,5 +1,6 @@
 /** The answer for a whole cloud, from what was judged of each host. Pure. */
 import type { Explanation, GroupSummary, JudgedDevice, NearestMiss, ObstacleCode } from './answer.ts'
+import { attachingWarnings } from './attaching.ts'
 import { distanceOf, type HostJudgement } from './host.ts'
 import type { AskedGroup } from './judge.ts'
 
@@ -48,6 +49,7 @@ export const summarised = (
     hostsFitting: fitting,
     placement,
     groups,
+    warnings: attachingWarnings(asked.map((_, group) => new Set(hosts.flatMap((one) => [...one.attaches[group]!])))),
     hosts: hosts.slice(0, limit).map(({ shown }) => shown),
     hostsLeftOut: Math.max(0, hosts.length - limit),
   }

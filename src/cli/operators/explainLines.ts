@@ -45,6 +45,7 @@ const hostLines = ({ host, fits, obstacles, groups }: Host): readonly string[] =
 export const explainLines = (told: Explanation): readonly string[] => [
   `${told.hosts_fitting} of ${counted(told.hosts_checked, 'host')} ${told.hosts_fitting === 1 ? 'fits' : 'fit'}; ` +
     `${counted(told.devices_checked, 'device')} looked at; ${PLACEMENT[told.placement]}`,
+  ...(told.warnings ?? []).flatMap(({ code, reason, change }) => [`warning: ${code}: ${reason}`, `  ${change}`]),
   ...told.groups.flatMap(groupLines),
   ...told.hosts.flatMap(hostLines),
   ...(told.hosts_left_out > 0 ? [`${counted(told.hosts_left_out, 'further host')}; --limit shows more`] : []),

@@ -43,6 +43,7 @@ const bodyOf = (profile: ProfileRow | null) => (told: Explanation) => ({
       obstacles: nearest.obstacles,
     },
   })),
+  warnings: told.warnings,
   hosts: told.hosts.map(hostBody),
   hosts_left_out: told.hostsLeftOut,
 })
