@@ -16,7 +16,7 @@ import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
 import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
 import type { Clock } from '../clock.ts'
 import type { Fault, Outcome } from '../fault.ts'
-import { CATALOGUE } from '../wire/catalogue.ts'
+import { CATALOGUE, CONTROL_GROUP } from '../wire/catalogue.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Message, Sighting } from '../wire/message.ts'
 import { deadLetterRecord, inventoryDigest, readReport, sighting } from '../wire/message.ts'
@@ -55,7 +55,7 @@ export type Inbox = {
   readonly counts: () => InboxCounts
 }
 
-const DEFAULTS = { group: 'control', window: 64, retry: { firstMs: 50, maxMs: 2000, tries: 30, forMs: 60_000 } }
+const DEFAULTS = { group: CONTROL_GROUP, window: 64, retry: { firstMs: 50, maxMs: 2000, tries: 30, forMs: 60_000 } }
 const ASIDE_MAX = 32
 const RECENT = { ids: 64, hosts: 4096 }
 type Settings = Omit<InboxOptions, keyof typeof DEFAULTS> & typeof DEFAULTS

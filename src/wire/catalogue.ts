@@ -57,4 +57,6 @@ export const CATALOGUE = {
   hostState: { topic: 'host.state.v1', key: 'host', body: State, keep: 'compact' },
   deadLetters: { topic: 'dead-letters.v1', key: 'key of the message that failed', body: DeadLetter, keep: 'weeks' },
 } as const satisfies Record<string, Entry>
+/** The consumer group of all controls of a cloud, without the prefix. */
+export const CONTROL_GROUP = 'control'
 export type Channel = keyof typeof CATALOGUE

@@ -33,6 +33,12 @@ const factsOf = ({ groupId, state, members }: GroupDescription): GroupFacts => (
   members: members.map(({ clientId, clientHost }) => `${clientId} at ${clientHost.replace(/^\//, '')}`),
 })
 
+/** The client ids of the members; none where the group does not exist. */
+export const membersOf = async (admin: Admin, group: string): Promise<readonly string[]> => {
+  const { groups } = await admin.describeGroups([group])
+  return groups.flatMap(({ members }) => members.map(({ clientId }) => clientId))
+}
+
 const describe = async (admin: Admin, groups: readonly string[]): Promise<readonly GroupFacts[]> => {
   const found: GroupFacts[] = []
   for (let from = 0; from < groups.length; from += AT_ONCE) {

@@ -1,7 +1,7 @@
 /** Collects facts about the brokers for `accelerando doctor`, which judges them. */
 import type { Admin } from 'kafkajs'
 import { silent } from '../../log.ts'
-import { CATALOGUE } from '../../wire/catalogue.ts'
+import { CATALOGUE, CONTROL_GROUP } from '../../wire/catalogue.ts'
 import type { Gone, GroupsFacts } from './groups.ts'
 import { deleteGroups, surveyGroups } from './groups.ts'
 import { lookup } from './lookup.ts'
@@ -17,8 +17,6 @@ export type KafkaFacts = {
   readonly groups: GroupsFacts
   readonly deadLetters: number
 }
-
-const CONTROL_GROUP = 'control'
 
 const messagesOn = async (admin: Admin, topic: string): Promise<number> => {
   const offsets = await admin.fetchTopicOffsets(topic)

@@ -5,7 +5,7 @@ import { counted, listed, ok, problem, size, span, warning } from './check.ts'
 
 const OLDEST_VERSION = 140_000
 /**
- * Leases are judged by the database clock alone, but deadlines and host observations use the clocks of the processes.
+ * Leases end by the clock of whoever watches them (decision 0037), but deadlines and host observations use the clocks of the processes.
  */
 const SKEW = { warnMs: 500, badMs: 5000 }
 const HELD = { warnMs: 10_000, badMs: 60_000 }

@@ -17,6 +17,7 @@ import { createApp } from '../../http/app.ts'
 import { unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
+import { newPrivateKey } from '../../wire/signature.ts'
 import { openAdmin } from './admin.ts'
 import { type Cloud, openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
@@ -28,6 +29,7 @@ import { openImages } from './images.ts'
 import { neighboursOf } from './neighbours.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
 import { listen, urlOf } from './listen.ts'
+import { clientIdIn, expectOwnGroup } from './oneCloud.ts'
 import { type Running, endAtOnce } from './start.ts'
 import { openSystem } from './system.ts'
 import { type Watching, openWatching } from '../observe/watching.ts'
@@ -175,7 +177,8 @@ export const startControl = async (config: ControlConfig, log: Log): Promise<Run
     const store = await openDatabase(config.database, systemClock, log)
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
-    const kafka = { ...config.kafka, clientId: `accelerando-control-${process.pid}` }
+    const { id: cloud } = await store.cluster(newPrivateKey)
+    const kafka = { ...config.kafka, clientId: clientIdIn(cloud, process.pid) }
     const bus = kafkaBus({
       options: kafka,
       clock: systemClock,
@@ -184,7 +187,21 @@ export const startControl = async (config: ControlConfig, log: Log): Promise<Run
       stopTimeoutMs: STOP_MS,
     })
     const link = kafkaLink({ kafka, bus, topics: config.topics, clock: systemClock, log })
-    return await serve({ config: { ...config, kafka }, log, clock, open, store, bus, link, watching })
+    const join: KafkaLink['join'] = (begin) =>
+      link.join(async () => {
+        await expectOwnGroup(kafka, cloud, log)
+        await begin()
+      })
+    return await serve({
+      config: { ...config, kafka },
+      log,
+      clock,
+      open,
+      store,
+      bus,
+      link: { ...link, join },
+      watching,
+    })
   } catch (error) {
     await open.close()
     throw error
