@@ -229,6 +229,7 @@ const finding = fc.record(
     ours: fc.boolean(),
     reserving: fc.subarray([...RESERVINGS]),
     did: fc.subarray([...DEEDS]),
+    agreed: fc.record({ generation: fc.nat(3), digest: fc.constantFrom('a', 'b') }),
     gone: fc.constant(true),
   },
   { requiredKeys: ['uuid', 'name', 'deployable', 'traits', 'state', 'reason', 'ours', 'reserving', 'did'] },

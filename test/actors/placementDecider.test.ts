@@ -113,6 +113,35 @@ describe('what a pass finds', () => {
     expect(since(placement.evolve(state, reconciled(found({ state: 'pending' })), 70))).toBe(70)
     expect(since(placement.evolve(state, reconciled(found({ reason: 'other' })), 70))).toBe(70)
   })
+  describe('the generation in which it agreed', () => {
+    const [agreed, later] = [
+      { generation: 2, digest: 'a' },
+      { generation: 3, digest: 'a' },
+    ]
+    const continued = (one: typeof agreed): PlacementEvent => ({ ...CONTINUED, agreed: { [UUID]: one } })
+    const held = [begun(1), reconciled(found()), continued(agreed)]
+    test('is recorded, and not again while it is the same', () => {
+      given(begun(1))
+        .when(find(1, found({ agreed })))
+        .follows(reconciled(found()), continued(agreed))
+      given(...held)
+        .when(find(1, found({ did: [], agreed })))
+        .follows(CONTINUED)
+      given(...held)
+        .when(find(1, found({ did: [], agreed: later })))
+        .follows(continued(later))
+      given(...held)
+        .when(find(1, found({ did: [], agreed: { ...agreed, digest: 'b' } })))
+        .follows(continued({ ...agreed, digest: 'b' }))
+    })
+    test('is kept with the provider, until something else is found of it', () => {
+      const kept = (...events: readonly PlacementEvent[]) => given(...events).state.providers[UUID]?.agreed
+      expect(kept(...held)).toEqual(agreed)
+      expect(kept(...held, { type: 'PassContinued', until: 300 })).toEqual(agreed)
+      expect(kept(...held, reconciled(found({ state: 'pending' })))).toBeUndefined()
+      expect(kept(...held, { type: 'ProviderForgotten', uuid: UUID, did: [] }, continued(later))).toBeUndefined()
+    })
+  })
   test('of the compute node is recorded once', () => {
     const command = { type: 'FindRoot', number: 1, root: ROOT } as const
     given(begun(1)).when(command).follows({ type: 'RootFound', root: ROOT, former: null })

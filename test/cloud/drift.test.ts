@@ -1,6 +1,7 @@
 /** Drift and its repair, and the checks of acceptance, and explain, on a real Placement. */
 import { afterAll, beforeAll } from 'vitest'
 import { driftContract } from '../contracts/drift.contract.ts'
+import { driftOfNodesContract } from '../contracts/driftOfNodes.contract.ts'
 import { driftOfNovaContract } from '../contracts/driftOfNova.contract.ts'
 import { explainContract } from '../contracts/explain.contract.ts'
 import { sessionOptions } from '../contracts/keystone.contract.ts'
@@ -21,6 +22,7 @@ describeWith(CLOUD, 'the reconciler beside a real Placement', (rig) => {
     await cloud?.stop()
   })
   driftContract(() => lab)
+  driftOfNodesContract(() => lab)
   explainContract(() => lab)
   driftOfNovaContract(() => lab)
   placementChecksContract(() => lab)

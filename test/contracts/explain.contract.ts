@@ -21,7 +21,10 @@ const THRICE: readonly Group[] = [...TWICE, { 'resources:FPGA': '1' }]
 const NOTHING = async () => {}
 const allocates = (units: number) => (host: PlacedHost, lab: PlacementLab) =>
   lab.allocate(randomUUID(), { [host.card.uuid]: { FPGA: units } })
-const root = async (host: PlacedHost, lab: PlacementLab, traits: readonly string[]) => lab.setTraits(host.root, traits)
+const withNodeTraits =
+  (...traits: readonly string[]) =>
+  (host: PlacedHost) =>
+    host.retraitNode(host.root, traits)
 
 const WORLDS: readonly Case[] = [
   ['everything is well', NOTHING, ONE, [true, true, '']],
@@ -98,13 +101,13 @@ const WORLDS: readonly Case[] = [
   ],
   [
     'the compute node has no accelerators for Nova',
-    (host, lab) => root(host, lab, ['COMPUTE_NODE']),
+    withNodeTraits('COMPUTE_NODE'),
     ONE,
     [false, false, 'node_not_eligible'],
   ],
   [
     'the compute service is disabled',
-    (host, lab) => root(host, lab, ['COMPUTE_ACCELERATORS', 'COMPUTE_STATUS_DISABLED']),
+    withNodeTraits('COMPUTE_ACCELERATORS', 'COMPUTE_STATUS_DISABLED'),
     ONE,
     [false, false, 'node_not_eligible'],
   ],
@@ -166,7 +169,7 @@ export const explainContract = (given: () => PlacementLab, stores: Source = open
       const lab = given()
       host = await placedHost(lab, { stores, node: false })
       expect((await judge(ONE)).codes).toBe('no_compute_node')
-      await lab.node(host.host)
+      await host.node()
       await host.heal()
       expect((await judge(ONE)).judged).toMatchObject({ fits: true, placement: true })
     })

@@ -31,6 +31,8 @@ const CONFLICT: Answer = {
     errors: [{ status: 409, title: 'Conflict', detail: 'x', code: 'placement.concurrent_update' }],
   }),
 }
+/** Nothing happens by itself. */
+const QUIET = { placementAuditMs: 86_400_000, staleAfterMs: 86_400_000, downAfterMs: 172_800_000 }
 const isWrite = ({ method }: Call): boolean => method !== 'GET'
 
 export const placementChecksContract = (given: () => PlacementLab, stores: Source = openTestStore): void => {
@@ -157,7 +159,7 @@ export const placementChecksContract = (given: () => PlacementLab, stores: Sourc
     })
     test('T8 the answer to each write is lost: a few passes later all is as wanted, once', async () => {
       const host = await open({ node: false })
-      const root = await lab.node(host.host)
+      const root = await host.node()
       lab.meddle(async (call, carryOut) => {
         const answer = await carryOut()
         if (isWrite(call)) throw new Unanswered('socket hang up')
@@ -191,7 +193,7 @@ export const placementChecksContract = (given: () => PlacementLab, stores: Sourc
       ['a provider of an operator has our name', []],
     ])('%s: it is not written, and the conflict is told; the others go on', async (_, traits) => {
       const host = await open({ node: false })
-      const root = await lab.node(host.host)
+      const root = await host.node()
       const other = await lab.child(root, host.card.name)
       await lab.setInventories(other, { PCI_DEVICE: record(1) })
       await lab.setTraits(other, traits)
@@ -238,6 +240,52 @@ export const placementChecksContract = (given: () => PlacementLab, stores: Sourc
       const asked = lab.asked.slice(before)
       expect(asked.filter((line) => !line.startsWith('GET '))).toEqual([])
       expect(asked.length).toBeLessThanOrEqual(5 * (3 + 2 * PLAN.devices.length))
+    })
+  })
+
+  describe('a process that has just started', () => {
+    const READ = /^GET \/resource_providers\/[^?]+\/(inventories|traits)$/
+    /** The providers that it reads in one pass, and what it writes. */
+    const passOf = async (host: PlacedHost, next: Awaited<ReturnType<typeof openPlane>>) => {
+      const before = lab.asked.length
+      value(await next.control.drift.heal(NOVA, host.host))
+      const asked = lab.asked.slice(before)
+      return {
+        reads: asked.filter((line) => READ.test(line)).length / 2,
+        writes: asked.filter((line) => !line.startsWith('GET ')).length,
+      }
+    }
+    const opened = (host: PlacedHost) => openPlane({ placement: lab.placement, options: QUIET }, host.store)
+
+    test('reads no provider that agreed when it was written or read last, until it has relied on that five times', async () => {
+      const host = await open()
+      const next = await opened(host)
+      const none = { reads: 0, writes: 0 }
+      for (let round = 0; round < 5; round++) expect([round, await passOf(host, next)]).toEqual([round, none])
+      expect(await passOf(host, next)).toEqual({ reads: PLAN.devices.length, writes: 0 })
+      await next.plane.stop()
+    })
+    test('reads, and mends, those that were changed in Placement or here while none ran', async () => {
+      const host = await open()
+      await lab.setInventories(host.card.uuid, { [FPGA]: record(9) })
+      const next = await opened(host)
+      expect(await passOf(host, next)).toEqual({ reads: 1, writes: 1 })
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4) })
+      await next.plane.stop()
+      await host.disable()
+      const third = await opened(host)
+      await passOf(host, third)
+      expect((await host.now()).inventories).toEqual({ [FPGA]: record(4, 4) })
+      await third.plane.stop()
+    })
+    test('reads one of which units were allocated meanwhile, and writes nothing; the next one need not', async () => {
+      const [host, consumer] = [await open(), randomUUID()]
+      expect(await lab.allocate(consumer, { [host.card.uuid]: { [FPGA]: 1 } })).toBe(204)
+      for (const reads of [1, 0]) {
+        const next = await opened(host)
+        expect(await passOf(host, next)).toEqual({ reads, writes: 0 })
+        await next.plane.stop()
+      }
     })
   })
 

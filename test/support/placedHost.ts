@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import type { HostDrift } from '../../src/actors/drift.ts'
+import type { Found, PlacementEvent } from '../../src/actors/placement/decider.ts'
 import type { Inventories } from '../../src/actors/placement/port.ts'
+import { reactions } from '../../src/actors/reactions.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
 import { type PlacementLab, uniqueName } from './placementLab.ts'
@@ -27,6 +29,29 @@ export type Shown = {
 }
 type Edit = (devices: readonly ReportedDevice[]) => readonly ReportedDevice[]
 
+/** What Placement shows of a compute node, which belongs to Nova: it is as it was, whatever the service did below it (T7). */
+const guardedNodes = (lab: PlacementLab) => {
+  const nodes = new Map<string, unknown>()
+  const shown = async (uuid: string) => [
+    await lab.placement.provider(uuid),
+    await lab.placement.inventories(uuid),
+    await lab.placement.traits(uuid),
+    (await lab.ask('GET', `/resource_providers/${uuid}/aggregates`)).body,
+  ]
+  const guard = async (uuid: string): Promise<string> => {
+    nodes.set(uuid, await shown(uuid))
+    return uuid
+  }
+  return {
+    guard,
+    /** From now on whatever happens to it is meant. */
+    leave: (uuid: string) => void nodes.delete(uuid),
+    areAsBefore: async () => {
+      for (const [uuid, before] of nodes) expect([uuid, await shown(uuid)]).toEqual([uuid, before])
+    },
+  }
+}
+
 export const placedHost = async (
   lab: PlacementLab,
   {
@@ -36,7 +61,10 @@ export const placedHost = async (
   }: { readonly plan?: SimulatedPlan; readonly node?: boolean; readonly stores?: Source } = {},
 ) => {
   const host = uniqueName()
-  const root = node ? await lab.node(host) : null
+  const nodes = guardedNodes(lab)
+  /** The compute node as Nova registers it. */
+  const newNode = async () => nodes.guard(await lab.node(host))
+  const root = node ? await newNode() : null
   const store = await stores(Date.now)
   const world = await openPlane({ placement: lab.placement, options: OPTIONS }, store)
   const { control, plane, report, discovered } = world
@@ -69,6 +97,28 @@ export const placedHost = async (
     ...world,
     host,
     root: root ?? '',
+    node: newNode,
+    /** The compute node is renamed by whoever it belongs to. */
+    renameNode: async (uuid: string) => {
+      const { status } = await lab.ask('PUT', `/resource_providers/${uuid}`, { name: uniqueName() })
+      expect(status).toBe(200)
+      await nodes.guard(uuid)
+    },
+    /** Nova gives the compute node other traits. */
+    retraitNode: async (uuid: string, traits: readonly string[]) => {
+      expect(await lab.setTraits(uuid, traits)).toMatchObject({ ok: true })
+      await nodes.guard(uuid)
+    },
+    /** As Nova does when its compute service is deleted: all of the tree, from below; what has allocations stays. Answers with the statuses. */
+    deleteNode: async (uuid: string): Promise<readonly number[]> => {
+      nodes.leave(uuid)
+      const tree = await lab.placement.tree(uuid)
+      if (!tree.ok) throw new Error(tree.reason)
+      const below = tree.value.filter((one) => one.uuid !== uuid).map((one) => one.uuid)
+      const statuses: number[] = []
+      for (const one of [...below, uuid]) statuses.push((await lab.ask('DELETE', `/resource_providers/${one}`)).status)
+      return statuses
+    },
     card,
     shows,
     heal,
@@ -84,6 +134,21 @@ export const placedHost = async (
     inStep: async () => {
       const { trouble, entries } = await drift()
       expect([trouble, entries.filter(({ kind }) => kind !== 'hardware')]).toEqual([null, []])
+    },
+    /** What was told of its providers on the topic of Placement so far. */
+    told: async (): Promise<readonly Found[]> => {
+      const found: Found[] = []
+      let after = await store.journal.checkpoint('nobody')
+      for (;;) {
+        const rows = await store.journal.feed(after, 500)
+        if (rows.length === 0) return found
+        after = rows.at(-1)!.position
+        for (const { topic, value: text } of rows.flatMap(reactions)) {
+          const { data } = JSON.parse(text ?? '{}') as { readonly data?: { readonly event?: PlacementEvent } }
+          if (topic === 'placement.events.v1' && data?.event?.type === 'ProviderReconciled')
+            found.push(data.event.provider)
+        }
+      }
     },
     /** The requests of the control plane that change something, while this is done. */
     writesDuring: async (work: () => Promise<unknown>): Promise<readonly string[]> => {
@@ -111,6 +176,8 @@ export const placedHost = async (
     stop: async () => {
       await plane.stop()
       await store.close()
+      lab.meddle(null)
+      await nodes.areAsBefore()
     },
   }
 }

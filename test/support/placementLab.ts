@@ -16,7 +16,8 @@ import { type Call, createSession, type Session, type SessionOptions } from '../
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Reply = { readonly status: number; readonly body: unknown }
-type Around = (call: Call, carryOut: () => Promise<Answer>) => Promise<Answer>
+/** `instead`: sent in place of the request. */
+type Around = (call: Call, carryOut: (instead?: Call) => Promise<Answer>) => Promise<Answer>
 export type PlacementLab = {
   readonly placement: Placement
   /** Method and path of each request of that client. */
@@ -73,7 +74,7 @@ export const placementLabOn = (session: Pick<Session, 'call'>, close = async () 
   const placement = createPlacement({
     call: (call) => {
       asked.push(`${call.method} ${call.path}`)
-      return around === null ? session.call(call) : around(call, () => session.call(call))
+      return around === null ? session.call(call) : around(call, (instead = call) => session.call(instead))
     },
   })
   const ask: PlacementLab['ask'] = async (method, path, body, version = 'latest') => {

@@ -32,10 +32,15 @@ export type Found = {
   readonly reserving: readonly Reserving[]
   /** It is ours: created or adopted. */
   readonly ours: boolean
+  /** Traits that others have put there, and that are kept; absent: none (P12). */
+  readonly foreign?: readonly string[]
 }
-export type HeldProvider = Found & { readonly since: number }
+/** The generation of a provider that agreed with what was wanted, and a digest of that. */
+export type Agreed = { readonly generation: number; readonly digest: string }
+/** `agreed`: absent where it is not known in which generation it did. */
+export type HeldProvider = Found & { readonly since: number; readonly agreed?: Agreed }
 /** What a pass found out about a provider. `gone`: it does not exist any more, and nobody wants it. */
-export type Finding = Found & { readonly did: readonly Deed[]; readonly gone?: true }
+export type Finding = Found & { readonly did: readonly Deed[]; readonly agreed?: Agreed; readonly gone?: true }
 
 export type PlacementRecord = {
   readonly host: HostName
@@ -75,7 +80,12 @@ export type PlacementCommand =
     }
 export type PlacementEvent =
   | { readonly type: 'PassBegun'; readonly host: HostName; readonly number: number; readonly until: number }
-  | { readonly type: 'PassContinued'; readonly until: number }
+  /** `agreed`: of providers that were found in agreement in another generation than before, or with something else. */
+  | {
+      readonly type: 'PassContinued'
+      readonly until: number
+      readonly agreed?: Readonly<Record<ResourceProviderUuid, Agreed>>
+    }
   | { readonly type: 'PassEnded'; readonly nextAt: number | null; readonly failed: boolean }
   | { readonly type: 'TroubleFound'; readonly trouble: Trouble }
   | { readonly type: 'TroubleOver' }
@@ -104,6 +114,7 @@ const isKnown = (held: HeldProvider | undefined, found: Finding): boolean =>
   held !== undefined &&
   FOUND.every((field) => held[field] === found[field]) &&
   held.traits.join() === found.traits.join() &&
+  held.foreign?.join() === found.foreign?.join() &&
   held.reserving.join() === found.reserving.join()
 
 /** Whether all of this is recorded already: nothing was done, and everything is as it was found before. Pure. */
@@ -117,10 +128,23 @@ export const isNothingNew = (
   trouble?.reason === found.trouble?.reason
 
 const eventsOf = ({ providers }: PlacementRecord, finding: Finding): readonly PlacementEvent[] => {
-  const { did, gone, ...provider } = finding
+  const { did, gone, agreed: _, ...provider } = finding
   const held = providers[provider.uuid]
   if (gone) return held || did.length > 0 ? [{ type: 'ProviderForgotten', uuid: provider.uuid, did }] : []
   return did.length === 0 && isKnown(held, finding) ? [] : [{ type: 'ProviderReconciled', provider, did }]
+}
+
+const agreedAnew = ({ providers }: PlacementRecord, findings: readonly Finding[]): Readonly<Record<string, Agreed>> =>
+  Object.fromEntries(
+    findings.flatMap(({ uuid, agreed }) => {
+      const held = providers[uuid]?.agreed
+      const same = held?.generation === agreed?.generation && held?.digest === agreed?.digest
+      return agreed === undefined || same ? [] : [[uuid, agreed]]
+    }),
+  )
+const continued = (record: PlacementRecord, { until, findings }: { until: number; findings: readonly Finding[] }) => {
+  const agreed = agreedAnew(record, findings)
+  return { type: 'PassContinued', until, ...(Object.keys(agreed).length > 0 && { agreed }) } as const
 }
 
 const troubleEvents = ({ trouble: held }: PlacementRecord, found: Trouble | null): readonly PlacementEvent[] => {
@@ -141,10 +165,7 @@ const decide = (record: PlacementRecord, command: PlacementCommand): Decision<Pl
     case 'FindRoot':
       return root === command.root ? accept() : accept({ type: 'RootFound', root: command.root, former: root })
     case 'Find':
-      return accept(...command.findings.flatMap((finding) => eventsOf(record, finding)), {
-        type: 'PassContinued',
-        until: command.until,
-      })
+      return accept(...command.findings.flatMap((finding) => eventsOf(record, finding)), continued(record, command))
     case 'End':
       return accept(...troubleEvents(record, command.trouble), {
         type: 'PassEnded',
@@ -169,12 +190,27 @@ const reconciled = (
   return { ...providers, [provider.uuid]: { ...provider, since: same ? held.since : at } }
 }
 
+const withAgreed = (
+  providers: PlacementRecord['providers'],
+  found: Readonly<Record<ResourceProviderUuid, Agreed>>,
+): PlacementRecord['providers'] => {
+  const entries = Object.entries(found).flatMap(([uuid, agreed]) => {
+    const held = providers[uuid]
+    return held === undefined ? [] : [[uuid, { ...held, agreed }] as const]
+  })
+  return entries.length === 0 ? providers : { ...providers, ...Object.fromEntries(entries) }
+}
+
 const evolve = (record: PlacementRecord, event: PlacementEvent, at: number): PlacementRecord => {
   switch (event.type) {
     case 'PassBegun':
       return { ...record, host: event.host, passes: event.number, pass: { number: event.number, until: event.until } }
     case 'PassContinued':
-      return { ...record, pass: record.pass && { ...record.pass, until: event.until } }
+      return {
+        ...record,
+        pass: record.pass && { ...record.pass, until: event.until },
+        providers: withAgreed(record.providers, event.agreed ?? {}),
+      }
     case 'PassEnded':
       return {
         ...record,

@@ -22,7 +22,12 @@ export const dryPass = async (
       placement: unwritten(placement),
       clock,
       names: new Set(),
-      found: async (finding) => (findings.push(finding), true),
+      found: async (told) => {
+        // in which generation it would agree is not known before it is written
+        const { agreed: _, ...finding } = told
+        findings.push(finding)
+        return true
+      },
       rooted: async ({ uuid }) => ((root = uuid), true),
       isUnchanged,
       agreed,

@@ -6,7 +6,7 @@
  * PASS-3 the compute node itself is only read.
  */
 import type { HostName } from '../../identifiers.ts'
-import type { Finding, PlacementRecord, Trouble } from '../placement/decider.ts'
+import type { Agreed, Finding, PlacementRecord, Trouble } from '../placement/decider.ts'
 import type { PlacementFault, Provider, Told } from '../placement/port.ts'
 import { type Wanted, unallocatedOf, withheld } from '../placement/wanted.ts'
 import { takeBack } from './placementRemoval.ts'
@@ -26,8 +26,8 @@ export type PassTools = Pick<Tools, 'placement' | 'clock' | 'names'> & {
   /** False: somebody else works on this host now, and the pass ends. */
   readonly found: (finding: Finding) => Promise<boolean>
   readonly rooted: (root: Provider) => Promise<boolean>
-  /** True: this provider was in agreement, and has not changed since. */
-  readonly isUnchanged: (wanted: Wanted, provider: Provider) => boolean
+  /** True: this provider was in agreement, and has not changed since. `recorded`: in which generation it agreed. */
+  readonly isUnchanged: (wanted: Wanted, provider: Provider, recorded: Agreed | undefined) => boolean
   /** It was found in agreement, without a change. */
   readonly agreed: (wanted: Wanted, provider: Provider) => void
 }
@@ -95,7 +95,7 @@ const settleAll = async (tools: PassTools, task: Task, at: Pick<Tools, 'root' | 
     const wanted = now.value
     const [provider, held] = [at.tree.get(wanted.uuid), task.held.providers[wanted.uuid]]
     const stands = provider?.parent === at.root.uuid && provider.name === wanted.name
-    if (provider && stands && held?.state === 'in_sync' && tools.isUnchanged(wanted, provider)) continue
+    if (provider && stands && held?.state === 'in_sync' && tools.isUnchanged(wanted, provider, held.agreed)) continue
     const { placement, clock, names } = tools
     const told = await settle({ placement, clock, names, ...at }, wanted, held)
     if ('trouble' in told) return unreachable(told)

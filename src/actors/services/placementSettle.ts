@@ -15,6 +15,7 @@ import type { Deed, Finding, HeldProvider } from '../placement/decider.ts'
 import { FOREIGN_TRAITS, OWNER_TRAIT, isFunctionTrait } from '../placement/names.ts'
 import type { Inventories, Placement, PlacementFault, Provider, Told } from '../placement/port.ts'
 import { type Wanted, inventoriesOf } from '../placement/wanted.ts'
+import { agreedIn } from './placementAgreements.ts'
 
 export type Tools = {
   readonly placement: Placement
@@ -60,10 +61,10 @@ const isAdoptable = (
     (traits.every((trait) => wanted.includes(trait) || isFunctionTrait(trait)) &&
       Object.keys(inventories).every((each) => each === resourceClass)))
 
-const traitsFor = (wanted: Wanted, held: HeldProvider | undefined, present: readonly string[]): readonly string[] => {
-  const former = new Set(held?.traits)
-  const others = present.filter((trait) => !former.has(trait) && !isFunctionTrait(trait))
-  return [...new Set([...others, ...wanted.traits])].toSorted()
+/** Traits of others, which stay (SETTLE-3). */
+const foreignIn = (wanted: Wanted, held: HeldProvider | undefined, present: readonly string[]): readonly string[] => {
+  const own = new Set([...(held?.traits ?? []), ...wanted.traits])
+  return present.filter((trait) => !own.has(trait) && !isFunctionTrait(trait)).toSorted()
 }
 
 type Progress = {
@@ -142,6 +143,30 @@ const stand = async (tools: Tools, progress: Progress): Promise<Told<Provider> |
   return conflict(progress, `the name ${wanted.name} belongs to the provider ${other.value.uuid}, which is not ours`)
 }
 
+/** What Placement says before 1.37. */
+const isImmovable = ({ trouble, reason }: PlacementFault): boolean =>
+  trouble === 'refused' && /\bre-?parent/i.test(reason)
+/**
+ * Below the new compute node it has to be made anew, as Placement does not move it (before 1.37): it is deleted when nobody has units of it
+ * (P6). `gone`: now it can be made.
+ */
+const makeWay = async (
+  placement: Placement,
+  progress: Progress,
+  { reason }: PlacementFault,
+): Promise<PlacementFault | Finding> => {
+  const removed = await placement.remove(progress.wanted.uuid)
+  if (removed.ok) {
+    progress.did.push('removed')
+    return { ok: false, trouble: 'gone', reason: 'it was deleted to be made below its compute node' }
+  }
+  if (removed.trouble !== 'inUse') return removed
+  return pending(
+    progress,
+    `it cannot be moved below its compute node before Placement 1.37 (${reason}), nor be made anew while units of it are allocated`,
+  )
+}
+
 /** Null: it is ours and stands where it should. */
 const place = async (
   { placement, root }: Tools,
@@ -164,18 +189,20 @@ const place = async (
   const [renamed, moved] = [provider.name !== wanted.name, provider.parent !== root.uuid]
   if (!renamed && !moved) return null
   const told = await placement.update({ uuid: wanted.uuid, name: wanted.name, parent: root.uuid })
-  if (!told.ok) return told
+  if (!told.ok) return moved && isImmovable(told) ? makeWay(placement, progress, told) : told
   if (renamed) progress.did.push('renamed')
   if (moved) progress.did.push('moved')
   return null
 }
 
-/** Writes the inventory if it differs. A reason: units of another class are in use, so that class stays, reserved. */
+/** `kept`: units of another class are in use, so that class stays, reserved. */
+type Stocked = { readonly generation: number; readonly kept: string | null }
+/** Writes the inventory if it differs. */
 const writeInventory = async (
   placement: Placement,
   { wanted, did }: Progress,
   { generation, inventories: present }: Content,
-): Promise<Told<string | null>> => {
+): Promise<Told<Stocked>> => {
   const { uuid, resourceClass } = wanted
   const set = async (inventories: Inventories): Promise<Told<number>> => {
     if (canonicalJson(inventories) === canonicalJson(present)) return { ok: true, value: generation }
@@ -184,19 +211,20 @@ const writeInventory = async (
     return told
   }
   const told = await set(inventoriesOf(wanted))
-  if (told.ok) return { ok: true, value: null }
+  if (told.ok) return { ok: true, value: { generation: told.value, kept: null } }
   if (told.trouble !== 'inUse') return told
   const reserved = await set(allReserved(present))
   if (!reserved.ok) return reserved
   const others = Object.keys(present).filter((name) => name !== resourceClass)
-  return { ok: true, value: `units of ${others.join(', ')} are still allocated` }
+  return { ok: true, value: { generation: reserved.value, kept: `units of ${others.join(', ')} are still allocated` } }
 }
 
 /** Traits before the inventory: a provider of which units can be had is complete, and one that was cut off is known by its owner. */
 const write = async (tools: Tools, progress: Progress, content: Content): Promise<PlacementFault | Finding> => {
   const { placement } = tools
   const { wanted, held, did } = progress
-  const traits = traitsFor(wanted, held, content.traits)
+  const foreign = foreignIn(wanted, held, content.traits)
+  const traits = [...foreign, ...wanted.traits].toSorted()
   const [lacks, differs] = [
     Object.keys(content.inventories).join() !== wanted.resourceClass,
     traits.join() !== content.traits.toSorted().join(),
@@ -210,9 +238,15 @@ const write = async (tools: Tools, progress: Progress, content: Content): Promis
     did.push('traits')
     generation = told.value
   }
-  const kept = await writeInventory(placement, progress, { ...content, generation })
-  if (!kept.ok) return kept
-  return kept.value === null ? finding(progress, 'in_sync', null) : pending(progress, kept.value)
+  const stocked = await writeInventory(placement, progress, { ...content, generation })
+  if (!stocked.ok) return stocked
+  const { kept, generation: last } = stocked.value
+  const told = kept === null ? finding(progress, 'in_sync', null) : pending(progress, kept)
+  return {
+    ...told,
+    ...(foreign.length > 0 && { foreign }),
+    ...(kept === null && { agreed: agreedIn(wanted, last) }),
+  }
 }
 
 const ATTEMPTS_MAX = 5

@@ -1,5 +1,6 @@
 /** Drift and its repair, and the checks of acceptance, and explain, on the double without sockets; `test/cloud` runs the same on a real Placement. */
 import { driftContract } from '../../contracts/drift.contract.ts'
+import { driftOfNodesContract } from '../../contracts/driftOfNodes.contract.ts'
 import { driftOfNovaContract } from '../../contracts/driftOfNova.contract.ts'
 import { explainContract } from '../../contracts/explain.contract.ts'
 import { placementChecksContract } from '../../contracts/placementChecks.contract.ts'
@@ -9,6 +10,7 @@ import { modelSession } from './placement/session.ts'
 
 const lab = () => placementLabOn(modelSession(placementModel()))
 driftContract(lab)
+driftOfNodesContract(lab)
 explainContract(lab)
 driftOfNovaContract(lab)
 placementChecksContract(lab)

@@ -1,6 +1,7 @@
 /** Drift and its repair, and the checks of acceptance, and explain, once more over the embedded database and over PostgreSQL. */
 import { afterAll, beforeAll, describe } from 'vitest'
 import { driftContract } from '../../contracts/drift.contract.ts'
+import { driftOfNodesContract } from '../../contracts/driftOfNodes.contract.ts'
 import { explainContract } from '../../contracts/explain.contract.ts'
 import { placementChecksContract } from '../../contracts/placementChecks.contract.ts'
 import { describeWith } from '../../support/needs.ts'
@@ -15,6 +16,7 @@ const over = (pool: Pool): void => {
   beforeAll(async () => (await pool.take(Date.now)).close())
   afterAll(pool.end)
   driftContract(lab, pool.take)
+  driftOfNodesContract(lab, pool.take)
   explainContract(lab, pool.take)
   placementChecksContract(lab, pool.take)
 }
