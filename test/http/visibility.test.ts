@@ -1,12 +1,14 @@
 /**
- * S10: nobody but an administrator learns of accelerator requests of another project: every route, every role, both modes of the policy,
- * with every filter and marker that could name something foreign. What a driver or an operator said in words is for administrators too.
+ * S10: nobody but an administrator learns of accelerator requests of another project: every route, every role, every scope, both modes of the
+ * policy, the ordinary and the newest version, with every filter and marker that could name something foreign. What a driver or an operator said in
+ * words is for administrators too, and so are profiles of other projects.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HANDLE_STATES } from '../../src/actors/deployable/states.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import type { Route } from '../../src/http/route.ts'
+import { latestMinor } from '../../src/http/versions.ts'
 import { until } from '../support/lab.ts'
 import { appOver } from './app.ts'
 import { bindBody, openWorkshop } from './cloud.ts'
@@ -16,14 +18,20 @@ import { as, send, service, version } from './steps.ts'
 const OWNER = { 'X-User-Id': 'owner-user', 'X-Project-Id': 'owner-project' } as const
 const WORDS = 'firmware of slot 7 rejects key 0xDEADBEEF'
 const owner = as('member', OWNER)
+/** A profile that only projects of others may use. */
+const SHARED = 'profile-of-the-owner'
 const ROLES = ['manager', 'member', 'reader', 'service', 'manager,member,reader,service', 'wizard'] as const
+
+const NEW_RULES = { enforceNewDefaults: true, rules: {} } as const
+const NEWEST = latestMinor(true)
+const OTHER = { 'X-Project-Id': 'another-project', 'X-User-Id': 'eve' } as const
 
 let shop: Awaited<ReturnType<typeof openWorkshop>>
 /** All that belongs to the other project. */
 let secrets: readonly string[]
 let arqs: readonly string[]
 let instances: readonly string[]
-let apps: readonly (readonly [mode: string, app: ReturnType<typeof appOver>])[]
+let apps: readonly (readonly [mode: string, app: ReturnType<typeof appOver>, minor: number])[]
 
 const create = async (profile: string): Promise<Arq> =>
   (await shop.must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: profile }, headers: owner }))
@@ -61,12 +69,27 @@ beforeAll(async () => {
   await answered({ status: 'done' })
   await shop.must(200, `POST /v2/accelerator_requests/${left.uuid}/force_unbind`, { body: { reason: 'owner-reason' } })
   await answered(FAILED)
+  await shop.must(201, 'POST /v2/device_profiles', {
+    body: [{ name: SHARED, groups: [{ 'resources:FPGA': '1' }] }],
+  })
+  const additive = appOver(shop.control, { additiveMicroversion: true }, shop.events)
+  const shared = await send(additive, `PATCH /v2/device_profiles/${SHARED}`, {
+    body: { projects: ['owner-project', 'third-project'], reason: 'contract' },
+    headers: { ...as('admin'), ...version(NEWEST) },
+  })
+  expect(shared.status, shared.text).toBe(200)
   await shop.report('silent', [{ driver: 'd', status: 'failed', error: WORDS }])
   arqs = [initial, bound, failed, left].map(({ uuid }) => uuid)
-  secrets = [...arqs, ...instances, 'owner-user', 'owner-project', 'owner-reason', WORDS]
+  secrets = [...arqs, ...instances, 'owner-user', 'owner-project', 'owner-reason', WORDS, SHARED]
   apps = [
-    ['older rules too', appOver(shop.control, {}, shop.events)],
-    ['new rules', appOver(shop.control, { policy: { enforceNewDefaults: true, rules: {} } }, shop.events)],
+    ['older rules too', appOver(shop.control, {}, shop.events), 3],
+    ['new rules', appOver(shop.control, { policy: NEW_RULES }, shop.events), 3],
+    ['older rules too, newest version', additive, NEWEST],
+    [
+      'new rules, newest version',
+      appOver(shop.control, { policy: NEW_RULES, additiveMicroversion: true }, shop.events),
+      NEWEST,
+    ],
   ]
 })
 afterAll(() => shop.close())
@@ -112,19 +135,43 @@ const leaks = (text: string, line: string): readonly string[] =>
   secrets.filter((secret) => !line.includes(secret) && text.includes(secret))
 
 const reads = ROUTES.filter(({ method, rule }) => method === 'GET' && rule !== null)
+type Asking = {
+  readonly headers: Readonly<Record<string, string>>
+  /** What the caller may read of it after all, by the question. */
+  readonly may?: (line: string) => boolean
+  /** Projects of the caller among those of the profile. */
+  readonly knows?: readonly string[]
+}
+/** Asks everything; each answer is looked through. Answers with the statuses there were. */
+const readAll = async ({ headers, may = () => false, knows = [] }: Asking): Promise<ReadonlySet<number>> => {
+  const all = await known()
+  const statuses = new Set<number>()
+  for (const [mode, app, minor] of apps)
+    for (const row of reads)
+      for (const path of pathsOf(row, all))
+        for (const query of queriesOf(row, all)) {
+          const line = `${row.method} ${path}${query}`
+          const got = await send(app, line, { headers: { ...headers, ...version(minor) } })
+          statuses.add(got.status)
+          expect(got.status, `${mode}: ${line}`).toBeLessThan(500)
+          if (may(line)) continue
+          const told = leaks(got.text, line).filter((secret) => !knows.includes(secret))
+          expect(told, `${mode}: ${line}`).toEqual([])
+        }
+  return statuses
+}
+
 describe.each(ROLES)('a %s of another project', (roles) => {
-  const headers = { ...as(roles, { 'X-Project-Id': 'another-project', 'X-User-Id': 'eve' }), ...version(3) }
+  const headers = { ...as(roles, OTHER), ...version(3) }
   test('reads nothing of it', async () => {
-    const all = await known()
-    for (const [mode, app] of apps)
-      for (const row of reads)
-        for (const path of pathsOf(row, all))
-          for (const query of queriesOf(row, all)) {
-            const line = `${row.method} ${path}${query}`
-            const got = await send(app, line, { headers })
-            expect(got.status, `${mode}: ${line}`).toBeLessThan(500)
-            expect(leaks(got.text, line), `${mode}: ${line}`).toEqual([])
-          }
+    await readAll({ headers })
+  })
+  test('of a project that may use the same profile: reads of it only that', async () => {
+    await readAll({ headers: as(roles, { ...OTHER, 'X-Project-Id': 'third-project' }), knows: [SHARED] })
+  })
+  test('with a service token: reads what belongs to an instance that it names, and nothing else', async () => {
+    const may = (line: string): boolean => line.includes('instance=')
+    await readAll({ headers: { ...headers, ...service }, may })
   })
   test('is answered as if its requests and instances did not exist', async () => {
     const told = async (app: (typeof apps)[number][1], line: string, id: string) => {
@@ -147,6 +194,22 @@ describe.each(ROLES)('a %s of another project', (roles) => {
         for (const id of [...arqs, ...instances])
           expect(await told(app, line, id), `${mode}: ${line}`).toEqual(await told(app, line, randomUUID()))
   })
+})
+
+const SCOPES: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+  ['for the system', { 'OpenStack-System-Scope': 'all' }],
+  ['for a domain', { 'X-Domain-Id': 'default' }],
+  ['without scope', {}],
+]
+describe.each(SCOPES)('a token %s', (_, scope) => {
+  test.each(['admin,manager,member,reader', 'reader', 'service', ''])(
+    'with the roles "%s" reads nothing',
+    async (roles) => {
+      const headers = { 'X-User-Id': 'eve', 'X-Roles': roles, ...scope }
+      expect([...(await readAll({ headers }))]).toEqual([403])
+      await readAll({ headers: { ...headers, ...service }, may: (line) => line.includes('instance=') })
+    },
+  )
 })
 
 test('an administrator reads all of it', async () => {

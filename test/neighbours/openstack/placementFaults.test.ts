@@ -1,93 +1,29 @@
-/** The client of Placement while the network, Keystone or Placement fail: no call rejects, and none says "done" or "refused" of what it does not know. */
-import { randomUUID } from 'node:crypto'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { sessionOptions } from '../../contracts/keystone.contract.ts'
-import { type PlacementLab, placementLab, record, trouble, uniqueName, well } from '../../support/placementLab.ts'
-import { type FaultyProxy, faultyProxy, type Harm } from '../faultyProxy.ts'
+/** The client of Placement while something fails, on the doubles; `test/cloud` runs the same on the real services. */
+import { afterEach, beforeEach } from 'vitest'
+import { type FailingCloud, placementFaultsContract } from '../../contracts/placementFaults.contract.ts'
+import { type FaultyProxy, faultyProxy } from '../faultyProxy.ts'
 import { type KeystoneDouble, keystoneDouble } from './keystoneDouble.ts'
 import { type PlacementDouble, placementDouble } from './placementDouble.ts'
 
 let keystone: KeystoneDouble
 let double: PlacementDouble
 let proxy: FaultyProxy
-let lab: PlacementLab
 beforeEach(async () => {
   keystone = await keystoneDouble()
   double = await placementDouble({ authUrl: keystone.authUrl })
   proxy = await faultyProxy(double.url)
   keystone.services = { placement: proxy.url }
-  lab = placementLab({ ...sessionOptions(keystone.authUrl), timeoutMs: 1500 })
 })
-afterEach(async () => {
-  await lab.close()
-  await Promise.all([proxy.close(), double.close(), keystone.close()])
-})
-const conflict: Harm = {
-  kind: 'answer',
-  status: 409,
-  body: JSON.stringify({
-    errors: [{ status: 409, title: 'Conflict', detail: 'x', code: 'placement.concurrent_update' }],
-  }),
-}
-const isPut = ({ method }: { readonly method: string }): boolean => method === 'PUT'
-
-test('a write whose connection breaks: unanswered, whether it was done or not; it is not sent twice', async () => {
-  const { uuid } = await lab.ours()
-  const set = (generation: number) =>
-    lab.placement.setInventories({ uuid, generation, inventories: { VGPU: record(1) } })
-  const { applied } = proxy.inject({ harm: { kind: 'resetBefore' }, when: isPut, times: 1 })
-  expect(await set(0)).toEqual(trouble('unanswered'))
-  expect([applied(), await lab.generation(uuid)]).toEqual([1, 0])
-  proxy.inject({ harm: { kind: 'resetAfter' }, when: isPut, times: 1 })
-  expect(await set(0)).toEqual(trouble('unanswered'))
-  expect(await lab.generation(uuid)).toBe(1)
-  expect(await set(0)).toEqual(trouble('stale'))
-})
-test('a creation that was done without an answer is found', async () => {
-  const root = await lab.node()
-  const one = { uuid: randomUUID(), name: uniqueName(), parent: root }
-  proxy.inject({ harm: { kind: 'resetAfter' }, when: ({ method }) => method === 'POST', times: 1 })
-  expect(await lab.placement.create(one)).toEqual(trouble('unanswered'))
-  expect(await lab.placement.create(one)).toEqual(trouble('duplicate'))
-  expect(await lab.placement.named(one.name)).toMatchObject(well({ uuid: one.uuid, parent: root }))
-})
-test('a read whose connection breaks is sent once more', async () => {
-  const { uuid } = await lab.ours()
-  proxy.inject({ harm: { kind: 'resetBefore' }, times: 1 })
-  expect(await lab.placement.provider(uuid)).toMatchObject({ ok: true })
-  proxy.inject({ harm: { kind: 'cut', afterBytes: 10 }, times: 2 })
-  expect(await lab.placement.provider(uuid)).toEqual(trouble('unanswered'))
-})
-test('nobody answers: the time limit ends the call', async () => {
-  const { uuid } = await lab.ours()
-  proxy.inject({ harm: { kind: 'silentAfter' }, times: 1 })
-  expect(await lab.placement.traits(uuid)).toEqual(trouble('unanswered', 'no answer within 1500 ms'))
-})
-test('a storm of conflicts ends; each answer is stale', async () => {
-  const { uuid } = await lab.ours()
-  proxy.inject({ harm: conflict, when: isPut, times: 4 })
-  const said = []
-  for (let n = 0; n < 5; n++)
-    said.push(await lab.placement.setTraits({ uuid, generation: 0, traits: ['OWNER_CYBORG'] }))
-  expect(said).toEqual([...Array.from({ length: 4 }, () => trouble('stale')), well(1)])
-})
-test('a token that is refused is replaced; the request is sent once more and counts once', async () => {
-  const { uuid } = await lab.ours()
-  keystone.revokeAll()
-  expect(await lab.placement.setTraits({ uuid, generation: 0, traits: ['OWNER_CYBORG'] })).toEqual(well(1))
-  proxy.inject({ harm: { kind: 'answer', status: 401, body: 'Authentication required' } })
-  expect(await lab.placement.traits(uuid)).toEqual(trouble('denied', 'refuses the token'))
-})
-test('5xx: unanswered; after three of them it is left alone for a while, and answers again', async () => {
-  const { uuid } = await lab.ours()
-  const down = proxy.inject({ harm: { kind: 'answer', status: 503, body: '<h1>busy</h1>' } })
-  for (let n = 0; n < 3; n++) expect(await lab.placement.traits(uuid)).toEqual(trouble('unanswered', '503'))
-  expect(await lab.placement.traits(uuid)).toEqual(trouble('unanswered', 'it is not asked again yet'))
-  expect(down.applied()).toBe(3)
-  proxy.heal()
-  await expect.poll(() => lab.placement.traits(uuid), { timeout: 5000 }).toMatchObject({ ok: true })
-})
-test('no Keystone: unanswered', async () => {
-  keystone.mood = 'down'
-  expect(await lab.placement.owned()).toEqual(trouble('unanswered'))
-})
+afterEach(() => Promise.all([proxy, double, keystone].map((one) => one.close())))
+placementFaultsContract((): FailingCloud => ({
+  authUrl: keystone.authUrl,
+  proxy,
+  withoutKeystone: async (work) => {
+    keystone.mood = 'down'
+    try {
+      await work()
+    } finally {
+      keystone.mood = 'well'
+    }
+  },
+}))
