@@ -6,7 +6,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embeddedStoreIn } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { runProgram, type Service, startService, tempFolder } from '../support/program.ts'
-import { type Held, giveDomainRole, limitedCredential, signIn, signInWith, trusting } from '../support/signIn.ts'
+import {
+  type Held,
+  type Scope,
+  giveDomainRole,
+  limitedCredential,
+  signIn,
+  signInWith,
+  trusting,
+} from '../support/signIn.ts'
 import { CLOUD, type RiggedCloud, START_MS, startCloud } from './rig.ts'
 
 const COLUMNS = ['admin', 'manager', 'member', 'reader', 'service', 'other'] as const
@@ -20,6 +28,27 @@ const WHO: Readonly<Record<Column, readonly [user: string, project: string]>> = 
   service: ['plain-service', 'service'],
   other: ['alpha-bare', 'alpha'],
 }
+const inProject = (project: string) => ({ project })
+const ofProject = (project: string): Readonly<Record<string, readonly [Scope, Column]>> => ({
+  [`${project}-manager`]: [inProject(project), 'manager'],
+  [`${project}-member`]: [inProject(project), 'member'],
+  [`${project}-reader`]: [inProject(project), 'reader'],
+  [`${project}-bare`]: [inProject(project), 'other'],
+})
+/** All users of the rig: where they have roles, and the column that these make; null: no token for a project, which opens nothing. */
+const USERS: Readonly<Record<string, readonly [Scope, Column | null]>> = {
+  admin: [inProject('admin'), 'admin'],
+  nova: [inProject('service'), 'admin'],
+  cyborg: [inProject('service'), 'admin'],
+  placement: [inProject('service'), 'admin'],
+  glance: [inProject('service'), 'admin'],
+  'plain-service': [inProject('service'), 'service'],
+  'alpha-admin': [inProject('alpha'), 'admin'],
+  ...ofProject('alpha'),
+  ...ofProject('beta'),
+  'system-reader': ['system', null],
+  nobody: ['none', null],
+}
 const NOWHERE = randomUUID()
 const PATCH = {
   [NOWHERE]: Object.entries({ hostname: 'h', device_rp_uuid: NOWHERE, instance_uuid: NOWHERE }).map(
@@ -30,7 +59,8 @@ const PATCH = {
     }),
   ),
 }
-/** An operation is allowed when it is answered with anything but 403: what it is asked for does not exist. */
+type Asked = readonly [method: string, path: string, body?: unknown, service?: string]
+/** An operation is allowed when it is answered with anything but 403: what it is asked for does not exist. The last: whose service token is beside. */
 const OPERATIONS = {
   'read profiles': [
     ['GET', '/device_profiles'],
@@ -39,7 +69,11 @@ const OPERATIONS = {
   'write profiles': [
     ['POST', '/device_profiles', []],
     ['DELETE', `/device_profiles/${NOWHERE}`],
+    ['DELETE', `/device_profiles?value=${NOWHERE}`],
   ],
+  'check profiles': [['POST', `/device_profiles/${NOWHERE}/check`]],
+  'read usage': [['GET', '/usage']],
+  'read events': [['GET', '/events?limit=1']],
   'read ARQs': [
     ['GET', '/accelerator_requests'],
     ['GET', `/accelerator_requests/${NOWHERE}`],
@@ -47,6 +81,9 @@ const OPERATIONS = {
   'write ARQs': [
     ['POST', '/accelerator_requests', { device_profile_name: 'none' }],
     ['DELETE', `/accelerator_requests?arqs=${NOWHERE}`],
+    // with a service token beside it; without one it is refused whatever the policy says
+    ['PATCH', '/accelerator_requests', PATCH, 'nova'],
+    ['DELETE', `/accelerator_requests?instance=${NOWHERE}`, undefined, 'nova'],
   ],
   'read inventory': [
     ['GET', '/devices'],
@@ -63,7 +100,7 @@ const OPERATIONS = {
     ['PATCH', `/deployables/${NOWHERE}/program`, []],
     ['POST', '/attributes', {}],
   ],
-} as const satisfies Record<string, readonly (readonly [string, string, unknown?])[]>
+} as const satisfies Record<string, readonly Asked[]>
 type Operation = keyof typeof OPERATIONS
 
 /** The table of rest-api 9.3, project-scoped tokens. */
@@ -71,6 +108,9 @@ const MAY: Readonly<Record<'new' | 'legacy', Readonly<Record<Operation, readonly
   new: {
     'read profiles': ['admin', 'manager', 'member', 'reader'],
     'write profiles': ['admin'],
+    'check profiles': ['admin', 'manager'],
+    'read usage': ['admin', 'manager', 'member', 'reader'],
+    'read events': ['admin', 'manager', 'member', 'reader'],
     'read ARQs': ['admin', 'manager', 'member', 'reader'],
     'write ARQs': ['admin', 'manager', 'member', 'service'],
     'read inventory': ['admin', 'manager'],
@@ -79,6 +119,9 @@ const MAY: Readonly<Record<'new' | 'legacy', Readonly<Record<Operation, readonly
   legacy: {
     'read profiles': COLUMNS,
     'write profiles': ['admin'],
+    'check profiles': ['admin', 'manager'],
+    'read usage': COLUMNS,
+    'read events': COLUMNS,
     'read ARQs': COLUMNS,
     'write ARQs': COLUMNS,
     // stricter than upstream: administrators and managers only, in both modes
@@ -168,8 +211,12 @@ enforce_new_defaults = ${mode === 'new'}
 
     test.each(Object.keys(OPERATIONS) as Operation[])('%s', async (operation) => {
       for (const column of COLUMNS)
-        for (const [method, path, body] of OPERATIONS[operation] as readonly (readonly [string, string, unknown?])[]) {
-          const { status } = await ask(service, method, path, { user: WHO[column][0], body })
+        for (const [method, path, body, by] of OPERATIONS[operation] as readonly Asked[]) {
+          const { status } = await ask(service, method, path, {
+            user: WHO[column][0],
+            body,
+            ...(by && { service: by }),
+          })
           const allowed = MAY[mode][operation].includes(column)
           expect(`${column} ${method} ${path}: ${status === 403 ? 'denied' : 'allowed'}`).toBe(
             `${column} ${method} ${path}: ${allowed ? 'allowed' : 'denied'}`,
@@ -177,6 +224,21 @@ enforce_new_defaults = ${mode === 'new'}
           expect(status).not.toBe(401)
         }
     })
+    test('every user of the cloud, by the roles that it has', async () => {
+      for (const [user, [scope, column]] of Object.entries(USERS)) {
+        const { token } = await signIn(cloud.authUrl, user, scope)
+        for (const operation of Object.keys(OPERATIONS) as Operation[])
+          for (const [method, path, body, by] of OPERATIONS[operation] as readonly Asked[]) {
+            const { status } = await ask(service, method, path, { token, body, ...(by && { service: by }) })
+            const allowed = column !== null && MAY[mode][operation].includes(column)
+            const line = `${user} ${method} ${path}`
+            expect(`${line}: ${status === 403 ? 'denied' : 'allowed'}`).toBe(
+              `${line}: ${allowed ? 'allowed' : 'denied'}`,
+            )
+            expect([line, status]).not.toEqual([line, 401])
+          }
+      }
+    }, 120_000)
     test('tokens for the system, and tokens without scope: 403 everywhere', async () => {
       for (const user of ['system-reader', 'nobody'])
         for (const path of ['/devices', '/device_profiles', '/accelerator_requests'])
@@ -194,13 +256,9 @@ enforce_new_defaults = ${mode === 'new'}
       const trust = await trusting(cloud.authUrl, trustor, trustee, 'reader')
       const { token, projectId } = await signIn(cloud.authUrl, 'beta-member', { trust })
       expect(projectId).toBe(trustor.projectId)
-      for (const [method, path, body] of Object.values(OPERATIONS).flat() as readonly (readonly [
-        string,
-        string,
-        unknown?,
-      ])[]) {
+      for (const [method, path, body, by] of Object.values(OPERATIONS).flat() as readonly Asked[]) {
         const [trusted, reader] = [{ token }, { user: 'alpha-reader' }].map((who) =>
-          ask(service, method, path, { ...who, body }),
+          ask(service, method, path, { ...who, body, ...(by && { service: by }) }),
         )
         expect([method, path, (await trusted!).status]).toEqual([method, path, (await reader!).status])
       }

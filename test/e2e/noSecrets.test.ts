@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -23,7 +23,7 @@ import { placementDouble, type PlacementDouble } from '../neighbours/openstack/p
 import { commandHere } from '../support/commandHere.ts'
 import { memoryLog } from '../support/lab.ts'
 import { noCatalogue } from '../support/images.ts'
-import { signIn } from '../support/signIn.ts'
+import { credentialOf, signIn } from '../support/signIn.ts'
 
 const HEADER = 'hidden-header-of-nova'
 const FORGED = 'hidden-token-that-nobody-issued'
@@ -34,24 +34,64 @@ let nova: Server
 /** How Nova answers: null, not at all. */
 let novaStatus: number | null = 500
 let novaHeard: readonly string[] = []
-const written: string[] = []
+let written: string[] = []
 let secrets: Readonly<Record<string, string>>
 let stop: () => Promise<void>
 
+/** How the service signs in. `secrets`: what of it is told to nobody. */
+type Account = {
+  readonly env: Readonly<Record<string, string>>
+  /** Files that the configuration names. */
+  readonly files: Readonly<Record<string, string>>
+  readonly secrets: Readonly<Record<string, string>>
+}
+const AUTHTOKEN = 'ACCELERANDO_KEYSTONE_AUTHTOKEN'
+/** The ways to sign in, as the configuration knows them. */
+const ACCOUNTS: Readonly<Record<string, () => Promise<Account>>> = {
+  'a password': async () => ({
+    env: {
+      [`${AUTHTOKEN}_AUTH_URL`]: keystone.authUrl,
+      [`${AUTHTOKEN}_USERNAME`]: SERVICE.username,
+      [`${AUTHTOKEN}_PASSWORD`]: SERVICE.password,
+      [`${AUTHTOKEN}_PROJECT_NAME`]: SERVICE.project,
+    },
+    files: {},
+    secrets: { password: SERVICE.password },
+  }),
+  'an application credential': async () => {
+    const held = await signIn(keystone.authUrl, SERVICE.username, { project: SERVICE.project })
+    const { id, secret } = await credentialOf(keystone.authUrl, held)
+    return {
+      env: {
+        [`${AUTHTOKEN}_AUTH_URL`]: keystone.authUrl,
+        [`${AUTHTOKEN}_APPLICATION_CREDENTIAL_ID`]: id,
+        [`${AUTHTOKEN}_APPLICATION_CREDENTIAL_SECRET`]: secret,
+      },
+      files: {},
+      secrets: { 'secret of the application credential': secret },
+    }
+  },
+  'a clouds.yaml': async () => {
+    const auth = `auth_url: ${keystone.authUrl}, username: ${SERVICE.username}, password: ${SERVICE.password}`
+    return {
+      env: { [`${AUTHTOKEN}_CLOUD`]: 'here', [`${AUTHTOKEN}_CLOUDS_FILE`]: '/clouds.yaml' },
+      files: { '/clouds.yaml': `clouds: {here: {auth: {${auth}, project_name: ${SERVICE.project}}}}` },
+      secrets: { 'password in the file': SERVICE.password },
+    }
+  },
+}
+
 /** What it published, answered, logged and recorded, as text. */
-const open = async () => {
+const open = async ({ env, files }: Account) => {
   const loaded = loadConfig({
     flags: {},
     env: {
       ACCELERANDO_AUTH: 'keystone',
-      ACCELERANDO_KEYSTONE_AUTHTOKEN_AUTH_URL: keystone.authUrl,
-      ACCELERANDO_KEYSTONE_AUTHTOKEN_USERNAME: SERVICE.username,
-      ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: SERVICE.password,
-      ACCELERANDO_KEYSTONE_AUTHTOKEN_PROJECT_NAME: SERVICE.project,
+      ...env,
       ACCELERANDO_NOVA_HEADERS: JSON.stringify({ 'x-proxy-secret': HEADER }),
       ACCELERANDO_NOVA_TIMEOUT_SECONDS: '0.5',
     },
-    readFile: () => '',
+    readFile: (path) => files[path] ?? '',
     osHostname: 'h',
   })
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
@@ -99,10 +139,11 @@ const open = async () => {
     written.push(...(await store.journal.feed('', 100_000)).map((row) => inspect(row, { depth: 12 })))
     return { logged: log.said.length, published: published.length }
   }
-  return { ask, gather, privateKey }
+  return { ask, gather, privateKey, session: cloud.session! }
 }
 
-beforeAll(async () => {
+beforeEach(async () => {
+  ;[novaStatus, novaHeard, written] = [500, [], []]
   keystone = await keystoneDouble()
   placement = await placementDouble({ authUrl: keystone.authUrl })
   nova = createServer((request, response) => {
@@ -113,7 +154,7 @@ beforeAll(async () => {
   const compute = `http://127.0.0.1:${(nova.address() as AddressInfo).port}/v2.1`
   keystone.services = { placement: placement.url, compute }
 }, 60_000)
-afterAll(async () => {
+afterEach(async () => {
   await stop?.()
   nova.closeAllConnections()
   nova.close()
@@ -121,58 +162,65 @@ afterAll(async () => {
 })
 
 describe('no secret is written', () => {
-  test('by a service whose neighbours answer, fail, refuse, and fall silent', async () => {
-    const world = await open()
-    const [admin, service] = [
-      await signIn(keystone.authUrl, 'admin', { project: 'admin' }),
-      await signIn(keystone.authUrl, 'cyborg', { project: 'service' }),
-    ]
-    const user = { 'x-auth-token': admin.token }
-    const asNova = { ...user, 'x-service-token': service.token }
-    secrets = {
-      password: SERVICE.password,
-      'token of a caller': admin.token,
-      'service token': service.token,
-      'token that is refused': FORGED,
-      'header for Nova': HEADER,
-      'private key': world.privateKey.split('\n')[1]!,
-    }
-    const groups = [{ 'resources:FPGA': '1' }]
-    expect((await world.ask('POST /v2/device_profiles', user, [{ name: 'p', groups }])).status).toBe(201)
-    const made = await world.ask('POST /v2/accelerator_requests', user, { device_profile_name: 'p' })
-    expect(made.status).toBe(201)
-    const [arq] = made.json['arqs'] as readonly { readonly uuid: string }[]
-    const bind = Object.entries({ hostname: 'n', device_rp_uuid: randomUUID(), instance_uuid: randomUUID() }).map(
-      ([name, value]) => ({ op: 'add', path: `/${name}`, value }),
-    )
-    expect((await world.ask('PATCH /v2/accelerator_requests', asNova, { [arq!.uuid]: bind })).status).toBe(404)
-    // Nova: an error, a refusal, silence
-    for (const status of [500, 401, 403, null]) {
-      novaStatus = status
-      expect((await world.ask('GET /v2/orphans', user)).status).toBe(409)
-    }
-    expect((await world.ask('GET /v2/drift', user)).status).toBe(200)
-    expect((await world.ask('GET /v2/devices', { 'x-auth-token': FORGED })).status).toBe(401)
-    await placement.close()
-    await world.ask('GET /v2/drift', user)
-    for (const mood of ['broken', 'down'] as const) {
-      keystone.mood = mood
-      const unseen = { 'x-auth-token': `${FORGED}-${mood}` }
-      expect((await world.ask('GET /v2/devices', unseen)).status).toBe(503)
-    }
-    keystone.mood = 'well'
-    const { logged, published } = await world.gather()
-    expect([logged > 0, published > 0]).toEqual([true, true])
-    // what was looked through holds what was done
-    expect(written.filter((text) => text.includes(arq!.uuid)).length).toBeGreaterThan(2)
-    // the secrets were used where they belong
-    expect(novaHeard.some((headers) => headers.includes(HEADER))).toBe(true)
-    for (const [name, secret] of Object.entries(secrets))
-      expect(
-        written.filter((text) => text.includes(secret)),
-        name,
-      ).toEqual([])
-  })
+  test.each(Object.keys(ACCOUNTS))(
+    'by a service whose neighbours answer, fail, refuse, and fall silent: it signs in by %s',
+    async (way) => {
+      const account = await ACCOUNTS[way]!()
+      const world = await open(account)
+      const own = await world.session.entry('placement')
+      const [admin, service] = [
+        await signIn(keystone.authUrl, 'admin', { project: 'admin' }),
+        await signIn(keystone.authUrl, 'cyborg', { project: 'service' }),
+      ]
+      const user = { 'x-auth-token': admin.token }
+      const asNova = { ...user, 'x-service-token': service.token }
+      secrets = {
+        ...account.secrets,
+        'own token': own.token,
+        'token of a caller': admin.token,
+        'service token': service.token,
+        'token that is refused': FORGED,
+        'header for Nova': HEADER,
+        'private key': world.privateKey.split('\n')[1]!,
+      }
+      const groups = [{ 'resources:FPGA': '1' }]
+      expect((await world.ask('POST /v2/device_profiles', user, [{ name: 'p', groups }])).status).toBe(201)
+      const made = await world.ask('POST /v2/accelerator_requests', user, { device_profile_name: 'p' })
+      expect(made.status).toBe(201)
+      const [arq] = made.json['arqs'] as readonly { readonly uuid: string }[]
+      const bind = Object.entries({ hostname: 'n', device_rp_uuid: randomUUID(), instance_uuid: randomUUID() }).map(
+        ([name, value]) => ({ op: 'add', path: `/${name}`, value }),
+      )
+      expect((await world.ask('PATCH /v2/accelerator_requests', asNova, { [arq!.uuid]: bind })).status).toBe(404)
+      // Nova: an error, a refusal, silence
+      for (const status of [500, 401, 403, null]) {
+        novaStatus = status
+        expect((await world.ask('GET /v2/orphans', user)).status).toBe(409)
+      }
+      expect((await world.ask('GET /v2/drift', user)).status).toBe(200)
+      expect((await world.ask('GET /v2/devices', { 'x-auth-token': FORGED })).status).toBe(401)
+      await placement.close()
+      await world.ask('GET /v2/drift', user)
+      for (const mood of ['broken', 'down'] as const) {
+        keystone.mood = mood
+        const unseen = { 'x-auth-token': `${FORGED}-${mood}` }
+        expect((await world.ask('GET /v2/devices', unseen)).status).toBe(503)
+      }
+      keystone.mood = 'well'
+      const { logged, published } = await world.gather()
+      expect([logged > 0, published > 0]).toEqual([true, true])
+      // what was looked through holds what was done
+      expect(written.filter((text) => text.includes(arq!.uuid)).length).toBeGreaterThan(2)
+      // the secrets were used where they belong: with its own token it asked the services
+      expect(novaHeard.some((headers) => headers.includes(own.token))).toBe(true)
+      expect(novaHeard.some((headers) => headers.includes(HEADER))).toBe(true)
+      for (const [name, secret] of Object.entries(secrets))
+        expect(
+          written.filter((text) => text.includes(secret)),
+          name,
+        ).toEqual([])
+    },
+  )
 
   test.each([
     ['a database that does not answer', ['--database', 'postgresql://acc:hidden-in-url@127.0.0.1:1/x']],
@@ -184,6 +232,13 @@ describe('no secret is written', () => {
       expect(code).toBeGreaterThan(0)
       expect(out + err).not.toContain('hidden-in-url')
     }
+  })
+
+  test('by doctor about a service that signs in by an application credential', async () => {
+    const { env, secrets: own } = await ACCOUNTS['an application credential']!()
+    const { out, err } = await commandHere(['doctor', '--json'], env)
+    expect(out).toContain('gives this service a token')
+    for (const secret of Object.values(own)) expect(out + err).not.toContain(secret)
   })
 
   test('by doctor about an account that Keystone refuses', async () => {

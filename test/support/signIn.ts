@@ -1,7 +1,7 @@
 /** Signs users of a cloud in, and does with their tokens what only users do. */
 import { randomUUID } from 'node:crypto'
 
-type Scope =
+export type Scope =
   | { readonly project: string }
   | { readonly domain: string }
   /** The id of a trust. */
