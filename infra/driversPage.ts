@@ -10,7 +10,7 @@ const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | 
 
 const INTRODUCTION = `# Drivers
 
-A host program looks at its machine with the drivers in \`enabled_drivers\`. Without any service, this prints what each of them finds, what Placement would be
+Reference. A host program looks at its machine with the drivers in \`enabled_drivers\`. Without any service, this prints what each of them finds, what Placement would be
 told of it, and what is left out and why:
 
     accelerando device scan

@@ -9,6 +9,8 @@ import { asyncapi } from '../src/wire/asyncapi.ts'
 import { commandsPage } from './commandsPage.ts'
 import { commandsReference } from './commandsReference.ts'
 import { driversPage } from './driversPage.ts'
+import { errorsPage } from './errorsPage.ts'
+import { statesPage } from './statesPage.ts'
 import { consolePage, dashboard, metricsPage } from './observe/print.ts'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -39,6 +41,8 @@ export const printed = async (): Promise<readonly Printed[]> => [
   json('asyncapi.json', asyncapi()),
   { path: 'commands.md', text: commandsPage() },
   { path: '../../docs/reference/commands.md', text: commandsReference() },
+  { path: '../../docs/reference/errors.md', text: errorsPage() },
+  { path: '../../docs/reference/states.md', text: statesPage() },
   { path: 'accelerando.sample.toml', text: sampleFile() },
   { path: '../../docs/configuration.md', text: manualPage() },
   { path: '../../docs/drivers.md', text: driversPage() },

@@ -7,6 +7,7 @@ export const LONG: readonly string[] = [
   'test/cli/operations.test.ts',
   'test/clients/clients.test.ts',
   'test/clients/schemathesis.test.ts',
+  'test/docs/fiveMinutes.test.ts',
   'test/e2e/archive.test.ts',
   'test/e2e/stopped.test.ts',
   'test/mutation/mutation.test.ts',

@@ -83,7 +83,7 @@ const metricTable = (rows: Readonly<Record<string, MetricRow>>): string =>
 
 export const metricsPage = (): string => `# Metrics
 
-Printed from the code: \`npm run print\`. Both kinds of process show them at \`/metrics\` of the admin listener, beside
+Reference. Printed from the code: \`npm run print\`. Both kinds of process show them at \`/metrics\` of the admin listener, beside
 \`process_*\` and \`nodejs_*\` of the process itself. No label holds a uuid, a project or the name of a host.
 
 ## Controls

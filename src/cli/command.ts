@@ -44,16 +44,26 @@ const FOR_PROGRAMS: readonly unknown[] = ['json', 'jsonl']
 /** As one sentence, with what to do next and the id under which the service logged it; or as JSON, where the result would have been JSON. */
 const tell = (error: unknown, given: readonly unknown[]): void => {
   const failure = error instanceof Failure ? error : null
-  const { exit = 'failed', requestId } = failure ?? {}
+  const { exit = 'failed', requestId, about: place } = failure ?? {}
   const text = error instanceof Error ? error.message : String(error)
   const command = given.at(-1)
   const row = command instanceof CommandRow ? command : null
   const next = failure?.next ?? (exit === 'usage' && row !== null ? `${row.path} --help` : undefined)
   const { format } = row?.optsWithGlobals<{ readonly format?: string }>() ?? {}
   const id = requestId === undefined ? '' : ` (${requestId})`
-  const lines = [`${text}${id}`, ...(next === undefined ? [] : [`next: ${next}`])]
+  const lines = [
+    `${text}${id}`,
+    ...(next === undefined ? [] : [`next: ${next}`]),
+    ...(place === undefined ? [] : [`see: ${place}`]),
+  ]
   if (!FOR_PROGRAMS.includes(format)) return complain(lines.join('\n'), exit)
-  const about = { error: text, exit_code: EXITS[exit].code, next: next ?? null, request_id: requestId ?? null }
+  const about = {
+    error: text,
+    exit_code: EXITS[exit].code,
+    next: next ?? null,
+    request_id: requestId ?? null,
+    see: place ?? null,
+  }
   complain(visibleJson(about), exit)
 }
 

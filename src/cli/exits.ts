@@ -31,6 +31,8 @@ type About = {
   readonly next?: string | undefined
   /** How the log of the service names the request that failed. */
   readonly requestId?: string | undefined
+  /** Where the kind of failure is explained. */
+  readonly about?: string | undefined
   readonly cause?: unknown
 }
 /** An expected failure of a command: one sentence, and the exit code that goes with it. */
@@ -39,11 +41,13 @@ export class Failure extends Error {
   readonly exit: ExitName
   readonly next: string | undefined
   readonly requestId: string | undefined
-  constructor(exit: ExitName, message: string, { next, requestId, cause }: About = {}) {
+  readonly about: string | undefined
+  constructor(exit: ExitName, message: string, { next, requestId, about, cause }: About = {}) {
     super(message, cause === undefined ? {} : { cause })
     this.exit = exit
     this.next = next
     this.requestId = requestId
+    this.about = about
   }
 }
 /** An argument or a combination of them that no command takes. */

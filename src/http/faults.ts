@@ -86,6 +86,11 @@ const FACES: Faces = {
   broken: { status: 500, say: () => 'The service failed to handle this request; its log knows the request id.' },
 }
 
+/** The kinds of fault with the status of each, for the reference. */
+export const FAULT_STATUSES = Object.fromEntries(Object.entries(FACES).map(([kind, { status }]) => [kind, status])) as {
+  readonly [Kind in HttpFault['kind']]: number
+}
+
 /** The standard reason phrase of each error status of this API. */
 export const STATUS_TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',

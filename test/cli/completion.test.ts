@@ -1,8 +1,9 @@
-/** Completion of command lines, by the real program and in a real bash. */
+/** Completion of command lines, by the real program and in real shells. */
 import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { describeWith } from '../support/needs.ts'
 import { tempFolder } from '../support/program.ts'
 
 const PROGRAM = new URL('../../bin/accelerando.js', import.meta.url).pathname
@@ -48,10 +49,49 @@ describe('scripts', LIMIT, () => {
     const said = execFileSync('bash', ['--norc', '-c', script], { env, encoding: 'utf8' })
     expect(said.trim()).toBe('retire')
   })
-  test.each(['zsh', 'fish', 'powershell'])('%s has one that asks the program', (shell) => {
-    expect(ran('completion', shell)).toMatch(/accelerando complete|complete --/)
+  test('powershell has one that asks the program', () => {
+    expect(ran('completion', 'powershell')).toMatch(/accelerando complete|complete --/)
   })
   test('another shell is refused', () => {
     expect(() => ran('completion', 'csh')).toThrow(/Allowed choices are bash, zsh, fish, powershell/)
+  })
+})
+
+/** What a shell itself offers for a line that is being typed, in the words of the shell. */
+describeWith('fish', 'fish', (fish) => {
+  const completed = (line: string): readonly string[] =>
+    execFileSync(fish, ['--no-config', '-c', `accelerando completion fish | source; complete -C '${line}'`], {
+      env,
+      encoding: 'utf8',
+    })
+      .trim()
+      .split('\n')
+      .map((each) => each.split('\t')[0]!)
+  test('completes a command, an action, an option and a value', LIMIT, () => {
+    expect(completed('accelerando ho')).toEqual(['host'])
+    expect(completed('accelerando host reti')).toEqual(['retire'])
+    expect(completed('accelerando host list --form')).toEqual(['--format'])
+    expect(completed('accelerando host list --format js')).toEqual(['json', 'jsonl'])
+  })
+})
+
+describeWith('zsh', 'zsh', (zsh) => {
+  /** A shell in a terminal of its own, in which the tab key is pressed; each line is waited for. */
+  const TYPED = `
+    zmodload zsh/zpty
+    zpty typed 'TERM=dumb zsh -f -i'
+    zpty -w typed 'PROMPT=; setopt no_beep; autoload -Uz compinit; compinit -u -D; source <(accelerando completion zsh); echo LOA""DED'
+    zpty -r typed said '*LOADED*'
+    for pair in "$@"; do
+      zpty -w -n typed "\${pair%%=*}"$'\\t'
+      zpty -r typed said "*\${pair#*=}"
+      print -r -- "\${pair#*=}"
+      zpty -w -n typed $'\\x15'
+    done
+    zpty -d typed`
+  test('completes a command, an action and an option', LIMIT, () => {
+    const pairs = ['accelerando ho=host ', 'accelerando host reti=retire ', 'accelerando host list --form=format ']
+    const said = execFileSync(zsh, ['-f', '-c', TYPED, 'zsh', ...pairs], { env, encoding: 'utf8', timeout: 25_000 })
+    expect(said).toBe('host \nretire \nformat \n')
   })
 })

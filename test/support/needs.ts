@@ -111,6 +111,8 @@ const PARTS = {
   pip: { name: 'pip', installable: true, find: () => findProgram('python3', '-m', 'pip', '--version') },
   /** `at`: a python3 that can open a pseudo-terminal. */
   terminal: { name: 'a pseudo-terminal', installable: true, find: () => findProgram('python3', '-c', 'import pty') },
+  fish: { name: 'fish', installable: true, find: () => findProgram('fish', '--version') },
+  zsh: { name: 'zsh', installable: true, find: () => findProgram('zsh', '--version') },
   deno: { name: 'Deno', installable: true, find: () => findProgram('deno', '--version') },
 } as const satisfies Record<string, Part>
 

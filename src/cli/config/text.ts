@@ -77,7 +77,7 @@ const tableRow = (key: Key): string => {
 
 const INTRODUCTION = `# Configuration
 
-Every option can be set in a TOML file (\`--config FILE\`) and in the environment; the common ones also have a flag. A flag overrides the
+Reference. Every option can be set in a TOML file (\`--config FILE\`) and in the environment; the common ones also have a flag. A flag overrides the
 environment, the environment overrides the file, and the file overrides the default. The name of a variable is \`ACCELERANDO_\` and the key in upper
 case, with \`_\` for every dot: \`bind.deadline_seconds\` is \`ACCELERANDO_BIND_DEADLINE_SECONDS\`. In the environment a list is separated by
 commas, a table is JSON, and an empty variable sets nothing. Relative paths start at the folder in which the program is started.

@@ -4,6 +4,7 @@ import { ask, type Reply } from '../ask.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { URL_VARIABLE } from '../config/variables.ts'
 import { API_EXITS, exitOfStatus, Failure, misused } from '../exits.ts'
+import { ERRORS_PAGE } from '../../http/explained.ts'
 import type { OutputFlags } from '../output.ts'
 import { answeredLines, askedLines, tellHeads } from './debug.ts'
 import { HOW_TO_SIGN_IN, signIn } from './signIn.ts'
@@ -24,7 +25,9 @@ const CALL_MS = 120_000
 const USUAL_API = 'http://127.0.0.1:6666/v2'
 /** All that the service can tell; what an older one does not know, it leaves out. */
 const NEWEST = { 'openstack-api-version': 'accelerator latest' } as const
-const Refusal = v.object({ errors: v.tupleWithRest([v.object({ detail: v.string() })], v.unknown()) })
+const Refusal = v.object({
+  errors: v.tupleWithRest([v.object({ detail: v.string(), code: v.optional(v.string()) })], v.unknown()),
+})
 
 const addressOf = (given: string, origin: string): string => {
   const url = URL.canParse(given) ? new URL(given) : null
@@ -105,7 +108,14 @@ export const refusal = ({ requestId, service = false, ...told }: Refused): Failu
   new Failure(exitOfStatus(told.status), refusalText(told), {
     next: service && told.status === 401 ? SERVICE_NEXT : nextAfter(told.status, told.what),
     requestId: typeof requestId === 'string' ? requestId : undefined,
+    about: placeOf(told.text),
   })
+/** Where the code of the answer is explained. Answers of something else than this service have none. */
+const placeOf = (text: string): string | undefined => {
+  const read = v.safeParse(Refusal, parsed(text))
+  const [, kind] = /^accelerator\.([a-z0-9_]+)$/.exec((read.success && read.output.errors[0].code) || '') ?? []
+  return kind === undefined ? undefined : `${ERRORS_PAGE}#${kind}`
+}
 const refusalText = ({ what, base, status, text }: Pick<Refused, 'what' | 'base' | 'status' | 'text'>): string => {
   if (status === 401) return `${what}: 401 the API at ${base} wants a valid token: ${HOW_TO_SIGN_IN}`
   const read = v.safeParse(Refusal, text === '' ? {} : parsed(text))
