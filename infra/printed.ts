@@ -10,6 +10,7 @@ import { commandsPage } from './commandsPage.ts'
 import { commandsReference } from './commandsReference.ts'
 import { driversPage } from './driversPage.ts'
 import { errorsPage } from './errorsPage.ts'
+import { eventsPage } from './eventsPage.ts'
 import { statesPage } from './statesPage.ts'
 import { consolePage, dashboard, metricsPage } from './observe/print.ts'
 
@@ -42,6 +43,7 @@ export const printed = async (): Promise<readonly Printed[]> => [
   { path: 'commands.md', text: commandsPage() },
   { path: '../../docs/reference/commands.md', text: commandsReference() },
   { path: '../../docs/reference/errors.md', text: errorsPage() },
+  { path: '../../docs/reference/events.md', text: eventsPage() },
   { path: '../../docs/reference/states.md', text: statesPage() },
   { path: 'accelerando.sample.toml', text: sampleFile() },
   { path: '../../docs/configuration.md', text: manualPage() },
