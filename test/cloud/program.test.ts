@@ -7,8 +7,10 @@ import { embeddedStoreIn } from '../support/embedded.ts'
 import { uploadImage, type Upload } from '../support/imageUpload.ts'
 import { describeWith } from '../support/needs.ts'
 import { type Service, startService, tempFolder } from '../support/program.ts'
+import { shell } from '../support/shell.ts'
 import { type Held, signIn } from '../support/signIn.ts'
 import { CLOUD, type RiggedCloud, START_MS, startCloud } from './rig.ts'
+import { environmentOf } from './settings.ts'
 
 type Deployable = {
   readonly uuid: string
@@ -31,7 +33,9 @@ describeWith(CLOUD, 'programming with an image of a real Glance', (rig) => {
     const config = join(folder.path, 'config.toml')
     const account = `auth_url = "${cloud.authUrl}"\nusername = "cyborg"\nproject_name = "service"\n`
     writeFileSync(config, `[keystone_authtoken]\n${account}\n[program]\nwait_seconds = 60\n`)
-    const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0', '--data', join(folder.path, 'data')]
+    // where the catalogue says
+    const address = `127.0.0.1:${cloud.env['ACCELERATOR_PORT']}`
+    const listen = ['--listen', address, '--admin-listen', '127.0.0.1:0', '--data', join(folder.path, 'data')]
     service = await startService(
       {
         args: [
@@ -120,7 +124,7 @@ describeWith(CLOUD, 'programming with an image of a real Glance', (rig) => {
     const state = async () => (await ask('GET', `/accelerator_requests/${arq}`)).json['state']
     await expect.poll(state, { timeout: 60_000 }).toBe('Bound')
     expect((await fpga()).bitstream_id).toBe(image)
-    await ask('DELETE', `/accelerator_requests?arqs=${arq}`)
+    expect((await ask('DELETE', `/accelerator_requests?arqs=${arq}`, undefined, nova.token)).status).toBe(204)
   }, 120_000)
   test.each([
     ['that is not there', async () => randomUUID(), 404, 'image'],
@@ -132,6 +136,16 @@ describeWith(CLOUD, 'programming with an image of a real Glance', (rig) => {
     expect([answer.status, answer.text.includes(says)]).toEqual([status, true])
     expect(await fpga()).toEqual(before)
   })
+  test('openstack accelerator deployable program asks Glance for the image, and the card is programmed', async () => {
+    const env = await environmentOf(rig, cloud)
+    const image = await upload({ name: 'by-command' }, does('by-command'))
+    const { uuid } = await fpga()
+    const command = (of: string) =>
+      shell(`openstack accelerator deployable program ${uuid} ${of} -f value -c uuid`, env)
+    await expect(command(randomUUID())).rejects.toThrow('image not found')
+    expect((await command(image)).trim()).toBe(uuid)
+    expect((await fpga()).bitstream_id).toBe(image)
+  }, 120_000)
   test('the password is in no log, not in the journal and in no file of the service', async () => {
     const files = readdirSync(join(folder.path, 'data'), { recursive: true, encoding: 'utf8' })
       .map((name) => join(folder.path, 'data', name))

@@ -2,10 +2,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PASSWORD } from '../cloud/settings.ts'
 import { freePort } from '../support/port.ts'
 import { runProgram, tempFolder } from '../support/program.ts'
-import { blocksIn, filledIn, shell } from './commands.ts'
-import { CONFIG, DOCUMENT, type Operator, PASSWORD, openOperator, registerService, untilReady } from './operator.ts'
+import { shell } from '../support/shell.ts'
+import { blocksIn, filledIn } from './commands.ts'
+import { CONFIG, DOCUMENT, type Operator, openOperator, registerService, untilReady } from './operator.ts'
 import type { NovaService } from './service.ts'
 
 /** The account of the service beside that of the running one. */

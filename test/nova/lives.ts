@@ -29,6 +29,8 @@ export const lives = (given: () => NovaService): void => {
     ['stop and start', [KEPT({ 'os-stop': null }, 'SHUTOFF'), KEPT({ 'os-start': null })]],
     ['pause and unpause', [KEPT({ pause: null }, 'PAUSED'), KEPT({ unpause: null })]],
     ['lock and unlock', [KEPT({ lock: null }), KEPT({ unlock: null })]],
+    ['snapshots', [KEPT({ createImage: { name: 'snapshot' } })]],
+    ['backups', [KEPT({ createBackup: { name: 'backup', backup_type: 'daily', rotation: 1 } })]],
   ])('%s keep the ARQs', async (_, steps) => {
     const { users } = service
     const { id, status } = await users.boot(await users.flavor(FPGA))

@@ -2,14 +2,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PASSWORD, environmentOf, settingsOf } from '../cloud/settings.ts'
 import { freePort } from '../support/port.ts'
-import { blocksIn, filledIn, shell } from './commands.ts'
-import { NOVA_RIG, settingsOf } from './rig.ts'
+import { shell } from '../support/shell.ts'
+import { blocksIn, filledIn } from './commands.ts'
+import { NOVA_RIG } from './rig.ts'
 import type { NovaService } from './service.ts'
 import { until } from './users.ts'
 
 export const DOCUMENT = 'docs/operators/joining.md'
-export const PASSWORD = 'rig-secret'
 /** Where the document has the configuration. */
 export const CONFIG = '/etc/accelerando/accelerando.toml'
 
@@ -26,25 +27,11 @@ export const openOperator = async (
   folder: string,
   more: NodeJS.ProcessEnv,
 ): Promise<Operator> => {
-  const settings = await settingsOf(NOVA_RIG, ['VENV', 'OPENSTACK_RIG_DATA'], { ...process.env, ...cloud.env })
+  const settings = await settingsOf(NOVA_RIG, ['OPENSTACK_RIG_DATA'], { ...process.env, ...cloud.env })
   const launcher = fileURLToPath(new URL('../../bin/accelerando.js', import.meta.url))
   const command = `#!/bin/sh\nexec "${process.execPath}" "${launcher}" "$@"\n`
   writeFileSync(join(folder, 'accelerando'), command, { mode: 0o755 })
-  const env = {
-    HOME: folder,
-    PATH: [folder, join(settings['VENV']!, 'bin'), process.env['PATH']].join(':'),
-    OS_AUTH_TYPE: 'password',
-    OS_AUTH_URL: cloud.authUrl,
-    OS_USERNAME: 'admin',
-    OS_PASSWORD: PASSWORD,
-    OS_USER_DOMAIN_NAME: 'Default',
-    OS_PROJECT_NAME: 'admin',
-    OS_PROJECT_DOMAIN_NAME: 'Default',
-    OS_REGION_NAME: 'RegionOne',
-    OS_IDENTITY_API_VERSION: '3',
-    OS_COMPUTE_API_VERSION: '2.96',
-    ...more,
-  }
+  const env = { HOME: folder, ...(await environmentOf(NOVA_RIG, cloud, folder)), ...more }
   const configure = async (account: string, database: string): Promise<string> => {
     const [written] = blocksIn(DOCUMENT, '3. The controls')
     const config = join(folder, 'accelerando.toml')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { CLOUD, START_MS, startCloud } from '../cloud/rig.ts'
+import { settingsOf } from '../cloud/settings.ts'
 import { type Part, needs } from '../support/needs.ts'
 
 export const NOVA_RIG = join(import.meta.dirname, '../../infra/rig/nova')
@@ -61,22 +62,6 @@ const computesOf = (rig: string, env: NodeJS.ProcessEnv) => ({
   },
   restart: async () => void (await run(join(rig, 'start'), [], { env, timeout: START_MS })),
 })
-
-/** What the scripts of the rig make of this environment. */
-export const settingsOf = async (
-  rig: string,
-  names: readonly string[],
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<Readonly<Record<string, string>>> => {
-  const script = `. "$1/settings.sh"; for name in ${names.join(' ')}; do echo "$name=\${!name}"; done`
-  const { stdout } = await run('bash', ['-c', script, 'bash', rig], { env })
-  return Object.fromEntries(
-    stdout
-      .trim()
-      .split('\n')
-      .map((line) => line.split('=')),
-  )
-}
 
 const SHOWN = ['KEYSTONE_PORT', 'NOVA_PORT', 'PLACEMENT_PORT', 'GLANCE_PORT', 'ACCELERATOR_PORT']
 /** The cloud that `infra/rig/nova/start` has started with the settings in the environment. */

@@ -4,7 +4,7 @@
  *   npm run e2e:serve        # prints `ready http://127.0.0.1:16666/v2`; SIGTERM and Ctrl-C stop everything
  *
  * Each run has a new store. Rules as older releases had them, or with `ACCELERANDO_POLICY_MODE=strict` only the new defaults. The three
- * answers 500 that tests of existing clients expect are on.
+ * answers 500 that tests of existing clients expect are on. The hosts are signed in to the cloud as well: their images come from its Glance.
  */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,9 +33,14 @@ const hostsIn = async ({ authUrl, compute }: NovaCloud): Promise<readonly string
   return COMPUTES.filter((name) => nodes.some((node) => node.hypervisor_hostname === name))
 }
 
-const configOf = (cloud: NovaCloud): string => `${cloudConfig(cloud.authUrl)}
+const MODES = ['legacy', 'strict']
+const modeOf = (mode = 'legacy'): string => {
+  if (MODES.includes(mode)) return mode
+  throw new Error(`ACCELERANDO_POLICY_MODE: "${mode}" is none of ${MODES.join(', ')}`)
+}
+const configOf = (cloud: NovaCloud, mode: string): string => `${cloudConfig(cloud.authUrl)}
 [oslo_policy]
-enforce_new_defaults = ${process.env['ACCELERANDO_POLICY_MODE'] === 'strict'}
+enforce_new_defaults = ${mode === 'strict'}
 [compat]
 tempest_server_faults = true
 `
@@ -55,6 +60,7 @@ const grounded = async (folder: string, { begin, onEnd }: Stage) => {
 
 /** Resolves with the address of the API, when servers can be booted with the devices. */
 const open = async (stage: Stage): Promise<string> => {
+  const mode = modeOf(process.env['ACCELERANDO_POLICY_MODE'])
   const cloud = await runningCloud(NOVA_RIG)
   const known = await hostsIn(cloud)
   const hosts = known.length > 0 ? known : COMPUTES.slice(0, 1)
@@ -63,7 +69,7 @@ const open = async (stage: Stage): Promise<string> => {
   chmodSync(folder, 0o755)
   mkdirSync(join(folder, 'log'))
   const config = join(folder, 'control.toml')
-  writeFileSync(config, configOf(cloud))
+  writeFileSync(config, configOf(cloud, mode))
   const { bus, database } = await grounded(folder, stage)
   const env = { ACCELERANDO_LOG_PRETTY: 'never', ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'rig-secret' }
   const program = (name: string, args: readonly string[]) =>
@@ -72,7 +78,7 @@ const open = async (stage: Stage): Promise<string> => {
   const control = program('control', ['control', '--auth', 'keystone', '--config', config, ...database, ...listen])
   const sized = ['--demo-devices', String(SIZE.devices), '--demo-handles', String(SIZE.handles)]
   const host = (name: string) =>
-    program(name, ['host', '--name', name, '--data', join(folder, 'hosts', name), ...sized])
+    program(name, ['host', '--name', name, '--config', config, '--data', join(folder, 'hosts', name), ...sized])
   await stage.begin([control, ...hosts.map(host)])
   const users = await openUsers(cloud)
   const count = hosts.length * SIZE.devices

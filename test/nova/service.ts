@@ -59,6 +59,8 @@ export type NovaService = {
   readonly users: Users
   readonly front: Front
   readonly controls: readonly ControlMember[]
+  /** One for each compute, with its name. */
+  readonly hosts: readonly Member[]
   /** The hardware of the compute with GPUs. */
   readonly gpus: GpuMachine
   /** Sets the faults of a compute's devices; null: none. */
@@ -116,7 +118,7 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
     else writeFileSync(join(at, 'faults.json'), JSON.stringify(faults))
   }
   const deployables = () => users.listed<Deployable>('deployables')
-  return { cloud, ground, users, front, controls, gpus, fault, deployables, audited, close }
+  return { cloud, ground, users, front, controls, hosts, gpus, fault, deployables, audited, close }
 }
 
 export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaService> => {

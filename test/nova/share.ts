@@ -11,7 +11,6 @@ import { until } from './users.ts'
 const BOOTS = 10
 /** Far above the goal: the test fails for what is broken, not for a busy machine. */
 const BOUND_MS = 2000
-type Timeline = { readonly steps: readonly { readonly at: string; readonly step: string }[] }
 
 const middle = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 const shown = (values: readonly number[]): string => `p50 ${middle(values)} ms, most ${Math.max(...values)} ms`
@@ -26,7 +25,7 @@ export const share = (given: () => NovaService): void => {
   const toldAt = async (arq: string): Promise<number> => {
     const { users } = service
     const { steps } = await until(
-      async () => (await users.admin.get(200, 'GET', `${users.api}/accelerator_requests/${arq}/timeline`)) as Timeline,
+      () => users.timelineOf(arq),
       (timeline) => timeline.steps.some(({ step }) => step === 'nova told: delivered'),
     )
     return Date.parse(steps.find(({ step }) => step === 'nova told: delivered')!.at)

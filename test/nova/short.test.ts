@@ -1,8 +1,11 @@
 /** The short form for `.ci/run`. */
-import { novaSuite } from './suite.ts'
 import { boots } from './boots.ts'
+import { clients } from './clients.ts'
+import { events } from './events.ts'
 import { functions } from './functions.ts'
 import { joining } from './joining.ts'
+import { servers } from './servers.ts'
+import { novaSuite } from './suite.ts'
 import { vgpus } from './vgpus.ts'
 
-novaSuite(boots, functions, vgpus, joining)
+novaSuite(events, servers, boots, clients, functions, vgpus, joining)

@@ -72,6 +72,8 @@ const shownOf = (server: Json): ShownServer => ({
 type Group = Readonly<Record<string, string>>
 /** One ARQ, as the API shows it. */
 export type ShownArq = Arq & { readonly device_rp_uuid: string | null; readonly attach_handle_uuid: string | null }
+/** The record of an ARQ, also of one that was deleted a while ago. */
+export type Timeline = { readonly steps: readonly { readonly at: string; readonly step: string }[] }
 const END = new Set(['ACTIVE', 'ERROR'])
 
 /** A member of a project boots servers; an administrator prepares what they need and looks behind them. */
@@ -162,6 +164,8 @@ export const openUsers = async ({ authUrl, compute, placement, image, accelerato
     evacuate: (id: string, host: string) =>
       admin.get(200, 'POST', `${compute}/servers/${id}/action`, { evacuate: { host } }),
     arqsOf: (instance: string) => listed<ShownArq>(`accelerator_requests?instance=${instance}`, 'arqs'),
+    timelineOf: async (arq: string) =>
+      (await admin.get(200, 'GET', `${api}/accelerator_requests/${arq}/timeline`)) as Timeline,
     /** Allocated units of the server by provider. */
     allocationsOf: async (instance: string) => {
       const answer = await service.get(200, 'GET', `${placement}/allocations/${instance}`)

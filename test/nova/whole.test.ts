@@ -1,5 +1,6 @@
 /** All cases: `npm run e2e:nova`. */
 import { boots } from './boots.ts'
+import { clients } from './clients.ts'
 import { evacuation } from './evacuation.ts'
 import { events } from './events.ts'
 import { functions } from './functions.ts'
@@ -12,4 +13,4 @@ import { novaSuite } from './suite.ts'
 import { troubles } from './troubles.ts'
 import { vgpus } from './vgpus.ts'
 
-novaSuite(events, servers, boots, functions, vgpus, share, lives, troubles, joining, moving, evacuation)
+novaSuite(events, servers, boots, clients, functions, vgpus, share, lives, troubles, joining, moving, evacuation)
