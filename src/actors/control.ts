@@ -16,6 +16,7 @@ import type {
 } from '../identifiers.ts'
 import type { DatedNote, OperatorNote } from '../operatorNote.ts'
 import type { Token } from '../token.ts'
+import type { Capacity } from './capacity/tally.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { DeviceHealth } from './device/health.ts'
 import type { HandleState } from './deployable/states.ts'
@@ -25,6 +26,7 @@ import type { HandleDetail, HandleRow } from './handleDetail.ts'
 import type { HostChange, Impact } from './impact.ts'
 import type { OrphansCollected, OrphansListed } from './orphan.ts'
 import type { Standing } from './placement/standing.ts'
+import type { Programming } from './deployable/programming.ts'
 import type { ProfileUpdate, Version } from './profile/decider.ts'
 import type { Viewer } from './profile/usable.ts'
 import type { Place } from './runtime/ports.ts'
@@ -208,6 +210,8 @@ export type Control = {
     readonly get: (uuid: DeployableUuid) => Answer<DeployableRow>
     /** How each of these stands in Placement, in their order; null: nothing of it is shown there. */
     readonly inPlacement: (rows: readonly DeployableRow[]) => Answer<readonly (Standing | null)[]>
+    /** Of those that may be programmed: what is loaded, what is being loaded, how the last try ended. */
+    readonly programming: (page: Page) => Answer<Listed<Programming>>
     /**
      * Waits for at most `programWaitMs`; `finished` false: still running. Faults: not_found, conflict (not programmable, in use, no
      * image store), unavailable (host), device_failure.
@@ -274,6 +278,8 @@ export type Control = {
   }
   /** How long accelerators were bound: to anybody, or, for who is no administrator, to the own project. Faults: invalid. */
   readonly usage: (caller: Caller, asked: UsageAsked) => Answer<UsageReport>
+  /** Counted at most once in five seconds by each process. */
+  readonly capacity: () => Answer<Capacity>
   /** Counted at most once a second by each process: it may be that old. */
   readonly overview: () => Answer<Overview>
   /** Those whose next try is due first come first. Fault `invalid`: marker. */

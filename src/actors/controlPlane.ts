@@ -6,6 +6,7 @@ import { type Tracer, untraced } from '../trace.ts'
 import { type Verify, createVerify } from '../wire/signature.ts'
 import { type Adoption, createAdoption } from './services/adoption.ts'
 import { createArqs } from './services/arqs.ts'
+import { createCapacity } from './services/capacity.ts'
 import type { Control, Past } from './control.ts'
 import { createChanges } from './runtime/changes.ts'
 import { type Counts, noCounts } from './runtime/counts.ts'
@@ -121,6 +122,7 @@ const controlOver = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Omit
     drift: createDrift(kernel, () => sweeper.placer),
     orphans: createOrphans(kernel),
     usage: createUsage(kernel),
+    capacity: createCapacity(kernel),
     overview: createOverview(kernel),
     deliveries: createDeliveries(kernel),
     asOf: createPast(kernel, (past) => answersOver(past, liveness)),

@@ -5,6 +5,7 @@ import type { Register } from './command.ts'
 import { archiveCommand } from './commands/archive.ts'
 import { arqs, instances } from './commands/arqs.ts'
 import { audit } from './commands/audit.ts'
+import { capacity } from './commands/capacity.ts'
 import { completion } from './commands/completion.ts'
 import { control } from './commands/control.ts'
 import { deadLetters } from './commands/deadLetters.ts'
@@ -55,6 +56,7 @@ const COMMANDS: readonly Register[] = [
   profiles,
   explain,
   usage,
+  capacity,
   policy,
   supportBundle,
   completion,

@@ -17,6 +17,8 @@ export type Method = 'GET' | 'POST' | 'DELETE'
 
 export type Api = {
   readonly get: <S extends v.GenericSchema>(path: string, schema: S) => Promise<Told<v.InferOutput<S>>>
+  /** Asks a question that has a body, or changes nothing although it is posted. */
+  readonly ask: <S extends v.GenericSchema>(path: string, schema: S, body?: object) => Promise<Told<v.InferOutput<S>>>
   /** The events of the API as they happen, for as long as somebody reads them. `after`: the id of the last one that was seen. */
   readonly stream: (after: string | null, signal: AbortSignal) => Promise<Response>
   /** Whom a change would concern; nothing is changed. */
@@ -71,6 +73,14 @@ const refusalOf = ({ status, json, requestId }: Said) => {
 
 const LATE = troubled('away', 'The API did not answer in time.')
 
+const readAs = <S extends v.GenericSchema>(schema: S, said: Told<Said>): Told<v.InferOutput<S>> => {
+  if (!said.ok) return said
+  const read = v.safeParse(schema, said.value.json)
+  if (read.success) return told(read.output)
+  const [issue] = read.issues
+  return troubled('failed', `${v.getDotPath(issue) ?? 'the document'}: ${issue.message}`, said.value.requestId)
+}
+
 export const createApi =
   ({ fetch, clock, timeoutMs }: Parts) =>
   (token: string | null): Api => {
@@ -102,20 +112,11 @@ export const createApi =
         if (after !== null) headers['last-event-id'] = after
         return fetch(new Request(`${ORIGIN}/v2/events`, { headers, signal }))
       },
-      get: async (path, schema) => {
-        const said = await ask('GET', path)
-        if (!said.ok) return said
-        const read = v.safeParse(schema, said.value.json)
-        if (read.success) return told(read.output)
-        const [issue] = read.issues
-        const where = v.getDotPath(issue) ?? 'the document'
-        return troubled('failed', `${where}: ${issue.message}`, said.value.requestId)
-      },
+      get: async (path, schema) => readAs(schema, await ask('GET', path)),
+      ask: async (path, schema, body) => readAs(schema, await ask('POST', path, body)),
       wouldConcern: async (method, path, body) => {
-        const said = await ask(method, `${path}${path.includes('?') ? '&' : '?'}dry_run=true`, body)
-        if (!said.ok) return said
-        const read = v.safeParse(Impact, said.value.json)
-        return read.success ? told(read.output) : troubled('failed', read.issues[0].message, said.value.requestId)
+        const query = `${path.includes('?') ? '&' : '?'}dry_run=true`
+        return readAs(Impact, await ask(method, path + query, body))
       },
       change: async (method, path, body) => {
         const said = await ask(method, path, body)

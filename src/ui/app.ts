@@ -9,6 +9,7 @@ import { actionPage, act } from './acting.ts'
 import { POLICY } from './document.ts'
 import { STATUSES, TEXT_MAX, type UiParts, looker, shower, troubleOf } from './looking.ts'
 import { find } from './pages/find.ts'
+import * as answers from './pages/answers.ts'
 import * as lists from './pages/lists.ts'
 import type { Load, Loaded } from './pages/loader.ts'
 import * as things from './pages/things.ts'
@@ -27,6 +28,11 @@ const PAGES: Readonly<Record<string, Load>> = {
   profiles: lists.profiles,
   drift: lists.drift,
   deliveries: lists.deliveries,
+  explain: answers.explain,
+  capacity: answers.capacity,
+  usage: answers.usage,
+  events: answers.events,
+  programs: answers.programs,
   system: lists.system,
 }
 const THINGS: Readonly<Record<string, Load>> = {
@@ -75,6 +81,27 @@ const guard = (app: Hono, { barred, log }: UiParts): void => {
   })
 }
 
+/** What a page offers to download. */
+const files = (app: Hono, look: ReturnType<typeof looker>): void => {
+  app.get('/ui/arqs/:id/timeline.json', async (c) => {
+    const looking = await look(c, 'arqs/x/timeline.json')
+    if (looking instanceof Response) return looking
+    const read = await things.timelineOf(looking.api, c.req.param('id'))
+    return read.ok ? c.json(read.value) : c.json(read.trouble, STATUSES[read.trouble.kind])
+  })
+  app.get('/ui/usage.csv', async (c) => {
+    const looking = await look(c, 'usage.csv')
+    if (looking instanceof Response) return looking
+    const told = await answers.usageCsv({ ...looking, id: '', query: c.req.query() })
+    if (!told.ok) return c.json(told.trouble, STATUSES[told.trouble.kind])
+    return c.body(told.value, 200, {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="usage.csv"',
+      'cache-control': 'no-store',
+    })
+  })
+}
+
 export const createUi = (parts: UiParts): Hono => {
   const app = new Hono()
   const show = shower(parts)
@@ -119,12 +146,7 @@ export const createUi = (parts: UiParts): Hono => {
     const { trouble } = troubled('missing', `Nothing that you may see has the UUID or the name ${text}.`)
     return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
   })
-  app.get('/ui/arqs/:id/timeline.json', async (c) => {
-    const looking = await look(c, 'arqs/x/timeline.json')
-    if (looking instanceof Response) return looking
-    const read = await things.timelineOf(looking.api, c.req.param('id'))
-    return read.ok ? c.json(read.value) : c.json(read.trouble, STATUSES[read.trouble.kind])
-  })
+  files(app, look)
   app.get('/ui/:kind/:id/do/:name', (c) => actionPage(c, look, show))
   app.post('/ui/:kind/:id/do/:name', (c) => act(c, look, show))
   app.notFound((c) => c.text('there is nothing here; the console is at ui/', 404))

@@ -20,6 +20,7 @@ export type Assets = {
 }
 
 const ENTRY = fileURLToPath(new URL('./browser/main.ts', import.meta.url))
+const TAIL = fileURLToPath(new URL('./browser/tail.ts', import.meta.url))
 const VIEWS = fileURLToPath(new URL('./view/views.ts', import.meta.url))
 const WORKER = fileURLToPath(new URL('./browser/worker.ts', import.meta.url))
 /** Comments that stand on lines of their own. */
@@ -81,7 +82,12 @@ export const loadAssets = async (): Promise<Assets> => {
   const preact = readFileSync(createRequire(import.meta.url).resolve('preact'), 'utf8')
   const views = [...filesOfViews()].map(([view, path]) => [view, path, reached(path)] as const)
   const shared = reached(ENTRY)
-  const sources = new Map([...shared, ...reached(WORKER), ...views.flatMap(([, , found]) => [...found])])
+  const sources = new Map([
+    ...shared,
+    ...reached(WORKER),
+    ...reached(TAIL),
+    ...views.flatMap(([, , found]) => [...found]),
+  ])
   const files: readonly (readonly [string, string])[] = [
     ...[...sources].map(([path, text]) => [nameOf(path), readdressed(text)] as const),
     ['preact.js', preact.replace(/\n?\/\/# sourceMappingURL=.*$/m, '')],

@@ -126,6 +126,31 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     await context.close()
   })
 
+  test('the tail of events: what happens appears, pausing loses nothing, and filters hold', async () => {
+    const { page } = await watchedPage(browser, served.base)
+    await page.goto(`${served.base}events?kind=arq`)
+    await page.waitForSelector('.taken #live.good')
+    const create = async () => {
+      const sent = { body: { device_profile_name: 'fpga-small' } }
+      return (await world.must(201, 'POST /v2/accelerator_requests', sent)).json.arqs[0].uuid as string
+    }
+    const rowsOf = (uuid: string) => page.locator(`tbody tr:has-text("${uuid}")`)
+    const first = await create()
+    await rowsOf(first).waitFor({ timeout: 5000 })
+    await page.click('[data-tail]')
+    await page.waitForSelector('#live.held:text("paused")')
+    const others = [await create(), await create()]
+    await world.newProfile('fpga-other')
+    expect(await page.locator('tbody tr').count()).toBe(1)
+    await page.click('[data-tail]')
+    for (const uuid of others) await rowsOf(uuid).waitFor({ timeout: 8000 })
+    expect(await page.locator('tbody tr').count()).toBe(3)
+    expect(await page.textContent('tbody')).not.toContain('ProfileCreated')
+    expect(await page.textContent('tbody tr:first-child')).toContain(others[1])
+    expect(await page.textContent('.command code')).toMatch(/event --follow --after \S+ --kind arq$/)
+    await page.close()
+  })
+
   test('twelve tabs share one stream of events, and a change is shown within a second', async () => {
     const asked: string[] = []
     const own = await serve(consoleOver(world, { fetch: ({ url }) => void asked.push(new URL(url).pathname) }))

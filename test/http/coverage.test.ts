@@ -136,6 +136,8 @@ const CASES: Cases = {
   'GET /v2/drift': () => ['GET /v2/drift', 200],
   'POST /v2/drift/heal': () => ['POST /v2/drift/heal?dry_run=false', 200],
   'GET /v2/overview': () => ['GET /v2/overview', 200],
+  'GET /v2/capacity': () => ['GET /v2/capacity', 200],
+  'GET /v2/programs': () => ['GET /v2/programs', 200],
   'GET /v2/deliveries': () => ['GET /v2/deliveries', 200],
   'GET /v2/permissions': () => ['GET /v2/permissions', 200],
   'GET /v2/orphans': () => ['GET /v2/orphans', 200],

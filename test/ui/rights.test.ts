@@ -25,10 +25,10 @@ const watched = (tokens: boolean) => {
   const asked: Request[] = []
   return { asked, ui: consoleOver(world, { fetch: (request) => void asked.push(request), tokens }) }
 }
-const everyPlace = () => [...placesOf(seen), ...ASTRAY, `arqs/${seen.bound.uuid}/timeline.json`]
+const everyPlace = () => [...placesOf(seen), ...ASTRAY, `arqs/${seen.bound.uuid}/timeline.json`, 'usage.csv']
 
 describe('the API is asked', () => {
-  const PASSED = new Set(['openstack-api-version', 'content-type', 'x-auth-token'])
+  const PASSED = new Set(['openstack-api-version', 'accept', 'content-type', 'x-auth-token'])
   test.each(Object.keys(ROLES))(
     'with the token of the one who looks, and no other word of who asks: %s',
     async (token) => {
@@ -50,7 +50,8 @@ describe('the API is asked', () => {
     const { asked, ui } = watched(false)
     for (const place of everyPlace())
       await ui.request(`/ui/${place}`, { headers: { ...FORGED, ...cookie('token-of-admin') } })
-    for (const request of asked) expect([...request.headers.keys()]).toEqual(['openstack-api-version'])
+    const said = new Set(asked.flatMap((request) => [...request.headers.keys()]))
+    expect([...said].toSorted()).toEqual(['accept', 'content-type', 'openstack-api-version'])
   })
   test('not at all without a token', async () => {
     const { asked, ui } = watched(true)

@@ -4,6 +4,7 @@ import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import type { AttributeRow, Caller, Control } from '../control.ts'
 import { given } from './devices.ts'
 import { createProgram } from './program.ts'
+import { createPrograms } from './programs.ts'
 import { createRead } from './readDeployable.ts'
 import { type Kernel, causeOf, newWork } from './kernel.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -51,6 +52,7 @@ export const createDeployables = (kernel: Kernel): Control['deployables'] => {
       return held.ok ? { ok: true, value: deployableRow(held.value) } : held
     },
     inPlacement: createInPlacement(kernel),
+    programming: createPrograms(kernel),
     program: createProgram(kernel),
   }
 }

@@ -3,6 +3,7 @@ import type * as v from 'valibot'
 import type { DeepReadonly } from '../../deepReadonly.ts'
 import type { Explanation as ExplanationSchema } from '../../http/explanationSchema.ts'
 import type { HostDetail as HostDetailSchema } from '../../http/hostSchema.ts'
+import type { Capacity as CapacitySchema } from '../../http/routes/capacity.ts'
 import type { Usage as UsageSchema } from '../../http/routes/usage.ts'
 import type { DeviceDetail as DeviceDetailSchema } from '../../http/deviceDetail.ts'
 import type { Delivery as DeliverySchema, Overview as OverviewSchema } from '../../http/overviewSchemas.ts'
@@ -20,6 +21,7 @@ export type ProfileVersion = Document<typeof ProfileVersionSchema>
 export type Collected = Document<typeof schemas.Collected>
 export type Orphans = Document<typeof schemas.Orphans>
 export type Arq = Document<typeof schemas.Arq>
+export type Capacity = Document<typeof CapacitySchema>
 export type Explanation = Document<typeof ExplanationSchema>
 export type Handle = Document<typeof schemas.Handle>
 export type HandleDetail = Document<typeof schemas.HandleDetail>

@@ -1,6 +1,7 @@
 /** Every route of the API. */
 import { arqRoutes } from './arqs.ts'
 import { attributeRoutes } from './attributes.ts'
+import { capacityRoutes } from './capacity.ts'
 import { deployableRoutes } from './deployables.ts'
 import { deviceRoutes } from './devices.ts'
 import { driftRoutes } from './drift.ts'
@@ -13,6 +14,7 @@ import { overviewRoutes } from './overview.ts'
 import { checkRoutes } from './profileCheck.ts'
 import { profileRoutes } from './profiles.ts'
 import { versionRoutes } from './profileVersions.ts'
+import { programRoutes } from './programs.ts'
 import { usageRoutes } from './usage.ts'
 import { rootRoutes } from './root.ts'
 import type { Route } from '../route.ts'
@@ -33,5 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...migrationRoutes,
   ...checkRoutes,
   ...usageRoutes,
+  ...capacityRoutes,
+  ...programRoutes,
   ...overviewRoutes,
 ]

@@ -17,6 +17,10 @@ const STALE_MS = SELDOM_MS + 3000
 const LOOK_MS = 500
 
 type Parts = {
+  /** Where the page is asked for again. */
+  readonly address: () => string
+  /** There is more that the service has told already. */
+  readonly isBehind: () => boolean
   readonly take: (screen: Screen) => void
   /** True while something is typed or chosen that a new drawing would disturb. */
   readonly busy: () => boolean
@@ -41,8 +45,8 @@ const follow = (told: (what: unknown) => void): void => {
 }
 
 /** Null: the page is to be loaded as a whole, for example because somebody has to sign in. */
-const askedAgain = async (): Promise<Screen | null> => {
-  const answer = await fetch(location.href, {
+const askedAgain = async (address: string): Promise<Screen | null> => {
+  const answer = await fetch(address, {
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(LATE_MS),
   })
@@ -50,7 +54,7 @@ const askedAgain = async (): Promise<Screen | null> => {
   return isScreen ? ((await answer.json()) as Screen) : null
 }
 
-export const keepLive = ({ take, busy }: Parts): void => {
+export const keepLive = ({ address, take, busy, isBehind }: Parts): void => {
   let [failures, freshAt, timer, streaming, asking, again] = [0, Date.now(), 0, false, false, false]
   /** How current the page is, for every reason that it may not be. */
   const tell = (): void => {
@@ -67,7 +71,7 @@ export const keepLive = ({ take, busy }: Parts): void => {
     if (document.hidden || busy()) return later()
     asking = true
     try {
-      const screen = await askedAgain()
+      const screen = await askedAgain(address())
       if (screen === null) return location.reload()
       take(screen)
       failures = 0
@@ -77,7 +81,7 @@ export const keepLive = ({ take, busy }: Parts): void => {
     }
     tell()
     asking = false
-    if (again) after(GATHER_MS)
+    if (again || (failures === 0 && isBehind())) after(GATHER_MS)
     else later()
     again = false
   }

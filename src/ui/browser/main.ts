@@ -6,7 +6,8 @@ import { drawnBy } from '../view/views.ts'
 import { isHelpShown, listenToKeys } from './keys.ts'
 import { keepLive } from './live.ts'
 
-const STATIC = new Set(['act', 'sign_in', 'trouble'])
+/** What is asked once, or filled in. */
+const STATIC = new Set(['act', 'sign_in', 'trouble', 'explain', 'usage'])
 const COPIED_MS = 1500
 
 const copyOnClick = (): void =>
@@ -31,14 +32,18 @@ const start = async (): Promise<void> => {
   copyOnClick()
   document.documentElement.classList.add('taken')
   if (STATIC.has(first.view)) return
+  const redraw = (screen: Screen) => render(page({ ...screen, done: first.done, search: first.search }), root)
+  const tail = first.view === 'events' ? (await import('./tail.ts')).openTail(first, redraw) : null
   keepLive({
+    address: tail?.address ?? (() => location.href),
     take: (screen) => {
       // a page that has become another one, such as one that says why it cannot be shown
       if (screen.view !== first.view) return location.reload()
       // what was done is told once
-      render(page({ ...screen, done: first.done, search: first.search }), root)
+      redraw(tail?.merged(screen) ?? screen)
     },
-    busy: () => isHelpShown() || document.getSelection()?.type === 'Range',
+    busy: () => isHelpShown() || document.getSelection()?.type === 'Range' || tail?.isPaused() === true,
+    isBehind: () => tail?.isBehind() ?? false,
   })
 }
 

@@ -202,6 +202,15 @@ export const arqPage = ({ body, here, now }: Screen<'arq'>): Node => {
       offers(here, body.offers),
     ),
     arq.ok ? facts(factsOf(arq.value, now)) : null,
+    arq.ok && arq.value.state === 'BindFailed'
+      ? p(
+          null,
+          a(
+            { class: 'button', href: `explain?profile=${encodeURIComponent(arq.value.device_profile_name)}` },
+            'Explain which hosts fit its profile',
+          ),
+        )
+      : null,
     timeline.ok ? recorded(arq, timeline.value, now) : trouble(timeline.trouble),
     body.others.length === 0
       ? null

@@ -28,8 +28,13 @@ export const PLACES: readonly Place[] = [
   { href: 'hosts', word: 'Hosts', key: 'h', views: ['hosts', 'host'] },
   { href: 'devices', word: 'Devices', key: 'd', views: ['devices', 'device', 'handles', 'handle'] },
   { href: 'profiles', word: 'Profiles', key: 'p', views: ['profiles', 'profile'] },
+  { href: 'capacity', word: 'Capacity', key: 'c', views: ['capacity'] },
+  { href: 'explain', word: 'Explain', key: 'x', views: ['explain'] },
   { href: 'drift', word: 'Drift', key: 'f', views: ['drift'] },
   { href: 'deliveries', word: 'Deliveries', key: 'n', views: ['deliveries'] },
+  { href: 'events', word: 'Events', key: 'e', views: ['events'] },
+  { href: 'programs', word: 'Programming', key: 'm', views: ['programs'] },
+  { href: 'usage', word: 'Usage', key: 'u', views: ['usage'] },
   { href: 'system', word: 'System', key: 's', views: ['system'] },
 ]
 

@@ -1,9 +1,9 @@
 /** The page of a device profile: what it asks for, and how that has changed. */
 import type { ProfileVersions } from '../shapes.ts'
 import { type Fact, command, facts, id, link, panel, state, trouble, when } from './parts.ts'
-import { rows } from './rows.ts'
+import { rows, under } from './rows.ts'
 import type { Screen } from './screen.ts'
-import { type Child, type Node, code, div, p, span } from './tags.ts'
+import { type Child, type Node, a, code, div, p, span } from './tags.ts'
 import { head, lastOf } from './things.ts'
 
 const versionPanel = (versions: ProfileVersions['versions'], now: number): Child =>
@@ -53,6 +53,7 @@ export const profilePage = ({ body: { profile, versions, offers: list }, here, n
         facts(Object.entries(group).map(([key, value]): Fact => [key, code(null, value)])),
       ),
     ),
+    p(null, a({ class: 'button', href: under('explain', { profile: name }) }, 'Explain which hosts fit')),
     versionPanel(versions, now),
     command(`openstack accelerator device profile show ${uuid}`),
   )

@@ -17,7 +17,8 @@ import type {
   Timeline,
 } from '../shapes.ts'
 import type { Told, Trouble } from '../told.ts'
-import type { Cut, Turn } from './rows.ts'
+import type { Capacity, EventLine, Explanation, Program, Usage } from '../answerShapes.ts'
+import type { Cut, Filter, Turn } from './rows.ts'
 
 export type Who = {
   readonly user: string
@@ -87,6 +88,24 @@ export type Bodies = {
   }
   drift: { readonly drift: Told<Drift>; readonly marker: string | null; readonly next: string | null }
   deliveries: { readonly list: Told<readonly Delivery[]>; readonly turn: Turn }
+  explain: {
+    /** Null: nothing was asked. */
+    readonly told: Told<Explanation> | null
+    readonly profile: string
+    readonly draft: string
+    readonly host: string
+  }
+  capacity: { readonly capacity: Told<Capacity>; readonly filter: Filter }
+  usage: { readonly usage: Told<Usage>; readonly filter: Filter }
+  events: {
+    /** Oldest first. */
+    readonly told: Told<{ readonly lines: readonly EventLine[]; readonly next: string; readonly more: boolean }>
+    readonly filter: Filter
+    /** The id after which the page begins. */
+    readonly after: string
+    readonly paused: boolean
+  }
+  programs: { readonly list: Told<readonly Program[]>; readonly turn: Turn }
   system: {
     readonly overview: Told<Overview>
     readonly permissions: Told<Readonly<Record<string, boolean>>>

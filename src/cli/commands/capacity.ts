@@ -1,0 +1,44 @@
+/** `accelerando capacity`: how many accelerators of each kind there are, and how many can be granted. */
+import { type Register, withPlainErrors } from '../command.ts'
+import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { type Columns, addOutput, columnsOf, present } from '../output.ts'
+import type { Capacity } from '../operators/apiShapes.ts'
+
+type Line = Capacity['capacity'][number]
+type Row = Omit<Line, 'hosts'> & { readonly host?: string }
+const AMOUNTS = ['total', 'held', 'free', 'withheld', 'broken'] as const
+const COLUMNS: Columns<Row> = [
+  ...columnsOf<Row>(['resource_class'], { resource_class: 'class' }),
+  { name: 'traits', of: ({ traits }) => traits.join(' ') || null },
+  { name: 'host', of: ({ host }) => host ?? null },
+  ...columnsOf<Row>(AMOUNTS),
+]
+
+type Asked = ApiFlags & { readonly class?: string; readonly trait?: string; readonly hosts?: true }
+
+const rowsOf = ({ capacity }: Capacity, byHost: boolean): readonly Row[] =>
+  capacity.flatMap(({ hosts, ...line }) => (byHost ? hosts.map((here) => ({ ...line, ...here })) : [line]))
+
+export const capacity: Register = (program) => {
+  const family = program
+    .command('capacity')
+    .description('How many accelerators there are, and how many can be granted.')
+  const show = family
+    .command('show')
+    .description('Shows them by resource class and traits: total, held, free, withheld, broken.')
+  addOutput(addApiFlags(show), COLUMNS)
+    .option('--class <NAME>', 'only accelerators of this resource class')
+    .option('--trait <NAME>', 'only accelerators with this trait')
+    .option('--hosts', 'a line for each host')
+    .action(
+      withPlainErrors(async (flags: Asked) => {
+        const { class: resource_class, trait, hosts } = flags
+        const given = Object.entries({ resource_class, trait }).filter(
+          (arg): arg is [string, string] => arg[1] !== undefined,
+        )
+        const json = await apiOf(flags)<Capacity>('GET', `/capacity?${new URLSearchParams(given).toString()}`)
+        const rows = rowsOf(json, hosts === true)
+        present(flags, { document: json, rows, columns: COLUMNS })
+      }),
+    )
+}

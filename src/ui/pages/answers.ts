@@ -1,0 +1,136 @@
+/** Loads the pages that answer a question: why nothing fits, how much there is, how much was used, what happens, what is loaded. */
+import { type Api, at } from '../api.ts'
+import * as shapes from '../answerShapes.ts'
+import { type Told, mapped, troubled } from '../told.ts'
+import { type Load, filterOf } from './loader.ts'
+
+const DRAFT_MAX = 8000
+
+const drafted = async (api: Api, text: string, query: string): Promise<Told<shapes.Explanation>> => {
+  if (text.length > DRAFT_MAX) return troubled('refused', `The draft must not have more than ${DRAFT_MAX} characters.`)
+  try {
+    const groups: unknown = JSON.parse(text)
+    return await api.ask(`/profile_checks${query}`, shapes.Explanation, { groups })
+  } catch (error) {
+    return troubled('refused', `The draft is no JSON: ${String(error)}`)
+  }
+}
+
+export const explain: Load = async ({ api, query }) => {
+  const { profile = '', draft = '', host = '' } = query
+  const only = host === '' ? '' : at`?host=${host}`
+  const stored = () => api.ask(at`/device_profiles/${profile}/check` + only, shapes.Explanation)
+  const told = draft !== '' ? await drafted(api, draft, only) : profile !== '' ? await stored() : null
+  return { view: 'explain', title: 'Explain', body: { told, profile, draft, host } }
+}
+
+export const capacity: Load = async ({ api, query }) => {
+  const filter = filterOf(query, ['resource_class', 'trait'])
+  const asked = new URLSearchParams(filter).toString()
+  return {
+    view: 'capacity',
+    title: 'Capacity',
+    body: { capacity: await api.get(`/capacity?${asked}`, shapes.Capacity), filter },
+  }
+}
+
+const usageOf = ({ api, query }: Parameters<Load>[0]) => {
+  const filter = filterOf(query, ['from', 'until', 'period', 'project_id'])
+  return { filter, told: api.get(`/usage?${new URLSearchParams(filter).toString()}`, shapes.Usage) }
+}
+export const usage: Load = async (asked) => {
+  const { filter, told } = usageOf(asked)
+  return { view: 'usage', title: 'Usage', body: { usage: await told, filter } }
+}
+
+const quoted = (value: string | number | null): string => {
+  const text = String(value ?? '')
+  // a table calculator takes what begins so for a formula
+  const plain = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}
+const CSV = ['project_id', 'resource_class', 'from', 'until', 'device_seconds', 'bindings'] as const
+/** The same lines as the page has, as comma separated values. */
+export const usageCsv = async (asked: Parameters<Load>[0]): Promise<Told<string>> =>
+  mapped(await usageOf(asked).told, ({ usage: lines }) =>
+    [CSV.join(','), ...lines.map((line) => CSV.map((name) => quoted(line[name])).join(','))]
+      .join('\r\n')
+      .concat('\r\n'),
+  )
+
+export const EVENT_FILTERS = ['kind', 'type', 'subject', 'host', 'instance', 'project'] as const
+const EVENTS_MAX = 100
+const BEGIN_MS = 4000
+
+/** The id of the newest event: a stream tells it first. */
+const newest = async (api: Api): Promise<Told<string>> => {
+  const stop = new AbortController()
+  const { status, body } = await api.stream(null, AbortSignal.any([stop.signal, AbortSignal.timeout(BEGIN_MS)]))
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  try {
+    let text = ''
+    while (status === 200 && reader !== undefined && text.length < DRAFT_MAX) {
+      const { value, done } = await reader.read()
+      text += value ?? ''
+      const id = /^id: ?(.+)$/m.exec(text)?.[1]
+      if (id !== undefined) return { ok: true, value: id }
+      if (done) break
+    }
+    return troubled(status === 403 ? 'forbidden' : 'away', 'The stream of events does not begin.')
+  } catch {
+    return troubled('away', 'The stream of events did not begin in time.')
+  } finally {
+    stop.abort()
+    await reader?.cancel().catch(() => {})
+  }
+}
+
+const FACTS_MAX = 240
+const kindIn = (data: unknown): string => {
+  const key: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'entity') : null
+  return typeof key === 'string' ? (key.split('/')[0] ?? '') : ''
+}
+/** What the event says, without the name that has a column of its own. */
+const factOf = (data: unknown): Readonly<Record<string, unknown>> => {
+  const event: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'event') : null
+  return typeof event === 'object' && event !== null ? { ...event } : {}
+}
+const lineOf = ({ id, event: { type, subject, time, data } }: shapes.Event): shapes.EventLine => {
+  const { type: _, ...told } = factOf(data)
+  const facts = JSON.stringify(told)
+  return {
+    id,
+    kind: kindIn(data),
+    type: type.replace('accelerando.fact.', ''),
+    subject,
+    at: time,
+    facts: facts.length > FACTS_MAX ? `${facts.slice(0, FACTS_MAX)} …` : facts,
+  }
+}
+
+export const events: Load = async ({ api, query }) => {
+  const filter = filterOf(query, EVENT_FILTERS)
+  const begin: Told<string> = query['after'] === undefined ? await newest(api) : { ok: true, value: query['after'] }
+  if (!begin.ok) return { view: 'events', title: 'Events', body: { told: begin, filter, after: '', paused: false } }
+  const asked = new URLSearchParams({ ...filter, after: begin.value, limit: String(EVENTS_MAX) }).toString()
+  const told = mapped(await api.get(`/events?${asked}`, shapes.Events), ({ events: some, next, more }) => ({
+    lines: some.map(lineOf),
+    next,
+    more,
+  }))
+  return { view: 'events', title: 'Events', body: { told, filter, after: begin.value, paused: false } }
+}
+
+export const programs: Load = async ({ api, query }) => {
+  const after = query['after'] === undefined ? '' : at`?marker=${query['after']}`
+  const read = await api.get(`/programs${after}`, shapes.Programs)
+  const last = read.ok && read.value.programs_links !== undefined ? read.value.programs.at(-1) : undefined
+  return {
+    view: 'programs',
+    title: 'Programming',
+    body: {
+      list: mapped(read, ({ programs: some }) => some),
+      turn: { later: null, earlier: last === undefined ? null : at`programs?after=${last.deployable_uuid}` },
+    },
+  }
+}

@@ -1,0 +1,179 @@
+/** How many accelerators there are and how many are free, and for how long they were used. */
+import type { Capacity, Usage } from '../answerShapes.ts'
+import { command, counts, empty, id, idLink, panel, trouble, when } from './parts.ts'
+import { type Column, filtersOf, rows, under } from './rows.ts'
+import type { Screen } from './screen.ts'
+import {
+  type Child,
+  type Node,
+  a,
+  button,
+  code,
+  div,
+  form,
+  h1,
+  header,
+  input,
+  label,
+  option,
+  p,
+  select,
+  span,
+} from './tags.ts'
+import type { Tone } from './states.ts'
+import { count, moment } from './words.ts'
+
+type Line = Capacity['capacity'][number]
+const AMOUNTS: readonly (readonly [word: 'held' | 'free' | 'withheld' | 'broken', tone: Tone])[] = [
+  ['held', 'good'],
+  ['free', 'idle'],
+  ['withheld', 'held'],
+  ['broken', 'bad'],
+]
+const HOSTS_SHOWN = 20
+
+const hostColumns: readonly Column<Line['hosts'][number]>[] = [
+  { title: 'Host', cell: ({ host }) => idLink('hosts', host) },
+  { title: 'Total', cell: ({ total }) => count(total), kind: 'number' },
+  ...AMOUNTS.map(([word]) => ({
+    title: word,
+    cell: (row: Line['hosts'][number]) => count(row[word]),
+    kind: 'number' as const,
+  })),
+]
+
+const draftOf = ({ resource_class: name, traits }: Line): string =>
+  JSON.stringify([
+    { [`resources:${name}`]: '1', ...Object.fromEntries(traits.map((trait) => [`trait:${trait}`, 'required'])) },
+  ])
+
+const kind = (line: Line): Node =>
+  panel(
+    span(null, line.resource_class, ' ', ...line.traits.map((trait) => code({ class: 'want', key: trait }, trait))),
+    span({ class: 'total' }, `${count(line.free)} free of ${count(line.total)}`),
+    counts(
+      AMOUNTS.map(([word, tone]) => ({ word, tone, count: line[word] })),
+      `${line.resource_class}: ${AMOUNTS.map(([word]) => `${line[word]} ${word}`).join(', ')}`,
+    ),
+    rows(
+      `Hosts with ${line.resource_class} ${line.traits.join(' ')}`,
+      hostColumns,
+      line.hosts.slice(0, HOSTS_SHOWN),
+      ({ host }) => host,
+    ),
+    line.hosts.length <= HOSTS_SHOWN
+      ? null
+      : p(
+          { class: 'rest dim' },
+          `${HOSTS_SHOWN} of ${count(line.hosts.length)} hosts are shown, those with the most free ones first; the command below shows all.`,
+        ),
+    p(
+      { class: 'rest' },
+      a({ href: under('explain', { draft: draftOf(line) }) }, 'Explain a profile that asks for one of these'),
+    ),
+  )
+
+const capacityCommand = (filter: Readonly<Record<string, string>>): string =>
+  [
+    'accelerando capacity show --hosts',
+    ...(filter['resource_class'] ? [`--class ${filter['resource_class']}`] : []),
+    ...(filter['trait'] ? [`--trait ${filter['trait']}`] : []),
+  ].join(' ')
+
+export const capacityPage = ({ body: { capacity, filter }, now }: Screen<'capacity'>): Node =>
+  div(
+    null,
+    header({ class: 'head' }, h1(null, 'Capacity')),
+    p(
+      { class: 'lead' },
+      'How many more fit, and where: attach handles by resource class and traits, as they are recorded here.',
+    ),
+    filtersOf('capacity', filter, null),
+    ...(capacity.ok
+      ? capacity.value.capacity.length > 0
+        ? [
+            p({ class: 'dim' }, 'Counted ', when(capacity.value.counted_at, now), '.'),
+            ...capacity.value.capacity.map(kind),
+          ]
+        : [empty('No host has reported an accelerator', command('accelerando device scan'))]
+      : [trouble(capacity.trouble)]),
+    command(capacityCommand(filter)),
+  )
+
+const usageColumns: readonly Column<Usage['usage'][number]>[] = [
+  { title: 'Project', cell: ({ project_id: project }) => id(project) },
+  { title: 'Class', cell: ({ resource_class: name }) => name },
+  { title: 'From', cell: ({ from }) => moment(from) },
+  { title: 'Until', cell: ({ until }) => moment(until) },
+  { title: 'Device seconds', cell: ({ device_seconds: seconds }) => seconds, kind: 'number' },
+  { title: 'Bindings', cell: ({ bindings }) => count(bindings), kind: 'number' },
+]
+const PERIODS = ['total', 'month', 'day']
+const usageForm = (filter: Readonly<Record<string, string>>): Node =>
+  form(
+    { method: 'get', action: 'usage', class: 'form asked' },
+    label(
+      null,
+      span(null, 'From'),
+      input({ name: 'from', value: filter['from'] ?? '', placeholder: 'first of the month', autocomplete: 'off' }),
+    ),
+    label(
+      null,
+      span(null, 'Until'),
+      input({ name: 'until', value: filter['until'] ?? '', placeholder: 'now', autocomplete: 'off' }),
+    ),
+    label(
+      null,
+      span(null, 'Project'),
+      input({ name: 'project_id', value: filter['project_id'] ?? '', autocomplete: 'off' }),
+    ),
+    label(
+      null,
+      span(null, 'Period'),
+      select(
+        { name: 'period' },
+        ...PERIODS.map((period) =>
+          option({ key: period, value: period, selected: period === (filter['period'] ?? 'total') }, period),
+        ),
+      ),
+    ),
+    div({ class: 'form-end' }, button({ type: 'submit', class: 'button full' }, 'Show')),
+  )
+
+const FLAGS: Readonly<Record<string, string>> = {
+  from: 'from',
+  until: 'until',
+  period: 'period',
+  project_id: 'project',
+}
+const usageShown = (usage: Usage, filter: Readonly<Record<string, string>>): Child =>
+  div(
+    null,
+    p(
+      { class: 'dim' },
+      `From ${moment(usage.from)} until ${moment(usage.until)}; what is still bound counts up to ${moment(usage.as_of)}. `,
+      a({ class: 'underlined', href: under('usage.csv', filter), download: 'usage.csv' }, 'Download as CSV'),
+    ),
+    usage.usage.length === 0
+      ? empty('Nothing was bound in this time')
+      : rows(
+          'Usage',
+          usageColumns,
+          usage.usage,
+          ({ project_id: project, resource_class: name, from }) => `${project} ${name} ${from}`,
+        ),
+  )
+export const usagePage = ({ body: { usage, filter } }: Screen<'usage'>): Node =>
+  div(
+    null,
+    header({ class: 'head' }, h1(null, 'Usage')),
+    p(
+      { class: 'lead' },
+      'For how many seconds accelerators were bound, exactly as the journal has it. Who is no administrator sees the own project.',
+    ),
+    usageForm(filter),
+    usage.ok ? usageShown(usage.value, filter) : trouble(usage.trouble),
+    command(
+      ['accelerando usage', ...Object.entries(filter).map(([name, value]) => `--${FLAGS[name]} ${value}`)].join(' '),
+    ),
+  )

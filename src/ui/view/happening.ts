@@ -1,0 +1,146 @@
+/** What happens now, and what is loaded into programmable cards. */
+import type { EventLine, Program } from '../answerShapes.ts'
+import { command, empty, id, idLink, none, state, trouble, when } from './parts.ts'
+import { type Column, type Filter, filtersOf, listed, rows, turning, under } from './rows.ts'
+import type { Screen } from './screen.ts'
+import type { Tone } from './states.ts'
+import { type Child, type Node, a, button, code, div, form, h1, header, input, label, p, span, time } from './tags.ts'
+import { count, instant, moment } from './words.ts'
+
+const PAGES: Readonly<Record<string, string>> = {
+  arq: 'arqs',
+  device: 'devices',
+  host: 'hosts',
+  instance: 'instances',
+  profile: 'profiles',
+}
+const subjectOf = ({ kind, subject }: EventLine): Child => {
+  const page = PAGES[kind]
+  return page === undefined ? code({ class: 'id' }, subject) : idLink(page, subject)
+}
+const eventColumns = (filter: Filter): readonly Column<EventLine>[] => [
+  { title: 'UTC', cell: ({ at }) => (at === '' ? none() : time({ datetime: at, title: moment(at) }, instant(at))) },
+  { title: 'Event', cell: ({ type }) => type },
+  { title: 'Kind', cell: ({ kind }) => kind },
+  { title: 'About', cell: subjectOf },
+  { title: 'Facts', cell: ({ facts }) => code({ class: 'faint' }, facts), kind: 'wide' },
+  {
+    title: 'Id',
+    cell: ({ id: own }) => a({ class: 'id', href: under('events', { ...filter, after: own }) }, 'from here'),
+  },
+]
+
+const commandOf = (filter: Filter, after: string): string =>
+  [
+    'accelerando event --follow',
+    ...(after === '' ? [] : [`--after ${after}`]),
+    ...Object.entries(filter).map(([name, value]) => `--${name} ${value}`),
+  ].join(' ')
+
+const FIELDS = [
+  ['kind', 'Kind', 'arq, host, device …'],
+  ['type', 'Event', 'Bound, BindFailed'],
+  ['host', 'Host', ''],
+  ['instance', 'Instance', ''],
+] as const
+const asked = (filter: Filter): Node =>
+  form(
+    { method: 'get', action: 'events', class: 'form asked' },
+    ...FIELDS.map(([name, title, placeholder]) =>
+      label(
+        { key: name },
+        span(null, title),
+        input({ name, defaultValue: filter[name] ?? '', placeholder, autocomplete: 'off', spellcheck: 'false' }),
+      ),
+    ),
+    div({ class: 'form-end' }, button({ type: 'submit', class: 'button full' }, 'Filter')),
+  )
+
+export const eventsPage = ({ body: { told, filter, after, paused } }: Screen<'events'>): Node =>
+  div(
+    null,
+    header(
+      { class: 'head' },
+      h1(null, 'Events'),
+      div(
+        { class: 'offers' },
+        a({ class: 'button', href: under('events', { ...filter, after: '0' }) }, 'From the first one'),
+        button(
+          { class: 'button tailing', type: 'button', 'data-tail': 'turn', 'aria-pressed': paused ? 'true' : 'false' },
+          'Pause',
+        ),
+      ),
+    ),
+    p(
+      { class: 'lead' },
+      'What is recorded, as it happens, the newest first. While it pauses nothing is lost: it goes on after the last event that is shown.',
+    ),
+    asked(filter),
+    filtersOf('events', filter, null),
+    told.ok
+      ? told.value.lines.length === 0
+        ? empty(
+            'Nothing has happened since this page was opened',
+            p(null, 'The mark at the top says whether the page is live. New events appear here by themselves.'),
+          )
+        : div(
+            null,
+            p(
+              { class: 'dim' },
+              `${count(told.value.lines.length)} shown. `,
+              told.value.more
+                ? a(
+                    { class: 'underlined', href: under('events', { ...filter, after: told.value.next }) },
+                    'The following ones',
+                  )
+                : null,
+            ),
+            rows('Events', eventColumns(filter), told.value.lines.toReversed(), ({ id: own }) => own),
+          )
+      : trouble(told.trouble),
+    command(commandOf(filter, told.ok ? told.value.next : after)),
+  )
+
+const PROGRAM_STATES: Readonly<Record<string, { readonly tone: Tone; readonly means: string }>> = {
+  empty: { tone: 'idle', means: 'no image is recorded' },
+  loaded: { tone: 'good', means: 'its image is loaded' },
+  running: { tone: 'busy', means: 'its host is loading the image' },
+  failed: { tone: 'bad', means: 'the last programming failed' },
+}
+const programColumns = (now: number): readonly Column<Program>[] => [
+  {
+    title: 'State',
+    cell: (row) => state(PROGRAM_STATES[row.state]?.tone ?? 'idle', row.state, PROGRAM_STATES[row.state]?.means),
+  },
+  { title: 'Deployable', cell: ({ name }) => name },
+  { title: 'Image', cell: ({ image_uuid: image }) => id(image) },
+  { title: 'Since', cell: ({ since }) => when(since, now) },
+  {
+    title: 'Last result',
+    cell: ({ reason, state: word }) => reason ?? (word === 'loaded' ? 'done' : none()),
+    kind: 'wide',
+  },
+  { title: 'Device', cell: ({ device_uuid: uuid }) => idLink('devices', uuid) },
+  { title: 'Host', cell: ({ hostname }) => idLink('hosts', hostname) },
+]
+export const programsPage = ({ body: { list, turn }, now }: Screen<'programs'>): Node =>
+  div(
+    null,
+    header({ class: 'head' }, h1(null, 'Programming')),
+    p(
+      { class: 'lead' },
+      'Which image is loaded into which card, what is being loaded, and how the last programming ended.',
+    ),
+    listed(
+      list,
+      (some) =>
+        div(
+          null,
+          rows('Programming', programColumns(now), some, (row) => row.deployable_uuid),
+          turning(turn, some.length),
+        ),
+      empty('No programmable device is known', p(null, 'FPGAs that their driver can program appear here.')),
+      { is: false, clear: 'programs' },
+    ),
+    command('openstack accelerator deployable program --deployable-uuid UUID --image-uuid UUID'),
+  )

@@ -1,0 +1,94 @@
+/** The pages that answer a question: explain, capacity, usage, events, programming. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Lived, type UiWorld, consoleOver, lived, openUiWorld } from './world.ts'
+
+let world: UiWorld
+let seen: Lived
+beforeAll(async () => {
+  world = await openUiWorld()
+  seen = await lived(world)
+})
+afterAll(() => world.close())
+
+const pageOf = async (place: string) => (await consoleOver(world).request(`/ui/${place}`)).text()
+const screenOf = async (place: string) => {
+  const answer = await consoleOver(world).request(`/ui/${place}`, { headers: { accept: 'application/json' } })
+  return (await answer.json()) as { readonly body: Readonly<Record<string, unknown>> }
+}
+const draft = (groups: object) => `explain?draft=${encodeURIComponent(JSON.stringify(groups))}`
+
+describe('explain', () => {
+  test('a profile that fits: how many hosts, and the equal command', async () => {
+    const html = await pageOf('explain?profile=fpga-small')
+    expect(html).toMatch(/1 of 2\u00A0hosts fits/)
+    expect(html).toContain('accelerando explain fpga-small')
+  })
+  test('a draft that fits nowhere: each obstacle, and what would have to change', async () => {
+    const html = await pageOf(draft([{ 'resources:PGPU': '9' }]))
+    expect(html).toMatch(/0 of 2\u00A0hosts fit/)
+    expect(html).toMatch(/class="want">[a-z_]+<\/code>/)
+    expect(html).toContain('accelerando explain --file FILE')
+  })
+  test('a draft that cannot be read says so, and keeps what was typed', async () => {
+    const html = await pageOf(`explain?draft=${encodeURIComponent('[{oops')}`)
+    expect(html).toContain('The draft is no JSON')
+    expect(html).toContain('[{oops</textarea>')
+    expect(await pageOf(draft([{ nonsense: 'x' }]))).toContain('The service refused')
+  })
+  test('a failed request and a profile lead there', async () => {
+    const link = 'href="explain?profile=fpga-small"'
+    expect(await pageOf(`arqs/${seen.failed.uuid}`)).toContain(link)
+    expect(await pageOf(`arqs/${seen.bound.uuid}`)).not.toContain(link)
+    expect(await pageOf('profiles/fpga-small')).toContain(link)
+  })
+})
+
+test('capacity: free of total, by host, and a draft that asks for one of these', async () => {
+  const html = await pageOf('capacity?resource_class=FPGA')
+  expect(html).toMatch(/\d free of 8/)
+  expect(html).toContain('href="hosts/compute-1"')
+  expect(html).toMatch(/href="explain\?draft=[^"]*resources%3AFPGA/)
+  expect(html).toContain('accelerando capacity show --hosts --class FPGA')
+})
+
+test('usage: the same lines on the page and in the file', async () => {
+  const { usage } = (await screenOf('usage')).body as { usage: { value: { usage: readonly object[] } } }
+  const answer = await consoleOver(world).request('/ui/usage.csv')
+  const [head, ...lines] = (await answer.text()).trimEnd().split('\r\n')
+  expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(head).toBe('project_id,resource_class,from,until,device_seconds,bindings')
+  expect(lines).toHaveLength(usage.value.usage.length)
+  expect(lines[0]).toMatch(/,FPGA,/)
+  expect(await pageOf('usage?period=day')).toContain('href="usage.csv?period=day"')
+  expect((await consoleOver(world).request('/ui/usage.csv?from=never')).status).toBe(409)
+})
+
+describe('events', () => {
+  type Told = {
+    readonly value: { readonly lines: readonly { id: string; type: string; kind: string }[]; next: string }
+  }
+  const told = async (place: string) => ((await screenOf(place)).body as { told: Told }).told.value
+  test('begin now, and go on after any id', async () => {
+    const now = await told('events')
+    expect(now.lines).toEqual([])
+    const all = await told('events?after=0&kind=arq')
+    expect(new Set(all.lines.map(({ kind }) => kind))).toEqual(new Set(['arq']))
+    const [first, ...rest] = all.lines
+    expect((await told(`events?after=${first!.id}&kind=arq`)).lines).toEqual(rest)
+    await world.must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: 'fpga-small' } })
+    expect((await told(`events?after=${now.next}`)).lines.map(({ type }) => type)).toContain('ArqCreated')
+  })
+  test('name the equal command, with the id from which it goes on', async () => {
+    const { next } = await told('events?after=0&kind=arq')
+    expect(await pageOf('events?after=0&kind=arq')).toContain(`accelerando event --follow --after ${next} --kind arq`)
+  })
+  test('an id that nobody told is refused', async () => {
+    expect(await pageOf('events?after=nonsense')).toContain('The service refused')
+  })
+})
+
+test('programming: every card that may be programmed, and what is loaded', async () => {
+  const html = await pageOf('programs')
+  expect(html).toContain('href="hosts/compute-1"')
+  expect(html).toContain('>empty<')
+})
