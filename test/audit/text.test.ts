@@ -106,3 +106,42 @@ test('with violations, each with the entries that prove it', () => {
     '2 violations of 1 invariants (1.3 s, 100 MB)',
   ])
 })
+
+test('with what proves a violation, a line for each record', () => {
+  const proof = [
+    { of: 'journal', key: 'arq/1', version: 2, position: '9.1', at: 0, events: ['Bound', 'Unbound'] },
+    { of: 'journal', key: 'arq/2', version: 3, at: 1000, events: [] },
+    { of: 'topic', topic: 't', partition: 1, offset: '5', key: 'k', id: 'i', position: '7.1' },
+    { of: 'topic', topic: 't', partition: 1, offset: '6', key: 'k', id: null, position: null },
+    { of: 'view', view: 'arqs', key: 'k' },
+    { of: 'host', host: 'h', step: null },
+    { of: 'host', host: 'h', step: { a: 1 } },
+    { of: 'client', asked: { act: 'bind' } },
+    { of: 'placement', uuid: 'u', seen: { b: 2 } },
+    { of: 'nova', heard: { c: 3 } },
+  ]
+  const violation = { invariant: 'S1', meaning: 'a handle has one owner', found: 'it has two', keys: ['arq/1'], proof }
+  const violations = [violation] as unknown as Verdict['violations']
+  expect(auditLines({ ...NOTHING, violations }).join('\n')).toMatchInlineSnapshot(`
+    "read      a.ndjson; topics of k1
+    journal   0 rows, - to -, last position -
+    entities  none
+    ARQs      none
+    binds     none
+
+    VIOLATED S1: a handle has one owner
+      it has two
+        journal arq/1 2 @9.1 1970-01-01T00:00:00.000Z Bound Unbound
+        journal arq/2 3 1970-01-01T00:00:01.000Z 
+        topic t/1@5 key k id i position 7.1
+        topic t/1@6 key k id - position -
+        view arqs k
+        host h
+        host h {"a":1}
+        client {"act":"bind"}
+        placement u {"b":2}
+        nova {"c":3}
+
+    1 violations of 1 invariants (1.3 s, 100 MB)"
+  `)
+})

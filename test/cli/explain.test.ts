@@ -88,3 +88,19 @@ test.each([
   const next = isMissing ? '' : 'next: accelerando explain --help\n'
   expect(await run(...args)).toEqual({ code: isMissing ? 1 : 2, out: '', err: `${why}\n${next}` })
 })
+
+test('a table of hosts: each code of an obstacle once', async () => {
+  const { out } = await run('three-fpgas', '-f', 'value')
+  expect(out).toMatchInlineSnapshot(`
+    "compute-1	false	trait_missing no_free_handle
+    compute-2	false	trait_missing no_free_handle device_disabled
+    compute-3	false	no_device
+    "
+  `)
+  expect((await run('one-fpga', '-f', 'value')).out).toMatchInlineSnapshot(`
+    "compute-1	true	
+    compute-2	true	device_disabled
+    compute-3	false	no_device
+    "
+  `)
+})

@@ -111,3 +111,21 @@ test('why a driver is not asked yet', () => {
     isOver: true,
   })
 })
+
+describe('runs that are remembered', () => {
+  const kept = (count: number): Kept => ({
+    enabled: [],
+    runs: Object.fromEntries(Array.from({ length: count }, (_, n) => [`driver-${n}`, run({ startedAt: count - n })])),
+  })
+  const names = (of: Kept) => Object.keys(of.runs)
+  test('are those of a hundred drivers; further ones are forgotten, those that began first before others', () => {
+    expect(names(enabledBy(kept(100), [], []))).toEqual(names(kept(100)))
+    expect(names(enabledBy(kept(102), [], []))).toEqual(names(kept(102)).slice(0, 100))
+  })
+  test('are kept of a driver that is enabled, or is to be torn down, whenever it ran', () => {
+    const tasks = [{ driver: 'driver-100', playbook: 'teardown' as const, folder: '' }]
+    const left = enabledBy(kept(102), ['driver-101'], tasks as unknown as Parameters<typeof enabledBy>[2])
+    expect(left.enabled).toEqual(['driver-101', 'driver-100'])
+    expect(names(left)).toEqual([...names(kept(102)).slice(0, 98), 'driver-100', 'driver-101'])
+  })
+})

@@ -4,9 +4,10 @@ import { functionOf } from '../../src/attachedFunctions.ts'
 import type { Entry } from '../../src/host/entry.ts'
 import type { Host } from '../../src/host/host.ts'
 import { unexplained } from '../../src/host/hardwareInUse.ts'
-import { type Paged, pageOf } from '../../src/host/preparedSlots.ts'
+import { type Paged, pageOf, preparedThrough } from '../../src/host/preparedSlots.ts'
 import { ledgerAnswerRecord, slotsQuestionRecord } from '../../src/wire/message.ts'
 import { ASKS_HEADER, SLOTS_HEADER } from '../../src/wire/reports.ts'
+import { ledgerEntry } from './ledgerEntry.ts'
 import { openHostLab, type HostLab } from '../support/hostLab.ts'
 import { quiet } from '../support/lab.ts'
 
@@ -204,4 +205,17 @@ describe('SLOTS-2 more slots than fit into a report', () => {
     expect(pageOf(entries, null, 10)).toBe(null)
     expect(pageOf([], null, 0)).toEqual({ page: { prepared: [] }, next: null })
   })
+})
+
+test('how many handles may be prepared through a driver', () => {
+  const entries = [
+    ledgerEntry('a', 1),
+    ledgerEntry('b', 2, { driver: 'other' }),
+    ledgerEntry('c', 3, { handle: '' }),
+    ledgerEntry('d', 4, { type: 'ReleaseSlot' }),
+    ledgerEntry('e', 5, { state: 'in-hand' }),
+  ]
+  expect(preparedThrough('fake_driver', entries)).toBe(2)
+  expect(preparedThrough('other', entries)).toBe(1)
+  expect(preparedThrough('none', entries)).toBe(0)
 })
