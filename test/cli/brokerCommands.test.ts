@@ -43,6 +43,7 @@ test('topics', LIMIT, async () => {
   broker.topics.configs('arq.state.v1').set('cleanup.policy', 'delete')
   await run('topics list --partitions 3')
   await run('topics list --json --partitions 2')
+  await run('topics list -f value --partitions 2')
   await run('topics create --apply --dry-run --partitions 2')
   await run('topics create --apply --partitions 2')
   await run('topics create --json --partitions 2')

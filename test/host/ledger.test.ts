@@ -102,6 +102,23 @@ describe('ledger', () => {
     expect(writes).toBeLessThanOrEqual(3)
     expect((await open(memory)).ledger.all()).toHaveLength(50)
   })
+  test('LEDGER-5 of more than 50,000 slots those without orders for longest are forgotten: first one that is not prepared', async () => {
+    const { ledger } = await open(memoryDisk())
+    ledger.note(ledgerEntry('in hand', 1, { state: 'in-hand' }))
+    ledger.note(ledgerEntry('prepared', 2))
+    ledger.note(ledgerEntry('released', 3, { type: 'ReleaseSlot' }))
+    for (let n = 4; n <= 50_000; n++) ledger.note(ledgerEntry(`s${n}`, n))
+    const there = () => ['in hand', 'prepared', 'released', 's4'].filter((slot) => ledger.get(slot) !== undefined)
+    expect(there()).toEqual(['in hand', 'prepared', 'released', 's4'])
+    ledger.note(ledgerEntry('s4', 50_001))
+    expect(ledger.all()).toHaveLength(50_000)
+    ledger.note(ledgerEntry('one more', 50_002))
+    expect(there()).toEqual(['in hand', 'prepared', 's4'])
+    ledger.note(ledgerEntry('another', 50_003))
+    expect(there()).toEqual(['in hand', 's4'])
+    expect(ledger.all()).toHaveLength(50_000)
+    await ledger.close(true)
+  })
   test('LEDGER-3 what is asked for in one step is one write', async () => {
     const memory = memoryDisk()
     let writes = 0

@@ -1,0 +1,66 @@
+/** A recording of a host in the place of the host: what it answers, what it cannot, and that nothing is changed. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { recordedHostIn, writeRecording } from '../../src/cli/hardware/recordingFolder.ts'
+import { realHostIo } from '../../src/drivers/hostIo.ts'
+import { tempFolder } from '../support/program.ts'
+
+const folder = tempFolder('recording-folder')
+afterAll(folder.remove)
+const io = realHostIo({ hostname: 'h1', stateDir: folder.path, warn: () => undefined })
+const RUNS = [
+  { program: '/usr/bin/tool', args: ['-a'], output: 'printed', error: null },
+  { program: '/usr/bin/tool', args: ['-b'], output: null, error: 'tool: broken' },
+  { program: '/usr/bin/tool', args: ['-c'], output: null, error: null },
+  { program: '/run/socket', args: ['ask'], output: '{"a": 1}', error: null },
+]
+const made = join(folder.path, 'made')
+const opened = async () => {
+  await writeRecording(made, { tree: { sys: { file: 'text', link: { '->': 'file' } } }, runs: RUNS } as never)
+  writeFileSync(join(folder.path, 'secret'), 'of this machine')
+  symlinkSync('../../secret', join(made, 'root', 'out'))
+  mkdirSync(join(folder.path, 'made-too'))
+  return recordedHostIn(made, io)
+}
+
+test('files, folders, links and programs are those of the recording', async () => {
+  const host = await opened()
+  expect([await host.read('/sys/file'), await host.read('/sys/link')]).toEqual(['text', 'text'])
+  expect(Buffer.from(await host.head('/sys/file', 2)).toString()).toBe('te')
+  expect([await host.list('/sys'), await host.list('/')]).toEqual([
+    ['file', 'link'],
+    ['out', 'sys'],
+  ])
+  expect([await host.link('/sys/link'), await host.link('/sys/file'), await host.link('/none/x')]).toEqual([
+    'file',
+    null,
+    null,
+  ])
+  for (const path of ['/none', '/out', '/../commands.json', '/../../made-too'])
+    await expect(host.read(path)).rejects.toMatchObject({ code: 'ENOENT', message: `ENOENT: ${path}` })
+  await host.write('/sys/file', 'changed')
+  await host.keep('/sys/file', 'changed')
+  expect(await host.read('/sys/file')).toBe('text')
+  expect(await host.run('/usr/bin/tool', ['-a'], 1)).toBe('printed')
+  expect(await host.askSocket('/run/socket', 'ask', 1)).toEqual({ a: 1 })
+  await expect(host.run('/usr/bin/tool', ['-b'], 1)).rejects.toThrow(/^tool: broken$/)
+  await expect(host.run('/usr/bin/tool', ['-c'], 1)).rejects.toThrow(/^failed$/)
+  await expect(host.run('/usr/bin/tool', ['-d'], 1)).rejects.toThrow(
+    /^tool: was not called with these arguments when the host was recorded$/,
+  )
+})
+test('a recording is written into a new or empty folder, and only such a folder is one', async () => {
+  await expect(writeRecording(made, { tree: {}, runs: [] } as never)).rejects.toThrow(
+    /made: must be a new or empty folder$/,
+  )
+  await expect(recordedHostIn(join(folder.path, 'none'), io)).rejects.toThrow(
+    /none\/commands\.json: is no recording of a host, which accelerando device record makes$/,
+  )
+  const half = join(folder.path, 'half')
+  mkdirSync(half)
+  writeFileSync(join(half, 'commands.json'), '[]')
+  await expect(recordedHostIn(half, io)).rejects.toThrow(/half: has no folder root, and is no recording of a host$/)
+  writeFileSync(join(half, 'commands.json'), '[{"program": "x"}]')
+  await expect(recordedHostIn(half, io)).rejects.toThrow(/is no recording of a host/)
+})
