@@ -252,6 +252,27 @@ it('hangs', () => {
     trees.remove()
     expect([noticed?.how, next]).toEqual(['is full', null])
   })
+  it(
+    'tells of the files that it was asked for, also when another one has failed before',
+    { timeout: 120_000 },
+    async () => {
+      const trees = makeTrees(root)
+      const tree = trees.copy('failing')
+      const runner = makeRunner(tree, never)
+      writeFileSync(
+        join(tree, 'test/failing.test.ts'),
+        `import { expect, it } from 'vitest'\nit('fails', () => expect(1).toBe(2))\n`,
+      )
+      const stateOf = async (file: string) => {
+        const { files } = await runner.run({ files: [file], changed: [] }, 60_000)
+        return files.map((one) => [one.file, one.failed])
+      }
+      expect(await stateOf('test/failing.test.ts')).toEqual([['test/failing.test.ts', 'fails']])
+      expect(await stateOf('test/limits.test.ts')).toEqual([['test/limits.test.ts', null]])
+      runner.end()
+      trees.remove()
+    },
+  )
   it('does not plant what is known to change nothing', () => {
     const known = {
       path: 'src/limits.ts',

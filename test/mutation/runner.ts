@@ -30,8 +30,10 @@ const answer = async ({ files, changed }: Question): Promise<Answer> => {
   const specifications = found.filter(({ moduleId }) => wanted.has(moduleId))
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications, false)
   const error = unhandledErrors[0]
+  // among the modules are also those of earlier runs, as they ended then
+  const asked = testModules.filter(({ moduleId }) => wanted.has(moduleId))
   return {
-    files: testModules.map((module) => {
+    files: asked.map((module) => {
       const failed = [...module.children.allTests('failed')][0]
       return {
         file: relative(root, module.moduleId),
