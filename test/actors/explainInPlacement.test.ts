@@ -23,6 +23,7 @@ const judged = (more: Partial<JudgedHost> = {}, also: Partial<HostJudgement> = {
   distance: 0,
   isNear: true,
   root: 'root',
+  attaches: [],
   all: [[deviceOf('a', PENDING)]],
   bindAccepts: (providers) => providers.includes('rp-a'),
   ...also,

@@ -17,7 +17,7 @@ const RUNS = [
 ]
 const made = join(folder.path, 'made')
 const opened = async () => {
-  await writeRecording(made, { tree: { sys: { file: 'text', link: { '->': 'file' } } }, runs: RUNS } as never)
+  await writeRecording(made, { tree: { sys: { file: 'text', link: { '->': 'file' } } }, runs: RUNS })
   writeFileSync(join(folder.path, 'secret'), 'of this machine')
   symlinkSync('../../secret', join(made, 'root', 'out'))
   mkdirSync(join(folder.path, 'made-too'))
@@ -51,9 +51,7 @@ test('files, folders, links and programs are those of the recording', async () =
   )
 })
 test('a recording is written into a new or empty folder, and only such a folder is one', async () => {
-  await expect(writeRecording(made, { tree: {}, runs: [] } as never)).rejects.toThrow(
-    /made: must be a new or empty folder$/,
-  )
+  await expect(writeRecording(made, { tree: {}, runs: [] })).rejects.toThrow(/made: must be a new or empty folder$/)
   await expect(recordedHostIn(join(folder.path, 'none'), io)).rejects.toThrow(
     /none\/commands\.json: is no recording of a host, which accelerando device record makes$/,
   )

@@ -124,7 +124,7 @@ describe('runs that are remembered', () => {
   })
   test('are kept of a driver that is enabled, or is to be torn down, whenever it ran', () => {
     const tasks = [{ driver: 'driver-100', playbook: 'teardown' as const, folder: '' }]
-    const left = enabledBy(kept(102), ['driver-101'], tasks as unknown as Parameters<typeof enabledBy>[2])
+    const left = enabledBy(kept(102), ['driver-101'], tasks)
     expect(left.enabled).toEqual(['driver-101', 'driver-100'])
     expect(names(left)).toEqual([...names(kept(102)).slice(0, 98), 'driver-100', 'driver-101'])
   })
