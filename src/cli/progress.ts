@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
 
+/** `columns` 0: the terminal does not say how wide it is. */
 export type Terminal = {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -50,7 +51,7 @@ export const openProgress = (work: Work, { terminal = process.stderr, clock = sy
       if (over || now - drawn < EVERY_MS) return
       drawn = now
       terminal.write(
-        `${CLEAR}${progressLine(work, done, now - began).slice(0, (terminal.columns ?? USUAL_COLUMNS) - 1)}`,
+        `${CLEAR}${progressLine(work, done, now - began).slice(0, (terminal.columns || USUAL_COLUMNS) - 1)}`,
       )
     },
     end: () => {

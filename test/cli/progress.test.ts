@@ -35,6 +35,12 @@ test('it is written over, at most ten times a second, no longer than the line, a
   expect(screen.written[2]).toBe('\r\u001B[K')
 })
 
+test('a terminal that does not say how wide it is gets the whole line', () => {
+  const screen = { ...terminal(true), columns: 0 }
+  openProgress({ what: 'rows', total: null }, { terminal: screen, clock: clock() }).add(1)
+  expect(screen.written).toEqual([expect.stringMatching(/1 rows, 0 s$/)])
+})
+
 test('nothing is written where nobody looks at a terminal', async () => {
   const screen = terminal(false)
   await withProgress({ what: 'rows', total: 1 }, async ({ add }) => add(1), { terminal: screen, clock: clock() })

@@ -26,6 +26,7 @@ export const capacity: Register = (program) => {
   const show = family
     .command('show')
     .description('Shows them by resource class and traits: total, held, free, withheld, broken.')
+    .example('accelerando capacity show', 'accelerando capacity show -f csv')
   addOutput(addApiFlags(show), COLUMNS)
     .option('--class <NAME>', 'only accelerators of this resource class')
     .option('--trait <NAME>', 'only accelerators with this trait')
