@@ -1,0 +1,61 @@
+/** `accelerando status --follow`: what is drawn again, and what a service that goes away changes. */
+import { expect, test } from 'vitest'
+import { Failure } from '../../src/cli/exits.ts'
+import { followStatus } from '../../src/cli/operators/statusFollow.ts'
+import { handClock, quiet } from '../support/lab.ts'
+
+type Seen = { readonly at: number; readonly count: number }
+const follow = async (looks: readonly (Seen | Error)[], redraw: boolean) => {
+  const [written, warned, end, clock] = [[] as string[], [] as string[], new AbortController(), handClock()]
+  let next = 0
+  const following = followStatus<Seen>({
+    look: async () => {
+      const seen = looks[next++]!
+      if (next === looks.length) end.abort()
+      if (seen instanceof Error) throw seen
+      return seen
+    },
+    keyOf: ({ count }) => String(count),
+    linesOf: ({ at, count }) => [`${at}: ${count}`],
+    redraw,
+    write: (text) => void written.push(text),
+    warn: (text) => void warned.push(text),
+    signal: end.signal,
+    clock,
+  })
+  following.catch(() => undefined)
+  for (let turn = 0; turn < looks.length; turn++) await clock.pass(2000)
+  await quiet()
+  return { written, warned, following }
+}
+const away = new Failure('unreached', 'the API cannot be reached')
+
+test('without a terminal only what has changed is written', async () => {
+  const looks = [
+    { at: 1, count: 5 },
+    { at: 2, count: 5 },
+    { at: 3, count: 6 },
+  ]
+  const { written, following } = await follow(looks, false)
+  expect(written).toEqual(['1: 5\n', '3: 6\n'])
+  await expect(following).resolves.toBeUndefined()
+})
+test('on a terminal each look replaces the one before', async () => {
+  const { written } = await follow(
+    [
+      { at: 1, count: 5 },
+      { at: 2, count: 5 },
+    ],
+    true,
+  )
+  expect(written).toEqual(['\u001B[H\u001B[2J1: 5\n', '\u001B[H\u001B[2J2: 5\n'])
+})
+test('a service that is away is said once, waited for, and shown again when it is back', async () => {
+  const { written, warned } = await follow([{ at: 1, count: 5 }, away, away, { at: 4, count: 5 }], false)
+  expect(warned).toEqual(['the API cannot be reached; it is tried again'])
+  expect(written).toEqual(['1: 5\n', '4: 5\n'])
+})
+test('a refusal ends it', async () => {
+  const { following } = await follow([new Failure('denied', '403'), { at: 2, count: 1 }], false)
+  await expect(following).rejects.toThrow('403')
+})
