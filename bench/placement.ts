@@ -1,7 +1,7 @@
 /**
  * `npm run bench:placement [HOSTS] [DEVICES]`: the passes beside a real Placement and Keystone, started for this run: from an empty
- * Placement beside a loop that only writes, an audit of what has not changed, a hundredth changed behind the service's back, and what a
- * remembered token adds to a GET. Floors are measured before and after; only ratios and counts mean something on a shared machine.
+ * Placement beside a loop that only writes, an audit of what has not changed, an outage in which a hundredth changes behind the service's back, and what
+ * a remembered token adds to a GET. Floors are measured before and after; only ratios and counts mean something on a shared machine.
  */
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, createServer, request } from 'node:http'
@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
+import { dueKindOf } from '../src/actors/placement/hostState.ts'
 import { inventoriesOf } from '../src/actors/placement/wanted.ts'
 import { systemClock } from '../src/clock.ts'
 import { createApp } from '../src/http/app.ts'
@@ -21,6 +22,7 @@ import { createSession } from '../src/neighbours/openstack/session.ts'
 import { createTokens } from '../src/neighbours/openstack/tokens.ts'
 import { startCloud } from '../test/cloud/rig.ts'
 import { sessionOptions } from '../test/contracts/keystone.contract.ts'
+import { type FaultyProxy, faultyProxy } from '../test/neighbours/faultyProxy.ts'
 import { type PlacementLab, placementLab, uniqueName } from '../test/support/placementLab.ts'
 import { NOVA, openPlane, value } from '../test/support/plane.ts'
 import { signIn } from '../test/support/signIn.ts'
@@ -95,11 +97,55 @@ const audit = async (lab: PlacementLab, world: Plane): Promise<string> => {
   return `${seconds.toFixed(1)} s, ${asked.length - writes} reads, ${writes} writes`
 }
 
-const drifted = async (lab: PlacementLab, world: Plane, share: number): Promise<void> => {
+/** Takes the traits of a share of the providers away; answers with how many these are. */
+const drifted = async (lab: PlacementLab, world: Plane, share: number): Promise<number> => {
   const places = value(await world.control.deployables.list({}, {})).items
   const some = places.filter((_, at) => at % Math.round(1 / share) === 0)
   for (const { rp_uuid: uuid } of some) done(await lab.setTraits(uuid!, ['OWNER_CYBORG']))
-  say(`  ${some.length} of ${COUNT} lost their traits: ${await audit(lab, world)}`)
+  return some.length
+}
+
+const OUTAGE_MS = 60_000
+const CHANGED = 0.01
+const IN_STEP_MS = 600_000
+/** Hosts of which is recorded that Placement could not be asked. */
+const away = async ({ store }: Plane): Promise<number> =>
+  new Map(await store.reads.tally('due', 'kind')).get(dueKindOf('unreachable')) ?? 0
+/**
+ * Placement answers 503 for a minute, in which a hundredth changes there; from the moment on in which it answers again: seconds until every host
+ * was compared and what had changed is repaired. `next`: the process that does it, where that is not the one that met the outage.
+ */
+const outage = async (cloud: Outage, world: Plane, next: () => Promise<Plane> = async () => world): Promise<string> => {
+  const { proxy, direct, through } = cloud
+  proxy.inject({ harm: { kind: 'answer', status: 503, body: '{}' } })
+  const began = performance.now()
+  await heal(world)
+  const met = await away(world)
+  const changed = await drifted(direct, world, CHANGED)
+  const after = await next()
+  if (after !== world) await world.plane.stop()
+  await sleep(Math.max(0, OUTAGE_MS - (performance.now() - began)))
+  const repaired = () => after.plane.sweeper.placer!.counts().changes.traits
+  const [before, asked] = [repaired(), through().length]
+  proxy.heal()
+  const seconds = await timed(async () => {
+    for (let left = IN_STEP_MS / 100; left > 0; left--) {
+      if (repaired() - before >= changed && (await away(after)) === 0) return
+      await sleep(100)
+    }
+    throw new Error(`not in step within ${IN_STEP_MS} ms: ${repaired() - before} of ${changed} repaired`)
+  })
+  const lines = through().slice(asked)
+  const reads = lines.filter((line) => line.startsWith('GET ')).length
+  await after.plane.stop()
+  return `${met} hosts were told unreachable, ${changed} of ${COUNT} changed: in step ${seconds.toFixed(1)} s after, ${reads} reads, ${lines.length - reads} writes`
+}
+type Outage = {
+  readonly proxy: FaultyProxy
+  /** Past the proxy. */
+  readonly direct: PlacementLab
+  /** What was asked through it. */
+  readonly through: () => readonly string[]
 }
 
 const served = async (world: Plane, identify: Identify) => {
@@ -162,15 +208,27 @@ try {
     `from empty: ${own.toFixed(1)} providers/s; a loop that only writes ${before.toFixed(1)} before, ${after.toFixed(1)} after:`,
   )
   say(`  ${(own / floor).toFixed(2)} of it`)
-  say(`nothing has changed, read once by this process: ${await audit(lab, world)}`)
+  say(`nothing has changed: ${await audit(lab, world)}`)
   say(`nothing has changed, again: ${await audit(lab, world)}`)
-  await drifted(lab, world, 0.01)
   const second = await opened(lab, world.store)
   say(`a process that has just started, nothing has changed: ${await audit(lab, second)}`)
   await second.plane.stop()
   await tokenCosts(world, cloud.authUrl)
   await world.plane.stop()
-  await lab.close()
+  const proxy = await faultyProxy(cloud.placementUrl)
+  await cloud.restart(proxy.url)
+  // sessions that begin now find Placement behind the proxy
+  const labs = Array.from({ length: 3 }, () => placementLab(sessionOptions(cloud.authUrl)))
+  const failing = { proxy, direct: lab, through: () => labs.flatMap(({ asked }) => asked) }
+  const third = await opened(labs[0]!, world.store)
+  await heal(third)
+  say(`an outage of ${OUTAGE_MS / 1000} s, beside the process that has compared all before:`)
+  say(`  ${await outage(failing, third)}`)
+  say('the same, and a process that starts in the outage goes on:')
+  const fourth = await opened(labs[1]!, world.store)
+  say(`  ${await outage(failing, fourth, () => opened(labs[2]!, world.store))}`)
+  await Promise.all([lab, ...labs].map(({ close }) => close()))
+  await proxy.close()
 } finally {
   await cloud.stop()
 }

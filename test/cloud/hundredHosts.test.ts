@@ -9,6 +9,8 @@ import { CLOUD, type RiggedCloud, START_MS, startCloud } from './rig.ts'
 const HOSTS = 100
 const DEVICES = 10
 const COUNT = HOSTS * DEVICES
+/** Each so many-th host is read as a whole in the end. */
+const SAMPLE = 10
 const OPTIONS = { placementAuditMs: 86_400_000, staleAfterMs: 86_400_000, downAfterMs: 172_800_000 }
 /** One FPGA of four units and nine cards of two, different on each host. */
 const planOf = (seed: number) => ({
@@ -44,8 +46,9 @@ describeWith(CLOUD, 'a hundred hosts beside a real Placement', (rig) => {
       ])
     return shown
   }
-  const driftOf = async () => {
-    const { items } = value(await world.control.drift.list(null, { limit: COUNT }))
+  /** Reads each provider and its allocations anew. */
+  const driftOf = async (name: string) => {
+    const { items } = value(await world.control.drift.list(name, {}))
     return items.map(({ host, root, trouble, entries }) => ({ host, root, trouble, entries }))
   }
 
@@ -53,7 +56,7 @@ describeWith(CLOUD, 'a hundred hosts beside a real Placement', (rig) => {
     const before = await rootsShown()
     for (const [at, host] of [...roots.keys()].entries()) await world.shows(host, planOf(at))
     const written = () => world.plane.sweeper.placer!.counts().changes
-    await expect.poll(() => written().inventory, { timeout: 150_000, interval: 250 }).toBe(COUNT)
+    await expect.poll(() => written().inventory, { timeout: 240_000, interval: 250 }).toBe(COUNT)
     expect(written()).toMatchObject({ created: COUNT, removed: 0, renamed: 0, moved: 0 })
     const owned = await lab.placement.owned()
     if (!owned.ok) throw new Error(owned.reason)
@@ -65,7 +68,7 @@ describeWith(CLOUD, 'a hundred hosts beside a real Placement', (rig) => {
       expect(names.every((name) => name.startsWith(`${host}_`))).toBe(true)
     }
     expect(await rootsShown()).toEqual(before)
-  }, 180_000)
+  }, 300_000)
   test('nothing differs, and a comparison of all hosts writes nothing', async () => {
     const compared = async () => {
       const before = lab.asked.length
@@ -75,11 +78,9 @@ describeWith(CLOUD, 'a hundred hosts beside a real Placement', (rig) => {
     }
     const first = await compared()
     expect(first.writes).toEqual([])
-    // each provider is read once by this process, and not again while its generation stays
-    expect(first.asked).toBeLessThanOrEqual(3 * HOSTS + 2 * COUNT)
-    expect(await compared()).toEqual({ asked: 3 * HOSTS, writes: [] })
-    expect(await driftOf()).toEqual(
-      expect.arrayContaining([...roots].map(([host, root]) => ({ host, root, trouble: null, entries: [] }))),
-    )
-  }, 120_000)
+    // a provider is not read while it has the generation in which it agreed
+    expect(first.asked).toBe(3 * HOSTS)
+    const some = [...roots].filter((_, at) => at % SAMPLE === 0)
+    for (const [host, root] of some) expect(await driftOf(host)).toEqual([{ host, root, trouble: null, entries: [] }])
+  }, 240_000)
 })
