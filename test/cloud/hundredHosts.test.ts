@@ -56,7 +56,7 @@ describeWith(CLOUD, 'a hundred hosts beside a real Placement', (rig) => {
     const before = await rootsShown()
     for (const [at, host] of [...roots.keys()].entries()) await world.shows(host, planOf(at))
     const written = () => world.plane.sweeper.placer!.counts().changes
-    await expect.poll(() => written().inventory, { timeout: 240_000, interval: 250 }).toBe(COUNT)
+    await expect.poll(() => written().inventory, { timeout: 540_000, interval: 250 }).toBe(COUNT)
     expect(written()).toMatchObject({ created: COUNT, removed: 0, renamed: 0, moved: 0 })
     const owned = await lab.placement.owned()
     if (!owned.ok) throw new Error(owned.reason)
@@ -68,7 +68,7 @@ describeWith(CLOUD, 'a hundred hosts beside a real Placement', (rig) => {
       expect(names.every((name) => name.startsWith(`${host}_`))).toBe(true)
     }
     expect(await rootsShown()).toEqual(before)
-  }, 300_000)
+  }, 600_000)
   test('nothing differs, and a comparison of all hosts writes nothing', async () => {
     const compared = async () => {
       const before = lab.asked.length
@@ -82,5 +82,5 @@ describeWith(CLOUD, 'a hundred hosts beside a real Placement', (rig) => {
     expect(first.asked).toBe(3 * HOSTS)
     const some = [...roots].filter((_, at) => at % SAMPLE === 0)
     for (const [host, root] of some) expect(await driftOf(host)).toEqual([{ host, root, trouble: null, entries: [] }])
-  }, 240_000)
+  }, 600_000)
 })
