@@ -8,6 +8,7 @@ export const VENDOR_NAMES: Readonly<Record<string, string>> = {
   '19e5': 'HUAWEI',
   '1002': 'AMD',
   '1c2c': 'SILICOM',
+  '15b3': 'MELLANOX',
   '1da3': 'HABANA',
   '1d0f': 'AWS',
   '17cb': 'QUALCOMM',

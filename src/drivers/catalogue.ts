@@ -113,7 +113,8 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
     resourceClass: 'as the row says, otherwise the one of the type',
     traits:
       '`CUSTOM_<type>_<vendor>`, `CUSTOM_<type>_PRODUCT_ID_<product>`, `CUSTOM_<type>_<vendor>_<family>`, and those of the row',
-    handles: 'one PCI',
+    handles:
+      'one PCI; none of a network card that a default route of the host leads through, or that has virtual functions',
     programming: 'none',
     tried: RECORDED,
   },

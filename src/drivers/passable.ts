@@ -20,19 +20,39 @@ const BRIDGE = '06'
 const VFIO = 'vfio-pci'
 const fine = (about: string, says: string): Passable => ({ verdict: 'ok', about, says, advice: null })
 
+/** What switches the IOMMU on, by the maker of the processor. */
+const FIRMWARE = [
+  { vendor: 'GenuineIntel', advice: "enable VT-d in the firmware and add intel_iommu=on to the kernel's parameters" },
+  {
+    vendor: 'AuthenticAMD',
+    advice:
+      'enable AMD-Vi in the firmware (often called IOMMU, beside SVM); the kernel then uses it without a parameter',
+  },
+]
+/** With it the kernel shows groups that the hardware does not isolate from each other. */
+const OVERRIDE = 'pcie_acs_override'
+
 const iommu = async (io: HostIo, sysfsRoot: string): Promise<Passable> => {
   const groups = await listed(io, `${sysfsRoot}/kernel/iommu_groups`)
-  if (groups.length > 0) return fine('IOMMU', `on, with ${groups.length} groups`)
   const line = (await readIfThere(io, '/proc/cmdline')) ?? ''
+  if (groups.length > 0 && line.includes(OVERRIDE))
+    return {
+      verdict: 'warning',
+      about: 'IOMMU',
+      says: `on, with ${groups.length} groups, which ${OVERRIDE} has split: a guest may reach devices of another group`,
+      advice: `take ${OVERRIDE} out of the kernel's parameters, and move cards that share a group then to other slots (their bridges must support ACS)`,
+    }
+  if (groups.length > 0) return fine('IOMMU', `on, with ${groups.length} groups`)
   const off = /\b(?:(?:intel|amd)_)?iommu=off\b/.exec(line)
-  const intel = ((await readIfThere(io, '/proc/cpuinfo')) ?? '').includes('GenuineIntel')
+  const cpu = (await readIfThere(io, '/proc/cpuinfo')) ?? ''
+  const maker = FIRMWARE.find(({ vendor }) => cpu.includes(vendor))
   return {
     verdict: 'problem',
     about: 'IOMMU',
     says: `off${off ? `, by the kernel's parameter ${off[0]}` : ''}: no device can be given to a guest`,
     advice: off
       ? `take ${off[0]} out of the kernel's parameters`
-      : `enable ${intel ? 'VT-d' : 'the IOMMU (AMD-Vi, VT-d or SMMU)'} in the firmware${intel ? " and add intel_iommu=on to the kernel's parameters" : ''}`,
+      : (maker?.advice ?? 'enable the IOMMU (AMD-Vi, VT-d or SMMU) in the firmware'),
   }
 }
 
@@ -71,13 +91,34 @@ const groupOf = async (io: HostIo, sysfsRoot: string, address: string): Promise<
 const whoDrives = ({ driver }: PciFunction): string =>
   driver === null ? 'no kernel driver' : `the kernel driver ${driver}`
 
-/** `offered`: the addresses that drivers offer; `all`: the functions of the machine. */
+/** Alone in its group. */
+const alone = (found: PciFunction, group: string, { kept }: Offered): Passable => {
+  const about = formatPciAddress(found.address)
+  const says = `alone in IOMMU group ${group} but for what may go with it; ${whoDrives(found)}`
+  if (found.driver === null || found.driver === VFIO || kept.has(about)) return fine(about, says)
+  return {
+    verdict: 'warning',
+    about,
+    says,
+    advice: `libvirt takes it from ${found.driver} when a server starts, which fails or waits while this machine uses it; driverctl set-override ${about} ${VFIO} keeps it free for guests`,
+  }
+}
+
+export type Offered = {
+  /** The addresses that drivers offer. */
+  readonly offered: ReadonlySet<string>
+  /** Of these, the ones that their kernel driver has to keep. */
+  readonly kept: ReadonlySet<string>
+}
+
+/** `all`: the functions of the machine. */
 const functionsPassable = async (
   io: HostIo,
   sysfsRoot: string,
-  offered: ReadonlySet<string>,
+  what: Offered,
   all: readonly PciFunction[],
 ): Promise<readonly Passable[]> => {
+  const { offered } = what
   const groups = new Map<string, PciFunction[]>()
   const own = new Map<string, string>()
   for (const found of all) {
@@ -111,7 +152,7 @@ const functionsPassable = async (
     const [first] = others
     return [
       first === undefined
-        ? fine(about, `alone in IOMMU group ${group} but for what may go with it; ${whoDrives(found)}`)
+        ? alone(found, group, what)
         : {
             verdict: 'problem',
             about,
@@ -126,7 +167,7 @@ const functionsPassable = async (
 export const passableHere = async (
   io: HostIo,
   sysfsRoot: string,
-  offered: ReadonlySet<string>,
+  offered: Offered,
   all: readonly PciFunction[],
 ): Promise<readonly Passable[]> => [
   await iommu(io, sysfsRoot),

@@ -84,6 +84,14 @@ test('what each driver finds, what Placement would be told, and what is left out
   expect(out).toMatch(/^intel_nic_driver +0000:18:00\.0 +its virtual functions are offered instead$/m)
 })
 
+test('a first scan, with nothing enabled yet, judges whether what is found can be passed on', async () => {
+  const { out } = await scan({ ACCELERANDO_PCI_SYSFS_ROOT: mixed }, '--json')
+  const { passing_on: judged } = JSON.parse(out) as { passing_on: readonly { about: string; verdict: string }[] }
+  const gpu = judged.find(({ about }) => about === '0000:af:00.0')
+  // the recorded host has no IOMMU
+  expect(gpu?.verdict).toBe('problem')
+})
+
 test('the same as JSON', async () => {
   const { out } = await scan(ENABLED, '--json')
   const { drivers } = JSON.parse(out) as {

@@ -123,3 +123,35 @@ test('the report of a card that a guest has taken over does not change', async (
   io.remove(`/sys/bus/pci/devices/${FIRST}/net`)
   expect(await driver().discover(io)).toEqual(before)
 })
+
+test('the same holds for the network cards of the table of known ids, whose physical function is kept while it has virtual ones', async () => {
+  const card = (name: string, more: object = {}) => ({
+    vendor: '15b3',
+    device: '101d',
+    class: '020000',
+    more: { net: { [name]: {} } },
+    ...more,
+  })
+  const cards = {
+    [FIRST]: card('eth0'),
+    [SECOND]: card('eth1'),
+    [PF]: card('eth2'),
+    [VF1]: card('eth2v0', { device: '101e', physfn: PF }),
+  }
+  const host = (route: string) => recordedHostIo({ sys: pciTree(cards), proc: { net: { route: HEAD + route } } })
+  const reading = driverByName('id_table_driver')
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
+  const io = host(four('eth1'))
+  const devices = await reading.driver.discover(io)
+  expect(devices.map(({ type, deployables }) => [type, deployables[0]!.name])).toEqual([['NIC', `compute1_${FIRST}`]])
+  expect(await reading.driver.leftOut!(io)).toEqual([
+    { address: SECOND, reason: 'the default route of the host leads through eth1' },
+    { address: PF, reason: 'it has virtual functions, which would go away with it' },
+  ])
+  // the route may have moved since it was bound
+  const [slot] = slotsOf(devices)
+  await reading.driver.prepare(io, slot!, never)
+  await expect(reading.driver.prepare(host(four('eth0')), slot!, never)).rejects.toThrow(
+    'the host needs the network card: the default route of the host leads through eth0',
+  )
+})

@@ -32,9 +32,14 @@ const machine = (groups: Readonly<Record<string, string>>, drivers: Readonly<Rec
   for (const group of Object.values(groups)) all[group] = {}
   return { ...tree, kernel: { iommu_groups: all } }
 }
-const judge = async (sys: Tree, more: Tree = {}, offered: readonly string[] = [GPU]) => {
+const judge = async (sys: Tree, more: Tree = {}, offered: readonly string[] = [GPU], kept: readonly string[] = []) => {
   const io = recordedHostIo({ sys, ...more })
-  const found = await passableHere(io, '/sys', new Set(offered), await readPciFunctions(io, '/sys'))
+  const found = await passableHere(
+    io,
+    '/sys',
+    { offered: new Set(offered), kept: new Set(kept) },
+    await readPciFunctions(io, '/sys'),
+  )
   return new Map(found.map(({ about, ...rest }) => [about, rest]))
 }
 
@@ -55,7 +60,7 @@ describe('the IOMMU', () => {
     [
       { cpuinfo: 'vendor_id : AuthenticAMD\n', cmdline: 'ro\n' },
       'off: no device can be given to a guest',
-      'enable the IOMMU (AMD-Vi, VT-d or SMMU) in the firmware',
+      'enable AMD-Vi in the firmware (often called IOMMU, beside SVM); the kernel then uses it without a parameter',
     ],
     [
       { cpuinfo: '', cmdline: 'ro amd_iommu=off\n' },
@@ -63,6 +68,16 @@ describe('the IOMMU', () => {
       "take amd_iommu=off out of the kernel's parameters",
     ],
   ])('is off: %j', async (proc, says, advice) => expect(await off(proc)).toEqual({ verdict: 'problem', says, advice }))
+})
+
+test('groups that a parameter of the kernel has split do not isolate', async () => {
+  const proc = { cmdline: 'ro pcie_acs_override=downstream\n' }
+  const found = (await judge(machine({ [GPU]: '7' }), { proc })).get('IOMMU')!
+  expect([found.verdict, found.says]).toEqual([
+    'warning',
+    'on, with 1 groups, which pcie_acs_override has split: a guest may reach devices of another group',
+  ])
+  expect(found.advice).toContain('must support ACS')
 })
 
 describe('a function that is offered', () => {
@@ -74,11 +89,23 @@ describe('a function that is offered', () => {
       '0000:af:00.1': 'vfio-pci',
       '0000:b0:00.0': 'i40e',
     })
-    expect((await judge(sys, {}, [GPU, '0000:b0:00.0'])).get(GPU)).toEqual({
-      verdict: 'ok',
+    const says = 'alone in IOMMU group 7 but for what may go with it; the kernel driver nvidia'
+    // it is divided, or programmed, by its kernel driver
+    const kept = await judge(sys, {}, [GPU, '0000:b0:00.0'], [GPU])
+    expect(kept.get(GPU)).toEqual({ verdict: 'ok', says, advice: null })
+    expect(kept.get('0000:b0:00.0')).toMatchObject({ verdict: 'warning' })
+    expect((await judge(sys, {}, [GPU])).get(GPU)?.verdict).toBe('problem')
+  })
+  test('that a kernel driver has is named with what keeps it free for guests; vfio-pci and no driver are fine', async () => {
+    const about = async (driver?: string) =>
+      (await judge(machine({ [GPU]: '7' }, driver === undefined ? {} : { [GPU]: driver }))).get(GPU)!
+    expect(await about('nvidia')).toEqual({
+      verdict: 'warning',
       says: 'alone in IOMMU group 7 but for what may go with it; the kernel driver nvidia',
-      advice: null,
+      advice:
+        'libvirt takes it from nvidia when a server starts, which fails or waits while this machine uses it; driverctl set-override 0000:af:00.0 vfio-pci keeps it free for guests',
     })
+    expect([(await about('vfio-pci')).verdict, (await about()).verdict]).toEqual(['ok', 'ok'])
   })
   test('is a problem beside something that the host uses', async () => {
     const sys = machine({ [GPU]: '7', '0000:b0:00.0': '7' }, { '0000:b0:00.0': 'i40e' })

@@ -21,14 +21,19 @@ const hostOf = async (config: Config, from: string | undefined): Promise<HostIo>
 }
 
 const scan = async (config: Config, io: HostIo) => {
-  const [{ pciHere }, { scannedDevices }, { exampleSetting }, { offeredBy, surveyHost }, { passableHere }] =
-    await Promise.all([
-      import('../pciHere.ts'),
-      import('../../drivers/pci/scan.ts'),
-      import('../../drivers/pci/whitelistHint.ts'),
-      import('../hardware/survey.ts'),
-      import('../../drivers/passable.ts'),
-    ])
+  const [
+    { pciHere },
+    { scannedDevices },
+    { exampleSetting },
+    { keptByKernel, offeredBy, surveyHost },
+    { passableHere },
+  ] = await Promise.all([
+    import('../pciHere.ts'),
+    import('../../drivers/pci/scan.ts'),
+    import('../../drivers/pci/whitelistHint.ts'),
+    import('../hardware/survey.ts'),
+    import('../../drivers/passable.ts'),
+  ])
   const { driverEnabled, whitelist, look, sysfsRoot } = pciHere(config, io)
   const seen = await look()
   const { drivers: options, enabledDrivers } = config
@@ -36,7 +41,13 @@ const scan = async (config: Config, io: HostIo) => {
   const functions = seen.map(({ found }) => found)
   return {
     drivers,
-    passable: await passableHere(io, sysfsRoot, offeredBy(drivers), functions),
+    // on a machine where nothing is enabled yet, all that is found is what an operator asks about
+    passable: await passableHere(
+      io,
+      sysfsRoot,
+      { offered: offeredBy(drivers, true), kept: keptByKernel(drivers, true) },
+      functions,
+    ),
     devices: scannedDevices(seen, { driverEnabled, whitelistSet: whitelist.length > 0 }),
     example: exampleSetting(seen.flatMap(({ found, entry }) => (entry === null ? [found] : []))),
   }

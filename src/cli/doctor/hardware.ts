@@ -1,6 +1,6 @@
 /** Checks on a host: whether what its drivers find can be passed on to guests, and whether they find anything at all. */
 import { passableHere } from '../../drivers/passable.ts'
-import { offeredBy, surveyHost } from '../hardware/survey.ts'
+import { keptByKernel, offeredBy, surveyHost } from '../hardware/survey.ts'
 import type { PciHere } from '../pciHere.ts'
 import { counted, type Finding, ok, problem, warning } from './check.ts'
 
@@ -15,7 +15,7 @@ export const examineHardware = async ({
   look,
 }: PciHere): Promise<readonly Finding[]> => {
   const drivers = await surveyHost({ io, options, enabledDrivers }, false)
-  const offered = offeredBy(drivers)
+  const offered = { offered: offeredBy(drivers), kept: keptByKernel(drivers) }
   const functions = (await look()).map(({ found }) => found)
   const found = drivers.map(({ driver, error, devices }) => {
     if (error !== null) return problem(`${driver} failed: ${error}`, SCAN)

@@ -84,16 +84,30 @@ const withRefusals = (all: readonly SurveyedDriver[]): readonly SurveyedDriver[]
   })
 }
 
-/** The addresses of the functions that enabled drivers offer, whole or divided. */
-export const offeredBy = (drivers: readonly SurveyedDriver[]): ReadonlySet<string> =>
+const deployablesOf = (drivers: readonly SurveyedDriver[], all: boolean) =>
+  drivers
+    .filter(({ enabled }) => all || enabled)
+    .flatMap(({ devices }) => devices)
+    .flatMap(({ deployables }) => deployables)
+
+/** The addresses of the functions that drivers offer, whole or divided. `all`: also of drivers that are not enabled. */
+export const offeredBy = (drivers: readonly SurveyedDriver[], all = false): ReadonlySet<string> =>
   new Set(
-    drivers
-      .filter(({ enabled }) => enabled)
-      .flatMap(({ devices }) => devices)
-      .flatMap(({ deployables }) => deployables)
+    deployablesOf(drivers, all)
       .flatMap(({ handles }) => handles)
       .flatMap(({ type, info }) => {
         const address = type === 'TEST_PCI' ? null : pciAddressOf(info)
+        return address === null ? [] : [formatPciAddress(address)]
+      }),
+  )
+
+/** Of these, the functions that their kernel driver has to keep: it divides them, or programs their card. */
+export const keptByKernel = (drivers: readonly SurveyedDriver[], all = false): ReadonlySet<string> =>
+  new Set(
+    deployablesOf(drivers, all)
+      .flatMap(({ handles, programmable }) => handles.filter(({ type }) => programmable || type === 'MDEV'))
+      .flatMap(({ info }) => {
+        const address = pciAddressOf(info)
         return address === null ? [] : [formatPciAddress(address)]
       }),
   )

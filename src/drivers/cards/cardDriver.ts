@@ -2,7 +2,7 @@
 import type { ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
 import { formatPciAddress, type PciAddress, pciAddressOf, pciJson } from '../../pci.ts'
-import type { Driver, HostIo, LeftOut } from '../driver.ts'
+import type { Driver, HostIo, LeftOut, Slot } from '../driver.ts'
 import { MEASURING, type MeasuringPrograms } from '../programs.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName } from '../names.ts'
@@ -10,6 +10,7 @@ import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import type { CardKind, Offer } from './cardKinds.ts'
 import { driveUser } from './drivesInUse.ts'
+import { hostNetwork } from './ownNetwork.ts'
 import type { Lookup } from './knownCards.ts'
 import { pciNames } from './pciNames.ts'
 
@@ -49,11 +50,23 @@ const reported = (
       attributes: attributesOf(offer.resourceClass, offer.traits),
       handles: [passedHandle(found)],
       // what the host uses itself is looked at once more before a guest gets it
-      hostWork: check || kind.refusesDrives === true,
+      hostWork: check || kind.refusesDrives === true || offer.type === 'NIC',
       programmable: false,
     },
   ],
 })
+
+/** Why a network card is not offered, in words: the host needs it, or virtual functions of it are in use. */
+const networkUse = async (
+  io: HostIo,
+  sysfsRoot: string,
+  all: readonly PciFunction[],
+): Promise<(found: PciFunction) => Promise<string | null>> => {
+  const needed = await hostNetwork(io, sysfsRoot)
+  const divided = new Set(all.flatMap(({ physfn }) => (physfn === null ? [] : [formatPciAddress(physfn)])))
+  return async ({ address }) =>
+    divided.has(formatPciAddress(address)) ? 'it has virtual functions, which would go away with it' : needed(address)
+}
 
 type CardDriver = Driver & Required<Pick<Driver, 'leftOut' | 'inUse' | 'measure'>>
 
@@ -69,12 +82,32 @@ export const cardDriver = (
     return kind.refusesDrives ? driveUser(io, sysfsRoot, found.address) : null
   }
   const candidates = async (io: HostIo): Promise<readonly Candidate[]> => {
-    const seen: Candidate[] = []
-    for (const found of await readPciFunctions(io, sysfsRoot)) {
+    const all = await readPciFunctions(io, sysfsRoot)
+    const offers = all.flatMap((found) => {
       const offer = kind.offer(found, known(found))
-      if (offer !== null && !skip?.(found.address)) seen.push({ found, offer, leftOut: await reasonAgainst(io, found) })
+      return offer === null || skip?.(found.address) ? [] : [{ found, offer }]
+    })
+    const hasNetwork = offers.some(({ offer }) => offer.type === 'NIC')
+    const network = hasNetwork ? await networkUse(io, sysfsRoot, all) : async () => null
+    const seen: Candidate[] = []
+    for (const { found, offer } of offers) {
+      const leftOut = (await reasonAgainst(io, found)) ?? (offer.type === 'NIC' ? await network(found) : null)
+      seen.push({ found, offer, leftOut })
     }
     return seen
+  }
+  /** What may have come into use since the last look. */
+  const refuseUsed = async (io: HostIo, slot: Slot): Promise<void> => {
+    const address = pciAddressOf(slot.info)
+    if (address === null) return
+    const user = kind.refusesDrives ? await driveUser(io, sysfsRoot, address) : null
+    if (user !== null) throw new Error(`slot ${slot.uuid}: the host uses the drive: ${user}`)
+    const own = (await readPciFunctions(io, sysfsRoot)).find(
+      (one) => formatPciAddress(one.address) === formatPciAddress(address),
+    )
+    if (own === undefined || kind.offer(own, known(own))?.type !== 'NIC') return
+    const reason = await (await hostNetwork(io, sysfsRoot))(address)
+    if (reason !== null) throw new Error(`slot ${slot.uuid}: the host needs the network card: ${reason}`)
   }
 
   return {
@@ -92,9 +125,7 @@ export const cardDriver = (
       ),
     prepare: async (io, slot, signal) => {
       await through.prepare(io, slot, signal)
-      const address = pciAddressOf(slot.info)
-      const user = kind.refusesDrives && address !== null ? await driveUser(io, sysfsRoot, address) : null
-      if (user !== null) throw new Error(`slot ${slot.uuid}: the host uses the drive: ${user}`)
+      await refuseUsed(io, slot)
     },
     release: through.release,
     inUse: through.inUse,

@@ -213,6 +213,13 @@ export const GROUPS: readonly Group[] = [
     },
   },
   {
+    vendor: '15b3',
+    type: 'NIC',
+    pciClass: '02',
+    rows: { a2d6: 'BlueField-2', a2dc: 'BlueField-3', '1021': 'ConnectX-7', '101d': 'ConnectX-6 Dx' },
+  },
+  { vendor: '10ee', type: 'NIC', rows: { '5074 5084': 'X3522' } },
+  {
     vendor: '8086',
     type: 'FPGA',
     driver: 'intel_fpga_driver',

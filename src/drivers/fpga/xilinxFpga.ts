@@ -73,7 +73,12 @@ const nextProduct = ({ vendor, product }: PciFunction) => ({
 
 const cardsOf = async (io: HostIo, { sysfsRoot, known }: XilinxFpgaOptions): Promise<readonly Card[]> => {
   const all = (await readPciFunctions(io, sysfsRoot)).filter(
-    (one) => one.vendor === VENDOR && one.class.startsWith(ACCELERATOR) && one.physfn === null,
+    (one) =>
+      one.vendor === VENDOR &&
+      one.class.startsWith(ACCELERATOR) &&
+      one.physfn === null &&
+      // a card of this vendor that the table gives to another driver is no FPGA
+      (known(one)?.driver ?? NAME) === NAME,
   )
   const cards: Card[] = []
   for (const functions of Map.groupBy(all, slotOf).values()) {
