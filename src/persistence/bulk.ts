@@ -34,12 +34,12 @@ async function* chunksOf(appends: Stream<Append>): AsyncGenerator<readonly Appen
   if (chunk.length > 0) yield chunk
 }
 
-/** The next chunk is built while one is being written. */
-const loadBy = async (write: Run, appends: Stream<Append>): Promise<Loaded> => {
+/** The next chunk is built while one is being written. `isWhole`: all chunks are one transaction. */
+const loadBy = async (write: Run, appends: Stream<Append>, isWhole: boolean): Promise<Loaded> => {
   let [journalRows, viewRows] = [0, 0]
   let writing: Promise<unknown> = Promise.resolve()
   for await (const chunk of chunksOf(appends)) {
-    const statement = appendStatement(chunk, false)
+    const statement = appendStatement(chunk, false, null, isWhole ? journalRows : 0)
     journalRows += chunk.reduce((sum, { rows }) => sum + rows.length, 0)
     viewRows += chunk.reduce((sum, { changes }) => sum + changes.length, 0)
     await writing
@@ -52,13 +52,13 @@ const loadBy = async (write: Run, appends: Stream<Append>): Promise<Loaded> => {
 
 /** Each chunk of journal and view rows is one transaction. */
 export const bulkLoad = async (database: Database, appends: Stream<Append>): Promise<Loaded> => {
-  const loaded = await loadBy(database.write, appends)
+  const loaded = await loadBy(database.write, appends, false)
   await settleDown(database)
   return loaded
 }
 /** All chunks are one transaction. */
 export const loadWhole = async (database: Database, appends: Stream<Append>): Promise<Loaded> => {
-  const loaded = await database.transaction((run) => loadBy(run, appends))
+  const loaded = await database.transaction((run) => loadBy(run, appends, true))
   await settleDown(database)
   return loaded
 }

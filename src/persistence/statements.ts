@@ -43,8 +43,8 @@ const remove = (view: ViewName, n: number): string => {
 const inKeyOrder = <T>(items: readonly T[], id: (item: T) => string): readonly T[] =>
   items.toSorted((a, b) => (id(a) < id(b) ? -1 : 1))
 
-const journalCells = (row: JournalRow, index: number): Cells => ({
-  pos: index + 1,
+const journalCells = (row: JournalRow, pos: number): Cells => ({
+  pos,
   key: row.key,
   version: row.version,
   command: row.commandId,
@@ -54,11 +54,11 @@ const journalCells = (row: JournalRow, index: number): Cells => ({
   ...followed(row),
 })
 
-/** Journal rows as a parameter: `pos` counts them in the order given, and they are sorted in lock order. */
-const journalParam = (rows: readonly JournalRow[]): string =>
+/** Journal rows as a parameter: `pos` counts those of one transaction in the order given, and they are sorted in lock order. */
+const journalParam = (rows: readonly JournalRow[], before: number): string =>
   JSON.stringify(
     rows
-      .map(journalCells)
+      .map((row, at) => journalCells(row, before + at + 1))
       .toSorted((a, b) =>
         a['key'] === b['key'] ? Number(a['version']) - Number(b['version']) : a['key']! < b['key']! ? -1 : 1,
       ),
@@ -136,12 +136,14 @@ const textOf = (name: string, shape: Shape): string => {
 /**
  * Writes the journal first, since its unique keys are the fence and so must be the first locks taken; then deletes view rows, which
  * frees unique values; then upserts the other view rows. `fenced`: each row must follow the one that its writer remembers, otherwise the statement
- * fails with a division by zero. `withinMs`: a statement that takes longer writes nothing; null: it may take any time.
+ * fails with a division by zero. `withinMs`: a statement that takes longer writes nothing; null: it may take any time. `before`: how many journal rows the
+ * same transaction has written already.
  */
 export const appendStatement = (
   appends: readonly Append[],
   fenced = true,
   withinMs: number | null = null,
+  before = 0,
 ): Statement => {
   const rows = appends.flatMap((append) => append.rows)
   const groups = grouped(lastChanges(appends.flatMap((append) => append.changes)))
@@ -150,7 +152,7 @@ export const appendStatement = (
   const shape = { fenced, drops: dropped.map(({ view }) => view), puts: put.map(({ view }) => view) }
   const name = [fenced ? '' : 'load', ...shape.drops.map((view) => `-${view}`), ...shape.puts.map((view) => `+${view}`)]
   const params = [
-    journalParam(rows),
+    journalParam(rows, before),
     rows.length,
     withinMs,
     ...dropped.map(({ drops }) => dropsParam(drops)),

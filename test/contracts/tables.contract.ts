@@ -63,6 +63,10 @@ export const wholeTablesContract = (open: () => Promise<Opened>): void => {
     for await (const line of store.dumpViews()) dumped.push(line)
     expect(dumped).toHaveLength(1)
     expect(await store.loadWhole(history)).toEqual({ journalRows: 5000, viewRows: 5000 })
+    // also where it took several statements, each row has a place of its own, in the order in which they were given
+    const fed = await sample.fedWhole(store.journal, 5000)
+    expect(fed.map(({ key }) => key)).toEqual(rows.map(({ uuid }) => `arq/${uuid}`))
+    expect(new Set(fed.map(({ position }) => position)).size).toBe(5000)
     await dispose()
   })
 
