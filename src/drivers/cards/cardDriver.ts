@@ -68,6 +68,23 @@ const networkUse = async (
     divided.has(formatPciAddress(address)) ? 'it has virtual functions, which would go away with it' : needed(address)
 }
 
+/** What may have come into use since the last look: a drive, or a network card through which the host is reached. */
+const refuseUsed = async (
+  io: HostIo,
+  slot: Slot,
+  { kind, sysfsRoot, known }: Pick<CardOptions, 'sysfsRoot' | 'known'> & { readonly kind: CardKind },
+): Promise<void> => {
+  const address = pciAddressOf(slot.info)
+  if (address === null) return
+  const user = kind.refusesDrives ? await driveUser(io, sysfsRoot, address) : null
+  if (user !== null) throw new Error(`slot ${slot.uuid}: the host uses the drive: ${user}`)
+  const place = formatPciAddress(address)
+  const own = (await readPciFunctions(io, sysfsRoot)).find((one) => formatPciAddress(one.address) === place)
+  if (own === undefined || kind.offer(own, known(own))?.type !== 'NIC') return
+  const reason = await (await hostNetwork(io, sysfsRoot))(address)
+  if (reason !== null) throw new Error(`slot ${slot.uuid}: the host needs the network card: ${reason}`)
+}
+
 type CardDriver = Driver & Required<Pick<Driver, 'leftOut' | 'inUse' | 'measure'>>
 
 export const cardDriver = (
@@ -96,19 +113,6 @@ export const cardDriver = (
     }
     return seen
   }
-  /** What may have come into use since the last look. */
-  const refuseUsed = async (io: HostIo, slot: Slot): Promise<void> => {
-    const address = pciAddressOf(slot.info)
-    if (address === null) return
-    const user = kind.refusesDrives ? await driveUser(io, sysfsRoot, address) : null
-    if (user !== null) throw new Error(`slot ${slot.uuid}: the host uses the drive: ${user}`)
-    const own = (await readPciFunctions(io, sysfsRoot)).find(
-      (one) => formatPciAddress(one.address) === formatPciAddress(address),
-    )
-    if (own === undefined || kind.offer(own, known(own))?.type !== 'NIC') return
-    const reason = await (await hostNetwork(io, sysfsRoot))(address)
-    if (reason !== null) throw new Error(`slot ${slot.uuid}: the host needs the network card: ${reason}`)
-  }
 
   return {
     name: kind.driver,
@@ -125,7 +129,7 @@ export const cardDriver = (
       ),
     prepare: async (io, slot, signal) => {
       await through.prepare(io, slot, signal)
-      await refuseUsed(io, slot)
+      await refuseUsed(io, slot, { kind, sysfsRoot, known })
     },
     release: through.release,
     inUse: through.inUse,
