@@ -59,19 +59,19 @@ describe('scripts', LIMIT, () => {
 
 /** What a shell itself offers for a line that is being typed, in the words of the shell. */
 describeWith('fish', 'fish', (fish) => {
-  const completed = (line: string): readonly string[] =>
-    execFileSync(fish, ['--no-config', '-c', `accelerando completion fish | source; complete -C '${line}'`], {
-      env,
-      encoding: 'utf8',
-    })
-      .trim()
-      .split('\n')
-      .map((each) => each.split('\t')[0]!)
+  const LINES = [
+    'accelerando ho',
+    'accelerando host reti',
+    'accelerando host list --form',
+    'accelerando host list --format js',
+  ]
   test('completes a command, an action, an option and a value', LIMIT, () => {
-    expect(completed('accelerando ho')).toEqual(['host'])
-    expect(completed('accelerando host reti')).toEqual(['retire'])
-    expect(completed('accelerando host list --form')).toEqual(['--format'])
-    expect(completed('accelerando host list --format js')).toEqual(['json', 'jsonl'])
+    const script = [
+      'accelerando completion fish | source',
+      ...LINES.map((line) => `complete -C '${line}' | string replace -r '\\t.*' ''; echo`),
+    ].join('; ')
+    const said = execFileSync(fish, ['--no-config', '-c', script], { env, encoding: 'utf8' })
+    expect(said.trim().split(/\s+/)).toEqual(['host', 'retire', '--format', 'json', 'jsonl'])
   })
 })
 
