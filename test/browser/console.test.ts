@@ -78,9 +78,10 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
   test('what changes appears without a click; when the service is away the page says so, and catches up', async () => {
     const own = await serve(consoleOver(world))
     const { page } = await watchedPage(browser, own.base)
-    await page.goto(`${own.base}arqs/${seen.open.uuid}`)
+    const waiting = await world.begun('fpga-small')
+    await page.goto(`${own.base}arqs/${waiting.uuid}`)
     await page.waitForSelector('text=Waiting for compute-1')
-    await world.answer(seen.open.order)
+    await world.answer(waiting.order)
     await page.waitForSelector('.head .state:text("Bound")', { timeout: 5000 })
     const port = Number(new URL(own.base).port)
     await own.close()
@@ -279,6 +280,34 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     await guarded.close()
   })
 
+  test('at 200 % zoom, in forced colours and without motion every page can be used', async () => {
+    // a window of 1280 by 800 at 200 %
+    const zoomed = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }
+    const { page } = await watchedPage(browser, served.base, {
+      ...zoomed,
+      forcedColors: 'active',
+      reducedMotion: 'reduce',
+    })
+    for (const place of [
+      '',
+      `arqs/${seen.failed.uuid}`,
+      'devices',
+      'capacity',
+      'explain?profile=fpga-small',
+      'events?after=0',
+    ]) {
+      await page.goto(served.base + place)
+      expect(await page.evaluate('document.documentElement.scrollWidth'), place).toBeLessThanOrEqual(640)
+      const moving = 'document.getAnimations().filter(({ playState }) => playState === "running").length'
+      expect(await page.evaluate(moving), place).toBe(0)
+      const marks =
+        '[...document.querySelectorAll("main .mark")].filter((mark) => mark.getBoundingClientRect().width < 8).length'
+      expect(await page.evaluate(marks), place).toBe(0)
+      expect(await violationsOf(page), place).toEqual([])
+    }
+    await page.close()
+  })
+
   test('pictures of the pages can be taken', async () => {
     const folder = join(import.meta.dirname, '../../docs/images')
     mkdirSync(folder, { recursive: true })
@@ -286,6 +315,11 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
       ['console-home', '', 'dark'],
       ['console-recorder', `arqs/${seen.failed.uuid}`, 'dark'],
       ['console-device', `devices/${seen.card}`, 'light'],
+      [
+        'console-explain',
+        `explain?draft=${encodeURIComponent('[{"resources:FPGA": "9", "trait:CUSTOM_FPGA_XILINX": "required"}]')}`,
+        'dark',
+      ],
     ] as const) {
       const { page } = await watchedPage(browser, served.base, {
         colorScheme,
@@ -293,7 +327,7 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
         reducedMotion: 'reduce',
       })
       await page.goto(served.base + place)
-      await page.waitForSelector('#live.good')
+      await page.waitForSelector('.taken')
       const picture = await page.screenshot(process.env['SCREENSHOTS'] ? { path: join(folder, `${name}.png`) } : {})
       expect(picture.length).toBeGreaterThan(10_000)
       expect(picture.length).toBeLessThan(200_000)

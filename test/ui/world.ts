@@ -10,6 +10,7 @@ import { createUi } from '../../src/ui/app.ts'
 import { loadAssets } from '../../src/ui/assets.ts'
 import type { Fetch } from '../../src/ui/api.ts'
 import type { SignIn, UiParts } from '../../src/ui/looking.ts'
+import { noCatalogue } from '../support/images.ts'
 import { openPlane } from '../support/plane.ts'
 import { bindBody, speaker } from '../http/cloud.ts'
 import { service } from '../http/steps.ts'
@@ -48,9 +49,10 @@ const gate = gateOf({ trustedHosts: [], anyHost: true })
 export type Pace = { readonly clock: Clock; readonly pass: (ms: number) => Promise<void> }
 const REAL: Pace = { clock: systemClock, pass: async () => {} }
 
-export const openUiWorld = async (pace: Pace = REAL) => {
+/** `images`: where they come from; without it there is no image store. */
+export const openUiWorld = async (pace: Pace = REAL, images = noCatalogue()) => {
   const { clock } = pace
-  const plane = await openPlane({ clock }, undefined, 'when told')
+  const plane = await openPlane({ clock, images }, undefined, 'when told')
   /** As the relay does, which saves how far it came. */
   const relayed = async () => {
     await plane.pump()
@@ -72,7 +74,7 @@ export const openUiWorld = async (pace: Pace = REAL) => {
     log: silent,
     about: () => ({ version: '1.2.3', store: 'memory', nova: 'absent' }),
   })
-  const { must, arq } = speaker(api)
+  const { must, say, arq } = speaker(api)
   const { deployables } = (await must(200, 'GET /v2/deployables')).json
   const fpga = deployables.find(({ attributes_list: list }: { attributes_list: string }) => list.includes('"FPGA"'))
   const newProfile = (name: string, description: string | null = null) =>
@@ -107,7 +109,7 @@ export const openUiWorld = async (pace: Pace = REAL) => {
     await plane.plane.stop()
     await plane.store.close()
   }
-  return { ...plane, ...pace, api, must, arq, newProfile, begun, bound, failed, fpga, close }
+  return { ...plane, ...pace, api, must, say, arq, newProfile, begun, bound, failed, fpga, close }
 }
 export type UiWorld = Awaited<ReturnType<typeof openUiWorld>>
 

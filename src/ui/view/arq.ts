@@ -204,7 +204,7 @@ export const arqPage = ({ body, here, now }: Screen<'arq'>): Node => {
     arq.ok ? facts(factsOf(arq.value, now)) : null,
     arq.ok && arq.value.state === 'BindFailed'
       ? p(
-          null,
+          { class: 'leads' },
           a(
             { class: 'button', href: `explain?profile=${encodeURIComponent(arq.value.device_profile_name)}` },
             'Explain which hosts fit its profile',

@@ -72,13 +72,8 @@ const group = ({ group: number, arqs, devices, removed, nearest }: Explanation['
 
 const hostOf = ({ host, fits, obstacles: own, groups }: Explanation['hosts'][number]): Node =>
   panel(
-    span(
-      null,
-      state(fits ? 'good' : 'bad', fits ? 'fits' : 'does not fit'),
-      ' ',
-      link(`hosts/${encodeURIComponent(host)}`, host),
-    ),
-    null,
+    link(`hosts/${encodeURIComponent(host)}`, host),
+    state(fits ? 'good' : 'bad', fits ? 'fits' : 'does not fit'),
     div(
       { class: 'plain-block' },
       obstacles(own),

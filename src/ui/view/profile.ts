@@ -53,7 +53,7 @@ export const profilePage = ({ body: { profile, versions, offers: list }, here, n
         facts(Object.entries(group).map(([key, value]): Fact => [key, code(null, value)])),
       ),
     ),
-    p(null, a({ class: 'button', href: under('explain', { profile: name }) }, 'Explain which hosts fit')),
+    p({ class: 'leads' }, a({ class: 'button', href: under('explain', { profile: name }) }, 'Explain which hosts fit')),
     versionPanel(versions, now),
     command(`openstack accelerator device profile show ${uuid}`),
   )

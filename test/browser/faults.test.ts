@@ -1,0 +1,124 @@
+/** Five planted faults: from the home page at most three steps lead to the sentence that names the cause, and to the command that mends it. */
+import { randomUUID } from 'node:crypto'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { put } from '../../src/actors/runtime/views.ts'
+import { catalogueOf } from '../support/images.ts'
+import { describeWith } from '../support/needs.ts'
+import { type UiWorld, consoleOver, openUiWorld } from '../ui/world.ts'
+import { CHROMIUM_HERE, type Served, openBrowser, serve, watchedPage } from './browser.ts'
+
+const STEPS_MAX = 3
+
+describeWith(CHROMIUM_HERE, 'from the home page', (chromium) => {
+  let browser: Browser
+  let world: UiWorld
+  let served: Served
+  let page: Page
+  let steps: number
+  beforeAll(async () => {
+    browser = await openBrowser(chromium)
+    world = await openUiWorld(undefined, catalogueOf())
+    await world.newProfile('fpga-small')
+    served = await serve(consoleOver(world))
+    ;({ page } = await watchedPage(browser, served.base))
+  })
+  afterAll(async () => {
+    await browser.close()
+    await served.close()
+    await world.close()
+  })
+  beforeEach(async () => {
+    steps = 0
+    await page.goto(served.base)
+    await page.waitForSelector('.taken #live.good')
+  })
+  const step = async (selector: string) => {
+    steps += 1
+    await page.click(selector)
+  }
+  /** The sentence that names the cause and the command stand on the page, and it did not take long. */
+  const told = async (sentence: string, command: string) => {
+    await page.waitForSelector(`main :text("${sentence}")`)
+    const commands = await page.locator('main .command code').allTextContents()
+    expect(commands.filter((one) => one.startsWith(command))).not.toEqual([])
+    expect(steps).toBeLessThanOrEqual(STEPS_MAX)
+  }
+
+  test('a silent host', async () => {
+    const [row] = (await world.store.reads.page({
+      view: 'hosts',
+      where: { name: 'compute-2' },
+      sort: 'name',
+      limit: 1,
+    }))!
+    const silent = put('hosts', { ...row!, liveness: 'down' })
+    const noted = {
+      key: `arq/${randomUUID()}`,
+      version: 1,
+      commandId: randomUUID(),
+      events: [],
+      at: 1,
+      cause: {},
+    } as const
+    await world.store.journal.append({ rows: [noted], changes: [silent] })
+    await told('1\u00A0host is down', 'systemctl restart accelerando-host')
+    await step('a:text("host is down")')
+    await page.waitForSelector('main tbody :text("compute-2")')
+    await world.store.journal.append({
+      rows: [{ ...noted, version: 2, commandId: randomUUID() }],
+      changes: [put('hosts', row!)],
+    })
+  })
+
+  test('a trait that no device has', async () => {
+    await world.must(201, 'POST /v2/device_profiles', {
+      body: [{ name: 'odd', groups: [{ 'resources:FPGA': '1', 'trait:CUSTOM_NOBODY': 'required' }] }],
+    })
+    await step('.side a:text("Profiles")')
+    await step('a:text("odd")')
+    await step('a:text("Explain which hosts fit")')
+    await told('it lacks CUSTOM_NOBODY', 'accelerando explain odd')
+  })
+
+  test('an image whose digest is wrong', async () => {
+    const image = randomUUID()
+    const before = world.orders.length
+    const asked = world.say(`PATCH /v2/deployables/${world.fpga.uuid}/program`, {
+      body: [{ op: 'replace', path: '/program', value: [{ image_uuid: image }] }],
+    })
+    await expect.poll(() => world.orders.length).toBeGreaterThan(before)
+    const reason = 'the digest of the image is not the one that the image service has'
+    await world.answer(world.orders.at(-1)!, { status: 'failed', reason, final: true })
+    await asked
+    await step('.side a:text("Programming")')
+    await told(reason, 'openstack accelerator deployable program')
+  })
+
+  test('an attach handle that is in doubt; the command, run, mends it', async () => {
+    const { handles } = (await world.must(200, 'GET /v2/handles?state=free&hostname=compute-1')).json
+    const { uuid } = handles[0] as { uuid: string }
+    await world.must(200, `POST /v2/handles/${uuid}/quarantine`, { body: { reason: 'left over from a crash' } })
+    await page.waitForSelector('a:text("withheld until an operator looks")')
+    await told('withheld until an operator looks', 'accelerando handle release UUID --reason TEXT')
+    await step('a:text("withheld until an operator looks")')
+    await step(`a:text("${uuid}")`)
+    await told('left over from a crash', `accelerando handle show ${uuid}`)
+    await world.must(200, `POST /v2/handles/${uuid}/release`, { body: { reason: 'looked at it' } })
+    await page.goto(served.base)
+    expect(await page.textContent('main')).not.toContain('withheld until')
+  })
+
+  test('a bind that its host refuses', async () => {
+    const { uuid } = await world.failed('fpga-small')
+    await page.waitForSelector('a:text("could not be bound")')
+    await step('a:text("could not be bound")')
+    await step(`a:text("${uuid}")`)
+    await told('the card did not answer: link down', `accelerando arq show ${uuid} --timeline`)
+    await world.must(200, `POST /v2/accelerator_requests/${uuid}/force_unbind`, {
+      body: { reason: 'its server is gone' },
+    })
+    await page.goto(served.base)
+    await page.waitForSelector('main:not(:has-text("could not be bound"))')
+  })
+})
