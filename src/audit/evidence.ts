@@ -61,6 +61,8 @@ export type HostStep =
       readonly number: number
       /** Of a programming: the other slots of the deployable that its hardware held prepared. Absent: none, or not known. */
       readonly beside?: readonly string[]
+      /** Of a preparation: the image that the card held then; null: none. Absent: not known. */
+      readonly holds?: string | null
     }
 export type HostTrace = {
   readonly name: string

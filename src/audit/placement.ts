@@ -1,14 +1,25 @@
 /** What Placement shows, against what is recorded. */
+import * as v from 'valibot'
 import { type Arq, arq } from '../actors/arq/decider.ts'
 import { deployable } from '../actors/deployable/decider.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
 import { type Host, host } from '../actors/host/decider.ts'
 import { FOREIGN_TRAITS, OWNER_TRAIT } from '../actors/placement/names.ts'
-import { type Wanted, heldBy, unallocatedOf, wantedOf, withheld } from '../actors/placement/wanted.ts'
+import {
+  type Reserving,
+  type Wanted,
+  givenUnits,
+  heldBy,
+  unallocatedOf,
+  wantedOf,
+  withheld,
+} from '../actors/placement/wanted.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import type { PlacementSeen, Proof } from './evidence.ts'
 import type { Finding, History, Invariant } from './history.ts'
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
 type Seen = Extract<Proof, { readonly of: 'placement' }>['seen']
 const about = (uuid: string, seen: Seen, found: string): Finding => ({
@@ -30,8 +41,10 @@ const ours: Invariant = {
   }),
 }
 
+/** `given`: units that requests hold, and have an allocation of. */
+type Judged = Wanted & { readonly given: number }
 /** All providers that there should be. */
-const allWanted = (history: History, { reserveSilent, providers }: PlacementSeen): readonly Wanted[] => {
+const allWanted = (history: History, { reserveSilent, providers }: PlacementSeen): readonly Judged[] => {
   const [hosts, byHost] = [new Map<string, Host>(), new Map<string, Deployable[]>()]
   const instances = new Map<string, string>()
   for (const [key, state] of history.entities()) {
@@ -49,9 +62,11 @@ const allWanted = (history: History, { reserveSilent, providers }: PlacementSeen
     all.filter(({ rpUuid }) => rpUuid === uuid).flatMap((one) => heldBy(one).flatMap((by) => instances.get(by) ?? []))
   return [...hosts].flatMap(([name, held]) => {
     const all = byHost.get(name) ?? []
-    return wantedOf(held, all, reserveSilent).map((wanted) =>
-      withheld(wanted, unallocatedOf(users(all, wanted), allocated.get(wanted.uuid) ?? {})),
-    )
+    return wantedOf(held, all, reserveSilent).map((wanted) => {
+      const lacking = unallocatedOf(users(all, wanted), allocated.get(wanted.uuid) ?? {})
+      const units = sum(all.filter(({ rpUuid }) => rpUuid === wanted.uuid).map(givenUnits))
+      return { ...withheld(wanted, lacking), given: units - sum([...lacking.values()]) }
+    })
   })
 }
 
@@ -94,4 +109,28 @@ const inStep: Invariant = {
   }),
 }
 
-export const placementInvariants: readonly Invariant[] = [ours, inStep]
+/** What does not stand for single units: then everything is reserved, whatever requests hold. */
+const OF_UNITS: ReadonlySet<Reserving> = new Set(['handles unusable', 'bound without allocation'])
+const Counted = v.object({ total: v.number(), reserved: v.number() })
+
+const notOverbooked: Invariant = {
+  name: 'I16',
+  meaning:
+    'what is reserved of a provider and what requests hold of it never exceed its total, unless all of it is reserved',
+  judge: ({ placement, quiet }) => ({
+    *end(history): Generator<Finding> {
+      if (!placement || !quiet) return
+      const shown = new Map(placement.providers.map((provider) => [provider.uuid, provider]))
+      for (const { uuid, name, resourceClass, reasons, given } of allWanted(history, placement)) {
+        const provider = shown.get(uuid)
+        const counted = v.safeParse(Counted, provider?.inventories[resourceClass])
+        if (!provider || isClaimed(provider) || !counted.success || reasons.some((one) => !OF_UNITS.has(one))) continue
+        const { total, reserved } = counted.output
+        if (reserved + given > total)
+          yield about(uuid, provider, `of ${name}: ${reserved} of ${total} are reserved, and requests hold ${given}`)
+      }
+    },
+  }),
+}
+
+export const placementInvariants: readonly Invariant[] = [ours, inStep, notOverbooked]

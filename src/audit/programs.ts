@@ -1,8 +1,11 @@
-/** Invariants of programming: what is recorded of a card, and what the card holds. */
+/** Invariants of programming: what is recorded of a card, what the card holds, and what a request was bound to. */
+import { bitstreamOf } from '../actors/arq/groups.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
-import { type Invariant, lastDeployables } from './history.ts'
+import type { HostStep, HostTrace } from './evidence.ts'
+import { type Finding, type Invariant, arqsIn, at, deployablesIn, lastDeployables } from './history.ts'
 import { onHost } from './hosts.ts'
+import { openJobs } from './programJobs.ts'
 
 /** An order for it is unanswered, so that the record may be older than the card. */
 const isBeingProgrammed = ({ program, handles }: Deployable): boolean =>
@@ -28,4 +31,85 @@ const verified: Invariant = {
   }),
 }
 
-export const programInvariants: readonly Invariant[] = [verified]
+const oneJob: Invariant = {
+  name: 'S14 jobs',
+  meaning:
+    'a region is programmed by one job at a time and while nobody uses it, and what ends is a job that was begun',
+  judge: () => {
+    const jobs = new Map<string, ReturnType<typeof openJobs>>()
+    return {
+      *step(step): Iterable<Finding> {
+        for (const { place, key, events } of deployablesIn(step)) {
+          const own = jobs.get(key) ?? openJobs()
+          jobs.set(key, own)
+          for (const event of events) for (const line of own.take(event)) yield at(place, [key], `${key}: ${line}`)
+        }
+      },
+    }
+  },
+}
+
+const proved: Invariant = {
+  name: 'I13',
+  meaning:
+    'an image is recorded of a deployable only where its last job ended well with that image, or where the card was read',
+  judge: () => {
+    const jobs = new Map<string, ReturnType<typeof openJobs>>()
+    return {
+      *step(step): Iterable<Finding> {
+        for (const { place, key, events, after } of deployablesIn(step)) {
+          const own = jobs.get(key) ?? openJobs()
+          jobs.set(key, own)
+          for (const event of events) own.take(event)
+          const { bitstreamId } = after
+          if (bitstreamId !== null && bitstreamId !== own.proved())
+            yield at(
+              place,
+              [key],
+              `${key} is recorded with image ${bitstreamId}, and what is proved is ${own.proved() ?? 'none'}`,
+            )
+        }
+      },
+    }
+  },
+}
+
+type Prepared = Extract<HostStep, { readonly did: 'prepare' | 'release' | 'program' | 'told' }>
+/** The last time that each order prepared its slot, with what the card held then. */
+const preparedOn = ({ steps }: HostTrace): ReadonlyMap<string, Prepared> =>
+  new Map(
+    steps.flatMap((step) =>
+      step.did === 'prepare' && step.holds !== undefined ? [[`${step.slot} ${step.number}`, step] as const] : [],
+    ),
+  )
+
+const boundToIts: Invariant = {
+  name: 'S14 bound',
+  meaning: 'a request that asks for an image is bound only where its card held that image when its slot was prepared',
+  judge: ({ hosts = [] }) => {
+    const seen = new Map(
+      hosts.flatMap((trace) => (trace.loaded === undefined ? [] : [[trace.name, preparedOn(trace)] as const])),
+    )
+    if (seen.size === 0) return {}
+    return {
+      *step(step): Iterable<Finding> {
+        for (const { place, key, after, events } of arqsIn(step)) {
+          const [{ image }, { bond }] = [bitstreamOf(after.group), after]
+          if (image === null || bond === null || !events.some(({ type }) => type === 'Bound')) continue
+          const steps = seen.get(bond.host)
+          if (steps === undefined) continue
+          const line = `${key} asks for image ${image}, and is bound to ${bond.deployable}`
+          if (bond.order === null) yield at(place, [key], `${line}, which nobody looked at`)
+          const found = bond.order === null ? undefined : steps.get(`${bond.handle.uuid} ${bond.order}`)
+          if (found && found.holds !== image)
+            yield {
+              ...at(place, [key], `${line}, which held ${found.holds ?? 'no image'}`),
+              proof: [{ of: 'host', host: bond.host, step: found }],
+            }
+        }
+      },
+    }
+  },
+}
+
+export const programInvariants: readonly Invariant[] = [verified, oneJob, proved, boundToIts]

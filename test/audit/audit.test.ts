@@ -30,6 +30,8 @@ const UNWRITTEN = [
   'an inventory differs',
   'a trait is missing',
   'a cleaning did not happen',
+  'a card held another image when its slot was prepared',
+  'more is reserved than requests leave',
   'a provider of ours belongs to nothing',
 ]
 const WRITTEN = FORGERIES.filter(([, what]) => !UNWRITTEN.includes(what))

@@ -10,6 +10,7 @@ import { hardwareCases } from './cases/hardware.ts'
 import { hostCases } from './cases/hosts.ts'
 import { journalCases } from './cases/journal.ts'
 import { placementCases } from './cases/placement.ts'
+import { boundCases, jobCases } from './cases/programJobs.ts'
 import { programCases } from './cases/programs.ts'
 import { reuseCases } from './cases/reuse.ts'
 import { rightCases } from './cases/rights.ts'
@@ -26,6 +27,8 @@ const CASES = [
   ...hostCases,
   ...cleaningCases,
   ...programCases,
+  ...jobCases,
+  ...boundCases,
   ...reuseCases,
   ...journalCases,
   ...topicCases,

@@ -5,6 +5,7 @@ import { deployable } from '../../src/actors/deployable/decider.ts'
 import { remember } from '../../src/actors/entities.ts'
 import { memoryOf } from '../../src/actors/runtime/memory.ts'
 import { placed, WRITTEN } from './placementForgeries.ts'
+import { PROGRAM_FORGERIES } from './programForgeries.ts'
 
 type Event = Record<string, unknown> & { readonly type: string }
 export type Forge = (evidence: Evidence) => Partial<Evidence>
@@ -207,6 +208,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ],
   ['L4', 'a free slot is prepared', (evidence) => host(() => ({ prepared: [freeSlot(evidence)] }))(evidence)],
   ['S14', 'a card holds nothing of what is recorded', host(() => ({ loaded: {} }))],
+  ...PROGRAM_FORGERIES,
   [
     'L5',
     'a release is never answered',

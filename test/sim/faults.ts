@@ -1,5 +1,6 @@
 /** The faults, injected one at a time while clients work. Each ends by itself or at the end of the load. */
 import { reportRecord } from '../../src/wire/message.ts'
+import { cardsUnseen } from './cardFaults.ts'
 import type { Process } from './control.ts'
 import { DATABASE_FAULTS, comesBackWithLess } from './databaseFaults.ts'
 import { forges } from './forger.ts'
@@ -324,6 +325,8 @@ const FAULTS: readonly Fault[] = [
   devicesFail,
   devicesFail,
   devicesFail,
+  cardsUnseen,
+  cardsUnseen,
   diskRefuses,
   unplugged,
   unplugged,
@@ -379,6 +382,7 @@ export const mend = ({
       }),
     )
     machine.refuseWrites(0)
+    machine.blind(null)
     machine.start()
     machine.report()
   }

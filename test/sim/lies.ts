@@ -9,6 +9,7 @@ export const BITES = [
   'numbers forgotten',
   'append torn',
   'programming unverified',
+  'card not read',
   'vGPUs not made again',
   'health forgotten',
   'relay without checkpoint',

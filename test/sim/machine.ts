@@ -15,6 +15,7 @@ import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type Fate, slowDisk } from './disk.ts'
 import { GPU_DEVICES, gpuTree, openGpu } from './gpu.ts'
 import { alteredLedger, deployablesIn } from './alteredLedger.ts'
+import { type Blindness, openCards } from './cards.ts'
 import { simCleaner } from './cleaner.ts'
 import { IMAGES, imageFilesOf } from './images.ts'
 import { hostKeyOf, verifierOf } from './forger.ts'
@@ -36,6 +37,8 @@ export type Machine = {
   /** Changes what goes wrong with its hardware, now and after the next start. */
   readonly hurt: (change: (faults: InjectedFaults) => void) => void
   readonly refuseWrites: (count: number) => void
+  /** How the discovery of its driver goes from now on. */
+  readonly blind: (how: Blindness) => void
   readonly report: () => void
   readonly jump: (ms: number) => void
   /**
@@ -77,6 +80,8 @@ type Attribution = {
   readonly covers?: (entry: Entry) => boolean
   /** The other slots of the deployable that the hardware holds prepared. */
   readonly besides?: (slot: string) => readonly string[]
+  /** The image that the card holds; null: none. */
+  readonly holds?: string | null
 }
 
 /** Records what the ledger on disk says about each slot, and what was done on the hardware. */
@@ -118,7 +123,7 @@ const openTrace = () => {
     step: 'prepare' | 'release' | 'program',
     of: string,
     fits: (entry: Entry) => boolean,
-    { covers = () => false, besides = () => [] }: Attribution = {},
+    { covers = () => false, besides = () => [], holds }: Attribution = {},
   ): void => {
     const inHand = [...noted.values()].filter(({ state }) => state === 'in-hand')
     // of two that fit, the one for which it was not done yet
@@ -126,7 +131,14 @@ const openTrace = () => {
     const covering = own ?? inHand.find(covers)
     const slot = own?.slot ?? (covering ? `${of} with ${covering.slot}` : of)
     const others = besides(slot)
-    steps.push({ did: step, slot, number: covering?.number ?? 0, ...(others.length > 0 && { beside: others }) })
+    const seen = holds === undefined ? {} : { holds }
+    steps.push({
+      did: step,
+      slot,
+      number: covering?.number ?? 0,
+      ...(others.length > 0 && { beside: others }),
+      ...seen,
+    })
   }
   return { steps, strangers, written, sent, did, forget: () => noted.clear() }
 }
@@ -136,10 +148,6 @@ const withoutSlot = (text: string | null, slot: string): string => {
   const { [slot]: _gone, ...others } = prepared
   return JSON.stringify({ prepared: others, loaded })
 }
-
-/** After a restart of the machine each card holds what its flash memory has, and nothing that was loaded into it. */
-const withFlashImages = (text: string | null): string =>
-  JSON.stringify({ prepared: readEffects(text).prepared, loaded: {} })
 
 type Step = <Value>(work: () => Promise<Value>) => Promise<Value>
 type Watch = {
@@ -152,11 +160,12 @@ type Watch = {
 }
 const slotsWatched = <One extends Driver>(
   driver: One,
-  { trace: { did }, step }: Pick<Watch, 'trace' | 'step'>,
+  { trace: { did }, step, effects }: Pick<Watch, 'trace' | 'step'> & Partial<Pick<Watch, 'effects'>>,
 ): One => ({
   ...driver,
   prepare: (io, slot, signal) => {
-    did('prepare', slot.uuid, (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot')
+    const seen = effects ? { holds: effects().loaded[slot.deployable] ?? null } : {}
+    did('prepare', slot.uuid, (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot', seen)
     return step(() => driver.prepare(io, slot, signal))
   },
   release: (io, slot, signal) => {
@@ -197,6 +206,13 @@ export const openMachine = (ports: Ports): Machine => {
   const ledger = `${STATE_DIR}/ledger.jsonl`
   const effects = effectsPath(STATE_DIR, DRIVER)
   const altered = new Set<string>()
+  const cards = openCards({
+    read: () => tree.kept()[effects] ?? null,
+    write: (text) => void tree.write(effects, text),
+    random: ports.random.fork('cards'),
+    bite,
+    say: (line) => say(`${name}: ${line}`),
+  })
   // there from the start: each miss would cost an error with its trace
   for (const path of [injectedFaultsPath(tree), effects]) void tree.write(path, '{}')
   const { cleaned, cleanerOf } = simCleaner({ name, bite, driver: DRIVER, random: ports.random.fork('cleaning') })
@@ -238,9 +254,9 @@ export const openMachine = (ports: Ports): Machine => {
         },
       },
       drivers: [
-        watched(driver, {
+        watched(cards.around(driver), {
           trace,
-          effects: () => readEffects(tree.kept()[effects] ?? null),
+          effects: cards.effects,
           step,
           isUnverified: bite === 'programming unverified',
         }),
@@ -284,9 +300,10 @@ export const openMachine = (ports: Ports): Machine => {
         trace.forget()
       }
       const mine = life
-      if (ports.random.chance(0.3)) {
+      const hasRestarted = ports.random.chance(0.3)
+      cards.started(hasRestarted)
+      if (hasRestarted) {
         gpu?.restart()
-        void tree.write(effects, withFlashImages(tree.kept()[effects] ?? null))
         say(`${name}: the machine has restarted`)
       }
       say(`${name}: starts`)
@@ -298,10 +315,12 @@ export const openMachine = (ports: Ports): Machine => {
       say(`${name}: dies, its last write is ${fate}`)
       disk.crash(fate)
       board.crash(fate)
+      cards.died()
       running = null
       schedule.end(life)
     },
     altered,
+    blind: cards.blind,
     occupy: () => {
       const names = deployablesIn(disk.files.get(ledger) ?? '')
       if (names.length === 0) return null
@@ -333,7 +352,7 @@ export const openMachine = (ports: Ports): Machine => {
     report: () => void (running && life.alive && schedule.soon(life, () => void running?.reportNow())),
     jump: (ms) => void (skewMs += ms),
     trace: async () => {
-      const { prepared, loaded } = readEffects(tree.kept()[effects] ?? null)
+      const { prepared, loaded } = cards.effects()
       const holds = [...Object.keys(prepared), ...(gpu?.made() ?? [])]
       return { name, steps: [...trace.steps], prepared: holds, loaded, cleaned: [...cleaned] }
     },

@@ -1,7 +1,7 @@
 /** What Placement should show of a host: one provider for each deployable with a resource class. A pure function of what is recorded (placement 7, 9.1). */
 import type { ArqUuid, DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import { isBeingCleaned } from '../deployable/cleaning.ts'
-import { type Deployable, attributeOf, traitsOf } from '../deployable/state.ts'
+import { type Deployable, type SlotHandle, attributeOf, traitsOf } from '../deployable/state.ts'
 import { countUnits, unitsOf } from '../deployable/units.ts'
 import type { Host, Liveness } from '../host/decider.ts'
 import { OWNER_TRAIT, placementName } from './names.ts'
@@ -53,8 +53,12 @@ const heldUnits = (held: Deployable): number => countUnits(held, 'some', ({ stat
  * minutes, so a handle that is being cleaned does not.
  */
 const USABLE: ReadonlySet<string> = new Set(['free', 'held', 'releasing'])
-const usableUnits = (held: Deployable): number =>
-  countUnits(held, 'every', (handle) => USABLE.has(handle.state) && !isBeingCleaned(handle))
+const isUsable = (handle: SlotHandle): boolean => USABLE.has(handle.state) && !isBeingCleaned(handle)
+const usableUnits = (held: Deployable): number => countUnits(held, 'every', isUsable)
+/** Units that requests hold, without those that count as unusable for another handle of theirs. */
+export const givenUnits = ({ handles }: Deployable): number =>
+  unitsOf(Object.values(handles)).filter((unit) => unit.every(isUsable) && unit.some(({ state }) => state === 'held'))
+    .length
 /**
  * Placement takes no total below 1. What requests hold is never cut off, also when the device has fewer handles than before. `below`: the
  * deployables of its tree, whose handles are given by its provider (R6).

@@ -1,7 +1,20 @@
 /** A case for each condition of the invariants of `src/audit/placement.ts`. */
 import type { PlacementSeen } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
-import { type Append, type Case, arq, bindStarted, board, created, deployable, entry, granted, of } from './scene.ts'
+import {
+  type Append,
+  type Case,
+  arq,
+  bindStarted,
+  board,
+  created,
+  deployable,
+  described,
+  entry,
+  granted,
+  of,
+  recorded,
+} from './scene.ts'
 
 type Provider = PlacementSeen['providers'][number]
 type Write = PlacementSeen['writes'][number]
@@ -49,6 +62,20 @@ const renamed = shown({ name: 'other' })
 const bound: readonly Append[] = [created('a1'), [arq('a1', bindStarted()), deployable('d1', granted())]]
 const withheld = shown({ inventories: { FPGA: { ...inventory, reserved: 1 } } })
 const allocated = shown({ allocated: { i1: 1 } })
+const reserving = (reserved: number, has: Provider['allocated'] = { i1: 1 }): Provider =>
+  shown({ inventories: { FPGA: { ...inventory, reserved } }, allocated: has })
+const disabled = deployable('d1', { type: 'StatusSet', status: 'maintaining' })
+const pair = described(
+  [
+    { uuid: 'h1', set: 0 },
+    { uuid: 'h2', set: 0 },
+  ],
+  { numAccelerators: 1 },
+)
+const single = shown({
+  inventories: { FPGA: { ...inventory, total: 1, max_unit: 1, reserved: 1 } },
+  allocated: { i1: 1 },
+})
 const bare = shown({ traits: [] })
 const stray = shown({ uuid: 'rp9', name: 'stray' })
 
@@ -103,4 +130,33 @@ export const placementCases: readonly Case[] = [
     found(stray, '(stray) is ours, and nothing recorded explains it', 'rp9'),
   ],
   ['L3', 'one of another belongs to nothing', seen([shown(), { ...stray, traits: ['OWNER_NOVA'] }]), []],
+  ['I16', 'nothing is reserved beside what requests hold', seen([allocated], [], true, ...bound), []],
+  ['I16', 'what requests leave is reserved', seen([reserving(1)], [], true, ...bound), []],
+  [
+    'I16',
+    'more is reserved than requests leave',
+    seen([reserving(2)], [], true, ...bound),
+    found(reserving(2), 'of board: 2 of 2 are reserved, and requests hold 1'),
+  ],
+  ['I16', 'what is held without an allocation is reserved', seen([reserving(2, {})], [], true, ...bound), []],
+  ['I16', 'all of it is reserved', seen([reserving(2)], [], true, ...bound, disabled), []],
+  ['I16', 'it is not quiet', seen([reserving(2)], [], false, ...bound), []],
+  ['I16', 'somebody else has claimed it', seen([{ ...reserving(2), traits: ['OWNER_NOVA'] }], [], true, ...bound), []],
+  ['I16', 'it has an inventory of another class', seen([shown({ inventories: {} })], [], true, ...bound), []],
+  ['I16', 'it is not shown', seen([], [], true, ...bound), []],
+  [
+    'I16',
+    'a function of an accelerator that is held is gone',
+    {
+      ...of(
+        host,
+        deployable('d1', recorded({ description: pair })),
+        ...bound,
+        deployable('d1', { type: 'HandleQuarantined', handle: 'h2', until: 'released', by: 'op', reason: 'r' }),
+      ),
+      quiet: true,
+      placement: { providers: [single], writes: [], reserveSilent: 'down' as const },
+    },
+    [],
+  ],
 ]

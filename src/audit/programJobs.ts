@@ -1,0 +1,96 @@
+/** The jobs that write a card, as its rows tell of them, and the image that they prove. It folds the events by itself: nothing of the decider is believed. */
+import type { DeployableEvent } from '../actors/deployable/messages.ts'
+
+/** `slot` null: an operator has asked for it. */
+type Job = { readonly number: number; readonly image: string; readonly slot: string | null }
+
+const jobIn = (event: DeployableEvent): Job | null => {
+  if (event.type === 'ProgramStarted') return { number: event.order.number, image: event.image, slot: null }
+  if (event.type !== 'Granted' || event.order?.type !== 'PrepareSlot') return null
+  const { number, bitstream: image } = event.order
+  return image === undefined ? null : { number, image, slot: event.handle }
+}
+
+/** What the event says that the card holds; undefined: it says nothing of it. */
+const readIn = (event: DeployableEvent): string | null | undefined => {
+  if (event.type === 'DeployableRecorded' || event.type === 'BitstreamRead') return event.bitstreamId
+  return event.type === 'OrdersRaised' && event.imageUnknown ? null : undefined
+}
+
+export const openJobs = () => {
+  const open = new Map<number, Job>()
+  const held = new Set<string>()
+  let [image, isAway]: [string | null, boolean] = [null, false]
+  const ofSlot = (slot: string): Job | undefined => [...open.values()].find((job) => job.slot === slot)
+
+  /** Why the job must not begin now. */
+  const against = (job: Job): readonly string[] => {
+    const others = [...open.values()].filter(
+      (other) => job.slot === null || other.slot === null || other.image !== job.image,
+    )
+    const sharers = new Set([...open.values()].map(({ slot }) => slot))
+    const users = [...held].filter((slot) => slot !== job.slot && !sharers.has(slot))
+    const writes = job.slot === null || job.image !== image
+    return [
+      ...others
+        .filter(() => writes)
+        .map(
+          (other) => `order ${job.number} loads image ${job.image} while order ${other.number} loads ${other.image}`,
+        ),
+      ...(writes && users.length > 0
+        ? [`order ${job.number} loads image ${job.image} while handle ${users[0]} is held`]
+        : []),
+    ]
+  }
+  const begun = (event: DeployableEvent): readonly string[] => {
+    const job = jobIn(event)
+    const found = job ? against(job) : []
+    if (job) open.set(job.number, job)
+    if (event.type === 'Granted') held.add(event.handle)
+    return found
+  }
+  const programEnded = (event: Extract<DeployableEvent, { readonly number: number; readonly image: string }>) => {
+    const job = open.get(event.number)
+    const isIts = job?.slot === null && job.image === event.image
+    open.delete(event.number)
+    if (event.type === 'ProgramFailed') image = null
+    else if (isIts) ({ image } = event)
+    return isIts ? [] : [`order ${event.number} is said to have ended with image ${event.image}, and was not begun`]
+  }
+  const slotEnded = (slot: string, how: 'done' | 'not done', number?: number): void => {
+    const job = ofSlot(slot)
+    if (!job || (number !== undefined && number !== job.number)) return
+    open.delete(job.number)
+    image = how === 'done' ? job.image : null
+  }
+  const presence = (event: Extract<DeployableEvent, { type: 'PresenceSet' }>): void => {
+    if (isAway) image = event.bitstreamId ?? null
+    isAway = event.presence === 'retired'
+  }
+  /** What is wrong with the event. */
+  const take = (event: DeployableEvent): readonly string[] => {
+    const read = readIn(event)
+    if (read !== undefined) image = read
+    switch (event.type) {
+      case 'ProgramStarted':
+      case 'Granted':
+        return begun(event)
+      case 'Programmed':
+      case 'ProgramFailed':
+        return programEnded(event)
+      case 'HandleReleased':
+        held.delete(event.handle)
+        slotEnded(event.handle, 'not done')
+        return []
+      case 'OrderDone':
+        slotEnded(event.slot, 'done', event.number)
+        return []
+      case 'PresenceSet':
+        presence(event)
+        return []
+      default:
+        return []
+    }
+  }
+  return { take, proved: () => image }
+}
