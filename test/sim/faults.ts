@@ -334,12 +334,13 @@ const FAULTS: readonly Fault[] = [
   deviceBad,
 ]
 /** What fails more often than anything else, for a bug that shows in nothing else. */
-export type Favourite = 'loss' | 'placement' | 'keystone' | 'programming'
+export type Favourite = 'loss' | 'placement' | 'keystone' | 'programming' | 'restart'
 const FAVOURITES: Readonly<Record<Favourite, Fault>> = {
   loss: comesBackWithLess,
   placement: placementMeddled,
   keystone: tokensRevoked,
   programming: programsFail,
+  restart: hostDies,
 }
 export const strike = (stage: Stage, favourite: Favourite | null): void =>
   (favourite && stage.random.chance(0.4) ? FAVOURITES[favourite] : stage.random.pick(FAULTS))(stage)

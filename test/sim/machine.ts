@@ -300,7 +300,7 @@ export const openMachine = (ports: Ports): Machine => {
         trace.forget()
       }
       const mine = life
-      const hasRestarted = ports.random.chance(0.3)
+      const hasRestarted = ports.random.chance(bite === 'card not read' ? 0.8 : 0.3)
       cards.started(hasRestarted)
       if (hasRestarted) {
         gpu?.restart()

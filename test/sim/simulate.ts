@@ -89,6 +89,7 @@ const favouriteOf = (bite: Bite | null): Favourite | null => {
   if (needsLoss(bite)) return 'loss'
   if (needsKeystone(bite)) return 'keystone'
   if (bite === 'programming unverified') return 'programming'
+  if (bite === 'card not read') return 'restart'
   return needsPlacement(bite) ? 'placement' : null
 }
 
