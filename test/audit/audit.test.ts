@@ -81,7 +81,13 @@ describe('accelerando audit', () => {
   })
   it('has a planted violation of every invariant, but for those about what it has no record of: Placement, what commands did on hosts, and what cards held', () => {
     const shown = new Set(WRITTEN.map(([name]) => name))
-    expect(INVARIANTS.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual(['S18 host', 'S14 bound', 'S11', 'L3', 'I16'])
+    expect(INVARIANTS.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([
+      'S18 host',
+      'S14 bound',
+      'S11',
+      'L3',
+      'I16',
+    ])
   })
 
   it('reads a stopped folder, and writes its journal so that it can be read again', { timeout: 120_000 }, async () => {
