@@ -71,26 +71,15 @@ export const openJobs = () => {
   const take = (event: DeployableEvent): readonly string[] => {
     const read = readIn(event)
     if (read !== undefined) image = read
-    switch (event.type) {
-      case 'ProgramStarted':
-      case 'Granted':
-        return begun(event)
-      case 'Programmed':
-      case 'ProgramFailed':
-        return programEnded(event)
-      case 'HandleReleased':
-        held.delete(event.handle)
-        slotEnded(event.handle, 'not done')
-        return []
-      case 'OrderDone':
-        slotEnded(event.slot, 'done', event.number)
-        return []
-      case 'PresenceSet':
-        presence(event)
-        return []
-      default:
-        return []
+    if (event.type === 'ProgramStarted' || event.type === 'Granted') return begun(event)
+    if (event.type === 'Programmed' || event.type === 'ProgramFailed') return programEnded(event)
+    if (event.type === 'PresenceSet') presence(event)
+    if (event.type === 'OrderDone') slotEnded(event.slot, 'done', event.number)
+    if (event.type === 'HandleReleased') {
+      held.delete(event.handle)
+      slotEnded(event.handle, 'not done')
     }
+    return []
   }
   return { take, proved: () => image }
 }

@@ -68,9 +68,9 @@ export const openCards = ({ read, write, random, bite, say }: Ports): Cards => {
       writing.clear()
     },
     blind: (how) => {
-      blindness = how
       if (how !== 'hangs') sees.resolve()
-      else sees = Promise.withResolvers()
+      else if (blindness !== 'hangs') sees = Promise.withResolvers()
+      blindness = how
     },
     around: (driver) => ({
       ...driver,
