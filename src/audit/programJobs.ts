@@ -17,34 +17,30 @@ const readIn = (event: DeployableEvent): string | null | undefined => {
   return event.type === 'OrdersRaised' && event.imageUnknown ? null : undefined
 }
 
+type Standing = { readonly open: readonly Job[]; readonly held: ReadonlySet<string>; readonly image: string | null }
+/** Why the job must not begin now: it would write the card beside another job, or under a request that is not of its own bind. */
+const against = (job: Job, { open, held, image }: Standing): readonly string[] => {
+  if (job.slot !== null && job.image === image) return []
+  const what = `order ${job.number} loads image ${job.image} while`
+  const sharers = new Set(open.map(({ slot }) => slot))
+  const users = [...held].filter((slot) => slot !== job.slot && !sharers.has(slot))
+  return [
+    ...open
+      .filter((other) => job.slot === null || other.slot === null || other.image !== job.image)
+      .map((other) => `${what} order ${other.number} loads ${other.image}`),
+    ...users.slice(0, 1).map((user) => `${what} handle ${user} is held`),
+  ]
+}
+
 export const openJobs = () => {
   const open = new Map<number, Job>()
   const held = new Set<string>()
   let [image, isAway]: [string | null, boolean] = [null, false]
   const ofSlot = (slot: string): Job | undefined => [...open.values()].find((job) => job.slot === slot)
 
-  /** Why the job must not begin now. */
-  const against = (job: Job): readonly string[] => {
-    const others = [...open.values()].filter(
-      (other) => job.slot === null || other.slot === null || other.image !== job.image,
-    )
-    const sharers = new Set([...open.values()].map(({ slot }) => slot))
-    const users = [...held].filter((slot) => slot !== job.slot && !sharers.has(slot))
-    const writes = job.slot === null || job.image !== image
-    return [
-      ...others
-        .filter(() => writes)
-        .map(
-          (other) => `order ${job.number} loads image ${job.image} while order ${other.number} loads ${other.image}`,
-        ),
-      ...(writes && users.length > 0
-        ? [`order ${job.number} loads image ${job.image} while handle ${users[0]} is held`]
-        : []),
-    ]
-  }
   const begun = (event: DeployableEvent): readonly string[] => {
     const job = jobIn(event)
-    const found = job ? against(job) : []
+    const found = job ? against(job, { open: [...open.values()], held, image }) : []
     if (job) open.set(job.number, job)
     if (event.type === 'Granted') held.add(event.handle)
     return found
