@@ -63,11 +63,21 @@ class Gauge {
     this.#noteComplaint(complaint ?? null)
     return this.#told(devices, complaint)
   }
-  #told(devices: Measured['devices'], complaint: string | undefined): Measurements {
+  /** Null: not even the reason why nothing was measured can be told, as with a clock that no report may hold. */
+  #told(devices: Measured['devices'], complaint: string | undefined): Measurements | null {
+    const told = this.#reading(devices, complaint)
+    if (typeof told !== 'string') return told
+    const why = this.#reading([], told)
+    if (typeof why !== 'string') return why
+    this.#noteComplaint(why)
+    return null
+  }
+  /** A text: why a report may not hold it. */
+  #reading(devices: Measured['devices'], complaint: string | undefined): Measurements | string {
     const reading = {
       driver: this.driver.name,
       at: this.#options.clock.now(),
-      ...(complaint === undefined ? {} : { complaint: complaint.slice(0, COMPLAINT_MAX) }),
+      ...(complaint === undefined ? {} : { complaint: complaint.slice(0, COMPLAINT_MAX).toWellFormed() }),
       devices: devices.map(({ controlPath, numbers }) => ({
         controlPath,
         numbers,
@@ -75,11 +85,13 @@ class Gauge {
       })),
     }
     const checked = v.safeParse(Measurements, reading, { abortEarly: true })
-    if (checked.success && Buffer.byteLength(JSON.stringify(reading)) > READING_MAX_BYTES)
-      return this.#told([], `a reading must not be longer than ${READING_MAX_BYTES} bytes`)
-    if (checked.success) return checked.output
-    const [issue] = checked.issues
-    return this.#told([], `measured what no report may hold: ${v.getDotPath(issue) ?? 'devices'}: ${issue.message}`)
+    if (!checked.success) {
+      const [issue] = checked.issues
+      return `measured what no report may hold: ${v.getDotPath(issue) ?? 'devices'}: ${issue.message}`
+    }
+    return Buffer.byteLength(JSON.stringify(reading)) > READING_MAX_BYTES
+      ? `a reading must not be longer than ${READING_MAX_BYTES} bytes`
+      : checked.output
   }
   async #measured(measure: NonNullable<Driver['measure']>, paths: readonly string[]): Promise<Measured> {
     const { io, clock, limitMs } = this.#options

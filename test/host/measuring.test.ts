@@ -120,11 +120,32 @@ test.each([
     },
     /^a reading must not be longer than 524288 bytes$/,
   ],
+  [
+    'explained with half a character where it is cut',
+    { devices: [], complaint: `${'x'.repeat(499)}😀` },
+    /^x{499}\uFFFD$/,
+  ],
 ])('a reading that is %s is replaced by a complaint', async (_, reading, complaint) => {
   const lab = await withMeasure(async () => reading)
   await lab.clock.pass(BEAT_MS)
   expect(told(lab)).toMatchObject([{ devices: [] }])
   expect(told(lab)[0]!.complaint).toMatch(complaint)
+})
+
+test('a reading of which not even a complaint can be told is logged, and the heartbeats go on', async () => {
+  const lab = await openHostLab()
+  let beforeTheEpoch = false
+  const clock = { ...lab.clock, now: () => (beforeTheEpoch ? -1 : lab.clock.now()) }
+  const { measure, ...plain } = lab.driver
+  const late: Driver['measure'] = async (...given) => {
+    beforeTheEpoch = true
+    return measure(...given)
+  }
+  hosts.push(await lab.boot({ clock, drivers: [{ ...plain, measure: late }] }))
+  await lab.clock.pass(BEAT_MS)
+  beforeTheEpoch = false
+  expect(told(lab)).toEqual([])
+  expect(lab.log.said.filter(({ message }) => message === 'measuring.failed')).toHaveLength(1)
 })
 
 test('a driver that cannot measure tells nothing', async () => {
