@@ -58,6 +58,9 @@ const valueShape = ({ schema, mayBeEmpty }: Arg<unknown>): Json => {
     return {
       anyOf: [schema, intText(schema['minimum'] === 0 ? 0 : 1)],
     }
+  // out of JSON as a text: the pairs hold texts and numbers
+  if (schema['type'] === 'boolean')
+    return { type: 'string', pattern: `^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])${mayBeEmpty === true ? '?' : ''}$` }
   const free = schema['enum'] === undefined && schema !== UUID_SHAPE
   return { anyOf: [schema, ...(free ? [{ type: 'number' }] : []), ...empty] }
 }
