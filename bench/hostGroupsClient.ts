@@ -32,7 +32,14 @@ const opened = async (index: number) => {
   const place = { from: null, moved: () => {} }
   const at = performance.now()
   const { topic } = CATALOGUE.hostOrders
-  await bus.consume({ topic, group: `host-${name}-boot`, onlyKey: name, from: 'earliest', place, take: async () => {} })
+  await bus.consume({
+    topic,
+    group: `host-${name}-boot`,
+    onlyKey: name,
+    from: 'earliest',
+    offsetStore: place,
+    take: async () => {},
+  })
   return { bus, ms: performance.now() - at }
 }
 

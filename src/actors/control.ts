@@ -29,7 +29,7 @@ import type { Standing } from './placement/standing.ts'
 import type { Programming } from './deployable/programming.ts'
 import type { ProfileUpdate, Version } from './profile/decider.ts'
 import type { Viewer } from './profile/usable.ts'
-import type { Place } from './runtime/ports.ts'
+import type { PageCursor } from './runtime/ports.ts'
 import type { Row } from './runtime/views.ts'
 import type { Delivery, Overview } from './tallied.ts'
 import type { Timeline } from './timelineSteps.ts'
@@ -58,10 +58,10 @@ export type Page = {
   readonly sort?: string
   readonly descending?: boolean
   /** Where an earlier page of the same list ended; counts instead of a marker, and also when that row was deleted since. */
-  readonly after?: Place
+  readonly after?: PageCursor
 }
 /** `next`: where the next page begins; null: no rows are left after the last one. Unknown marker: fault `invalid`, field `marker`. */
-export type Listed<R> = { readonly items: readonly R[]; readonly next: Place | null }
+export type Listed<R> = { readonly items: readonly R[]; readonly next: PageCursor | null }
 
 export type Binding = {
   readonly arq: ArqUuid

@@ -30,7 +30,7 @@ export type OffsetStore = {
   /** Null, or an offset of another bus or partition: the consumer starts as `ConsumeOptions.from` says. */
   readonly from: StoredOffset | null
   /** Called when the position has moved: all messages before it are taken. Must not throw. */
-  readonly moved: (place: StoredOffset) => void
+  readonly moved: (offset: StoredOffset) => void
 }
 
 /** BUS-6; false: too many of the partition have stepped aside already, or the window is one. */
@@ -49,7 +49,7 @@ export type ConsumeOptions = {
    * The consumer is the only member of its group, which is new at each start and is deleted at an orderly stop. Only with `onlyKey`,
    * since the stored offset belongs to one partition.
    */
-  readonly place?: OffsetStore
+  readonly offsetStore?: OffsetStore
   /** How many messages of a partition may be in progress at once. Default 1; with more, `take` is responsible for the order among them. */
   readonly window?: number
   /** Must not throw for bad content: messages that cannot be parsed go to the dead letters. */

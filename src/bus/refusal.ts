@@ -16,5 +16,7 @@ export const recordRefusal = ({ topic, value, tombstone }: BusRecord): string | 
   return bytes > MESSAGE_MAX_BYTES ? `${topic}: a message of ${bytes} bytes, more than ${MESSAGE_MAX_BYTES}` : null
 }
 
-export const offsetStoreRefusal = ({ topic, place, onlyKey }: ConsumeOptions): string | null =>
-  place !== undefined && onlyKey === undefined ? `${topic}: a place needs onlyKey, it is one partition's` : null
+export const offsetStoreRefusal = ({ topic, offsetStore, onlyKey }: ConsumeOptions): string | null =>
+  offsetStore !== undefined && onlyKey === undefined
+    ? `${topic}: an offset store needs onlyKey: its offset belongs to one partition`
+    : null

@@ -66,7 +66,7 @@ export const outputWithoutSecrets = (text: string): string =>
     .replaceAll(/(serial[^:=\n"]*["']?\s*[:=]\s*["']?)[^\s"',]+/gi, `$1${REMOVED}`)
 
 const HOPS_MAX = 40
-type Place = { readonly folder: Tree; readonly name: string; readonly path: string }
+type TreeEntry = { readonly folder: Tree; readonly name: string; readonly path: string }
 
 /** Where the link at the path leads, relative to its folder: also where it was absolute, so that it stays within the recording. */
 const relativeTarget = (path: string, target: string): string =>
@@ -97,7 +97,7 @@ class Growing {
     return asked
   }
   /** The place of a path without links in it. Records the links on the way; the last part is followed only when told so. */
-  async #place(path: string, last: boolean): Promise<Place> {
+  async #place(path: string, last: boolean): Promise<TreeEntry> {
     let parts = posix.normalize(path).split('/').filter(Boolean)
     let [folder, at, hops] = [this.root, 0, 0]
     for (; at < parts.length; at++) {

@@ -170,7 +170,7 @@ class Program {
       topic,
       group: hostGroup(name, this.boot.bootId),
       onlyKey: name,
-      place: this.#kept.place,
+      offsetStore: this.#kept.offsetStore,
       from: 'earliest',
       window: WINDOW,
       take,
@@ -254,13 +254,13 @@ class Program {
     await within(this.#outbox.idle(), 1000)
     await within(this.#outbox.close(), 1000)
     await within(this.#kept.ledger.close(false), 1000)
-    await within(this.#kept.place.close('orderly'), 1000)
+    await within(this.#kept.offsetStore.close('orderly'), 1000)
   }
   async #die(): Promise<void> {
     this.#inventory.close()
     void this.#kept.playbooks.stop()
     void this.#kept.ledger.close(true)
-    void this.#kept.place.close('at once')
+    void this.#kept.offsetStore.close('at once')
     void this.#outbox.close()
     void this.#consumer?.stop()
     await this.#orders.stop(0)

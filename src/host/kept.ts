@@ -17,7 +17,7 @@ import { type KeptOffset, openOffsetStore } from './offsetStore.ts'
 export type Kept = {
   readonly boot: Boot
   readonly ledger: Ledger
-  readonly place: KeptOffset
+  readonly offsetStore: KeptOffset
   readonly membership: Membership
   readonly signer: Signer
   readonly functions: Functions
@@ -48,9 +48,9 @@ export const openKept = async (start: KeptStart): Promise<Kept> => {
   const membership = await openMembership(disk, `${stateDir}/cluster.json`, verify)
   const bootNumber = await nextBoot({ disk, path: `${stateDir}/boot.json`, clock, log })
   const ledger = await openLedger({ disk, path: `${stateDir}/ledger.jsonl`, host: name, clock, log, boot: bootNumber })
-  const place = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })
+  const offsetStore = await openOffsetStore({ disk, path: `${stateDir}/place.json`, clock, log })
   const functions = await openFunctions(disk, `${stateDir}/functions.json`, log)
   const drivers = start.drivers.map((driver) => driver.name)
   const playbooks = await Playbooks.open({ ...start, tools: start.playbooks ?? null, host: name, drivers })
-  return { boot: { bootId: ids.uuid(), bootNumber }, ledger, place, membership, signer, functions, playbooks }
+  return { boot: { bootId: ids.uuid(), bootNumber }, ledger, offsetStore, membership, signer, functions, playbooks }
 }

@@ -7,7 +7,7 @@ import { troubled } from './told.ts'
 import type { Bodies } from './view/screen.ts'
 
 type Look = (c: Context, here: string) => Promise<Looking | Response>
-type Place = {
+type ActionTarget = {
   readonly kind: string
   readonly id: string
   readonly here: string
@@ -24,14 +24,14 @@ const KINDS = {
 } as const
 const REASON_MAX = 1000
 
-const placeOf = (c: Context): Place => {
+const targetOf = (c: Context): ActionTarget => {
   const { kind = '', id = '', name = '' } = c.req.param() as Readonly<Record<string, string>>
   const back = `${kind}/${encodeURIComponent(id)}`
   return { kind, id, back, here: `${back}/do/${name}`, action: actionOf(kind, name) }
 }
 
 const painted = (
-  { id, back }: Place,
+  { id, back }: ActionTarget,
   action: Action,
   more: Pick<Bodies['act'], 'trouble' | 'not' | 'typed' | 'concerned'>,
 ): Painted => ({
@@ -50,7 +50,7 @@ const painted = (
   },
 })
 
-const unknown = (c: Context, place: Place, { who }: Looking, show: Show): Promise<Response> => {
+const unknown = (c: Context, place: ActionTarget, { who }: Looking, show: Show): Promise<Response> => {
   const { trouble } = troubled('missing', 'This cannot be done here.')
   return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
 }
@@ -60,7 +60,7 @@ const concernedBy = ({ api }: Looking, { dryRun, method, path, reason }: Action,
   dryRun ? api.wouldConcern(method, path(id), reason ? { reason: 'to be given' } : undefined) : null
 
 export const actionPage = async (c: Context, look: Look, show: Show): Promise<Response> => {
-  const place = placeOf(c)
+  const place = targetOf(c)
   const looking = await look(c, place.here)
   if (looking instanceof Response) return looking
   if (place.action === undefined) return unknown(c, place, looking, show)
@@ -71,7 +71,7 @@ export const actionPage = async (c: Context, look: Look, show: Show): Promise<Re
 }
 
 export const act = async (c: Context, look: Look, show: Show): Promise<Response> => {
-  const place = placeOf(c)
+  const place = targetOf(c)
   const looking = await look(c, place.here)
   if (looking instanceof Response) return looking
   const { action, id, back } = place

@@ -304,7 +304,7 @@ describe('a start of a consumer that keeps its own place', () => {
       group,
       from: 'earliest',
       onlyKey,
-      place: { from: null, moved: () => undefined },
+      offsetStore: { from: null, moved: () => undefined },
       take: async ({ key, value }) => void heard.push(`${key}${value}`),
     })
   const lags = (bus: ReturnType<typeof inProcessBus>, ...groups: readonly string[]) =>

@@ -87,7 +87,7 @@ describeWith('kafka', 'the bus on a real broker', (rig) => {
         (await asked.asking((admin) => admin.listGroups())).groups.map(({ groupId }) => groupId)
       let offset = -1
       const place = { from: null, moved: (to: { readonly offset: number }) => void (offset = to.offset) }
-      const { stop } = await listen(bus, 'host-h-1', { onlyKey: 'h', place })
+      const { stop } = await listen(bus, 'host-h-1', { onlyKey: 'h', offsetStore: place })
       await bus.publish([say('h', 1)])
       await until(() => offset > 0)
       const group = `${options.prefix}host-h-1`

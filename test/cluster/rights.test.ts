@@ -120,7 +120,7 @@ const consumed = async (user: User, group: string, own: boolean): Promise<string
   const place = { from: null, moved: () => {} }
   const name = own ? hostOrders.topic : hostReports.topic
   const failed = await wrong(
-    bus.consume({ topic: name, group, from: 'earliest', take, ...(own ? { onlyKey: HOST, place } : {}) }),
+    bus.consume({ topic: name, group, from: 'earliest', take, ...(own ? { onlyKey: HOST, offsetStore: place } : {}) }),
   )
   const { connected, lastError } = bus.state()
   const asked = failed ?? (connected ? null : (lastError?.reason ?? 'not joined'))

@@ -289,7 +289,7 @@ export const busContract = (name: string, make: (limits?: Limits) => Promise<Bus
         onlyKey: `${mark}/k`,
         window: 8,
       } as const
-      const { stop } = await bus.consume({ ...asked, place, take })
+      const { stop } = await bus.consume({ ...asked, offsetStore: place, take })
       return { heard, places, stop }
     }
 
@@ -332,7 +332,7 @@ export const busContract = (name: string, make: (limits?: Limits) => Promise<Bus
     test('a place is one partition of one key', async () => {
       const place = { from: null, moved: () => {} }
       const take = async (): Promise<void> => {}
-      const asked = bus.consume({ topic: TOPIC, group: `${mark}-none`, from: 'earliest', place, take })
+      const asked = bus.consume({ topic: TOPIC, group: `${mark}-none`, from: 'earliest', offsetStore: place, take })
       await expect(asked).rejects.toThrow('onlyKey')
     })
 

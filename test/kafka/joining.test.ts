@@ -190,7 +190,7 @@ const placed = async (from: StoredOffset | null, start: 'earliest' | 'latest' = 
   const { bus } = lab.openBus()
   const places: StoredOffset[] = []
   const moved = (place: StoredOffset): void => void places.push(place)
-  const { heard, stop } = await listen(bus, 'host-1', { onlyKey: 'd', from: start, place: { from, moved } })
+  const { heard, stop } = await listen(bus, 'host-1', { onlyKey: 'd', from: start, offsetStore: { from, moved } })
   return { bus, heard, places, stop }
 }
 

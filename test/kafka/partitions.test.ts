@@ -17,7 +17,7 @@ const reading = async (from: StoredOffset | null = null) => {
   const { bus, log } = soon()
   const places: StoredOffset[] = []
   const place = { from, moved: (to: StoredOffset): void => void places.push(to) }
-  const { heard, stop } = await listen(bus, 'host-f-1', { onlyKey: KEY, place })
+  const { heard, stop } = await listen(bus, 'host-f-1', { onlyKey: KEY, offsetStore: place })
   return { bus, log, heard, places, stop }
 }
 

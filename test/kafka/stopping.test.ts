@@ -245,7 +245,7 @@ test('a topic of nobody, and a place without a key, are refused before anything 
     'there is no topic no.topic',
   )
   const { place: own } = place()
-  await expect(bus.consume({ topic: REPORTS, group: 'g', from: 'earliest', take, place: own })).rejects.toThrow(
+  await expect(bus.consume({ topic: REPORTS, group: 'g', from: 'earliest', take, offsetStore: own })).rejects.toThrow(
     'onlyKey',
   )
   expect([bus.state().consumers, lab.broker.seen('ApiVersions')]).toEqual([[], []])

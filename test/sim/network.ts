@@ -139,15 +139,15 @@ export const openNetwork = ({ schedule, random, snare, tap, calm, generation }: 
       schedule.across(life, server, delayMs, async () => {
         // a consumer that dies has not taken what it had in hand: that comes again
         const take: typeof options.take = (message, stepAside) => {
-          if (options.place === undefined && recent.push(message) > CHUNK) recent.shift()
+          if (options.offsetStore === undefined && recent.push(message) > CHUNK) recent.shift()
           const taken = (): Promise<void> =>
             schedule.across(server, life, delayMs, () => options.take(message, stepAside))
           return isIdle(message) ? taken() : tap.pass(life, 'deliver', taken)
         }
         const member: Member = { life, options: { ...options, take }, consumer: null }
-        if (options.place === undefined) members.add(member)
+        if (options.offsetStore === undefined) members.add(member)
         const consumer = await bus.consume(member.options)
-        if (options.place === undefined) member.consumer = consumer
+        if (options.offsetStore === undefined) member.consumer = consumer
         else consumers.add(consumer)
         if (!life.alive) leave()
         const stop = (): Promise<void> => {

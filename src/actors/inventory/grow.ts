@@ -166,9 +166,9 @@ const standingBelow = (one: ReportedDeployable, parent: string | undefined): Rep
   return parent === undefined ? rest : { ...rest, parent }
 }
 
-type Place = NonNullable<Description['place']>
+type TreePosition = NonNullable<Description['place']>
 /** Null: it stands where it stood. */
-const movedTo = (growing: Growing, was: Deployable, reported: ReportedDeployable): Place | null => {
+const movedTo = (growing: Growing, was: Deployable, reported: ReportedDeployable): TreePosition | null => {
   const { tree = null, rpUuid } = placeOf(growing, reported)
   return canonicalJson(tree) === canonicalJson(was.tree ?? null) ? null : { tree, rpUuid }
 }

@@ -29,7 +29,7 @@ export type Differences = {
   /** An order is under way: when it has ended, the same slots may differ. */
   readonly undecided: boolean
 }
-type Place = { readonly held: Deployable; readonly handle: SlotHandle }
+type HeldHandle = { readonly held: Deployable; readonly handle: SlotHandle }
 
 const foundOf = ({ slot, number, arq }: PreparedSlot): Found => ({
   slot,
@@ -40,7 +40,7 @@ const foundOf = ({ slot, number, arq }: PreparedSlot): Found => ({
 const told = ({ slot, number }: PreparedSlot): string => `slot ${slot} prepared by order ${number}`
 
 const difference = (
-  { held, handle }: Place,
+  { held, handle }: HeldHandle,
   kind: Difference['kind'],
   reason: string,
   found: Found | null = null,
@@ -48,18 +48,18 @@ const difference = (
 
 /** Nothing is concluded of a handle whose order is under way, or that is withheld already. */
 const isOpen = ({ pending, quarantine }: SlotHandle): boolean => pending === null && quarantine === undefined
-const isShown = ({ held, handle }: Place): boolean => held.presence === 'present' && !handle.unseen && isOpen(handle)
+const isShown = ({ held, handle }: HeldHandle): boolean => held.presence === 'present' && !handle.unseen && isOpen(handle)
 /**
  * Its host takes part in binds of it, and shows it. A mediated device that its driver does not know for its own counts against what can be offered, so
  * the handle that it belongs to may be one that is not shown.
  */
-const isWorkedOn = ({ held, handle }: Place): boolean =>
+const isWorkedOn = ({ held, handle }: HeldHandle): boolean =>
   held.hostWork && held.presence === 'present' && isOpen(handle) && (!handle.unseen || handle.type === 'MDEV')
 
 const LOST = 'its host does not have it prepared for the request that holds it'
 
 /** The host names the handle's own slot. */
-const ownDifference = (place: Place, shown: PreparedSlot): readonly Difference[] => {
+const ownDifference = (place: HeldHandle, shown: PreparedSlot): readonly Difference[] => {
   const { held, handle } = place
   if (!isShown(place)) return []
   // also where only its programming needs its host: what was prepared for that is released like any other
@@ -81,7 +81,7 @@ const ownDifference = (place: Place, shown: PreparedSlot): readonly Difference[]
 }
 
 /** The host names a slot that the journal does not know, with the same hardware as these handles. */
-const foreignDifferences = (places: readonly Place[], shown: PreparedSlot): readonly Difference[] =>
+const foreignDifferences = (places: readonly HeldHandle[], shown: PreparedSlot): readonly Difference[] =>
   places
     .filter(({ handle }) => isOpen(handle) && handle.state !== 'missing')
     .map((place) =>
@@ -97,8 +97,8 @@ const covers = ({ from, upTo }: Slots, slot: string): boolean =>
   (from === undefined || slot >= from) && (upTo === undefined || slot <= upTo)
 
 /** By the function they attach, and by the physical function they are a part of. */
-const byHardware = (places: readonly Place[]): ReadonlyMap<string, readonly Place[]> => {
-  const found = new Map<string, Place[]>()
+const byHardware = (places: readonly HeldHandle[]): ReadonlyMap<string, readonly HeldHandle[]> => {
+  const found = new Map<string, HeldHandle[]>()
   for (const place of places)
     for (const what of [functionOf(place.handle), place.handle.physfn ?? null]) {
       if (what === null) continue
@@ -110,8 +110,10 @@ const byHardware = (places: readonly Place[]): ReadonlyMap<string, readonly Plac
 }
 
 export const slotDifferences = (slots: Slots, deployables: readonly Deployable[]): Differences => {
-  const places = deployables.flatMap((held) => Object.values(held.handles).map((handle): Place => ({ held, handle })))
-  const own = new Map<string, Place>(places.map((place) => [place.handle.uuid, place]))
+  const places = deployables.flatMap((held) =>
+    Object.values(held.handles).map((handle): HeldHandle => ({ held, handle })),
+  )
+  const own = new Map<string, HeldHandle>(places.map((place) => [place.handle.uuid, place]))
   const hardware = byHardware(places)
   const shown = slots.prepared.map((slot) => {
     const place = own.get(slot.slot)
@@ -140,7 +142,7 @@ export const slotDifferences = (slots: Slots, deployables: readonly Deployable[]
 export const usedByOthers = ({ inUse = [] }: Slots, deployables: readonly Deployable[]): readonly Difference[] => {
   if (inUse.length === 0) return []
   const free = deployables.flatMap((held) =>
-    Object.values(held.handles).flatMap((handle): Place[] => (handle.state === 'free' ? [{ held, handle }] : [])),
+    Object.values(held.handles).flatMap((handle): HeldHandle[] => (handle.state === 'free' ? [{ held, handle }] : [])),
   )
   const hardware = byHardware(free)
   return inUse.flatMap(({ function: used, by }) =>

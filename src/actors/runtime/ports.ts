@@ -117,7 +117,7 @@ export type Landmarks = {
 
 export type Scalar = string | number | boolean | null
 /** The place of a row in the order of a query: its value in the column of the order, and its key. */
-export type Place = { readonly value: Scalar; readonly key: string }
+export type PageCursor = { readonly value: Scalar; readonly key: string }
 export type PageQuery<N extends ViewName> = {
   readonly view: N
   /** All must hold; an array means any of these. `null` means is null. */
@@ -130,7 +130,7 @@ export type PageQuery<N extends ViewName> = {
   /** Rows strictly after the row with this key. Unknown key, or a row that is not visible: the page is `null`. */
   readonly marker?: string
   /** Rows strictly after a row that was read and may have been deleted since, given by its `sort` value and its key. */
-  readonly after?: Place
+  readonly after?: PageCursor
   /** At most 1000. */
   readonly limit: number
 }

@@ -19,7 +19,7 @@ import { summarised } from '../explain/summary.ts'
 import { host, hostKey } from '../host/decider.ts'
 import { placement, placementKey } from '../placement/decider.ts'
 import { type AnyDecider, blank, recallInto } from '../runtime/memory.ts'
-import type { Place } from '../runtime/ports.ts'
+import type { PageCursor } from '../runtime/ports.ts'
 import type { Row } from '../runtime/views.ts'
 import { createImageSearches } from './imageSearches.ts'
 import { withPlacement } from './explainInPlacement.ts'
@@ -205,7 +205,7 @@ const whole = async <N extends 'hosts' | 'deployables'>(
   where: Parameters<typeof list<N>>[1],
 ): Promise<Outcome<readonly Row<N>[]>> => {
   const rows: Row<N>[] = []
-  for (let after: Place | undefined; ;) {
+  for (let after: PageCursor | undefined; ;) {
     const listed = await list(view, where, { limit: ROWS_AT_ONCE, ...(after && { after }) })
     if (!listed.ok) return listed
     rows.push(...listed.value.items)

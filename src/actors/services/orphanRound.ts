@@ -9,7 +9,7 @@
  */
 import type { InstanceUuid } from '../../identifiers.ts'
 import type { Orphan } from '../orphan.ts'
-import type { Place } from '../runtime/ports.ts'
+import type { PageCursor } from '../runtime/ports.ts'
 import type { Kernel } from './kernel.ts'
 import { askAll, collectOne, nextHolders, settledOf } from './orphans.ts'
 
@@ -21,7 +21,12 @@ const CAUSE = { by: 'orphan collection' } as const
 
 /** Since when Nova has not known it, by the monotonic clock, and its requests as they were then. */
 type Noted = { readonly since: number; readonly orphan: Orphan }
-type Sweep = { after: Place | null; known: number; readonly noted: Map<InstanceUuid, Noted>; readonly due: Orphan[] }
+type Sweep = {
+  after: PageCursor | null
+  known: number
+  readonly noted: Map<InstanceUuid, Noted>
+  readonly due: Orphan[]
+}
 const begun = (): Sweep => ({ after: null, known: 0, noted: new Map(), due: [] })
 
 const isSame = (one: Orphan, other: Orphan): boolean =>

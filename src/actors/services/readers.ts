@@ -2,7 +2,7 @@
 import { ownValue } from '../../record.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Listed, Page } from '../control.ts'
-import type { PageQuery, Place, Reads, Scalar } from '../runtime/ports.ts'
+import type { PageQuery, PageCursor, Reads, Scalar } from '../runtime/ports.ts'
 import type { Guard } from '../runtime/unreadable.ts'
 import { type Row, VIEWS, type ViewName, keyOfRow } from '../runtime/views.ts'
 
@@ -45,7 +45,7 @@ const collect = async <N extends ViewName>(
     return refuse({ kind: 'invalid', field: 'sort_key', rule: `one of ${sortable(view).join(', ')}` })
   const want = page.limit ?? Number.POSITIVE_INFINITY
   const items: Row<N>[] = []
-  const placeOf = (row: Row<N>): Place => ({ value: row[sort] as Scalar, key: keyOfRow(view, row) })
+  const placeOf = (row: Row<N>): PageCursor => ({ value: row[sort] as Scalar, key: keyOfRow(view, row) })
   let from: Pick<PageQuery<N>, 'marker' | 'after'> = page.after
     ? { after: page.after }
     : page.marker === undefined

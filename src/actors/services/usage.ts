@@ -9,7 +9,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import { boundSince, usageRow } from '../arq/rows.ts'
 import type { Caller, Control } from '../control.ts'
-import type { Place } from '../runtime/ports.ts'
+import type { PageCursor } from '../runtime/ports.ts'
 import type { Row } from '../runtime/views.ts'
 import { type UsageAsked, type UsageReport, boundsOf, monthOf, openTally } from '../usage/tally.ts'
 import type { Kernel } from './kernel.ts'
@@ -42,7 +42,7 @@ const addOpen = async (
   tally: Tally,
 ): Promise<Outcome<ReadonlySet<string>>> => {
   const open = new Set<string>()
-  for (let after: Place | undefined; ;) {
+  for (let after: PageCursor | undefined; ;) {
     const page = { limit: PAGE_ROWS, ...(after && { after }) }
     const listed = await readers.list('arqs', { ...where, state: 'Bound' }, page)
     if (!listed.ok) return listed
@@ -64,7 +64,7 @@ const addEnded = async (
   { from, asOf }: { readonly from: number; readonly asOf: number },
   { tally, open }: { readonly tally: Tally; readonly open: ReadonlySet<string> },
 ): Promise<Outcome<null>> => {
-  for (let after: Place = { value: from, key: '' }; ;) {
+  for (let after: PageCursor = { value: from, key: '' }; ;) {
     const listed = await readers.list('usage', where, { limit: PAGE_ROWS, sort: 'until_at', after })
     if (!listed.ok) return listed
     for (const row of listed.value.items) if (!open.has(row.id)) tally.add(cut(row, asOf))

@@ -9,13 +9,13 @@
 import type { Notes } from './notes.ts'
 import { type Card, type Slot, type Unit, canonicalOf } from './cards.ts'
 
-export type Place = { readonly card: Card; readonly unit: Unit; readonly slot: Slot }
+export type KeptHandle = { readonly card: Card; readonly unit: Unit; readonly slot: Slot }
 export type Kept = {
   readonly cards: readonly Card[]
   /** Recorded and retired at once: their history is known, nothing of them is offered. */
   readonly retired: readonly Card[]
   /** Where an attach handle of upstream is now, by its id; null: nowhere. */
-  readonly placeOf: (handleId: number) => Place | null
+  readonly placeOf: (handleId: number) => KeptHandle | null
 }
 type Live = ReadonlySet<number>
 
@@ -140,7 +140,7 @@ export const keep = (all: readonly Card[], live: Live, notes: Notes): Kept => {
   const cards = again.stay
     .map((card) => withoutTwins(card, live, notes))
     .toSorted((one, other) => one.row.id - other.row.id)
-  const [places, alike] = [new Map<number, Place>(), new Map<string, Place>()]
+  const [places, alike] = [new Map<number, KeptHandle>(), new Map<string, KeptHandle>()]
   for (const card of cards)
     for (const unit of card.units)
       for (const slot of unit.slots) {

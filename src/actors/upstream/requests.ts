@@ -8,7 +8,7 @@
  */
 import { functionOf } from '../../attachedFunctions.ts'
 import type { Bond } from '../arq/messages.ts'
-import type { Kept, Place } from './kept.ts'
+import type { Kept, KeptHandle } from './kept.ts'
 import type { Notes, Rule } from './notes.ts'
 import { uuidIn } from './readable.ts'
 import type { ArqRow, HandleRow } from './rows.ts'
@@ -34,18 +34,18 @@ const TABLE = 'extended_accelerator_requests'
 type Judging = {
   readonly kept: Kept
   readonly notes: Notes
-  readonly first: ReadonlyMap<number | string, Place>
+  readonly first: ReadonlyMap<number | string, KeptHandle>
   /** Who has an attach handle, or its hardware, by the handle's UUID and by host and function. */
   readonly holders: Map<string, ArqRow>
   readonly withheld: Map<string, Withheld>
 }
 
-const withhold = ({ withheld }: Judging, { unit, slot }: Place, reason: string, inDoubt = false): void => {
+const withhold = ({ withheld }: Judging, { unit, slot }: KeptHandle, reason: string, inDoubt = false): void => {
   const { uuid, type } = slot.known
   const left = inDoubt || type === 'MDEV'
   if (!withheld.has(uuid)) withheld.set(uuid, { deployable: unit.uuid, handle: uuid, reason, inDoubt: left })
 }
-const bondOn = ({ card, unit, slot }: Place, row: ArqRow, instanceUuid: string, root: string): Bond => ({
+const bondOn = ({ card, unit, slot }: KeptHandle, row: ArqRow, instanceUuid: string, root: string): Bond => ({
   hostname: row.hostname || card.host,
   deviceRpUuid: root,
   instanceUuid,
@@ -56,8 +56,8 @@ const bondOn = ({ card, unit, slot }: Place, row: ArqRow, instanceUuid: string, 
 })
 
 /** The first attach handle of each deployable, by its id upstream and by its provider. */
-const firstPlaces = ({ cards }: Kept): ReadonlyMap<number | string, Place> => {
-  const first = new Map<number | string, Place>()
+const firstPlaces = ({ cards }: Kept): ReadonlyMap<number | string, KeptHandle> => {
+  const first = new Map<number | string, KeptHandle>()
   for (const { card, unit } of cards.flatMap((one) => one.units.map((unit) => ({ card: one, unit })))) {
     const slot = unit.slots[0]
     if (!slot) continue
@@ -66,7 +66,7 @@ const firstPlaces = ({ cards }: Kept): ReadonlyMap<number | string, Place> => {
   return first
 }
 /** An attach handle of the deployable that the request asked for: what it failed to get. */
-const askedOf = ({ first }: Judging, { deployableId, rpUuid }: ArqRow): Place | null =>
+const askedOf = ({ first }: Judging, { deployableId, rpUuid }: ArqRow): KeptHandle | null =>
   first.get(deployableId ?? uuidIn(rpUuid) ?? '') ?? null
 
 type Providers = ReadonlyMap<string, string>
@@ -87,7 +87,7 @@ const failed = (judging: Judging, providers: Providers, row: ArqRow, rule: Rule 
   return { is: 'unbound' }
 }
 
-const hardwareOf = ({ card, slot }: Place): string => `${card.host} ${functionOf(slot.known)}`
+const hardwareOf = ({ card, slot }: KeptHandle): string => `${card.host} ${functionOf(slot.known)}`
 
 const bound = (judging: Judging, providers: Providers, row: ArqRow): Fate => {
   const { kept, notes, holders } = judging

@@ -101,8 +101,8 @@ class Exchange {
     const refused = topicRefusal(options.topic) ?? offsetStoreRefusal(options)
     if (refused !== null) throw new Error(refused)
     const topic = this.#topic(options.topic)
-    if (options.place !== undefined) forgetEarlier(topic, options)
-    const placeOf = options.place === undefined ? null : options.onlyKey!
+    if (options.offsetStore !== undefined) forgetEarlier(topic, options)
+    const placeOf = options.offsetStore === undefined ? null : options.onlyKey!
     const group: Group = topic.groups.get(options.group) ?? { seats: [], cursors: new Map(), placeOf }
     topic.groups.set(options.group, group)
     let idle: () => void = () => {}
@@ -132,17 +132,17 @@ class Exchange {
       const seats = group.seats.filter(({ only }) => only === null || only === partition.index)
       return seats[partition.index % seats.length]
     }
-    const { topic, group: name, from, place } = options
-    const start = this.#placed(partition, place) ?? (from === 'earliest' ? partition.base : partition.end)
-    const moved = (offset: number): void => place?.moved({ bus: this.#name, partition: partition.index, offset })
+    const { topic, group: name, from, offsetStore } = options
+    const start = this.#placed(partition, offsetStore) ?? (from === 'earliest' ? partition.base : partition.end)
+    const moved = (offset: number): void => offsetStore?.moved({ bus: this.#name, partition: partition.index, offset })
     const failed = ({ offset, key }: { readonly offset: number; readonly key: string }, error: unknown): void =>
       log?.warn({ topic, group: name, key, partition: partition.index, offset, reason: textOf(error) }, 'bus.again')
     const cursor = new Cursor({ partition, group: name, start, owner, clock, retry, mangle, failed, moved })
     group.cursors.set(partition.index, cursor)
     partition.join(cursor)
   }
-  #placed({ index, end }: Partition, place: ConsumeOptions['place']): number | null {
-    const from = place?.from ?? null
+  #placed({ index, end }: Partition, offsetStore: ConsumeOptions['offsetStore']): number | null {
+    const from = offsetStore?.from ?? null
     if (from === null || from.bus !== this.#name || from.partition !== index) return null
     return Math.min(from.offset, end)
   }

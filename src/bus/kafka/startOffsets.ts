@@ -23,12 +23,12 @@ export const findStartOffsets = (
   group: string,
 ): Promise<StartOffsets> =>
   lookup.asking(async (_admin, ask) => {
-    const { place, from } = wanted
+    const { offsetStore, from } = wanted
     // a missing topic is named here
     await ask.partitions(topic)
-    const bus = place === undefined ? '' : `${await ask.clusterId()}/${topic}`
-    const starts = new Map(from === 'latest' ? await endsOf(ask, topic, place === undefined ? group : null) : [])
-    const kept = place?.from ?? null
+    const bus = offsetStore === undefined ? '' : `${await ask.clusterId()}/${topic}`
+    const starts = new Map(from === 'latest' ? await endsOf(ask, topic, offsetStore === undefined ? group : null) : [])
+    const kept = offsetStore?.from ?? null
     if (kept !== null && kept.bus === bus) starts.set(kept.partition, kept.offset)
     return { bus, starts }
   })

@@ -66,7 +66,7 @@ export class Subscription {
   readonly #known = new Set<number>()
   readonly #leaving = new Set<Promise<void>>()
   readonly #first = Promise.withResolvers<void>()
-  #ground: StartOffsets | null = null
+  #startOffsets: StartOffsets | null = null
   #member: Member | null = null
   #committing: Promise<void> | null = null
   #cancelCommit: Cancel | null = null
@@ -112,7 +112,7 @@ export class Subscription {
   /** Topic and group with prefix, and the positions of a consumer that stores its own offset. */
   get names(): { readonly topic: string; readonly group: string; readonly own: ReadonlyMap<number, number> | null } {
     const places = [...this.#lanes].map(([partition, { position }]) => [partition, position] as const)
-    const own = this.#settings.wanted.place === undefined ? null : new Map(places)
+    const own = this.#settings.wanted.offsetStore === undefined ? null : new Map(places)
     return { topic: this.#topic, group: this.#group, own }
   }
   stop(): Promise<void> {
@@ -140,7 +140,7 @@ export class Subscription {
   async #life(): Promise<Error> {
     const { lookup, wanted } = this.#settings
     try {
-      this.#ground ??= await findStartOffsets(lookup, wanted, this.#topic, this.#group)
+      this.#startOffsets ??= await findStartOffsets(lookup, wanted, this.#topic, this.#group)
       if (this.#stopped !== null) return new Error('stopped')
       const member = this.#made()
       this.#member = member
@@ -180,15 +180,15 @@ export class Subscription {
     this.#restarts++
     this.#awaited = false
     log.info({ topic: this.#topic, group: this.#group, partitions }, 'bus.joined')
-    if (wanted.place !== undefined) for (const partition of this.#lanes.keys()) this.#place(partition)
+    if (wanted.offsetStore !== undefined) for (const partition of this.#lanes.keys()) this.#storeOffset(partition)
     attempted(null)
     this.#first.resolve()
   }
   #startOf(partition: number): number | null {
     const lane = this.#lanes.get(partition)
-    if (this.#settings.wanted.place !== undefined && lane !== undefined) return lane.next
+    if (this.#settings.wanted.offsetStore !== undefined && lane !== undefined) return lane.next
     if (this.#known.has(partition)) return null
-    return this.#ground?.starts.get(partition) ?? null
+    return this.#startOffsets?.starts.get(partition) ?? null
   }
   #give(partition: number): void {
     const lane = this.#lanes.get(partition)!
@@ -244,16 +244,16 @@ export class Subscription {
 
   #moved(partition: number): void {
     if (this.#member !== null && this.#paused.has(partition)) this.#press(this.#member, partition)
-    if (this.#settings.wanted.place !== undefined) return this.#place(partition)
+    if (this.#settings.wanted.offsetStore !== undefined) return this.#storeOffset(partition)
     this.#cancelCommit ??= this.#settings.clock.after(COMMIT_EVERY_MS, () => {
       this.#cancelCommit = null
       void this.#flush()
     })
   }
-  #place(partition: number): void {
+  #storeOffset(partition: number): void {
     if (partition !== this.#own?.current()) return
     const offset = this.#lanes.get(partition)!.position
-    if (offset >= 0) this.#settings.wanted.place!.moved({ bus: this.#ground!.bus, partition, offset })
+    if (offset >= 0) this.#settings.wanted.offsetStore!.moved({ bus: this.#startOffsets!.bus, partition, offset })
   }
   /** One commit at a time; a failed one is retried with the next. */
   #flush(): Promise<void> {
@@ -266,7 +266,7 @@ export class Subscription {
         if (this.#lanes.has(at)) this.#committed.set(at, offset)
       }
     }
-    if (this.#settings.wanted.place !== undefined) return Promise.resolve()
+    if (this.#settings.wanted.offsetStore !== undefined) return Promise.resolve()
     this.#committing = (this.#committing ?? Promise.resolve()).then(commit)
     return this.#committing
   }
@@ -285,7 +285,7 @@ export class Subscription {
     await endedWithin(clock, stopTimeoutMs, this.#flush())
     await member?.leave()
     await endedWithin(clock, stopTimeoutMs, this.#ended!)
-    if (wanted.place !== undefined && this.#restarts >= 0) await endedWithin(clock, stopTimeoutMs, this.#forget())
+    if (wanted.offsetStore !== undefined && this.#restarts >= 0) await endedWithin(clock, stopTimeoutMs, this.#forget())
   }
   async #forget(): Promise<void> {
     for (let tries = 0; tries < DELETE_TRIES; tries++) {

@@ -10,10 +10,10 @@ import { textOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import { type FactBody, type Letter, MESSAGE_MAX_BYTES, record } from '../../wire/message.ts'
-import { type Place, placesOf } from './place.ts'
+import { type EventPosition, positionsOf } from './position.ts'
 
 export type Entry = {
-  readonly place: Place
+  readonly place: EventPosition
   readonly kind: string
   readonly subject: string
   /** Without the prefix that all types have. */
@@ -39,7 +39,7 @@ const commonOwner = (arqs: readonly ArqUuid[], ownerOf: OwnerOf): ProjectId | nu
   return first === undefined || others.length > 0 ? null : first
 }
 
-const entryOf = (row: FeedRow, letter: Letter, place: Place, ownerOf: OwnerOf): Entry | null => {
+const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: OwnerOf): Entry | null => {
   const { value } = record(letter)
   // the relay publishes such a fact as a dead letter (RELAY-4)
   if (Buffer.byteLength(value) > MESSAGE_MAX_BYTES) return null
@@ -72,11 +72,11 @@ const entryOf = (row: FeedRow, letter: Letter, place: Place, ownerOf: OwnerOf): 
 export type RowTold = {
   readonly entries: readonly Entry[]
   /** The place after all of the row. */
-  readonly end: Place
+  readonly end: EventPosition
 }
 /** A fact that cannot be told is left out, as the relay leaves it out of the topics. */
 export const rowTold = (row: FeedRow, lettersOf: LettersOf, ownerOf: OwnerOf, log: Log): RowTold => {
-  const placeAt = placesOf(row)
+  const placeAt = positionsOf(row)
   try {
     const facts = lettersOf(row).filter(isFact)
     const entries = facts.flatMap((letter, at) => entryOf(row, letter, placeAt(at + 1), ownerOf) ?? [])

@@ -15,7 +15,7 @@ import { showsTo } from './entries.ts'
 import { DEFAULTS, type EventsOptions, type Settings } from './options.ts'
 import { createOwners } from './owners.ts'
 import { type Pages, createPages } from './pages.ts'
-import { type Place, placeNamed } from './place.ts'
+import { type EventPosition, positionNamed } from './position.ts'
 import { Reader } from './reader.ts'
 import { type From, type Shared, Stream } from './stream.ts'
 
@@ -66,8 +66,8 @@ const LOST: Readonly<Record<Lost, string>> = {
   unknown: 'the journal does not hold this event: it is of another cloud, or of a state of the database that is gone',
 }
 
-const placeAsked = ({ after }: EventsAsked): Place | null | undefined =>
-  after === null ? undefined : placeNamed(after)
+const positionAsked = ({ after }: EventsAsked): EventPosition | null | undefined =>
+  after === null ? undefined : positionNamed(after)
 
 /** The streams that are open, and how many each caller has. */
 const createDesk = ({ streamsMax, streamsPerCaller }: Settings, reader: Reader) => {
@@ -120,7 +120,7 @@ const createDesk = ({ streamsMax, streamsPerCaller }: Settings, reader: Reader) 
 }
 
 /** Where a stream begins. Rejects with `Unreadable`. */
-const begin = async (asked: Place | undefined, pages: Pages, reader: Reader): Promise<From> => {
+const begin = async (asked: EventPosition | undefined, pages: Pages, reader: Reader): Promise<From> => {
   const { head } = reader.ring
   if (asked === undefined) return { place: head, rest: [], lost: null }
   const start = await pages.start(asked)
@@ -133,7 +133,7 @@ const readPage = async (
   asked: EventsAsked,
   limit: number,
 ): Promise<Outcome<EventPage>> => {
-  const named = placeAsked(asked)
+  const named = positionAsked(asked)
   if (named === null) return NO_ID
   const start = await pages.start(named ?? (await pages.oldest()))
   if (typeof start === 'string') return refuse({ kind: 'conflict', reason: LOST[start] })
@@ -162,7 +162,11 @@ export const openEvents = (options: EventsOptions): EventSource => {
   const shared: Shared = { settings, pages, reader, inTurn: turns(CATCHING_UP_MAX) }
   const desk = createDesk(settings, reader)
   const guard = createGuard(settings.log)
-  const open = async (caller: Caller, asked: EventsAsked, place: Place | undefined): Promise<Outcome<Stream>> => {
+  const open = async (
+    caller: Caller,
+    asked: EventsAsked,
+    place: EventPosition | undefined,
+  ): Promise<Outcome<Stream>> => {
     const refused = desk.admit(caller)
     if (refused !== null) return refused
     try {
@@ -183,7 +187,7 @@ export const openEvents = (options: EventsOptions): EventSource => {
   }
   return {
     open: async (caller, asked) => {
-      const place = placeAsked(asked)
+      const place = positionAsked(asked)
       return place === null ? NO_ID : guard(open(caller, asked, place), 'journal')
     },
     page: (caller, asked, limit) =>

@@ -4,28 +4,28 @@ import type { Lost } from '../../actors/events.ts'
 import { type Entry, rowTold } from './entries.ts'
 import type { Settings } from './options.ts'
 import type { Owners } from './owners.ts'
-import { type Earlier, type Place, BEGINNING, earlierBy, placesOf } from './place.ts'
+import { type Earlier, type EventPosition, BEGINNING, earlierBy, positionsOf } from './position.ts'
 
 export type Page = {
   readonly entries: readonly Entry[]
-  readonly end: Place
+  readonly end: EventPosition
   /** There was nothing more when it was read. */
   readonly last: boolean
 }
 /** A place that events may be told after. `rest`: facts of the very row that were not told yet. */
-export type Start = { readonly place: Place; readonly rest: readonly Entry[] }
+export type Start = { readonly place: EventPosition; readonly rest: readonly Entry[] }
 /** All reject with `Unreadable` when the store cannot be read. */
 export type Pages = {
   readonly earlier: Earlier
   /** Where the journal ends. */
-  readonly newest: () => Promise<Place>
+  readonly newest: () => Promise<EventPosition>
   /** The first place after which nothing is missing. */
-  readonly oldest: () => Promise<Place>
+  readonly oldest: () => Promise<EventPosition>
   /** Judges a place that a client names. */
-  readonly start: (place: Place) => Promise<Start | Lost>
-  readonly isWholeAfter: (place: Place) => Promise<boolean>
+  readonly start: (place: EventPosition) => Promise<Start | Lost>
+  readonly isWholeAfter: (place: EventPosition) => Promise<boolean>
   /** The rows after a place; null: some of them are in the archive. If there are none, that was not looked at. */
-  readonly after: (place: Place, rows: number) => Promise<Page | null>
+  readonly after: (place: EventPosition, rows: number) => Promise<Page | null>
 }
 
 export const createPages = (
@@ -37,9 +37,9 @@ export const createPages = (
     const ownerOf = await owners.of(rows)
     return rows.map((row) => rowTold(row, lettersOf, ownerOf, log))
   }
-  const endOf = async (row: FeedRow | null): Promise<Place> =>
+  const endOf = async (row: FeedRow | null): Promise<EventPosition> =>
     row === null ? BEGINNING : (await toldOf([row]))[0]!.end
-  const isWholeAfter = async (place: Place): Promise<boolean> => {
+  const isWholeAfter = async (place: EventPosition): Promise<boolean> => {
     const horizon = await landmarks.horizon()
     return !earlier(place, { position: horizon, count: 0 })
   }
@@ -53,7 +53,7 @@ export const createPages = (
     start: async (place) => {
       if (place.position === '') return (await isWholeAfter(place)) ? { place, rest: [] } : 'archived'
       const row = await landmarks.at(place.position)
-      if (row === null || placesOf(row)(place.count).id !== place.id) return 'unknown'
+      if (row === null || positionsOf(row)(place.count).id !== place.id) return 'unknown'
       if (!(await isWholeAfter(place))) return 'archived'
       const [told] = await toldOf([row])
       return { place, rest: told!.entries.filter((entry) => earlier(place, entry.place)) }

@@ -1,6 +1,6 @@
 /** The last facts that were read, shared by all streams of the process and limited in bytes. Each stream is only a place in it. */
 import type { Entry } from './entries.ts'
-import type { Earlier, Place } from './place.ts'
+import type { Earlier, EventPosition } from './position.ts'
 
 export class Ring {
   readonly #bytesMax: number
@@ -11,20 +11,20 @@ export class Ring {
   /** How many entries were removed altogether: the number of an entry stays the same. */
   #removed = 0
   #bytes = 0
-  #floor: Place
-  #head: Place
+  #floor: EventPosition
+  #head: EventPosition
 
   /** `at`: what is added follows this place. */
-  constructor(at: Place, bytesMax: number, earlier: Earlier) {
+  constructor(at: EventPosition, bytesMax: number, earlier: Earlier) {
     this.#floor = this.#head = at
     this.#bytesMax = bytesMax
     this.#earlier = earlier
   }
   /** All facts after this place, up to the head, are here. */
-  get floor(): Place {
+  get floor(): EventPosition {
     return this.#floor
   }
-  get head(): Place {
+  get head(): EventPosition {
     return this.#head
   }
   /** The number of the first entry that is here. */
@@ -40,7 +40,7 @@ export class Ring {
   }
   readonly entry = (number: number): Entry => this.#entries[number - this.#removed]!
   /** `head`: the place after the rows of the entries. The newest entry stays, however large it is. */
-  add(entries: readonly Entry[], head: Place): void {
+  add(entries: readonly Entry[], head: EventPosition): void {
     for (const entry of entries) {
       this.#entries.push(entry)
       this.#bytes += entry.bytes
@@ -57,7 +57,7 @@ export class Ring {
     this.#from = 0
   }
   /** The number of the first entry after a place that is not before the floor. */
-  readonly after = (place: Place): number => {
+  readonly after = (place: EventPosition): number => {
     let [low, high] = [this.first, this.end]
     while (low < high) {
       const middle = (low + high) >> 1

@@ -14,7 +14,7 @@ import { createPauses } from '../../waiting.ts'
 import type { Entry, Shows } from './entries.ts'
 import type { Settings } from './options.ts'
 import type { Pages } from './pages.ts'
-import type { Place } from './place.ts'
+import type { EventPosition } from './position.ts'
 import type { Reader } from './reader.ts'
 
 /** A client is given about this much at a time. */
@@ -29,7 +29,7 @@ export type Shared = {
   readonly inTurn: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
 /** Where it begins; `lost`: the place that was asked for is not there. */
-export type From = { readonly place: Place; readonly rest: readonly Entry[]; readonly lost: Lost | null }
+export type From = { readonly place: EventPosition; readonly rest: readonly Entry[]; readonly lost: Lost | null }
 
 export class Stream implements EventStream {
   /** Resolves when it ends. */
@@ -42,12 +42,12 @@ export class Stream implements EventStream {
   readonly #endsAt: number
   #beatAt = -Infinity
   #generation: number
-  #place: Place
+  #place: EventPosition
   #lost: Lost | null
   /** Facts after the place that were read from the journal and not told yet. */
   #pending: readonly Entry[]
   /** Where the page ends from which they are. */
-  #pageEnd: Place | null = null
+  #pageEnd: EventPosition | null = null
   /** The number of the next entry of the ring; null: the place is before the ring, or not looked for yet. */
   #number: number | null = null
   /** Another control has told its client more than this one had read: what is not after the place was told. */

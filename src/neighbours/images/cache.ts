@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { keyedMutex } from '../../keyedMutex.ts'
 
-export type Place = { readonly dir: string; readonly whole: string; readonly part: string }
+export type CachePaths = { readonly dir: string; readonly whole: string; readonly part: string }
 export type ImageCache = {
-  readonly place: (key: string) => Place
+  readonly place: (key: string) => CachePaths
   /** It stays until the function that is returned is called. */
   readonly pin: (key: string) => () => void
   /** Makes the folder of an image, and room for so many bytes in all there. False: what is in use leaves no room. */
@@ -42,7 +42,7 @@ export const syncFolder = async (dir: string): Promise<void> => {
   }
 }
 
-const placeIn = (dir: string, key: string): Place => {
+const pathsIn = (dir: string, key: string): CachePaths => {
   const folder = join(dir, key)
   return { dir: folder, whole: join(folder, 'bits'), part: join(folder, 'part') }
 }
@@ -54,7 +54,7 @@ const keysIn = async (dir: string): Promise<readonly string[]> => {
   }
   return found
 }
-const entryAt = async (key: string, { dir, whole, part }: Place): Promise<Entry> => {
+const entryAt = async (key: string, { dir, whole, part }: CachePaths): Promise<Entry> => {
   const found = await stat(dir).catch(() => null)
   return { key, bytes: (await sizeOf(whole)) + (await sizeOf(part)), usedAt: found?.mtimeMs ?? 0 }
 }
@@ -86,7 +86,7 @@ const createUses = () => {
 export const createImageCache = (dir: string, maxBytes: number, clock: Clock): ImageCache => {
   const mutex = keyedMutex(clock)
   const { reserved, isPinned, pin } = createUses()
-  const place = (key: string): Place => placeIn(dir, key)
+  const place = (key: string): CachePaths => pathsIn(dir, key)
   const makeRoom = async (key: string, bytes: number): Promise<boolean> => {
     const others = (await keysIn(dir)).filter((one) => one !== key)
     const found = await Promise.all(others.map((one) => entryAt(one, place(one))))

@@ -8,11 +8,11 @@
  */
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type Image, type NoImage, noImage } from '../../images.ts'
-import { type Place, sizeOf, syncFolder } from './cache.ts'
+import { type CachePaths, sizeOf, syncFolder } from './cache.ts'
 import type { Bytes, Glance } from './glance.ts'
 import { matches } from './verify.ts'
 
-type Wanted = { readonly image: Image; readonly size: number; readonly place: Place; readonly signal: AbortSignal }
+type Wanted = { readonly image: Image; readonly size: number; readonly place: CachePaths; readonly signal: AbortSignal }
 
 const append = async (file: FileHandle, { body, start }: Bytes, size: number): Promise<number> => {
   let total = start

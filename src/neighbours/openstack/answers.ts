@@ -64,7 +64,7 @@ export const readToken = (text: string): Read | null => {
   }
 }
 
-export type Place = {
+export type EndpointQuery = {
   readonly type: string
   /** The first one that the catalogue has is taken. */
   readonly interfaces: readonly string[]
@@ -72,7 +72,7 @@ export type Place = {
   readonly region: string | null
 }
 /** The URL of a service, without a slash at its end. Null: the catalogue has none there. */
-export const endpointIn = (catalog: Catalog, { type, interfaces, region }: Place): string | null => {
+export const endpointIn = (catalog: Catalog, { type, interfaces, region }: EndpointQuery): string | null => {
   const all = catalog.filter((service) => service.type === type).flatMap(({ endpoints }) => endpoints)
   const near = all.filter((one) => region === null || (one.region_id ?? one.region) === region)
   for (const wanted of interfaces) {

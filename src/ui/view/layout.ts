@@ -21,8 +21,13 @@ import {
   ul,
 } from './tags.ts'
 
-type Place = { readonly href: string; readonly word: string; readonly key: string; readonly views: readonly ViewName[] }
-export const PLACES: readonly Place[] = [
+type NavEntry = {
+  readonly href: string
+  readonly word: string
+  readonly key: string
+  readonly views: readonly ViewName[]
+}
+export const NAV_ENTRIES: readonly NavEntry[] = [
   { href: './', word: 'Overview', key: 'o', views: ['home'] },
   { href: 'arqs', word: 'Requests', key: 'r', views: ['arqs', 'arq', 'instance'] },
   { href: 'hosts', word: 'Hosts', key: 'h', views: ['hosts', 'host'] },
@@ -50,7 +55,7 @@ const side = ({ view }: Screen): Node =>
     a({ class: 'brand', href: './' }, logo(), 'accelerando'),
     ul(
       null,
-      ...PLACES.map(({ href, word, key, views }) =>
+      ...NAV_ENTRIES.map(({ href, word, key, views }) =>
         li({ key: href }, a({ href, 'aria-current': views.includes(view) ? 'page' : undefined, 'data-go': key }, word)),
       ),
     ),
@@ -98,7 +103,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['j k', 'next and previous row'],
   ['Enter', 'open it'],
   ['[ ]', 'previous and next page'],
-  ['g then a letter', PLACES.map(({ key, word }) => `${key} ${word}`).join(', ')],
+  ['g then a letter', NAV_ENTRIES.map(({ key, word }) => `${key} ${word}`).join(', ')],
   ['?', 'these keys'],
   ['Esc', 'leave a field, close this'],
 ]

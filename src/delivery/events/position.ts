@@ -1,38 +1,41 @@
 /**
- * The ids of events: places in the order of the feed.
+ * The ids of events: positions in the order of the feed.
  *
- * PLACE-1 an id is `<position>-<count>-<mark>`: the position of a row of the journal, how many of its facts were told, and a digest of the
+ * POSITION-1 an id is `<position>-<count>-<mark>`: the position of a row of the journal, how many of its facts were told, and a digest of the
  *    very row. So it means the same on every control, and a journal that holds another row there (another cloud, an older copy, one that
  *    was adopted) does not take it for its own;
- * PLACE-2 `0` is the place before the first row.
+ * POSITION-2 `0` is the position before the first row.
  */
 import { createHash } from 'node:crypto'
 import { EVENT_ID } from '../../actors/events.ts'
 import type { FeedRow, Landmarks, Position } from '../../actors/runtime/ports.ts'
 
-export type Place = { readonly position: Position; readonly count: number; readonly id: string }
+export type EventPosition = { readonly position: Position; readonly count: number; readonly id: string }
 
-export const BEGINNING: Place = { position: '', count: 0, id: '0' }
+export const BEGINNING: EventPosition = { position: '', count: 0, id: '0' }
 const MARK_DIGITS = 12
 
 /** The command and the time are part of it: a row that was lost may be recorded again with another content (`RowMark`). */
 const markOf = ({ key, version, commandId, at }: FeedRow): string =>
   createHash('sha256').update(`${key} ${version} ${commandId} ${at}`).digest('hex').slice(0, MARK_DIGITS)
 
-/** The places in a row after each count of its facts. */
-export const placesOf = (row: FeedRow): ((count: number) => Place) => {
+/** The positions in a row after each count of its facts. */
+export const positionsOf = (row: FeedRow): ((count: number) => EventPosition) => {
   const mark = markOf(row)
   return (count) => ({ position: row.position, count, id: `${row.position}-${count}-${mark}` })
 }
 
 /** Null: the text is no id. */
-export const placeNamed = (id: string): Place | null => {
+export const positionNamed = (id: string): EventPosition | null => {
   if (id === BEGINNING.id) return BEGINNING
   const [, position, count] = EVENT_ID.exec(id) ?? []
   return position === undefined ? null : { position, count: Number(count), id }
 }
 
-export type Earlier = (one: Pick<Place, 'position' | 'count'>, other: Pick<Place, 'position' | 'count'>) => boolean
+export type Earlier = (
+  one: Pick<EventPosition, 'position' | 'count'>,
+  other: Pick<EventPosition, 'position' | 'count'>,
+) => boolean
 export const earlierBy =
   ({ isBefore }: Pick<Landmarks, 'isBefore'>): Earlier =>
   (one, other) => {
