@@ -42,9 +42,9 @@ for (let number = 1; number <= ORDERS; number++) {
   const head = { host: name, slot, number, driver: driver.name, deployable, deployableUuid, handle }
   const order = { ...head, deadline: Date.now() + 60_000, type: 'PrepareSlot', arq: randomUUID() } as const
   await bus.publish([orderRecord(order, `${slot}/${number}`, Date.now())])
-  if (number % 50 === 0) await host.settled()
+  if (number % 50 === 0) await host.idle()
 }
-await host.settled()
+await host.idle()
 await sleep(2000)
 process.stdout.write(`${JSON.stringify(memoryOf(process.pid))}\n`)
 await host.stop()

@@ -50,11 +50,11 @@ export const noImage = (why: ImageProblem, detail?: string): NoImage => ({
 })
 export const isFinal = ({ why }: NoImage): boolean => PROBLEMS[why].final
 /** The problem as a sentence. */
-export const imageTrouble = (image: ImageUuid, { why, detail }: NoImage): string =>
+export const imageProblem = (image: ImageUuid, { why, detail }: NoImage): string =>
   [PROBLEMS[why].text(image), ...(detail === undefined ? [] : [detail])].join(': ')
 /** The same for the result of an order, with a code that programs can look for: `image_unknown`. */
-export const codedTrouble = (image: ImageUuid, problem: NoImage): string =>
-  `image_${problem.why}: ${imageTrouble(image, problem)}`
+export const codedProblem = (image: ImageUuid, problem: NoImage): string =>
+  `image_${problem.why}: ${imageProblem(image, problem)}`
 
 /** `image`: what the store says of it. `close`: the file is no longer used, and may leave. */
 export type ImageFile = {

@@ -79,7 +79,7 @@ const reading = (text: string): Reading => {
 }
 
 /** Why the document cannot be followed, as a sentence that names the field; null: it can, or is none of PCI functions. */
-export const topologyTrouble = (text: string): string | null => {
+export const topologyProblem = (text: string): string | null => {
   const read = reading(text)
   return read.is === 'wrong' ? read.reason : null
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bitstreamIn } from '../src/neighbours/images/metadata.ts'
-import { topologyTrouble } from '../src/topology.ts'
+import { topologyProblem } from '../src/topology.ts'
 
 const vf = (name: string, offset: unknown) => ({ name, pci_offset: offset })
 const EXAMPLE = {
@@ -14,7 +14,7 @@ const EXAMPLE = {
   ],
 }
 const alone = { name: 'pf_1', pci_offset: 0 }
-const told = (document: unknown) => topologyTrouble(JSON.stringify(document))
+const told = (document: unknown) => topologyProblem(JSON.stringify(document))
 
 describe('a document of functions', () => {
   test.each<[string, unknown]>([
@@ -80,7 +80,7 @@ describe('a document of functions', () => {
     ],
   ])('is refused with %s', (_, document, why) => expect(told(document)).toContain(why))
   test.each(['', 'x', '[]', '1', 'null'])('is refused as %j', (text) =>
-    expect(topologyTrouble(text)).toBe('topology must be a JSON object'),
+    expect(topologyProblem(text)).toBe('topology must be a JSON object'),
   )
   test('of any text or JSON has a verdict', () => {
     const parts = fc.oneof(fc.string(), fc.nat(), fc.anything())
@@ -93,7 +93,7 @@ describe('a document of functions', () => {
       fc.json(),
       document.map((one) => JSON.stringify(one) ?? ''),
     )
-    fc.assert(fc.property(texts, (text) => ['string', 'object'].includes(typeof topologyTrouble(text))))
+    fc.assert(fc.property(texts, (text) => ['string', 'object'].includes(typeof topologyProblem(text))))
   })
 })
 

@@ -1,6 +1,6 @@
 /** What differs between hardware, records, Placement and Nova, as it is answered. */
 import type { ArqUuid, DeployableUuid, HostName, InstanceUuid, ResourceProviderUuid } from '../identifiers.ts'
-import type { Deed, ProviderState, Trouble } from './placement/decider.ts'
+import type { ProviderChange, ProviderState, HostBlocker } from './placement/decider.ts'
 import type { Reserving } from './placement/wanted.ts'
 
 export const DRIFT_KINDS = [
@@ -17,7 +17,7 @@ export type DriftEntry = {
   readonly name: string
   readonly deployable: DeployableUuid | null
   /** What a pass over the host would do to it. */
-  readonly repairs: readonly Deed[]
+  readonly repairs: readonly ProviderChange[]
   readonly state: ProviderState | null
   readonly reason: string | null
   /** Why units of the provider are reserved. */
@@ -32,6 +32,6 @@ export type HostDrift = {
   readonly root: ResourceProviderUuid | null
   /** When the last pass over it ended. */
   readonly checkedAt: number | null
-  readonly trouble: Trouble | null
+  readonly trouble: HostBlocker | null
   readonly entries: readonly DriftEntry[]
 }

@@ -3,7 +3,7 @@ import {
   type ImageFile,
   type ImageFiles,
   type ImageTerm,
-  codedTrouble,
+  codedProblem,
   functionsOf,
   isFinal,
   noImage,
@@ -51,7 +51,7 @@ const slotOf = (order: Extract<Order, { readonly handle: unknown }>): Slot => ({
 const openImage = async ({ images }: Tools, image: string, term: ImageTerm): Promise<ImageFile> => {
   const opened = await images.open(image, term)
   if (opened.found) return opened
-  const reason = codedTrouble(image, opened)
+  const reason = codedProblem(image, opened)
   throw isFinal(opened) ? new Final(reason) : new Error(reason)
 }
 
@@ -110,7 +110,7 @@ const refuseToProgram = async (
   const now = await shownFor(tools, order)
   const attribute = (wanted: string): string | null => now.attributes.find(({ key }) => key === wanted)?.value ?? null
   const misfit = misfitOf(image, { vendor: now.vendor, attribute }, order.type === 'Program' ? 'program' : 'bind')
-  if (misfit !== null) throw new Final(codedTrouble(image.uuid, noImage('unsuitable', misfit)))
+  if (misfit !== null) throw new Final(codedProblem(image.uuid, noImage('unsuitable', misfit)))
   const refusal = refusalToProgram?.(now.handles) ?? null
   if (refusal !== null) throw new Final(refusal)
 }

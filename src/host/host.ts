@@ -76,7 +76,7 @@ export type Host = {
   /** Why it does nothing more until it is started anew; null: it works. */
   readonly notReady: () => string | null
   /** Resolves when no order is in hand, no result waits and no report is being made. */
-  readonly settled: () => Promise<void>
+  readonly idle: () => Promise<void>
 }
 /** The consumer group of a host: a new one for each boot, so that it need not wait for its former membership to time out. */
 export const hostGroup = (name: string, bootId: string): string => `host-${name}-${bootId}`
@@ -278,5 +278,5 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   const { bootId } = kept.boot
   const { publicKey } = kept.signer
   const { stop, reportNow, measured, settled, load, notReady } = program
-  return { name, bootId, publicKey, stop, reportNow, measured, settled, load, notReady }
+  return { name, bootId, publicKey, stop, reportNow, measured, idle: settled, load, notReady }
 }

@@ -111,7 +111,7 @@ const close = (c: Context, row: string, ports: Ports, frame: Frame, status: numb
  * A handler that throws is a bug: the error is logged, and the client gets the request id to ask about. A broken store
  * is answered in the same way.
  */
-const settle = async (work: () => Promise<Answered>, ports: Ports, frame: Frame): Promise<Answered> => {
+const answerOf = async (work: () => Promise<Answered>, ports: Ports, frame: Frame): Promise<Answered> => {
   try {
     const answered = await work()
     if (!answered.ok && answered.fault.kind === 'broken')
@@ -188,7 +188,7 @@ export const run = async (
 ): Promise<Response> => {
   const frame = open(c, row, ports, versioned)
   const barred = ports.gate((name) => c.req.header(name))
-  const answered = barred ?? (await settle(() => work(frame), ports, frame))
+  const answered = barred ?? (await answerOf(() => work(frame), ports, frame))
   if (!answered.ok && answered.fault.kind === 'device_failure')
     ports.log.warn({ request: frame.requestId, reason: answered.fault.reason }, 'http.device_failed')
   if (answered.ok && answered.pieces) return respondInPieces(c, row, ports, frame, answered.pieces)

@@ -8,7 +8,7 @@ import { DRIFT_KINDS } from '../actors/drift.ts'
 import { IMPACT_EFFECTS } from '../actors/impact.ts'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
 import { STANDINGS } from '../actors/host/decider.ts'
-import { DEEDS, PROVIDER_STATES, TROUBLES } from '../actors/placement/decider.ts'
+import { PROVIDER_CHANGES, PROVIDER_STATES, HOST_BLOCKERS } from '../actors/placement/decider.ts'
 import { STANDING_STATES } from '../actors/placement/standing.ts'
 import { RESERVINGS } from '../actors/placement/wanted.ts'
 import { publicKey } from '../fields.ts'
@@ -196,14 +196,14 @@ export const HostDrift = v.object({
   host: v.string(),
   compute_node_uuid: v.pipe(v.nullable(Uuid), v.description('Its provider in Placement, as of the last pass.')),
   checked_at: v.pipe(v.nullable(v.string()), v.description('When the last pass ended; ISO 8601, UTC.')),
-  trouble: v.nullable(v.object({ state: v.picklist(TROUBLES), reason: v.string() })),
+  trouble: v.nullable(v.object({ state: v.picklist(HOST_BLOCKERS), reason: v.string() })),
   entries: v.array(
     v.object({
       kind: v.picklist(DRIFT_KINDS),
       provider_uuid: Uuid,
       name: v.string(),
       deployable_uuid: v.nullable(Uuid),
-      repairs: v.pipe(v.array(v.picklist(DEEDS)), v.description('What a pass over the host would do.')),
+      repairs: v.pipe(v.array(v.picklist(PROVIDER_CHANGES)), v.description('What a pass over the host would do.')),
       state: v.nullable(v.picklist(PROVIDER_STATES)),
       reason: v.nullable(v.string()),
       reserving: v.pipe(v.array(v.picklist(RESERVINGS)), v.description('Why units of it are reserved.')),

@@ -19,19 +19,19 @@ export type TokenIdentityOptions = {
   readonly serviceTokenRoles: readonly string[]
 }
 
-type Settled = { readonly ok: true; readonly token: Token } | HttpRefused
+type Identified = { readonly ok: true; readonly token: Token } | HttpRefused
 
 export const tokenIdentity = (tokens: Tokens, options: TokenIdentityOptions): Identify => {
   const { serviceType, serviceTokenRoles } = options
   const unauthenticated = refused({ kind: 'unauthenticated', challenge: `Keystone uri="${options.authUrl}"` })
-  const settle = async (text: string, allowExpired: boolean): Promise<Settled> => {
+  const identify = async (text: string, allowExpired: boolean): Promise<Identified> => {
     const verdict = await tokens.validate(text, { allowExpired })
     if (verdict.kind === 'valid') return { ok: true, token: verdict.token }
     return verdict.kind === 'invalid' ? unauthenticated : refused(verdict)
   }
   const serviceRolesOf = async (text: string | undefined): Promise<readonly string[] | HttpRefused> => {
     if (text === undefined) return []
-    const service = await settle(text, false)
+    const service = await identify(text, false)
     if (!service.ok) return service
     const { roles } = service.token
     return serviceTokenRoles.some((role) => roles.includes(role)) ? roles : unauthenticated
@@ -42,7 +42,7 @@ export const tokenIdentity = (tokens: Tokens, options: TokenIdentityOptions): Id
     const serviceRoles = await serviceRolesOf(serviceToken)
     if ('fault' in serviceRoles) return serviceRoles
     const byService = serviceToken !== undefined
-    const user = await settle(given, byService)
+    const user = await identify(given, byService)
     if (!user.ok) return user
     const { userId, projectId, names, roles, accessRules } = user.token
     if (

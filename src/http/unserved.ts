@@ -57,9 +57,9 @@ const addressProblem = ({ httpVersion, headers: { host }, url = '' }: IncomingMe
 }
 
 type Parts = { readonly ids: Ids; readonly clock: Pick<Clock, 'after' | 'monotonic' | 'now'>; readonly log: Log }
-type Told = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }
+type RawAnswer = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }
 
-const write = (socket: Socket, { status, headers, text }: Told, clock: Parts['clock']): void => {
+const write = (socket: Socket, { status, headers, text }: RawAnswer, clock: Parts['clock']): void => {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   const date = `date: ${new Date(clock.now()).toUTCString()}`
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, date, '', text].join('\r\n'))
@@ -72,7 +72,7 @@ const write = (socket: Socket, { status, headers, text }: Told, clock: Parts['cl
 export const unserved = ({ ids, clock, log }: Parts): Unserved => {
   const refused = new WeakSet<Socket>()
 
-  const tell = (fault: HttpFault, remote: string | undefined): Told => {
+  const tell = (fault: HttpFault, remote: string | undefined): RawAnswer => {
     const request = `req-${ids.uuid()}`
     const { status, text, detail } = errorAnswer(fault, request)
     log.info({ request, status, reason: detail, ...(remote !== undefined && { remote }) }, 'http.unserved')

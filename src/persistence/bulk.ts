@@ -15,7 +15,7 @@ const PAGE = 10_000
 const plain = (text: string) => ({ text, params: [] })
 
 /** Gathers statistics and writes a checkpoint now; a server would do both by itself some minutes later. */
-const settleDown = async (database: Database): Promise<void> => {
+const analyzeStore = async (database: Database): Promise<void> => {
   await database.transaction((run) => run(plain('analyze')))
   if (database.kind === 'pglite') await database.write(plain('checkpoint'))
 }
@@ -121,7 +121,7 @@ export const rebuildViews = async (database: Database, fold: Fold): Promise<Load
     }
     await finish()
   })
-  await settleDown(database)
+  await analyzeStore(database)
   return { journalRows, viewRows }
 }
 

@@ -65,7 +65,7 @@ const answerAll = async (database: Database, calls: readonly Call[]): Promise<vo
   const asked = new Map(calls.flatMap((call) => call.wishes.map((wish) => [idOf(wish), wish] as const)))
   // no journal holds a key that PostgreSQL cannot, and asking for it would fail the whole query
   const wishes = [...asked.values()].filter(({ key }) => isStorable(key))
-  await database.settled().catch((cause: unknown) => {
+  await database.readsAreFinal().catch((cause: unknown) => {
     throw unreadable(JOURNAL, cause)
   })
   const run = reading(database, JOURNAL)

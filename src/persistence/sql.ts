@@ -23,7 +23,7 @@ export type Database = {
   /** Runs in separate sessions, so that leases are renewed in time under any load of reads and writes. Never retried. */
   readonly share: Run
   /** Resolves when no earlier writer session of this process can still commit: from then on, reads are final. */
-  readonly settled: () => Promise<void>
+  readonly readsAreFinal: () => Promise<void>
   /** Changes with each new writer session: another server may have answered it. */
   readonly incarnation?: () => number
   /** Absent: no other process can be told. */

@@ -24,7 +24,7 @@ const MAX_WAITING = 20_000
 /** How often a batch is retried after a rollback by a conflict with another transaction. */
 const MAX_ROUNDS = 8
 
-type Waiting = { readonly append: Append; readonly settle: (verdict: Verdict) => void }
+type Waiting = { readonly append: Append; readonly resolve: (verdict: Verdict) => void }
 type Round = { readonly round: number; readonly effort: Effort }
 export type Writer = {
   readonly append: (append: Append) => Promise<Verdict>
@@ -33,8 +33,8 @@ export type Writer = {
   readonly drain: () => Promise<void>
 }
 
-const settleAll = (batch: readonly Waiting[], verdict: Verdict): void => {
-  for (const { settle } of batch) settle(verdict)
+const resolveAll = (batch: readonly Waiting[], verdict: Verdict): void => {
+  for (const { resolve: settle } of batch) settle(verdict)
 }
 
 const appendsOf = (batch: readonly Waiting[]): readonly Append[] => batch.map(({ append }) => append)
@@ -60,7 +60,7 @@ const withoutLate = (waiting: readonly Waiting[]): readonly Waiting[] => {
   const now = performance.now()
   const [late, rest] = [[] as Waiting[], [] as Waiting[]]
   for (const one of waiting) (now >= (one.append.notAfter ?? Infinity) ? late : rest).push(one)
-  settleAll(late, 'busy')
+  resolveAll(late, 'busy')
   return rest
 }
 
@@ -70,7 +70,7 @@ const sift = async (database: Database, batch: readonly Waiting[]): Promise<read
   const verdicts = new Map(
     found.map((row) => [row['a'] as number, row['seen'] === true ? ('seen' as const) : ('stale' as const)]),
   )
-  return batch.filter(({ settle }, a) => {
+  return batch.filter(({ resolve: settle }, a) => {
     const verdict = verdicts.get(a)
     if (verdict !== undefined) settle(verdict)
     return verdict === undefined
@@ -93,7 +93,7 @@ const committer = (database: Database, written: (appends: readonly Append[]) => 
       (cause: unknown) => ({ cause }),
     )
     if (error !== null) return failed(batch, error.cause, at)
-    settleAll(batch, 'appended')
+    resolveAll(batch, 'appended')
     written(appends)
   }
   const failed = async (batch: readonly Waiting[], error: unknown, at: Round): Promise<void> => {
@@ -101,12 +101,12 @@ const committer = (database: Database, written: (appends: readonly Append[]) => 
     if (at.effort.worth(failure, batch.length)) return halves(batch, at)
     switch (failure) {
       case 'unknown':
-        return settleAll(batch, 'unknown')
+        return resolveAll(batch, 'unknown')
       case 'stopped':
-        return settleAll(batch, { stopped: (error as Error).message })
+        return resolveAll(batch, { stopped: (error as Error).message })
       case 'not sent':
       case 'rolled back':
-        return settleAll(batch, 'busy')
+        return resolveAll(batch, 'busy')
       case 'again':
         return again(batch, at)
       case 'late':
@@ -114,23 +114,23 @@ const committer = (database: Database, written: (appends: readonly Append[]) => 
       case 'fenced':
         return fenced(batch, error, at)
       case 'refused':
-        return settleAll(batch, refusalOf(batch[0]!.append, error))
+        return resolveAll(batch, refusalOf(batch[0]!.append, error))
     }
   }
   const fenced = async (batch: readonly Waiting[], error: unknown, at: Round): Promise<void> => {
     const rest = await sift(database, batch).catch((cause: unknown) => ({ cause }))
     if ('cause' in rest)
-      return failureOf(rest.cause) === 'refused' ? failed(batch, rest.cause, at) : settleAll(batch, 'busy')
+      return failureOf(rest.cause) === 'refused' ? failed(batch, rest.cause, at) : resolveAll(batch, 'busy')
     if (rest.length < batch.length) return commit(rest, at)
     // no append failed the fence, so one breaks a unique rule of the views
     if (batch.length > 1) return halves(batch, at)
     const rule = ruleOf(error)
     // the conflicting journal row is gone again, or the gap before this row has been filled
     if (rule.startsWith('journal_') || rule === GAP_RULE) return again(batch, at)
-    settleAll(batch, { conflict: rule })
+    resolveAll(batch, { conflict: rule })
   }
   const again = async (batch: readonly Waiting[], at: Round): Promise<void> =>
-    at.round < MAX_ROUNDS ? commit(batch, { ...at, round: at.round + 1 }) : settleAll(batch, 'busy')
+    at.round < MAX_ROUNDS ? commit(batch, { ...at, round: at.round + 1 }) : resolveAll(batch, 'busy')
   const halves = async (batch: readonly Waiting[], at: Round): Promise<void> => {
     const middle = batch.length >> 1
     await commit(batch.slice(0, middle), at)
@@ -154,7 +154,7 @@ export const writerOf = (database: Database, maxWaiting = MAX_WAITING): Writer =
     waiting = left
     arrived = []
     if (batch.length === 0) return
-    await commit(batch).catch(() => settleAll(batch, 'unknown'))
+    await commit(batch).catch(() => resolveAll(batch, 'unknown'))
   }
   const run = async (): Promise<void> => {
     // Appends of the same turn of the event loop share the first statement.
@@ -165,7 +165,7 @@ export const writerOf = (database: Database, maxWaiting = MAX_WAITING): Writer =
   const append = (wanted: Append): Promise<Verdict> => {
     if (draining || waiting.length + arrived.length >= maxWaiting) return Promise.resolve('busy')
     return new Promise((settle) => {
-      arrived.push({ append: wanted, settle })
+      arrived.push({ append: wanted, resolve: settle })
       running ??= run()
     })
   }

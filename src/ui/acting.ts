@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { actionOf, hindrance, type Action } from './actions.ts'
 import type { Looking, Painted, Show } from './looking.ts'
 import { stateFor } from './pages/things.ts'
-import { troubled } from './told.ts'
+import { pageError } from './told.ts'
 import type { Bodies } from './view/screen.ts'
 
 type Look = (c: Context, here: string) => Promise<Looking | Response>
@@ -51,7 +51,7 @@ const painted = (
 })
 
 const unknown = (c: Context, place: ActionTarget, { who }: Looking, show: Show): Promise<Response> => {
-  const { trouble } = troubled('missing', 'This cannot be done here.')
+  const { trouble } = pageError('missing', 'This cannot be done here.')
   return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
 }
 

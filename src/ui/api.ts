@@ -9,22 +9,22 @@ import * as v from 'valibot'
 import type { Clock } from '../clock.ts'
 import { bounded } from '../waiting.ts'
 import { Impact, Refusal } from './shapes.ts'
-import { type Told, told, troubled } from './told.ts'
+import { type Loaded, loaded, pageError } from './told.ts'
 
 /** Answers a request as the API does. */
 export type Fetch = (request: Request) => Response | Promise<Response>
 export type Method = 'GET' | 'POST' | 'DELETE'
 
 export type Api = {
-  readonly get: <S extends v.GenericSchema>(path: string, schema: S) => Promise<Told<v.InferOutput<S>>>
+  readonly get: <S extends v.GenericSchema>(path: string, schema: S) => Promise<Loaded<v.InferOutput<S>>>
   /** Asks a question that has a body, or changes nothing although it is posted. */
-  readonly ask: <S extends v.GenericSchema>(path: string, schema: S, body?: object) => Promise<Told<v.InferOutput<S>>>
+  readonly ask: <S extends v.GenericSchema>(path: string, schema: S, body?: object) => Promise<Loaded<v.InferOutput<S>>>
   /** The events of the API as they happen, for as long as somebody reads them. `after`: the id of the last one that was seen. */
   readonly stream: (after: string | null, signal: AbortSignal) => Promise<Response>
   /** Whom a change would concern; nothing is changed. */
-  readonly wouldConcern: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Told<Impact>>
+  readonly wouldConcern: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Loaded<Impact>>
   /** `value`: the request id under which it is recorded. */
-  readonly change: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Told<string>>
+  readonly change: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Loaded<string>>
 }
 type Parts = {
   readonly fetch: Fetch
@@ -64,14 +64,14 @@ const refusalOf = ({ status, json, requestId }: Said) => {
   const read = v.safeParse(Refusal, json)
   if (!read.success) {
     const text = status === 401 ? 'A valid token is needed.' : `The API answered ${status}, without a reason.`
-    return troubled(kindOf(status, '', ''), text, requestId)
+    return pageError(kindOf(status, '', ''), text, requestId)
   }
   const { detail, code } = read.output.errors[0]
   const rule = status === 403 ? (detail.match(/[a-z]+:[a-z_]+:[a-z_]+/)?.[0] ?? null) : null
-  return troubled(kindOf(status, code, detail), detail, requestId, rule !== null && RULE.test(rule) ? rule : null)
+  return pageError(kindOf(status, code, detail), detail, requestId, rule !== null && RULE.test(rule) ? rule : null)
 }
 
-const LATE = troubled('away', 'The API did not answer in time.')
+const LATE = pageError('away', 'The API did not answer in time.')
 
 const readAs = <S extends v.GenericSchema>(schema: S, said: Told<Said>): Told<v.InferOutput<S>> => {
   if (!said.ok) return said
@@ -98,10 +98,10 @@ export const createApi =
       const requestId = response.headers.get('x-openstack-request-id')
       return { status: response.status, json: text === '' ? null : parsed(text), requestId }
     }
-    const ask = async (method: Method, path: string, body?: object): Promise<Told<Said>> => {
-      const asked = send(method, path, body).then<Told<Said>, Told<Said>>(
-        (said) => (said.status < 300 ? told(said) : refusalOf(said)),
-        (error: unknown) => troubled('failed', `The API cannot be asked: ${String(error)}`),
+    const ask = async (method: Method, path: string, body?: object): Promise<Loaded<Said>> => {
+      const asked = send(method, path, body).then<Loaded<Said>, Loaded<Said>>(
+        (said) => (said.status < 300 ? loaded(said) : refusalOf(said)),
+        (error: unknown) => pageError('failed', `The API cannot be asked: ${String(error)}`),
       )
       return bounded(clock, asked, timeoutMs, LATE)
     }
@@ -120,7 +120,7 @@ export const createApi =
       },
       change: async (method, path, body) => {
         const said = await ask(method, path, body)
-        return said.ok ? told(said.value.requestId ?? '') : said
+        return said.ok ? loaded(said.value.requestId ?? '') : said
       },
     }
   }

@@ -7,15 +7,15 @@ import { bodyLimit } from 'hono/body-limit'
 import { messageOf } from '../errorText.ts'
 import { actionPage, act } from './acting.ts'
 import { POLICY } from './document.ts'
-import { STATUSES, TEXT_MAX, type UiParts, looker, shower, troubleOf } from './looking.ts'
+import { STATUSES, TEXT_MAX, type UiParts, looker, shower, errorOf } from './looking.ts'
 import { find } from './pages/find.ts'
 import * as answers from './pages/answers.ts'
 import * as lists from './pages/lists.ts'
-import type { Load, Loaded } from './pages/loader.ts'
+import type { Load, LoadedPage } from './pages/loader.ts'
 import * as things from './pages/things.ts'
 import { foreign } from './session.ts'
 import { signing } from './signing.ts'
-import { troubled } from './told.ts'
+import { pageError } from './told.ts'
 
 const FORM_MAX = 32 * 1024
 const YEAR_SECONDS = 31_536_000
@@ -116,8 +116,8 @@ export const createUi = (parts: UiParts): Hono => {
     if (looking instanceof Response) return looking
     // who may not see what the whole service does begins with the own requests
     if (here === '' && looking.may['cyborg:overview:get'] === false) return c.redirect('arqs', 302)
-    const painted: Loaded = await load({ ...looking, id, query: c.req.query() })
-    const trouble = troubleOf(painted)
+    const painted: LoadedPage = await load({ ...looking, id, query: c.req.query() })
+    const trouble = errorOf(painted)
     return show(c, here, looking.who, painted, trouble === null ? 200 : STATUSES[trouble.kind])
   }
   app.get('/ui/', (c) => draw(c, '', lists.home))
@@ -143,7 +143,7 @@ export const createUi = (parts: UiParts): Hono => {
     const text = (c.req.query('q') ?? '').trim().slice(0, TEXT_MAX)
     const place = text === '' ? './' : await find(looking.api, text)
     if (place !== null) return c.redirect(place, 302)
-    const { trouble } = troubled('missing', `Nothing that you may see has the UUID or the name ${text}.`)
+    const { trouble } = pageError('missing', `Nothing that you may see has the UUID or the name ${text}.`)
     return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
   })
   files(app, look)

@@ -7,7 +7,7 @@ import type { Assets } from './assets.ts'
 import { documentOf } from './document.ts'
 import { tokenOf } from './session.ts'
 import * as shapes from './shapes.ts'
-import type { Trouble, TroubleKind } from './told.ts'
+import type { PageError, PageErrorKind } from './told.ts'
 import type { Screen, Who } from './view/screen.ts'
 
 export type Signed =
@@ -41,7 +41,7 @@ export type UiParts = {
 export const ASK_MS = 8000
 export const TEXT_MAX = 255
 
-export const STATUSES: Readonly<Record<TroubleKind, 200 | 401 | 403 | 404 | 409 | 502 | 503>> = {
+export const STATUSES: Readonly<Record<PageErrorKind, 200 | 401 | 403 | 404 | 409 | 502 | 503>> = {
   sign_in: 401,
   forbidden: 403,
   missing: 404,
@@ -55,8 +55,8 @@ export type Looking = { readonly api: Api; readonly who: Who; readonly may: Read
 export type Painted = Pick<Screen, 'view' | 'title' | 'body'>
 export type Show = (c: Context, here: string, who: Who | null, painted: Painted, status?: number) => Promise<Response>
 
-export const troubleOf = ({ body }: Painted): Trouble | null => {
-  const first = Object.values(body)[0] as { readonly ok?: boolean; readonly trouble?: Trouble } | undefined
+export const errorOf = ({ body }: Painted): PageError | null => {
+  const first = Object.values(body)[0] as { readonly ok?: boolean; readonly trouble?: PageError } | undefined
   return first?.ok === false ? (first.trouble ?? null) : null
 }
 

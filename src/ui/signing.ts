@@ -4,7 +4,7 @@ import { createApi } from './api.ts'
 import { ASK_MS, type Painted, type Show, type Signed, type UiParts } from './looking.ts'
 import { dropToken, isToken, keepToken } from './session.ts'
 import * as shapes from './shapes.ts'
-import { type Trouble, troubled } from './told.ts'
+import { type PageError, pageError } from './told.ts'
 
 /** How long a token that somebody pasted is kept; its own end comes earlier, as a rule. */
 const PASTED_MS = 12 * 3600 * 1000
@@ -16,7 +16,7 @@ const placeIn = (text: unknown): string =>
 export const signing = (app: Hono, parts: UiParts, show: Show): void => {
   const { signIn } = parts
   if (signIn === null) return
-  const painted = (trouble: Trouble | null, user: string, back: string): Painted => ({
+  const painted = (trouble: PageError | null, user: string, back: string): Painted => ({
     view: 'sign_in',
     title: 'Sign in',
     body: { trouble, identity: signIn.identity, user, back },
@@ -34,7 +34,7 @@ export const signing = (app: Hono, parts: UiParts, show: Show): void => {
     }
     const signed: Signed = token === '' ? await signIn.withPassword(account) : { ok: true, token, lifeMs: PASTED_MS }
     const refused = (reason: string) =>
-      show(c, 'sign-in', null, painted(troubled('sign_in', reason).trouble, user, back), 401)
+      show(c, 'sign-in', null, painted(pageError('sign_in', reason).trouble, user, back), 401)
     if (!signed.ok) return refused(signed.reason)
     if (!isToken(signed.token)) return refused('This is not a token, or one that is too long for a cookie.')
     const known = await createApi({ ...parts, timeoutMs: ASK_MS })(signed.token).get('/permissions', shapes.Permissions)

@@ -1,30 +1,30 @@
 /** What the API said: a value, or the trouble that stands in its place on a page. */
 
-export type TroubleKind = 'sign_in' | 'forbidden' | 'missing' | 'off' | 'refused' | 'away' | 'failed'
-export type Trouble = {
+export type PageErrorKind = 'sign_in' | 'forbidden' | 'missing' | 'off' | 'refused' | 'away' | 'failed'
+export type PageError = {
   /**
    * `sign_in`: no valid token. `off`: a neighbour that this needs is not configured. `refused`: the state does not allow it, or the input
    * is not valid. `away`: no answer in time, or 503. `failed`: an answer that cannot be read, or 500.
    */
-  readonly kind: TroubleKind
+  readonly kind: PageErrorKind
   /** One sentence in the words of the API. */
   readonly text: string
   /** The policy rule that forbids it. */
   readonly rule: string | null
   readonly requestId: string | null
 }
-export type Told<Value> =
+export type Loaded<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly trouble: Trouble }
+  | { readonly ok: false; readonly trouble: PageError }
 
-export const told = <Value>(value: Value): Told<Value> => ({ ok: true, value })
-export const troubled = (
-  kind: TroubleKind,
+export const loaded = <Value>(value: Value): Loaded<Value> => ({ ok: true, value })
+export const pageError = (
+  kind: PageErrorKind,
   text: string,
   requestId: string | null = null,
   rule: string | null = null,
 ) => ({ ok: false, trouble: { kind, text, rule, requestId } }) as const
 
 /** What is derived from a value, or the same trouble. */
-export const mapped = <Value, Other>(given: Told<Value>, map: (value: Value) => Other): Told<Other> =>
-  given.ok ? told(map(given.value)) : given
+export const mapped = <Value, Other>(given: Loaded<Value>, map: (value: Value) => Other): Loaded<Other> =>
+  given.ok ? loaded(map(given.value)) : given

@@ -5,7 +5,7 @@ import type { DeployableCommand, Description } from '../../src/actors/deployable
 import type { DeviceCommand, DeviceFacts } from '../../src/actors/device/decider.ts'
 import type { HostCommand } from '../../src/actors/host/decider.ts'
 import type { InstanceCommand } from '../../src/actors/instance/messages.ts'
-import { DEEDS, PROVIDER_STATES, TROUBLES } from '../../src/actors/placement/decider.ts'
+import { PROVIDER_CHANGES, PROVIDER_STATES, HOST_BLOCKERS } from '../../src/actors/placement/decider.ts'
 import { RESERVINGS } from '../../src/actors/placement/wanted.ts'
 import type { ProfileCommand } from '../../src/actors/profile/decider.ts'
 import { bond, created, handle, id, identity, REQUEST } from './samples.ts'
@@ -217,7 +217,7 @@ const beginning = fc.record({
   until: fc.integer({ min: 50, max: 200 }),
   alone: fc.boolean(),
 })
-const trouble = fc.record({ state: fc.constantFrom(...TROUBLES), reason: fc.constantFrom('a', 'b') })
+const trouble = fc.record({ state: fc.constantFrom(...HOST_BLOCKERS), reason: fc.constantFrom('a', 'b') })
 const finding = fc.record(
   {
     uuid: fc.constantFrom(id(0xc1), id(0xc2)),
@@ -228,7 +228,7 @@ const finding = fc.record(
     reason: fc.option(fc.constant('why')),
     ours: fc.boolean(),
     reserving: fc.subarray([...RESERVINGS]),
-    did: fc.subarray([...DEEDS]),
+    did: fc.subarray([...PROVIDER_CHANGES]),
     agreed: fc.record({ generation: fc.nat(3), digest: fc.constantFrom('a', 'b') }),
     gone: fc.constant(true),
   },

@@ -104,7 +104,7 @@ describe('a host in Placement', () => {
   test('that cannot be compared as a whole says so, instead of hiding what differs', async () => {
     const cloud = placementInMemory()
     const reason = 'no answer in time'
-    const allocations = async () => ({ ok: false, trouble: 'unanswered', reason }) as const
+    const allocations = async () => ({ ok: false, error: 'unanswered', reason }) as const
     const world = await open({ placement: { ...cloud.placement, allocations } })
     cloud.ask('POST', '/resource_providers', { uuid: ROOT, name: 'h1' })
     await world.shows('h1', PLAN)
@@ -242,7 +242,7 @@ describe('a host in Placement', () => {
   test('is compared at once when Placement answers again for another one', async () => {
     const cloud = placementInMemory()
     let away = false
-    const unanswered = { ok: false, trouble: 'unanswered', reason: 'it is away' } as const
+    const unanswered = { ok: false, error: 'unanswered', reason: 'it is away' } as const
     const named: Placement['named'] = async (name) => (away ? unanswered : cloud.placement.named(name))
     const world = await open({ placement: { ...cloud.placement, named } })
     const hosts = Array.from({ length: 12 }, (_, at) => `h${at + 1}`)

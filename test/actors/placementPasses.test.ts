@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import type { HeldProvider } from '../../src/actors/placement/decider.ts'
-import { PLACEMENT_TROUBLES, type Inventories, type Placement } from '../../src/actors/placement/port.ts'
+import { PLACEMENT_ERRORS, type Inventories, type Placement } from '../../src/actors/placement/port.ts'
 import { fenced } from '../../src/actors/services/placementFence.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { inventoriesOf } from '../../src/actors/placement/wanted.ts'
@@ -281,7 +281,7 @@ test('once a caller may not write any more, only reads are carried out', async (
     async (given: unknown) => (asked.push(`${name} ${String(given)}`), done),
   ])
   const port = Object.fromEntries(answering) as Placement
-  const barred = { ok: false, trouble: 'unanswered', reason: 'another process works on this host now' }
+  const barred = { ok: false, error: 'unanswered', reason: 'another process works on this host now' }
   for (const may of [true, false]) {
     const fence = fenced(port, async () => may) as Readonly<Record<string, (given: unknown) => Promise<unknown>>>
     for (const name of names)
@@ -330,7 +330,7 @@ test('whatever fails, and however often, the pass ends the same', async () => {
   const text: string[] = []
   const untroubled = await playPass(BUSY)
   for (const call of CALLS)
-    for (const trouble of PLACEMENT_TROUBLES)
+    for (const trouble of PLACEMENT_ERRORS)
       for (const times of [1, 6]) {
         const instead = { [call]: Array.from({ length: times }, () => fault(trouble)) }
         text.push(

@@ -1,6 +1,6 @@
 /** Passes over a host in a Placement in memory: each call with what it was given, what was found, and how the pass ended. */
 import type { Finding, HeldProvider } from '../../src/actors/placement/decider.ts'
-import type { Inventories, Placement, PlacementFault, PlacementTrouble } from '../../src/actors/placement/port.ts'
+import type { Inventories, Placement, PlacementFault, PlacementError } from '../../src/actors/placement/port.ts'
 import { type Wanted, inventoriesOf } from '../../src/actors/placement/wanted.ts'
 import { dryPass } from '../../src/actors/services/placementDryPass.ts'
 import { type Task, pass } from '../../src/actors/services/placementPass.ts'
@@ -33,7 +33,11 @@ export const heldAs = (wanted: Wanted, more: Partial<HeldProvider> = {}): HeldPr
   since: 1,
   ...more,
 })
-export const fault = (trouble: PlacementTrouble): PlacementFault => ({ ok: false, trouble, reason: `it is ${trouble}` })
+export const fault = (trouble: PlacementError): PlacementFault => ({
+  ok: false,
+  error: trouble,
+  reason: `it is ${trouble}`,
+})
 
 /** What an operator or Nova does in this Placement. */
 export const setUp = ({ ask }: PlacementInMemory) => {
@@ -94,7 +98,7 @@ const noting = (port: Placement, lines: string[], instead: Instead): Placement =
     name,
     async (...given: readonly never[]) => {
       const other = left.get(name)?.shift() ?? null
-      lines.push(`${name} ${given.map(written).join(' ')}${other === null ? '' : `: ${other.trouble}`}`)
+      lines.push(`${name} ${given.map(written).join(' ')}${other === null ? '' : `: ${other.error}`}`)
       return other ?? (call as (...all: readonly never[]) => unknown)(...given)
     },
   ])

@@ -6,7 +6,7 @@ import {
   type PlacementLab,
   placementLab,
   record,
-  trouble,
+  placementFailure,
   uniqueName,
   well,
 } from '../support/placementLab.ts'
@@ -44,34 +44,40 @@ export const placementContract = (cloud: () => Cloud): void => {
       expect(await placement.named(uniqueName())).toEqual(well(null))
       expect(await placement.named('')).toEqual(well(null))
       expect(await placement.tree(unknown)).toEqual(well([]))
-      expect(await placement.provider(unknown)).toEqual(trouble('gone', unknown))
-      expect(await placement.remove(unknown)).toEqual(trouble('gone', unknown))
-      expect(await placement.update({ uuid: unknown, name: 'x', parent: unknown })).toEqual(trouble('gone'))
-      expect(await placement.inventories(unknown)).toEqual(trouble('gone'))
+      expect(await placement.provider(unknown)).toEqual(placementFailure('gone', unknown))
+      expect(await placement.remove(unknown)).toEqual(placementFailure('gone', unknown))
+      expect(await placement.update({ uuid: unknown, name: 'x', parent: unknown })).toEqual(placementFailure('gone'))
+      expect(await placement.inventories(unknown)).toEqual(placementFailure('gone'))
       expect(await placement.setInventories({ uuid: unknown, generation: 0, inventories: VGPU_8 })).toEqual(
-        trouble('gone'),
+        placementFailure('gone'),
       )
-      expect(await placement.traits(unknown)).toEqual(trouble('gone'))
-      expect(await placement.setTraits({ uuid: unknown, generation: 0, traits: [] })).toEqual(trouble('gone'))
-      expect(await placement.allocations(unknown)).toEqual(trouble('gone'))
+      expect(await placement.traits(unknown)).toEqual(placementFailure('gone'))
+      expect(await placement.setTraits({ uuid: unknown, generation: 0, traits: [] })).toEqual(placementFailure('gone'))
+      expect(await placement.allocations(unknown)).toEqual(placementFailure('gone'))
     })
     test('a name or a UUID that exists: duplicate', async () => {
       const { root, uuid, name } = await lab.ours()
-      expect(await placement.create({ uuid: randomUUID(), name, parent: root })).toEqual(trouble('duplicate', name))
-      expect(await placement.create({ uuid, name: uniqueName(), parent: root })).toEqual(trouble('duplicate', uuid))
+      expect(await placement.create({ uuid: randomUUID(), name, parent: root })).toEqual(
+        placementFailure('duplicate', name),
+      )
+      expect(await placement.create({ uuid, name: uniqueName(), parent: root })).toEqual(
+        placementFailure('duplicate', uuid),
+      )
       const other = { uuid: await lab.child(root), name, parent: root }
-      expect(await placement.update(other)).toEqual(trouble('duplicate', name))
+      expect(await placement.update(other)).toEqual(placementFailure('duplicate', name))
     })
     test('an unknown parent, a name that is too long: refused', async () => {
       const { root, uuid, name } = await lab.ours()
       const unknown = randomUUID()
       const create = (of: { name: string; parent: string }) => placement.create({ uuid: randomUUID(), ...of })
-      expect(await create({ name: uniqueName(), parent: unknown })).toEqual(trouble('refused', 'parent provider UUID'))
+      expect(await create({ name: uniqueName(), parent: unknown })).toEqual(
+        placementFailure('refused', 'parent provider UUID'),
+      )
       expect(await create({ name: 'n'.repeat(201), parent: root })).toEqual(
-        trouble('refused', 'JSON does not validate'),
+        placementFailure('refused', 'JSON does not validate'),
       )
       expect(await placement.update({ uuid, name, parent: unknown })).toEqual(
-        trouble('refused', 'parent provider UUID'),
+        placementFailure('refused', 'parent provider UUID'),
       )
       const longest = `${uniqueName()}${'n'.repeat(200)}`.slice(0, 200)
       expect(await create({ name: longest, parent: root })).toMatchObject({ ok: true })
@@ -86,7 +92,7 @@ export const placementContract = (cloud: () => Cloud): void => {
         well({ ...value, parent: other, root: other }),
       )
       expect(await placement.provider(below)).toMatchObject(well({ parent: uuid, root: other }))
-      expect(await placement.update({ uuid, name, parent: below })).toEqual(trouble('refused', 'loop'))
+      expect(await placement.update({ uuid, name, parent: below })).toEqual(placementFailure('refused', 'loop'))
     })
     test('before 1.37 it can be renamed, not moved', async () => {
       const [{ uuid, root }, other] = [await lab.ours(), await lab.node()]
@@ -98,13 +104,13 @@ export const placementContract = (cloud: () => Cloud): void => {
       const { root, uuid } = await lab.ours()
       await lab.setInventories(uuid, VGPU_8)
       await lab.setTraits(uuid, ['OWNER_CYBORG'])
-      expect(await placement.remove(root)).toEqual(trouble('hasChildren', root))
+      expect(await placement.remove(root)).toEqual(placementFailure('hasChildren', root))
       const consumer = randomUUID()
       expect(await lab.allocate(consumer, { [uuid]: { VGPU: 1 } })).toBe(204)
-      expect(await placement.remove(uuid)).toEqual(trouble('inUse', uuid))
+      expect(await placement.remove(uuid)).toEqual(placementFailure('inUse', uuid))
       expect(await lab.release(consumer)).toBe(204)
       expect(await placement.remove(uuid)).toEqual(well(null))
-      expect(await placement.remove(uuid)).toEqual(trouble('gone'))
+      expect(await placement.remove(uuid)).toEqual(placementFailure('gone'))
     })
     test('ours are those with the trait OWNER_CYBORG', async () => {
       const { root, uuid } = await lab.ours()
@@ -165,15 +171,17 @@ export const placementContract = (cloud: () => Cloud): void => {
       const { uuid } = await lab.ours()
       for (const inventories of [VGPU_8, { [customName()]: record(1) }])
         expect(await placement.setInventories({ uuid, generation: 7, inventories })).toEqual(
-          trouble('stale', 'conflict'),
+          placementFailure('stale', 'conflict'),
         )
-      expect(await placement.setTraits({ uuid, generation: 7, traits: [customName()] })).toEqual(trouble('stale'))
+      expect(await placement.setTraits({ uuid, generation: 7, traits: [customName()] })).toEqual(
+        placementFailure('stale'),
+      )
       expect(await lab.generation(uuid)).toBe(0)
     })
     test('an unknown class', async () => {
       const { uuid } = await lab.ours()
       const name = customName()
-      expect(await lab.setInventories(uuid, { [name]: record(1) })).toEqual(trouble('unknownName', name))
+      expect(await lab.setInventories(uuid, { [name]: record(1) })).toEqual(placementFailure('unknownName', name))
       expect(await placement.ensureClass(name)).toEqual(well(null))
       expect(await lab.setInventories(uuid, { [name]: record(1) })).toEqual(well(1))
     })
@@ -188,7 +196,7 @@ export const placementContract = (cloud: () => Cloud): void => {
         { ...record(8), step_size: 0 },
       ]
       for (const one of bad)
-        expect([one, await lab.setInventories(uuid, { VGPU: one })]).toEqual([one, trouble('refused')])
+        expect([one, await lab.setInventories(uuid, { VGPU: one })]).toEqual([one, placementFailure('refused')])
       expect(await lab.setInventories(uuid, { VGPU: record(2 ** 31 - 1) })).toEqual(well(1))
       expect(await lab.setInventories(uuid, { VGPU: record(8, 8) })).toEqual(well(2))
       const body = { resource_provider_generation: 2, inventories: { VGPU: record(8, 8) } }
@@ -200,7 +208,7 @@ export const placementContract = (cloud: () => Cloud): void => {
       const consumer = randomUUID()
       expect(await lab.allocate(consumer, { [uuid]: { VGPU: 3 } })).toBe(204)
       for (const inventories of [{}, { FPGA: record(1) }])
-        expect(await lab.setInventories(uuid, inventories)).toEqual(trouble('inUse', 'VGPU'))
+        expect(await lab.setInventories(uuid, inventories)).toEqual(placementFailure('inUse', 'VGPU'))
       expect((await lab.ask('DELETE', `/resource_providers/${uuid}/inventories`)).status).toBe(409)
       expect(await lab.setInventories(uuid, { VGPU: record(1, 1) })).toEqual(well(3))
       expect(await lab.allocate(consumer, { [uuid]: { VGPU: 4 } })).toBe(409)
@@ -258,7 +266,7 @@ export const placementContract = (cloud: () => Cloud): void => {
       const { uuid } = await lab.ours()
       const custom = customName()
       expect(await placement.traits(uuid)).toEqual(well({ generation: 0, traits: [] }))
-      expect(await lab.setTraits(uuid, ['OWNER_CYBORG', custom])).toEqual(trouble('unknownName', custom))
+      expect(await lab.setTraits(uuid, ['OWNER_CYBORG', custom])).toEqual(placementFailure('unknownName', custom))
       expect(await placement.ensureTrait(custom)).toEqual(well(null))
       expect(await lab.setTraits(uuid, ['OWNER_CYBORG', custom])).toEqual(well(1))
       const told = await placement.traits(uuid)
@@ -270,10 +278,10 @@ export const placementContract = (cloud: () => Cloud): void => {
       const name = customName()
       for (const ensure of [placement.ensureTrait, placement.ensureClass]) {
         expect([await ensure(name), await ensure(name)]).toEqual([well(null), well(null)])
-        expect(await ensure('NO_SUCH_STANDARD')).toEqual(trouble('unknownName', 'NO_SUCH_STANDARD'))
-        expect(await ensure('CUSTOM_lower')).toEqual(trouble('refused'))
-        expect(await ensure(`CUSTOM_${'X'.repeat(249)}`)).toEqual(trouble('refused'))
-        expect(await ensure('CUSTOM_A/B')).toEqual(trouble('unknownName'))
+        expect(await ensure('NO_SUCH_STANDARD')).toEqual(placementFailure('unknownName', 'NO_SUCH_STANDARD'))
+        expect(await ensure('CUSTOM_lower')).toEqual(placementFailure('refused'))
+        expect(await ensure(`CUSTOM_${'X'.repeat(249)}`)).toEqual(placementFailure('refused'))
+        expect(await ensure('CUSTOM_A/B')).toEqual(placementFailure('unknownName'))
       }
       expect(await placement.ensureTrait('OWNER_CYBORG')).toEqual(well(null))
       for (const standard of ['VGPU', 'PGPU', 'FPGA']) expect(await placement.ensureClass(standard)).toEqual(well(null))
@@ -345,7 +353,7 @@ export const placementContract = (cloud: () => Cloud): void => {
       const other = placementLab(options)
       try {
         const said = [await other.placement.named('x'), await other.placement.owned()]
-        const wanted = allowed ? { ok: true } : trouble('denied', 'needs the role admin or service')
+        const wanted = allowed ? { ok: true } : placementFailure('denied', 'needs the role admin or service')
         expect(said).toEqual([expect.objectContaining(wanted), expect.objectContaining(wanted)])
       } finally {
         await other.close()

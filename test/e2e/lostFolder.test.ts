@@ -63,7 +63,7 @@ test('MEMORY-1 MEMORY-2 a host that lost its folder is believed again by the wor
   const arq = await w.bind()
   await until(() => prepared().length === 1, 'the preparation')
   const [slot] = prepared()
-  await first.settled()
+  await first.idle()
   await first.stop('at once')
 
   const disk = memoryDisk()
@@ -118,7 +118,7 @@ test('ENROLLMENT-1 a second machine with the name of a host and a key of its own
   await w.profile()
   await w.bind()
   await until(() => first.prepared().length === 1, 'the preparation')
-  await one.settled()
+  await one.idle()
   expect([second.prepared(), one.notReady()]).toEqual([[], null])
   const listed = value(await w.control.hosts.list({}))
   expect(listed.items).toMatchObject([{ boot_id: one.bootId, public_key: one.publicKey }])

@@ -49,7 +49,7 @@ const open = async () => {
   }
   /** The host stops; its ledger is another one when it starts again. The numbers in it are such that no order that comes again heals it. */
   const restartedWith = async (change: (lines: readonly Line[]) => readonly Line[]) => {
-    await host!.settled()
+    await host!.idle()
     await host!.stop()
     const [head, ...lines] = ((await disk.read(LEDGER)) ?? '').split('\n').filter(Boolean)
     const last = new Map(lines.map((text) => JSON.parse(text) as Line).map((line) => [line['slot'], line]))

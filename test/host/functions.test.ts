@@ -140,7 +140,7 @@ describe('a host', () => {
     const host = await lab.boot({ options: { images } })
     expect(last()).toHaveLength(1)
     await lab.send(lab.order('Program', 1))
-    await host.settled()
+    await host.idle()
     expect(shown()).toEqual(DIVIDED)
     await host.stop()
     const again = await lab.boot({ options: { images } })
@@ -150,7 +150,7 @@ describe('a host', () => {
   test('gives a function to the driver as one of the whole card', async () => {
     const host = await lab.boot({ options: { images } })
     await lab.send(lab.order('Program', 1))
-    await host.settled()
+    await host.idle()
     const leaf = last().find(({ name }) => name.endsWith('vf2'))!
     const whole = lab.order('PrepareSlot', 1)
     const order = { ...whole, deployable: leaf.name, handle: leaf.handles[0]! }

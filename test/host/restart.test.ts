@@ -199,7 +199,7 @@ describe('started again', () => {
     const host = await lab.boot({ bus: { consume: lab.bus.consume, publish } })
     await lab.send(lab.order('PrepareSlot', 1))
     await lab.clock.pass(5000)
-    await host.settled()
+    await host.idle()
     expect(lab.results()).toHaveLength(1)
     expect([ids.length, new Set(ids).size]).toEqual([4, 1])
     expect(lab.log.said.filter(({ message }) => message === 'outbox.again')).toHaveLength(3)

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import type { PlacementTrouble, Provider } from '../../src/actors/placement/port.ts'
+import type { PlacementError, Provider } from '../../src/actors/placement/port.ts'
 import { judgeAll } from '../../src/cli/doctor/check.ts'
 import { judgeImages } from '../../src/cli/doctor/images.ts'
 import { API_CHECKS, askFor, PLACEMENT_CHECKS, type PlacementFacts } from '../../src/cli/doctor/neighbours.ts'
@@ -18,7 +18,7 @@ const provider = (name: string, root = 'r1'): Provider => ({
   root,
 })
 const is = <Value>(value: Value) => ({ ok: true as const, value })
-const fails = (trouble: PlacementTrouble) => ({ ok: false as const, trouble, reason: `why ${trouble}` })
+const fails = (trouble: PlacementError) => ({ ok: false as const, error: trouble, reason: `why ${trouble}` })
 const said = (facts: Partial<PlacementFacts>) =>
   judgeAll(PLACEMENT_CHECKS, { version: is('1.39'), owned: is([]), ofNova: is([]), ...facts }).map(
     ({ check, verdict, says, advice }) => `${verdict} ${check}: ${says}${advice === undefined ? '' : ` -> ${advice}`}`,

@@ -14,7 +14,7 @@ const databaseThat = (write: (statement: Statement) => Promise<Rows>): Database 
   read: write,
   write,
   share: write,
-  settled: async () => undefined,
+  readsAreFinal: async () => undefined,
   transaction: () => Promise.reject(new Error('not here')),
   close: async () => undefined,
 })

@@ -5,8 +5,8 @@ import type {
   Inventories,
   InventoryRecord,
   Placement,
-  PlacementTrouble,
-  Told,
+  PlacementError,
+  PlacementResult,
 } from '../../src/actors/placement/port.ts'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
@@ -33,8 +33,8 @@ export type PlacementLab = {
   /** A compute node with one provider of ours, made by the client. */
   readonly ours: () => Promise<{ readonly root: string; readonly uuid: string; readonly name: string }>
   /** By the client, with the present generation. */
-  readonly setInventories: (uuid: string, inventories: Inventories) => Promise<Told<number>>
-  readonly setTraits: (uuid: string, traits: readonly string[]) => Promise<Told<number>>
+  readonly setInventories: (uuid: string, inventories: Inventories) => Promise<PlacementResult<number>>
+  readonly setTraits: (uuid: string, traits: readonly string[]) => Promise<PlacementResult<number>>
   /** Allocates for a consumer, as Nova does, in the generation that Placement shows; answers with the status. */
   readonly allocate: (
     consumer: string,
@@ -55,9 +55,9 @@ export const record = (total: number, reserved = 0): InventoryRecord => ({
   allocation_ratio: 1,
 })
 export const well = (value: unknown): object => ({ ok: true, value })
-export const trouble = (name: PlacementTrouble, reason = ''): object => ({
+export const placementFailure = (name: PlacementError, reason = ''): object => ({
   ok: false,
-  trouble: name,
+  error: name,
   reason: expect.stringContaining(reason),
 })
 export const customName = (): string => `CUSTOM_IT_${randomUUID().replaceAll('-', '').toUpperCase()}`

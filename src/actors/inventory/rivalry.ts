@@ -6,7 +6,7 @@ import type { HeldDevice, Host } from '../host/decider.ts'
 import { brokenText, isStorableJson } from '../../text.ts'
 import { isNaming } from '../deployable/attributes.ts'
 import { attachingOf } from './describe.ts'
-import { treeTrouble } from './trees.ts'
+import { treeProblem } from './trees.ts'
 
 /** The attach handles of a host's devices, by canonical control path. */
 export type Handles = ReadonlyMap<string, readonly SlotHandle[]>
@@ -83,7 +83,7 @@ export const unfit = (device: ReportedDevice): string | null => {
   }
   const again = twice(device.deployables.map(({ name }) => name))
   if (again !== undefined) return `deployable name ${again} is shown twice`
-  const trouble = treeTrouble(device)
+  const trouble = treeProblem(device)
   if (trouble !== null) return trouble
   const clash = ownClash(attachedBy(device))
   return clash && `its own attach handles overlap: ${clash}`

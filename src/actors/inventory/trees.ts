@@ -62,7 +62,7 @@ export const treeOf = (nodes: readonly Node[]): ReportedTree => {
   }
 }
 
-const shapeTrouble = (device: ReportedDevice): string | null => {
+const shapeProblem = (device: ReportedDevice): string | null => {
   const known = byName(device.deployables)
   for (const one of device.deployables)
     if (wayUp(one, known) === null)
@@ -71,7 +71,7 @@ const shapeTrouble = (device: ReportedDevice): string | null => {
         : `deployable ${one.name} stands below ${one.parent}, which is no deployable of its device`
   return null
 }
-const countTrouble = ({ deployables }: ReportedDevice): string | null => {
+const countProblem = ({ deployables }: ReportedDevice): string | null => {
   const { units, below } = treeOf(deployables)
   for (const { name, numAccelerators } of deployables) {
     const counted = units(name)
@@ -81,7 +81,7 @@ const countTrouble = ({ deployables }: ReportedDevice): string | null => {
   return null
 }
 
-const attributeTrouble = ({ name, attributes }: Node): string | null => {
+const attributeProblem = ({ name, attributes }: Node): string | null => {
   const paths: (readonly string[])[] = []
   const seen = new Set<string>()
   for (const [at, { key, parent }] of attributes.entries()) {
@@ -102,12 +102,12 @@ const attributeTrouble = ({ name, attributes }: Node): string | null => {
 }
 
 /** Why the device cannot be recorded for the form of its trees; null: it can. */
-export const treeTrouble = (device: ReportedDevice): string | null => {
+export const treeProblem = (device: ReportedDevice): string | null => {
   for (const one of device.deployables) {
-    const trouble = attributeTrouble(one)
+    const trouble = attributeProblem(one)
     if (trouble !== null) return trouble
   }
   // nearly all devices are flat
   if (device.deployables.every(({ parent }) => parent === undefined)) return null
-  return shapeTrouble(device) ?? countTrouble(device)
+  return shapeProblem(device) ?? countProblem(device)
 }

@@ -13,11 +13,11 @@ import type { Reserving } from './wanted.ts'
 export const PROVIDER_STATES = ['in_sync', 'pending', 'placement_conflict'] as const
 export type ProviderState = (typeof PROVIDER_STATES)[number]
 /** What keeps a whole host from being reconciled. */
-export const TROUBLES = ['waiting_for_compute_node', 'unreachable'] as const
-export type Trouble = { readonly state: (typeof TROUBLES)[number]; readonly reason: string }
+export const HOST_BLOCKERS = ['waiting_for_compute_node', 'unreachable'] as const
+export type HostBlocker = { readonly state: (typeof HOST_BLOCKERS)[number]; readonly reason: string }
 /** What a pass did to a provider. */
-export const DEEDS = ['created', 'adopted', 'renamed', 'moved', 'inventory', 'traits', 'removed'] as const
-export type Deed = (typeof DEEDS)[number]
+export const PROVIDER_CHANGES = ['created', 'adopted', 'renamed', 'moved', 'inventory', 'traits', 'removed'] as const
+export type ProviderChange = (typeof PROVIDER_CHANGES)[number]
 
 export type Found = {
   readonly uuid: ResourceProviderUuid
@@ -40,14 +40,14 @@ export type Agreed = { readonly generation: number; readonly digest: string }
 /** `agreed`: absent where it is not known in which generation it did. */
 export type HeldProvider = Found & { readonly since: number; readonly agreed?: Agreed }
 /** What a pass found out about a provider. `gone`: it does not exist any more, and nobody wants it. */
-export type Finding = Found & { readonly did: readonly Deed[]; readonly agreed?: Agreed; readonly gone?: true }
+export type Finding = Found & { readonly did: readonly ProviderChange[]; readonly agreed?: Agreed; readonly gone?: true }
 
 export type PlacementRecord = {
   readonly host: HostName
   /** UUID of the compute node's provider; null: none was found yet. */
   readonly root: ResourceProviderUuid | null
   readonly providers: Readonly<Record<ResourceProviderUuid, HeldProvider>>
-  readonly trouble: (Trouble & { readonly since: number }) | null
+  readonly trouble: (HostBlocker & { readonly since: number }) | null
   /** The pass under way; another one may begin after `until`, ms since the epoch. */
   readonly pass: { readonly number: number; readonly until: number } | null
   readonly passes: number
@@ -76,7 +76,7 @@ export type PlacementCommand =
       readonly number: number
       readonly nextAt: number | null
       readonly failed: boolean
-      readonly trouble: Trouble | null
+      readonly trouble: HostBlocker | null
     }
 export type PlacementEvent =
   | { readonly type: 'PassBegun'; readonly host: HostName; readonly number: number; readonly until: number }
@@ -87,11 +87,11 @@ export type PlacementEvent =
       readonly agreed?: Readonly<Record<ResourceProviderUuid, Agreed>>
     }
   | { readonly type: 'PassEnded'; readonly nextAt: number | null; readonly failed: boolean }
-  | { readonly type: 'TroubleFound'; readonly trouble: Trouble }
+  | { readonly type: 'TroubleFound'; readonly trouble: HostBlocker }
   | { readonly type: 'TroubleOver' }
   | { readonly type: 'RootFound'; readonly root: ResourceProviderUuid; readonly former: ResourceProviderUuid | null }
-  | { readonly type: 'ProviderReconciled'; readonly provider: Found; readonly did: readonly Deed[] }
-  | { readonly type: 'ProviderForgotten'; readonly uuid: ResourceProviderUuid; readonly did: readonly Deed[] }
+  | { readonly type: 'ProviderReconciled'; readonly provider: Found; readonly did: readonly ProviderChange[] }
+  | { readonly type: 'ProviderForgotten'; readonly uuid: ResourceProviderUuid; readonly did: readonly ProviderChange[] }
 
 /** How a pass proceeds: readers of the topic see what was changed and found, not that somebody looked. */
 export const isInternal = ({ type }: { readonly type: string }): boolean => type.startsWith('Pass')
@@ -120,7 +120,7 @@ const isKnown = (held: HeldProvider | undefined, found: Finding): boolean =>
 /** Whether all of this is recorded already: nothing was done, and everything is as it was found before. Pure. */
 export const isNothingNew = (
   { root, providers, trouble }: Pick<PlacementRecord, 'root' | 'providers' | 'trouble'>,
-  found: { readonly root: string | null; readonly findings: readonly Finding[]; readonly trouble: Trouble | null },
+  found: { readonly root: string | null; readonly findings: readonly Finding[]; readonly trouble: HostBlocker | null },
 ): boolean =>
   (found.root === null || found.root === root) &&
   found.findings.every((one) => one.did.length === 0 && !one.gone && isKnown(providers[one.uuid], one)) &&
@@ -147,7 +147,7 @@ const continued = (record: PlacementRecord, { until, findings }: { until: number
   return { type: 'PassContinued', until, ...(Object.keys(agreed).length > 0 && { agreed }) } as const
 }
 
-const troubleEvents = ({ trouble: held }: PlacementRecord, found: Trouble | null): readonly PlacementEvent[] => {
+const troubleEvents = ({ trouble: held }: PlacementRecord, found: HostBlocker | null): readonly PlacementEvent[] => {
   if (found === null) return held ? [{ type: 'TroubleOver' }] : []
   return held?.state === found.state && held.reason === found.reason ? [] : [{ type: 'TroubleFound', trouble: found }]
 }
@@ -167,7 +167,7 @@ const decide = (record: PlacementRecord, command: PlacementCommand): Decision<Pl
     case 'Find':
       return accept(...command.findings.flatMap((finding) => eventsOf(record, finding)), continued(record, command))
     case 'End':
-      return accept(...troubleEvents(record, command.trouble), {
+      return accept(...blockerEvents(record, command.trouble), {
         type: 'PassEnded',
         nextAt: command.nextAt,
         failed: command.failed,

@@ -22,7 +22,7 @@ export type InventoryRecord = {
 export type Inventories = Readonly<Record<string, InventoryRecord>>
 
 /** Why Placement did not do it. */
-export const PLACEMENT_TROUBLES = [
+export const PLACEMENT_ERRORS = [
   /** Somebody changed the provider meanwhile (`placement.concurrent_update`). */
   'stale',
   /** Allocations stand against it. */
@@ -41,9 +41,9 @@ export const PLACEMENT_TROUBLES = [
   /** No answer, one that cannot be read, or 5xx: it may or may not have been done. */
   'unanswered',
 ] as const
-export type PlacementTrouble = (typeof PLACEMENT_TROUBLES)[number]
-export type PlacementFault = { readonly ok: false; readonly trouble: PlacementTrouble; readonly reason: string }
-export type Told<Value> = { readonly ok: true; readonly value: Value } | PlacementFault
+export type PlacementError = (typeof PLACEMENT_ERRORS)[number]
+export type PlacementFault = { readonly ok: false; readonly error: PlacementError; readonly reason: string }
+export type PlacementResult<Value> = { readonly ok: true; readonly value: Value } | PlacementFault
 
 /** What one group of a device profile asks of Placement: all of it from one provider. */
 export type CandidateGroup = {
@@ -57,44 +57,46 @@ export const CANDIDATES_MAX = 100
 /** Never rejects. Each request is bounded by the time limit of the session. */
 export type Placement = {
   /** The provider with this name, whoever owns it. A Placement on MySQL compares names without case. */
-  readonly named: (name: string) => Promise<Told<Provider | null>>
-  readonly provider: (uuid: string) => Promise<Told<Provider>>
+  readonly named: (name: string) => Promise<PlacementResult<Provider | null>>
+  readonly provider: (uuid: string) => Promise<PlacementResult<Provider>>
   /** The whole tree that contains this provider; empty when nobody knows it. */
-  readonly tree: (root: string) => Promise<Told<readonly Provider[]>>
+  readonly tree: (root: string) => Promise<PlacementResult<readonly Provider[]>>
   /** All providers with the trait `OWNER_CYBORG`. */
-  readonly owned: () => Promise<Told<readonly Provider[]>>
+  readonly owned: () => Promise<PlacementResult<readonly Provider[]>>
   /** All providers of PCI devices that Nova tracks itself: with the trait `COMPUTE_MANAGED_PCI_DEVICE`. */
-  readonly ofNova: () => Promise<Told<readonly Provider[]>>
+  readonly ofNova: () => Promise<PlacementResult<readonly Provider[]>>
   /** Of the tree that contains this provider, those with the trait `OWNER_CYBORG`. */
-  readonly ownedIn: (root: string) => Promise<Told<readonly Provider[]>>
+  readonly ownedIn: (root: string) => Promise<PlacementResult<readonly Provider[]>>
   readonly create: (it: {
     readonly uuid: string
     readonly name: string
     readonly parent: string
-  }) => Promise<Told<Provider>>
+  }) => Promise<PlacementResult<Provider>>
   /** Gives it this name and this parent. A new parent needs Placement 1.37: `refused` otherwise. */
   readonly update: (it: {
     readonly uuid: string
     readonly name: string
     readonly parent: string
-  }) => Promise<Told<Provider>>
-  readonly remove: (uuid: string) => Promise<Told<null>>
+  }) => Promise<PlacementResult<Provider>>
+  readonly remove: (uuid: string) => Promise<PlacementResult<null>>
   readonly inventories: (
     uuid: string,
-  ) => Promise<Told<{ readonly generation: number; readonly inventories: Inventories }>>
+  ) => Promise<PlacementResult<{ readonly generation: number; readonly inventories: Inventories }>>
   /** Replaces all of them; answers with the new generation. */
   readonly setInventories: (it: {
     readonly uuid: string
     readonly generation: number
     readonly inventories: Inventories
-  }) => Promise<Told<number>>
-  readonly traits: (uuid: string) => Promise<Told<{ readonly generation: number; readonly traits: readonly string[] }>>
+  }) => Promise<PlacementResult<number>>
+  readonly traits: (
+    uuid: string,
+  ) => Promise<PlacementResult<{ readonly generation: number; readonly traits: readonly string[] }>>
   /** Replaces all of them; answers with the new generation. */
   readonly setTraits: (it: {
     readonly uuid: string
     readonly generation: number
     readonly traits: readonly string[]
-  }) => Promise<Told<number>>
+  }) => Promise<PlacementResult<number>>
   /**
    * The ways in which one tree serves all these groups together: a provider for each group. At most `CANDIDATES_MAX`. `eligible`: only if its
    * root is a compute node to which Nova sends servers with accelerators. `unknownName`: Placement does not know a class or a trait.
@@ -103,16 +105,16 @@ export type Placement = {
     readonly groups: readonly CandidateGroup[]
     readonly tree: string
     readonly eligible: boolean
-  }) => Promise<Told<readonly (readonly string[])[]>>
+  }) => Promise<PlacementResult<readonly (readonly string[])[]>>
   /** The amounts that each consumer holds, by resource class. */
   readonly allocations: (uuid: string) => Promise<
-    Told<{
+    PlacementResult<{
       readonly generation: number
       readonly consumers: Readonly<Record<string, Readonly<Record<string, number>>>>
     }>
   >
   /** Creates a custom trait unless it is there; of a standard one, `unknownName` when Placement lacks it. */
-  readonly ensureTrait: (name: string) => Promise<Told<null>>
+  readonly ensureTrait: (name: string) => Promise<PlacementResult<null>>
   /** The same for a resource class. */
-  readonly ensureClass: (name: string) => Promise<Told<null>>
+  readonly ensureClass: (name: string) => Promise<PlacementResult<null>>
 }

@@ -1,11 +1,11 @@
 /** When a host is compared with Placement next. Pure. */
 import { type Backoff, backoffMs } from '../../waiting.ts'
 import { sha256 } from '../../wire/canonical.ts'
-import type { PlacementRecord, Trouble } from './decider.ts'
+import type { PlacementRecord, HostBlocker } from './decider.ts'
 import { hostStateOf } from './hostState.ts'
 
 /** While Placement cannot be reached, a look costs it nothing. */
-const TROUBLED: Readonly<Record<Trouble['state'], Backoff>> = {
+const TROUBLED: Readonly<Record<HostBlocker['state'], Backoff>> = {
   unreachable: { firstMs: 1000, maxMs: 30_000 },
   waiting_for_compute_node: { firstMs: 1000, maxMs: 60_000 },
 }
@@ -48,7 +48,7 @@ export const nextUnrecordedAt = (
 /** ms since the epoch; null: there is nothing left to look after. `wanted`: the number of providers that there should be. */
 export const nextPassAt = (
   record: PlacementRecord,
-  { trouble, wanted }: { readonly trouble: Trouble | null; readonly wanted: number },
+  { trouble, wanted }: { readonly trouble: HostBlocker | null; readonly wanted: number },
   { now, auditEveryMs }: { readonly now: number; readonly auditEveryMs: number },
 ): number | null => {
   const audit = now + spread(auditEveryMs, record)

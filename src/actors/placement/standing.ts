@@ -1,8 +1,8 @@
 /** How one deployable stands in Placement, as far as recorded (placement 9.3). Pure. */
-import { type PlacementRecord, PROVIDER_STATES, TROUBLES } from './decider.ts'
+import { type PlacementRecord, PROVIDER_STATES, HOST_BLOCKERS } from './decider.ts'
 import type { Reserving } from './wanted.ts'
 
-export const STANDING_STATES = [...PROVIDER_STATES, ...TROUBLES] as const
+export const STANDING_STATES = [...PROVIDER_STATES, ...HOST_BLOCKERS] as const
 export type Standing = {
   readonly state: (typeof STANDING_STATES)[number]
   readonly reason: string | null

@@ -8,7 +8,7 @@ import type { Control, Listed, Page } from '../control.ts'
 import type { DriftEntry, HostDrift } from '../drift.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { Finding } from '../placement/decider.ts'
-import type { Placement, Provider, Told } from '../placement/port.ts'
+import type { Placement, Provider, PlacementResult } from '../placement/port.ts'
 import { unallocatedOf } from '../placement/wanted.ts'
 import type { NovaServers } from '../neighbours.ts'
 import { driftEntry } from './driftEntry.ts'
@@ -39,7 +39,7 @@ const placementEntry = (found: Finding): readonly DriftEntry[] => {
 const allocationEntries = async (
   port: Placement,
   { task: { wanted, bound } }: Facts,
-): Promise<Told<readonly DriftEntry[]>> => {
+): Promise<PlacementResult<readonly DriftEntry[]>> => {
   const entries: DriftEntry[] = []
   for (const { uuid: provider, name, deployable: of } of wanted) {
     const told = await allocatedOn(port, provider)
@@ -94,7 +94,7 @@ const compare = async (
   }
   const whole = { isUnchanged: () => false, agreed: () => {} }
   const passed = await dryPass({ placement: { ...port, tree: read }, clock: kernel.clock, ...whole }, task)
-  const more: readonly (() => Promise<Told<readonly DriftEntry[]>>)[] = [
+  const more: readonly (() => Promise<PlacementResult<readonly DriftEntry[]>>)[] = [
     () => novaEntries(port, facts.value, tree),
     () => allocationEntries(port, facts.value),
   ]

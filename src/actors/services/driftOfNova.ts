@@ -4,7 +4,7 @@ import type { DriftEntry } from '../drift.ts'
 import type { Deployable } from '../deployable/state.ts'
 import { OWNER_TRAIT } from '../placement/names.ts'
 import { MANAGED_TRAIT, type OfNova, ofNova } from '../placement/ofNova.ts'
-import type { Placement, Provider, Told } from '../placement/port.ts'
+import type { Placement, Provider, PlacementResult } from '../placement/port.ts'
 import { driftEntry } from './driftEntry.ts'
 import type { Facts } from './placementFacts.ts'
 
@@ -26,9 +26,9 @@ const reasonOf = ({ provider, use }: OfNova, part: 'own' | 'physical'): string =
 }
 
 /** A name alone is no proof: another party may use names of the same form. */
-const isOfNova = async (port: Placement, { provider, use }: OfNova): Promise<Told<boolean>> => {
+const isOfNova = async (port: Placement, { provider, use }: OfNova): Promise<PlacementResult<boolean>> => {
   const told = await port.traits(provider.uuid)
-  if (!told.ok) return told.trouble === 'gone' ? { ok: true, value: false } : told
+  if (!told.ok) return told.error === 'gone' ? { ok: true, value: false } : told
   const { traits } = told.value
   return { ok: true, value: use === 'passed' ? traits.includes(MANAGED_TRAIT) : !traits.includes(OWNER_TRAIT) }
 }
@@ -41,7 +41,7 @@ export const novaEntries = async (
   port: Placement,
   { task, deployables }: Facts,
   tree: readonly Provider[],
-): Promise<Told<readonly DriftEntry[]>> => {
+): Promise<PlacementResult<readonly DriftEntry[]>> => {
   const ours = new Set<string>(task.wanted.map(({ uuid }) => uuid))
   const theirs = Map.groupBy(
     tree.filter(({ uuid }) => !ours.has(uuid)).flatMap((provider) => ofNova(provider) ?? []),

@@ -7,7 +7,7 @@ import { type Outcome, done } from '../../fault.ts'
 import type { ArqRow } from '../control.ts'
 import type { DriftEntry } from '../drift.ts'
 import type { NovaServer, NovaServers } from '../neighbours.ts'
-import type { Trouble } from '../placement/decider.ts'
+import type { HostBlocker } from '../placement/decider.ts'
 import { heldBy } from '../placement/wanted.ts'
 import { driftEntry } from './driftEntry.ts'
 import type { Kernel } from './kernel.ts'
@@ -33,9 +33,12 @@ const entryOf = (deployables: Facts['deployables'], rows: readonly ArqRow[], rea
   return driftEntry(subject, { reason, consumer, arqs: rows.map((row) => row.uuid) })
 }
 
-type Shown = { readonly entries: readonly DriftEntry[]; readonly trouble: Trouble | null }
+type Shown = { readonly entries: readonly DriftEntry[]; readonly trouble: HostBlocker | null }
 
-const troubleOf = (instances: number, answers: readonly (readonly [InstanceUuid, NovaServer])[]): Trouble | null => {
+const blockerOf = (
+  instances: number,
+  answers: readonly (readonly [InstanceUuid, NovaServer])[],
+): HostBlocker | null => {
   const silent = answers.map(([, answer]) => answer).find((answer) => answer.is === 'unclear')
   if (silent) return { state: 'unreachable', reason: silent.reason }
   const reason = `Nova was asked about ${SERVERS_MAX} of ${instances} servers`
@@ -58,5 +61,5 @@ export const serverEntries = async (
     const reason = differenceOf(answer, own[0]!.hostname)
     return (reason === null ? null : entryOf(deployables, own, reason)) ?? []
   })
-  return done({ entries, trouble: troubleOf(rows.size, answers) })
+  return done({ entries, trouble: blockerOf(rows.size, answers) })
 }

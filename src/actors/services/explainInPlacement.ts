@@ -2,7 +2,7 @@
 import type { Explanation, JudgedDevice, Obstacle } from '../explain/answer.ts'
 import type { HostJudgement } from '../explain/host.ts'
 import { type AskedGroup, obstacle } from '../explain/judge.ts'
-import type { CandidateGroup, Placement, PlacementTrouble, Told } from '../placement/port.ts'
+import type { CandidateGroup, Placement, PlacementError, PlacementResult } from '../placement/port.ts'
 import { placementGroupOf } from '../placement/candidates.ts'
 import type { Kernel } from './kernel.ts'
 
@@ -27,17 +27,23 @@ const agreed = (judgement: HostJudgement, fits: boolean): HostJudgement => {
   return { ...judgement, all: all.map(devicesOf), shown: now }
 }
 
-const UNASKABLE: ReadonlySet<PlacementTrouble> = new Set(['refused', 'unknownName'])
+const UNASKABLE: ReadonlySet<PlacementError> = new Set(['refused', 'unknownName'])
 
 type Asked = { readonly port: Placement; readonly groups: readonly CandidateGroup[] }
-const verdictOf = async ({ port, groups }: Asked, judgement: HostJudgement): Promise<Told<HostJudgement>> => {
+const verdictOf = async (
+  { port, groups }: Asked,
+  judgement: HostJudgement,
+): Promise<PlacementResult<HostJudgement>> => {
   const { shown, root } = judgement
   // without a compute node there is nothing to ask about, and a class that the host does not have needs no question
   if (root === null || !judgement.isNear) return { ok: true, value: judgement }
   const told = await port.candidates({ groups, tree: root, eligible: false })
-  if (!told.ok && told.trouble !== 'unknownName') return told
+  if (!told.ok && told.error !== 'unknownName') return told
   const ways = told.ok ? told.value : []
-  const refused = (code: 'not_in_candidates' | 'node_not_eligible', reason: string): Told<HostJudgement> => ({
+  const refused = (
+    code: 'not_in_candidates' | 'node_not_eligible',
+    reason: string,
+  ): PlacementResult<HostJudgement> => ({
     ok: true,
     value: {
       ...judgement,
@@ -55,7 +61,7 @@ const verdictOf = async ({ port, groups }: Asked, judgement: HostJudgement): Pro
   }
   const eligible = await port.candidates({ groups, tree: root, eligible: true })
   // an older Placement cannot be asked that
-  if (!eligible.ok && !UNASKABLE.has(eligible.trouble)) return eligible
+  if (!eligible.ok && !UNASKABLE.has(eligible.error)) return eligible
   if (eligible.ok && eligible.value.length === 0)
     return refused('node_not_eligible', 'its compute node is disabled or does not report COMPUTE_ACCELERATORS')
   const fits = ways.some((way) => judgement.bindAccepts(way))

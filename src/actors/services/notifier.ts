@@ -63,10 +63,10 @@ type Due = {
   readonly held: Instance & { readonly telling: NonNullable<Instance['telling']> }
   readonly events: readonly NovaEvent[]
 }
-type Told = Due & { readonly span: Span }
+type Notification = Due & { readonly span: Span }
 
 /** A verdict for every event, also when Nova did not answer. */
-const ask = async ({ nova, ids }: Kernel, told: readonly Told[]): Promise<readonly NovaVerdict[]> => {
+const ask = async ({ nova, ids }: Kernel, told: readonly Notification[]): Promise<readonly NovaVerdict[]> => {
   const events = told.flatMap((one) => one.events)
   if (!nova) return unjudged(events, 'no Nova is configured any more')
   const requests = new Set(told.map(({ held }) => held.requestId))
@@ -84,7 +84,11 @@ const ask = async ({ nova, ids }: Kernel, told: readonly Told[]): Promise<readon
 }
 
 /** Records the answer for one instance. */
-const record = async (kernel: Kernel, { key, held, events, span }: Told, all: ReadonlyMap<string, NovaVerdict>) => {
+const record = async (
+  kernel: Kernel,
+  { key, held, events, span }: Notification,
+  all: ReadonlyMap<string, NovaVerdict>,
+) => {
   const { clock, region, log } = kernel
   const verdicts = events.map(({ tag }) => all.get(tag)!)
   const note = notesOf(verdicts)
@@ -116,7 +120,7 @@ const dueOf = async ({ clock, log }: Kernel, key: EntityKey<'instance'>, read: R
   const isDue = telling !== null && (telling.nextAt <= clock.now() || telling.nextAt > clock.now() + AHEAD_MS)
   return isDue ? { key, held: { ...held, telling }, events: eventsOf(held) } : null
 }
-const withSpan = ({ tracer }: Kernel, due: Due): Told => ({
+const withSpan = ({ tracer }: Kernel, due: Due): Notification => ({
   ...due,
   span: tracer.part('client', 'nova notify', due.held.trace, { 'accelerando.events': due.events.length }),
 })

@@ -11,7 +11,7 @@ import type { InstanceUuid } from '../../identifiers.ts'
 import type { Orphan } from '../orphan.ts'
 import type { PageCursor } from '../runtime/ports.ts'
 import type { Kernel } from './kernel.ts'
-import { askAll, collectOne, nextHolders, settledOf } from './orphans.ts'
+import { askAll, collectOne, nextHolders, orphanOf } from './orphans.ts'
 
 const LEASE = 'orphans'
 const LEASE_MS = 30_000
@@ -75,7 +75,7 @@ export const createOrphanRound = (kernel: Kernel): OrphanRound => {
     for (const [instance, answer] of await askAll(novaServers!, holders.value.instances)) {
       if (answer.is === 'known') now.known++
       if (answer.is !== 'unknown') continue
-      const held = await settledOf(kernel, instance)
+      const held = await orphanOf(kernel, instance)
       if (held.ok && 'arqs' in held.value) note(now, held.value)
     }
     now.after = holders.value.next

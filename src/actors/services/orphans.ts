@@ -30,7 +30,7 @@ const changedAt = ({ created_at: created, updated_at: updated }: ArqRow): number
 const isHolding = ({ state }: ArqRow): boolean => HOLDING.some((one) => one === state)
 
 /** All requests of the instance, when none of them has changed lately; otherwise why not. */
-export const settledOf = async (
+export const orphanOf = async (
   { readers, clock }: Kernel,
   instance: InstanceUuid,
 ): Promise<Outcome<Orphan | { readonly reason: string }>> => {
@@ -112,7 +112,7 @@ const look = async (kernel: Kernel, instances: readonly InstanceUuid[]): Promise
   const kept: Kept[] = []
   const unclear: Kept[] = []
   for (const [instance, answer] of await askAll(seeing.value, instances)) {
-    const held = answer.is === 'unknown' ? await settledOf(kernel, instance) : done({ reason: said(answer) })
+    const held = answer.is === 'unknown' ? await orphanOf(kernel, instance) : done({ reason: said(answer) })
     if (!held.ok) return held
     if ('arqs' in held.value) orphans.push(held.value)
     else {

@@ -1,13 +1,13 @@
 /** A Placement whose answers are counted when they are no success, by what they mean. */
 import type { PlacementCounts } from '../placement/counts.ts'
-import type { Placement, Told } from '../placement/port.ts'
+import type { Placement, PlacementResult } from '../placement/port.ts'
 
 export const countedPort = (port: Placement, { troubles }: Pick<PlacementCounts, 'troubles'>): Placement => {
   const counted =
-    <Arguments extends readonly unknown[], Value>(call: (...given: Arguments) => Promise<Told<Value>>) =>
-    async (...given: Arguments): Promise<Told<Value>> => {
+    <Arguments extends readonly unknown[], Value>(call: (...given: Arguments) => Promise<PlacementResult<Value>>) =>
+    async (...given: Arguments): Promise<PlacementResult<Value>> => {
       const told = await call(...given)
-      if (!told.ok) troubles[told.trouble]++
+      if (!told.ok) troubles[told.error]++
       return told
     }
   return {

@@ -1,5 +1,5 @@
 /** A pass over a host that writes nothing: what it would find and do (placement 9.2). */
-import type { Finding, Trouble } from '../placement/decider.ts'
+import type { Finding, HostBlocker } from '../placement/decider.ts'
 import { unwritten } from './placementFence.ts'
 import { type PassTools, type Task, pass } from './placementPass.ts'
 
@@ -8,7 +8,7 @@ export type DryPass = {
   /** The compute node's provider; null: there is none, or nobody could tell. */
   readonly root: string | null
   /** What kept it from comparing everything. */
-  readonly trouble: Trouble | null
+  readonly trouble: HostBlocker | null
 }
 
 export const dryPass = async (

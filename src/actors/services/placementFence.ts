@@ -1,17 +1,17 @@
 /** A Placement that writes only while the caller may, and one that only notes what would be written. */
-import type { Inventories, Placement, PlacementFault, Provider, Told } from '../placement/port.ts'
+import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../placement/port.ts'
 
 const SUPERSEDED: PlacementFault = {
   ok: false,
-  trouble: 'unanswered',
+  error: 'unanswered',
   reason: 'another process works on this host now',
 }
 
 /** Asks before each call that changes something. */
 export const fenced = (port: Placement, mayCall: () => Promise<boolean>): Placement => {
   const guarded =
-    <Argument, Value>(call: (argument: Argument) => Promise<Told<Value>>) =>
-    async (argument: Argument): Promise<Told<Value>> =>
+    <Argument, Value>(call: (argument: Argument) => Promise<PlacementResult<Value>>) =>
+    async (argument: Argument): Promise<PlacementResult<Value>> =>
       (await mayCall()) ? call(argument) : SUPERSEDED
   return {
     ...port,
@@ -25,18 +25,25 @@ export const fenced = (port: Placement, mayCall: () => Promise<boolean>): Placem
   }
 }
 
-const ok = <Value>(value: Value): Told<Value> => ({ ok: true, value })
-const refused = (trouble: PlacementFault['trouble'], reason: string): PlacementFault => ({ ok: false, trouble, reason })
+const ok = <Value>(value: Value): PlacementResult<Value> => ({ ok: true, value })
+const refused = (trouble: PlacementFault['error'], reason: string): PlacementFault => ({
+  ok: false,
+  error: trouble,
+  reason,
+})
 
 /** What Placement would say to this name for this provider. */
-const naming = async (port: Placement, { uuid, name }: Pick<Provider, 'uuid' | 'name'>): Promise<Told<null>> => {
+const naming = async (
+  port: Placement,
+  { uuid, name }: Pick<Provider, 'uuid' | 'name'>,
+): Promise<PlacementResult<null>> => {
   const told = await port.named(name)
   if (!told.ok) return told
   const taken = told.value !== null && told.value.uuid !== uuid
   return taken ? refused('duplicate', `the name ${name} belongs to the provider ${told.value.uuid}`) : ok(null)
 }
 /** What Placement would say to this inventory: a class with allocations cannot go. */
-const replacing = async (port: Placement, uuid: string, wanted: Inventories): Promise<Told<null>> => {
+const replacing = async (port: Placement, uuid: string, wanted: Inventories): Promise<PlacementResult<null>> => {
   const present = await port.inventories(uuid)
   if (!present.ok) return present
   const lost = Object.keys(present.value.inventories).filter((name) => !Object.hasOwn(wanted, name))
@@ -67,7 +74,7 @@ export const unwritten = (port: Placement): Placement => {
     create: async (it) => {
       const other = await port.provider(it.uuid)
       if (other.ok) return refused('duplicate', `the provider ${it.uuid} exists`)
-      const told = other.trouble === 'gone' ? await shown(it) : other
+      const told = other.error === 'gone' ? await shown(it) : other
       if (told.ok) made.add(it.uuid)
       return told
     },

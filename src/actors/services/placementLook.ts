@@ -9,7 +9,7 @@
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, type Refused, done } from '../../fault.ts'
-import { type Finding, type PlacementCommand, type Trouble, placement, placementKey } from '../placement/decider.ts'
+import { type Finding, type PlacementCommand, type HostBlocker, placement, placementKey } from '../placement/decider.ts'
 import type { PassOutcome, PlacementCounts } from '../placement/counts.ts'
 import type { Placement } from '../placement/port.ts'
 import { isUnfinished, nextPassAt } from '../placement/schedule.ts'
@@ -29,7 +29,7 @@ const CALL_MS = 20_000
 /** Findings are recorded together, so many at once. */
 const FINDINGS_MAX = 20
 const CAUSE = { by: 'placement' } as const
-const UNREADABLE: Trouble = { state: 'unreachable', reason: 'what is recorded of the host cannot be read' }
+const UNREADABLE: HostBlocker = { state: 'unreachable', reason: 'what is recorded of the host cannot be read' }
 
 const tell = async <Value>(kernel: Kernel, name: HostName, plan: (draft: Draft) => Value) =>
   kernel.region.tell(placementKey(name), newWork(kernel, CAUSE, plan))
@@ -73,7 +73,7 @@ const SUPERSEDED: Looked = ['superseded', done(false)]
 /** What is recorded of the pass was refused, or could not be written. */
 const failedBy = (refused: Refused): Looked => (refused.fault.kind === 'conflict' ? SUPERSEDED : ['failed', refused])
 
-type Ending = { readonly number: number; readonly trouble: Trouble | null; readonly wanted: number }
+type Ending = { readonly number: number; readonly trouble: HostBlocker | null; readonly wanted: number }
 const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, trouble, wanted }: Ending) => {
   const { clock, options, log } = kernel
   const found = claim.find()

@@ -6,11 +6,11 @@
  * PASS-3 the compute node itself is only read.
  */
 import type { HostName } from '../../identifiers.ts'
-import type { Agreed, Finding, PlacementRecord, Trouble } from '../placement/decider.ts'
-import type { PlacementFault, Provider, Told } from '../placement/port.ts'
+import type { Agreed, Finding, PlacementRecord, HostBlocker } from '../placement/decider.ts'
+import type { PlacementFault, Provider, PlacementResult } from '../placement/port.ts'
 import { type Wanted, unallocatedOf, withheld } from '../placement/wanted.ts'
 import { takeBack } from './placementRemoval.ts'
-import { type Tools, settle } from './placementSettle.ts'
+import { type Tools, reconcileProvider } from './placementSettle.ts'
 import { type BoundBy, allocatedOn } from './placementUnits.ts'
 
 export type Task = {
@@ -31,12 +31,15 @@ export type PassTools = Pick<Tools, 'placement' | 'clock' | 'names'> & {
   /** It was found in agreement, without a change. */
   readonly agreed: (wanted: Wanted, provider: Provider) => void
 }
-export type Passed = 'done' | 'superseded' | Trouble
+export type Passed = 'done' | 'superseded' | HostBlocker
 
-export const unreachable = ({ reason }: PlacementFault): Trouble => ({ state: 'unreachable', reason })
+export const unreachable = ({ reason }: PlacementFault): HostBlocker => ({ state: 'unreachable', reason })
 
 /** The provider of the compute node: without a parent, and with one of the names of the host. Null: there is none. */
-const rootOf = async ({ placement }: PassTools, names: readonly HostName[]): Promise<Told<Provider | null>> => {
+const rootOf = async (
+  { placement }: PassTools,
+  names: readonly HostName[],
+): Promise<PlacementResult<Provider | null>> => {
   for (const name of new Set(names)) {
     const told = await placement.named(name)
     if (!told.ok) return told
@@ -72,14 +75,18 @@ const takeAllBack = async (tools: PassTools, task: Task, own: readonly Provider[
   for (const finding of forgettable(task)) if (!(await tools.found(finding))) return 'superseded'
   for (const unwanted of unwantedOf(task, own, root)) {
     const told = await takeBack(tools.placement, unwanted)
-    if ('trouble' in told) return unreachable(told)
+    if ('error' in told) return unreachable(told)
     if (!(await tools.found(told))) return 'superseded'
   }
   return 'done'
 }
 
 /** With the units reserved that are bound without an allocation (P15). Only where something is bound, Placement is asked. */
-const wantedNow = async ({ placement }: PassTools, { bound }: Task, wanted: Wanted): Promise<Told<Wanted>> => {
+const wantedNow = async (
+  { placement }: PassTools,
+  { bound }: Task,
+  wanted: Wanted,
+): Promise<PlacementResult<Wanted>> => {
   const users = bound.get(wanted.uuid)
   if (users === undefined) return { ok: true, value: wanted }
   const allocated = await allocatedOn(placement, wanted.uuid)
@@ -88,7 +95,7 @@ const wantedNow = async ({ placement }: PassTools, { bound }: Task, wanted: Want
   return { ok: true, value: withheld(wanted, unallocatedOf(instances, allocated.value)) }
 }
 
-const settleAll = async (tools: PassTools, task: Task, at: Pick<Tools, 'root' | 'tree'>): Promise<Passed> => {
+const reconcileAll = async (tools: PassTools, task: Task, at: Pick<Tools, 'root' | 'tree'>): Promise<Passed> => {
   for (const plain of task.wanted) {
     const now = await wantedNow(tools, task, plain)
     if (!now.ok) return unreachable(now)
@@ -97,8 +104,8 @@ const settleAll = async (tools: PassTools, task: Task, at: Pick<Tools, 'root' | 
     const stands = provider?.parent === at.root.uuid && provider.name === wanted.name
     if (provider && stands && held?.state === 'in_sync' && tools.isUnchanged(wanted, provider, held.agreed)) continue
     const { placement, clock, names } = tools
-    const told = await settle({ placement, clock, names, ...at }, wanted, held)
-    if ('trouble' in told) return unreachable(told)
+    const told = await reconcileProvider({ placement, clock, names, ...at }, wanted, held)
+    if ('error' in told) return unreachable(told)
     if (provider && stands && told.state === 'in_sync' && told.did.length === 0) tools.agreed(wanted, provider)
     if (!(await tools.found(told))) return 'superseded'
   }
@@ -121,6 +128,6 @@ export const pass = async (tools: PassTools, task: Task): Promise<Passed> => {
   const own = await placement.ownedIn(uuid)
   if (!own.ok) return unreachable(own)
   const at = { root: root.value, tree: new Map(tree.value.map((provider) => [provider.uuid, provider])) }
-  const settled = await settleAll(tools, task, at)
+  const settled = await reconcileAll(tools, task, at)
   return settled === 'done' ? takeAllBack(tools, task, own.value, uuid) : settled
 }

@@ -1,5 +1,5 @@
 /** Takes back providers that nothing recorded explains any more: deleted when nobody has units of them, otherwise withheld from the scheduler. */
-import type { Deed, Finding, HeldProvider } from '../placement/decider.ts'
+import type { ProviderChange, Finding, HeldProvider } from '../placement/decider.ts'
 import type { Placement, PlacementFault } from '../placement/port.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { allReserved, contentOf, foreignTraitIn } from './placementSettle.ts'
@@ -11,7 +11,12 @@ const textOf = (consumers: readonly string[]): string =>
   (consumers.length > CONSUMERS_SHOWN ? ` and ${consumers.length - CONSUMERS_SHOWN} more` : '')
 
 type Unwanted = Pick<HeldProvider, 'uuid' | 'name' | 'deployable' | 'traits'>
-const finding = (unwanted: Unwanted, state: Finding['state'], reason: string, did: readonly Deed[] = []): Finding => ({
+const finding = (
+  unwanted: Unwanted,
+  state: Finding['state'],
+  reason: string,
+  did: readonly ProviderChange[] = [],
+): Finding => ({
   uuid: unwanted.uuid,
   name: unwanted.name,
   deployable: unwanted.deployable,
@@ -22,7 +27,7 @@ const finding = (unwanted: Unwanted, state: Finding['state'], reason: string, di
   ours: state !== 'placement_conflict',
   did,
 })
-const gone = (unwanted: Unwanted, did: readonly Deed[]): Finding => ({
+const gone = (unwanted: Unwanted, did: readonly ProviderChange[]): Finding => ({
   ...finding(unwanted, 'in_sync', '', did),
   reason: null,
   gone: true,
@@ -59,14 +64,14 @@ const attempt = async (placement: Placement, unwanted: Unwanted): Promise<Findin
   if (consumers.length > 0) return reserveAll(placement, unwanted, `units are allocated to ${textOf(consumers)}`)
   const removed = await placement.remove(uuid)
   if (removed.ok) return gone(unwanted, ['removed'])
-  if (removed.trouble === 'inUse') return reserveAll(placement, unwanted, 'units were allocated meanwhile')
-  if (removed.trouble === 'hasChildren') return finding(unwanted, 'pending', 'other providers stand below it')
+  if (removed.error === 'inUse') return reserveAll(placement, unwanted, 'units were allocated meanwhile')
+  if (removed.error === 'hasChildren') return finding(unwanted, 'pending', 'other providers stand below it')
   return removed
 }
 
 /** A fault: Placement could not be asked, or takes nothing from this service. */
 export const takeBack = async (placement: Placement, unwanted: Unwanted): Promise<Finding | PlacementFault> => {
   const told = await attempt(placement, unwanted)
-  if (!('trouble' in told) || told.trouble === 'unanswered' || told.trouble === 'denied') return told
-  return told.trouble === 'gone' ? gone(unwanted, []) : finding(unwanted, 'pending', told.reason)
+  if (!('error' in told) || told.error === 'unanswered' || told.error === 'denied') return told
+  return told.error === 'gone' ? gone(unwanted, []) : finding(unwanted, 'pending', told.reason)
 }

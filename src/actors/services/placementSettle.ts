@@ -11,9 +11,9 @@ import { type Backoff, backoffMs, pause } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
-import type { Deed, Finding, HeldProvider } from '../placement/decider.ts'
+import type { ProviderChange, Finding, HeldProvider } from '../placement/decider.ts'
 import { FOREIGN_TRAITS, OWNER_TRAIT, isFunctionTrait } from '../placement/names.ts'
-import type { Inventories, Placement, PlacementFault, Provider, Told } from '../placement/port.ts'
+import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../placement/port.ts'
 import { type Wanted, inventoriesOf } from '../placement/wanted.ts'
 import { agreedIn } from './placementAgreements.ts'
 
@@ -40,7 +40,7 @@ export type Content = {
  * Inventory and traits, with the older generation of the two reads: if somebody changed the provider between them, a write that follows is
  * refused as out of date, and everything is read again.
  */
-export const contentOf = async (placement: Placement, uuid: string): Promise<Told<Content>> => {
+export const contentOf = async (placement: Placement, uuid: string): Promise<PlacementResult<Content>> => {
   const [one, other] = await Promise.all([placement.inventories(uuid), placement.traits(uuid)])
   if (!one.ok) return one
   if (!other.ok) return other
@@ -70,7 +70,7 @@ const foreignIn = (wanted: Wanted, held: HeldProvider | undefined, present: read
 type Progress = {
   readonly wanted: Wanted
   readonly held: HeldProvider | undefined
-  readonly did: Deed[]
+  readonly did: ProviderChange[]
   ours: boolean
 }
 
@@ -113,7 +113,7 @@ const ensure = async (
 }
 
 /** Made, or a fault: whoever has the name or the UUID. */
-const make = async (tools: Tools, progress: Progress): Promise<Told<Provider>> => {
+const make = async (tools: Tools, progress: Progress): Promise<PlacementResult<Provider>> => {
   const { wanted } = progress
   const unknown = await ensure(tools, wanted)
   if (unknown) return unknown
@@ -125,21 +125,21 @@ const make = async (tools: Tools, progress: Progress): Promise<Told<Provider>> =
 }
 
 /** It exists, or is made. A finding: it cannot be. */
-const stand = async (tools: Tools, progress: Progress): Promise<Told<Provider> | Finding> => {
+const stand = async (tools: Tools, progress: Progress): Promise<PlacementResult<Provider> | Finding> => {
   const { placement, tree } = tools
   const { wanted, held } = progress
   const near = tree.get(wanted.uuid)
   if (near) return { ok: true, value: near }
   // one that was never seen is most likely not there: that is found out by making it
   const first = held ? null : await make(tools, progress)
-  if (first && (first.ok || first.trouble !== 'duplicate')) return first
+  if (first && (first.ok || first.error !== 'duplicate')) return first
   const known = await placement.provider(wanted.uuid)
-  if (known.ok || known.trouble !== 'gone') return known
+  if (known.ok || known.error !== 'gone') return known
   const made = first ?? (await make(tools, progress))
-  if (made.ok || made.trouble !== 'duplicate') return made
+  if (made.ok || made.error !== 'duplicate') return made
   const other = await placement.named(wanted.name)
   if (!other.ok) return other
-  if (other.value === null || other.value.uuid === wanted.uuid) return { ...made, trouble: 'stale' }
+  if (other.value === null || other.value.uuid === wanted.uuid) return { ...made, error: 'stale' }
   return conflict(progress, `the name ${wanted.name} belongs to the provider ${other.value.uuid}, which is not ours`)
 }
 
@@ -202,9 +202,9 @@ const writeInventory = async (
   placement: Placement,
   { wanted, did }: Progress,
   { generation, inventories: present }: Content,
-): Promise<Told<Stocked>> => {
+): Promise<PlacementResult<Stocked>> => {
   const { uuid, resourceClass } = wanted
-  const set = async (inventories: Inventories): Promise<Told<number>> => {
+  const set = async (inventories: Inventories): Promise<PlacementResult<number>> => {
     if (canonicalJson(inventories) === canonicalJson(present)) return { ok: true, value: generation }
     const told = await placement.setInventories({ uuid, generation, inventories })
     if (told.ok) did.push('inventory')
@@ -251,12 +251,12 @@ const write = async (tools: Tools, progress: Progress, content: Content): Promis
 
 const ATTEMPTS_MAX = 5
 const BACKOFF: Backoff = { firstMs: 50, maxMs: 800 }
-const isFault = (told: PlacementFault | Finding | null): told is PlacementFault => told !== null && 'trouble' in told
+const isFault = (told: PlacementFault | Finding | null): told is PlacementFault => told !== null && 'error' in told
 /** Whoever asks again may be answered otherwise at once: somebody else changed something between reading and writing. */
-const isPassing = ({ trouble }: PlacementFault): boolean => ['stale', 'gone', 'unknownName'].includes(trouble)
+const isPassing = ({ error: trouble }: PlacementFault): boolean => ['stale', 'gone', 'unknownName'].includes(trouble)
 
 /** As a provider is when it was just made. */
-const emptyAt = ({ generation }: Provider): Told<Content> => ({
+const emptyAt = ({ generation }: Provider): PlacementResult<Content> => ({
   ok: true,
   value: { generation, inventories: {}, traits: [] },
 })
@@ -274,7 +274,7 @@ const attempt = async (tools: Tools, progress: Progress): Promise<PlacementFault
 }
 
 /** A fault: Placement could not be asked, or takes nothing from this service; the pass ends. */
-export const settle = async (
+export const reconcileProvider = async (
   tools: Tools,
   wanted: Wanted,
   held: HeldProvider | undefined,
@@ -285,9 +285,9 @@ export const settle = async (
     await pause(tools.clock, backoffMs(BACKOFF, tries))
     // what was known at the beginning of the pass is out of date
     tree = new Map()
-    if (told.trouble === 'unknownName') tools.names.clear()
+    if (told.error === 'unknownName') tools.names.clear()
     told = await attempt({ ...tools, tree }, progress)
   }
-  if (!isFault(told) || told.trouble === 'unanswered' || told.trouble === 'denied') return told
+  if (!isFault(told) || told.error === 'unanswered' || told.error === 'denied') return told
   return pending(progress, told.reason)
 }

@@ -2,7 +2,7 @@
 import type { ArqUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Outcome, done } from '../../fault.ts'
 import type { Deployable } from '../deployable/state.ts'
-import type { Placement, Told } from '../placement/port.ts'
+import type { Placement, PlacementResult } from '../placement/port.ts'
 import { heldBy } from '../placement/wanted.ts'
 import type { Kernel } from './kernel.ts'
 
@@ -31,9 +31,9 @@ export const boundOn = async (
 export const allocatedOn = async (
   placement: Pick<Placement, 'allocations'>,
   uuid: ResourceProviderUuid,
-): Promise<Told<Readonly<Record<string, number>>>> => {
+): Promise<PlacementResult<Readonly<Record<string, number>>>> => {
   const told = await placement.allocations(uuid)
-  if (!told.ok) return told.trouble === 'gone' ? { ok: true, value: {} } : told
+  if (!told.ok) return told.error === 'gone' ? { ok: true, value: {} } : told
   const units = (resources: Readonly<Record<string, number>>) =>
     Object.values(resources).reduce((sum, amount) => sum + amount, 0)
   const entries = Object.entries(told.value.consumers).map(([consumer, resources]) => [consumer, units(resources)])

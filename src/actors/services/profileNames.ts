@@ -17,7 +17,7 @@ const AGAIN_MS = 30_000
 const WAITING_MAX = 100
 const NAMES_MAX = 10_000
 /** What ends a round: the names that follow would be answered the same. */
-const ENDING: ReadonlySet<PlacementFault['trouble']> = new Set(['unanswered', 'denied'])
+const ENDING: ReadonlySet<PlacementFault['error']> = new Set(['unanswered', 'denied'])
 
 type Parts = Pick<Kernel, 'placement' | 'log' | 'clock' | 'readers'>
 
@@ -34,8 +34,8 @@ const ensureAll = async ({ placement, log }: Parts, groups: readonly Group[]): P
     const told = await ask(name)
     if (told.ok) continue
     all = false
-    log.warn({ name, trouble: told.trouble, reason: told.reason }, 'placement.nameUnknown')
-    if (ENDING.has(told.trouble)) break
+    log.warn({ name, trouble: told.error, reason: told.reason }, 'placement.nameUnknown')
+    if (ENDING.has(told.error)) break
   }
   return all
 }

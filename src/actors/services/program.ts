@@ -11,7 +11,7 @@ import type { Caller, Control, DeployableRow } from '../control.ts'
 import { type HeldDevice, host, hostKey } from '../host/decider.ts'
 import { type Kernel, causeOf } from './kernel.ts'
 import { misfitOf } from '../../imageFits.ts'
-import { type NoImage, imageTrouble, isFinal, noImage } from '../../images.ts'
+import { type NoImage, imageProblem, isFinal, noImage } from '../../images.ts'
 import { traceField } from '../../trace.ts'
 import { deployable, deployableKey, programmingBelow } from '../deployable/decider.ts'
 import { deployableRow } from '../deployable/rows.ts'
@@ -27,7 +27,7 @@ type Programming = { readonly deployable: DeployableRow; readonly finished: bool
 
 const imageFault = (image: ImageUuid, problem: NoImage): Fault => {
   if (problem.why === 'unknown') return { kind: 'not_found', resource: 'image', id: image }
-  const reason = imageTrouble(image, problem)
+  const reason = imageProblem(image, problem)
   return isFinal(problem)
     ? { kind: 'conflict', reason: `nothing can be programmed: ${reason}` }
     : { kind: 'unavailable', reason, retryAfterSeconds: 5 }

@@ -150,7 +150,7 @@ const recordBind = ({ append, ids, now }: Writing, uuid: string, arqs: readonly 
 }
 
 /** What may only be decided when all is granted: a device in maintenance grants nothing, and one with work on its host grants with an order. */
-const settleDevice = ({ append, now }: Writing, one: PlannedDevice, withheld: Plan['withheld']): Append => {
+const withholdDevice = ({ append, now }: Writing, one: PlannedDevice, withheld: Plan['withheld']): Append => {
   const key = deviceKey(one.identity.uuid)
   const keys = [key, ...one.deployables.map(({ identity }) => deployableKey(identity.uuid))]
   return append(keys, now, (draft) => {
@@ -197,7 +197,7 @@ function* records(plan: Plan, writing: Writing): Generator<Append> {
     yield recordBind(writing, uuid, arqs)
   const withheld = Map.groupBy(plan.withheld, ({ deployable: of }) => of)
   for (const one of present)
-    yield settleDevice(
+    yield withholdDevice(
       writing,
       one,
       one.deployables.flatMap(({ identity }) => withheld.get(identity.uuid) ?? []),

@@ -99,7 +99,7 @@ export class Cursor implements Reader {
     const { base } = this.#options.partition
     // messages that the partition deleted before they were read (PARTITION-3) are skipped
     if (this.#position < base) this.#position = base
-    this.#settle()
+    this.#advance()
     while (this.#step()) continue
   }
   #step(): boolean {
@@ -175,7 +175,7 @@ export class Cursor implements Reader {
   #taken({ message, againAfterMs }: Run): void {
     this.#tries.delete(message.offset)
     this.#finished.add(message.offset)
-    this.#settle()
+    this.#advance()
     this.#options.partition.moved()
     if (againAfterMs === undefined) return
     this.#options.clock.after(againAfterMs, () => {
@@ -198,7 +198,7 @@ export class Cursor implements Reader {
     })
     this.#held.set(offset, cancel)
   }
-  #settle(): void {
+  #advance(): void {
     for (const offset of this.#finished) if (offset < this.#position) this.#finished.delete(offset)
     const before = this.#position
     while (this.#finished.delete(this.#position)) this.#position++

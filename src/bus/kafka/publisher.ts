@@ -29,7 +29,7 @@ export type PublisherOptions = {
   /** Called after each round with the reason of its failure; null: it is stored. */
   readonly attempted: (reason: string | null) => void
 }
-type Call = { open: number; over: boolean; settle: (error: Error | null) => void }
+type Call = { open: number; over: boolean; resolve: (error: Error | null) => void }
 type Item = { readonly call: Call; readonly record: BusRecord; readonly bytes: number }
 
 /** Limit per topic, and so per partition: a broker accepts batches of slightly more than 1 MB. */
@@ -89,8 +89,8 @@ export class Publisher {
     if (batch.length === 0) return
     const { clock, publishTimeoutMs, options } = this.#settings
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const call: Call = { open: batch.length, over: false, settle: () => {} }
-    call.settle = (error) => {
+    const call: Call = { open: batch.length, over: false, resolve: () => {} }
+    call.resolve = (error) => {
       call.over = true
       this.#calls.delete(call)
       return error === null ? resolve() : reject(error)
@@ -98,7 +98,7 @@ export class Publisher {
     this.#enqueue(call, batch)
     const at = options.brokers.join(', ')
     const late = clock.after(publishTimeoutMs, () =>
-      call.settle(new Error(`not stored on Kafka at ${at} within ${publishTimeoutMs} ms: ${this.#lastFailure}`)),
+      call.resolve(new Error(`not stored on Kafka at ${at} within ${publishTimeoutMs} ms: ${this.#lastFailure}`)),
     )
     await promise.finally(late)
   }
@@ -106,7 +106,7 @@ export class Publisher {
     const items = batch.map((record) => ({ call, record, bytes: weightOf(record) }))
     const bytes = sumOf(items)
     if (this.#waitingBytes + bytes > WAITING_MAX_BYTES)
-      return call.settle(
+      return call.resolve(
         new Error(`no room on the bus: ${this.#waitingBytes} bytes wait for Kafka: ${this.#lastFailure}`),
       )
     this.#calls.add(call)
@@ -121,7 +121,7 @@ export class Publisher {
     this.#pauses.stop()
     const { clock } = this.#settings
     if (this.#running !== null) await endedWithin(clock, CLOSE_MS, this.#running)
-    for (const call of this.#calls) call.settle(new Error('the bus is stopped'))
+    for (const call of this.#calls) call.resolve(new Error('the bus is stopped'))
     await this.#drop()
   }
 
@@ -141,7 +141,7 @@ export class Publisher {
       await this.#checkTopics()
       round = this.#take()
       if (round.length > 0) await this.#send(round)
-      for (const { call } of round) if (--call.open === 0 && !call.over) call.settle(null)
+      for (const { call } of round) if (--call.open === 0 && !call.over) call.resolve(null)
       if (round.length > 0) this.#tell(null)
       this.#roundMax = Math.min(ROUND_COUNT, 2 * this.#roundMax)
       return true
@@ -150,7 +150,7 @@ export class Publisher {
       this.#tell(reasonOf(error))
       await this.#drop()
       const hopeless = isMisconfigured(error) && !this.#worked
-      if (hopeless) for (const call of this.#calls) call.settle(error as Error)
+      if (hopeless) for (const call of this.#calls) call.resolve(error as Error)
       this.#queue = [...round, ...this.#queue].filter(({ call }) => !call.over)
       this.#waitingBytes = sumOf(this.#queue)
       return false
@@ -158,7 +158,7 @@ export class Publisher {
   }
   /** PUBLISHER-5. The broker has answered, so the connection is good. */
   #refused(round: readonly Item[], reason: string): boolean {
-    if (round.length === 1) round[0]!.call.settle(new Unpublishable(reason))
+    if (round.length === 1) round[0]!.call.resolve(new Unpublishable(reason))
     this.#roundMax = Math.max(1, round.length >> 1)
     this.#queue = [...round, ...this.#queue].filter(({ call }) => !call.over)
     this.#waitingBytes = sumOf(this.#queue)
@@ -177,7 +177,7 @@ export class Publisher {
       const reason = await this.#check(topic)
       if (reason === null) this.#known.add(topic)
       const here = this.#queue.filter(({ call, record }) => record.topic === topic && !call.over)
-      if (reason !== null) for (const { call } of here) call.settle(reason)
+      if (reason !== null) for (const { call } of here) call.resolve(reason)
     }
   }
   async #check(topic: string): Promise<Error | null> {

@@ -1,6 +1,6 @@
 /** Checks of the API of a control process, and of Placement with the account of this service. */
 import { ofNova } from '../../actors/placement/ofNova.ts'
-import type { PlacementTrouble, Provider, Told } from '../../actors/placement/port.ts'
+import type { PlacementError, Provider, PlacementResult } from '../../actors/placement/port.ts'
 import { messageOf } from '../../errorText.ts'
 import type { Clock } from '../../clock.ts'
 import { silent } from '../../log.ts'
@@ -46,11 +46,11 @@ const ready: Check<Answer> = {
 const clock: Check<Answer> = { name: 'clock of the api', judge: ({ skewMs }) => judgeSkew(skewMs) }
 
 export type PlacementFacts = {
-  readonly version: Told<string>
+  readonly version: PlacementResult<string>
   /** The providers that are ours. Only an administrator or a service may ask. */
-  readonly owned: Told<readonly Provider[]>
+  readonly owned: PlacementResult<readonly Provider[]>
   /** Those of PCI devices that Nova tracks itself. */
-  readonly ofNova: Told<readonly Provider[]>
+  readonly ofNova: PlacementResult<readonly Provider[]>
 }
 /** Signs in as the service does. */
 export const lookAtPlacement = async (
@@ -68,7 +68,7 @@ export const lookAtPlacement = async (
     await sender.close()
   }
 }
-const PLACEMENT_ADVICE: Readonly<Partial<Record<PlacementTrouble, string>>> = {
+const PLACEMENT_ADVICE: Readonly<Partial<Record<PlacementError, string>>> = {
   denied: 'give the account of keystone_authtoken the role service, or admin, in the project of the service users',
   refused: 'upgrade Placement',
   unknownName: 'upgrade os-traits where Placement runs, and start it anew: it lacks the trait of this service',
@@ -81,7 +81,7 @@ const placement: Check<PlacementFacts> = {
     const fault = version.ok ? owned : version
     if (fault.ok) return null
     const advice = 'check the credentials, the endpoint in the service catalogue, and that Placement runs'
-    return problem(fault.reason, PLACEMENT_ADVICE[fault.trouble] ?? advice)
+    return problem(fault.reason, PLACEMENT_ADVICE[fault.error] ?? advice)
   },
 }
 
@@ -90,7 +90,7 @@ const overlap: Check<PlacementFacts> = {
   name: 'overlap with nova',
   judge: ({ owned, ofNova: told }) => {
     // an older os-traits does not know the trait: then no Nova uses it
-    if (!owned.ok || (!told.ok && told.trouble === 'unknownName')) return null
+    if (!owned.ok || (!told.ok && told.error === 'unknownName')) return null
     if (!told.ok) return problem(`devices of Nova cannot be read: ${told.reason}`, PLACEMENT_ADVICE.denied!)
     const place = (provider: Provider) => `${provider.root} ${ofNova(provider)?.function}`
     const theirs = new Set(told.value.map(place))

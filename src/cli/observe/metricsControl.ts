@@ -5,8 +5,8 @@
 import { REFUSALS } from '../../actors/runtime/refusals.ts'
 import { STANDINGS } from '../../actors/host/decider.ts'
 import { PASS_OUTCOMES } from '../../actors/placement/counts.ts'
-import { PLACEMENT_TROUBLES } from '../../actors/placement/port.ts'
-import { DEEDS } from '../../actors/placement/decider.ts'
+import { PLACEMENT_ERRORS } from '../../actors/placement/port.ts'
+import { PROVIDER_CHANGES } from '../../actors/placement/decider.ts'
 import { HOST_STATES, dueKindOf } from '../../actors/placement/hostState.ts'
 import type { Placer } from '../../actors/services/placer.ts'
 import type { ControlPlane } from '../../actors/controlPlane.ts'
@@ -94,9 +94,11 @@ const showPlacement = (meter: Meter, { counts }: Pick<Placer, 'counts'>, { reads
     PASS_OUTCOMES.map((outcome) => [{ outcome }, counts().passes[outcome]] as const),
   )
   meter.show('placement_pass_seconds_total', () => counts().passMs / 1000)
-  meter.show('placement_changes_total', () => DEEDS.map((change) => [{ change }, counts().changes[change]] as const))
+  meter.show('placement_changes_total', () =>
+    PROVIDER_CHANGES.map((change) => [{ change }, counts().changes[change]] as const),
+  )
   meter.show('placement_troubles_total', () =>
-    PLACEMENT_TROUBLES.map((trouble) => [{ trouble }, counts().troubles[trouble]] as const),
+    PLACEMENT_ERRORS.map((trouble) => [{ trouble }, counts().troubles[trouble]] as const),
   )
   meter.show('placement_hosts', async () => {
     const found = await due()

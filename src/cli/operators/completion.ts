@@ -4,10 +4,13 @@ import type { Argument, Option } from 'commander'
 import { out } from '../command.ts'
 import type { CommandRow } from '../commandRow.ts'
 
-type Told = Pick<Command, 'option' | 'argument'>
+type CompletedCommand = Pick<Command, 'option' | 'argument'>
 type Values = NonNullable<Argument['argChoices']>
 
-const tellOption = (told: Told, { long, short, description, required, optional, argChoices }: Option): void => {
+const tellOption = (
+  told: CompletedCommand,
+  { long, short, description, required, optional, argChoices }: Option,
+): void => {
   if (long === undefined) return
   const [name, letter] = [long.replace(/^--/, ''), short?.replace(/^-/, '')]
   const values: Values = argChoices ?? []
@@ -15,7 +18,7 @@ const tellOption = (told: Told, { long, short, description, required, optional, 
   if (required || optional) told.option(name, description, (say) => values.forEach((value) => say(value, '')), letter)
   else told.option(name, description, letter)
 }
-const tellArgument = (told: Told, argument: Argument): void => {
+const tellArgument = (told: CompletedCommand, argument: Argument): void => {
   const values: Values = argument.argChoices ?? []
   told.argument(argument.name(), (say) => values.forEach((value) => say(value, '')), argument.variadic)
 }
@@ -24,7 +27,7 @@ const tellArgument = (told: Told, argument: Argument): void => {
 export const completionOf = (program: CommandRow): RootCommand => {
   const root = new RootCommand()
   const help = program.createHelp()
-  const tell = (told: Told, command: CommandRow): void => {
+  const tell = (told: CompletedCommand, command: CommandRow): void => {
     for (const option of help.visibleOptions(command)) tellOption(told, option)
     for (const argument of command.registeredArguments) tellArgument(told, argument)
   }

@@ -51,7 +51,7 @@ export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seed
     isService: true,
     requestId: 'seed',
   }
-  const settle = await toldAlready(store)
+  const markPublished = await toldAlready(store)
   const ground = await layGround(store, size, operator, SEED_PROFILE, log)
   const missing = size.arqs - ground.bound
   if (missing < 0)
@@ -63,9 +63,9 @@ export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seed
     )
   const load = () =>
     withProgress({ what: 'accelerator requests', total: missing }, (progress) =>
-      store.bulkLoad(histories(ground, missing, size.projects, progress)),
+      store.bulkLoad(histories(hardware, missing, size.projects, progress)),
     )
   const loaded = missing > 0 ? await load() : { journalRows: 0 }
-  if (missing > 0) await settle()
+  if (missing > 0) await markPublished()
   return { bound: size.arqs, added: missing, rows: loaded.journalRows }
 }

@@ -103,12 +103,12 @@ export const pciNumbers = async (io: HostIo, sysfsRoot: string, address: PciAddr
 type Measure = NonNullable<Driver['measure']>
 
 /** What the tool of a vendor tells, by PCI address (`dddd:bb:dd.f`); `complaint`: why it could not tell all. */
-export type Told = { readonly numbers: ReadonlyMap<string, Numbers>; readonly complaint?: string }
-export type Tool = (io: HostIo, signal: AbortSignal) => Promise<Told>
+export type ToolNumbers = { readonly numbers: ReadonlyMap<string, Numbers>; readonly complaint?: string }
+export type Tool = (io: HostIo, signal: AbortSignal) => Promise<ToolNumbers>
 const noTool: Tool = async () => ({ numbers: new Map() })
 /** The tool as its program tells. A host whose cards are all given to guests need not have the program. */
 export const toolOver =
-  (ask: (io: HostIo, signal: AbortSignal) => Promise<Told['numbers']>): Tool =>
+  (ask: (io: HostIo, signal: AbortSignal) => Promise<ToolNumbers['numbers']>): Tool =>
   async (io, signal) => {
     try {
       return { numbers: await ask(io, signal) }

@@ -1,6 +1,6 @@
 /** What an image store says of an image, in the words of Glance (Image API v2; data-model.md 9.1, 9.2), and whether it is a bitstream. */
 import * as v from 'valibot'
-import { topologyTrouble } from '../../topology.ts'
+import { topologyProblem } from '../../topology.ts'
 import { type Digest, type Image, type NoImage, FUNCTION_KEYS, functionsOf, noImage } from '../../images.ts'
 
 const TEXT = v.nullish(v.string())
@@ -71,7 +71,7 @@ export const bitstreamIn = (json: unknown): { readonly found: true; readonly ima
   if (status !== 'active') return noImage('inactive', `its status is ${status}`)
   if (!image.tags.includes(TAG)) return noImage('unusable', `it does not have the tag ${TAG}`)
   if (functionsOf(image).length > 1) return noImage('unusable', `${FUNCTION_KEYS.join(' and ')} differ`)
-  const trouble = topologyTrouble(image.properties['topology'] ?? '{}')
+  const trouble = topologyProblem(image.properties['topology'] ?? '{}')
   return trouble === null ? { found: true, image } : noImage('unusable', trouble)
 }
 

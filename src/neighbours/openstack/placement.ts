@@ -10,7 +10,7 @@ import {
   type CandidateGroup,
   type Placement,
   type Provider,
-  type Told,
+  type PlacementResult,
 } from '../../actors/placement/port.ts'
 import { textOf } from '../../errorText.ts'
 import {
@@ -23,7 +23,7 @@ import {
   PROVIDERS,
   type Shape,
   TRAITS,
-  troubleOf,
+  errorOf,
   valueIn,
   VERSIONS,
 } from './placementAnswers.ts'
@@ -39,8 +39,8 @@ type Asked = {
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
 }
-type Send = (asked: Asked, version?: number) => Promise<Told<Answer>>
-type Ask = (asked: Asked) => Promise<Told<Answer>>
+type Send = (asked: Asked, version?: number) => Promise<PlacementResult<Answer>>
+type Ask = (asked: Asked) => Promise<PlacementResult<Answer>>
 
 const REFUSED_VERSION = 406
 
@@ -55,14 +55,14 @@ const sender =
     try {
       const answer = await session.call({ service: 'placement', method, path, headers, ...text })
       if (answer.status === REFUSED_VERSION) refusedVersion()
-      return answer.status >= 200 && answer.status < 300 ? { ok: true, value: answer } : troubleOf(answer)
+      return answer.status >= 200 && answer.status < 300 ? { ok: true, value: answer } : errorOf(answer)
     } catch (error) {
       return fault('unanswered', textOf(error))
     }
   }
 
 /** Second part of the version to use. */
-const readVersion = async (send: Send): Promise<Told<number>> => {
+const readVersion = async (send: Send): Promise<PlacementResult<number>> => {
   const answer = await send({ method: 'GET', path: '/' })
   const offered = answer.ok ? valueIn(VERSIONS, answer.value) : answer
   if (!offered.ok) return offered
@@ -73,14 +73,14 @@ const readVersion = async (send: Send): Promise<Told<number>> => {
 }
 
 /** The version that all requests use: `1.39`. */
-export const versionOf = async (session: Pick<Session, 'call'>): Promise<Told<string>> => {
+export const versionOf = async (session: Pick<Session, 'call'>): Promise<PlacementResult<string>> => {
   const told = await readVersion(sender(session, () => {}))
   return told.ok ? { ok: true, value: `1.${told.value}` } : told
 }
 
 /** PLACEMENT-1 */
 const versioned = (session: Pick<Session, 'call'>): Ask => {
-  let known: Promise<Told<number>> | null = null
+  let known: Promise<PlacementResult<number>> | null = null
   const send = sender(session, () => (known = null))
   return async (asked) => {
     const reading = (known ??= readVersion(send))
@@ -93,18 +93,18 @@ const versioned = (session: Pick<Session, 'call'>): Ask => {
 
 const segment = (text: string): string => encodeURIComponent(text.toWellFormed())
 const isCustom = (name: string): boolean => name.startsWith('CUSTOM_')
-const NOTHING: Told<null> = { ok: true, value: null }
+const NOTHING: PlacementResult<null> = { ok: true, value: null }
 
 /** Custom names are created, standard ones looked up: Placement refuses to create them. */
 const ensure =
   (ask: Ask, kind: 'traits' | 'resource_classes') =>
-  async (name: string): Promise<Told<null>> => {
+  async (name: string): Promise<PlacementResult<null>> => {
     const answer = await ask({ method: isCustom(name) ? 'PUT' : 'GET', path: `/${kind}/${segment(name)}` })
     if (answer.ok) return NOTHING
-    return answer.trouble === 'gone' ? fault('unknownName', answer.reason) : answer
+    return answer.error === 'gone' ? fault('unknownName', answer.reason) : answer
   }
 
-const firstOf = (told: Told<readonly Provider[]>): Told<Provider | null> =>
+const firstOf = (told: PlacementResult<readonly Provider[]>): PlacementResult<Provider | null> =>
   told.ok ? { ok: true, value: told.value[0] ?? null } : told
 
 /** What Nova demands of the compute node of a server with accelerators (placement.md 1, 10). */
@@ -129,7 +129,7 @@ const waysIn = (
 
 export const createPlacement = (session: Pick<Session, 'call'>): Placement => {
   const ask = versioned(session)
-  const told = async <Value>(shape: Shape<Value>, asked: Asked): Promise<Told<Value>> => {
+  const told = async <Value>(shape: Shape<Value>, asked: Asked): Promise<PlacementResult<Value>> => {
     const answer = await ask(asked)
     return answer.ok ? valueIn(shape, answer.value) : answer
   }

@@ -1,6 +1,6 @@
 /** What an answer of Placement says: the shapes that are used of it, and which trouble an error means (placement.md 5.1). Pure. */
 import * as v from 'valibot'
-import type { PlacementFault, PlacementTrouble, Told } from '../../actors/placement/port.ts'
+import type { PlacementFault, PlacementError, PlacementResult } from '../../actors/placement/port.ts'
 import type { Answer } from './send.ts'
 
 const LIST_MAX = 100_000
@@ -93,9 +93,9 @@ const ERRORS = v.object({
   ),
 })
 
-export const fault = (trouble: PlacementTrouble, reason: string): PlacementFault => ({
+export const fault = (trouble: PlacementError, reason: string): PlacementFault => ({
   ok: false,
-  trouble,
+  error: trouble,
   reason: reason
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
@@ -111,7 +111,7 @@ const decoded = (text: string): unknown => {
 }
 
 /** The codes of `placement/errors.py` that tell more than the status. */
-const BY_CODE: Readonly<Record<string, PlacementTrouble>> = {
+const BY_CODE: Readonly<Record<string, PlacementError>> = {
   'placement.concurrent_update': 'stale',
   'placement.inventory.inuse': 'inUse',
   'placement.resource_provider.inuse': 'inUse',
@@ -131,7 +131,7 @@ const HINTS: Readonly<Record<number, string>> = {
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429])
 
 /** Why the answer is no success. */
-export const troubleOf = ({ status, text }: Answer): PlacementFault => {
+export const errorOf = ({ status, text }: Answer): PlacementFault => {
   const body = v.safeParse(ERRORS, decoded(text))
   const [error] = body.success ? body.output.errors : []
   const reason = [HINTS[status] ?? `Placement answers ${status}`, error === undefined ? text : own(error.detail)]
@@ -150,7 +150,7 @@ export const troubleOf = ({ status, text }: Answer): PlacementFault => {
 
 export type Shape<Value> = v.GenericSchema<unknown, Value>
 /** A success whose body cannot be read may have been one. */
-export const valueIn = <Value>(shape: Shape<Value>, { text }: Answer): Told<Value> => {
+export const valueIn = <Value>(shape: Shape<Value>, { text }: Answer): PlacementResult<Value> => {
   const read = v.safeParse(shape, decoded(text))
   if (read.success) return { ok: true, value: read.output }
   const [issue] = read.issues

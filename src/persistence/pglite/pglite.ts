@@ -31,7 +31,7 @@ const threadOn = (folder: string): Thread => {
   const opened = promised(0)
   opened.catch(() => undefined)
 
-  const settle = (reply: Reply): void => {
+  const answer = (reply: Reply): void => {
     const waiting = asked.get(reply.id)
     asked.delete(reply.id)
     if (reply.error === undefined) waiting?.resolve(reply)
@@ -46,7 +46,7 @@ const threadOn = (folder: string): Thread => {
     asked.clear()
     if (!ending) lost.resolve(gone)
   }
-  worker.on('message', settle)
+  worker.on('message', answer)
   worker.on('error', fail)
   worker.on('exit', () => fail(new Error('the embedded database has ended')))
 
@@ -129,7 +129,7 @@ export const pgliteDatabase = async (dir: string): Promise<Embedded> => {
     read: run,
     write: run,
     share: run,
-    settled: async () => undefined,
+    readsAreFinal: async () => undefined,
     transaction,
     ask: (text, params) => thread.ask({ text, params }),
     close: async () => {

@@ -129,7 +129,7 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
     read: again(readers.run),
     write: writer.run,
     share: sharers.run,
-    settled: writer.settled,
+    readsAreFinal: writer.settled,
     incarnation: writer.sessions,
     hints,
     transaction,

@@ -2,7 +2,7 @@
 import type { Api } from '../api.ts'
 import type { Arq } from '../shapes.ts'
 import * as shapes from '../shapes.ts'
-import { type Told, mapped } from '../told.ts'
+import { type Loaded, mapped } from '../told.ts'
 import type { Turn } from '../view/rows.ts'
 import type { Bodies, ViewName } from '../view/screen.ts'
 
@@ -14,10 +14,10 @@ export type Asked = {
   /** What the policy lets the caller do; empty: it is not known, and the API decides. */
   readonly may: Readonly<Record<string, boolean>>
 }
-export type Loaded<V extends ViewName = ViewName> = {
+export type LoadedPage<V extends ViewName = ViewName> = {
   readonly [N in V]: { readonly view: N; readonly title: string; readonly body: Bodies[N] }
 }[V]
-export type Load = (asked: Asked) => Promise<Loaded>
+export type Load = (asked: Asked) => Promise<LoadedPage>
 
 /** Rows of a page: few enough that a browser draws them at once. */
 export const PAGE_ROWS = 50
@@ -46,9 +46,9 @@ export const pageOf = async <Row>(
     readonly query: Asked['query']
     readonly order: Order
     readonly markerOf: (row: Row) => string
-    readonly read: (path: string) => Promise<Told<readonly Row[]>>
+    readonly read: (path: string) => Promise<Loaded<readonly Row[]>>
   },
-): Promise<{ readonly list: Told<readonly Row[]>; readonly turn: Turn }> => {
+): Promise<{ readonly list: Loaded<readonly Row[]>; readonly turn: Turn }> => {
   const { after, before } = query
   const back = before !== undefined
   const list = await read(
@@ -82,5 +82,5 @@ export const turnsAt = (place: string, { earlier, later }: Turn): Turn => ({
 export const filterOf = (query: Asked['query'], names: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
 
-export const arqsIn = async (api: Api, path: string): Promise<Told<readonly Arq[]>> =>
+export const arqsIn = async (api: Api, path: string): Promise<Loaded<readonly Arq[]>> =>
   mapped(await api.get(path, shapes.Arqs), ({ arqs }) => arqs)

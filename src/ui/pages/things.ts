@@ -4,10 +4,10 @@ import { at } from '../api.ts'
 import * as shapes from '../shapes.ts'
 import { standingOf } from '../view/lists.ts'
 import { cutTo } from '../view/rows.ts'
-import { type Told, mapped, told } from '../told.ts'
+import { type Loaded, mapped, loaded } from '../loaded.ts'
 import { type Asked, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 
-const stateOf = <Value>(given: Told<Value>, state: (value: Value) => string): string =>
+const stateOf = <Value>(given: Loaded<Value>, state: (value: Value) => string): string =>
   given.ok ? state(given.value) : ''
 
 export const timelineOf = (api: Asked['api'], uuid: string) =>
@@ -17,7 +17,9 @@ export const arq: Load = async ({ api, id, may }) => {
   const [one, timeline] = await Promise.all([api.get(at`/accelerator_requests/${id}`, shapes.Arq), timelineOf(api, id)])
   const instance = one.ok ? one.value.instance_uuid : null
   const others =
-    instance === null ? told([]) : await arqsIn(api, at`/accelerator_requests?instance=${instance}&limit=${PAGE_ROWS}`)
+    instance === null
+      ? loaded([])
+      : await arqsIn(api, at`/accelerator_requests?instance=${instance}&limit=${PAGE_ROWS}`)
   return {
     view: 'arq',
     title: `Request ${id}`,
@@ -37,7 +39,7 @@ export const instance: Load = async ({ api, id }) => {
   if (!members.ok) return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list: members } }
   const { some, of } = cutTo(members.value, MEMBERS_MAX)
   const timed = await Promise.all(some.map(async (one) => ({ arq: one, timeline: await timelineOf(api, one.uuid) })))
-  const list = told({ some: timed, of })
+  const list = loaded({ some: timed, of })
   return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list } }
 }
 

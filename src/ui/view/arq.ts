@@ -1,6 +1,6 @@
 /** The flight recorder: one accelerator request, what happened to it, and what it waits for. */
 import type { Arq, Timeline } from '../shapes.ts'
-import type { Told } from '../told.ts'
+import type { Loaded } from '../told.ts'
 import { type Fact, command, facts, id, idLink, link, mark, panel, state, trouble, when } from './parts.ts'
 import { type Placed, type Recorder, recorderOf } from './recorder.ts'
 import { offers } from './offers.ts'
@@ -145,7 +145,7 @@ const steps = (timeline: Timeline): Node =>
     ),
   )
 
-const headline = (arq: Told<Arq>, { bindMs, waitingFor, spans }: Recorder, timeline: Timeline): Child => {
+const headline = (arq: Loaded<Arq>, { bindMs, waitingFor, spans }: Recorder, timeline: Timeline): Child => {
   if (waitingFor !== null)
     return p(
       { class: 'headline' },
@@ -172,7 +172,7 @@ const headline = (arq: Told<Arq>, { bindMs, waitingFor, spans }: Recorder, timel
   )
 }
 
-const recorded = (arq: Told<Arq>, timeline: Timeline, now: number): Node => {
+const recorded = (arq: Loaded<Arq>, timeline: Timeline, now: number): Node => {
   const recorder = recorderOf(timeline, now)
   return div(
     null,

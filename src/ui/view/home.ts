@@ -1,6 +1,6 @@
 /** The home page: is anything wrong now? */
 import type { Arq, Overview } from '../shapes.ts'
-import type { Told } from '../told.ts'
+import type { Loaded } from '../told.ts'
 import { calm, findingsOf } from './findings.ts'
 import { arqColumns } from './lists.ts'
 import { command, counts, empty, mark, panel, trouble, when } from './parts.ts'
@@ -10,7 +10,7 @@ import { ARQ_STATES, DEVICE_STATES, HANDLE_STATES, HOST_STATES, type Tone } from
 import { type Child, type Node, a, div, h1, header, li, p, span, ul } from './tags.ts'
 import { count, many, sum } from './words.ts'
 
-const verdict = (overview: Told<Overview>, now: number): Node => {
+const verdict = (overview: Loaded<Overview>, now: number): Node => {
   if (!overview.ok) return trouble(overview.trouble)
   const findings = findingsOf(overview.value, now)
   if (findings.length === 0) return p({ class: 'verdict good' }, mark('good'), calm(overview.value, now))
@@ -73,7 +73,7 @@ const tiles = ({ arqs, handles, hosts, devices }: Overview): Node =>
     tile('Attach handles', 'handles', HANDLE_STATES, handles, 'state'),
   )
 
-const latest = (title: string, href: string, given: Told<readonly Arq[]>, now: number, nothing: Child): Node =>
+const latest = (title: string, href: string, given: Loaded<readonly Arq[]>, now: number, nothing: Child): Node =>
   panel(
     title,
     a({ class: 'quiet', href }, 'All'),

@@ -1,5 +1,5 @@
 /** What several pages are made of. */
-import type { Trouble } from '../told.ts'
+import type { PageError } from '../told.ts'
 import type { Tone } from './states.ts'
 import {
   type Child,
@@ -61,7 +61,7 @@ export const command = (text: string): Node =>
     button({ class: 'copy', type: 'button', 'data-copy': text, 'aria-label': `copy: ${text}` }),
   )
 
-const TROUBLES: Readonly<Record<Trouble['kind'], string>> = {
+const TROUBLES: Readonly<Record<PageError['kind'], string>> = {
   sign_in: 'You are not signed in',
   forbidden: 'You may not see this',
   missing: 'There is no such thing',
@@ -71,7 +71,7 @@ const TROUBLES: Readonly<Record<Trouble['kind'], string>> = {
   failed: 'This could not be read',
 }
 /** Instead of what could not be had. */
-export const trouble = ({ kind, text, rule, requestId }: Trouble): Node =>
+export const trouble = ({ kind, text, rule, requestId }: PageError): Node =>
   div(
     { class: `trouble ${kind}`, role: 'status' },
     p(

@@ -1,5 +1,5 @@
 /** Lists: a table in its own scroll box, its filters, and the way to the next page. */
-import type { Told } from '../told.ts'
+import type { Loaded } from '../told.ts'
 import { empty, trouble } from './parts.ts'
 import { type Child, type Node, a, code, div, nav, p, span, table, tbody, td, th, thead, tr } from './tags.ts'
 import { count } from './words.ts'
@@ -72,7 +72,7 @@ export const turning = ({ earlier, later }: Turn, shown: number): Child =>
 
 /** The list, or what stands in its place: trouble, nothing at all, or nothing under this filter. */
 export const listed = <Row>(
-  given: Told<readonly Row[]>,
+  given: Loaded<readonly Row[]>,
   show: (list: readonly Row[]) => Child,
   nothing: Child,
   filtered: { readonly is: boolean; readonly clear: string },

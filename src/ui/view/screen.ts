@@ -16,7 +16,7 @@ import type {
   ProfileVersions,
   Timeline,
 } from '../shapes.ts'
-import type { Told, Trouble } from '../told.ts'
+import type { Loaded, PageError } from '../told.ts'
 import type { Capacity, EventLine, Explanation, Program, Usage } from '../answerShapes.ts'
 import type { Cut, Filter, Turn } from './rows.ts'
 
@@ -43,73 +43,73 @@ export type Part = {
 type Filtered = { readonly filter: Readonly<Record<string, string>>; readonly turn: Turn }
 export type Bodies = {
   home: {
-    readonly overview: Told<Overview>
-    readonly failed: Told<readonly Arq[]>
-    readonly latest: Told<readonly Arq[]>
+    readonly overview: Loaded<Overview>
+    readonly failed: Loaded<readonly Arq[]>
+    readonly latest: Loaded<readonly Arq[]>
   }
-  arqs: Filtered & { readonly list: Told<readonly Arq[]>; readonly counts: Readonly<Record<string, number>> | null }
+  arqs: Filtered & { readonly list: Loaded<readonly Arq[]>; readonly counts: Readonly<Record<string, number>> | null }
   arq: {
-    readonly arq: Told<Arq>
-    readonly timeline: Told<Timeline>
+    readonly arq: Loaded<Arq>
+    readonly timeline: Loaded<Timeline>
     readonly offers: readonly Offer[]
     readonly others: readonly string[]
   }
   instance: {
     readonly uuid: string
-    readonly list: Told<Cut<{ readonly arq: Arq; readonly timeline: Told<Timeline> }>>
+    readonly list: Loaded<Cut<{ readonly arq: Arq; readonly timeline: Loaded<Timeline> }>>
   }
-  hosts: Filtered & { readonly list: Told<readonly Host[]>; readonly counts: Readonly<Record<string, number>> | null }
+  hosts: Filtered & { readonly list: Loaded<readonly Host[]>; readonly counts: Readonly<Record<string, number>> | null }
   host: {
-    readonly host: Told<HostDetail>
-    readonly devices: Told<Cut<Device>>
+    readonly host: Loaded<HostDetail>
+    readonly devices: Loaded<Cut<Device>>
     readonly offers: readonly Offer[]
   }
   devices: Filtered & {
-    readonly list: Told<readonly Device[]>
+    readonly list: Loaded<readonly Device[]>
     readonly counts: Readonly<Record<string, number>> | null
   }
   device: {
-    readonly device: Told<DeviceDetail>
+    readonly device: Loaded<DeviceDetail>
     /** `from`: so many come before those that are shown. */
-    readonly parts: Told<Cut<Part> & { readonly from: number }>
+    readonly parts: Loaded<Cut<Part> & { readonly from: number }>
     readonly offers: readonly Offer[]
   }
   handles: Filtered & {
-    readonly list: Told<readonly Handle[]>
+    readonly list: Loaded<readonly Handle[]>
     readonly counts: Readonly<Record<string, number>> | null
   }
-  handle: { readonly handle: Told<HandleDetail>; readonly offers: readonly Offer[] }
-  profiles: Filtered & { readonly list: Told<readonly Profile[]> }
+  handle: { readonly handle: Loaded<HandleDetail>; readonly offers: readonly Offer[] }
+  profiles: Filtered & { readonly list: Loaded<readonly Profile[]> }
   profile: {
-    readonly profile: Told<Profile>
+    readonly profile: Loaded<Profile>
     /** Oldest first; none where the service announces no versions of profiles, or the caller may not see them. */
     readonly versions: ProfileVersions['versions']
     readonly offers: readonly Offer[]
   }
-  drift: { readonly drift: Told<Drift>; readonly marker: string | null; readonly next: string | null }
-  deliveries: { readonly list: Told<readonly Delivery[]>; readonly turn: Turn }
+  drift: { readonly drift: Loaded<Drift>; readonly marker: string | null; readonly next: string | null }
+  deliveries: { readonly list: Loaded<readonly Delivery[]>; readonly turn: Turn }
   explain: {
     /** Null: nothing was asked. */
-    readonly told: Told<Explanation> | null
+    readonly told: Loaded<Explanation> | null
     readonly profile: string
     readonly draft: string
     readonly host: string
   }
-  capacity: { readonly capacity: Told<Capacity>; readonly filter: Filter }
-  usage: { readonly usage: Told<Usage>; readonly filter: Filter }
+  capacity: { readonly capacity: Loaded<Capacity>; readonly filter: Filter }
+  usage: { readonly usage: Loaded<Usage>; readonly filter: Filter }
   events: {
     /** Oldest first. */
-    readonly told: Told<{ readonly lines: readonly EventLine[]; readonly next: string; readonly more: boolean }>
+    readonly told: Loaded<{ readonly lines: readonly EventLine[]; readonly next: string; readonly more: boolean }>
     readonly filter: Filter
     /** The id after which the page begins. */
     readonly after: string
     readonly paused: boolean
   }
-  programs: { readonly list: Told<readonly Program[]>; readonly turn: Turn }
+  programs: { readonly list: Loaded<readonly Program[]>; readonly turn: Turn }
   system: {
-    readonly overview: Told<Overview>
-    readonly permissions: Told<Readonly<Record<string, boolean>>>
-    readonly versions: Told<{ readonly min: string; readonly max: string }>
+    readonly overview: Loaded<Overview>
+    readonly permissions: Loaded<Readonly<Record<string, boolean>>>
+    readonly versions: Loaded<{ readonly min: string; readonly max: string }>
   }
   act: {
     readonly kind: string
@@ -121,14 +121,19 @@ export type Bodies = {
     readonly command: string
     readonly reason: 'asked' | 'none'
     /** Null: nobody was asked. */
-    readonly concerned: Told<Impact> | null
+    readonly concerned: Loaded<Impact> | null
     readonly typed: string
-    readonly trouble: Trouble | null
+    readonly trouble: PageError | null
     /** It was refused for good reasons that are known beforehand. */
     readonly not: string | null
   }
-  sign_in: { readonly trouble: Trouble | null; readonly identity: string; readonly user: string; readonly back: string }
-  trouble: { readonly trouble: Trouble }
+  sign_in: {
+    readonly trouble: PageError | null
+    readonly identity: string
+    readonly user: string
+    readonly back: string
+  }
+  trouble: { readonly trouble: PageError }
 }
 export type ViewName = keyof Bodies
 export type Screen<N extends ViewName = ViewName> = {

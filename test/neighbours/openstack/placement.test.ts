@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createPlacement } from '../../../src/neighbours/openstack/placement.ts'
 import { type Answer, Unanswered } from '../../../src/neighbours/openstack/send.ts'
 import type { Call } from '../../../src/neighbours/openstack/session.ts'
-import { placementLabOn, record, trouble, well } from '../../support/placementLab.ts'
+import { placementLabOn, record, placementFailure, well } from '../../support/placementLab.ts'
 import { placementModel } from './placement/model.ts'
 import { modelSession } from './placement/session.ts'
 
@@ -66,7 +66,7 @@ test('PLACEMENT-1 a Placement that is too old is refused with both versions, unt
   const placement = createPlacement(session)
   expect(await placement.provider(UUID)).toEqual({
     ok: false,
-    trouble: 'refused',
+    error: 'refused',
     reason: 'Placement offers the versions 1.0 to 1.29: one of 1.30 to 1.39 is needed',
   })
   expect(await placement.provider(UUID)).toMatchObject({ ok: true })
@@ -74,14 +74,14 @@ test('PLACEMENT-1 a Placement that is too old is refused with both versions, unt
 test('PLACEMENT-1 a version that is refused later is negotiated anew', async () => {
   const { asked, session } = scripted(WELL, error(406, 'no'), offering('1.0', '1.36'), json(200, PROVIDER))
   const placement = createPlacement(session)
-  expect(await placement.provider(UUID)).toMatchObject({ ok: false, trouble: 'refused' })
+  expect(await placement.provider(UUID)).toMatchObject({ ok: false, error: 'refused' })
   expect(await placement.provider(UUID)).toMatchObject({ ok: true })
   expect(asked.at(-1)?.headers?.['openstack-api-version']).toBe('placement 1.36')
 })
 test('PLACEMENT-1 versions that could not be read are read again with the next call', async () => {
   const { session } = scripted(new Unanswered('no answer'), WELL, json(200, PROVIDER))
   const placement = createPlacement(session)
-  expect(await placement.provider(UUID)).toEqual({ ok: false, trouble: 'unanswered', reason: 'no answer' })
+  expect(await placement.provider(UUID)).toEqual({ ok: false, error: 'unanswered', reason: 'no answer' })
   expect(await placement.provider(UUID)).toMatchObject({ ok: true })
 })
 test.each<[string, Answer | Error, string]>([
@@ -96,7 +96,7 @@ test.each<[string, Answer | Error, string]>([
 ])('PLACEMENT-2 %s: unanswered', async (_, answer, reason) => {
   expect(await saidOf(answer)).toMatchObject({
     ok: false,
-    trouble: 'unanswered',
+    error: 'unanswered',
     reason: expect.stringContaining(reason),
   })
 })
@@ -115,7 +115,7 @@ test.each<[string, Answer]>([
   ['hasChildren', error(409, 'x', 'placement.resource_provider.cannot_delete_parent')],
   ['duplicate', error(409, 'x', 'placement.duplicate_name')],
 ])('an answer that means: %s', async (trouble, answer) => {
-  expect(await saidOf(answer)).toMatchObject({ ok: false, trouble })
+  expect(await saidOf(answer)).toMatchObject({ ok: false, error: trouble })
 })
 test('a reason has one line of bounded length', async () => {
   const said = await saidOf(error(400, `line\n\tline ${'x'.repeat(10_000)}`))
@@ -133,6 +133,8 @@ test('PLACEMENT-1 with the lowest version that is taken everything works but a n
   expect(await lab.setTraits(uuid, ['OWNER_CYBORG'])).toEqual(well(2))
   expect(await lab.placement.owned()).toEqual(well([expect.objectContaining({ uuid })]))
   expect(await lab.placement.update({ uuid, name: `${name}-`, parent: root })).toMatchObject({ ok: true })
-  expect(await lab.placement.update({ uuid, name, parent: other })).toEqual(trouble('refused', 'not currently allowed'))
+  expect(await lab.placement.update({ uuid, name, parent: other })).toEqual(
+    placementFailure('refused', 'not currently allowed'),
+  )
   expect(await lab.placement.remove(uuid)).toEqual(well(null))
 })

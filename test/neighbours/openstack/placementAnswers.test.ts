@@ -9,7 +9,7 @@ import {
   PROVIDERS,
   type Shape,
   TRAITS,
-  troubleOf,
+  errorOf,
   valueIn,
   VERSIONS,
 } from '../../../src/neighbours/openstack/placementAnswers.ts'
@@ -21,8 +21,8 @@ const answer = (status: number, body: unknown) => ({
 })
 const error = (status: number, detail: string, code?: string) =>
   answer(status, { errors: [{ status, detail, ...(code === undefined ? {} : { code }) }] })
-const told = (...of: Parameters<typeof answer>) => troubleOf(answer(...of))
-const means = (trouble: string, reason: string) => ({ ok: false, trouble, reason })
+const told = (...of: Parameters<typeof answer>) => errorOf(answer(...of))
+const means = (error: string, reason: string) => ({ ok: false, error, reason })
 
 describe('a refusal', () => {
   test.each([
@@ -33,7 +33,7 @@ describe('a refusal', () => {
     ['placement.duplicate_name', 'duplicate'],
   ])('with the code %s means %s, whatever its status is', (code, trouble) => {
     for (const status of [400, 404, 409])
-      expect(troubleOf(error(status, 'why', code))).toEqual(means(trouble, `Placement answers ${status}: why`))
+      expect(errorOf(error(status, 'why', code))).toEqual(means(trouble, `Placement answers ${status}: why`))
   })
   test.each([
     [404, 'why', 'gone'],
@@ -45,25 +45,23 @@ describe('a refusal', () => {
     [422, 'No such trait X', 'refused'],
     [418, 'why', 'refused'],
   ])('%i without a code, "%s", means %s', (status, detail, trouble) => {
-    expect(troubleOf(error(status, detail))).toEqual(means(trouble, `Placement answers ${status}: ${detail}`))
-    expect(troubleOf(error(status, detail, 'placement.undefined_code')).trouble).toBe(trouble)
+    expect(errorOf(error(status, detail))).toEqual(means(trouble, `Placement answers ${status}: ${detail}`))
+    expect(errorOf(error(status, detail, 'placement.undefined_code')).error).toBe(trouble)
   })
   test('says what stands behind the sentence that belongs to its status', () =>
-    expect(troubleOf(error(400, 'The server could not comply.\n\n  JSON does\n not validate.  ')).reason).toBe(
+    expect(errorOf(error(400, 'The server could not comply.\n\n  JSON does\n not validate.  ')).reason).toBe(
       'Placement answers 400: JSON does not validate.',
     ))
   test('of the account is named as such', () => {
     expect(told(401, '')).toEqual(means('denied', 'Placement refuses the token of this service'))
-    expect(troubleOf(error(403, 'why'))).toEqual(
+    expect(errorOf(error(403, 'why'))).toEqual(
       means('denied', 'the account of this service needs the role admin or service for Placement: why'),
     )
-    expect(troubleOf(error(401, 'why', 'placement.duplicate_name')).trouble).toBe('denied')
-    expect(troubleOf(error(406, 'why'))).toEqual(
-      means('refused', 'Placement does not offer this version any more: why'),
-    )
+    expect(errorOf(error(401, 'why', 'placement.duplicate_name')).error).toBe('denied')
+    expect(errorOf(error(406, 'why'))).toEqual(means('refused', 'Placement does not offer this version any more: why'))
   })
   test.each([500, 502, 503, 408, 425, 429])('with the status %i passes', (status) => {
-    expect(troubleOf(error(status, 'why', 'placement.duplicate_name'))).toEqual(
+    expect(errorOf(error(status, 'why', 'placement.duplicate_name'))).toEqual(
       means('unanswered', `Placement answers ${status}: why`),
     )
   })
