@@ -13,7 +13,7 @@ type Waiter = (entered: boolean) => void
 
 export const keyedMutex = (clock: Pick<Clock, 'after'>): KeyedMutex => {
   const queues = new Map<string, Waiter[]>()
-  const leave = (key: string) => () => {
+  const release = (key: string) => () => {
     const next = queues.get(key)?.shift()
     if (next === undefined) queues.delete(key)
     else next(true)
@@ -39,7 +39,7 @@ export const keyedMutex = (clock: Pick<Clock, 'after'>): KeyedMutex => {
   return {
     enter: async (key, waitMs) => {
       const waiting = entering(key, waitMs)
-      return waiting === null || (await waiting) ? leave(key) : null
+      return waiting === null || (await waiting) ? release(key) : null
     },
     isHeld: (key) => queues.has(key),
     run: async (key, work) => {
@@ -48,7 +48,7 @@ export const keyedMutex = (clock: Pick<Clock, 'after'>): KeyedMutex => {
       try {
         return await work()
       } finally {
-        leave(key)()
+        release(key)()
       }
     },
   }

@@ -27,8 +27,8 @@ export const measureClusterKill = async (
   targets: readonly Target[],
   count: number,
 ): Promise<ClusterKill> => {
-  const { stand, ground } = scene
-  const { callers } = ground
+  const { stand, rig } = scene
+  const { callers } = rig
   const ports = portsOf(stand)
   const victim = await relaying(stand.controls)
   const { made: asked } = await callers.run({ kind: 'create', ports, lanes: LANES, profile: PROFILE, count })

@@ -5,11 +5,11 @@ import { memoryOf, quiet } from '../proc.ts'
 import { PROFILE } from '../stand.ts'
 import type { Made, Measured, Target } from '../tasks.ts'
 import { type Fences, fencesOf } from './page.ts'
-import { type ClusterStand, type Cpu, type Ground, cpuBetween, cpuOf } from './stand.ts'
+import { type ClusterStand, type Cpu, type ClusterRig, cpuBetween, cpuOf } from './stand.ts'
 
 export type Scene = {
   readonly stand: ClusterStand
-  readonly ground: Ground
+  readonly rig: ClusterRig
 }
 /** Of one bind, or of all. */
 export type Taken = { readonly found: Summary; readonly cpu: Cpu; readonly fences: Fences }
@@ -20,9 +20,9 @@ export const portsOf = ({ controls }: ClusterStand): readonly number[] => contro
 export const calm = async ({ controls, hosts }: ClusterStand): Promise<void> => {
   for (const { pid } of [...controls, ...hosts]) await quiet(pid, 20_000)
 }
-export const remove = async ({ stand, ground }: Scene, made: readonly Made[]): Promise<void> => {
+export const remove = async ({ stand, rig }: Scene, made: readonly Made[]): Promise<void> => {
   const arqs = made.map(({ arq }) => arq)
-  const { failures } = await ground.callers.run({ kind: 'remove', ports: portsOf(stand), lanes: REMOVERS, arqs })
+  const { failures } = await rig.callers.run({ kind: 'remove', ports: portsOf(stand), lanes: REMOVERS, arqs })
   if (failures.length > 0) throw new Error(failures[0])
   await calm(stand)
 }
@@ -33,10 +33,10 @@ export const shared = (all: readonly Cpu[], count: number): Cpu => {
   return Object.fromEntries(each) as Cpu
 }
 /** CPU and fences of the whole cluster while something is done. */
-const watched = async ({ stand, ground }: Scene, work: () => Promise<Measured>) => {
-  const [fences, from] = [await fencesOf(stand.controls), cpuOf(stand, ground)]
+const watched = async ({ stand, rig }: Scene, work: () => Promise<Measured>) => {
+  const [fences, from] = [await fencesOf(stand.controls), cpuOf(stand, rig)]
   const measured = await work()
-  const cpu = cpuBetween(from, cpuOf(stand, ground))
+  const cpu = cpuBetween(from, cpuOf(stand, rig))
   const { appends, stale, recalls } = await fencesOf(stand.controls)
   const fenced = { appends: appends - fences.appends, stale: stale - fences.stale, recalls: recalls - fences.recalls }
   return { measured, cpu, fences: fenced }
@@ -70,7 +70,7 @@ export const measureWhole = async (
   const rounds: Watched[] = []
   for (let left = seconds * 1000; left > 50;) {
     const task = { kind: 'binds', ports: portsOf(scene.stand), lanes, profile: PROFILE, targets, forMs: left } as const
-    const round = await watched(scene, () => scene.ground.callers.run(task))
+    const round = await watched(scene, () => scene.rig.callers.run(task))
     rounds.push(round)
     left -= round.measured.tookMs
     await remove(scene, round.measured.made)
@@ -96,12 +96,12 @@ export const measureSteady = async (
   perSecond: number,
   seconds: number,
 ): Promise<Steady> => {
-  const { stand, ground } = scene
+  const { stand, rig } = scene
   const processes = [...stand.controls, ...stand.hosts]
   const memory = (): readonly number[] => processes.map(({ pid }) => memoryOf(pid).residentMb)
   const stream = (forMs: number) =>
     watched(scene, () =>
-      ground.callers.run({
+      rig.callers.run({
         kind: 'steady',
         ports: portsOf(stand),
         lanes: STEADY_LANES,

@@ -10,7 +10,7 @@ import { measureClusterKill } from './kill.ts'
 import { measureLag } from './lag.ts'
 import { type Scene, type Taken, calm, measureSteady, measureWhole, portsOf, warmUp } from './measure.ts'
 import { type ClusterResults, noClusterResults } from './results.ts'
-import { BROKER_RIG, type ClusterStand, type Ground, openClusterStand } from './stand.ts'
+import { BROKER_RIG, type ClusterStand, type ClusterRig, openClusterStand } from './stand.ts'
 import type { ClusterTask } from './tasks.ts'
 
 export type Say = (line: string) => void
@@ -92,10 +92,10 @@ const steadily = async ({ scene, options, results, say }: Run, most: Taken): Pro
 }
 
 const lists = async ({ scene, results }: Run): Promise<void> => {
-  const { stand, ground } = scene
+  const { stand, rig } = scene
   for (const limit of [PAGE, null]) {
     const task = { kind: 'list', ports: portsOf(stand).slice(0, 1), lanes: 1, limit, forMs: 2000 } as const
-    const found = summary([await ground.callers.run(task)])
+    const found = summary([await rig.callers.run(task)])
     results.lists.push({ arqs: stand.arqs, what: limit === null ? 'all in one answer' : `page of ${limit}`, found })
   }
 }
@@ -128,21 +128,21 @@ const onFull = async (run: Run): Promise<readonly Whole[]> => {
 
 /** One number of ARQs, between two measurements of the floor. */
 const measureOn = async (
-  ground: Ground,
+  rig: ClusterRig,
   arqs: number,
   parts: Pick<Run, 'options' | 'results' | 'say'>,
   work: (run: Run) => Promise<readonly Whole[]>,
 ): Promise<void> => {
   const { options, results, say } = parts
-  const floor = (): Promise<Floor> => ground.server.floor(options.concurrency, Math.min(5, options.seconds))
+  const floor = (): Promise<Floor> => rig.server.floor(options.concurrency, Math.min(5, options.seconds))
   const before = await floor()
   say(`floor ${[...before.binds].map(([clients, { perSecond }]) => `${clients}: ${digits(perSecond)}/s`).join(', ')}`)
-  const stand = await openClusterStand(ground, arqs, 1, { profile: options.profile })
+  const stand = await openClusterStand(rig, arqs, 1, { profile: options.profile })
   results.seeds.push({ arqs, said: stand.seeded })
   try {
     await stand.startControl()
     await stand.startHosts()
-    const found = await work({ ...parts, scene: { stand, ground } })
+    const found = await work({ ...parts, scene: { stand, rig } })
     await calm(stand)
     const mean = between(before, await floor())
     results.whole.push(...found.map((one) => ({ ...one, floor: mean })))
@@ -155,11 +155,11 @@ export const measureCluster = async (server: Server, options: Options, say: Say)
   const results = noClusterResults()
   const broker = await ownBroker(BROKER_RIG)
   const callers = openGenerator<ClusterTask>(new URL('load.ts', import.meta.url))
-  const ground = { server, broker, callers, nova: await callers.greeting() }
+  const rig = { server, broker, callers, nova: await callers.greeting() }
   const parts = { options, results, say }
   try {
-    await measureOn(ground, options.arqs[0]!, parts, onEmpty)
-    await measureOn(ground, options.arqs.at(-1)!, parts, onFull)
+    await measureOn(rig, options.arqs[0]!, parts, onEmpty)
+    await measureOn(rig, options.arqs.at(-1)!, parts, onFull)
   } finally {
     callers.close()
     await broker.kill()

@@ -24,7 +24,7 @@ const HANDLES = 64
 const SEEDED = { devices: 8, handles: 32, projects: 10 }
 const KNOWN_MS = 60_000
 
-export type Ground = {
+export type ClusterRig = {
   readonly server: Server
   readonly broker: Broker
   readonly callers: LoadGenerator<ClusterTask>
@@ -85,7 +85,7 @@ const targetsOf = async (control: Control, hostWork: boolean): Promise<readonly 
 export type Extra = { readonly env?: Readonly<Record<string, string>>; readonly profile?: string | null }
 
 export const openClusterStand = async (
-  { server, broker, nova }: Ground,
+  { server, broker, nova }: ClusterRig,
   arqs: number,
   hostsMin = 1,
   extra: Extra = {},
@@ -163,7 +163,7 @@ export type Cpu = {
   readonly broker: number
   readonly database: number
 }
-export const cpuOf = ({ controls, hosts }: ClusterStand, { server, broker }: Ground): Cpu => {
+export const cpuOf = ({ controls, hosts }: ClusterStand, { server, broker }: ClusterRig): Cpu => {
   const sum = (all: readonly Process[]): number => all.reduce((total, { pid }) => total + cpuMs(pid), 0)
   return { controls: sum(controls), hosts: sum(hosts), broker: cpuMs(broker.pid()), database: server.cpuMs() }
 }

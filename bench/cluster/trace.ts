@@ -7,7 +7,7 @@ import { openGenerator } from '../generator.ts'
 import type { Options } from '../options.ts'
 import type { Server } from '../postgres.ts'
 import { calm, measureWhole, warmUp } from './measure.ts'
-import { BROKER_RIG, type Ground, openClusterStand } from './stand.ts'
+import { BROKER_RIG, type ClusterRig, openClusterStand } from './stand.ts'
 import type { ClusterTask } from './tasks.ts'
 
 const CONTROLS = [1, 3]
@@ -101,14 +101,14 @@ export const measureTraces = async (
   const broker = await ownBroker(BROKER_RIG)
   const callers = openGenerator<ClusterTask>(new URL('load.ts', import.meta.url))
   const collector = await openCollector()
-  const ground: Ground = { server, broker, callers, nova: await callers.greeting() }
+  const rig: ClusterRig = { server, broker, callers, nova: await callers.greeting() }
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: String(EXPORT_MS) }
-  const stand = await openClusterStand(ground, 0, 1, { env, profile: options.profile })
+  const stand = await openClusterStand(rig, 0, 1, { env, profile: options.profile })
   const results: TraceResult[] = []
   try {
     await stand.startControl()
     await stand.startHosts()
-    const scene = { stand, ground }
+    const scene = { stand, rig }
     for (const controls of CONTROLS)
       for (const hostWork of options.hostWork) {
         while (stand.controls.length < controls) await stand.startControl()

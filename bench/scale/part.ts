@@ -7,7 +7,7 @@ import { orderRecord, reportRecord } from '../../src/wire/message.ts'
 import { ownBroker } from '../../test/support/kafka.ts'
 import { sqlOnce } from '../../test/support/postgres.ts'
 import { type Scene, calm, remove, warmUp } from '../cluster/measure.ts'
-import { BROKER_RIG, type ClusterStand, type Cpu, type Ground, openClusterStand } from '../cluster/stand.ts'
+import { BROKER_RIG, type ClusterStand, type Cpu, type ClusterRig, openClusterStand } from '../cluster/stand.ts'
 import type { ClusterTask } from '../cluster/tasks.ts'
 import { digits } from '../figures.ts'
 import { openGenerator } from '../generator.ts'
@@ -141,14 +141,14 @@ const listAll = async ({ scene, results, say }: Run, rest: Cpu): Promise<void> =
 
 /** Bound, and then unbound and deleted. */
 const lives = async ({ scene, results, say }: Run): Promise<void> => {
-  const { stand, ground } = scene
+  const { stand, rig } = scene
   const targets = await stand.targets(true)
   await warmUp(scene, targets)
   const ports = stand.controls.map(({ port }) => port)
   const few = targets.map((target) => ({ ...target, free: Math.floor(BINDS / targets.length) }))
   const before = await sizesOf(stand)
   const task = { kind: 'binds', ports, lanes: 16, profile: PROFILE, targets: few, forMs: 120_000 } as const
-  const { made } = await ground.callers.run(task)
+  const { made } = await rig.callers.run(task)
   await calm(stand)
   const bound = await sizesOf(stand)
   await remove(scene, made)
@@ -173,10 +173,10 @@ export const measureScale = async (server: Server, options: Options, say: Say): 
   const results = noScaleResults()
   const broker = await ownBroker(BROKER_RIG)
   const callers = openGenerator<ClusterTask>(new URL('../cluster/load.ts', import.meta.url))
-  const ground: Ground = { server, broker, callers, nova: await callers.greeting() }
-  const stand = await openClusterStand(ground, options.arqs.at(-1)!, HOSTS)
+  const rig: ClusterRig = { server, broker, callers, nova: await callers.greeting() }
+  const stand = await openClusterStand(rig, options.arqs.at(-1)!, HOSTS)
   say(`${stand.arqs} ARQs: ${stand.seeded}`)
-  const run = { options, results, say, scene: { stand, ground } }
+  const run = { options, results, say, scene: { stand, rig } }
   try {
     await relayAll(run)
     await stand.startHosts()

@@ -14,18 +14,18 @@ const each = (of: (part: (typeof PARTS)[number]) => number): Cpu =>
   Object.fromEntries(PARTS.map((part) => [part, of(part)])) as Cpu
 
 /** CPU of a millisecond in which nothing is asked. */
-export const restOf = async ({ stand, ground }: Scene): Promise<Cpu> => {
+export const restOf = async ({ stand, rig }: Scene): Promise<Cpu> => {
   await calm(stand)
-  const [from, began] = [cpuOf(stand, ground), performance.now()]
+  const [from, began] = [cpuOf(stand, rig), performance.now()]
   await sleep(REST_MS)
-  const [used, ms] = [cpuBetween(from, cpuOf(stand, ground)), performance.now() - began]
+  const [used, ms] = [cpuBetween(from, cpuOf(stand, rig)), performance.now() - began]
   return each((part) => used[part] / ms)
 }
 export type Done = { readonly count: number; readonly bytes: number; readonly what: string }
-export const unitOf = async ({ stand, ground }: Scene, rest: Cpu, work: () => Promise<Done>): Promise<Unit> => {
-  const [from, began] = [cpuOf(stand, ground), performance.now()]
+export const unitOf = async ({ stand, rig }: Scene, rest: Cpu, work: () => Promise<Done>): Promise<Unit> => {
+  const [from, began] = [cpuOf(stand, rig), performance.now()]
   const { count, ...done } = await work()
-  const [used, ms] = [cpuBetween(from, cpuOf(stand, ground)), performance.now() - began]
+  const [used, ms] = [cpuBetween(from, cpuOf(stand, rig)), performance.now() - began]
   const cpu = each((part) => Math.max(0, used[part] - rest[part] * ms) / count)
   return { ...done, count, perSecond: (count * 1000) / ms, cpu }
 }

@@ -1,4 +1,4 @@
-/** Performs one bind through the front, as Nova would. */
+/** Performs one bind through the load balancer, as Nova would. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Deployable, clientOf } from '../../test/e2e/client.ts'
 

@@ -37,7 +37,7 @@ const joined = (one: Socket, other: Socket): void => {
   }
 }
 
-export const openFront = async (
+export const openLoadBalancer = async (
   address: { readonly host: string; readonly port: number },
   backends: () => readonly Backend[],
 ): Promise<Front> => {

@@ -1,5 +1,5 @@
 /**
- * The whole service as plain processes: PostgreSQL, Kafka, controls, hosts, and a front that distributes connections
+ * The whole service as plain processes: PostgreSQL, Kafka, controls, hosts, and a load balancer that distributes connections
  * over the controls.
  *
  *   npm run cluster [-- --controls 3 --hosts 2 --listen 127.0.0.1:6666 --data ./data/cluster --check]
@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 import { lockFolder } from '../../src/persistence/folderLock.ts'
 import { freePorts } from './ports.ts'
 import { checked } from './check.ts'
-import { openFront } from './loadBalancer.ts'
+import { openLoadBalancer } from './loadBalancer.ts'
 import { guarded } from './guard.ts'
 import { kafkaIn, kafkaLacks } from './kafka.ts'
 import { type Stage, lived } from './lifetime.ts'
@@ -50,7 +50,7 @@ const listenOf = (): { readonly host: string; readonly port: number } => {
 const numbered = (name: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${name}${index + 1}`)
 
-/** Resolves with the address of the front. */
+/** Resolves with the address of the load balancer. */
 const open = async ({ begin, onEnd }: Stage): Promise<string> => {
   const [controls, hosts, listen, data] = [countOf('controls'), countOf('hosts'), listenOf(), resolve(values.data)]
   mkdirSync(join(data, 'log'), { recursive: true })
@@ -99,9 +99,9 @@ const open = async ({ begin, onEnd }: Stage): Promise<string> => {
     serving
       .filter((part) => part.pid() !== null && part.address() !== '')
       .map((part) => ({ host: '127.0.0.1', port: Number(new URL(part.address()).port) }))
-  const front = await openFront(listen, backends)
-  onEnd(front.close)
-  return `http://${listen.host}:${front.port}/v2`
+  const balancer = await openLoadBalancer(listen, backends)
+  onEnd(balancer.close)
+  return `http://${listen.host}:${balancer.port}/v2`
 }
 
 const began = performance.now()

@@ -91,13 +91,13 @@ const defaults = (cluster: Cluster | null) => ({
   surroundings: null,
 })
 
-const regionOver = (journal: Counted, { clock, log, region }: ControlPlaneParts): Region => {
+const createRegion = (journal: Counted, { clock, log, region }: ControlPlaneParts): Region => {
   const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
   return openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...region } })
 }
 
 /** The parts that can be asked of an earlier moment, over the kernel of that moment. */
-const answersOver = (past: Kernel, liveness: Liveness): Past => {
+const createPastAnswers = (past: Kernel, liveness: Liveness): Past => {
   const [profiles, retirement] = [createProfiles(past), createRetirement(past)]
   return {
     profiles,
@@ -108,7 +108,7 @@ const answersOver = (past: Kernel, liveness: Liveness): Past => {
   }
 }
 
-const controlOver = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Omit<Control, 'notReady'> => {
+const createControl = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Omit<Control, 'notReady'> => {
   const profiles = createProfiles(kernel)
   const retirement = createRetirement(kernel)
   return {
@@ -125,7 +125,7 @@ const controlOver = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Omit
     capacity: createCapacity(kernel),
     overview: createOverview(kernel),
     deliveries: createDeliveries(kernel),
-    asOf: createPast(kernel, (past) => answersOver(past, liveness)),
+    asOf: createPast(kernel, (past) => createPastAnswers(past, liveness)),
   }
 }
 
@@ -133,7 +133,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const { reads, clock, log, cluster = null } = parts
   const counts = noCounts()
   const journal = counted(parts.journal, counts, clock, parts.placement ? marksFor : undefined)
-  const region = regionOver(journal, parts)
+  const region = createRegion(journal, parts)
   const guard = createGuard(log)
   const readers = openReaders(reads, guard)
   const changes = createChanges(journal, clock)
@@ -158,7 +158,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const sweeping = (sweeper = createSweeper(kernel, liveness, measurements))
   let ready = false
   const notReady = () => (ready ? null : 'starting or stopping')
-  const control: Control = { ...controlOver(kernel, liveness, sweeping), notReady }
+  const control: Control = { ...createControl(kernel, liveness, sweeping), notReady }
   return {
     control,
     adoption: createAdoption(kernel),

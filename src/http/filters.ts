@@ -87,7 +87,7 @@ const leftOut = (json: unknown): string | undefined =>
   typeof json === 'object' && json !== null ? LEFT_OUT.find((name) => Object.hasOwn(json, name)) : undefined
 
 /** The argument `filters` of a list that has the given arguments of its own. */
-export const filtersOver = (args: Args): Arg<readonly Filter[]> => ({
+export const createFilters = (args: Args): Arg<readonly Filter[]> => ({
   read: (values, name) => {
     const json = parsed(values.at(-1) ?? '')
     const problem = problemIn(json)

@@ -143,7 +143,7 @@ const held = fc.record({
 })
 const shedding = fc.dictionary(oneOf('a', 'b'), fc.constant(null), { noNullPrototype: true })
 const host = fc.oneof(
-  record<HostCommand>('RecordPicture', {
+  record<HostCommand>('RecordInventory', {
     name: fc.constant('h1'),
     picture: fc.record({
       bootId: oneOf(id(1), id(2), id(3)),

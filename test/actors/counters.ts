@@ -42,7 +42,7 @@ export const adding = (by: number, ...names: readonly string[]): Work<number> =>
   },
 })
 
-export const regionOver = (store: Journal, options: Partial<RegionOptions> = {}) => {
+export const createRegion = (store: Journal, options: Partial<RegionOptions> = {}) => {
   const crashes: string[] = []
   const counts = noCounts()
   const journal = counted(store, counts, systemClock)
@@ -58,7 +58,7 @@ export const regionOver = (store: Journal, options: Partial<RegionOptions> = {})
   return { region, units, journal, counts, crashes, add, addAll, count }
 }
 export const openCounters = (store: MemoryOptions = {}, options: Partial<RegionOptions> = {}) =>
-  regionOver(memoryStore(store).journal, options)
+  createRegion(memoryStore(store).journal, options)
 
 /** A door in the way of an append: it stays shut until it is opened. */
 export const door = () => {

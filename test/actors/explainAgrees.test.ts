@@ -128,7 +128,7 @@ const tryBind = async (
   return bound.ok
 }
 
-const waysOver = (groups: number, providers: readonly string[]): readonly (readonly string[])[] =>
+const waysOf = (groups: number, providers: readonly string[]): readonly (readonly string[])[] =>
   Array.from({ length: groups }).reduce<readonly (readonly string[])[]>(
     (ways) => ways.flatMap((way) => providers.map((one) => [...way, one])),
     [[]],
@@ -145,7 +145,7 @@ const compare = async ({ control }: Plane, { groups }: World, name: string) => {
       if (obstacles.some(({ stops }) => stops.includes('bind')))
         expect(await tryBind(control, groups, [provider], name), JSON.stringify(obstacles)).toBe(false)
   let taken = false
-  for (const way of waysOver(groups.length, providers)) {
+  for (const way of waysOf(groups.length, providers)) {
     taken = await tryBind(control, groups, way, name)
     if (taken) break
   }

@@ -21,7 +21,7 @@ const picture = (number: number, bootId = id(1)): InventorySnapshot => ({
 })
 const card: HeldDevice = { uuid: id(0xd0), id: 1, driver: 'simulated_driver', digest: 'x', missing: 0, deployables: {} }
 const record = (of: InventorySnapshot, devices: Record<string, HeldDevice | null> = {}): HostCommand => ({
-  type: 'RecordPicture',
+  type: 'RecordInventory',
   name: 'h1',
   picture: of,
   devices,

@@ -134,10 +134,10 @@ describe('a host', () => {
   const gone = { c1: null }
   const word = { by: 'op', reason: 'r' }
   const unknown = { kind: 'not_found', resource: 'host', id: '' }
-  const recording: Fact = { ...picture('b1', 2), type: 'RecordPicture' }
+  const recording: Fact = { ...picture('b1', 2), type: 'RecordInventory' }
   const removed = liveness('removed', { care: 'removed', reason: 'r' })
   it.each<Decisions>([
-    ['is recorded', [], { ...picture(), type: 'RecordPicture' }, [picture()]],
+    ['is recorded', [], { ...picture(), type: 'RecordInventory' }, [picture()]],
     ['shows something new', [picture()], recording, [picture('b1', 2)]],
     ['shows something old', [picture('b1', 3)], recording, []],
     ['that nobody knows is not retired', [], { type: 'Retire', devices: {}, ...word }, unknown],

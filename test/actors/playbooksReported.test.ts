@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { PlaybookRun } from '../../src/wire/playbooks.ts'
-import { appOver } from '../http/app.ts'
+import { createTestApp } from '../http/app.ts'
 import { as, send } from '../http/steps.ts'
 import { describeWith } from '../support/needs.ts'
 import { openPlane } from '../support/plane.ts'
@@ -32,7 +32,7 @@ const over = (pool: Pool): void => {
   afterAll(() => pool.end())
   test('and forgotten when a later start tells nothing of it', async () => {
     const lab = await openPlane({}, await pool.take(() => AT))
-    const app = appOver(lab.control)
+    const app = createTestApp(lab.control)
     const told = async (roles = 'admin') => (await send(app, 'GET /v2/hosts/h1', { headers: as(roles) })).json.playbooks
     const recorded = async () =>
       (await lab.store.journal.feed(await lab.store.journal.checkpoint('nobody'), 100)).length

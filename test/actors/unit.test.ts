@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Append } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { until } from '../support/lab.ts'
-import { adding, counter, door, key, openCounters, regionOver } from './counters.ts'
+import { adding, counter, door, key, openCounters, createRegion } from './counters.ts'
 
 const SHORT = { askMs: 300, holdMs: 100 }
 const unavailable = { ok: false, fault: { kind: 'unavailable' } }
@@ -135,21 +135,21 @@ describe('a unit', () => {
   })
   it('takes what is likely new for new, and is put right by the fence when it is not', async () => {
     const { journal } = memoryStore({ exclusive: false })
-    const [one, other] = [regionOver(journal), regionOver(journal)]
+    const [one, other] = [createRegion(journal), createRegion(journal)]
     const keys = [key('a'), key('b')]
     const likely = (world: typeof one, by: number) => world.units.together(keys, adding(by, 'a', 'b'), [], [key('b')])
     expect(await likely(one, 3)).toEqual({ ok: true, value: 3 })
     expect(await likely(other, 4)).toEqual({ ok: true, value: 7 })
     expect(await likely(other, 0)).toEqual({ ok: true, value: 7 })
-    expect(await likely(regionOver(journal), -8)).toMatchObject({ ok: false, fault: { reason: '7 and -8' } })
+    expect(await likely(createRegion(journal), -8)).toMatchObject({ ok: false, fault: { reason: '7 and -8' } })
     await Promise.all([one.region.stop(), other.region.stop()])
   })
   it('that takes a known entity for new, alone on its store, refuses nothing and repeats nothing by that', async () => {
     const store = memoryStore()
-    const first = regionOver(store.journal)
+    const first = createRegion(store.journal)
     await first.addAll(5, 'a')
     await first.region.stop()
-    const next = regionOver(store.journal)
+    const next = createRegion(store.journal)
     expect(await next.units.together([key('a')], adding(-5, 'a'), [], [key('a')])).toEqual({ ok: true, value: 0 })
     expect(await next.count('a')).toBe(0)
     await next.region.stop()
@@ -298,7 +298,7 @@ describe('work whose caller was answered that it was not done', () => {
 describe('two processes over one journal', () => {
   const pair = () => {
     const { journal } = memoryStore({ exclusive: false })
-    return [regionOver(journal), regionOver(journal)] as const
+    return [createRegion(journal), createRegion(journal)] as const
   }
   it('both write, and the fence makes them agree', async () => {
     const [one, other] = pair()
@@ -346,7 +346,7 @@ describe('two processes over one journal', () => {
   it('read what one of them does not know with all it may know wrongly, at once, and meet no fence', async () => {
     let reads = 0
     const { journal } = memoryStore({ exclusive: false, beforeRead: async () => void reads++ })
-    const [one, other] = [regionOver(journal), regionOver(journal)]
+    const [one, other] = [createRegion(journal), createRegion(journal)]
     await one.add(1, 'a')
     await other.addAll(1, 'a', 'b')
     reads = 0
@@ -368,13 +368,13 @@ describe('two processes over one journal', () => {
 describe('recovery', () => {
   it('from a snapshot and its tail is the same as from all rows, and reads only the tail', async () => {
     const store = memoryStore()
-    const first = regionOver(store.journal)
+    const first = createRegion(store.journal)
     for (let n = 0; n < 700; n++) await first.add(1, 'a')
     await first.region.stop()
     const recalled = (await store.journal.recall([{ key: key('a'), after: 0 }])).get(key('a'))!
     expect(recalled.snapshot).toMatchObject({ version: 512 })
     expect(recalled.rows).toHaveLength(700 - 512)
-    const second = regionOver(store.journal)
+    const second = createRegion(store.journal)
     const looked = await second.region.readCurrent(counter, key('a'))
     expect(looked).toMatchObject({ value: { state: { count: 700 }, version: 700 } })
     expect(await second.add(1, 'a')).toMatchObject({ value: 701 })
@@ -382,12 +382,12 @@ describe('recovery', () => {
   })
   it('still knows the commands before the snapshot', async () => {
     const store = memoryStore()
-    const first = regionOver(store.journal)
+    const first = createRegion(store.journal)
     for (let n = 0; n < 255; n++) await first.add(1, 'a')
     const work = adding(1, 'a')
     await first.region.tell(key('a'), work)
     await first.region.stop()
-    const second = regionOver(store.journal)
+    const second = createRegion(store.journal)
     expect(await second.region.tell(key('a'), work)).toEqual({ ok: true, value: null })
     expect(await second.count('a')).toBe(256)
     await second.region.stop()

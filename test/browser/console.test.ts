@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
-import { ASTRAY, type Lived, type UiWorld, consoleOver, lived, openUiWorld, placesOf } from '../ui/world.ts'
+import { ASTRAY, type Lived, type UiWorld, createConsole, lived, openUiWorld, placesOf } from '../ui/world.ts'
 import { CHROMIUM_HERE, type Served, openBrowser, serve, under, violationsOf, watchedPage } from './browser.ts'
 
 describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
@@ -17,7 +17,7 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     browser = await openBrowser(chromium)
     world = await openUiWorld()
     seen = await lived(world)
-    served = await serve(consoleOver(world))
+    served = await serve(createConsole(world))
     proxied = await under('/x/y', served.base)
   })
   afterAll(async () => {
@@ -76,7 +76,7 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
   })
 
   test('what changes appears without a click; when the service is away the page says so, and catches up', async () => {
-    const own = await serve(consoleOver(world))
+    const own = await serve(createConsole(world))
     const { page } = await watchedPage(browser, own.base)
     const waiting = await world.begun('fpga-small')
     await page.goto(`${own.base}arqs/${waiting.uuid}`)
@@ -87,7 +87,7 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     await own.close()
     await page.waitForSelector('#live.bad:has-text("reconnecting")', { timeout: 5000 })
     expect(await page.textContent('.head .state')).toBe('Bound')
-    const again = await serve(consoleOver(world), port)
+    const again = await serve(createConsole(world), port)
     await page.waitForSelector('#live.good', { timeout: 20_000 })
     await page.close()
     await again.close()
@@ -95,7 +95,7 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
 
   test('a page that stands still says so: paused while something is selected, stale when no answer comes in time', async () => {
     const slow = { ms: 0 }
-    const own = await serve(consoleOver(world))
+    const own = await serve(createConsole(world))
     const { page } = await watchedPage(browser, own.base)
     await page.route('**/ui/arqs', async (route) => {
       if (slow.ms > 0) await new Promise((resolve) => setTimeout(resolve, slow.ms))
@@ -154,7 +154,7 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
 
   test('twelve tabs share one stream of events, and a change is shown within a second', async () => {
     const asked: string[] = []
-    const own = await serve(consoleOver(world, { fetch: ({ url }) => void asked.push(new URL(url).pathname) }))
+    const own = await serve(createConsole(world, { fetch: ({ url }) => void asked.push(new URL(url).pathname) }))
     const context = await browser.newContext()
     const tabs = await Promise.all(Array.from({ length: 12 }, () => context.newPage()))
     for (const tab of tabs) await tab.goto(`${own.base}arqs`)
@@ -258,7 +258,7 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
   })
 
   test('people sign in, and out', async () => {
-    const guarded = await serve(consoleOver(world, { tokens: true }))
+    const guarded = await serve(createConsole(world, { tokens: true }))
     const behind = await under('/cloud', guarded.base)
     const { page } = await watchedPage(browser, behind.base)
     await page.goto(`${behind.base}arqs/${seen.failed.uuid}`)

@@ -10,7 +10,7 @@ import { openNova } from '../kill/nova.ts'
 import { random } from '../kill/random.ts'
 import { figuresOf, sentence } from '../kill/table.ts'
 import { settle } from './ending.ts'
-import { openFront } from './loadBalancer.ts'
+import { openLoadBalancer } from './loadBalancer.ts'
 import { rampage } from './nemesis.ts'
 import { type PlacementUse, openPlacementUse } from './placementUse.ts'
 import { HOSTS, type Step, kindsOf } from './plan.ts'
@@ -87,8 +87,8 @@ export const openChaos = async (options: Options, rigs: Rigs): Promise<Chaos> =>
   const nova = await openNova(account, random(seed + 1))
   const world = await openWorld(rigs, nova.url)
   const kinds = kindsOf(world.openstack !== null)
-  const front = openFront(world.controls)
-  const api = recorded(openApi(front.base, front.serving, ANSWER_MS, world.openstack?.headers), lines, hung)
+  const balancer = openLoadBalancer(world.controls)
+  const api = recorded(openApi(balancer.base, balancer.serving, ANSWER_MS, world.openstack?.headers), lines, hung)
   const client: Client = { account, nova, api }
   let doing = 'starting'
   let use: PlacementUse | null = null
@@ -142,7 +142,7 @@ export const openChaos = async (options: Options, rigs: Rigs): Promise<Chaos> =>
     },
     doing: () => doing,
     close: async () => {
-      front.close()
+      balancer.close()
       await use?.stop()
       await world.close()
       await nova.close()

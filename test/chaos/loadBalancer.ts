@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlMember } from '../support/cluster.ts'
 import { serves } from './world.ts'
 
-export type Front = {
+export type LoadBalancer = {
   /** URL of the API of the chosen control. */
   readonly base: () => string
   /** Resolves when a control is ready. */
@@ -15,7 +15,7 @@ const LOOK_MS = 500
 /** Also a load balancer looks too late: one request in so many goes to whoever is next. */
 const BLIND = 10
 
-export const openFront = (controls: readonly ControlMember[]): Front => {
+export const openLoadBalancer = (controls: readonly ControlMember[]): LoadBalancer => {
   const up = new Set<ControlMember>()
   let [turn, closed] = [0, false]
   const watch = async (control: ControlMember): Promise<void> => {

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type InHand, hostsIn } from '../kill/hosts.ts'
-import { type ControlMember, type Ground, type Member, controlMember, hostMember } from '../support/cluster.ts'
+import { type ControlMember, type TestCluster, type Member, controlMember, hostMember } from '../support/cluster.ts'
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
 import { type Behind, type DatabaseCluster, databaseCluster } from './databaseCluster.ts'
 import { freePort } from '../support/port.ts'
@@ -126,15 +126,15 @@ type Around = {
   readonly settings: Readonly<Record<string, string>>
 }
 /** `settings`: more of them, for the controls. */
-const openMembers = async (ground: Ground, { ports, database, settings: more }: Around) => {
+const openMembers = async (testCluster: TestCluster, { ports, database, settings: more }: Around) => {
   const lives: { name: string; program: Program }[] = []
   const wires = new Map<string, Wires>()
   const controls: ControlMember[] = []
-  const over = (name: string) => ({ ...ground, brokers: [`127.0.0.1:${ports.get(name)!.proxy.port}`] })
+  const over = (name: string) => ({ ...testCluster, brokers: [`127.0.0.1:${ports.get(name)!.proxy.port}`] })
   for (const name of CONTROLS) {
     const proxy = await openProxy(database.port)
     wires.set(name, { broker: ports.get(name)!.proxy, database: proxy })
-    const own = new URL(ground.database)
+    const own = new URL(testCluster.database)
     own.port = String(proxy.port)
     const settings = { ...SETTINGS, ...more }
     controls.push(noted(await controlMember({ ...over(name), database: own.href }, name, settings), lives))
@@ -187,9 +187,9 @@ export const openWorld = async (rigs: Rigs, novaUrl: string): Promise<World> => 
   ])
   const prefix = freshPrefix()
   const own = { database: database.url(), brokers: broker.options.brokers, prefix, folder: data }
-  const ground: Ground = openstack === null ? own : { ...own, cloud: openstack.config }
+  const testCluster: TestCluster = openstack === null ? own : { ...own, cloud: openstack.config }
   const settings = { ACCELERANDO_NOVA_URL: novaUrl, ...openstack?.settings }
-  const members = await openMembers(ground, { ports, database, settings })
+  const members = await openMembers(testCluster, { ports, database, settings })
   const { controls, hosts, wires } = members
   const small = hosts.find(({ name }) => name === SMALL_DISK)!
   const disk = smallDisk(join(data, SMALL_DISK), () => small.running()?.pid)

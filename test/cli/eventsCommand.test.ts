@@ -9,16 +9,16 @@ import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
-import { tellingOver, writerOver } from '../delivery/eventsLab.ts'
+import { createEvents, createWriter } from '../delivery/eventsLab.ts'
 import { commandHere } from '../support/commandHere.ts'
 import { until } from '../support/lab.ts'
 
 const store = memoryStores({ exclusive: false })()
-const { create } = writerOver(store)
+const { create } = createWriter(store)
 let events: EventSource
 let api: Listening
 const open = async (port = 0) => {
-  events = tellingOver(store, { retryMs: 0 })
+  events = createEvents(store, { retryMs: 0 })
   const app = createApp({ control: {} as Control, events, identify: noauth, log: silent })
   api = await listen(app, { host: '127.0.0.1', port })
 }

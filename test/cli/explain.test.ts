@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { appOver } from '../http/app.ts'
+import { createTestApp } from '../http/app.ts'
 import { commandHere } from '../support/commandHere.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { tempFolder } from '../support/program.ts'
@@ -17,7 +17,7 @@ const server = createServer((request, response) => {
   void text(request).then(async (body) => {
     const { method = 'GET', url, headers } = request
     const sent = { method, headers: headers as Record<string, string>, ...(body === '' ? {} : { body }) }
-    const answered = await appOver(world.control).request(`http://127.0.0.1${url}`, sent)
+    const answered = await createTestApp(world.control).request(`http://127.0.0.1${url}`, sent)
     response.writeHead(answered.status).end(await answered.text())
   })
 })

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { embeddedStoreIn } from '../support/embedded.ts'
-import { type Front, openFront } from '../support/front.ts'
+import { type LoadBalancer, openLoadBalancer } from '../support/loadBalancer.ts'
 import { describeWith } from '../support/needs.ts'
 import { freePort } from '../support/port.ts'
 import { type Service, startService, tempFolder } from '../support/program.ts'
@@ -23,7 +23,7 @@ const METHODS = 35
 describeWith('pip', 'existing clients', (python) => {
   const data = tempFolder('clients')
   let service: Service
-  let trusted: Front
+  let trusted: LoadBalancer
   let trustedBase: string
   beforeAll(async () => {
     for (const set of ['clients', 'cyborgclient'] as const) installPython(python, set)
@@ -35,7 +35,7 @@ describeWith('pip', 'existing clients', (python) => {
     })
     // no command can send a service token: without authentication a proxy says that the caller has one
     const port = await freePort()
-    trusted = await openFront(port, () => [service.origin])
+    trusted = await openLoadBalancer(port, () => [service.origin])
     trusted.before(() => ({ 'x-service-roles': 'service' }))
     trustedBase = `http://127.0.0.1:${port}/v2`
   }, INSTALL_MS * 3)

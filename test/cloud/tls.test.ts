@@ -7,7 +7,7 @@ import { embeddedStoreIn } from '../support/embedded.ts'
 import { describeWith, needs } from '../support/needs.ts'
 import { type Service, startService, tempFolder } from '../support/program.ts'
 import { type Held, signIn } from '../support/signIn.ts'
-import { certificates, OPENSSL, tlsFront, type TlsFront } from '../support/tls.ts'
+import { certificates, OPENSSL, tlsProxy, type TlsProxy } from '../support/tls.ts'
 import { CLOUD, type RiggedCloud, START_MS, startCloud } from './rig.ts'
 
 type Endpoint = { readonly id: string; readonly url: string }
@@ -19,7 +19,7 @@ const PART = { ...CLOUD, find: () => (needs(OPENSSL).lacking === undefined ? CLO
 
 describeWith(PART, 'a cloud over TLS', (rig) => {
   const folder = tempFolder('tls')
-  const fronts = new Map<string, TlsFront>()
+  const fronts = new Map<string, TlsProxy>()
   let cloud: RiggedCloud
   let admin: Held
   let authUrl: string
@@ -50,7 +50,7 @@ describeWith(PART, 'a cloud over TLS', (rig) => {
     cloud = await startCloud(rig, 3600)
     admin = await signIn(cloud.authUrl, 'admin', { project: 'admin' })
     const front = async (url: string): Promise<string> => {
-      const made = fronts.get(url) ?? (await tlsFront(url, tls))
+      const made = fronts.get(url) ?? (await tlsProxy(url, tls))
       fronts.set(url, made)
       return made.url
     }

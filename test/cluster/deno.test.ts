@@ -1,7 +1,7 @@
 /** A host under another runtime: it joins the real broker, reports, and carries out what a control on Node orders. */
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ControlMember, type Ground, controlMember, hostArgs } from '../support/cluster.ts'
+import { type ControlMember, type TestCluster, controlMember, hostArgs } from '../support/cluster.ts'
 import { freshPrefix, kafkaServer } from '../support/kafka.ts'
 import { describeWith } from '../support/needs.ts'
 import { type Database, freshDatabase } from '../support/postgres.ts'
@@ -29,11 +29,16 @@ const settings = (prefix: string) => ({
 const open = async (bin: string, rig: string, deno: string): Promise<void> => {
   const [fresh, { options }] = await Promise.all([freshDatabase(bin), kafkaServer(rig)])
   database = fresh
-  const ground: Ground = { database: fresh.url, brokers: options.brokers, prefix: freshPrefix(), folder: folder.path }
-  control = await controlMember(ground, 'control-1')
+  const testCluster: TestCluster = {
+    database: fresh.url,
+    brokers: options.brokers,
+    prefix: freshPrefix(),
+    folder: folder.path,
+  }
+  control = await controlMember(testCluster, 'control-1')
   await control.start()
-  const args = [...hostArgs(ground, NAME), ...sized]
-  host = runProgram({ args, env: settings(ground.prefix), runtime: [executable(deno), 'run', '-A'] })
+  const args = [...hostArgs(testCluster, NAME), ...sized]
+  host = runProgram({ args, env: settings(testCluster.prefix), runtime: [executable(deno), 'run', '-A'] })
   await host.said(new RegExp(`^ready ${NAME}$`, 'm'), LONG)
 }
 

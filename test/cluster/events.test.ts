@@ -75,8 +75,8 @@ describeWith('kafka', 'events of a cluster', (kafkaHome) => {
       database = await server.freshDatabase()
       const prefix = freshPrefix()
       kafka = { ...broker.options, prefix }
-      const ground = { database: database.url, brokers: broker.options.brokers, prefix, folder: folder.path }
-      controls = await Promise.all(['a', 'b', 'c'].map((name) => controlMember(ground, name, MANY)))
+      const testCluster = { database: database.url, brokers: broker.options.brokers, prefix, folder: folder.path }
+      controls = await Promise.all(['a', 'b', 'c'].map((name) => controlMember(testCluster, name, MANY)))
       for (const control of controls) await control.start()
       const groups = Array.from({ length: 5 }, () => ({ 'resources:FPGA': '1' }))
       await controls[0]!.client.wanted(201, 'POST', '/device_profiles', [{ name: 'wide', groups }])

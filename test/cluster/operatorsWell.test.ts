@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/check.ts'
-import type { ControlMember, Ground, Member } from '../support/cluster.ts'
+import type { ControlMember, TestCluster, Member } from '../support/cluster.ts'
 import { controlMember, hostMember } from '../support/cluster.ts'
 import { freshPrefix, kafkaServer } from '../support/kafka.ts'
 import { describeWith } from '../support/needs.ts'
@@ -11,12 +11,12 @@ import type { Database } from '../support/postgres.ts'
 import { runProgram, tempFolder } from '../support/program.ts'
 
 const folder = tempFolder('doctor')
-let ground: Ground
+let testCluster: TestCluster
 let [database, control, host] = [{} as Database, {} as ControlMember, {} as Member]
 
 const doctor = async () => {
-  const kafka = ['--kafka', ground.brokers.join(','), '--kafka-prefix', ground.prefix]
-  const own = ['doctor', '--json', '--database', ground.database, ...kafka, '--api', control.origin]
+  const kafka = ['--kafka', testCluster.brokers.join(','), '--kafka-prefix', testCluster.prefix]
+  const own = ['doctor', '--json', '--database', testCluster.database, ...kafka, '--api', control.origin]
   const program = runProgram({ args: own })
   const { code } = await program.exited
   return { code, findings: JSON.parse(program.stdout()) as readonly Finding[] }
@@ -36,9 +36,9 @@ describeWith('postgres', 'the doctor', (bin) =>
     beforeAll(async () => {
       database = await freshDatabase(bin)
       const { options } = await kafkaServer(rig)
-      ground = { database: database.url, brokers: options.brokers, prefix: freshPrefix(), folder: folder.path }
-      control = await controlMember(ground, 'control-1')
-      host = hostMember(ground, 'compute1', { devices: 1, handles: 4, hostWork: true })
+      testCluster = { database: database.url, brokers: options.brokers, prefix: freshPrefix(), folder: folder.path }
+      control = await controlMember(testCluster, 'control-1')
+      host = hostMember(testCluster, 'compute1', { devices: 1, handles: 4, hostWork: true })
       await Promise.all([control.start(), host.start()])
     })
     afterAll(async () => {

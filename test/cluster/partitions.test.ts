@@ -48,9 +48,9 @@ const open = async (bin: string, rig: string): Promise<void> => {
   kafka = { ...(await kafkaServer(rig)).options, prefix: freshPrefix() }
   await makeTopics(kafka, FEW)
   const database = (await freshDatabase(bin)).url
-  const ground = { database, brokers: kafka.brokers, prefix: kafka.prefix, folder: folder.path }
-  control = await controlMember(ground, 'control')
-  hosts = HOSTS.map((name) => hostMember(ground, name, { devices: 1, handles: 16, hostWork: true }))
+  const testCluster = { database, brokers: kafka.brokers, prefix: kafka.prefix, folder: folder.path }
+  control = await controlMember(testCluster, 'control')
+  hosts = HOSTS.map((name) => hostMember(testCluster, name, { devices: 1, handles: 16, hostWork: true }))
   await Promise.all([control, ...hosts].map((member) => member.start()))
   for (const place of await until(control.client.deployables, ({ length }) => length === HOSTS.length))
     places.set(place.name.split('_')[0]!, place)

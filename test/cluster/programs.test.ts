@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Arq, type Deployable } from '../e2e/client.ts'
-import { type ControlMember, type Ground, type Member, controlMember, hostMember } from '../support/cluster.ts'
+import { type ControlMember, type TestCluster, type Member, controlMember, hostMember } from '../support/cluster.ts'
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
 import { type OwnServer, ownServer } from '../support/postgresOwn.ts'
 import { describeWith } from '../support/needs.ts'
@@ -63,15 +63,15 @@ const ended = (control: ControlMember, uuid: string, ms = 30_000): Promise<Arq> 
 
 const open = async (bin: string, rig: string): Promise<void> => {
   ;[database, broker] = await Promise.all([ownServer(bin), ownBroker(rig)])
-  const ground: Ground = {
+  const testCluster: TestCluster = {
     database: (await database.freshDatabase()).url,
     brokers: broker.options.brokers,
     prefix: freshPrefix(),
     folder: folder.path,
   }
-  controls = await Promise.all(['control-1', 'control-2', 'control-3'].map((name) => controlMember(ground, name)))
-  works = hostMember(ground, 'compute1', { devices: 2, handles: 16, hostWork: true })
-  rests = hostMember(ground, 'compute2', { devices: 2, handles: 16, hostWork: false })
+  controls = await Promise.all(['control-1', 'control-2', 'control-3'].map((name) => controlMember(testCluster, name)))
+  works = hostMember(testCluster, 'compute1', { devices: 2, handles: 16, hostWork: true })
+  rests = hostMember(testCluster, 'compute2', { devices: 2, handles: 16, hostWork: false })
   await Promise.all([...controls, works, rests].map((member) => member.start()))
   const { client } = at(0)
   await until(client.deployables, (found) => found.length === 4, 30_000)

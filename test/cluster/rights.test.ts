@@ -238,9 +238,9 @@ describeWith('postgres', 'least rights', (bin) =>
           ACCELERANDO_KAFKA_SASL_PASSWORD: `of ${user}`,
         })
         const { brokers } = asUser('control')
-        const ground = { database: (await freshDatabase(bin)).url, brokers, prefix: PREFIX, folder: folder.path }
-        const control = await controlMember(ground, 'control', login('control'))
-        const host = hostMember(ground, HOST, { devices: 1, handles: 2, hostWork: true }, login('host'))
+        const testCluster = { database: (await freshDatabase(bin)).url, brokers, prefix: PREFIX, folder: folder.path }
+        const control = await controlMember(testCluster, 'control', login('control'))
+        const host = hostMember(testCluster, HOST, { devices: 1, handles: 2, hostWork: true }, login('host'))
         const programs = await Promise.all([control, host].map((member) => member.start()))
         const { client } = control
         while ((await client.deployables()).length === 0) await sleep(100)

@@ -131,7 +131,7 @@ describeWith('postgres', 'with a database', () =>
     )
 
     test(
-      'one on a folder; who is killed is started again, the front goes round it, and one signal ends all',
+      'one on a folder; who is killed is started again, the load balancer goes round it, and one signal ends all',
       async () => {
         const run = started(...data, '--listen', '127.0.0.1:0', '--controls', '2', '--hosts', '1')
         const [, base] = await run.said(/^ready (http:\S+\/v2) /m)

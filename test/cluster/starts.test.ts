@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type ControlMember,
-  type Ground,
+  type TestCluster,
   type Member,
   controlMember,
   hostArgs,
@@ -58,22 +58,22 @@ describe('what is refused', () => {
     })
   })
   test('a second host on a folder, and another host on it for good', async () => {
-    const ground: Ground = { ...NOWHERE, folder: folder.path }
-    const first = runProgram({ args: hostArgs(ground, 'one') })
+    const testCluster: TestCluster = { ...NOWHERE, folder: folder.path }
+    const first = runProgram({ args: hostArgs(testCluster, 'one') })
     const mark = join(folder.path, 'one', 'host.json')
     while (!existsSync(mark)) await sleep(20)
-    expect(await failed(hostArgs(ground, 'one'))).toMatchObject({
+    expect(await failed(hostArgs(testCluster, 'one'))).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(new RegExp(`data: .*one is in use by process ${first.pid}`)),
     })
     await first.end('SIGKILL')
-    const moved = hostArgs(ground, 'two').map((word) => (word.endsWith('/two') ? join(folder.path, 'one') : word))
+    const moved = hostArgs(testCluster, 'two').map((word) => (word.endsWith('/two') ? join(folder.path, 'one') : word))
     expect(await failed(moved)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/data: .*one belongs to the host one: take another folder for two, or --name one/),
     })
     writeFileSync(mark, 'x')
-    expect(await failed(hostArgs(ground, 'one'))).toMatchObject({
+    expect(await failed(hostArgs(testCluster, 'one'))).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/data: .*host.json does not say whose folder this is/),
     })
@@ -91,7 +91,7 @@ test('a host that is told to end while it waits for Kafka ends well', async () =
 
 describeWith('postgres', 'with a database', (bin) =>
   describeWith('kafka', 'and a broker that comes and goes', (rig) => {
-    let [broker, ground] = [null as Broker | null, null as Ground | null]
+    let [broker, testCluster] = [null as Broker | null, null as TestCluster | null]
     let control: ControlMember
     let host: Member
     /** What the host program loads. */
@@ -99,9 +99,9 @@ describeWith('postgres', 'with a database', (bin) =>
     beforeAll(async () => {
       const { url } = await freshDatabase(bin)
       broker = await ownBroker(rig)
-      ground = { database: url, brokers: broker.options.brokers, prefix: freshPrefix(), folder: folder.path }
-      control = await controlMember(ground, 'control')
-      host = hostMember(ground, 'compute1', SIZE, loads.env)
+      testCluster = { database: url, brokers: broker.options.brokers, prefix: freshPrefix(), folder: folder.path }
+      control = await controlMember(testCluster, 'control')
+      host = hostMember(testCluster, 'compute1', SIZE, loads.env)
     }, LONG)
     afterAll(async () => {
       for (const { running } of [control, host]) if (isAlive(running()?.pid ?? -1)) await running()?.end('SIGKILL')
@@ -112,7 +112,7 @@ describeWith('postgres', 'with a database', (bin) =>
       (await (await fetch(`${control.admin}/readyz`)).json()) as { readonly status: string; readonly reason?: string }
 
     test('a control that may not make topics does not start without them, and says what does', async () => {
-      const strict = await controlMember(ground!, 'strict', { ACCELERANDO_KAFKA_CREATE_TOPICS: 'false' })
+      const strict = await controlMember(testCluster!, 'strict', { ACCELERANDO_KAFKA_CREATE_TOPICS: 'false' })
       await expect(strict.start()).rejects.toThrow(/topics are missing: .*host\.orders\.v1.*"accelerando topic create"/)
     })
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { EventPage } from '../../src/actors/events.ts'
 import type { Event } from '../../src/actors/runtime/decider.ts'
 import type { Store } from '../../src/persistence/store.ts'
-import { OPERATOR, follow, ofProject, published, tellingOver, valueOf, writerOver } from '../delivery/eventsLab.ts'
+import { OPERATOR, follow, ofProject, published, createEvents, valueOf, createWriter } from '../delivery/eventsLab.ts'
 
 export type Opened = {
   /** Two processes over one journal; over an embedded store both are the same one. */
@@ -16,12 +16,12 @@ const event = (type: string, more: object = {}): Event => ({ type, ...more })
 
 const openBy = (open: () => Promise<Opened>) => async () => {
   const { stores, dispose } = await open()
-  const controls = [tellingOver(stores[0]), tellingOver(stores[1])] as const
+  const controls = [createEvents(stores[0]), createEvents(stores[1])] as const
   const close = async () => {
     for (const control of controls) control.stop()
     await dispose()
   }
-  return { store: stores[0], controls, ...writerOver(stores[0]), close }
+  return { store: stores[0], controls, ...createWriter(stores[0]), close }
 }
 
 export const eventsContract = (open: () => Promise<Opened>): void => {
@@ -173,7 +173,7 @@ export const eventsContract = (open: () => Promise<Opened>): void => {
     const { store, controls, close } = await opened()
     const clients = await Promise.all([follow(controls[0]), follow(controls[1]), follow(controls[1])])
     for (const client of clients) await client.take()
-    const writers = Array.from({ length: 5 }, () => writerOver(store))
+    const writers = Array.from({ length: 5 }, () => createWriter(store))
     await Promise.all(
       writers.map(async ({ create }) => {
         for (let n = 0; n < 20; n++) await create('p1')

@@ -6,16 +6,16 @@ import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { until } from '../support/lab.ts'
 import { replacedStores } from '../support/replacedStore.ts'
-import { OPERATOR, follow, ofProject, published, tellingOver, valueOf, writerOver } from './eventsLab.ts'
+import { OPERATOR, follow, ofProject, published, createEvents, valueOf, createWriter } from './eventsLab.ts'
 
 const stopping: (() => void)[] = []
 afterEach(() => {
   for (const stop of stopping.splice(0)) stop()
 })
 const open = (options: Partial<EventsOptions> = {}, store = memoryStores({ exclusive: false })()) => {
-  const events = tellingOver(store, options)
+  const events = createEvents(store, options)
   stopping.push(events.stop)
-  return { store, events, ...writerOver(store) }
+  return { store, events, ...createWriter(store) }
 }
 const ASKED = { after: null, filter: {} }
 
@@ -152,7 +152,7 @@ describe('when the database is an older copy', () => {
   const lost = async (kept: number) => {
     const stores = replacedStores()
     const { events } = open({}, stores.open())
-    const { create } = writerOver(stores.open())
+    const { create } = createWriter(stores.open())
     const client = await follow(events)
     await client.take()
     for (let n = 0; n < 5; n++) await create('p1')
@@ -165,7 +165,7 @@ describe('when the database is an older copy', () => {
     await expect.poll(async () => (await client.take()).kind).toBe('reset')
     const reset = client.others.at(-1)
     expect(reset).toMatchObject({ kind: 'reset', why: 'unknown', oldest: '0' })
-    await writerOver(stores.open()).create('p2')
+    await createWriter(stores.open()).create('p2')
     const [, , , , , next] = await client.takeUntil(6)
     expect(next!.text).toBe((await published(stores.open())).at(-1))
     const back = await follow(events, client.told[4]!.id)
@@ -173,7 +173,7 @@ describe('when the database is an older copy', () => {
   })
   test('with all of them, streams go on', async () => {
     const { stores, client } = await lost(5)
-    await writerOver(stores.open()).create('p2')
+    await createWriter(stores.open()).create('p2')
     expect(await client.takeUntil(6)).toHaveLength(6)
     expect(client.others.every(({ kind }) => kind === 'beat')).toBe(true)
   })

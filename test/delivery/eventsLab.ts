@@ -35,13 +35,13 @@ export const valueOf = <Value>(outcome: Outcome<Value>): Value => {
 /** Events are told at once, so that tests need not wait. */
 const FAST = { poll: { busyMs: 5, idleMs: 5, busyForMs: 100, aloneMs: 5, leastMs: 1 }, beatMs: 200 }
 
-export const tellingOver = (store: Store, options: Partial<EventsOptions> = {}): EventSource => {
+export const createEvents = (store: Store, options: Partial<EventsOptions> = {}): EventSource => {
   const { journal, landmarks, hints } = store
   return openEvents({ journal, landmarks, hints, lettersOf, clock: systemClock, log: silent, ...FAST, ...options })
 }
 
 /** Writes rows, each an append of its own unless they are given together. */
-export const writerOver = ({ journal }: Pick<Store, 'journal'>) => {
+export const createWriter = ({ journal }: Pick<Store, 'journal'>) => {
   const versions = new Map<string, number>()
   const rowOf = (commandId: string, [key, ...events]: readonly [string, ...Event[]]): JournalRow => {
     const version = (versions.get(key) ?? 0) + 1

@@ -40,7 +40,7 @@ const arqRow = (uuid: string, state: string): Row<'arqs'> => ({
 
 export type Step = 'publish' | 'publish states' | 'feed' | 'read' | 'saveUnder'
 /** SIGSTOP and SIGCONT: while it stands, nothing it asks goes out, no answer comes in, no timer rings. */
-const processOver = () => {
+const createProcess = () => {
   let standing = false
   let at: Step | null = null
   const waiting: (() => void)[] = []
@@ -98,7 +98,7 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
     await journal.append({ rows: [row], changes: [change] })
   }
   const start = async (name: string, lie: (sharing: Sharing) => Sharing = (sharing) => sharing) => {
-    const process = processOver()
+    const process = createProcess()
     const { through } = process
     const sharing = lie(store.sharing)
     // each relay is a process of its own

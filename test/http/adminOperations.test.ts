@@ -1,7 +1,7 @@
 /** What an operator may ask over HTTP: hosts, handles, a bind that nobody else will end, and other names in profiles. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { appOver } from './app.ts'
+import { createTestApp } from './app.ts'
 import { freshName, openWorkshop, speaker } from './cloud.ts'
 import { as, expectRefusal } from './steps.ts'
 
@@ -239,7 +239,7 @@ test('all of it is for administrators, in both modes', async () => {
   const lines = [...PATHS.map(([line]) => line), 'DELETE /v2/hosts/sim-1?reason=x', 'POST /v2/profile_migrations']
   for (const enforceNewDefaults of [false, true]) {
     const { say } = speaker(
-      appOver(shop.control, { policy: { enforceNewDefaults, rules: {} } }),
+      createTestApp(shop.control, { policy: { enforceNewDefaults, rules: {} } }),
       as('manager,member,reader'),
     )
     for (const line of lines) expectRefusal(await say(line, because), 403)

@@ -25,5 +25,5 @@ export const strictApp = (options: Partial<Options> = {}, parts: Partial<AppPart
   return { app: createApp({ control, events, identify: noauth, options, log: silent, ...parts }), asked }
 }
 
-export const appOver = (control: Control, options: Partial<Options> = {}, events?: Events) =>
+export const createTestApp = (control: Control, options: Partial<Options> = {}, events?: Events) =>
   createApp({ control, identify: noauth, options, log: silent, ...(events === undefined ? {} : { events }) })

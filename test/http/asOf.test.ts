@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openPlane } from '../support/plane.ts'
-import { appOver } from './app.ts'
+import { createTestApp } from './app.ts'
 import { speaker } from './cloud.ts'
 import { as, expectRefusal } from './steps.ts'
 
@@ -12,7 +12,7 @@ const open = async () => {
     await plane.stop()
     await store.close()
   }
-  return { ...speaker(appOver(control)), close }
+  return { ...speaker(createTestApp(control)), close }
 }
 const LATEST = { headers: { 'OpenStack-API-Version': 'accelerator latest' } }
 /** A moment that lies after everything that was recorded, and before everything that will be. */

@@ -3,7 +3,7 @@ import type { Options } from '../../src/http/options.ts'
 import { expect } from 'vitest'
 import { openPlane } from '../support/plane.ts'
 import { openWorld } from '../support/world.ts'
-import { appOver } from './app.ts'
+import { createTestApp } from './app.ts'
 import { send, service } from './steps.ts'
 import type { Got, Sent } from './steps.ts'
 import { randomUUID } from 'node:crypto'
@@ -117,7 +117,7 @@ export const openWorkshop = async ({ parts = {}, answering = 'at once', hostWork
     await plane.plane.stop()
     await plane.store.close()
   }
-  return cloudOf({ ...plane, app: appOver(plane.control, options, plane.events), close })
+  return cloudOf({ ...plane, app: createTestApp(plane.control, options, plane.events), close })
 }
 /** An image store that has every image. */
 export const anyImage = catalogueOf()

@@ -1,7 +1,7 @@
 /** The conformance checklist of the REST contract (section 13), line by line; clients are imitated by what they put on the wire. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { appOver } from './app.ts'
+import { createTestApp } from './app.ts'
 import { bindBody, freshName, openCloud, openWorkshop, speaker } from './cloud.ts'
 import type { Arq, Cloud } from './cloud.ts'
 import { HEADER_MATRIX } from './headerMatrix.ts'
@@ -135,7 +135,7 @@ describe('the API tests of tempest', () => {
   })
 
   test('10 roles with the new defaults', async () => {
-    const app = appOver(cloud.control, { policy: { enforceNewDefaults: true, rules: {} } })
+    const app = createTestApp(cloud.control, { policy: { enforceNewDefaults: true, rules: {} } })
     const who = (roles: string, more = {}) => speaker(app, as(roles, more))
     const profile = await cloud.newProfile()
     const request = { body: { device_profile_name: profile } }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/http/routes/all.ts'
-import { appOver } from './app.ts'
+import { createTestApp } from './app.ts'
 import { novaServersOf } from '../support/novaServers.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { anyImage, bindBody, freshName, openWorkshop, speaker } from './cloud.ts'
@@ -186,7 +186,7 @@ describe.each(inOrder)('%s', (name) => {
     test('is refused without a project, and by a rule that says no', async () => {
       const [line, , sent = {}] = await CASES[name]!()
       expectRefusal(await shop.say(line, { ...sent, headers: { ...sent.headers, 'X-Roles': 'admin' } }), 403)
-      const closed = appOver(shop.control, {
+      const closed = createTestApp(shop.control, {
         additiveMicroversion: true,
         policy: { enforceNewDefaults: false, rules: { [row.rule!]: '!' } },
       })
@@ -231,7 +231,7 @@ describe.each(['now', 'legacy'] as const)('roles, %s', (mode) => {
 
   test.each(cells)('%s by %s', async (name, persona, rule) => {
     const policy = { enforceNewDefaults: mode === 'now', rules: {} }
-    const { say } = speaker(appOver(shop.control, { additiveMicroversion: true, policy }, shop.events), {
+    const { say } = speaker(createTestApp(shop.control, { additiveMicroversion: true, policy }, shop.events), {
       ...as(PERSONAS[persona as keyof typeof PERSONAS]),
       ...version(5),
     })

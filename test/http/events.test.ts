@@ -9,11 +9,11 @@ import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import type { Control } from '../../src/actors/control.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
-import { published, tellingOver, writerOver } from '../delivery/eventsLab.ts'
+import { published, createEvents, createWriter } from '../delivery/eventsLab.ts'
 import { memoryLog, until } from '../support/lab.ts'
 
 const store = memoryStores({ exclusive: false })()
-const { create } = writerOver(store)
+const { create } = createWriter(store)
 const log = memoryLog()
 const spans: string[] = []
 let events: EventSource
@@ -22,7 +22,7 @@ let api: Listening
 beforeEach(async () => {
   log.said.length = 0
   spans.length = 0
-  events = tellingOver(store, { random: () => 0, streamsPerCaller: 3 })
+  events = createEvents(store, { random: () => 0, streamsPerCaller: 3 })
   const tracer = {
     enter: (name: string) => ({ trace: 'a'.repeat(20), end: () => void spans.push(name) }),
   }
@@ -170,7 +170,7 @@ test('a stop says goodbye, and the server does not wait for streams', async () =
 test('a client that reads nothing holds little memory, and is cut off', async () => {
   events.stop()
   await api.close(0)
-  events = tellingOver(store, { stallMs: 200 })
+  events = createEvents(store, { stallMs: 200 })
   api = await listen(createApp({ control: {} as Control, events, identify: noauth, log }), {
     host: '127.0.0.1',
     port: 0,
@@ -179,7 +179,7 @@ test('a client that reads nothing holds little memory, and is cut off', async ()
   const sent = request({ host: '127.0.0.1', port: api.port, path: '/v2/events', headers: STREAM }, resolve).end()
   sent.on('error', () => {})
   ;(await promise).on('error', () => {}).pause()
-  const wide = writerOver(store)
+  const wide = createWriter(store)
   for (let n = 0; n < 60; n++)
     await wide.write([
       `device/${n}-${performance.now()}`,

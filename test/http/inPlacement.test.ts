@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { placementInMemory } from '../support/placement.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
-import { appOver } from './app.ts'
+import { createTestApp } from './app.ts'
 import { speaker } from './cloud.ts'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
@@ -12,7 +12,7 @@ test('a deployable shows how it stands in Placement, and drift why units are to 
   const { placement, ask } = placementInMemory()
   const world = await openPlane({ placement, options: { placementAuditMs: 3_600_000 } })
   await world.shows('sim-1', { seed: 1, devices: [{ kind: 'fpga', handles: 4, hostWork: false }] })
-  const { must } = speaker(appOver(world.control, { additiveMicroversion: true }))
+  const { must } = speaker(createTestApp(world.control, { additiveMicroversion: true }))
   const heal = async () => value(await world.control.drift.heal(NOVA, 'sim-1'))
   const one = async (minor: number) => {
     const [listed] = (await must(200, 'GET /v2/deployables', at(minor))).json.deployables
@@ -54,7 +54,7 @@ test('a deployable shows how it stands in Placement, and drift why units are to 
 test('without a Placement there is nothing to show', async () => {
   const world = await openPlane()
   await world.shows('sim-1', { seed: 1, devices: [{ kind: 'gpu', handles: 1 }] })
-  const { must } = speaker(appOver(world.control, { additiveMicroversion: true }))
+  const { must } = speaker(createTestApp(world.control, { additiveMicroversion: true }))
   const [one] = (await must(200, 'GET /v2/deployables', at(4))).json.deployables
   expect(one.placement).toBeNull()
   await world.plane.stop()

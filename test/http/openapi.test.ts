@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openapi } from '../../src/http/openapi.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
-import { appOver, strictApp } from './app.ts'
+import { createTestApp, strictApp } from './app.ts'
 import { openCloud } from './cloud.ts'
 import type { Cloud } from './cloud.ts'
 import { send, version } from './steps.ts'
@@ -77,7 +77,7 @@ describe('a shape has exactly the fields the answers have', () => {
     ['Host', 'hosts', 'hosts'],
   ])('%s', async (schema, path, key) => {
     await cloud.newArqs()
-    const rich = appOver(cloud.control, { additiveMicroversion: true })
+    const rich = createTestApp(cloud.control, { additiveMicroversion: true })
     const { json } = await send(rich, `GET /v2/${path}`, { headers: version('latest') })
     expect(Object.keys(json[key][0]).toSorted()).toEqual(fieldsOf(schema))
   })

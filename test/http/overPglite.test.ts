@@ -1,9 +1,9 @@
 /** The API over the embedded database: the tests of this room that open a control plane, once more. */
 import { afterAll, describe } from 'vitest'
-import { describeHttpOver, pglitePool } from '../support/storePools.ts'
+import { describeHttpOn, pglitePool } from '../support/storePools.ts'
 
 describe('PGlite', () => {
   const pool = pglitePool()
   afterAll(pool.end)
-  describeHttpOver(pool)
+  describeHttpOn(pool)
 })

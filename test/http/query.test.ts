@@ -1,7 +1,7 @@
 /** Query arguments, filters and pages, as far as nobody has to be asked. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { filtersOver, withFilters } from '../../src/http/filters.ts'
+import { createFilters, withFilters } from '../../src/http/filters.ts'
 import { pageArgs, pageOf } from '../../src/http/pages.ts'
 import { listBody } from '../../src/http/listing.ts'
 import { list, pairsOf, readQuery, text, uuid } from '../../src/http/query.ts'
@@ -75,7 +75,7 @@ describe('arguments', () => {
 
 describe('filters', () => {
   const plain = { ...pageArgs(['created_at', 'name']), name: text(''), vendor: text('') }
-  const args = { ...plain, filters: filtersOver(plain) }
+  const args = { ...plain, filters: createFilters(plain) }
   const read = (sent: string) => {
     const asked = readQuery(args, sent)
     if (!asked.ok) return asked.fault

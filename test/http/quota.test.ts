@@ -1,7 +1,7 @@
 /** The limits of accelerator requests, as a client of the API meets them. */
 import { expect, test } from 'vitest'
 import { openPlane } from '../support/plane.ts'
-import { appOver } from './app.ts'
+import { createTestApp } from './app.ts'
 import { speaker } from './cloud.ts'
 import { as, expectRefusal } from './steps.ts'
 
@@ -11,7 +11,7 @@ const open = async (options: object) => {
     await plane.stop()
     await store.close()
   }
-  return { plane, ...speaker(appOver(control)), close }
+  return { plane, ...speaker(createTestApp(control)), close }
 }
 
 test('a creation beyond the quota of the project is 403 and names the limit; what is deleted makes room', async () => {

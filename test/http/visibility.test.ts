@@ -10,7 +10,7 @@ import { ROUTES } from '../../src/http/routes/all.ts'
 import type { Route } from '../../src/http/route.ts'
 import { latestMinor } from '../../src/http/versions.ts'
 import { until } from '../support/lab.ts'
-import { appOver } from './app.ts'
+import { createTestApp } from './app.ts'
 import { bindBody, openWorkshop } from './cloud.ts'
 import type { Arq } from './cloud.ts'
 import { as, send, service, version } from './steps.ts'
@@ -31,7 +31,7 @@ let shop: Awaited<ReturnType<typeof openWorkshop>>
 let secrets: readonly string[]
 let arqs: readonly string[]
 let instances: readonly string[]
-let apps: readonly (readonly [mode: string, app: ReturnType<typeof appOver>, minor: number])[]
+let apps: readonly (readonly [mode: string, app: ReturnType<typeof createTestApp>, minor: number])[]
 
 const create = async (profile: string): Promise<Arq> =>
   (await shop.must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: profile }, headers: owner }))
@@ -82,12 +82,12 @@ beforeAll(async () => {
   arqs = [initial, bound, failed, left].map(({ uuid }) => uuid)
   secrets = [...arqs, ...instances, 'owner-user', 'owner-project', 'owner-reason', WORDS, SHARED]
   apps = [
-    ['older rules too', appOver(shop.control, {}, shop.events), 3],
-    ['new rules', appOver(shop.control, { policy: NEW_RULES }, shop.events), 3],
+    ['older rules too', createTestApp(shop.control, {}, shop.events), 3],
+    ['new rules', createTestApp(shop.control, { policy: NEW_RULES }, shop.events), 3],
     ['older rules too, newest version', additive, NEWEST],
     [
       'new rules, newest version',
-      appOver(shop.control, { policy: NEW_RULES, additiveMicroversion: true }, shop.events),
+      createTestApp(shop.control, { policy: NEW_RULES, additiveMicroversion: true }, shop.events),
       NEWEST,
     ],
   ]

@@ -1,7 +1,7 @@
 /** The second part: the process stays alive, and single actors are killed by key in the middle of a bind. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account, Life } from './account.ts'
-import { type Ground, type PartOptions, STUCK, openGround, settleUp } from './killed.ts'
+import { type KillStand, type PartOptions, STUCK, openKillStand, settleUp } from './killed.ts'
 import { type Load, openLoad } from './load.ts'
 
 export const KINDS = ['arq', 'instance', 'deployable'] as const
@@ -31,7 +31,7 @@ export const killActor = async (admin: string, key: string): Promise<boolean> =>
   return result.killed
 }
 
-const killSome = async ({ account, chance, service }: Ground, load: Load, options: PartOptions): Promise<Killed> => {
+const killSome = async ({ account, chance, service }: KillStand, load: Load, options: PartOptions): Promise<Killed> => {
   const killed: Killed = { arq: 0, instance: 0, deployable: 0 }
   const { admin } = service.now()
   const until = Date.now() + LONGEST_MS
@@ -54,14 +54,14 @@ const killSome = async ({ account, chance, service }: Ground, load: Load, option
 }
 
 export const killActors = async (options: PartOptions): Promise<ActorPart> => {
-  const ground = await openGround(options, { ACCELERANDO_TEST_DOORS: '1' })
-  const { account, chance, client, cloud } = ground
+  const stand = await openKillStand(options, { ACCELERANDO_TEST_DOORS: '1' })
+  const { account, chance, client, cloud } = stand
   try {
     const load = openLoad(client, cloud, chance, { concurrency: CONCURRENCY, hostWork: options.hostWork, stuck: STUCK })
-    const killed = await killSome(ground, load, options)
+    const killed = await killSome(stand, load, options)
     await load.drain()
-    return { account, filled: await settleUp(ground), killed }
+    return { account, filled: await settleUp(stand), killed }
   } finally {
-    await ground.close()
+    await stand.close()
   }
 }

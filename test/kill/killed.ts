@@ -34,9 +34,9 @@ const SIMULATED = ['sim-1', 'sim-2', 'sim-3']
 export const STUCK = { host: 'sim-3', binds: 4 }
 const healthy = ({ host }: Place) => host !== STUCK.host
 
-export type Ground = Awaited<ReturnType<typeof openGround>>
+export type KillStand = Awaited<ReturnType<typeof openKillStand>>
 /** The program, its Nova, a client and the simulated cloud. */
-export const openGround = async ({ seed }: PartOptions, env: Readonly<Record<string, string>>) => {
+export const openKillStand = async ({ seed }: PartOptions, env: Readonly<Record<string, string>>) => {
   const account = newAccount(DEADLINE_SECONDS * 1000)
   const chance = random(seed)
   const nova = await openNova(account, random(seed + 1))
@@ -72,11 +72,11 @@ const nextAim = (account: Account): Phase => {
   return PHASES.toSorted((one, other) => hit[one] - hit[other])[0]!
 }
 
-const killOnce = async (ground: Ground, inventory: string): Promise<void> => {
-  const { account, api, chance, hosts, service } = ground
+const killOnce = async (stand: KillStand, inventory: string): Promise<void> => {
+  const { account, api, chance, hosts, service } = stand
   const aim = nextAim(account)
   let taken = snapshot(0, api, account)
-  await takeAim({ ...ground, random: chance }, aim, () => {
+  await takeAim({ ...stand, random: chance }, aim, () => {
     const open = [...api.open]
     const at = service.strike()
     taken = { ...snapshot(at, api, account), open }
@@ -96,8 +96,8 @@ const enough = (account: Account, load: Load, { binds, kills }: PartOptions): bo
   return load.accepted() >= binds && account.kills.length >= kills && (met || account.kills.length >= kills + 20)
 }
 
-const underFire = async (ground: Ground, options: PartOptions): Promise<void> => {
-  const { account, api, chance, client, cloud } = ground
+const underFire = async (stand: KillStand, options: PartOptions): Promise<void> => {
+  const { account, api, chance, client, cloud } = stand
   const inventory = await readInventory(api)
   const load = openLoad(client, cloud, chance, { concurrency: CONCURRENCY, hostWork: options.hostWork, stuck: STUCK })
   options.say(killHead)
@@ -105,7 +105,7 @@ const underFire = async (ground: Ground, options: PartOptions): Promise<void> =>
     while (!enough(account, load, options)) {
       await sleep(chance.between(300, 1200))
       if (account.kills.length >= options.kills + 20 || load.active() === 0) continue
-      await killOnce(ground, inventory)
+      await killOnce(stand, inventory)
       options.say(killRow(account))
     }
   } finally {
@@ -123,7 +123,7 @@ export const settleUp = async ({
   nova,
   service,
   data,
-}: Ground): Promise<number> => {
+}: KillStand): Promise<number> => {
   nova.steady()
   hosts.inject('sim-1', {})
   await allTold(client)
@@ -142,12 +142,12 @@ export const settleUp = async ({
 export const killProcess = async (
   options: PartOptions,
 ): Promise<{ readonly account: Account; readonly filled: number }> => {
-  const ground = await openGround(options, {})
+  const stand = await openKillStand(options, {})
   try {
-    await underFire(ground, options)
-    return { account: ground.account, filled: await settleUp(ground) }
+    await underFire(stand, options)
+    return { account: stand.account, filled: await settleUp(stand) }
   } finally {
-    await ground.close()
+    await stand.close()
   }
 }
 

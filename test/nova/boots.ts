@@ -160,17 +160,17 @@ export const boots = (given: () => NovaService): void => {
   })
 
   test('a control that is killed between the creation of ARQs and their bind is not missed', async () => {
-    const { users, front, controls } = service
+    const { users, balancer, controls } = service
     const killed: ControlMember[] = []
-    front.before(async ({ method }) => {
+    balancer.before(async ({ method }) => {
       if (method !== 'PATCH' || killed.length > 0) return
-      const { by } = front.passed().findLast((one) => one.method === 'POST')!
+      const { by } = balancer.passed().findLast((one) => one.method === 'POST')!
       const control = controls.find(({ origin }) => origin === by)!
       killed.push(control)
       await control.end('SIGKILL')
     })
     const server = await users.boot(await users.flavor({ 'resources:FPGA': '2' }))
-    front.before(() => undefined)
+    balancer.before(() => undefined)
     expect(killed).toHaveLength(1)
     expect(server).toMatchObject({ status: 'ACTIVE', fault: null })
     await rightlyBound(service, server.id, 2)

@@ -26,7 +26,7 @@ export const joining = (given: () => NovaService): void => {
     service = given()
     api = `http://127.0.0.1:${service.cloud.acceleratorPort}`
     mkdirSync(join(folder.path, 'nova.conf.d'))
-    operator = await openOperator(service, folder.path, { ACCELERANDO_KAFKA_PREFIX: service.ground.prefix })
+    operator = await openOperator(service, folder.path, { ACCELERANDO_KAFKA_PREFIX: service.testCluster.prefix })
     env = operator.env
   })
   afterAll(() => folder.remove())
@@ -52,9 +52,9 @@ export const joining = (given: () => NovaService): void => {
 
   test('3: a control with this configuration', { timeout: RUN_MS }, async () => {
     const [, commands] = blocksIn(DOCUMENT, '3. The controls')
-    const { ground } = service
+    const { testCluster } = service
     const adminListen = `127.0.0.1:${await freePort()}`
-    own = { [CONFIG]: await operator.configure(ACCOUNT, ground.database) }
+    own = { [CONFIG]: await operator.configure(ACCOUNT, testCluster.database) }
     const lines = commands!.split('\n')
     const starts = lines.filter((line) => line.startsWith('accelerando control'))
     const said = await shell(filledIn(lines.filter((line) => !starts.includes(line)).join('\n'), own), env)
@@ -62,7 +62,7 @@ export const joining = (given: () => NovaService): void => {
     for (const check of ['keystone', 'roles of the account', 'placement', 'nova', 'events to nova', 'own endpoint'])
       expect(said).toMatch(new RegExp(`^ok +${check} `, 'm'))
     const args = filledIn(starts[0]!, own).split(/ +/).slice(1)
-    const settings = { ACCELERANDO_KAFKA_PREFIX: ground.prefix, ACCELERANDO_ADMIN_LISTEN: adminListen }
+    const settings = { ACCELERANDO_KAFKA_PREFIX: testCluster.prefix, ACCELERANDO_ADMIN_LISTEN: adminListen }
     const control = runProgram({ args, env: settings })
     try {
       await untilReady(adminListen)

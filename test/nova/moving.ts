@@ -90,7 +90,7 @@ const opened = async (
   home: string,
   atEnd: (end: () => Promise<unknown>) => void,
 ): Promise<Moved> => {
-  const { users, cloud, ground } = service
+  const { users, cloud, testCluster } = service
   const server = (await users.boot(await users.flavor({ 'resources:FPGA': '1' }))).id
   const upstream = await mariadbWith(tables(server))
   atEnd(upstream.end)
@@ -102,7 +102,7 @@ const opened = async (
   )
   atEnd(places.remove)
   await places.allocate(server, deployables[0]!.rpUuid!)
-  const database = await databaseOn(ground.database.slice(0, ground.database.lastIndexOf('/')))
+  const database = await databaseOn(testCluster.database.slice(0, testCluster.database.lastIndexOf('/')))
   atEnd(database.drop)
   const [listen, adminListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
   const more = {

@@ -23,7 +23,7 @@ export type Operator = {
 
 /** `folder`: the operator's home. `more`: settings of the commands. */
 export const openOperator = async (
-  { cloud, ground }: NovaService,
+  { cloud, testCluster }: NovaService,
   folder: string,
   more: NodeJS.ProcessEnv,
 ): Promise<Operator> => {
@@ -38,7 +38,7 @@ export const openOperator = async (
     const own = {
       '0.0.0.0:6666': `127.0.0.1:${await freePort()}`,
       'postgresql://accelerando@db.example.org:5432/accelerando': database,
-      '"kafka.example.org:9092"': ground.brokers.map((broker) => `"${broker}"`).join(', '),
+      '"kafka.example.org:9092"': testCluster.brokers.map((broker) => `"${broker}"`).join(', '),
       'https://keystone.example.org:5000/v3': cloud.authUrl,
       '"cyborg"': `"${account}"`,
       'password = "..."': `password = "${PASSWORD}"`,

@@ -46,7 +46,7 @@ tempest_server_faults = true
 `
 
 /** PostgreSQL and Kafka in the folder. Resolves to the options of the programs that use them. */
-const grounded = async (folder: string, { begin, onEnd }: Stage) => {
+const startStores = async (folder: string, { begin, onEnd }: Stage) => {
   const [bin, lacking] = [findPostgres(), kafkaLacks()]
   if (bin === null) throw new Error('PostgreSQL is missing (Debian: postgresql)')
   if (lacking !== null) throw new Error(lacking)

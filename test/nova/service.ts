@@ -2,12 +2,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Deployable } from '../e2e/client.ts'
-import { type ControlMember, type Ground, type Member, controlMember, hostMember } from '../support/cluster.ts'
+import { type ControlMember, type TestCluster, type Member, controlMember, hostMember } from '../support/cluster.ts'
 import { GPU_MACHINE, type GpuMachine, openGpuMachine } from '../support/gpuMachine.ts'
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
 import { type OwnServer, ownServer } from '../support/postgresOwn.ts'
 import { runProgram, tempFolder } from '../support/program.ts'
-import { type Front, openFront } from '../support/front.ts'
+import { type LoadBalancer, openLoadBalancer } from '../support/loadBalancer.ts'
 import { shownDeployables } from './providers.ts'
 import { COMPUTES, GPU_COMPUTE, type NovaCloud } from './rig.ts'
 import { type Users, openUsers } from './users.ts'
@@ -38,11 +38,13 @@ const SETTINGS = {
   ACCELERANDO_ARQ_UNBOUND_TTL: '30',
 }
 
-const membersOf = async (ground: Ground, gpus: GpuMachine) => {
-  const controls = await Promise.all(['control-1', 'control-2'].map((name) => controlMember(ground, name, SETTINGS)))
+const membersOf = async (testCluster: TestCluster, gpus: GpuMachine) => {
+  const controls = await Promise.all(
+    ['control-1', 'control-2'].map((name) => controlMember(testCluster, name, SETTINGS)),
+  )
   const hosts = [
-    ...COMPUTES.map((name) => hostMember(ground, name, { ...DEVICES[name], images: true }, ACCOUNT)),
-    hostMember(ground, GPU_COMPUTE, null, gpus.env),
+    ...COMPUTES.map((name) => hostMember(testCluster, name, { ...DEVICES[name], images: true }, ACCOUNT)),
+    hostMember(testCluster, GPU_COMPUTE, null, gpus.env),
   ]
   await Promise.all([...controls, ...hosts].map((member) => member.start()))
   return { controls, hosts }
@@ -55,9 +57,9 @@ const endAll = async (members: readonly Member[]): Promise<void> => {
 export type NovaService = {
   readonly cloud: NovaCloud
   /** What its programs share. */
-  readonly ground: Ground
+  readonly testCluster: TestCluster
   readonly users: Users
-  readonly front: Front
+  readonly balancer: LoadBalancer
   readonly controls: readonly ControlMember[]
   /** One for each compute, with its name. */
   readonly hosts: readonly Member[]
@@ -95,17 +97,17 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
   const config = join(folder.path, 'control.toml')
   writeFileSync(config, cloudConfig(cloud.authUrl))
   const { url } = await database.freshDatabase()
-  const ground: Ground = { database: url, brokers, prefix: freshPrefix(), folder: folder.path, cloud: config }
+  const testCluster: TestCluster = { database: url, brokers, prefix: freshPrefix(), folder: folder.path, cloud: config }
   const gpus = await openGpuMachine(folder.path)
   add(async () => gpus.stop())
-  const { controls, hosts } = await membersOf(ground, gpus)
+  const { controls, hosts } = await membersOf(testCluster, gpus)
   add(() => endAll([...controls, ...hosts]))
-  const front = await openFront(cloud.acceleratorPort, () => controls.map(({ origin }) => origin))
-  add(front.close)
+  const balancer = await openLoadBalancer(cloud.acceleratorPort, () => controls.map(({ origin }) => origin))
+  add(balancer.close)
   const users = await openUsers(cloud)
   await shownDeployables(users, DEPLOYABLES)
   const audited = async () => {
-    const kafka = ['--kafka', brokers.join(','), '--kafka-prefix', ground.prefix]
+    const kafka = ['--kafka', brokers.join(','), '--kafka-prefix', testCluster.prefix]
     const ledgers = [...COMPUTES, GPU_COMPUTE].flatMap((name) => ['--host-data', join(folder.path, name)])
     const program = runProgram({ args: ['audit', '--database', url, ...kafka, ...ledgers, '--settled'] })
     const { code } = await program.exited
@@ -118,7 +120,7 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
     else writeFileSync(join(at, 'faults.json'), JSON.stringify(faults))
   }
   const deployables = () => users.listed<Deployable>('deployables')
-  return { cloud, ground, users, front, controls, hosts, gpus, fault, deployables, audited, close }
+  return { cloud, testCluster, users, front, controls, hosts, gpus, fault, deployables, audited, close }
 }
 
 export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaService> => {

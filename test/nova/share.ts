@@ -34,17 +34,17 @@ export const share = (given: () => NovaService): void => {
   test.each(COMPUTES)(
     'the share of a boot on %s that is ours',
     async (compute) => {
-      const { users, front } = service
+      const { users, balancer } = service
       const flavor = await users.flavor(FPGA)
       const [created, bound, all]: [number[], number[], number[]] = [[], [], []]
       for (let n = 0; n < BOOTS; n++) {
-        const before = front.passed().length
+        const before = balancer.passed().length
         const began = performance.now()
         const server = await users.boot(flavor, compute)
         expect(server).toMatchObject({ status: 'ACTIVE', fault: null })
         all.push(Math.round(performance.now() - began))
         const [post, patch] = ['POST', 'PATCH'].map((method) =>
-          front
+          balancer
             .passed()
             .slice(before)
             .find((one) => one.method === method),

@@ -44,17 +44,17 @@ export const troubles = (given: () => NovaService): void => {
   )
 
   test('a control that is killed with a bind in hand: the server is ACTIVE or ERROR, and nothing leaks', async () => {
-    const { users, front, controls } = service
+    const { users, balancer, controls } = service
     const [, second] = controls
     await second!.end('SIGTERM')
     const [first] = controls
-    front.before(({ method }) => {
+    balancer.before(({ method }) => {
       // The request is on its way by then, and Nova gets no answer of its own.
       if (method === 'PATCH') setTimeout(() => first!.running() && void first!.end('SIGKILL'), 10)
     })
     const server = await users.begin(await users.flavor({ 'resources:FPGA': '2' }))
     await expect.poll(() => first!.running(), { timeout: 60_000 }).toBeNull()
-    front.before(() => undefined)
+    balancer.before(() => undefined)
     await Promise.all(controls.map((control) => control.start()))
     const { status } = await users.ended(server)
     if (status === 'ACTIVE') await rightlyBound(service, server, 2)
@@ -64,9 +64,9 @@ export const troubles = (given: () => NovaService): void => {
   })
 
   test('both controls pause for some seconds in the middle of a boot, and the server is ACTIVE', async () => {
-    const { users, front, controls } = service
+    const { users, balancer, controls } = service
     let paused = false
-    front.before(({ method }) => {
+    balancer.before(({ method }) => {
       if (method !== 'PATCH' || paused) return
       paused = true
       for (const control of controls) control.pause()
@@ -80,15 +80,15 @@ export const troubles = (given: () => NovaService): void => {
   test.each(['POST', 'PATCH'])(
     'without any control when Nova sends its %s the server is in ERROR, and the next one is ACTIVE once they are back',
     async (gone) => {
-      const { users, front, controls } = service
+      const { users, balancer, controls } = service
       const flavor = await users.flavor(FPGA)
       let ended: Promise<unknown> | null = null
-      front.before(async ({ method }) => {
+      balancer.before(async ({ method }) => {
         if (method === gone) await (ended ??= Promise.all(controls.map((control) => control.end('SIGKILL'))))
       })
       const lost = await users.begin(flavor)
       await expect.poll(() => ended, { timeout: 60_000 }).not.toBeNull()
-      front.before(() => undefined)
+      balancer.before(() => undefined)
       const shown = await users.ended(lost)
       expect(shown.status).toBe('ERROR')
       await Promise.all(controls.map((control) => control.start()))

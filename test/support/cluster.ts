@@ -4,7 +4,7 @@ import { clientOf } from '../e2e/client.ts'
 import { freePort } from './port.ts'
 import { type Exit, type Program, type Service, runProgram, startService } from './program.ts'
 
-export type Ground = {
+export type TestCluster = {
   readonly database: string
   /** `host:port`. */
   readonly brokers: readonly string[]
@@ -68,22 +68,22 @@ const member = <P extends Program>(name: string, begin: (more: Env) => Promise<P
   }
 }
 
-const shared = ({ brokers, prefix }: Ground, more: Env) => ({
+const shared = ({ brokers, prefix }: TestCluster, more: Env) => ({
   args: ['--kafka', brokers.join(',')],
   env: { ...QUICK, ACCELERANDO_KAFKA_PREFIX: prefix, ...more },
 })
 
 /** `launcher`: of another release. */
 export const controlMember = async (
-  ground: Ground,
+  testCluster: TestCluster,
   name: string,
   more: Env = {},
   launcher?: string,
 ): Promise<ControlMember> => {
   const [listen, adminListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
-  const { args, env } = shared(ground, more)
-  const auth = ground.cloud === undefined ? ['noauth'] : ['keystone', '--config', ground.cloud]
-  const own = ['--listen', listen, '--admin-listen', adminListen, '--database', ground.database, '--auth', ...auth]
+  const { args, env } = shared(testCluster, more)
+  const auth = testCluster.cloud === undefined ? ['noauth'] : ['keystone', '--config', testCluster.cloud]
+  const own = ['--listen', listen, '--admin-listen', adminListen, '--database', testCluster.database, '--auth', ...auth]
   const run = { args: ['control', ...own, ...args], env, launcher }
   return {
     ...member(name, (once) => startService({ ...run, env: { ...env, ...once } })),
@@ -100,27 +100,27 @@ export type Devices = {
   /** Its images come from the cloud of the controls. */
   readonly images?: boolean
 }
-export const hostArgs = (ground: Ground, name: string): readonly string[] => [
+export const hostArgs = (testCluster: TestCluster, name: string): readonly string[] => [
   'host',
   '--name',
   name,
   '--data',
-  join(ground.folder, name),
-  ...shared(ground, {}).args,
+  join(testCluster.folder, name),
+  ...shared(testCluster, {}).args,
 ]
 /** `size`: of its simulated devices; null: it has those of the drivers in its settings. */
 export const hostMember = (
-  ground: Ground,
+  testCluster: TestCluster,
   name: string,
   size: Devices | null,
   more: Env = {},
   launcher?: string,
 ): Member => {
-  const { env } = shared(ground, { ...(size && { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork) }), ...more })
+  const { env } = shared(testCluster, { ...(size && { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork) }), ...more })
   const sized = size ? ['--demo-devices', String(size.devices), '--demo-handles', String(size.handles)] : []
-  const cloud = size?.images === true && ground.cloud !== undefined ? ['--config', ground.cloud] : []
+  const cloud = size?.images === true && testCluster.cloud !== undefined ? ['--config', testCluster.cloud] : []
   return member(name, async (once) => {
-    const args = [...hostArgs(ground, name), ...sized, ...cloud]
+    const args = [...hostArgs(testCluster, name), ...sized, ...cloud]
     const program = runProgram({ args, env: { ...env, ...once }, launcher })
     await program.said(new RegExp(`^ready ${name}$`, 'm'), HOST_READY_MS)
     return program

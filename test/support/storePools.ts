@@ -79,7 +79,7 @@ export const ownPostgresPool = (bin: string): Pool => {
 
 const HTTP = join(import.meta.dirname, '../http')
 /** Declares the tests of `test/http` that open a plane once more, over stores of the pool. */
-export const describeHttpOver = (pool: Pool): void => {
+export const describeHttpOn = (pool: Pool): void => {
   openStoresBy(pool.take)
   // The first one takes longer than a test may.
   beforeAll(async () => (await pool.take(Date.now)).close())

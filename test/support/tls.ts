@@ -38,13 +38,13 @@ export const certificates = (openssl: string): Certificates => {
   }
 }
 
-export type TlsFront = {
+export type TlsProxy = {
   /** The target's address, path included, over TLS. */
   readonly url: string
   readonly close: () => Promise<void>
 }
 /** Passes on what comes over TLS to `target`, an `http` URL. */
-export const tlsFront = async (target: string, { key, cert }: Certificates): Promise<TlsFront> => {
+export const tlsProxy = async (target: string, { key, cert }: Certificates): Promise<TlsProxy> => {
   const { hostname, port, pathname } = new URL(target)
   const open = new Set<Socket>()
   const server = createServer({ key, cert }, (client) => {

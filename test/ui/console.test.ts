@@ -1,7 +1,7 @@
 /** The console without a browser: what it asks, with whose rights, and what it answers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Fetch } from '../../src/ui/api.ts'
-import { ASTRAY, type Lived, type UiWorld, consoleOf, consoleOver, lived, openUiWorld, placesOf } from './world.ts'
+import { ASTRAY, type Lived, type UiWorld, consoleOf, createConsole, lived, openUiWorld, placesOf } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Ui = ReturnType<typeof consoleOver>
+type Ui = ReturnType<typeof createConsole>
 const SAME = { 'sec-fetch-site': 'same-origin' }
 const textOf = async (ui: Ui, place: string, headers: Readonly<Record<string, string>> = {}) =>
   (await ui.request(`/ui/${place}`, { headers })).text()
@@ -24,7 +24,7 @@ const posted = (
 
 describe('every page', () => {
   test('is drawn on the server, under a policy that allows no script or style in the page', async () => {
-    const ui = consoleOver(world)
+    const ui = createConsole(world)
     for (const place of [...placesOf(seen), ...ASTRAY]) {
       const answer = await ui.request(`/ui/${place}`)
       const html = await answer.text()
@@ -37,7 +37,7 @@ describe('every page', () => {
     }
   })
   test('sends the same as data to a script that asks for it', async () => {
-    const answer = await consoleOver(world).request('/ui/arqs', { headers: { accept: 'application/json' } })
+    const answer = await createConsole(world).request('/ui/arqs', { headers: { accept: 'application/json' } })
     const screen = (await answer.json()) as { view: string; body: { list: { value: readonly { state: string }[] } } }
     expect(screen.view).toBe('arqs')
     expect(screen.body.list.value.map(({ state }) => state)).toEqual(['Initial', 'BindStarted', 'BindFailed', 'Bound'])
@@ -48,7 +48,7 @@ describe('every page', () => {
     await world.must(201, 'POST /v2/device_profiles', {
       body: [{ name: 'odd', description: evil, groups: [{ 'resources:FPGA': '1' }] }],
     })
-    const html = await textOf(consoleOver(world), 'profiles/odd')
+    const html = await textOf(createConsole(world), 'profiles/odd')
     expect(html).not.toContain('<img')
     expect(html).toContain('&lt;img')
   })
@@ -56,26 +56,26 @@ describe('every page', () => {
 
 describe('what a page says', () => {
   test('home: what needs a look, gravest first, each with the list where it is', async () => {
-    const html = await textOf(consoleOver(world), '')
+    const html = await textOf(createConsole(world), '')
     expect(html).toContain('2 things need attention'.replace(' ', '\u00A0'))
     expect(html).toMatch(/href="arqs\?state=BindFailed">1\u00A0request could not be bound/)
     expect(html).toMatch(/href="handles\?state=quarantined">1\u00A0attach handle is withheld/)
   })
   test('a request that waits: for whom, and since when', async () => {
-    expect(await textOf(consoleOver(world), `arqs/${seen.open.uuid}`)).toMatch(
+    expect(await textOf(createConsole(world), `arqs/${seen.open.uuid}`)).toMatch(
       /Waiting for compute-1 for [\d.]+ (ms|s|min)/,
     )
   })
   test('a bind that failed: why, in the words of the host', async () => {
-    expect(await textOf(consoleOver(world), `arqs/${seen.failed.uuid}`)).toMatch(/The bind failed after .*link down/)
+    expect(await textOf(createConsole(world), `arqs/${seen.failed.uuid}`)).toMatch(/The bind failed after .*link down/)
   })
   test('an empty filter differs from an empty list', async () => {
-    const ui = consoleOver(world)
+    const ui = createConsole(world)
     expect(await textOf(ui, 'arqs?state=Deleting')).toContain('Nothing matches this filter')
     expect(await textOf(ui, 'deliveries')).toContain('Nova has heard everything')
   })
   test('a list with several filters: each can be taken away, and the tabs keep the others', async () => {
-    const html = await textOf(consoleOver(world), 'devices?hostname=compute-1&status=enabled')
+    const html = await textOf(createConsole(world), 'devices?hostname=compute-1&status=enabled')
     expect(html).toContain('<a class="drop" href="devices?status=enabled" aria-label="Without hostname compute-1">')
     expect(html).toMatch(/<a href="devices\?hostname=compute-1">All<\/a>/)
     expect(html).toMatch(/<a href="devices\?hostname=compute-1&amp;status=maintaining">/)
@@ -117,7 +117,7 @@ describe('what a page says', () => {
     expect(await textOf(ui, 'hosts/compute-1')).toMatch(/50 of 60 requests are shown. <a href="handles\?state=held/)
   })
   test('what is not configured is no zero', async () => {
-    expect(await textOf(consoleOver(world), 'drift')).toContain('Not configured')
+    expect(await textOf(createConsole(world), 'drift')).toContain('Not configured')
   })
   test('what cannot be had, and the rest all the same', async () => {
     const api = (request: Request) =>
@@ -143,7 +143,7 @@ describe('lists', () => {
   test('are turned page by page, there and back, and each row is shown once', async () => {
     for (let at = 0; at < 60; at++)
       await world.must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: 'fpga-small' } })
-    const ui = consoleOver(world)
+    const ui = createConsole(world)
     type Page = {
       body: { list: { value: readonly { uuid: string }[] }; turn: { earlier: string | null; later: string | null } }
     }
@@ -164,7 +164,7 @@ describe('lists', () => {
 
 describe('finding', () => {
   const foundAt = async (text: string) =>
-    (await consoleOver(world).request(`/ui/find?q=${text}`)).headers.get('location')
+    (await createConsole(world).request(`/ui/find?q=${text}`)).headers.get('location')
   test('leads to whatever has the name', async () => {
     expect(await foundAt(seen.bound.uuid)).toBe(`arqs/${seen.bound.uuid}`)
     expect(await foundAt(seen.bound.instance)).toBe(`instances/${seen.bound.instance}`)
@@ -181,7 +181,7 @@ describe('finding', () => {
 describe('doing something', () => {
   const handleState = async () => (await world.must(200, `GET /v2/handles/${seen.handle}`)).json.state
   test('asks first, with the command that does the same, and says why something cannot be done', async () => {
-    const ui = consoleOver(world)
+    const ui = createConsole(world)
     const page = await textOf(ui, `handles/${seen.handle}/do/release`)
     expect(page).toContain(`accelerando handle release ${seen.handle} --reason`)
     expect(await textOf(ui, `arqs/${seen.bound.uuid}/do/delete`)).toContain('an instance has it')
@@ -189,26 +189,26 @@ describe('doing something', () => {
   })
   test('says beforehand whom it would concern', async () => {
     const { json: devices } = await world.must(200, 'GET /v2/devices?hostname=compute-1&type=FPGA')
-    const page = await textOf(consoleOver(world), `devices/${devices.devices[0].uuid}/do/disable`)
+    const page = await textOf(createConsole(world), `devices/${devices.devices[0].uuid}/do/disable`)
     expect(page).toContain('In use:')
     expect(page).toContain(seen.bound.instance)
-    expect(await textOf(consoleOver(world), 'hosts/compute-1/do/retire')).toContain('In use:')
+    expect(await textOf(createConsole(world), 'hosts/compute-1/do/retire')).toContain('In use:')
   })
   test('what the API refuses is said, and what was typed is kept', async () => {
-    const answer = await posted(consoleOver(world), `handles/${seen.handle}/do/release`, { reason: '' })
+    const answer = await posted(createConsole(world), `handles/${seen.handle}/do/release`, { reason: '' })
     expect(answer.status).toBe(409)
     expect(await answer.text()).toContain('The service refused')
     expect(await handleState()).toBe('quarantined')
   })
   test('what is done is recorded under the name of the request that is shown', async () => {
-    const answer = await posted(consoleOver(world), `handles/${seen.handle}/do/release`, { reason: 'looked at it' })
+    const answer = await posted(createConsole(world), `handles/${seen.handle}/do/release`, { reason: 'looked at it' })
     expect([answer.status, await handleState()]).toEqual([303, 'free'])
     expect(decodeURIComponent(answer.headers.get('location') ?? '')).toMatch(
       /^\.\.\/\.\.\/\.\.\/handles\/.*\?done=Release: recorded under req-/,
     )
   })
   test('is refused when a page of another site, or nobody, says so', async () => {
-    const ui = consoleOver(world)
+    const ui = createConsole(world)
     const place = `devices/${seen.card}/do/disable`
     for (const headers of [
       {},

@@ -1,6 +1,6 @@
 /** UI-1: the console asks the API with the token of whoever is looking, and with nothing else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ASTRAY, type Lived, ROLES, type UiWorld, consoleOver, lived, openUiWorld, placesOf } from './world.ts'
+import { ASTRAY, type Lived, ROLES, type UiWorld, createConsole, lived, openUiWorld, placesOf } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -23,7 +23,7 @@ const FORGED = {
 }
 const watched = (tokens: boolean) => {
   const asked: Request[] = []
-  return { asked, ui: consoleOver(world, { fetch: (request) => void asked.push(request), tokens }) }
+  return { asked, ui: createConsole(world, { fetch: (request) => void asked.push(request), tokens }) }
 }
 const everyPlace = () => [...placesOf(seen), ...ASTRAY, `arqs/${seen.bound.uuid}/timeline.json`, 'usage.csv']
 
@@ -81,7 +81,7 @@ test('the stream of events is that of the one who looks, too', async () => {
 
 describe('a member of another project', () => {
   test('sees what the API shows a member: nothing of others, and which rule keeps the rest', async () => {
-    const ui = consoleOver(world, { tokens: true })
+    const ui = createConsole(world, { tokens: true })
     for (const place of placesOf(seen)) {
       const html = await (await ui.request(`/ui/${place}`, { headers: cookie('token-of-member') })).text()
       const own = decodeURIComponent(place)
@@ -103,7 +103,7 @@ describe('a member of another project', () => {
 
 describe('signing in', () => {
   const enter = (fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = SAME) =>
-    consoleOver(world, { tokens: true }).request('/ui/sign-in', {
+    createConsole(world, { tokens: true }).request('/ui/sign-in', {
       method: 'POST',
       body: new URLSearchParams(fields),
       headers,
@@ -135,7 +135,7 @@ describe('signing in', () => {
     expect((await enter({ token: 'token-of-admin' }, {})).status).toBe(403)
   })
   test('an old token leads back to it; a link on another site is followed once more with the cookie', async () => {
-    const ui = consoleOver(world, { tokens: true })
+    const ui = createConsole(world, { tokens: true })
     expect((await ui.request('/ui/arqs', { headers: cookie('expired') })).headers.get('location')).toBe(
       'sign-in?back=arqs',
     )
@@ -144,7 +144,10 @@ describe('signing in', () => {
     expect((await ui.request('/ui/arqs', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403)
   })
   test('signing out takes the cookie away', async () => {
-    const answer = await consoleOver(world, { tokens: true }).request('/ui/sign-out', { method: 'POST', headers: SAME })
+    const answer = await createConsole(world, { tokens: true }).request('/ui/sign-out', {
+      method: 'POST',
+      headers: SAME,
+    })
     expect(answer.headers.get('set-cookie')).toMatch(/^accelerando-token=; Max-Age=0/)
   })
 })

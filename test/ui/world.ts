@@ -188,7 +188,7 @@ type Seen = {
   readonly assets?: UiParts['assets']
 }
 /** A console over that API. `fetch` sees each request to the API; `tokens`: people have to sign in; `assets` in place of the real ones. */
-export const consoleOver = (
+export const createConsole = (
   { control, events, clock }: Pick<UiWorld, 'control' | 'events'> & { readonly clock?: Clock },
   { fetch: see = () => {}, tokens = false, assets: own }: Seen = {},
 ) => {

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { type ControlMember, type Member, controlMember, hostMember } from '../support/cluster.ts'
 import { describeWith } from '../support/needs.ts'
 import { type Customers, DEADLINE_SECONDS, audited, until } from './customers.ts'
-import { openGround } from './ground.ts'
+import { openUpgrade } from './stand.ts'
 import { lastWithControls, treeOf } from './release.ts'
 
 const LONG = 240_000
@@ -15,14 +15,14 @@ const BINDS = 5
 
 const open = async (bin: string, rig: string, commit: string) => {
   const tree = treeOf(commit)
-  const { folder, ground, customers } = await openGround('rolling', bin, rig, 7)
+  const { folder, testCluster, customers } = await openUpgrade('rolling', bin, rig, 7)
   const env = {
     ACCELERANDO_NOVA_URL: customers.nova.url,
     ACCELERANDO_BIND_DEADLINE_SECONDS: String(DEADLINE_SECONDS),
     ACCELERANDO_LOG_LEVEL: 'info',
   }
-  const control = (name: string, launcher?: string) => controlMember(ground, name, env, launcher)
-  const host = (name: string, launcher?: string) => hostMember(ground, name, SIZE, env, launcher)
+  const control = (name: string, launcher?: string) => controlMember(testCluster, name, env, launcher)
+  const host = (name: string, launcher?: string) => hostMember(testCluster, name, SIZE, env, launcher)
   const old = {
     controls: await Promise.all(['old-1', 'old-2'].map((name) => control(name, tree.launcher))),
     hosts: HOSTS.map((name) => host(name, tree.launcher)),
@@ -39,7 +39,7 @@ const open = async (bin: string, rig: string, commit: string) => {
     tree.remove()
     folder.remove()
   }
-  return { tree, ground, customers, old, today, members, close }
+  return { tree, testCluster, customers, old, today, members, close }
 }
 type World = Awaited<ReturnType<typeof open>>
 
@@ -108,7 +108,7 @@ describeWith('postgres', 'an upgrade, process by process', (bin) =>
         'and a step back: no call fails, every bind ends, and every record agrees',
         async () => {
           world = await open(bin, rig, commit)
-          const { customers, ground, old, today } = world
+          const { customers, testCluster, old, today } = world
           const { account, api } = customers
           await play(world)
           expect(await customers.settle()).toEqual([])
@@ -116,9 +116,9 @@ describeWith('postgres', 'an upgrade, process by process', (bin) =>
             ({ origin }) => api.figures.answered.get(origin) ?? 0,
           )
           for (const calls of answered) expect(calls).toBeGreaterThan(0)
-          const kafka = ['--kafka', ground.brokers.join(','), '--kafka-prefix', ground.prefix]
-          const ledgers = HOSTS.flatMap((name) => ['--host-data', join(ground.folder, name)])
-          const verdict = await audited('--database', ground.database, ...kafka, ...ledgers, '--settled')
+          const kafka = ['--kafka', testCluster.brokers.join(','), '--kafka-prefix', testCluster.prefix]
+          const ledgers = HOSTS.flatMap((name) => ['--host-data', join(testCluster.folder, name)])
+          const verdict = await audited('--database', testCluster.database, ...kafka, ...ledgers, '--settled')
           expect(verdict).toMatchObject({ code: 0, said: expect.stringMatching(/^clean: /m) })
           expect(errorsOf(world)).toEqual([])
           const bound = account.lives.filter(({ seen }) => [...seen.values()].some(({ state }) => state === 'Bound'))

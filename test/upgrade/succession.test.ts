@@ -7,7 +7,7 @@ import { describeWith } from '../support/needs.ts'
 import { freePort } from '../support/port.ts'
 import { type Program, type Service, runProgram, startService } from '../support/program.ts'
 import { DEADLINE_SECONDS, audited } from './customers.ts'
-import { openGround } from './ground.ts'
+import { openUpgrade } from './stand.ts'
 import { firstRelease, treeOf } from './release.ts'
 
 const LONG = 240_000
@@ -30,7 +30,7 @@ const ledgerIn = (folder: string): Ledger => {
 
 const open = async (bin: string, rig: string, commit: string) => {
   const tree = treeOf(commit)
-  const { folder, ground, customers } = await openGround('succession', bin, rig, 11)
+  const { folder, testCluster, customers } = await openUpgrade('succession', bin, rig, 11)
   const env = {
     ACCELERANDO_NOVA_URL: customers.nova.url,
     ACCELERANDO_BIND_DEADLINE_SECONDS: String(DEADLINE_SECONDS),
@@ -52,7 +52,7 @@ const open = async (bin: string, rig: string, commit: string) => {
   /** Each life at an address of its own. */
   const starting = async (launcher?: string) => {
     const listen = ['--listen', `127.0.0.1:${await freePort()}`, '--admin-listen', `127.0.0.1:${await freePort()}`]
-    const args = ['start', '--database', ground.database, '--data', folder.path, ...listen]
+    const args = ['start', '--database', testCluster.database, '--data', folder.path, ...listen]
     return { args, env, launcher }
   }
   const started = async (launcher?: string): Promise<Service> =>
@@ -64,8 +64,8 @@ const open = async (bin: string, rig: string, commit: string) => {
     return `${code} ${program.stdout()}${program.stderr()}`
   }
   const hosted = async (): Promise<Program> => {
-    const settings = { ...env, ACCELERANDO_KAFKA_PREFIX: ground.prefix }
-    const program = running(runProgram({ args: hostArgs(ground, HOST), env: settings }))
+    const settings = { ...env, ACCELERANDO_KAFKA_PREFIX: testCluster.prefix }
+    const program = running(runProgram({ args: hostArgs(testCluster, HOST), env: settings }))
     await program.said(new RegExp(`^ready ${HOST}$`, 'm'), READY_MS)
     return program
   }
@@ -75,10 +75,10 @@ const open = async (bin: string, rig: string, commit: string) => {
     tree.remove()
     folder.remove()
   }
-  const controls = await Promise.all(['control-1', 'control-2'].map((name) => controlMember(ground, name, env)))
+  const controls = await Promise.all(['control-1', 'control-2'].map((name) => controlMember(testCluster, name, env)))
   const controlled = async ({ start }: ControlMember): Promise<Service> => running(await start())
-  const ledger = () => ledgerIn(join(ground.folder, HOST))
-  return { tree, ground, customers, started, refused, hosted, controls, controlled, ledger, close }
+  const ledger = () => ledgerIn(join(testCluster.folder, HOST))
+  return { tree, testCluster, customers, started, refused, hosted, controls, controlled, ledger, close }
 }
 type World = Awaited<ReturnType<typeof open>>
 
@@ -152,11 +152,11 @@ describeWith('postgres', 'today after release 0.1.0', (bin) =>
         'on its database and its folders: what was accepted ends, and every record agrees',
         async () => {
           world = await open(bin, rig, commit)
-          const { customers, ground } = world
+          const { customers, testCluster } = world
           const pauses = await play(world)
           expect(await customers.settle()).toEqual([])
-          const folders = ['--host-data', join(ground.folder, HOST)]
-          const verdict = await audited('--database', ground.database, ...folders, '--settled')
+          const folders = ['--host-data', join(testCluster.folder, HOST)]
+          const verdict = await audited('--database', testCluster.database, ...folders, '--settled')
           expect(verdict).toMatchObject({ code: 0, said: expect.stringMatching(/^clean: /m) })
           const { account, api } = customers
           const changes = pauses.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(', ')

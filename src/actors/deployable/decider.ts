@@ -5,7 +5,7 @@ import { type Decider, type Decision, accept, refuse } from '../runtime/decider.
 import { unfitAttribute } from './attributes.ts'
 import { notCleaned, withheldFor } from './cleaning.ts'
 import { describedAs } from './describe.ts'
-import { careOf, forced } from './handleAdmin.ts'
+import { decideHandle, forced } from './handleAdmin.ts'
 import {
   NOT_PROGRAMMABLE,
   NOT_RELEASED,
@@ -197,7 +197,7 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
     case 'Quarantine':
     case 'Clear':
     case 'Clean':
-      return careOf(held, command)
+      return decideHandle(held, command)
     case 'Withhold':
     case 'PrepareAgain':
       return compared(held, command)

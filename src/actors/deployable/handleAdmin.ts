@@ -71,7 +71,7 @@ const clean = (
   )
 }
 
-export const careOf = (
+export const decideHandle = (
   held: Deployable,
   command: Extract<HandleAdminCommand, { readonly handle: string }>,
 ): Decision<DeployableEvent> => {

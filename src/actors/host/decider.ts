@@ -69,7 +69,7 @@ type Changed = Readonly<Record<string, HeldDevice | null>>
 export type HostCommand =
   | KeyCommand
   | {
-      readonly type: 'RecordPicture'
+      readonly type: 'RecordInventory'
       readonly name: HostName
       readonly picture: InventorySnapshot
       readonly devices: Changed
@@ -83,8 +83,9 @@ export type HostCommand =
   | { readonly type: 'LookAgain'; readonly devices: Changed; readonly by: string }
   /** Of a retired host, more devices leave the inventory. */
   | { readonly type: 'Shed'; readonly devices: Changed; readonly by: string }
-export type Care = 'retired' | 'removed' | 'restored'
+export type OperatorDecision = 'retired' | 'removed' | 'restored'
 export type HostEvent =
+  /** `RecordInventory` was accepted. Journals hold the event and its member `picture` under these names since release 0.1.0. */
   | {
       readonly type: 'PictureRecorded'
       readonly name: HostName
@@ -97,7 +98,8 @@ export type HostEvent =
       readonly type: 'LivenessSet'
       readonly liveness: Liveness
       readonly by: string
-      readonly care?: Care
+      /** What an operator has decided of the host. */
+      readonly care?: OperatorDecision
       readonly reason?: string
       readonly devices?: Changed
       readonly key?: KeyChange
@@ -142,11 +144,11 @@ const keyDecision = (host: Host, command: KeyCommand): Decision<HostEvent> => {
 
 const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
   if (isKeyCommand(command)) return keyDecision(host, command)
-  if (command.type === 'RecordPicture')
+  if (command.type === 'RecordInventory')
     return isNews(host, command.picture) ? accept({ ...command, type: 'PictureRecorded' }) : accept()
   if (command.type === 'RefuseReport') return refusalOf(host, command)
   if (!isKnown(host)) return refuse({ kind: 'not_found', resource: 'host', id: host.name })
-  if (command.type !== 'SetLiveness') return careOf(host, command)
+  if (command.type !== 'SetLiveness') return decideOperation(host, command)
   // a host that an operator removed is restored by an operator only
   return host.liveness === command.liveness || host.liveness === 'removed'
     ? accept()
@@ -162,9 +164,9 @@ const refusalOf = (
     ? accept()
     : accept({ type: 'ReportRefused', reason, detail })
 
-const careOf = (
+const decideOperation = (
   { liveness, retired }: Host,
-  command: Exclude<HostCommand, KeyCommand | { readonly type: 'RecordPicture' | 'SetLiveness' | 'RefuseReport' }>,
+  command: Exclude<HostCommand, KeyCommand | { readonly type: 'RecordInventory' | 'SetLiveness' | 'RefuseReport' }>,
 ): Decision<HostEvent> => {
   const { by } = command
   const nothingLeaves = command.type === 'Restore' || Object.keys(command.devices).length === 0

@@ -48,7 +48,8 @@ const difference = (
 
 /** Nothing is concluded of a handle whose order is under way, or that is withheld already. */
 const isOpen = ({ pending, quarantine }: SlotHandle): boolean => pending === null && quarantine === undefined
-const isShown = ({ held, handle }: HeldHandle): boolean => held.presence === 'present' && !handle.unseen && isOpen(handle)
+const isShown = ({ held, handle }: HeldHandle): boolean =>
+  held.presence === 'present' && !handle.unseen && isOpen(handle)
 /**
  * Its host takes part in binds of it, and shows it. A mediated device that its driver does not know for its own counts against what can be offered, so
  * the handle that it belongs to may be one that is not shown.

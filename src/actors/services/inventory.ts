@@ -213,7 +213,7 @@ const record =
     const snapshot = snapshotOf(report, agreement.refused.length > 0 ? '' : digest)
     if (changed.length > 0 || !sameSnapshot(now, snapshot))
       draft.decide(host, key, {
-        type: 'RecordPicture',
+        type: 'RecordInventory',
         name: report.host,
         picture: snapshot,
         devices: Object.fromEntries(changed),

@@ -88,7 +88,7 @@ const recordHost = ({ append, ids, now }: Writing, name: string, devices: readon
   const picture = { bootId: ids.uuid(), number: 0, digest: '', aliases: [], drivers: {} }
   const held = Object.fromEntries(devices.map((one) => [one.canonical!, heldOf(one)]))
   return append([key], now, (draft) => {
-    draft.decide(host, key, { type: 'RecordPicture', name, picture, devices: held })
+    draft.decide(host, key, { type: 'RecordInventory', name, picture, devices: held })
     draft.decide(host, key, { type: 'SetLiveness', liveness: 'down', by: IMPORT })
   })
 }

@@ -35,7 +35,7 @@ const check = async (url: string, config: Config, given: Given) => {
   if (pending.length > 0 || stopped || lost.length > 0) endWith('findings')
 }
 
-const bringUp = async (url: string, config: Config, given: Given) => {
+const upgradeSchema = async (url: string, config: Config, given: Given) => {
   const { grantTo: role, adopt } = given
   const schema = await import('../../persistence/upgradeSchema.ts')
   const { pending, newer } = await schema.upgradeSchema(url)
@@ -89,7 +89,7 @@ export const migrate: Register = (program) => {
         if (given.fromTopics && !given.check && !given.adopt)
           throw misused('--from-topics goes with --check or --adopt')
         const { url } = config.database
-        await (given.check ? check(url, config, given) : bringUp(url, config, given))
+        await (given.check ? check(url, config, given) : upgradeSchema(url, config, given))
       }),
     )
 }

@@ -11,7 +11,7 @@ import { RELAY } from '../../delivery/relay/options.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import { type Progress, withProgress } from '../progress.ts'
-import { type Ground, type SeedSize, layGround } from './seedGround.ts'
+import { type SeededHardware, type SeedSize, seedHardware } from './seedHardware.ts'
 
 export type Seeded = { readonly bound: number; readonly added: number; readonly rows: number }
 
@@ -19,12 +19,12 @@ const SEED_PROFILE = 'seed-fpga'
 const projectOf = (at: number, projects: number) => `5eed0000-0000-4000-8000-${String(at % projects).padStart(12, '0')}`
 
 /** Fills each deployable completely before the next one. */
-function* histories(ground: Ground, missing: number, projects: number, { add }: Progress): Generator<Append> {
+function* histories(hardware: SeededHardware, missing: number, projects: number, { add }: Progress): Generator<Append> {
   let made = 0
-  for (const start of ground.places) {
+  for (const start of hardware.deployables) {
     let place = start
     for (let free = freeHandles(place); free > 0 && made < missing; free--) {
-      const asked = { profile: ground.profile, group: ground.group, projectId: projectOf(made++, projects) }
+      const asked = { profile: hardware.profile, group: hardware.group, projectId: projectOf(made++, projects) }
       const { appends, memory } = boundOn(systemIds, systemClock.now(), place, asked)
       yield* appends
       add(1)
@@ -52,11 +52,11 @@ export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seed
     requestId: 'seed',
   }
   const markPublished = await toldAlready(store)
-  const ground = await layGround(store, size, operator, SEED_PROFILE, log)
-  const missing = size.arqs - ground.bound
+  const hardware = await seedHardware(store, size, operator, SEED_PROFILE, log)
+  const missing = size.arqs - hardware.bound
   if (missing < 0)
-    throw new Error(`the store holds ${ground.bound} bound ARQs already, more than the ${size.arqs} asked for`)
-  const free = ground.places.reduce((sum, place) => sum + freeHandles(place), 0)
+    throw new Error(`the store holds ${hardware.bound} bound ARQs already, more than the ${size.arqs} asked for`)
+  const free = hardware.deployables.reduce((sum, place) => sum + freeHandles(place), 0)
   if (free < missing)
     throw new Error(
       `${missing} ARQs need as many free attach handles, and there are ${free}: give more hosts, devices or handles`,

@@ -1,7 +1,7 @@
 /** What the table of `npu-smi info` tells of Ascend NPUs: two lines for each chip, the second one with its PCI address. */
 import type { Numbers } from '../../health.ts'
 import { formatPciAddress, parsePciAddress } from '../../pci.ts'
-import { type Tool, toolOver } from '../pci/measured.ts'
+import { type Tool, createTool } from '../pci/measured.ts'
 
 const TOOL_MS = 8000
 const ALARMS: Readonly<Record<string, number>> = { OK: 0, Warning: 1, Alarm: 2, Critical: 3 }
@@ -41,4 +41,4 @@ const numbersInTable = (text: string): ReadonlyMap<string, Numbers> => {
 }
 
 export const npuSmi = (program: string): Tool =>
-  toolOver(async (io, signal) => numbersInTable(await io.run(program, ['info'], TOOL_MS, signal)))
+  createTool(async (io, signal) => numbersInTable(await io.run(program, ['info'], TOOL_MS, signal)))

@@ -2,7 +2,7 @@
 import type { Numbers, Quantity } from '../../health.ts'
 import { formatPciAddress, parsePciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
-import { type Tool, toolOver } from '../pci/measured.ts'
+import { type Tool, createTool } from '../pci/measured.ts'
 
 const TOOL_MS = 8000
 
@@ -61,7 +61,7 @@ const merged = (one: Numbers = {}, other: Numbers = {}): Numbers => {
 }
 
 export const nvidiaSmi = (program: string): Tool =>
-  toolOver(async (io, signal) => {
+  createTool(async (io, signal) => {
     const asking = { io, program, signal }
     const gpus = await ask(asking, 'gpu', GPU)
     const rows = await ask(asking, 'remapped-rows', ROWS).catch(() => new Map<string, Numbers>())

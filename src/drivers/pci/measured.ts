@@ -107,7 +107,7 @@ export type ToolNumbers = { readonly numbers: ReadonlyMap<string, Numbers>; read
 export type Tool = (io: HostIo, signal: AbortSignal) => Promise<ToolNumbers>
 const noTool: Tool = async () => ({ numbers: new Map() })
 /** The tool as its program tells. A host whose cards are all given to guests need not have the program. */
-export const toolOver =
+export const createTool =
   (ask: (io: HostIo, signal: AbortSignal) => Promise<ToolNumbers['numbers']>): Tool =>
   async (io, signal) => {
     try {

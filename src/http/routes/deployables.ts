@@ -2,7 +2,7 @@
 import { AS_OF } from '../asOf.ts'
 import type { Control, DeployableRow, Listed } from '../../actors/control.ts'
 import { type Outcome, done } from '../../fault.ts'
-import { filtersOver, withFilters } from '../filters.ts'
+import { createFilters, withFilters } from '../filters.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
 import { program } from './program.ts'
@@ -84,7 +84,7 @@ const plainArgs = {
   device_uuid: uuid('Of the device with this UUID.'),
   rp_uuid: uuid('With this resource provider.'),
 }
-const listArgs = { ...plainArgs, ...AS_OF, filters: filtersOver(plainArgs) }
+const listArgs = { ...plainArgs, ...AS_OF, filters: createFilters(plainArgs) }
 
 const list = route({
   method: 'GET',

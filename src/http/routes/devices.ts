@@ -4,7 +4,7 @@ import { DEVICE_STATUSES, type DeviceStatus } from '../../actors/deployable/mess
 import type { DeviceRow } from '../../actors/control.ts'
 import type { DeviceHealth } from '../../actors/device/health.ts'
 import { DeviceDetail } from '../deviceDetail.ts'
-import { filtersOver, withFilters } from '../filters.ts'
+import { createFilters, withFilters } from '../filters.ts'
 import { DRY_RUN, answerImpact } from '../impact.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
@@ -53,7 +53,7 @@ const plainArgs = {
   status: text(`${DEVICE_STATUSES.join(' or ')}.`),
   failing: flag('Only devices that count as bad, or only the others.'),
 }
-const listArgs = { ...plainArgs, ...AS_OF, filters: filtersOver(plainArgs) }
+const listArgs = { ...plainArgs, ...AS_OF, filters: createFilters(plainArgs) }
 
 const list = route({
   method: 'GET',

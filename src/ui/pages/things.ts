@@ -4,7 +4,7 @@ import { at } from '../api.ts'
 import * as shapes from '../shapes.ts'
 import { standingOf } from '../view/lists.ts'
 import { cutTo } from '../view/rows.ts'
-import { type Loaded, mapped, loaded } from '../loaded.ts'
+import { type Loaded, mapped, loaded } from '../told.ts'
 import { type Asked, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 
 const stateOf = <Value>(given: Loaded<Value>, state: (value: Value) => string): string =>

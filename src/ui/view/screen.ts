@@ -38,7 +38,7 @@ export type Offer = {
 /** A deployable with its attach handles; `tally`: how many of all of them are in each state. */
 export type Part = {
   readonly deployable: Deployable
-  readonly handles: Told<Cut<Handle> & { readonly tally: Readonly<Record<string, number>> }>
+  readonly handles: Loaded<Cut<Handle> & { readonly tally: Readonly<Record<string, number>> }>
 }
 type Filtered = { readonly filter: Readonly<Record<string, string>>; readonly turn: Turn }
 export type Bodies = {

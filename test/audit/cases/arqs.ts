@@ -15,7 +15,7 @@ import {
   deployable,
   entry,
   granted,
-  ground,
+  baseline,
   here,
   instance,
   isBound,
@@ -29,7 +29,7 @@ import {
 
 const unfoldable = expect.stringMatching(/^at 3: deployable\/d1 1 cannot be folded: TypeError: /) as string
 const closed: readonly Case[] = [
-  ['S3', 'every move is in its table', of(...ground, binding, binds), []],
+  ['S3', 'every move is in its table', of(...baseline, binding, binds), []],
   ['S3', 'one row moves an ARQ twice', of(created('a1'), arq('a1', bindStarted(), isBound)), []],
   [
     'S3',
@@ -163,7 +163,7 @@ const versioned: readonly Case[] = [
 ]
 
 const boundWith = (more: Parameters<typeof bond>[1]) =>
-  of(...ground, [arq('a1', bindStarted('h1', more))], arq('a1', isBound))
+  of(...baseline, [arq('a1', bindStarted('h1', more))], arq('a1', isBound))
 const unfitting = (more: Parameters<typeof bond>[1], rp = 'rp1', host = 'host1') =>
   here(
     6,
@@ -188,7 +188,7 @@ const lacking = {
 }
 const complete: readonly Case[] = [
   ['I3', 'everything belongs together', boundWith({}), []],
-  ['I3', 'one that is only being bound does not fit', of(...ground, arq('a1', bindStarted('h1', { host: 'x' }))), []],
+  ['I3', 'one that is only being bound does not fit', of(...baseline, arq('a1', bindStarted('h1', { host: 'x' }))), []],
   ['I3', 'it names another provider', boundWith({ deviceRpUuid: 'x' }), [unfitting({ deviceRpUuid: 'x' })]],
   ['I3', 'it names another host', boundWith({ host: 'x' }), [unfitting({ host: 'x' })]],
   ['I3', 'it names no hostname', boundWith({ hostname: '' }), [unfitting({ hostname: '' })]],
@@ -197,7 +197,7 @@ const complete: readonly Case[] = [
   [
     'I3',
     'it names no handle',
-    of(...ground, arq('a1', bindStarted('')), arq('a1', isBound)),
+    of(...baseline, arq('a1', bindStarted('')), arq('a1', isBound)),
     [
       here(
         6,
@@ -209,7 +209,7 @@ const complete: readonly Case[] = [
   [
     'I3',
     'it is Bound with nothing',
-    of(...ground, arq('a1', isBound)),
+    of(...baseline, arq('a1', isBound)),
     [here(5, ['arq/a1'], 'arq/a1 is Bound with null, of deployable  on ')],
   ],
   ['I3', 'a view shows all fields', shows({}), []],
@@ -223,17 +223,17 @@ const complete: readonly Case[] = [
 ]
 
 const empty: readonly Case[] = [
-  ['I4', 'one that failed keeps its handle and its place', of(...ground, binding, arq('a1', bindFailed)), []],
+  ['I4', 'one that failed keeps its handle and its place', of(...baseline, binding, arq('a1', bindFailed)), []],
   [
     'I4',
     'one leaves with its part in the conversation',
-    of(...ground, binding, [arq('a1', unbound), instance('i1', left('a1'))]),
+    of(...baseline, binding, [arq('a1', unbound), instance('i1', left('a1'))]),
     [],
   ],
   [
     'I4',
     'one is made anew and keeps its handle and its place',
-    of(...ground, binding, created('a1')),
+    of(...baseline, binding, created('a1')),
     [
       here(8, ['arq/a1'], 'arq/a1 is Initial and has handle h1'),
       here(8, ['arq/a1', 'instance/i1'], 'arq/a1 is Initial and still takes part in instance i1'),
@@ -248,13 +248,13 @@ const empty: readonly Case[] = [
   [
     'I4',
     'one is unbound and still takes part',
-    of(...ground, binding, arq('a1', unbound)),
+    of(...baseline, binding, arq('a1', unbound)),
     [here(8, ['arq/a1', 'instance/i1'], 'arq/a1 is Unbound and still takes part in instance i1')],
   ],
   [
     'I4',
     'one is removed and still takes part',
-    of(...ground, binding, arq('a1', removed)),
+    of(...baseline, binding, arq('a1', removed)),
     [here(8, ['arq/a1', 'instance/i1'], 'arq/a1 is Gone and still takes part in instance i1')],
   ],
 ]
@@ -330,53 +330,53 @@ const whole: readonly Case[] = [
 ]
 
 const announced: readonly Case[] = [
-  ['I15', 'Nova is to hear of it', of(...ground, binding, binds), []],
+  ['I15', 'Nova is to hear of it', of(...baseline, binding, binds), []],
   [
     'I15',
     'Nova is to hear that it failed',
-    of(...ground, binding, [arq('a1', bindFailed), instance('i1', settled('failed'))]),
+    of(...baseline, binding, [arq('a1', bindFailed), instance('i1', settled('failed'))]),
     [],
   ],
   [
     'I15',
     'there is no Nova',
     of(
-      ...ground,
+      ...baseline,
       [arq('a1', bindStarted()), instance('i1', accepted(['a1'], { tellUntil: null }))],
       arq('a1', isBound),
     ),
     [],
   ],
-  ['I15', 'one is only being bound', of(...ground, binding), []],
-  ['I15', 'one is Bound and unbound in the same row', of(...ground, binding, arq('a1', isBound, unbound)), []],
+  ['I15', 'one is only being bound', of(...baseline, binding), []],
+  ['I15', 'one is Bound and unbound in the same row', of(...baseline, binding, arq('a1', isBound, unbound)), []],
   [
     'I15',
     'Nova is to hear nothing of one that is Bound',
-    of(...ground, binding, arq('a1', isBound)),
+    of(...baseline, binding, arq('a1', isBound)),
     [here(8, ['arq/a1', 'instance/i1'], 'arq/a1 is Bound, Nova is to hear nothing')],
   ],
   [
     'I15',
     'Nova is to hear nothing of one that is Bound at once',
-    of(...ground, [arq('a1', bindStarted(), isBound), instance('i1', accepted())]),
+    of(...baseline, [arq('a1', bindStarted(), isBound), instance('i1', accepted())]),
     [here(6, ['arq/a1', 'instance/i1'], 'arq/a1 is Bound, Nova is to hear nothing')],
   ],
   [
     'I15',
     'Nova is to hear that a Bound one failed',
-    of(...ground, binding, [arq('a1', isBound), instance('i1', settled('failed'))]),
+    of(...baseline, binding, [arq('a1', isBound), instance('i1', settled('failed'))]),
     [here(9, ['arq/a1', 'instance/i1'], 'arq/a1 is Bound, Nova is to hear failed')],
   ],
   [
     'I15',
     'Nova is to hear that a failed one is Bound',
-    of(...ground, binding, [arq('a1', bindFailed), instance('i1', settled('completed'))]),
+    of(...baseline, binding, [arq('a1', bindFailed), instance('i1', settled('completed'))]),
     [here(9, ['arq/a1', 'instance/i1'], 'arq/a1 is BindFailed, Nova is to hear completed')],
   ],
   [
     'I15',
     'Nova is to hear of another ARQ only',
-    of(...ground, binding, [arq('a1', isBound), instance('i1', settled('completed', ['a2']))]),
+    of(...baseline, binding, [arq('a1', isBound), instance('i1', settled('completed', ['a2']))]),
     [here(9, ['arq/a1', 'instance/i1'], 'arq/a1 is Bound, Nova is to hear nothing')],
   ],
   [

@@ -15,7 +15,7 @@ import {
   described,
   entry,
   granted,
-  ground,
+  baseline,
   here,
   isBound,
   of,
@@ -106,11 +106,11 @@ const mutual: readonly Case[] = [
   [
     'I1',
     'an ARQ that failed and kept it leaves: it was found before',
-    of(...ground, binding, arq('a1', bindFailed), arq('a1', unbound)),
+    of(...baseline, binding, arq('a1', bindFailed), arq('a1', unbound)),
     [itsHandle(8, ['arq/a1', 'deployable/d1'], 'arq/a1 is BindFailed, its handle h1 is held for it')],
   ],
-  ['I1', 'held by the ARQ that has it', of(...ground, binding), []],
-  ['I1', 'free again', of(...ground, binding, [arq('a1', unbound), deployable('d1', released())]), []],
+  ['I1', 'held by the ARQ that has it', of(...baseline, binding), []],
+  ['I1', 'free again', of(...baseline, binding, [arq('a1', unbound), deployable('d1', released())]), []],
   [
     'I1',
     'free, yet named',
@@ -120,25 +120,25 @@ const mutual: readonly Case[] = [
   [
     'I1',
     'held by nobody',
-    of(...ground, binding, deployable('d1', claims({ arq: null }))),
+    of(...baseline, binding, deployable('d1', claims({ arq: null }))),
     [handleIs(8, [], 'held by nobody')],
   ],
   [
     'I1',
     'held for an ARQ that is not being bound',
-    of(...ground, deployable('d1', granted())),
+    of(...baseline, deployable('d1', granted())),
     [handleIs(5, ['arq/a1'], 'held for a1, which is Initial')],
   ],
   [
     'I1',
     'held for an ARQ that has another one',
-    of(...ground, [takes('a1', 'h2'), deployable('d1', granted(), granted('h2'))]),
+    of(...baseline, [takes('a1', 'h2'), deployable('d1', granted(), granted('h2'))]),
     [handleIs(6, ['arq/a1'], 'held for a1, which has h2')],
   ],
   [
     'I1',
     'held for an ARQ that has none',
-    of(...ground, [arq('a1', isBound), deployable('d1', granted())]),
+    of(...baseline, [arq('a1', isBound), deployable('d1', granted())]),
     [
       handleIs(6, ['arq/a1'], 'held for a1, which has none'),
       itsHandle(6, ['arq/a1'], 'arq/a1 is Bound, its handle  is nowhere'),
@@ -147,7 +147,7 @@ const mutual: readonly Case[] = [
   [
     'I1',
     'held for an ARQ that has it of another deployable',
-    of(...ground, [arq('a1', bindStarted('h1', { deployable: 'd2' })), deployable('d1', granted())]),
+    of(...baseline, [arq('a1', bindStarted('h1', { deployable: 'd2' })), deployable('d1', granted())]),
     [
       handleIs(6, ['arq/a1'], 'held for a1, which has h1'),
       itsHandle(6, ['arq/a1', 'deployable/d2'], 'arq/a1 is BindStarted, its handle  is nowhere'),
@@ -156,31 +156,31 @@ const mutual: readonly Case[] = [
   [
     'I1',
     'an ARQ has one that is free',
-    of(...ground, takes('a1')),
+    of(...baseline, takes('a1')),
     [itsHandle(5, ['arq/a1', 'deployable/d1'], 'arq/a1 is BindStarted, its handle h1 is free')],
   ],
   [
     'I1',
     'an ARQ that left has not given it back',
-    of(...ground, binding, arq('a1', unbound)),
+    of(...baseline, binding, arq('a1', unbound)),
     [itsHandle(8, ['arq/a1', 'deployable/d1'], 'arq/a1 is Unbound, its handle h1 is held for it')],
   ],
   [
     'I1',
     'an ARQ that failed has not given it back',
-    of(...ground, binding, arq('a1', bindFailed)),
+    of(...baseline, binding, arq('a1', bindFailed)),
     [itsHandle(8, ['arq/a1', 'deployable/d1'], 'arq/a1 is BindFailed, its handle h1 is held for it')],
   ],
   [
     'I1',
     'an ARQ leaves and the next has it in the same append',
-    of(...ground, binding, [arq('a1', unbound), takes('a2'), deployable('d1', released(), granted('h1', 'a2'))]),
+    of(...baseline, binding, [arq('a1', unbound), takes('a2'), deployable('d1', released(), granted('h1', 'a2'))]),
     [],
   ],
   [
     'I1',
     'what is wrong is told once',
-    of(...ground, deployable('d1', granted()), deployable('d1', granted('h2'), released('h2'))),
+    of(...baseline, deployable('d1', granted()), deployable('d1', granted('h2'), released('h2'))),
     [handleIs(5, ['arq/a1'], 'held for a1, which is Initial')],
   ],
 ]
@@ -198,24 +198,24 @@ const namesIt = (place: number, line: string, of = 'd1') =>
   here(place, ['arq/a1', `deployable/${of}`], `arq/a1 has handle h1, which names ${line}`)
 const HAS = { uuid: 'a1', handle_uuid: 'h1' }
 const backReference: readonly Case[] = [
-  ['I2', 'it names the ARQ', of(...ground, binding), []],
+  ['I2', 'it names the ARQ', of(...baseline, binding), []],
   [
     'I2',
     'it names another ARQ',
-    of(...ground, [takes('a1'), deployable('d1', granted('h1', 'a2'))]),
+    of(...baseline, [takes('a1'), deployable('d1', granted('h1', 'a2'))]),
     [namesIt(6, 'a2')],
   ],
-  ['I2', 'it names nobody', of(...ground, takes('a1')), [namesIt(5, 'nobody')]],
+  ['I2', 'it names nobody', of(...baseline, takes('a1')), [namesIt(5, 'nobody')]],
   [
     'I2',
     'there is no such handle',
-    of(...ground, arq('a1', bindStarted('h1', { deployable: 'd2' }))),
+    of(...baseline, arq('a1', bindStarted('h1', { deployable: 'd2' }))),
     [namesIt(5, 'nobody', 'd2')],
   ],
   [
     'I2',
     'an ARQ that failed need not be named',
-    of(...ground, binding, [arq('a1', bindFailed), deployable('d1', released())]),
+    of(...baseline, binding, [arq('a1', bindFailed), deployable('d1', released())]),
     [],
   ],
   ['I2', 'an ARQ has nothing', of(arq('a1', isBound)), []],
@@ -251,17 +251,17 @@ const together: readonly Case[] = [
   ['I6', 'they have the handles of two accelerators', of(card, board, ...both('i2')), []],
   ['S2', 'both handles of an accelerator count as one', of(card, pair, ...both('i1')), []],
   ['I12', 'both handles of an accelerator count as one', of(card, pair), []],
-  ['I6', 'it is of the deployable', of(...ground, binding), []],
-  ['I6', 'it is not', of(...ground, takes('a1', 'h9')), [notOf(5, 'h9')]],
+  ['I6', 'it is of the deployable', of(...baseline, binding), []],
+  ['I6', 'it is not', of(...baseline, takes('a1', 'h9')), [notOf(5, 'h9')]],
   ['I6', 'it is only since the append that gave it', of(card, [board, takes('a1')]), [notOf(3, 'h1')]],
   [
     'I6',
     'it is of another deployable',
-    of(...ground, arq('a1', bindStarted('h1', { deployable: 'd2' }))),
+    of(...baseline, arq('a1', bindStarted('h1', { deployable: 'd2' }))),
     [notOf(5, 'h1', 'd2')],
   ],
-  ['I6', 'it is found once', of(...ground, takes('a1', 'h9'), arq('a1', isBound)), [notOf(5, 'h9')]],
-  ['I6', 'an ARQ leaves', of(...ground, binding, arq('a1', unbound)), []],
+  ['I6', 'it is found once', of(...baseline, takes('a1', 'h9'), arq('a1', isBound)), [notOf(5, 'h9')]],
+  ['I6', 'an ARQ leaves', of(...baseline, binding, arq('a1', unbound)), []],
 ]
 
 const retires: Fact = { type: 'PresenceSet', presence: 'retired' }

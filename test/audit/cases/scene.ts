@@ -206,4 +206,4 @@ export const binding: readonly Entry[] = [
 ]
 export const binds: readonly Entry[] = [arq('a1', isBound), instance('i1', settled('completed'))]
 /** Four rows. */
-export const ground: readonly Append[] = [profile(FPGA), card, board, created('a1')]
+export const baseline: readonly Append[] = [profile(FPGA), card, board, created('a1')]

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createSender, type Request, Unanswered } from '../../../src/neighbours/openstack/send.ts'
 import { describeWith } from '../../support/needs.ts'
-import { certificates, OPENSSL, tlsFront } from '../../support/tls.ts'
+import { certificates, OPENSSL, tlsProxy } from '../../support/tls.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -81,7 +81,7 @@ describe('a request', () => {
 describeWith(OPENSSL, 'over TLS', (openssl) => {
   test('a neighbour is believed whose certificate the configured CA has signed, and no other', async () => {
     const tls = certificates(openssl)
-    const front = await tlsFront(await serve((_, response) => response.end('well')), tls)
+    const front = await tlsProxy(await serve((_, response) => response.end('well')), tls)
     closing.push(front.close)
     expect((await sender(tls.ca)(get(front.url))).text).toBe('well')
     const untrusted = 'its certificate is not signed by a CA that is trusted here (keystone_authtoken.cafile): '

@@ -18,7 +18,7 @@ export type Passed = Asked & {
 type Headers = Readonly<Record<string, string>>
 /** The headers to add; none, when it answers nothing. */
 type Look = (asked: Asked) => Promise<Headers | void> | Headers | void
-export type Front = {
+export type LoadBalancer = {
   readonly passed: () => readonly Passed[]
   /** Called before each request is passed on, until it is replaced. */
   readonly before: (look: Look) => void
@@ -48,7 +48,7 @@ const answerOf = (origin: string, asked: IncomingMessage, body: Buffer, more: He
 
 const isRefusal = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNREFUSED'
 
-export const openFront = async (port: number, origins: () => readonly string[]): Promise<Front> => {
+export const openLoadBalancer = async (port: number, origins: () => readonly string[]): Promise<LoadBalancer> => {
   const passed: Passed[] = []
   let before: Look = () => undefined
   let turn = 0

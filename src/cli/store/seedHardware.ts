@@ -21,12 +21,12 @@ export type SeedSize = {
   readonly arqs: number
   readonly projects: number
 }
-export type Ground = {
+export type SeededHardware = {
   /** Number of ARQs that are already bound. */
   readonly bound: number
   readonly profile: Row<'profiles'>
   readonly group: Readonly<Record<string, string>>
-  readonly places: readonly { readonly memory: Memory; readonly row: Row<'deployables'> }[]
+  readonly deployables: readonly { readonly memory: Memory; readonly row: Row<'deployables'> }[]
 }
 
 const value = <Value>(outcome: Outcome<Value>): Value => {
@@ -63,13 +63,13 @@ const profileOf = async ({ control }: ControlPlane, operator: Caller, name: stri
 const boundNow = async ({ control }: ControlPlane, operator: Caller) =>
   value(await control.arqs.list(operator, {}, {})).items.filter(({ state }) => state === 'Bound').length
 
-export const layGround = async (
+export const seedHardware = async (
   store: Store,
   size: SeedSize,
   operator: Caller,
   profileName: string,
   log: Log,
-): Promise<Ground> => {
+): Promise<SeededHardware> => {
   const plane = openOfflinePlane(store, log)
   try {
     const hosts = sizedCloud(OPTIONS.demo_seed.standard as string, size)
@@ -83,7 +83,7 @@ export const layGround = async (
         memory: value(await plane.region.readCurrent(deployable, deployableKey(row.uuid))),
       })),
     )
-    return { bound: await boundNow(plane, operator), profile, group: GROUP, places }
+    return { bound: await boundNow(plane, operator), profile, group: GROUP, deployables: places }
   } finally {
     await plane.stop()
   }
