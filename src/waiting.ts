@@ -96,18 +96,52 @@ export const repeatedly = (
   }
 }
 
+/** When `promise` takes longer than `ms`, `late` is called, and what it returns or throws is the result instead. */
+export const orLate = async <Value, Otherwise>(
+  clock: Timer,
+  promise: Promise<Value>,
+  ms: number,
+  late: () => Otherwise,
+): Promise<Value | Otherwise> => {
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const cancel = clock.after(ms, resolve)
+  try {
+    return await Promise.race([promise, over.then(late)])
+  } finally {
+    cancel()
+  }
+}
+
 /** Resolves with `otherwise` when `promise` takes longer than `ms`. */
-export const bounded = async <Value, Otherwise>(
+export const bounded = <Value, Otherwise>(
   clock: Timer,
   promise: Promise<Value>,
   ms: number,
   otherwise: Otherwise,
-): Promise<Value | Otherwise> => {
-  const { promise: late, resolve } = Promise.withResolvers<Otherwise>()
-  const cancel = clock.after(ms, () => resolve(otherwise))
+): Promise<Value | Otherwise> => orLate(clock, promise, ms, () => otherwise)
+
+/**
+ * The result of the work, which the signal tells to end. Rejects with the reason of the signal when the work has not ended `graceMs` after
+ * it, without a grace at once.
+ */
+export const orAborted = async <Value>(
+  work: Promise<Value>,
+  signal: AbortSignal,
+  grace?: { readonly clock: Timer; readonly graceMs: number },
+): Promise<Value> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  let cancel: Cancel = () => {}
+  const giveUp = (): void => reject(signal.reason)
+  const aborted = (): void => {
+    if (grace) cancel = grace.clock.after(grace.graceMs, giveUp)
+    else giveUp()
+  }
+  if (signal.aborted) aborted()
+  else signal.addEventListener('abort', aborted, { once: true })
   try {
-    return await Promise.race([promise, late])
+    return await Promise.race([work, promise])
   } finally {
     cancel()
+    signal.removeEventListener('abort', aborted)
   }
 }

@@ -247,14 +247,16 @@ class Program {
 
   async #stop(): Promise<void> {
     const { clock, options } = this.#settings
-    const within = (work: Promise<unknown>, ms: number): Promise<boolean> => endedWithin(clock, ms, work)
-    await within(this.#consumer?.stop() ?? Promise.resolve(), options.stopWaitMs)
+    await endedWithin(clock, options.stopWaitMs, this.#consumer?.stop() ?? Promise.resolve())
     this.#inventory.close()
-    await Promise.all([within(this.#kept.playbooks.stop(), options.stopWaitMs), this.#orders.stop(options.stopWaitMs)])
-    await within(this.#outbox.idle(), 1000)
-    await within(this.#outbox.close(), 1000)
-    await within(this.#kept.ledger.close(false), 1000)
-    await within(this.#kept.offsetStore.close('orderly'), 1000)
+    await Promise.all([
+      endedWithin(clock, options.stopWaitMs, this.#kept.playbooks.stop()),
+      this.#orders.stop(options.stopWaitMs),
+    ])
+    await endedWithin(clock, 1000, this.#outbox.idle())
+    await endedWithin(clock, 1000, this.#outbox.close())
+    await endedWithin(clock, 1000, this.#kept.ledger.close(false))
+    await endedWithin(clock, 1000, this.#kept.offsetStore.close('orderly'))
   }
   async #die(): Promise<void> {
     this.#inventory.close()

@@ -8,6 +8,7 @@
  */
 import * as v from 'valibot'
 import type { Cancel, Clock } from '../clock.ts'
+import { orLate } from '../waiting.ts'
 import type { Driver, HostIo, Measured } from '../drivers/driver.ts'
 import { textOf } from '../errorText.ts'
 import { type Judged, judgedBy } from '../health.ts'
@@ -96,21 +97,15 @@ class Gauge {
   async #measured(measure: NonNullable<Driver['measure']>, paths: readonly string[]): Promise<Measured> {
     const { io, clock, limitMs } = this.#options
     const giveUp = new AbortController()
-    const { promise: late, resolve } = Promise.withResolvers<Measured>()
-    const cancel = clock.after(limitMs, () => {
-      giveUp.abort(new Error(`no end within ${limitMs} ms`))
-      resolve({ devices: [], complaint: `did not answer within ${limitMs} ms` })
-    })
     this.#busy = true
     const reading = Promise.resolve()
       .then(() => measure(io, paths, giveUp.signal))
       .catch((error: unknown): Measured => ({ devices: [], complaint: textOf(error) || 'failed without a reason' }))
       .finally(() => (this.#busy = false))
-    try {
-      return await Promise.race([reading, late])
-    } finally {
-      cancel()
-    }
+    return orLate(clock, reading, limitMs, (): Measured => {
+      giveUp.abort(new Error(`no end within ${limitMs} ms`))
+      return { devices: [], complaint: `did not answer within ${limitMs} ms` }
+    })
   }
   /** MEASURE-3 */
   #judged(path: string, numbers: Measured['devices'][number]['numbers']): Judged {

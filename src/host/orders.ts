@@ -8,9 +8,9 @@
  * ORDERS-5 past its deadline (`deadlines.ts`) an order is not carried out, unless it is a release;
  * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it.
  */
-import { endedWithin } from '../waiting.ts'
+import { endedWithin, orAborted } from '../waiting.ts'
 import type { HostName } from '../identifiers.ts'
-import type { Cancel, Clock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
 import { type Span, type Tracer, traceField } from '../trace.ts'
@@ -272,24 +272,10 @@ export class Orders {
     const term = { signal: abort.signal, withinMs, also: also.flatMap(slotIn), refusalToProgram }
     const deed = carryOut(tools, order, term)
     deed.then(letGo, letGo)
-    const outcome = await this.#orGivenUp(deed, abort.signal, limits.graceMs)
+    // a driver that does not end after its signal was aborted is no longer waited for; its device stays taken (ORDERS-6)
+    const outcome = await orAborted(deed, abort.signal, { clock, graceMs: limits.graceMs })
     await Promise.all(also.map((entry) => ledger.write({ ...entry, prepared: false })))
     return outcome
-  }
-  /** A driver that does not end after its signal was aborted is no longer waited for; its device stays taken (ORDERS-6). */
-  async #orGivenUp(deed: Promise<OrderOutcome>, signal: AbortSignal, graceMs: number): Promise<OrderOutcome> {
-    const { clock } = this.#options
-    const { promise, reject } = Promise.withResolvers<never>()
-    let cancel: Cancel = () => {}
-    const giveUp = (): void => void (cancel = clock.after(graceMs, () => reject(signal.reason)))
-    if (signal.aborted) giveUp()
-    else signal.addEventListener('abort', giveUp, { once: true })
-    try {
-      return await Promise.race([deed, promise])
-    } finally {
-      cancel()
-      signal.removeEventListener('abort', giveUp)
-    }
   }
   #limitMs(order: Order): number {
     const { limits, tools } = this.#options

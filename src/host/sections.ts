@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { textOf } from '../errorText.ts'
 import type { Clock } from '../clock.ts'
+import { orLate } from '../waiting.ts'
 import type { Driver, HostIo, InUse } from '../drivers/driver.ts'
 import { ReportedDevice } from '../hardware.ts'
 import type { InventoryReport as Report } from '../wire/reports.ts'
@@ -58,13 +59,9 @@ export class Watch {
   async inUse(): Promise<readonly InUse[] | null> {
     const { inUse } = this.#driver
     if (inUse === undefined || this.#overdue || this.#heldBack(this.name) !== null) return null
-    const { promise, reject } = Promise.withResolvers<never>()
-    const cancel = this.#clock.after(this.#limitMs, () => reject(new Error(`no answer within ${this.#limitMs} ms`)))
-    try {
-      return await Promise.race([inUse(this.#io), promise])
-    } finally {
-      cancel()
-    }
+    return orLate(this.#clock, inUse(this.#io), this.#limitMs, () => {
+      throw new Error(`no answer within ${this.#limitMs} ms`)
+    })
   }
   /** Resolves after the first discovery, well or badly. */
   get seen(): Promise<void> {
@@ -82,19 +79,13 @@ export class Watch {
   }
   async #bounded(): Promise<Section> {
     if (this.#overdue) return failure(this.name, 'the discovery before this one has not ended yet')
-    const { promise, resolve } = Promise.withResolvers<Section>()
     const giveUp = new AbortController()
-    const cancel = this.#clock.after(this.#limitMs, () => {
+    const looked = this.#section(giveUp.signal).finally(() => (this.#overdue = false))
+    const section = await orLate(this.#clock, looked, this.#limitMs, () => {
       this.#overdue = true
       giveUp.abort(new Error(`no end within ${this.#limitMs} ms`))
-      resolve(failure(this.name, `did not answer within ${this.#limitMs} ms`))
+      return failure(this.name, `did not answer within ${this.#limitMs} ms`)
     })
-    void this.#section(giveUp.signal).then((section) => {
-      this.#overdue = false
-      resolve(section)
-    })
-    const section = await promise
-    cancel()
     this.#seen.resolve()
     return section
   }

@@ -5,6 +5,7 @@
  * PROGRAM-2 what stands below it in its tree takes part: none of it may be in use, and none is offered until the host shows it again. Each of
  *   them is written, so that a grant that another process decides at the same moment is decided again.
  */
+import { type Backoff, backoffMs } from '../../waiting.ts'
 import type { DeployableUuid, EntityKey, HostName, ImageUuid } from '../../identifiers.ts'
 import { type Fault, type Outcome, done, refuse } from '../../fault.ts'
 import type { Caller, Control, DeployableRow } from '../control.ts'
@@ -22,7 +23,7 @@ import { belowRoot } from './directory.ts'
 import { createRead } from './readDeployable.ts'
 
 /** This process does not notice a result that another control records, so the deployable is read again after this long. */
-const LOOK_AFTER_MS = { first: 100, last: 1000 }
+const LOOK_AFTER: Backoff = { firstMs: 100, maxMs: 1000 }
 type Programming = { readonly deployable: DeployableRow; readonly finished: boolean }
 
 const imageFault = (image: ImageUuid, problem: NoImage): Fault => {
@@ -97,8 +98,9 @@ export const createProgram = (kernel: Kernel): Control['deployables']['program']
   const read = createRead(kernel)
   const ended = async (uuid: DeployableUuid, number: number): Promise<Outcome<Programming>> => {
     const until = clock.monotonic() + options.programWaitMs
-    for (let waitMs = LOOK_AFTER_MS.first; ; waitMs = Math.min(LOOK_AFTER_MS.last, waitMs * 2)) {
-      const changed = changes.next(deployableKey(uuid), Math.min(waitMs, Math.max(0, until - clock.monotonic())))
+    for (let looks = 1; ; looks++) {
+      const waitMs = Math.min(backoffMs(LOOK_AFTER, looks), Math.max(0, until - clock.monotonic()))
+      const changed = changes.next(deployableKey(uuid), waitMs)
       const now = await read(uuid)
       if (!now.ok) return now
       const running = now.value.program?.order.number === number

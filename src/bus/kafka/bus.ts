@@ -1,5 +1,5 @@
 /** The bus on Kafka. */
-import { type Backoff } from '../../waiting.ts'
+import { type Backoff, orLate } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { type Bus, type ConsumeOptions, type Consumer, Unpublishable } from '../port.ts'
@@ -110,14 +110,11 @@ class Exchange {
   }
   async #begun(subscription: Subscription): Promise<void> {
     const { clock, log, joinWaitMs } = this.#settings
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = clock.after(joinWaitMs, () => {
+    await orLate(clock, subscription.start(), joinWaitMs, () => {
       const { topic, group } = subscription.state
       log.warn({ topic, group, waitedMs: joinWaitMs, reason: this.#lastError?.reason }, 'bus.joinWaits')
       subscription.letGo()
-      resolve()
     })
-    await Promise.race([subscription.start(), promise]).finally(cancel)
   }
 
   readonly state = (): BusState => {

@@ -31,6 +31,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import { systemClock } from '../../clock.ts'
+import { endedWithin } from '../../waiting.ts'
 import type { Log } from '../../log.ts'
 import { NO_SPAN, type Span, type SpanKind as Kind, type Tracer } from '../../trace.ts'
 import type { Telemetry, TraceSettings } from './telemetrySettings.ts'
@@ -124,13 +126,8 @@ export const recording = (service: string, settings: TraceSettings, log: Log): T
         : spanOf(recorder.startSpan(name, { kind: KINDS[kind], attributes }, contextOf(parent))),
   }
   const close = async () => {
-    let late: NodeJS.Timeout | undefined
-    const over = new Promise<void>((resolve) => {
-      late = setTimeout(resolve, CLOSE_MS)
-    })
     const sent = provider.shutdown().catch((error: unknown) => log.warn({ error: String(error) }, 'telemetry.close'))
-    await Promise.race([sent, over])
-    clearTimeout(late)
+    await endedWithin(systemClock, CLOSE_MS, sent)
   }
   log.info({ service, sampler: settings.sampler }, 'telemetry.on')
   return { tracer, close }

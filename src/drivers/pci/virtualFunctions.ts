@@ -5,6 +5,7 @@
  * VFS-2 what was written counts only when the kernel says so afterwards; what could not be made is logged once for each reason, and tried again with the next discovery.
  */
 import { messageOf } from '../../errorText.ts'
+import { orAborted } from '../../waiting.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import { pciFolder } from './sysfs.ts'
 
@@ -32,18 +33,6 @@ const made = async (io: HostIo, folder: string, wanted: number): Promise<void> =
   if (after !== wanted) throw new Error(`${wanted} was written to ${file}, which holds ${after}`)
 }
 
-const withTime = async (work: Promise<void>, signal: AbortSignal): Promise<void> => {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const over = (): void => reject(signal.reason)
-  if (signal.aborted) over()
-  else signal.addEventListener('abort', over, { once: true })
-  try {
-    await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', over)
-  }
-}
-
 /** The driver, which first sees to it that the functions have their virtual ones. Any driver may do so: what is made already is left alone. */
 export const withVirtualFunctions = (driver: Driver, sysfsRoot: string, wanted: VirtualFunctions): Driver => {
   const all = Object.entries(wanted)
@@ -52,7 +41,7 @@ export const withVirtualFunctions = (driver: Driver, sysfsRoot: string, wanted: 
   const isMade = async (io: HostIo, [address, count]: readonly [string, number], signal: AbortSignal) => {
     try {
       signal.throwIfAborted()
-      await withTime(made(io, `${pciFolder(sysfsRoot)}/${address}`, count), signal)
+      await orAborted(made(io, `${pciFolder(sysfsRoot)}/${address}`, count), signal)
       return true
     } catch (error) {
       const reason = messageOf(error)

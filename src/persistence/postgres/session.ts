@@ -7,7 +7,8 @@
  * written, and its cached state is valid. After a loss it takes the lock again and goes on without that guarantee, unless another
  * process holds the lock. Processes that write together hold the lock as shared, so a sole writer, which works on whole tables, is refused.
  */
-import { backoffMs } from '../../waiting.ts'
+import { systemClock } from '../../clock.ts'
+import { backoffMs, orLate } from '../../waiting.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { ClientConfig } from 'pg'
@@ -16,7 +17,7 @@ import { NotSent, causeOf, readOnly, sessionLost } from '../sql.ts'
 import type { Rows, Run } from '../sql.ts'
 import { hangUp, runOn } from './run.ts'
 
-/** How long a write waits for a session, and how long `settled` waits before it rejects. */
+/** How long a write waits for a session, and how long `readsAreFinal` waits before it rejects. */
 const PATIENCE_MS = 2_000
 /** How long the lock is tried for: the backend of a killed writer may need a moment to notice and to release it. */
 const TAKEN_MS = 5_000
@@ -93,14 +94,10 @@ const outlive = async ({ run }: Session, { pid, since }: Backend): Promise<void>
   while ((await run({ text: END, params: [pid, since] })).length > 0) await wait(20)
 }
 
-const patiently = async <T>(promised: Promise<T>, why: () => string = () => 'no answer'): Promise<T> => {
-  const timer = new AbortController()
-  const late = wait(PATIENCE_MS, null, { signal: timer.signal, ref: false }).then(() => {
+const patiently = <T>(promised: Promise<T>, why: () => string = () => 'no answer'): Promise<T> =>
+  orLate(systemClock, promised, PATIENCE_MS, () => {
     throw new NotSent(`no session with the database: ${why()}`)
   })
-  late.catch(() => undefined)
-  return Promise.race([promised, late]).finally(() => timer.abort())
-}
 
 class Writer {
   readonly #config: ClientConfig
