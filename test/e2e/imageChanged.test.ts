@@ -88,7 +88,7 @@ const open = async ({ io, make }: Machine, reportEveryMs: number) => {
   }
   /** The machine has restarted with this in its cards. */
   const restart = async (change: () => void) => {
-    await host!.settled()
+    await host!.idle()
     await host!.stop()
     change()
     await boot()
