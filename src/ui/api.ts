@@ -73,12 +73,12 @@ const refusalOf = ({ status, json, requestId }: Said) => {
 
 const LATE = pageError('away', 'The API did not answer in time.')
 
-const readAs = <S extends v.GenericSchema>(schema: S, said: Told<Said>): Told<v.InferOutput<S>> => {
+const readAs = <S extends v.GenericSchema>(schema: S, said: Loaded<Said>): Loaded<v.InferOutput<S>> => {
   if (!said.ok) return said
   const read = v.safeParse(schema, said.value.json)
-  if (read.success) return told(read.output)
+  if (read.success) return loaded(read.output)
   const [issue] = read.issues
-  return troubled('failed', `${v.getDotPath(issue) ?? 'the document'}: ${issue.message}`, said.value.requestId)
+  return pageError('failed', `${v.getDotPath(issue) ?? 'the document'}: ${issue.message}`, said.value.requestId)
 }
 
 export const createApi =

@@ -6,7 +6,7 @@ import type { Explanation } from '../../src/cli/operators/apiShapes.ts'
 import type { HandleType, ReportedDevice } from '../../src/hardware.ts'
 import { pciInfo } from '../../src/pci.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { appOver } from '../http/app.ts'
+import { createTestApp } from '../http/app.ts'
 import { openPlane } from '../support/plane.ts'
 import { pglitePool } from '../support/storePools.ts'
 import type { Source } from '../support/stores.ts'
@@ -72,7 +72,7 @@ describe.each(Object.entries(STORES))('over %s', (_, take) => {
       await report('compute-1', [{ driver: 'nvidia_gpu_driver', status: 'ok', devices }])
       const check = async (...classes: readonly string[]): Promise<Explanation> => {
         const groups = classes.map((name) => ({ [`resources:${name}`]: '1' }))
-        const answered = await appOver(control).request('http://127.0.0.1/v2/profile_checks', {
+        const answered = await createTestApp(control).request('http://127.0.0.1/v2/profile_checks', {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify([{ name: 'draft', groups }]),

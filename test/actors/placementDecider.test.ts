@@ -154,23 +154,23 @@ describe('what a pass finds', () => {
 })
 
 describe('the end of a pass', () => {
-  const troubled: PlacementEvent = { type: 'TroubleFound', trouble: WAITING }
+  const pageError: PlacementEvent = { type: 'TroubleFound', trouble: WAITING }
   test('tells of trouble once, and when it is over', () => {
     given(begun(1))
       .when({ ...ending, trouble: WAITING })
-      .follows(troubled, ended)
-    given(begun(1), troubled)
+      .follows(pageError, ended)
+    given(begun(1), pageError)
       .when({ ...ending, trouble: WAITING })
       .follows(ended)
     const other = { ...WAITING, reason: 'another' }
-    given(begun(1), troubled)
+    given(begun(1), pageError)
       .when({ ...ending, trouble: other })
       .follows({ type: 'TroubleFound', trouble: other }, ended)
     const unreachable = { ...WAITING, state: 'unreachable' } as const
-    given(begun(1), troubled)
+    given(begun(1), pageError)
       .when({ ...ending, trouble: unreachable })
       .follows({ type: 'TroubleFound', trouble: unreachable }, ended)
-    given(begun(1), troubled).when(ending).follows({ type: 'TroubleOver' }, ended)
+    given(begun(1), pageError).when(ending).follows({ type: 'TroubleOver' }, ended)
   })
   test('counts the failures in a row', () => {
     const failed: PlacementEvent = { ...ended, failed: true }

@@ -49,10 +49,10 @@ test('the moment of the last whole comparison stays while there is trouble', () 
   const ended = { type: 'PassEnded', nextAt: null, failed: false } as const
   const whole = placement.evolve(of({}), ended, 5)
   expect(whole).toMatchObject({ endedAt: 5, comparedAt: 5 })
-  const troubled = placement.evolve(
+  const pageError = placement.evolve(
     whole,
     { type: 'TroubleFound', trouble: { state: 'unreachable', reason: 'why' } },
     6,
   )
-  expect(placement.evolve(troubled, ended, 6)).toMatchObject({ endedAt: 6, comparedAt: 5 })
+  expect(placement.evolve(pageError, ended, 6)).toMatchObject({ endedAt: 6, comparedAt: 5 })
 })

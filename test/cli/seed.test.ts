@@ -4,7 +4,7 @@ import { seed } from '../../src/cli/store/seed.ts'
 import { RELAY } from '../../src/delivery/relay/options.ts'
 import { silent } from '../../src/log.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { writerOver } from '../delivery/eventsLab.ts'
+import { createWriter } from '../delivery/eventsLab.ts'
 
 const SIZE = { hosts: 1, devices: 1, handles: 2, arqs: 1, projects: 1 }
 
@@ -16,7 +16,7 @@ test('what it has loaded counts as published', async () => {
 })
 test('what was recorded before and not published is still to be published', async () => {
   const store = memoryStore()
-  await writerOver(store).create('p1')
+  await createWriter(store).create('p1')
   const before = await store.journal.checkpoint(RELAY)
   expect(await seed(store, SIZE, silent)).toMatchObject({ bound: 1, added: 1 })
   expect(await store.journal.checkpoint(RELAY)).toBe(before)

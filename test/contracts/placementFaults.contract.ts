@@ -6,7 +6,14 @@ import { silent } from '../../src/log.ts'
 import { createSender } from '../../src/neighbours/openstack/send.ts'
 import { createSession } from '../../src/neighbours/openstack/session.ts'
 import { type FaultyProxy, type Harm } from '../neighbours/faultyProxy.ts'
-import { type PlacementLab, placementLabOn, record, trouble, uniqueName, well } from '../support/placementLab.ts'
+import {
+  type PlacementLab,
+  placementLabOn,
+  record,
+  placementFailure,
+  uniqueName,
+  well,
+} from '../support/placementLab.ts'
 import { revoke, signIn } from '../support/signIn.ts'
 import { sessionOptions } from './keystone.contract.ts'
 
@@ -57,19 +64,19 @@ export const placementFaultsContract = (given: () => FailingCloud): void => {
       const set = (generation: number) =>
         lab.placement.setInventories({ uuid, generation, inventories: { VGPU: record(1) } })
       const { applied } = proxy.inject({ harm: { kind: 'resetBefore' }, when: isPut, times: 1 })
-      expect(await set(0)).toEqual(trouble('unanswered'))
+      expect(await set(0)).toEqual(placementFailure('unanswered'))
       expect([applied(), await lab.generation(uuid)]).toEqual([1, 0])
       proxy.inject({ harm: { kind: 'resetAfter' }, when: isPut, times: 1 })
-      expect(await set(0)).toEqual(trouble('unanswered'))
+      expect(await set(0)).toEqual(placementFailure('unanswered'))
       expect(await lab.generation(uuid)).toBe(1)
-      expect(await set(0)).toEqual(trouble('stale'))
+      expect(await set(0)).toEqual(placementFailure('stale'))
     })
     test('a creation that was done without an answer is found', async () => {
       const root = await lab.node()
       const one = { uuid: randomUUID(), name: uniqueName(), parent: root }
       proxy.inject({ harm: { kind: 'resetAfter' }, when: ({ method }) => method === 'POST', times: 1 })
-      expect(await lab.placement.create(one)).toEqual(trouble('unanswered'))
-      expect(await lab.placement.create(one)).toEqual(trouble('duplicate'))
+      expect(await lab.placement.create(one)).toEqual(placementFailure('unanswered'))
+      expect(await lab.placement.create(one)).toEqual(placementFailure('duplicate'))
       expect(await lab.placement.named(one.name)).toMatchObject(well({ uuid: one.uuid, parent: root }))
     })
     test('a read whose connection breaks is sent once more', async () => {
@@ -77,12 +84,12 @@ export const placementFaultsContract = (given: () => FailingCloud): void => {
       proxy.inject({ harm: { kind: 'resetBefore' }, times: 1 })
       expect(await lab.placement.provider(uuid)).toMatchObject({ ok: true })
       proxy.inject({ harm: { kind: 'cut', afterBytes: 10 }, times: 2 })
-      expect(await lab.placement.provider(uuid)).toEqual(trouble('unanswered'))
+      expect(await lab.placement.provider(uuid)).toEqual(placementFailure('unanswered'))
     })
     test('nobody answers: the time limit ends the call', async () => {
       const { uuid } = await lab.ours()
       proxy.inject({ harm: { kind: 'silentAfter' }, times: 1 })
-      expect(await lab.placement.traits(uuid)).toEqual(trouble('unanswered', 'no answer within 1500 ms'))
+      expect(await lab.placement.traits(uuid)).toEqual(placementFailure('unanswered', 'no answer within 1500 ms'))
     })
     test('a storm of conflicts ends; each answer is stale', async () => {
       const { uuid } = await lab.ours()
@@ -90,7 +97,7 @@ export const placementFaultsContract = (given: () => FailingCloud): void => {
       const said = []
       for (let n = 0; n < 5; n++)
         said.push(await lab.placement.setTraits({ uuid, generation: 0, traits: ['OWNER_CYBORG'] }))
-      expect(said).toEqual([...Array.from({ length: 4 }, () => trouble('stale')), well(1)])
+      expect(said).toEqual([...Array.from({ length: 4 }, () => placementFailure('stale')), well(1)])
     })
     test('a token that is refused is replaced; the request is sent once more and counts once', async () => {
       const { uuid } = await lab.ours()
@@ -103,20 +110,21 @@ export const placementFaultsContract = (given: () => FailingCloud): void => {
       expect(proxy.asked.slice(seen).filter((line) => line.startsWith('PUT '))).toHaveLength(2)
       expect(await lab.generation(uuid)).toBe(1)
       proxy.inject({ harm: { kind: 'answer', status: 401, body: 'Authentication required' } })
-      expect(await lab.placement.traits(uuid)).toEqual(trouble('denied', 'refuses the token'))
+      expect(await lab.placement.traits(uuid)).toEqual(placementFailure('denied', 'refuses the token'))
     })
     test('5xx: unanswered; after three of them it is left alone for a while, and answers again', async () => {
       const { uuid } = await lab.ours()
       const down = proxy.inject({ harm: { kind: 'answer', status: 503, body: '<h1>busy</h1>' } })
-      for (let n = 0; n < 3; n++) expect(await lab.placement.traits(uuid)).toEqual(trouble('unanswered', '503'))
-      expect(await lab.placement.traits(uuid)).toEqual(trouble('unanswered', 'it is not asked again yet'))
+      for (let n = 0; n < 3; n++)
+        expect(await lab.placement.traits(uuid)).toEqual(placementFailure('unanswered', '503'))
+      expect(await lab.placement.traits(uuid)).toEqual(placementFailure('unanswered', 'it is not asked again yet'))
       expect(down.applied()).toBe(3)
       proxy.heal()
       await expect.poll(() => lab.placement.traits(uuid), { timeout: 5000 }).toMatchObject({ ok: true })
     })
     test('no Keystone: unanswered', async () => {
       await withoutKeystone(async () => {
-        expect(await (await opened()).lab.placement.owned()).toEqual(trouble('unanswered'))
+        expect(await (await opened()).lab.placement.owned()).toEqual(placementFailure('unanswered'))
       })
       expect(await lab.placement.owned()).toMatchObject({ ok: true })
     })

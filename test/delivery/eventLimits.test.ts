@@ -144,7 +144,7 @@ test('for a while after something was read the journal is read often, although n
   await client.take()
   await create('p1')
   await client.takeUntil(1)
-  await writerOver(other).create('p1')
+  await createWriter(other).create('p1')
   expect(await client.takeUntil(2)).toHaveLength(2)
 })
 

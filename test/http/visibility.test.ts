@@ -72,7 +72,7 @@ beforeAll(async () => {
   await shop.must(201, 'POST /v2/device_profiles', {
     body: [{ name: SHARED, groups: [{ 'resources:FPGA': '1' }] }],
   })
-  const additive = appOver(shop.control, { additiveMicroversion: true }, shop.events)
+  const additive = createTestApp(shop.control, { additiveMicroversion: true }, shop.events)
   const shared = await send(additive, `PATCH /v2/device_profiles/${SHARED}`, {
     body: { projects: ['owner-project', 'third-project'], reason: 'contract' },
     headers: { ...as('admin'), ...version(NEWEST) },

@@ -34,8 +34,8 @@ export const allFree = ({ users }: NovaService) =>
 
 /** Ends what a test that failed has left, so that the next begins with a free cloud. */
 export const tidied = async (service: NovaService): Promise<void> => {
-  const { users, front, fault, controls, hosts } = service
-  front.before(() => undefined)
+  const { users, balancer, fault, controls, hosts } = service
+  balancer.before(() => undefined)
   for (const host of hosts) host.resume()
   fault('compute-1', null)
   for (const control of controls) if (control.running() === null) await control.start()
@@ -130,17 +130,17 @@ export const boots = (given: () => NovaService): void => {
   })
 
   test('a bind that fails while Nova waits for its event ends the boot by the event, and nothing leaks', async () => {
-    const { users, fault, front, hosts } = service
+    const { users, fault, balancer, hosts } = service
     const host = hosts.find(({ name }) => name === 'compute-1')!
     fault('compute-1', { failPrepare: true })
     // the host goes on when Nova has read that nothing is decided yet: from then on it reads no more
-    front.before(({ method }) => {
+    balancer.before(({ method }) => {
       if (method === 'PATCH') host.pause()
     })
-    const before = front.passed().length
+    const before = balancer.passed().length
     const id = await users.begin(await users.flavor({ 'resources:FPGA': '2' }), 'compute-1')
     const reads = () =>
-      front
+      balancer
         .passed()
         .slice(before)
         .filter(({ method, path }) => method === 'GET' && path.includes(`instance=${id}`))

@@ -51,7 +51,7 @@ export const clients = (given: () => NovaService): void => {
   )
 
   test('openstack accelerator arq bind finds the server by its name in Nova, and is refused without a service token', async () => {
-    const { users, cloud, front } = service
+    const { users, cloud, balancer } = service
     const env = await environmentOf(NOVA_RIG, cloud)
     const { id } = await users.boot(await users.plainFlavor(), HOST)
     const [provider] = await providersOf(HOST)

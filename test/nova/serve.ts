@@ -70,7 +70,7 @@ const open = async (stage: Stage): Promise<string> => {
   mkdirSync(join(folder, 'log'))
   const config = join(folder, 'control.toml')
   writeFileSync(config, configOf(cloud, mode))
-  const { bus, database } = await grounded(folder, stage)
+  const { bus, database } = await startStores(folder, stage)
   const env = { ACCELERANDO_LOG_PRETTY: 'never', ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'rig-secret' }
   const program = (name: string, args: readonly string[]) =>
     programPart({ name, args: () => [...args, ...bus], env, logFile: join(folder, 'log', name) })

@@ -120,7 +120,7 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
     else writeFileSync(join(at, 'faults.json'), JSON.stringify(faults))
   }
   const deployables = () => users.listed<Deployable>('deployables')
-  return { cloud, testCluster, users, front, controls, hosts, gpus, fault, deployables, audited, close }
+  return { cloud, testCluster, users, balancer, controls, hosts, gpus, fault, deployables, audited, close }
 }
 
 export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaService> => {

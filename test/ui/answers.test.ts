@@ -1,6 +1,6 @@
 /** The pages that answer a question: explain, capacity, usage, events, programming. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Lived, type UiWorld, consoleOver, lived, openUiWorld } from './world.ts'
+import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -10,9 +10,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const pageOf = async (place: string) => (await consoleOver(world).request(`/ui/${place}`)).text()
+const pageOf = async (place: string) => (await createConsole(world).request(`/ui/${place}`)).text()
 const screenOf = async (place: string) => {
-  const answer = await consoleOver(world).request(`/ui/${place}`, { headers: { accept: 'application/json' } })
+  const answer = await createConsole(world).request(`/ui/${place}`, { headers: { accept: 'application/json' } })
   return (await answer.json()) as { readonly body: Readonly<Record<string, unknown>> }
 }
 const draft = (groups: object) => `explain?draft=${encodeURIComponent(JSON.stringify(groups))}`
@@ -53,14 +53,14 @@ test('capacity: free of total, by host, and a draft that asks for one of these',
 
 test('usage: the same lines on the page and in the file', async () => {
   const { usage } = (await screenOf('usage')).body as { usage: { value: { usage: readonly object[] } } }
-  const answer = await consoleOver(world).request('/ui/usage.csv')
+  const answer = await createConsole(world).request('/ui/usage.csv')
   const [head, ...lines] = (await answer.text()).trimEnd().split('\r\n')
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
   expect(head).toBe('project_id,resource_class,from,until,device_seconds,bindings')
   expect(lines).toHaveLength(usage.value.usage.length)
   expect(lines[0]).toMatch(/,FPGA,/)
   expect(await pageOf('usage?period=day')).toContain('href="usage.csv?period=day"')
-  expect((await consoleOver(world).request('/ui/usage.csv?from=never')).status).toBe(409)
+  expect((await createConsole(world).request('/ui/usage.csv?from=never')).status).toBe(409)
 })
 
 describe('events', () => {

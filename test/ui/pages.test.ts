@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ACTIONS } from '../../src/ui/actions.ts'
 import { lines, mainOf, noAssets } from './drawing.ts'
 import { handClock } from '../support/lab.ts'
-import { ASTRAY, type Lived, type UiWorld, consoleOver, lived, openUiWorld, placesOf } from './world.ts'
+import { ASTRAY, type Lived, type UiWorld, createConsole, lived, openUiWorld, placesOf } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -25,7 +25,7 @@ const named = () => {
   const nameOf = (uuid: string) => names.get(uuid) ?? names.set(uuid, `<uuid ${names.size + 1}>`).get(uuid)!
   return (text: string): string => text.replaceAll(UUID, nameOf).replaceAll(DIGEST, '<digest>').replaceAll(CUT, ' …')
 }
-type Ui = ReturnType<typeof consoleOver>
+type Ui = ReturnType<typeof createConsole>
 const drawn = async (ui: Ui, places: readonly string[], headers: Readonly<Record<string, string>> = {}) => {
   const name = named()
   let text = ''
@@ -40,7 +40,7 @@ const drawn = async (ui: Ui, places: readonly string[], headers: Readonly<Record
 
 describe('to the letter', () => {
   test('what an administrator sees', async () => {
-    const ui = consoleOver(world, { assets: noAssets })
+    const ui = createConsole(world, { assets: noAssets })
     await expect(await drawn(ui, [...placesOf(seen), ...ASTRAY])).toMatchFileSnapshot('golden/pages.txt')
     await expect(named()(lines(await (await ui.request('/ui/')).text()))).toMatchFileSnapshot('golden/document.txt')
   })
@@ -53,13 +53,13 @@ describe('to the letter', () => {
       profiles: ['fpga-small'],
     }
     const places = ACTIONS.flatMap(({ kind, name }) => ids[kind]!.map((id) => `${kind}/${id}/do/${name}`))
-    await expect(await drawn(consoleOver(world, { assets: noAssets }), places)).toMatchFileSnapshot(
+    await expect(await drawn(createConsole(world, { assets: noAssets }), places)).toMatchFileSnapshot(
       'golden/questions.txt',
     )
   })
   test('what a member sees', async () => {
     const headers = { cookie: 'accelerando-token=token-of-member' }
-    const text = await drawn(consoleOver(world, { tokens: true, assets: noAssets }), placesOf(seen), headers)
+    const text = await drawn(createConsole(world, { tokens: true, assets: noAssets }), placesOf(seen), headers)
     await expect(text).toMatchFileSnapshot('golden/member.txt')
   })
 })

@@ -40,7 +40,7 @@ export type ReportedTree = {
   /** How many accelerators the handles of a deployable and of those below it are; null: handles are made on demand. */
   readonly units: (name: string) => number | null
 }
-/** Of the deployables of a device that `treeTrouble` has accepted, or of a part of them that holds the parent of each. */
+/** Of the deployables of a device that `treeProblem` has accepted, or of a part of them that holds the parent of each. */
 export const treeOf = (nodes: readonly Node[]): ReportedTree => {
   const known = byName(nodes)
   const ways = new Map(nodes.map((one) => [one.name, wayUp(one, known) ?? [one]]))

@@ -40,7 +40,11 @@ export type Agreed = { readonly generation: number; readonly digest: string }
 /** `agreed`: absent where it is not known in which generation it did. */
 export type HeldProvider = Found & { readonly since: number; readonly agreed?: Agreed }
 /** What a pass found out about a provider. `gone`: it does not exist any more, and nobody wants it. */
-export type Finding = Found & { readonly did: readonly ProviderChange[]; readonly agreed?: Agreed; readonly gone?: true }
+export type Finding = Found & {
+  readonly did: readonly ProviderChange[]
+  readonly agreed?: Agreed
+  readonly gone?: true
+}
 
 export type PlacementRecord = {
   readonly host: HostName
@@ -147,7 +151,7 @@ const continued = (record: PlacementRecord, { until, findings }: { until: number
   return { type: 'PassContinued', until, ...(Object.keys(agreed).length > 0 && { agreed }) } as const
 }
 
-const troubleEvents = ({ trouble: held }: PlacementRecord, found: HostBlocker | null): readonly PlacementEvent[] => {
+const blockerEvents = ({ trouble: held }: PlacementRecord, found: HostBlocker | null): readonly PlacementEvent[] => {
   if (found === null) return held ? [{ type: 'TroubleOver' }] : []
   return held?.state === found.state && held.reason === found.reason ? [] : [{ type: 'TroubleFound', trouble: found }]
 }

@@ -158,9 +158,9 @@ const makeWay = async (
   const removed = await placement.remove(progress.wanted.uuid)
   if (removed.ok) {
     progress.did.push('removed')
-    return { ok: false, trouble: 'gone', reason: 'it was deleted to be made below its compute node' }
+    return { ok: false, error: 'gone', reason: 'it was deleted to be made below its compute node' }
   }
-  if (removed.trouble !== 'inUse') return removed
+  if (removed.error !== 'inUse') return removed
   return pending(
     progress,
     `it cannot be moved below its compute node before Placement 1.37 (${reason}), nor be made anew while units of it are allocated`,
@@ -212,7 +212,7 @@ const writeInventory = async (
   }
   const told = await set(inventoriesOf(wanted))
   if (told.ok) return { ok: true, value: { generation: told.value, kept: null } }
-  if (told.trouble !== 'inUse') return told
+  if (told.error !== 'inUse') return told
   const reserved = await set(allReserved(present))
   if (!reserved.ok) return reserved
   const others = Object.keys(present).filter((name) => name !== resourceClass)

@@ -1,18 +1,18 @@
 /** Loads the pages that answer a question: why nothing fits, how much there is, how much was used, what happens, what is loaded. */
 import { type Api, at } from '../api.ts'
 import * as shapes from '../answerShapes.ts'
-import { type Told, mapped, troubled } from '../told.ts'
+import { type Loaded, mapped, pageError } from '../told.ts'
 import { type Load, filterOf } from './loader.ts'
 
 const DRAFT_MAX = 8000
 
-const drafted = async (api: Api, text: string, query: string): Promise<Told<shapes.Explanation>> => {
-  if (text.length > DRAFT_MAX) return troubled('refused', `The draft must not have more than ${DRAFT_MAX} characters.`)
+const drafted = async (api: Api, text: string, query: string): Promise<Loaded<shapes.Explanation>> => {
+  if (text.length > DRAFT_MAX) return pageError('refused', `The draft must not have more than ${DRAFT_MAX} characters.`)
   try {
     const groups: unknown = JSON.parse(text)
     return await api.ask(`/profile_checks${query}`, shapes.Explanation, { groups })
   } catch (error) {
-    return troubled('refused', `The draft is no JSON: ${String(error)}`)
+    return pageError('refused', `The draft is no JSON: ${String(error)}`)
   }
 }
 
@@ -51,7 +51,7 @@ const quoted = (value: string | number | null): string => {
 }
 const CSV = ['project_id', 'resource_class', 'from', 'until', 'device_seconds', 'bindings'] as const
 /** The same lines as the page has, as comma separated values. */
-export const usageCsv = async (asked: Parameters<Load>[0]): Promise<Told<string>> =>
+export const usageCsv = async (asked: Parameters<Load>[0]): Promise<Loaded<string>> =>
   mapped(await usageOf(asked).told, ({ usage: lines }) =>
     [CSV.join(','), ...lines.map((line) => CSV.map((name) => quoted(line[name])).join(','))]
       .join('\r\n')
@@ -63,7 +63,7 @@ const EVENTS_MAX = 100
 const BEGIN_MS = 4000
 
 /** The id of the newest event: a stream tells it first. */
-const newest = async (api: Api): Promise<Told<string>> => {
+const newest = async (api: Api): Promise<Loaded<string>> => {
   const stop = new AbortController()
   const { status, body } = await api.stream(null, AbortSignal.any([stop.signal, AbortSignal.timeout(BEGIN_MS)]))
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -76,9 +76,9 @@ const newest = async (api: Api): Promise<Told<string>> => {
       if (id !== undefined) return { ok: true, value: id }
       if (done) break
     }
-    return troubled(status === 403 ? 'forbidden' : 'away', 'The stream of events does not begin.')
+    return pageError(status === 403 ? 'forbidden' : 'away', 'The stream of events does not begin.')
   } catch {
-    return troubled('away', 'The stream of events did not begin in time.')
+    return pageError('away', 'The stream of events did not begin in time.')
   } finally {
     stop.abort()
     await reader?.cancel().catch(() => {})
@@ -110,7 +110,7 @@ const lineOf = ({ id, event: { type, subject, time, data } }: shapes.Event): sha
 
 export const events: Load = async ({ api, query }) => {
   const filter = filterOf(query, EVENT_FILTERS)
-  const begin: Told<string> = query['after'] === undefined ? await newest(api) : { ok: true, value: query['after'] }
+  const begin: Loaded<string> = query['after'] === undefined ? await newest(api) : { ok: true, value: query['after'] }
   if (!begin.ok) return { view: 'events', title: 'Events', body: { told: begin, filter, after: '', paused: false } }
   const asked = new URLSearchParams({ ...filter, after: begin.value, limit: String(EVENTS_MAX) }).toString()
   const told = mapped(await api.get(`/events?${asked}`, shapes.Events), ({ events: some, next, more }) => ({
