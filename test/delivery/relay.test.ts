@@ -177,14 +177,14 @@ describe('RELAY-1 no row is lost or out of order', () => {
   test('a store that cannot be read, and a checkpoint that cannot be saved, only delay', async () => {
     const { append, told, make, journal, sharing } = start({ saveEveryMs: 1 })
     let trouble = 6
-    const pageError = <T>(work: () => Promise<T>) => (trouble-- > 0 ? Promise.reject(new Error('no database')) : work())
+    const failing = <T>(work: () => Promise<T>) => (trouble-- > 0 ? Promise.reject(new Error('no database')) : work())
     const shaky: Journal = {
       ...journal,
-      feed: (after, limit) => pageError(() => journal.feed(after, limit)),
+      feed: (after, limit) => failing(() => journal.feed(after, limit)),
     }
     const saving: RelayOptions['sharing'] = {
       ...sharing,
-      saveUnder: (lease, reader, position) => pageError(() => sharing.saveUnder(lease, reader, position)),
+      saveUnder: (lease, reader, position) => failing(() => sharing.saveUnder(lease, reader, position)),
     }
     const relay = make({ journal: shaky, sharing: saving })
     await relay.start()
