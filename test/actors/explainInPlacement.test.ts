@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JudgedHost, Obstacle } from '../../src/actors/explain/answer.ts'
 import type { HostJudgement } from '../../src/actors/explain/host.ts'
-import type { CandidateGroup, Placement, PlacementTrouble, Told } from '../../src/actors/placement/port.ts'
+import type { CandidateGroup, Placement, PlacementError, PlacementResult } from '../../src/actors/placement/port.ts'
 import { withPlacement } from '../../src/actors/services/explainInPlacement.ts'
 
 const FREE: Obstacle = { code: 'no_free_handle', reason: 'r', change: 'c', stops: ['bind', 'placement'] }
@@ -30,7 +30,7 @@ const judged = (more: Partial<JudgedHost> = {}, also: Partial<HostJudgement> = {
 })
 type Ways = Awaited<ReturnType<Placement['candidates']>>
 type Question = { readonly groups: readonly CandidateGroup[]; readonly tree: string; readonly eligible: boolean }
-const trouble = (name: PlacementTrouble): Told<never> => ({ ok: false, trouble: name, reason: `it is ${name}` })
+const trouble = (name: PlacementError): PlacementResult<never> => ({ ok: false, error: name, reason: `it is ${name}` })
 const ways = (...all: readonly (readonly string[])[]): Ways => ({ ok: true, value: all })
 
 /** The answers to the question about all ways, and about those whose compute node may be used. */
@@ -91,7 +91,7 @@ describe('the judgement of a host', () => {
     const reason = 'its compute node is disabled or does not report COMPUTE_ACCELERATORS'
     expect(host).toMatchObject(refusal('node_not_eligible', reason))
   })
-  it.each<PlacementTrouble>(['refused', 'unknownName'])(
+  it.each<PlacementError>(['refused', 'unknownName'])(
     'stands by the first answer when the second question is %s',
     async (name) => {
       const { host, placement } = await asking(judged(), ways(['rp-a']), trouble(name))
@@ -122,14 +122,14 @@ describe('the judgement of a host', () => {
     expect(all).toEqual([[deviceOf('a')]])
     expect((await asking(one, ways(['other']))).host).toMatchObject({ fits: false, placement: true })
   })
-  it.each<PlacementTrouble>(['unanswered', 'denied', 'refused'])(
+  it.each<PlacementError>(['unanswered', 'denied', 'refused'])(
     'is not known when the first question is %s, nor is that of any other host',
     async (name) => {
       const { host, placement } = await asking(judged(), trouble(name))
       expect([host.fits, host.placement, placement]).toEqual([true, null, 'unreachable'])
     },
   )
-  it.each<PlacementTrouble>(['unanswered', 'denied'])('is not known when the second question is %s', async (name) => {
+  it.each<PlacementError>(['unanswered', 'denied'])('is not known when the second question is %s', async (name) => {
     const { host, placement } = await asking(judged(), ways(['rp-a']), trouble(name))
     expect([host.placement, placement]).toEqual([null, 'unreachable'])
   })

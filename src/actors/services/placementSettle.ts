@@ -144,8 +144,7 @@ const stand = async (tools: Tools, progress: Progress): Promise<PlacementResult<
 }
 
 /** What Placement says before 1.37. */
-const isImmovable = ({ trouble, reason }: PlacementFault): boolean =>
-  trouble === 'refused' && /\bre-?parent/i.test(reason)
+const isImmovable = ({ error, reason }: PlacementFault): boolean => error === 'refused' && /\bre-?parent/i.test(reason)
 /**
  * Below the new compute node it has to be made anew, as Placement does not move it (before 1.37): it is deleted when nobody has units of it
  * (P6). `gone`: now it can be made.
