@@ -66,7 +66,7 @@ export const clients = (given: () => NovaService): void => {
     await expect(bind(randomUUID(), 'no-such-server')).rejects.toThrow('no-such-server')
     // as a client would that could send one
     const { token } = await signIn(cloud.authUrl, 'nova', { project: 'service' })
-    front.before(() => ({ 'x-service-token': token }))
+    balancer.before(() => ({ 'x-service-token': token }))
     // this service deletes a request that nobody binds soon, and a command takes a while
     const made = await users.admin.get(201, 'POST', `${users.api}/accelerator_requests`, {
       device_profile_name: `p-${id}`,
