@@ -53,13 +53,13 @@ const loadBy = async (write: Run, appends: Stream<Append>, isWhole: boolean): Pr
 /** Each chunk of journal and view rows is one transaction. */
 export const bulkLoad = async (database: Database, appends: Stream<Append>): Promise<Loaded> => {
   const loaded = await loadBy(database.write, appends, false)
-  await settleDown(database)
+  await analyzeStore(database)
   return loaded
 }
 /** All chunks are one transaction. */
 export const loadWhole = async (database: Database, appends: Stream<Append>): Promise<Loaded> => {
   const loaded = await database.transaction((run) => loadBy(run, appends, true))
-  await settleDown(database)
+  await analyzeStore(database)
   return loaded
 }
 
