@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { put } from '../../src/actors/runtime/views.ts'
 import { catalogueOf } from '../support/images.ts'
 import { describeWith } from '../support/needs.ts'
-import { type UiWorld, consoleOver, openUiWorld } from '../ui/world.ts'
+import { type UiWorld, createConsole, openUiWorld } from '../ui/world.ts'
 import { CHROMIUM_HERE, type Served, openBrowser, serve, watchedPage } from './browser.ts'
 
 const STEPS_MAX = 3
@@ -20,7 +20,7 @@ describeWith(CHROMIUM_HERE, 'from the home page', (chromium) => {
     browser = await openBrowser(chromium)
     world = await openUiWorld(undefined, catalogueOf())
     await world.newProfile('fpga-small')
-    served = await serve(consoleOver(world))
+    served = await serve(createConsole(world))
     ;({ page } = await watchedPage(browser, served.base))
   })
   afterAll(async () => {
