@@ -7,7 +7,6 @@
  * STREAM-EVENTS-3 a beat tells the place when nothing else was told for a while, so that a client which is shown few events goes on from
  *    there, and not from the last event that it was shown.
  */
-import type { Semaphore } from '../../semaphore.ts'
 import type { EventStream, Lost, Portion, StreamEnding, ToldEvent } from '../../actors/events.ts'
 import type { Cancel } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
@@ -27,7 +26,7 @@ export type Shared = {
   readonly pages: Pages
   readonly reader: Reader
   /** Lets a few streams read the journal at a time. */
-  readonly inTurn: Semaphore
+  readonly inTurn: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
 /** Where it begins; `lost`: the place that was asked for is not there. */
 export type From = { readonly place: EventPosition; readonly rest: readonly Entry[]; readonly lost: Lost | null }

@@ -1,10 +1,9 @@
 /** A pool of sessions whose sessions can be replaced all at once while it is in use. */
 import { Pool } from 'pg'
 import type { PoolConfig } from 'pg'
-import { systemClock } from '../../clock.ts'
-import { createSemaphore } from '../../semaphore.ts'
 import type { Run } from '../sql.ts'
 import { runOn } from './run.ts'
+import { createTurns } from './turns.ts'
 
 export type ReplaceablePool = {
   readonly run: Run
@@ -23,13 +22,9 @@ const open = (config: PoolConfig): Pool => {
   return pool
 }
 
-/**
- * `waitMs`: how long a statement waits for a free session. The pool of `pg` has a queue of its own, but one that is being ended never serves
- * who waits in it. So statements wait here, before a pool is chosen for them, and a pool never gets more work than it has connections.
- */
+/** `waitMs`: how long a statement waits for a free session. */
 export const createPool = (config: PoolConfig & { readonly max: number }, waitMs: number): ReplaceablePool => {
-  const late = () => new Error(`no connection to the database was free within ${waitMs} ms`)
-  const inTurn = createSemaphore(config.max, { clock: systemClock, waitMs, late })
+  const turns = createTurns(config.max, waitMs)
   const ending = new Set<Promise<unknown>>()
   let pool = open(config)
   const end = (ended: Pool): Promise<unknown> => {
@@ -38,7 +33,7 @@ export const createPool = (config: PoolConfig & { readonly max: number }, waitMs
     return promise
   }
   return {
-    run: (statement) => inTurn(() => runOn(pool)(statement)),
+    run: (statement) => turns(() => runOn(pool)(statement)),
     replace: () => {
       const before = pool
       pool = open(config)

@@ -1,17 +1,17 @@
-/** A semaphore: so many at once, in the order of asking, and nobody waits for ever. */
+/** Turns on a pool of connections. */
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { createSemaphore } from '../../src/semaphore.ts'
+import { createTurns } from '../../src/persistence/postgres/turns.ts'
 
+const LONG_MS = 60_000
 const held = () => Promise.withResolvers<string>()
 
-describe('semaphore', () => {
-  test('as many run at once as it admits, the others in the order of asking', async () => {
-    const inTurn = createSemaphore(2)
+describe('turns', () => {
+  test('as many run at once as there are connections, the others in the order of asking', async () => {
+    const turns = createTurns(2, LONG_MS)
     const works = Array.from({ length: 5 }, held)
     const begun: number[] = []
     const answers = works.map(({ promise }, at) =>
-      inTurn(() => {
+      turns(() => {
         begun.push(at)
         return promise
       }),
@@ -31,17 +31,17 @@ describe('semaphore', () => {
   })
 
   test('who waits too long is told so, is never begun, and does not hold up those behind', async () => {
-    const inTurn = createSemaphore(1, { clock: systemClock, waitMs: 20, late: () => new Error('nothing was free') })
+    const turns = createTurns(1, 20)
     const first = held()
-    const running = inTurn(() => first.promise)
+    const running = turns(() => first.promise)
     let begun = false
-    const late = inTurn(async () => {
+    const late = turns(async () => {
       begun = true
     })
-    await expect(late).rejects.toThrow('nothing was free')
-    const next = inTurn(async () => 'next')
+    await expect(late).rejects.toThrow('no connection to the database was free within 20 ms')
+    const next = turns(async () => 'next')
     first.resolve('first')
     expect(await Promise.all([running, next])).toEqual(['first', 'next'])
-    expect({ begun, free: await inTurn(async () => 'free') }).toEqual({ begun: false, free: 'free' })
+    expect({ begun, free: await turns(async () => 'free') }).toEqual({ begun: false, free: 'free' })
   })
 })
