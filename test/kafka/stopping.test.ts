@@ -6,7 +6,7 @@ import { kafkaLab, ORDERS, REPORTS, say, until } from '../support/kafkaLab.ts'
 import { quiet } from '../support/lab.ts'
 
 const lab = kafkaLab()
-const place = () => ({ onlyKey: 'a', place: { from: null, moved: () => {} } })
+const place = () => ({ onlyKey: 'a', offsetStore: { from: null, moved: () => {} } })
 
 test('a stop waits for what is in hand as long as agreed, and begins nothing more', async () => {
   const { bus, clock } = lab.openBus({ stopTimeoutMs: 700 })
@@ -244,7 +244,7 @@ test('a topic of nobody, and a place without a key, are refused before anything 
   await expect(bus.consume({ topic: 'no.topic', group: 'g', from: 'earliest', take })).rejects.toThrow(
     'there is no topic no.topic',
   )
-  const { place: own } = place()
+  const { offsetStore: own } = place()
   await expect(bus.consume({ topic: REPORTS, group: 'g', from: 'earliest', take, offsetStore: own })).rejects.toThrow(
     'onlyKey',
   )
