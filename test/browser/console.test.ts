@@ -78,6 +78,8 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
   test('what changes appears without a click; when the service is away the page says so, and catches up', async () => {
     const own = await serve(createConsole(world))
     const { page } = await watchedPage(browser, own.base)
+    // the test before this one has disabled it
+    await world.must(204, `POST /v2/devices/${seen.card}/enable`)
     const waiting = await world.begun('fpga-small')
     await page.goto(`${own.base}arqs/${waiting.uuid}`)
     await page.waitForSelector('text=Waiting for compute-1')

@@ -105,8 +105,16 @@ describeWith(CHROMIUM_HERE, 'from the home page', (chromium) => {
     await step(`a:text("${uuid}")`)
     await told('left over from a crash', `accelerando handle show ${uuid}`)
     await world.must(200, `POST /v2/handles/${uuid}/release`, { body: { reason: 'looked at it' } })
-    await page.goto(served.base)
-    expect(await page.textContent('main')).not.toContain('withheld until')
+    // the overview is counted once a second
+    await expect
+      .poll(
+        async () => {
+          await page.goto(served.base)
+          return page.textContent('main')
+        },
+        { timeout: 10_000 },
+      )
+      .not.toContain('withheld until')
   })
 
   test('a bind that its host refuses', async () => {

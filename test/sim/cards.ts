@@ -62,6 +62,8 @@ export const openCards = ({ read, write, random, bite, say }: Ports): Cards => {
       say(`another tool has loaded ${image} into ${name}`)
     },
     died: () => {
+      // what hung in the program that has died never goes on
+      if (blindness === 'hangs') sees = Promise.withResolvers()
       if (writing.size === 0) return
       hold(without(effects().loaded, writing))
       say(`${[...writing].join(', ')}: half written`)

@@ -47,7 +47,7 @@ const NOVAS = 5
 /** Longer than a bind's deadline, Nova's patience and the retries of a release. */
 const SETTLE_MS = 350_000
 // units that were withheld for requests that are gone have to be free again by then (L3)
-const CLEAR_MS = 70_000
+const CLEAR_MS = 130_000
 
 type Load = { readonly tools: Tools; faults: number; readonly ended: Promise<unknown> }
 
