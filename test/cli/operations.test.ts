@@ -38,6 +38,12 @@ const refused = async (exit: ExitName, ...args: readonly string[]) => {
   expect([code, out], args.join(' ')).toEqual([EXITS[exit].code, ''])
   return err.trimEnd()
 }
+/** The same without what is to be done next. */
+const reasonFor = async (exit: ExitName, ...args: readonly string[]) =>
+  (await refused(exit, ...args))
+    .split('\n')
+    .filter((line) => !/^(next|see): /.test(line))
+    .join('\n')
 const BECAUSE = ['--reason', 'the card was exchanged'] as const
 const file = (name: string, text: string) => {
   const path = join(folder.path, name)
@@ -124,7 +130,7 @@ describe('profiles migrate', () => {
     expect((await json('profiles', 'migrate', '--map', back)).profiles).toMatchObject([{ name }])
   })
   test('says what is wrong with a file', async () => {
-    const bad = (text: string) => refused('usage', 'profiles', 'migrate', '--map', file('bad.toml', text))
+    const bad = (text: string) => reasonFor('usage', 'profiles', 'migrate', '--map', file('bad.toml', text))
     expect(await bad('traits = ')).toMatch(/bad\.toml: Invalid TOML/)
     expect(await bad('[colours]\nred = "blue"\n')).toMatch(
       /bad\.toml: colours: .*; it holds tables traits and classes$/,
@@ -133,7 +139,7 @@ describe('profiles migrate', () => {
       '400 Invalid traits.CUSTOM_A: the new name must start with',
     )
     const map = file('map.toml', TOML)
-    expect(await refused('usage', 'profiles', 'migrate', '--map', map, '--apply')).toBe('--apply needs --reason')
+    expect(await reasonFor('usage', 'profiles', 'migrate', '--map', map, '--apply')).toBe('--apply needs --reason')
   })
 })
 
@@ -141,12 +147,15 @@ describe('a command that fails', () => {
   test('says what the API said, and ends with the code of that', async () => {
     const uuid = crypto.randomUUID()
     expect(await refused('notFound', 'hosts', 'show', 'nobody')).toMatch(
+      /\nnext: accelerando host list\nsee: docs\/reference\/errors\.md#not_found$/,
+    )
+    expect(await reasonFor('notFound', 'hosts', 'show', 'nobody')).toMatch(
       /^GET \/hosts\/nobody: 404 The host nobody could not be found\. \(req-[\da-f-]{36}\)$/,
     )
     expect(await refused('notFound', 'arqs', 'show', uuid)).toContain(
       `404 The accelerator request ${uuid} could not be found.`,
     )
-    expect(await refused('usage', 'handles', 'release', 'x', ...BECAUSE)).toMatch(
+    expect(await reasonFor('usage', 'handles', 'release', 'x', ...BECAUSE)).toMatch(
       /^POST \/handles\/x\/release: 400 Invalid uuid: it must be a UUID \(req-[\da-f-]{36}\)$/,
     )
     expect(await refused('usage', 'hosts', 'retire', 'sim-1')).toContain(
@@ -158,7 +167,7 @@ describe('a command that fails', () => {
     expect(await refused('unreached', 'hosts', 'list', '--api', `http://127.0.0.1:${port}/v2`)).toContain(
       'cannot be reached: connect',
     )
-    expect(await refused('usage', 'hosts', 'list', '--api', 'there')).toBe(
+    expect(await reasonFor('usage', 'hosts', 'list', '--api', 'there')).toBe(
       '--api: there must be the address of the API, like http://127.0.0.1:6666/v2',
     )
   })
