@@ -112,6 +112,20 @@ describe('CLEAN-5 what was not cleaned', () => {
       .when({ ...answer(1, 1, 'stuck') })
       .follows(again)
   })
+  it('stays quarantined while its card does not show it, and when it is shown again, where its release has failed', () => {
+    const description = describing({ cleaning: 'by_host', hostWork: false, numAccelerators: 1, handles: [] })
+    const vanished: DeployableEvent = { type: 'DeployableDescribed', description, quarantinedStay: true }
+    given(...waiting, failed(1, 1, null))
+      .when({ type: 'Describe', description })
+      .follows(vanished)
+    const facts = [...waiting, failed(1, 1, null), vanished]
+    expect(slot(...facts)).toMatchObject({ state: 'quarantined', unseen: true })
+    const back: DeployableEvent = {
+      type: 'DeployableDescribed',
+      description: { ...description, handles: [handle(1)] },
+    }
+    expect(slot(...facts, back)).toMatchObject({ state: 'quarantined', unseen: false })
+  })
   it('an operator may declare it clean, or have it cleaned again', () => {
     const uuid = handle(1).uuid
     given(...dirty)

@@ -79,7 +79,7 @@ const reaches = (state: HandleState, move: HandleMove): HandleState => {
   // only lost rows put a missing handle in doubt: an operator has nothing to withhold
   if (move === 'quarantine' && state === 'missing') return state
   if ((move === 'done' || move === 'failed') && state === 'quarantined') return state
-  // it may still be prepared on its host (HANDLE-1)
+  // its host has not proved that it is released and clean (HANDLE-1)
   if (move === 'vanish' && state === 'quarantined') return state
   return next(state, move) ?? state
 }

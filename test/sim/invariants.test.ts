@@ -39,6 +39,25 @@ describe('invariants', () => {
       expect(falseDifferences({ journal }, new Set(['h']))).toEqual([])
       expect(falseDifferences({ journal }, new Set())).toHaveLength(1)
     }
+    const shown = (key: string, uuid: string) => {
+      const description = { handles: [{ uuid, attachType: 'TEST_PCI', attachInfo: { bus: '0c', device: '00' } }] }
+      return { ...row, key, events: [{ type: 'DeployableRecorded', identity: { host: 'h1', name: key }, description }] }
+    }
+    const answers = (type: string) => ({
+      ...row,
+      key: 'deployable/part',
+      events: [{ type, slot: 'of part', number: 2 }],
+    })
+    const compared = { ...row, events: [withheld] }
+    const found = (...rows: object[]) =>
+      falseDifferences(
+        { journal: [shown('deployable/d', 'h'), shown('deployable/part', 'of part'), ...rows] as never },
+        new Set(),
+      )
+    // a part of the card, made by an image that is gone, is still prepared, because its release has failed
+    expect(found(answers('OrderFailed'), compared)).toEqual([])
+    expect(found(compared, answers('OrderFailed'))).toHaveLength(1)
+    expect(found(answers('OrderFailed'), answers('OrderDone'), compared)).toHaveLength(1)
     const byHand = { ...row, events: [{ ...withheld, by: 'op' }] }
     expect(falseDifferences({ journal: [byHand] }, new Set())).toEqual([])
   })

@@ -33,6 +33,24 @@ const hardwareIn = (journal: Evidence['journal']): ReadonlyMap<string, string> =
   return hardware
 }
 
+type Row = Evidence['journal'][number]
+/**
+ * The handles whose last release has failed, by row of the journal: their host still has them prepared, and the journal knows. Once an image has
+ * divided a card, or another image has made it whole again, the same function is a handle of another deployable, and is withheld there.
+ */
+const unreleasedAt = (journal: Evidence['journal']): ((row: Row) => ReadonlySet<string>) => {
+  const unreleased = new Set<string>()
+  const before = new Map<Row, ReadonlySet<string>>()
+  for (const row of journal) {
+    before.set(row, new Set(unreleased))
+    for (const event of row.key.startsWith('deployable/') ? (row.events as readonly DeployableEvent[]) : []) {
+      if (event.type === 'OrderFailed') unreleased.add(event.slot)
+      if (event.type === 'OrderDone') unreleased.delete(event.slot)
+    }
+  }
+  return (row) => before.get(row) ?? new Set()
+}
+
 /** What an image divides a card into has the name of the card before its own. */
 const isPartOf = (name: string, changed: ReadonlySet<string>): boolean =>
   [...changed].some((card) => name === card || name.startsWith(`${card}_`))
@@ -48,13 +66,19 @@ export const falseDifferences = (
   const names = namesIn(journal)
   const hardware = hardwareIn(journal)
   const changedHardware = new Set([...changed].flatMap((handle) => hardware.get(handle) ?? []))
-  return journal.flatMap(({ key, events }) =>
-    (key.startsWith('deployable/') ? (events as readonly DeployableEvent[]) : []).flatMap((event) => {
+  const unreleased = unreleasedAt(journal)
+  return journal.flatMap((row) => {
+    const { key, events } = row
+    return (key.startsWith('deployable/') ? (events as readonly DeployableEvent[]) : []).flatMap((event) => {
       const handle = comparedIn(event)
       if (handle === null || changed.has(handle) || isPartOf(names.get(key) ?? '', changed)) return []
       if (changedHardware.has(hardware.get(handle) ?? '')) return []
+      const isStillPrepared = [...unreleased(row)].some(
+        (other) => other !== handle && hardware.get(other) === hardware.get(handle),
+      )
+      if (isStillPrepared) return []
       const found = `${key}: ${event.type} of handle ${handle} by comparison, and its host has what the journal holds`
       return [{ invariant: 'COMPARE-1', meaning: 'what only looks different is left alone', found, proof: [] }]
-    }),
-  )
+    })
+  })
 }

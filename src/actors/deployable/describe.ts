@@ -21,19 +21,22 @@ const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle => {
   const { physfn: _, set: _was, ...kept } = old
   return { ...kept, ...shown, unseen: false, state: old.state === 'missing' ? next('missing', 'return')! : old.state }
 }
-const mayBePrepared = ({ state, prepared }: SlotHandle): boolean => state === 'quarantined' && prepared === true
-/** Whether a handle that may still be prepared on its host is not shown. Were it missing, it would be free when it is shown again (HANDLE-1). */
-const hidesPrepared = ({ handles }: Deployable, { handles: shown }: Description): boolean => {
+const isQuarantined = ({ state }: SlotHandle): boolean => state === 'quarantined'
+/**
+ * Whether a quarantined handle is not shown. It stays quarantined (HANDLE-1): were it missing, it would be free when it is shown again, though
+ * its host never proved that it was released, or that it is clean.
+ */
+const hidesQuarantined = ({ handles }: Deployable, { handles: shown }: Description): boolean => {
   const uuids = new Set(shown.map(({ uuid }) => uuid))
-  return Object.values(handles).some((handle) => mayBePrepared(handle) && !uuids.has(handle.uuid))
+  return Object.values(handles).some((handle) => isQuarantined(handle) && !uuids.has(handle.uuid))
 }
 export const describedAs = (held: Deployable, description: Description): DeployableEvent => ({
   type: 'DeployableDescribed',
   description,
-  ...(hidesPrepared(held, description) ? { preparedStay: true } : {}),
+  ...(hidesQuarantined(held, description) ? { quarantinedStay: true } : {}),
 })
-const unseen = (old: SlotHandle, preparedStay: boolean): SlotHandle => {
-  const stays = old.quarantine || (preparedStay && mayBePrepared(old))
+const unseen = (old: SlotHandle, quarantinedStay: boolean): SlotHandle => {
+  const stays = old.quarantine || (quarantinedStay && isQuarantined(old))
   return { ...old, unseen: true, state: stays ? old.state : (next(old.state, 'vanish') ?? old.state) }
 }
 
@@ -41,12 +44,12 @@ export const describe = (
   held: Deployable,
   description: Description,
   at: number,
-  preparedStay = false,
+  quarantinedStay = false,
 ): Partial<Deployable> => {
   const shown = new Map(description.handles.map((handle) => [handle.uuid, seen(held.handles[handle.uuid], handle)]))
   const gone = Object.values(held.handles)
     .filter((handle) => !shown.has(handle.uuid))
-    .map((handle) => unseen(handle, preparedStay))
+    .map((handle) => unseen(handle, quarantinedStay))
   const operators = held.attributes.filter(({ origin }) => origin !== 'driver')
   const created = new Map(held.attributes.map(({ uuid, createdAt }) => [uuid, createdAt]))
   return {

@@ -1,7 +1,7 @@
 /**
  * The decisions of operators about attach handles, whatever hosts and requests say.
  *
- * HANDLE-1 a handle that may still be prepared on its host is not granted: it waits until the host or an operator says that it is clean;
+ * HANDLE-1 a quarantined handle is not granted, shown or not: it waits until its host proves that it is released and clean, or an operator says so;
  * HANDLE-2 a handle that an operator quarantined is released by an operator only;
  * HANDLE-3 one that is in doubt because the journal has lost rows is withheld from the moment its ARQ gives it up (`rowsLost.ts`).
  */

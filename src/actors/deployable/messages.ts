@@ -166,8 +166,8 @@ export type DeployableEvent =
   | {
       readonly type: 'DeployableDescribed'
       readonly description: Description
-      /** Quarantined handles that may still be prepared on their host, and are not shown, stay quarantined. Rows of releases up to 0.2.0 do not say it. */
-      readonly preparedStay?: true
+      /** Quarantined handles that are not shown stay quarantined. Rows of releases up to 0.2.0 do not say it. */
+      readonly quarantinedStay?: true
     }
   | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: string }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }

@@ -17,7 +17,8 @@ export type HandleMove = (typeof HANDLE_MOVES)[number]
 /**
  * A quarantined handle may wait for its host to release it: `done` and `failed` are that host's answer.
  * `vanish` of a handle that is held or being released changes nothing: nothing that an ARQ holds is ever removed by a
- * report. The same holds for a handle that an operator withholds, and for one that may still be prepared on its host. `quarantine` of a missing handle: it is in doubt (`rowsLost.ts`).
+ * report. The same holds for a quarantined handle (HANDLE-1); its move to `missing` is
+ * only replayed from rows of releases up to 0.2.0. `quarantine` of a missing handle: it is in doubt (`rowsLost.ts`).
  */
 export const MOVES: Record<HandleState, Partial<Record<HandleMove, HandleState>>> = {
   free: { grant: 'held', quarantine: 'quarantined', vanish: 'missing' },
